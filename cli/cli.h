@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cli.h - what the commands of the program share.
+ *
+ * A command is a row in the table of its file: cli/cmd_<stem>.c defines
+ * `const rela_command rela_commands_<stem>[]`, ended by a row without a name, and the build finds
+ * it. Commands use the public headers and base only. They write results to standard output
+ * through a rela_writer, and everything else to standard error through the functions here. */
+#ifndef RELA_CLI_CLI_H
+#define RELA_CLI_CLI_H
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "base/progress.h"
+
+#include <stdio.h>
+
+/* Options that every command understands. */
+typedef struct rela_cli_common {
+    const char *config;
+    int64_t threads;
+    int64_t seed;
+    bool quiet;
+    const char *log;
+    bool json;
+    bool help;
+} rela_cli_common;
+
+typedef struct rela_cli {
+    rela_cli_common common;
+    rela_list operands;
+    rela_option_state *state; /* to ask rela_options_given */
+    rela_log sink;            /* standard error, unless --quiet, and --log */
+    FILE *log_file;
+    int exit_code; /* of a run that succeeded but has something to tell; normally 0 */
+} rela_cli;
+
+extern const rela_option RELA_CLI_COMMON[];
+
+/* A progress bar on standard error; silent with --quiet. */
+void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
+                       uint64_t total);
+
+/* Reads keys from a YAML file: a map of scalars and lists of scalars. */
+rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);
+
+/* A command that turns each line into one line, on all threads, order kept. */
+typedef struct rela_cli_lines {
+    /* Appends the result to out, without a line end. thread < number of threads. */
+    rela_status (*line)(void *ctx, rela_buffer *out, const char *text, size_t len, uint64_t number,
+                        int thread, rela_error *err);
+    void *ctx;
+    const char *label; /* of the progress bar */
+} rela_cli_lines;
+
+/* inputs: files in order, none means standard input; output NULL or "-": standard output. */
+rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_list inputs,
+                               const char *output, rela_error *err);
+
+/* Writes text to standard output. */
+rela_status rela_cli_print(const rela_buffer *text, rela_error *err);
+
+#endif

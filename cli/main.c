@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/main.c - finds the command, reads its options, runs it, turns its status into an exit code.
+ */
+#include "cli.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/mem.h"
+#include "base/par.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* commands.inc is written by the build: one X(stem) per file cmd_<stem>.c, sorted. */
+#define X(stem) extern const rela_command rela_commands_##stem[];
+#include "commands.inc"
+#undef X
+
+static const rela_command *const FILES[] = {
+#define X(stem) rela_commands_##stem,
+#include "commands.inc"
+#undef X
+};
+
+enum { N_FILES = sizeof FILES / sizeof FILES[0], COMMANDS_MAX = 128, EXIT_USAGE = 2 };
+
+/* clang-format off */
+const rela_option RELA_CLI_COMMON[] = {
+    { "config", 0, RELA_OPTION_FILE, offsetof(rela_cli_common, config), 0, 0, NULL, "FILE",
+      "read options from a YAML file; the command line wins" },
+    { "threads", 't', RELA_OPTION_INT, offsetof(rela_cli_common, threads), 0, RELA_PAR_MAX, "0", "N",
+      "number of threads; 0: OMP_NUM_THREADS or all cores" },
+    { "seed", 0, RELA_OPTION_INT, offsetof(rela_cli_common, seed), 0, 9007199254740991.0, "1", "N",
+      "seed of every random choice" },
+    { "quiet", 'q', RELA_OPTION_FLAG, offsetof(rela_cli_common, quiet), 0, 0, NULL, NULL,
+      "no progress and no notes on standard error" },
+    { "log", 0, RELA_OPTION_FILE, offsetof(rela_cli_common, log), 0, 0, NULL, "FILE",
+      "append the notes to a file" },
+    { "json", 0, RELA_OPTION_FLAG, offsetof(rela_cli_common, json), 0, 0, NULL, NULL,
+      "print figures as JSON" },
+    { "help", 'h', RELA_OPTION_FLAG, offsetof(rela_cli_common, help), 0, 0, NULL, NULL,
+      "print this help" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+static const rela_command *find_command(int argc, char **argv, int *n_words);
+static int run_command(const rela_command *c, int argc, char **argv);
+static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char **argv,
+                           rela_error *err);
+static int exit_code(rela_status st);
+static void complain(const char *command, const rela_error *err, rela_status st);
+static rela_status print_overview(rela_error *err);
+static rela_status print_generated(int argc, char **argv, rela_error *err);
+static void write_log(void *ctx, rela_log_level level, const char *line);
+static void emit_progress(void *ctx, const char *bytes, size_t len);
+
+int main(int argc, char **argv)
+{
+    rela_error err = { RELA_OK, "" };
+    (void)signal(SIGPIPE, SIG_IGN); /* a closed output is a status, so that files are cleaned up */
+    const char *fault = getenv("RELA_FAULT");
+    if (fault && !rela_fault_parse(fault)) {
+        (void)fprintf(stderr, "rela: RELA_FAULT: '%s' is not like mem:17, file:3+ or short:7\n",
+                      fault);
+        return EXIT_USAGE;
+    }
+    const char *word = argc > 1 ? argv[1] : "--help";
+    rela_status st = RELA_OK;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        st = argc > 2 && strcmp(word, "help") == 0 ? print_generated(argc - 2, argv + 2, &err)
+                                                   : print_overview(&err);
+    else if (strcmp(word, "--version") == 0)
+        st = printf("rela %d.%d.%d\n", RELA_VERSION_MAJOR, RELA_VERSION_MINOR, RELA_VERSION_PATCH) <
+                         0 ||
+                     fflush(stdout) != 0
+                 ? rela_fail(&err, RELA_IO, "standard output cannot be written")
+                 : RELA_OK;
+    else {
+        int n_words = 0;
+        const rela_command *c = find_command(argc - 1, argv + 1, &n_words);
+        if (c)
+            return run_command(c, argc - 1 - n_words, argv + 1 + n_words);
+        st = rela_fail(&err, RELA_ARG, "unknown command '%s'; 'rela --help' lists them", word);
+    }
+    if (st != RELA_OK)
+        complain(NULL, &err, st);
+    return argc > 1 ? exit_code(st) : EXIT_USAGE;
+}
+
+void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
+                       uint64_t total)
+{
+    struct winsize size = { 0, 0, 0, 0 };
+    const bool terminal = isatty(STDERR_FILENO);
+    if (terminal)
+        (void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    *p = (rela_progress){ .label = label,
+                          .unit = unit,
+                          .total = total,
+                          .terminal = terminal,
+                          .width = size.ws_col,
+                          .emit = cli->common.quiet ? NULL : emit_progress };
+}
+
+rela_status rela_cli_print(const rela_buffer *text, rela_error *err)
+{
+    return rela_file_write("-", text->data ? text->data : "", text->len, err);
+}
+
+/* Two-word commands first, so that "bpe learn" is not taken for a command "bpe". */
+static const rela_command *find_command(int argc, char **argv, int *n_words)
+{
+    for (*n_words = argc < 2 ? 1 : 2; *n_words > 0; --*n_words) {
+        char name[128];
+        (void)snprintf(name, sizeof name, *n_words == 2 ? "%s %s" : "%s", argv[0],
+                       *n_words == 2 ? argv[1] : "");
+        for (size_t f = 0; f < N_FILES; f++)
+            for (const rela_command *c = FILES[f]; c->name; c++)
+                if (strcmp(name, c->name) == 0 || (c->alias && strcmp(name, c->alias) == 0))
+                    return c;
+    }
+    return NULL;
+}
+
+static int run_command(const rela_command *c, int argc, char **argv)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_cli cli = { .sink = { .write = write_log, .least = RELA_LOG_INFO } };
+    void *options = rela_mem_zalloc(c->options_size ? c->options_size : 1);
+    static const rela_option NONE[] = { { .name = NULL } };
+    const rela_option_group groups[] = { { c->options ? c->options : NONE, options },
+                                         { RELA_CLI_COMMON, &cli.common } };
+    cli.state = options ? rela_options_create(groups, 2) : NULL;
+    rela_status st = cli.state ? prepare(&cli, c, argc, argv, &err)
+                               : rela_fail(&err, RELA_NOMEM, "no memory to start");
+    if (st == RELA_OK && cli.common.help) {
+        rela_buffer text = RELA_BUFFER_INIT;
+        st = rela_options_help(&text, c, RELA_CLI_COMMON, &err);
+        if (st == RELA_OK)
+            st = rela_cli_print(&text, &err);
+        rela_buffer_free(&text);
+    } else if (st == RELA_OK) {
+        st = c->run(&cli, options, &err);
+    }
+    if (st != RELA_OK)
+        complain(c->name, &err, st);
+    if (cli.log_file)
+        (void)fclose(cli.log_file);
+    rela_options_destroy(cli.state);
+    rela_mem_free(options);
+    return st == RELA_OK ? cli.exit_code : exit_code(st);
+}
+
+static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char **argv,
+                           rela_error *err)
+{
+    cli->sink.ctx = cli;
+    rela_status st = rela_options_default(cli->state, err);
+    if (st == RELA_OK)
+        st = rela_options_parse(cli->state, &cli->operands, argc, (const char *const *)argv, err);
+    if (st != RELA_OK || cli->common.help)
+        return st;
+    if (cli->common.config)
+        st = rela_cli_config(cli->state, cli->common.config, err);
+    if (st != RELA_OK)
+        return st;
+    if (cli->operands.n < c->min_operands)
+        return rela_fail(err, RELA_ARG, "missing argument; usage: rela %s %s", c->name,
+                         c->operands);
+    if (cli->operands.n > c->max_operands)
+        return rela_fail(err, RELA_ARG, "unexpected argument '%s'",
+                         cli->operands.items[c->max_operands]);
+    if (cli->common.log && !(cli->log_file = fopen(cli->common.log, "a")))
+        return rela_fail(err, RELA_IO, "%s: the log cannot be opened", cli->common.log);
+    return RELA_OK;
+}
+
+static int exit_code(rela_status st)
+{
+    switch (st) {
+    case RELA_OK:
+        return EXIT_SUCCESS;
+    case RELA_ARG:
+        return EXIT_USAGE;
+    case RELA_FORMAT:
+        return 3;
+    case RELA_CLOSED:
+        return 128 + SIGPIPE;
+    default:
+        return EXIT_FAILURE;
+    }
+}
+
+static void complain(const char *command, const rela_error *err, rela_status st)
+{
+    if (st == RELA_CLOSED) /* `rela ... | head` ends quietly */
+        return;
+    (void)fprintf(stderr, "rela%s%s: %s\n", command ? " " : "", command ? command : "",
+                  *err->message ? err->message : rela_status_text(st));
+}
+
+static size_t list_commands(const rela_command **out)
+{
+    size_t n = 0;
+    for (size_t f = 0; f < N_FILES; f++)
+        for (const rela_command *c = FILES[f]; c->name && n < COMMANDS_MAX; c++)
+            out[n++] = c;
+    return n;
+}
+
+static rela_status print_overview(rela_error *err)
+{
+    const rela_command *all[COMMANDS_MAX];
+    const size_t n = list_commands(all);
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_append_text(
+        &text,
+        "rela - neural machine translation with rectified linear attention\n\n"
+        "usage: rela COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
+        err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = rela_buffer_printf(&text, err, "  %-14s %s\n", all[i]->name, all[i]->summary);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(
+            &text,
+            "\n'rela COMMAND --help' explains a command. 'rela help man COMMAND' prints its "
+            "manual\n"
+            "page, 'rela help completion bash|zsh|fish' completions for a shell.\n",
+            err);
+    if (st == RELA_OK)
+        st = rela_cli_print(&text, err);
+    rela_buffer_free(&text);
+    return st;
+}
+
+/* help man COMMAND..., help completion SHELL, help COMMAND... */
+static rela_status print_generated(int argc, char **argv, rela_error *err)
+{
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st = RELA_OK;
+    int n_words = 0;
+    const bool man = strcmp(argv[0], "man") == 0 && argc > 1;
+    const rela_command *c = find_command(argc - man, argv + man, &n_words);
+    if (strcmp(argv[0], "commands") == 0) { /* for scripts: one name per line */
+        const rela_command *all[COMMANDS_MAX];
+        const size_t n = list_commands(all);
+        for (size_t i = 0; i < n && st == RELA_OK; i++)
+            st = rela_buffer_printf(&text, err, "%s\n", all[i]->name);
+    } else if (strcmp(argv[0], "completion") == 0 && argc > 1) {
+        const rela_command *all[COMMANDS_MAX];
+        const rela_command_list list = { all, list_commands(all) };
+        st = rela_options_completion(&text, argv[1], list, RELA_CLI_COMMON, err);
+    } else if (!c) {
+        st = rela_fail(err, RELA_ARG, "unknown command '%s'; 'rela --help' lists them",
+                       argv[argc - 1]);
+    } else {
+        st = man ? rela_options_man(&text, c, RELA_CLI_COMMON, err)
+                 : rela_options_help(&text, c, RELA_CLI_COMMON, err);
+    }
+    if (st == RELA_OK)
+        st = rela_cli_print(&text, err);
+    rela_buffer_free(&text);
+    return st;
+}
+
+static void write_log(void *ctx, rela_log_level level, const char *line)
+{
+    const rela_cli *cli = ctx;
+    const char *mark = level == RELA_LOG_WARNING ? "warning: " : "";
+    if (!cli->common.quiet)
+        (void)fprintf(stderr, "rela: %s%s\n", mark, line);
+    if (cli->log_file) {
+        (void)fprintf(cli->log_file, "%s%s\n", mark, line);
+        (void)fflush(cli->log_file);
+    }
+}
+
+static void emit_progress(void *ctx, const char *bytes, size_t len)
+{
+    (void)ctx;
+    (void)fwrite(bytes, 1, len, stderr);
+    (void)fflush(stderr);
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# make install: program, both libraries, headers, pkg-config and CMake package files, manual pages
+# and completions (made by the program itself from its option tables).
+include(CMakePackageConfigHelpers)
+install(TARGETS rela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS rela_static rela_shared EXPORT rela-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/rela DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(EXPORT rela-targets NAMESPACE rela:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rela)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/rela-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES cmake/rela-config.cmake ${CMAKE_BINARY_DIR}/rela-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rela)
+configure_file(cmake/rela.pc.in rela.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/rela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(generated_dir ${CMAKE_BINARY_DIR}/generated/share)
+add_custom_command(OUTPUT ${generated_dir}/done
+  COMMAND ${CMAKE_SOURCE_DIR}/tools/generate $<TARGET_FILE:rela> ${generated_dir}
+  DEPENDS rela tools/generate)
+add_custom_target(generated_texts ALL DEPENDS ${generated_dir}/done)
+install(DIRECTORY ${generated_dir}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated_dir}/rela.bash RENAME rela
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${generated_dir}/_rela DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${generated_dir}/rela.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/error.h - fill a rela_error on the way out.
+ *
+ * Every function returns the status it was given, so that a failing line reads
+ * `return rela_fail(err, RELA_FORMAT, "line %zu: ...", n)`. err may be NULL. Messages: one line,
+ * lower case, no full stop, fact plus limit plus place. Control characters that come from file
+ * names or data are shown as '?', so that a message is always one printable line. */
+#ifndef RELA_BASE_ERROR_H
+#define RELA_BASE_ERROR_H
+
+#include "rela/rela.h"
+
+#if defined(__GNUC__)
+#define RELA_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define RELA_PRINTF(fmt, args)
+#endif
+
+rela_status rela_fail(rela_error *err, rela_status status, const char *format, ...)
+    RELA_PRINTF(3, 4);
+
+/* Prepends "context: " to the message that is already there. */
+rela_status rela_fail_in(rela_error *err, rela_status status, const char *context);
+
+/* RELA_IO (RELA_CLOSED for EPIPE, RELA_NOMEM for ENOMEM) with "message: text of error_number". */
+rela_status rela_fail_errno(rela_error *err, int error_number, const char *format, ...)
+    RELA_PRINTF(3, 4);
+
+#endif

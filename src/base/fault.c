@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/fault.c - see fault.h. */
+#include "base/fault.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct plan {
+    _Atomic uint64_t seen;
+    _Atomic uint64_t at; /* 0: off */
+    _Atomic bool persistent;
+} plan;
+
+static plan plans[RELA_FAULT_N_CLASSES];
+static _Atomic uint32_t short_bytes;
+
+void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent)
+{
+    atomic_store(&plans[c].seen, 0);
+    atomic_store(&plans[c].persistent, persistent);
+    atomic_store(&plans[c].at, n);
+}
+
+void rela_fault_set_short(uint32_t bytes)
+{
+    atomic_store(&short_bytes, bytes);
+}
+
+uint32_t rela_fault_short(void)
+{
+    return atomic_load_explicit(&short_bytes, memory_order_relaxed);
+}
+
+bool rela_fault_parse(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon || colon[1] < '0' || colon[1] > '9')
+        return false;
+    char *end = NULL;
+    const uint64_t n = strtoull(colon + 1, &end, 10);
+    const bool persistent = *end == '+';
+    if (end[persistent] != '\0')
+        return false;
+    const size_t len = (size_t)(colon - text);
+    if (len == 3 && strncmp(text, "mem", len) == 0)
+        rela_fault_set(RELA_FAULT_MEM, n, persistent);
+    else if (len == 4 && strncmp(text, "file", len) == 0)
+        rela_fault_set(RELA_FAULT_FILE, n, persistent);
+    else if (len == 5 && strncmp(text, "short", len) == 0 && !persistent)
+        rela_fault_set_short((uint32_t)n);
+    else
+        return false;
+    return true;
+}
+
+uint64_t rela_fault_seen(rela_fault_class c)
+{
+    return atomic_load(&plans[c].seen);
+}
+
+bool rela_fault_hit(rela_fault_class c)
+{
+    plan *p = &plans[c];
+    const uint64_t at = atomic_load_explicit(&p->at, memory_order_relaxed);
+    if (at == 0)
+        return false;
+    const uint64_t now = atomic_fetch_add(&p->seen, 1) + 1;
+    return now == at || (now > at && atomic_load(&p->persistent));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/fault.h - make the n-th allocation or file call fail, for tests.
+ *
+ * Off unless a test (or RELA_FAULT in the environment of the program) switches it on; then every
+ * call of the class is counted, and call number n fails once or from there on. */
+#ifndef RELA_BASE_FAULT_H
+#define RELA_BASE_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum rela_fault_class {
+    RELA_FAULT_MEM,
+    RELA_FAULT_FILE,
+    RELA_FAULT_N_CLASSES
+} rela_fault_class;
+
+/* n counts from 1; 0 switches the class off. persistent: all calls from n on fail. */
+void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent);
+
+/* Makes reads and writes move at most this many bytes per call; 0: no limit. */
+void rela_fault_set_short(uint32_t bytes);
+uint32_t rela_fault_short(void);
+
+/* Reads a setting like "mem:17", "file:3+" (from the third on) or "short:7"; false if malformed. */
+bool rela_fault_parse(const char *text);
+
+/* Calls of the class seen since it was set. */
+uint64_t rela_fault_seen(rela_fault_class c);
+
+/* Counts one call; true if it must fail. */
+bool rela_fault_hit(rela_fault_class c);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/file.h - the only caller of open, read, write, fsync, rename.
+ *
+ * Reading: plain, gzip and zstd, recognised by content and not by name. A truncated or damaged
+ * stream, trailing garbage, a file that changes size while it is read, and an expansion that
+ * looks like an attack are errors, never a silent end.
+ * Writing: under a temporary name in the same directory, then flush, fsync, rename and fsync of
+ * the directory, so the final name holds either the old contents or all of the new.
+ * A path of "-" is standard input or output. One thread at a time per object. */
+#ifndef RELA_BASE_FILE_H
+#define RELA_BASE_FILE_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct rela_reader rela_reader;
+typedef struct rela_writer rela_writer;
+
+typedef struct rela_reader_options {
+    size_t max_line;    /* bytes; 0: RELA_LINE_MAX */
+    uint32_t max_ratio; /* expansion of compressed input after the first 16 MiB; 0: 200 */
+    bool any_ratio;     /* no limit on the expansion */
+} rela_reader_options;
+
+enum { RELA_LINE_MAX = 64 << 20 };
+
+/* One line without its end. A line ends at LF only; one CR before it is removed. */
+typedef struct rela_line {
+    const char *text; /* lent until the next call; NULL at the end of the input */
+    size_t len;
+    uint64_t number; /* from 1 */
+    bool too_long;   /* longer than max_line: text holds its beginning, the rest was skipped */
+} rela_line;
+
+/* options may be NULL. */
+rela_status rela_reader_open(rela_reader **out, const char *path,
+                             const rela_reader_options *options, rela_error *err);
+void rela_reader_close(rela_reader *r); /* NULL is fine */
+
+/* Decoded bytes; *got 0 at the end. */
+rela_status rela_reader_bytes(rela_reader *r, char *out, size_t size, size_t *got, rela_error *err);
+
+/* The next line. A byte order mark at the start of the input is removed. */
+rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err);
+
+/* Replaces the contents of block by whole lines, each ended by LF, about want bytes of them; less
+ * if the input has no more ready just now (a terminal, a slow pipe). block->len 0 at the end.
+ * *first is the number of the first line. A line over max_line is an error that names it. */
+rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *first, size_t want,
+                              rela_error *err);
+
+const char *rela_reader_name(const rela_reader *r);  /* for messages; lent */
+uint64_t rela_reader_position(const rela_reader *r); /* stored bytes read so far */
+uint64_t rela_reader_size(const rela_reader *r);     /* stored bytes in all; 0 if unknown */
+
+/* Walks the lines of a block filled by rela_reader_block; false at the end. */
+bool rela_next_line(rela_span *line, const char **at, const char *end);
+
+/* The whole decoded file, NUL added after it; freed with rela_mem_free. max_size 0: no limit. */
+rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max_size,
+                           rela_error *err);
+
+/* A regular file (or one that does not exist yet) is replaced atomically at commit; anything
+ * else, like a device or a pipe, is written directly. Compressed if the name ends in .gz/.zst. */
+rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *err);
+rela_status rela_writer_write(rela_writer *w, const char *bytes, size_t len, rela_error *err);
+rela_status rela_writer_flush(rela_writer *w, rela_error *err);
+/* Ends the life of w in any case; on failure the old file is untouched. */
+rela_status rela_writer_commit(rela_writer *w, rela_error *err);
+void rela_writer_abort(rela_writer *w); /* drops what was written; NULL is fine */
+
+/* All at once: open, write, commit. */
+rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err);
+
+/* Makes the directory and its parents; fine if it is there. */
+rela_status rela_dir_make(const char *path, rela_error *err);
+bool rela_file_exists(const char *path);
+rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it is not there */
+
+/* An anonymous scratch file in dir (NULL: TMPDIR or /tmp), gone when closed or at any crash. */
+typedef struct rela_scratch rela_scratch;
+rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *err);
+rela_status rela_scratch_write(rela_scratch *s, const void *bytes, size_t len, uint64_t at,
+                               rela_error *err);
+rela_status rela_scratch_read(rela_scratch *s, void *bytes, size_t len, uint64_t at,
+                              rela_error *err); /* exactly len bytes, or an error */
+void rela_scratch_close(rela_scratch *s);       /* NULL is fine */
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/file_scratch.c - anonymous scratch files of file.h, for sorting and shuffling on disk.
+ */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME_TRIES = 100 };
+
+struct rela_scratch {
+    int fd;
+    char *dir; /* for messages */
+};
+
+static int open_nameless(const char *dir);
+
+rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    *out = NULL;
+    if (!dir)
+        dir = temporary && *temporary ? temporary : "/tmp";
+    rela_scratch *s = rela_mem_zalloc(sizeof *s);
+    if (!s)
+        return rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+    s->dir = rela_str_copy(dir, strlen(dir));
+    s->fd = s->dir ? open_nameless(dir) : -1;
+    if (s->fd < 0) {
+        const rela_status st = s->dir ? rela_fail_errno(err, errno, "scratch file in %s", dir)
+                                      : rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+        rela_scratch_close(s);
+        return st;
+    }
+    *out = s;
+    return RELA_OK;
+}
+
+rela_status rela_scratch_write(rela_scratch *s, const void *bytes, size_t len, uint64_t at,
+                               rela_error *err)
+{
+    if (rela_sys_pwrite(s->fd, bytes, len, at) == 0)
+        return RELA_OK;
+    return rela_fail_errno(err, errno, "scratch file in %s: cannot be written", s->dir);
+}
+
+rela_status rela_scratch_read(rela_scratch *s, void *bytes, size_t len, uint64_t at,
+                              rela_error *err)
+{
+    const ssize_t n = rela_sys_pread(s->fd, bytes, len, at);
+    if (n < 0)
+        return rela_fail_errno(err, errno, "scratch file in %s: cannot be read", s->dir);
+    if ((size_t)n != len)
+        return rela_fail(err, RELA_IO, "scratch file in %s: ends too early", s->dir);
+    return RELA_OK;
+}
+
+void rela_scratch_close(rela_scratch *s)
+{
+    if (!s)
+        return;
+    if (s->fd >= 0)
+        (void)rela_sys_close(s->fd);
+    rela_mem_free(s->dir);
+    rela_mem_free(s);
+}
+
+/* Without a name from the start where the system can, otherwise unlinked at once. */
+static int open_nameless(const char *dir)
+{
+#ifdef O_TMPFILE
+    int fd = rela_sys_open(dir, O_TMPFILE | O_RDWR, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return fd;
+#else
+    int fd = -1;
+#endif
+    rela_buffer name = RELA_BUFFER_INIT;
+    for (unsigned i = 0; fd < 0 && i < NAME_TRIES; i++) {
+        rela_buffer_clear(&name);
+        if (rela_buffer_printf(&name, NULL, "%s/rela-scratch-%ld-%u", dir, (long)getpid(), i) !=
+            RELA_OK) {
+            errno = ENOMEM;
+            break;
+        }
+        fd = rela_sys_open(name.data, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (fd >= 0)
+            (void)rela_sys_unlink(name.data);
+        else if (errno != EEXIST)
+            break;
+    }
+    rela_buffer_free(&name);
+    return fd;
+}

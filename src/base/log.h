@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/log.h - one-line messages to a sink of the caller; the library itself never prints. */
+#ifndef RELA_BASE_LOG_H
+#define RELA_BASE_LOG_H
+
+#include "base/error.h"
+
+typedef enum rela_log_level { RELA_LOG_DEBUG, RELA_LOG_INFO, RELA_LOG_WARNING } rela_log_level;
+
+typedef struct rela_log {
+    void (*write)(void *ctx, rela_log_level level, const char *line); /* line has no LF */
+    void *ctx;
+    rela_log_level least; /* messages below it are dropped */
+} rela_log;
+
+/* log NULL or without a write function: silent. Over-long messages are cut at 1,000 bytes. */
+void rela_log_line(const rela_log *log, rela_log_level level, const char *format, ...)
+    RELA_PRINTF(3, 4);
+
+#endif

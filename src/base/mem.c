@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/mem.c - see mem.h. A 16-byte header in front of each block holds its size, so that
+ * the allocator hook always learns the exact old size. */
+#include "base/mem.h"
+
+#include "base/error.h"
+#include "base/fault.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER = 16, GROW_MIN = 16 };
+
+static rela_allocator hook; /* written only while no allocation has been made */
+static _Atomic uint64_t n_calls, n_live, n_peak;
+
+static void *raw_resize(void *old, size_t old_size, size_t new_size);
+static void count(size_t old_size, size_t new_size);
+
+rela_status rela_allocator_set(const rela_allocator *allocator, rela_error *err)
+{
+    if (!allocator || !allocator->resize)
+        return rela_fail(err, RELA_ARG, "the allocator has no resize function");
+    if (atomic_load(&n_calls) != 0)
+        return rela_fail(err, RELA_STATE, "the allocator can only be set before first use");
+    hook = *allocator;
+    return RELA_OK;
+}
+
+void rela_memory_stats_get(rela_memory_stats *out)
+{
+    out->calls = atomic_load(&n_calls);
+    out->live = atomic_load(&n_live);
+    out->peak = atomic_load(&n_peak);
+}
+
+void *rela_mem_alloc(size_t size)
+{
+    return rela_mem_resize(NULL, size);
+}
+
+void *rela_mem_zalloc(size_t size)
+{
+    void *p = rela_mem_alloc(size);
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+void *rela_mem_resize(void *p, size_t size)
+{
+    size_t total = 0;
+    if (!rela_size_add(&total, size, HEADER) || rela_fault_hit(RELA_FAULT_MEM))
+        return NULL;
+    char *old = p ? (char *)p - HEADER : NULL;
+    size_t old_total = 0;
+    if (old)
+        memcpy(&old_total, old, sizeof old_total);
+    char *block = raw_resize(old, old_total, total);
+    if (!block)
+        return NULL;
+    memcpy(block, &total, sizeof total);
+    count(old_total, total);
+    return block + HEADER;
+}
+
+void rela_mem_free(void *p)
+{
+    if (!p)
+        return;
+    char *block = (char *)p - HEADER;
+    size_t total = 0;
+    memcpy(&total, block, sizeof total);
+    atomic_fetch_sub_explicit(&n_live, total - HEADER, memory_order_relaxed);
+    (void)raw_resize(block, total, 0);
+}
+
+void *rela_mem_array(size_t n, size_t size)
+{
+    size_t bytes = 0;
+    return rela_size_mul(&bytes, n, size) ? rela_mem_alloc(bytes) : NULL;
+}
+
+void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size)
+{
+    if (array && need <= *cap)
+        return array;
+    size_t next = *cap < GROW_MIN ? GROW_MIN : *cap;
+    while (next < need)
+        if (!rela_size_mul(&next, next, 2))
+            return NULL;
+    size_t bytes = 0;
+    if (!rela_size_mul(&bytes, next, size))
+        return NULL;
+    void *p = rela_mem_resize(array, bytes);
+    if (p)
+        *cap = next;
+    return p;
+}
+
+bool rela_size_mul(size_t *out, size_t a, size_t b)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+bool rela_size_add(size_t *out, size_t a, size_t b)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static void *raw_resize(void *old, size_t old_size, size_t new_size)
+{
+    if (hook.resize)
+        return hook.resize(hook.ctx, old, old_size, new_size);
+    if (new_size == 0) {
+        free(old);
+        return NULL;
+    }
+    return realloc(old, new_size);
+}
+
+static void count(size_t old_total, size_t total)
+{
+    const uint64_t before = old_total ? old_total - HEADER : 0;
+    const uint64_t change = (uint64_t)(total - HEADER) - before; /* wraps when shrinking: fine */
+    atomic_fetch_add_explicit(&n_calls, 1, memory_order_relaxed);
+    const uint64_t live = atomic_fetch_add_explicit(&n_live, change, memory_order_relaxed) + change;
+    uint64_t peak = atomic_load_explicit(&n_peak, memory_order_relaxed);
+    while (live > peak && !atomic_compare_exchange_weak(&n_peak, &peak, live))
+        continue;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/mem.h - the only caller of malloc.
+ *
+ * All functions may be called from any thread. Failure is NULL, never an abort. Sizes that come
+ * from files go through the checked helpers first. Memory is aligned to 16 bytes; use an arena
+ * (arena.h) for arrays that vector code reads. */
+#ifndef RELA_BASE_MEM_H
+#define RELA_BASE_MEM_H
+
+#include "rela/rela.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+void *rela_mem_alloc(size_t size);           /* contents undefined; size 0 gives a valid pointer */
+void *rela_mem_zalloc(size_t size);          /* zeroed */
+void *rela_mem_resize(void *p, size_t size); /* p NULL allocates; on failure p stays valid */
+void rela_mem_free(void *p);                 /* NULL is fine */
+
+/* n elements of the given size, overflow checked; NULL when the product does not fit. */
+void *rela_mem_array(size_t n, size_t size);
+
+/* Makes array hold at least need elements, doubling; returns its new place and updates *cap. NULL
+ * (and nothing changed) on failure. */
+void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size);
+
+/* out = a * b, out = a + b; false on overflow. */
+bool rela_size_mul(size_t *out, size_t a, size_t b);
+bool rela_size_add(size_t *out, size_t a, size_t b);
+
+#endif

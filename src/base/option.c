@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/option.c - parsing half of option.h; the texts are in option_text.c. */
+#include "base/option.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 64, NEAR_MAX = 3 };
+
+typedef enum source { SOURCE_DEFAULT, SOURCE_CONFIG, SOURCE_COMMAND_LINE } source;
+
+struct rela_option_state {
+    rela_option_group *groups;
+    size_t n_groups;
+    source **given; /* [group][row] */
+    char **texts;   /* copies made by rela_options_set */
+    size_t n_texts, cap_texts;
+    void **lists; /* item arrays */
+    size_t n_lists, cap_lists;
+};
+
+typedef struct place {
+    const rela_option *option;
+    void *field;
+    source *given;
+} place;
+
+static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter);
+static rela_status unknown(const rela_option_state *s, const char *arg, rela_error *err);
+static rela_status assign(rela_option_state *s, const place *p, const char *value, source from,
+                          rela_error *err);
+static rela_status store(rela_option_state *s, const place *p, const char *value, rela_error *err);
+static rela_status store_number(const place *p, const char *value, rela_error *err);
+static rela_status store_choice(const place *p, const char *value, rela_error *err);
+static rela_status append_item(rela_option_state *s, rela_list *list, const char *value,
+                               rela_error *err);
+static rela_status dump_option(rela_buffer *out, const rela_option *o, const void *field,
+                               rela_error *err);
+static rela_status dump_text(rela_buffer *out, const char *lead, const char *text, rela_error *err);
+static bool parse_count(double *out, const char *value);
+static size_t distance(const char *a, const char *b);
+static size_t rows(const rela_option *options);
+
+rela_option_state *rela_options_create(const rela_option_group *groups, size_t n_groups)
+{
+    rela_option_state *s = rela_mem_zalloc(sizeof *s);
+    if (!s)
+        return NULL;
+    s->groups = rela_mem_array(n_groups, sizeof *s->groups);
+    s->given = rela_mem_zalloc(n_groups * sizeof *s->given);
+    bool good = s->groups && s->given;
+    for (size_t i = 0; good && i < n_groups; i++) {
+        s->groups[i] = groups[i];
+        s->given[i] = rela_mem_zalloc(rows(groups[i].options) * sizeof **s->given);
+        good = s->given[i] != NULL;
+        s->n_groups = i + 1;
+    }
+    if (!good) {
+        rela_options_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+void rela_options_destroy(rela_option_state *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_groups; i++)
+        rela_mem_free(s->given[i]);
+    for (size_t i = 0; i < s->n_texts; i++)
+        rela_mem_free(s->texts[i]);
+    for (size_t i = 0; i < s->n_lists; i++)
+        rela_mem_free(s->lists[i]);
+    rela_mem_free(s->lists);
+    rela_mem_free(s->texts);
+    rela_mem_free(s->given);
+    rela_mem_free(s->groups);
+    rela_mem_free(s);
+}
+
+rela_status rela_options_default(rela_option_state *s, rela_error *err)
+{
+    for (size_t g = 0; g < s->n_groups; g++) {
+        const rela_option *row = s->groups[g].options;
+        for (size_t i = 0; row[i].name; i++) {
+            place p = { &row[i], (char *)s->groups[g].fields + row[i].offset, &s->given[g][i] };
+            if (!row[i].initial)
+                continue;
+            const rela_status st = assign(s, &p, row[i].initial, SOURCE_DEFAULT, err);
+            if (st != RELA_OK)
+                return st;
+        }
+    }
+    return RELA_OK;
+}
+
+/* One argument that starts with a dash. *used: the next argument was taken as its value. */
+static rela_status parse_option(rela_option_state *s, const char *arg, const char *next, bool *used,
+                                rela_error *err)
+{
+    place p;
+    const char *value = NULL;
+    const bool is_long = arg[1] == '-';
+    const char *name = arg + 2;
+    const size_t len = is_long ? strcspn(name, "=") : 0;
+    if (is_long && name[len] == '=')
+        value = name + len + 1;
+    else if (!is_long && arg[2])
+        value = arg[2] == '=' ? arg + 3 : arg + 2;
+    bool found = is_long ? find(s, &p, name, len, 0) : find(s, &p, NULL, 0, arg[1]);
+    if (!found && is_long && strncmp(name, "no-", 3) == 0 && !value &&
+        find(s, &p, name + 3, len - 3, 0) && p.option->type == RELA_OPTION_FLAG)
+        return assign(s, &p, "false", SOURCE_COMMAND_LINE, err);
+    if (!found)
+        return unknown(s, arg, err);
+    if (p.option->type == RELA_OPTION_FLAG && !value)
+        return assign(s, &p, "true", SOURCE_COMMAND_LINE, err);
+    if (!value) {
+        if (!next)
+            return rela_fail(err, RELA_ARG, "option --%s needs a value", p.option->name);
+        value = next;
+        *used = true;
+    }
+    return assign(s, &p, value, SOURCE_COMMAND_LINE, err);
+}
+
+rela_status rela_options_parse(rela_option_state *s, rela_list *operands, int argc,
+                               const char *const *argv, rela_error *err)
+{
+    bool only_operands = false;
+    for (int i = 0; i < argc; i++) {
+        const char *arg = argv[i];
+        rela_status st = RELA_OK;
+        bool used = false;
+        if (!only_operands && strcmp(arg, "--") == 0)
+            only_operands = true;
+        else if (only_operands || arg[0] != '-' || arg[1] == '\0')
+            st = append_item(s, operands, arg, err);
+        else
+            st = parse_option(s, arg, i + 1 < argc ? argv[i + 1] : NULL, &used, err);
+        if (st != RELA_OK)
+            return st;
+        i += used;
+    }
+    return RELA_OK;
+}
+
+rela_status rela_options_set(rela_option_state *s, const char *key, const char *value,
+                             rela_error *err)
+{
+    place p;
+    if (!find(s, &p, key, strlen(key), 0))
+        return rela_fail(err, RELA_ARG, "unknown key '%s'", key);
+    if (*p.given == SOURCE_COMMAND_LINE)
+        return RELA_OK;
+    char **texts = rela_mem_grow(s->texts, &s->cap_texts, s->n_texts + 1, sizeof *texts);
+    if (texts)
+        s->texts = texts;
+    char *copy = texts ? rela_str_copy(value, strlen(value)) : NULL;
+    if (!copy)
+        return rela_fail(err, RELA_NOMEM, "no memory for key '%s'", key);
+    s->texts[s->n_texts++] = copy;
+    return assign(s, &p, copy, SOURCE_CONFIG, err);
+}
+
+bool rela_options_given(const rela_option_state *s, const char *name)
+{
+    place p;
+    return find(s, &p, name, strlen(name), 0) && *p.given != SOURCE_DEFAULT;
+}
+
+rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t g = 0; g < s->n_groups; g++)
+        for (const rela_option *o = s->groups[g].options; o->name && st == RELA_OK; o++)
+            st = dump_option(out, o, (const char *)s->groups[g].fields + o->offset, err);
+    return st;
+}
+
+static rela_status dump_option(rela_buffer *out, const rela_option *o, const void *field,
+                               rela_error *err)
+{
+    const rela_list *list = field;
+    rela_status st = RELA_OK;
+    switch (o->type) {
+    case RELA_OPTION_FLAG:
+        return rela_buffer_printf(out, err, "%s: %s\n", o->name,
+                                  *(const bool *)field ? "true" : "false");
+    case RELA_OPTION_INT:
+        return rela_buffer_printf(out, err, "%s: %lld\n", o->name,
+                                  (long long)*(const int64_t *)field);
+    case RELA_OPTION_REAL:
+        return rela_buffer_printf(out, err, "%s: %.17g\n", o->name, *(const double *)field);
+    case RELA_OPTION_LIST:
+        if (list->n)
+            st = rela_buffer_printf(out, err, "%s:\n", o->name);
+        for (size_t i = 0; i < list->n && st == RELA_OK; i++)
+            st = dump_text(out, "  - ", list->items[i], err);
+        return st;
+    default:
+        if (!*(const char *const *)field)
+            return RELA_OK;
+        st = rela_buffer_printf(out, err, "%s: ", o->name);
+        return st == RELA_OK ? dump_text(out, "", *(const char *const *)field, err) : st;
+    }
+}
+
+/* A double-quoted YAML scalar and the line end. */
+static rela_status dump_text(rela_buffer *out, const char *lead, const char *text, rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "%s\"", lead);
+    for (; *text && st == RELA_OK; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            st = rela_buffer_printf(out, err, "\\%c", c);
+        else if (c < 0x20)
+            st = rela_buffer_printf(out, err, "\\x%02x", c);
+        else
+            st = rela_buffer_append_char(out, (char)c, err);
+    }
+    return st == RELA_OK ? rela_buffer_append_text(out, "\"\n", err) : st;
+}
+
+static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter)
+{
+    for (size_t g = 0; g < s->n_groups; g++) {
+        const rela_option *row = s->groups[g].options;
+        for (size_t i = 0; row[i].name; i++) {
+            const bool same = letter ? row[i].letter == letter
+                                     : strncmp(row[i].name, name, len) == 0 && !row[i].name[len];
+            if (!same)
+                continue;
+            *p = (place){ &row[i], (char *)s->groups[g].fields + row[i].offset, &s->given[g][i] };
+            return true;
+        }
+    }
+    return false;
+}
+
+static rela_status unknown(const rela_option_state *s, const char *arg, rela_error *err)
+{
+    const char *best = NULL;
+    size_t nearest = NEAR_MAX;
+    for (size_t g = 0; g < s->n_groups; g++)
+        for (const rela_option *o = s->groups[g].options; o->name; o++) {
+            const size_t d = distance(arg + 1 + (arg[1] == '-'), o->name);
+            if (d < nearest) {
+                nearest = d;
+                best = o->name;
+            }
+        }
+    if (best)
+        return rela_fail(err, RELA_ARG, "unknown option %s; did you mean --%s?", arg, best);
+    return rela_fail(err, RELA_ARG, "unknown option %s", arg);
+}
+
+static rela_status assign(rela_option_state *s, const place *p, const char *value, source from,
+                          rela_error *err)
+{
+    const bool is_list = p->option->type == RELA_OPTION_LIST;
+    if (from == SOURCE_COMMAND_LINE && *p->given == from && !is_list)
+        return rela_fail(err, RELA_ARG, "option --%s is given twice", p->option->name);
+    if (is_list && *p->given < from) /* a better source replaces the list as a whole */
+        ((rela_list *)p->field)->n = 0;
+    *p->given = from;
+    return store(s, p, value, err);
+}
+
+static rela_status store(rela_option_state *s, const place *p, const char *value, rela_error *err)
+{
+    switch (p->option->type) {
+    case RELA_OPTION_FLAG:
+        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+            return rela_fail(err, RELA_ARG, "option --%s: '%s' is not true or false",
+                             p->option->name, value);
+        *(bool *)p->field = value[0] == 't';
+        return RELA_OK;
+    case RELA_OPTION_INT:
+    case RELA_OPTION_REAL:
+        return store_number(p, value, err);
+    case RELA_OPTION_CHOICE:
+        return store_choice(p, value, err);
+    case RELA_OPTION_LIST:
+        return append_item(s, p->field, value, err);
+    case RELA_OPTION_FILE:
+    case RELA_OPTION_DIR:
+        if (!*value)
+            return rela_fail(err, RELA_ARG, "option --%s: the name is empty", p->option->name);
+        break;
+    case RELA_OPTION_TEXT:
+        break;
+    }
+    *(const char **)p->field = value;
+    return RELA_OK;
+}
+
+static rela_status store_number(const place *p, const char *value, rela_error *err)
+{
+    const rela_option *o = p->option;
+    const bool whole = o->type == RELA_OPTION_INT;
+    double v = 0;
+    if (!(whole ? parse_count(&v, value) : rela_parse_f64(&v, value)))
+        return rela_fail(err, RELA_ARG, "option --%s: '%s' is not a %snumber", o->name, value,
+                         whole ? "whole " : "");
+    if (v < o->min || v > o->max)
+        return rela_fail(err, RELA_ARG, "option --%s: %s is out of range; expected %.15g..%.15g",
+                         o->name, value, o->min, o->max);
+    if (whole)
+        *(int64_t *)p->field = (int64_t)v;
+    else
+        *(double *)p->field = v;
+    return RELA_OK;
+}
+
+static rela_status store_choice(const place *p, const char *value, rela_error *err)
+{
+    const size_t len = strlen(value);
+    for (const char *c = p->option->value; len && *c;) {
+        const size_t n = strcspn(c, "|");
+        if (n == len && strncmp(c, value, n) == 0) {
+            *(const char **)p->field = value;
+            return RELA_OK;
+        }
+        c += n + (c[n] == '|');
+    }
+    return rela_fail(err, RELA_ARG, "option --%s: '%s' is not one of %s", p->option->name, value,
+                     p->option->value);
+}
+
+static rela_status append_item(rela_option_state *s, rela_list *list, const char *value,
+                               rela_error *err)
+{
+    /* Arrays grow by copying into a new one, all of which live until the state is destroyed:
+     * lists are short, and nobody has to know who frees them. */
+    void **lists = rela_mem_grow(s->lists, &s->cap_lists, s->n_lists + 1, sizeof *lists);
+    if (lists)
+        s->lists = lists;
+    const char **items = lists ? rela_mem_array(list->n + 1, sizeof *items) : NULL;
+    if (!items)
+        return rela_fail(err, RELA_NOMEM, "no memory for the arguments");
+    if (list->n)
+        memcpy(items, list->items, list->n * sizeof *items);
+    items[list->n] = value;
+    s->lists[s->n_lists++] = items;
+    list->items = items;
+    list->n++;
+    return RELA_OK;
+}
+
+/* Whole numbers, with K, M or G for thousands, millions, thousand millions. */
+static bool parse_count(double *out, const char *value)
+{
+    char digits[NAME_MAX_BYTES];
+    const size_t len = strlen(value);
+    if (len == 0 || len >= sizeof digits)
+        return false;
+    memcpy(digits, value, len + 1);
+    const char unit = digits[len - 1];
+    const double factor = unit == 'K' ? 1e3 : unit == 'M' ? 1e6 : unit == 'G' ? 1e9 : 1;
+    if (factor > 1)
+        digits[len - 1] = '\0';
+    int64_t n = 0;
+    if (!rela_parse_i64(&n, digits))
+        return false;
+    *out = (double)n * factor;
+    return fabs(*out) < 0x1p53; /* exact, and fits an int64_t */
+}
+
+/* Edit distance, capped: only small values matter. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_BYTES + 1];
+    const size_t n = strcspn(a, "="), m = strlen(b);
+    if (n >= NAME_MAX_BYTES || m >= NAME_MAX_BYTES)
+        return NEAR_MAX;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            const size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < gap ? change : gap;
+        }
+    }
+    return row[m];
+}
+
+static size_t rows(const rela_option *options)
+{
+    size_t n = 0;
+    while (options[n].name)
+        n++;
+    return n + 1;
+}

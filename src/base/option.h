@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/option.h - one table per command: parsing, range checks, configuration keys, --help,
+ * manual pages and shell completions all come from it.
+ *
+ * A row names the field of an options struct that it fills:
+ *   FLAG bool, INT int64_t, REAL double, TEXT/FILE/DIR/CHOICE const char *, LIST rela_list.
+ * Tables end with a row whose name is NULL. */
+#ifndef RELA_BASE_OPTION_H
+#define RELA_BASE_OPTION_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum rela_option_type {
+    RELA_OPTION_FLAG, /* --name, --no-name */
+    RELA_OPTION_INT,  /* whole number; 10K, 2M, 1G are understood */
+    RELA_OPTION_REAL,
+    RELA_OPTION_TEXT,
+    RELA_OPTION_FILE, /* as TEXT; completed with file names */
+    RELA_OPTION_DIR,
+    RELA_OPTION_CHOICE, /* one of value, which reads "a|b|c" */
+    RELA_OPTION_LIST    /* of texts; may be given several times */
+} rela_option_type;
+
+typedef struct rela_list {
+    const char **items;
+    size_t n;
+} rela_list;
+
+typedef struct rela_option {
+    const char *name; /* long form, without dashes; also the configuration key */
+    char letter;      /* short form or 0 */
+    rela_option_type type;
+    size_t offset;       /* of the field in the options struct */
+    double min, max;     /* INT and REAL, both ends included */
+    const char *initial; /* default as text; NULL: false, 0 or NULL */
+    const char *value;   /* what stands for the value in help: "FILE", "a|b|c" */
+    const char *help;    /* one sentence, lower case, no full stop */
+} rela_option;
+
+struct rela_cli; /* what a command is given; defined by the program */
+
+typedef struct rela_command {
+    const char *name;     /* "translate", "bpe learn" */
+    const char *alias;    /* another spelling, or NULL */
+    const char *summary;  /* one line */
+    const char *operands; /* "[FILE...]", as shown in the usage line; "" for none */
+    size_t min_operands, max_operands;
+    const char *description; /* paragraphs for --help and the manual */
+    const char *examples;    /* one command line per line, or NULL */
+    const rela_option *options;
+    size_t options_size; /* of the struct the rows point into */
+    rela_status (*run)(struct rela_cli *cli, void *options, rela_error *err);
+} rela_command;
+
+/* Several tables can be active at once: those of the program and those of the command. */
+typedef struct rela_option_group {
+    const rela_option *options;
+    void *fields;
+} rela_option_group;
+
+/* The result of parsing; owns the texts that came from a configuration. */
+typedef struct rela_option_state rela_option_state;
+
+rela_option_state *rela_options_create(const rela_option_group *groups, size_t n_groups);
+void rela_options_destroy(rela_option_state *s); /* NULL is fine */
+
+/* Fills in the defaults. */
+rela_status rela_options_default(rela_option_state *s, rela_error *err);
+
+/* Reads arguments in any order; those that are not options go to operands (lent, in argv). */
+rela_status rela_options_parse(rela_option_state *s, rela_list *operands, int argc,
+                               const char *const *argv, rela_error *err);
+
+/* Sets one key unless the command line has set it already. value is copied. */
+rela_status rela_options_set(rela_option_state *s, const char *key, const char *value,
+                             rela_error *err);
+
+bool rela_options_given(const rela_option_state *s, const char *name);
+
+/* Writes all keys with their present values as YAML, defaults included. */
+rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err);
+
+/* Texts. common: the options that every command has. */
+rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rela_option *common,
+                              rela_error *err);
+rela_status rela_options_man(rela_buffer *out, const rela_command *c, const rela_option *common,
+                             rela_error *err);
+typedef struct rela_command_list {
+    const rela_command *const *items;
+    size_t n;
+} rela_command_list;
+/* shell: "bash", "zsh" or "fish". */
+rela_status rela_options_completion(rela_buffer *out, const char *shell, rela_command_list commands,
+                                    const rela_option *common, rela_error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/par.h - the two threading shapes of the library, on OpenMP.
+ *
+ * 1. Rows: split 0 .. n-1 into one contiguous range per thread.
+ * 2. Pipe: read a block, work on it, write it, with reads and writes in order.
+ * Neither is ever nested: a call from inside a parallel region runs on the calling thread. */
+#ifndef RELA_BASE_PAR_H
+#define RELA_BASE_PAR_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { RELA_PAR_MAX = 256 };
+
+/* Threads to use: requested, or for 0 what OMP_NUM_THREADS or the cores of this process allow. */
+int rela_par_threads(int requested);
+
+/* Calls f(ctx, begin, end, thread) once per thread with the same split for the same n and
+ * n_threads, so results that depend on the split are reproducible. */
+void rela_par_rows(size_t n, int n_threads,
+                   void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx);
+
+/* Each thread owns one block, made by the caller. read fills it (*more = false: nothing was read,
+ * the input has ended), work runs concurrently, write follows the order of reads. The first
+ * failure stops the pipe and is returned; blocks after it are not written. */
+typedef struct rela_pipe {
+    rela_status (*read)(void *ctx, void *block, bool *more, rela_error *err);
+    rela_status (*work)(void *ctx, void *block, int thread, rela_error *err);
+    rela_status (*write)(void *ctx, void *block, rela_error *err);
+    void *ctx;
+    void **blocks; /* n_threads of them */
+    int n_threads;
+} rela_pipe;
+
+rela_status rela_pipe_run(const rela_pipe *p, rela_error *err);
+
+#endif

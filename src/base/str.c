@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/str.c - see str.h. */
+#include "base/str.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER_MIN = 64 };
+
+static locale_t c_locale; /* (locale_t)0 if it could not be made: then the caller's is used */
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void);
+static int format_c(char *out, size_t size, const char *format, va_list args) RELA_PRINTF(3, 0);
+static bool is_blank(char c);
+
+void rela_format(char *out, size_t size, const char *format, va_list args)
+{
+    if (format_c(out, size, format, args) < 0 && size > 0)
+        out[0] = '\0';
+}
+
+rela_status rela_buffer_append(rela_buffer *b, const char *bytes, size_t len, rela_error *err)
+{
+    if (b->cap - b->len <= len || !b->data) {
+        const rela_status st = rela_buffer_reserve(b, len, err);
+        if (st != RELA_OK)
+            return st;
+    }
+    if (len)
+        memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+    return RELA_OK;
+}
+
+void rela_buffer_free(rela_buffer *b)
+{
+    if (!b)
+        return;
+    rela_mem_free(b->data);
+    *b = (rela_buffer)RELA_BUFFER_INIT;
+}
+
+rela_status rela_buffer_reserve(rela_buffer *b, size_t extra, rela_error *err)
+{
+    size_t need = 0;
+    if (!rela_size_add(&need, b->len, extra) || !rela_size_add(&need, need, 1))
+        return rela_fail(err, RELA_NOMEM, "a text of %zu more bytes does not fit", extra);
+    if (need <= b->cap)
+        return RELA_OK;
+    size_t cap = b->cap < BUFFER_MIN ? BUFFER_MIN : b->cap;
+    while (cap < need)
+        cap = cap > SIZE_MAX / 2 ? need : cap * 2;
+    char *p = rela_mem_resize(b->data, cap);
+    if (!p)
+        return rela_fail(err, RELA_NOMEM, "cannot grow a text to %zu bytes", cap);
+    b->data = p;
+    b->data[b->len] = '\0';
+    b->cap = cap;
+    return RELA_OK;
+}
+
+rela_status rela_buffer_append_char(rela_buffer *b, char c, rela_error *err)
+{
+    return rela_buffer_append(b, &c, 1, err);
+}
+
+rela_status rela_buffer_append_text(rela_buffer *b, const char *text, rela_error *err)
+{
+    return rela_buffer_append(b, text, strlen(text), err);
+}
+
+rela_status rela_buffer_printf(rela_buffer *b, rela_error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = format_c(NULL, 0, format, args);
+    va_end(args);
+    if (n < 0)
+        return rela_fail(err, RELA_ARG, "a value cannot be formatted");
+    const rela_status st = rela_buffer_reserve(b, (size_t)n, err);
+    if (st != RELA_OK)
+        return st;
+    va_start(args, format);
+    (void)format_c(b->data + b->len, (size_t)n + 1, format, args);
+    va_end(args);
+    b->len += (size_t)n;
+    return RELA_OK;
+}
+
+void rela_buffer_clear(rela_buffer *b)
+{
+    b->len = 0;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+char *rela_str_copy(const char *s, size_t len)
+{
+    char *p = len < SIZE_MAX ? rela_mem_alloc(len + 1) : NULL;
+    if (p) {
+        if (len)
+            memcpy(p, s, len);
+        p[len] = '\0';
+    }
+    return p;
+}
+
+bool rela_parse_i64(int64_t *out, const char *s)
+{
+    char *end = NULL;
+    if (!(*s == '-' || *s == '+' || (*s >= '0' && *s <= '9')))
+        return false;
+    errno = 0;
+    const long long v = strtoll(s, &end, 10);
+    if (errno || end == s || *end)
+        return false;
+    *out = v;
+    return true;
+}
+
+bool rela_parse_f64(double *out, const char *s)
+{
+    char *end = NULL;
+    if (!(*s == '-' || *s == '+' || *s == '.' || (*s >= '0' && *s <= '9')))
+        return false;
+    if (strpbrk(s, "xXnNiI")) /* no hexadecimal, nan or infinity */
+        return false;
+    pthread_once(&c_locale_once, make_c_locale);
+    const double v = c_locale ? strtod_l(s, &end, c_locale) : strtod(s, &end);
+    if (end == s || *end || !isfinite(v))
+        return false;
+    *out = v;
+    return true;
+}
+
+bool rela_next_word(rela_span *word, const char **at, const char *end)
+{
+    const char *p = *at;
+    while (p < end && is_blank(*p))
+        p++;
+    const char *start = p;
+    while (p < end && !is_blank(*p))
+        p++;
+    *at = p;
+    *word = (rela_span){ start, (size_t)(p - start) };
+    return p > start;
+}
+
+rela_span rela_trim(rela_span s)
+{
+    while (s.len && is_blank(s.text[s.len - 1]))
+        s.len--;
+    while (s.len && is_blank(*s.text)) {
+        s.text++;
+        s.len--;
+    }
+    return s;
+}
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static int format_c(char *out, size_t size, const char *format, va_list args)
+{
+    pthread_once(&c_locale_once, make_c_locale);
+    const locale_t old = c_locale ? uselocale(c_locale) : (locale_t)0;
+    const int n = vsnprintf(out, size, format, args);
+    if (c_locale)
+        uselocale(old);
+    return n;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}

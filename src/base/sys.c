@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/sys.c - see sys.h. */
+#include "base/sys.h"
+
+#include "base/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int faulty(int error_number);
+static size_t clip(size_t len);
+
+int rela_sys_open(const char *path, int flags, mode_t mode)
+{
+    if (faulty(EMFILE))
+        return -1;
+    int fd = -1;
+    do
+        fd = open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int rela_sys_close(int fd)
+{
+    const int bad = faulty(EIO);
+    /* The descriptor is gone even after EINTR on Linux: never close twice. */
+    const int got = close(fd);
+    if (bad)
+        errno = EIO;
+    return bad || (got < 0 && errno != EINTR) ? -1 : 0;
+}
+
+ssize_t rela_sys_read(int fd, void *bytes, size_t len)
+{
+    if (faulty(EIO))
+        return -1;
+    ssize_t n = 0;
+    do
+        n = read(fd, bytes, clip(len));
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+int rela_sys_write(int fd, const void *bytes, size_t len)
+{
+    const char *p = bytes;
+    while (len > 0) {
+        if (faulty(ENOSPC))
+            return -1;
+        const ssize_t n = write(fd, p, clip(len));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int rela_sys_pwrite(int fd, const void *bytes, size_t len, uint64_t at)
+{
+    const char *p = bytes;
+    while (len > 0) {
+        if (faulty(ENOSPC))
+            return -1;
+        const ssize_t n = pwrite(fd, p, clip(len), (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        p += n;
+        at += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+ssize_t rela_sys_pread(int fd, void *bytes, size_t len, uint64_t at)
+{
+    size_t done = 0;
+    while (done < len) {
+        if (faulty(EIO))
+            return -1;
+        const ssize_t n = pread(fd, (char *)bytes + done, clip(len - done), (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+int rela_sys_stat(int fd, struct stat *out)
+{
+    return faulty(EIO) ? -1 : fstat(fd, out);
+}
+
+int rela_sys_sync(int fd)
+{
+    if (faulty(EIO))
+        return -1;
+    int got = 0;
+    do
+        got = fsync(fd);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+int rela_sys_rename(const char *from, const char *to)
+{
+    return faulty(EIO) ? -1 : rename(from, to);
+}
+
+int rela_sys_unlink(const char *path)
+{
+    return unlink(path);
+}
+
+int rela_sys_mkdir(const char *path, mode_t mode)
+{
+    return faulty(EACCES) ? -1 : mkdir(path, mode);
+}
+
+int rela_sys_ready(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    return poll(&p, 1, 0) != 0; /* an error shows itself in the read that follows */
+}
+
+static int faulty(int error_number)
+{
+    if (!rela_fault_hit(RELA_FAULT_FILE))
+        return 0;
+    errno = error_number;
+    return 1;
+}
+
+static size_t clip(size_t len)
+{
+    const size_t most = rela_fault_short();
+    return most && most < len ? most : len;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/sys.h - file calls of the system with fault injection, EINTR handled.
+ *
+ * For file_read.c, file_write.c and file_scratch.c only. Failure is -1 and errno. */
+#ifndef RELA_BASE_SYS_H
+#define RELA_BASE_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+int rela_sys_open(const char *path, int flags, mode_t mode);
+int rela_sys_close(int fd);
+ssize_t rela_sys_read(int fd, void *bytes, size_t len);    /* one call, may be short */
+int rela_sys_write(int fd, const void *bytes, size_t len); /* all of it */
+int rela_sys_pwrite(int fd, const void *bytes, size_t len, uint64_t at); /* all of it */
+ssize_t rela_sys_pread(int fd, void *bytes, size_t len, uint64_t at);    /* until len or the end */
+int rela_sys_stat(int fd, struct stat *out);
+int rela_sys_sync(int fd);
+int rela_sys_rename(const char *from, const char *to);
+int rela_sys_unlink(const char *path); /* never made to fail: it is what cleans up */
+int rela_sys_mkdir(const char *path, mode_t mode);
+int rela_sys_ready(int fd); /* 1 if a read would not wait */
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/utf8.c - see utf8.h. */
+#include "base/utf8.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+static size_t bad_run(const char *s, size_t len);
+
+size_t rela_utf8_valid(const char *s, size_t len)
+{
+    size_t i = 0;
+    while (i < len) {
+        uint64_t word = 0;
+        if (len - i >= sizeof word) { /* eight ASCII bytes at once */
+            memcpy(&word, s + i, sizeof word);
+            if ((word & 0x8080808080808080u) == 0) {
+                i += sizeof word;
+                continue;
+            }
+        }
+        uint32_t code = 0;
+        const size_t n = rela_utf8_next(&code, s + i, len - i);
+        if (n == 0)
+            return i;
+        i += n;
+    }
+    return len;
+}
+
+size_t rela_utf8_next(uint32_t *code, const char *s, size_t len)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    if (u[0] < 0x80) {
+        *code = u[0];
+        return 1;
+    }
+    /* Smallest and largest second byte exclude overlong forms, surrogates and > U+10FFFF. */
+    unsigned lo = 0x80, hi = 0xBF;
+    size_t n = 0;
+    uint32_t c = 0;
+    if (u[0] >= 0xC2 && u[0] <= 0xDF) {
+        n = 2;
+        c = u[0] & 0x1Fu;
+    } else if (u[0] >= 0xE0 && u[0] <= 0xEF) {
+        n = 3;
+        c = u[0] & 0x0Fu;
+        lo = u[0] == 0xE0 ? 0xA0 : lo;
+        hi = u[0] == 0xED ? 0x9F : hi;
+    } else if (u[0] >= 0xF0 && u[0] <= 0xF4) {
+        n = 4;
+        c = u[0] & 0x07u;
+        lo = u[0] == 0xF0 ? 0x90 : lo;
+        hi = u[0] == 0xF4 ? 0x8F : hi;
+    }
+    if (n == 0 || len < n || u[1] < lo || u[1] > hi)
+        return 0;
+    c = c << 6 | (u[1] & 0x3Fu);
+    for (size_t i = 2; i < n; i++) {
+        if ((u[i] & 0xC0u) != 0x80)
+            return 0;
+        c = c << 6 | (u[i] & 0x3Fu);
+    }
+    *code = c;
+    return n;
+}
+
+size_t rela_utf8_put(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+rela_status rela_utf8_repair(rela_buffer *out, size_t *n_bad, const char *s, size_t len,
+                             rela_error *err)
+{
+    size_t i = 0;
+    *n_bad = 0;
+    while (i < len) {
+        const size_t good = rela_utf8_valid(s + i, len - i);
+        rela_status st = rela_buffer_append(out, s + i, good, err);
+        i += good;
+        if (st == RELA_OK && i < len) {
+            st = rela_buffer_append(out, "\xEF\xBF\xBD", 3, err);
+            i += bad_run(s + i, len - i);
+            ++*n_bad;
+        }
+        if (st != RELA_OK)
+            return st;
+    }
+    return RELA_OK;
+}
+
+size_t rela_utf8_count(const char *s, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += (s[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* Length of the bad sequence at s: the longest prefix of a character that could have been valid,
+ * at least one byte, as the Unicode standard recommends for replacement. */
+static size_t bad_run(const char *s, size_t len)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    size_t want = u[0] >= 0xF0 && u[0] <= 0xF4 ? 4 : u[0] >= 0xE0 && u[0] <= 0xEF ? 3 : 1;
+    if (want == 1 || len < 2)
+        return 1;
+    const unsigned lo = u[0] == 0xE0 ? 0xA0 : u[0] == 0xF0 ? 0x90 : 0x80;
+    const unsigned hi = u[0] == 0xED ? 0x9F : u[0] == 0xF4 ? 0x8F : 0xBF;
+    if (u[1] < lo || u[1] > hi)
+        return 1;
+    if (want == 4 && len >= 3 && (u[2] & 0xC0u) == 0x80)
+        return 3;
+    return 2;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/utf8.h - strict UTF-8: no surrogates, no overlong forms, nothing above U+10FFFF. */
+#ifndef RELA_BASE_UTF8_H
+#define RELA_BASE_UTF8_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the longest valid prefix; == len when all is valid. */
+size_t rela_utf8_valid(const char *s, size_t len);
+
+/* Decodes the character at s (len >= 1): its length in bytes, 0 if it is not valid. */
+size_t rela_utf8_next(uint32_t *code, const char *s, size_t len);
+
+/* Writes 1 to 4 bytes to out; code must be a Unicode scalar value. */
+size_t rela_utf8_put(char *out, uint32_t code);
+
+/* Appends s with each maximal bad sequence replaced by U+FFFD; *n_bad counts them. */
+rela_status rela_utf8_repair(rela_buffer *out, size_t *n_bad, const char *s, size_t len,
+                             rela_error *err);
+
+/* Number of characters of a valid text. */
+size_t rela_utf8_count(const char *s, size_t len);
+
+#endif

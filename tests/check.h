@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/check.h - cmocka with checks that say why they failed. */
+#ifndef RELA_TESTS_CHECK_H
+#define RELA_TESTS_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Fails the test with a printf-style reason. */
+#define CHECK(cond, ...)                                                                           \
+    do {                                                                                           \
+        if (!(cond))                                                                               \
+            fail_msg(__VA_ARGS__);                                                                 \
+    } while (0)
+
+/* The call must succeed; the message of err is shown otherwise. */
+#define CHECK_OK(call, err) CHECK((call) == RELA_OK, "%s: %s", #call, (err).message)
+
+#endif
