@@ -4,7 +4,11 @@ find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RELA_DEPS REQUIRED IMPORTED_TARGET
   zlib libzstd libxxhash libutf8proc libpcre2-8 jansson yaml-0.1)
+# Not find_package(dnnl): its package file asks for OpenCL, which nothing here needs.
+find_library(RELA_DNNL_LIBRARY dnnl REQUIRED)
+find_path(RELA_DNNL_INCLUDE dnnl.h REQUIRED)
 add_library(rela_dependencies INTERFACE)
 target_link_libraries(rela_dependencies INTERFACE
-  PkgConfig::RELA_DEPS OpenMP::OpenMP_C Threads::Threads m)
+  PkgConfig::RELA_DEPS ${RELA_DNNL_LIBRARY} OpenMP::OpenMP_C Threads::Threads m)
 find_package(Threads REQUIRED)
+target_include_directories(rela_dependencies INTERFACE ${RELA_DNNL_INCLUDE})

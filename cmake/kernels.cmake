@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# Files of src/kern/<family>/ hold the same loops for one instruction set each. They alone get wide
+# instructions; which one runs is decided at run time (src/kern/select.c).
+set(loop_flags -O3 -fopenmp-simd)
+set_source_files_properties(src/kern/ref/portable.c PROPERTIES COMPILE_OPTIONS "${loop_flags}")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_source_files_properties(src/kern/x86/avx2.c PROPERTIES
+    COMPILE_OPTIONS "${loop_flags};-ffp-contract=fast;-mavx2;-mfma")
+  set_source_files_properties(src/kern/x86/avx512.c PROPERTIES COMPILE_OPTIONS
+    "${loop_flags};-ffp-contract=fast;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mprefer-vector-width=512")
+  set(kernel_definitions RELA_HAVE_AVX2 RELA_HAVE_AVX512)
+  list(FILTER library_sources EXCLUDE REGEX "src/kern/arm/")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set_source_files_properties(src/kern/arm/neon.c PROPERTIES
+    COMPILE_OPTIONS "${loop_flags};-ffp-contract=fast")
+  set(kernel_definitions RELA_HAVE_NEON)
+  list(FILTER library_sources EXCLUDE REGEX "src/kern/x86/")
+else()
+  list(FILTER library_sources EXCLUDE REGEX "src/kern/(x86|arm)/")
+endif()

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/arm/neon.c - the baseline of AArch64. */
+#include "kern/levels.h"
+
+#define VECTOR_BYTES 16
+#define LEVEL        rela_kern_neon
+#define LEVEL_NAME   "neon"
+#include "kern/loops.h"

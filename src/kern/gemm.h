@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/gemm.h - every large matrix product: oneDNN for float, plain loops for double.
+ *
+ * Row-major. The three shapes of a linear layer y = x W^T with W (n, k):
+ *   nt  y  (m, n)  = x (m, k) * W (n, k)^T     forward
+ *   nn  dx (m, k)  = dy (m, n) * W (n, k)      gradient of the input
+ *   tn  dW (n, k) += dy (m, n)^T * x (m, k)    gradient of the weight
+ * add: the result is added to what is there. Inside a parallel region each call runs on the
+ * calling thread only. Leading dimensions are in elements. */
+#ifndef RELA_KERN_GEMM_H
+#define RELA_KERN_GEMM_H
+
+#include "kern/kern.h"
+
+void rela_gemm_nt(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
+                  size_t m, size_t n, size_t k, bool add);
+void rela_gemm_nn(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
+                  size_t m, size_t n, size_t k, bool add);
+void rela_gemm_tn(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
+                  size_t m, size_t n, size_t k, bool add);
+
+#endif

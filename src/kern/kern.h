@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/kern.h - the table of numeric loops that no library has; every hot loop goes through it.
+ *
+ * The loops are written once (loops.h) and compiled once per instruction set; a table holds the
+ * versions of one level. Holds for all entries: pointers may be unaligned, sizes may be 0, nothing
+ * is allocated or locked, nothing outside the stated ranges is read or written. Gradients of
+ * activations are written, gradients of parameters (dg, db, du ...) are added to.
+ * Matrices are row-major; (rows, n) beside a parameter is its shape, contiguous unless a leading
+ * dimension is given. */
+#ifndef RELA_KERN_KERN_H
+#define RELA_KERN_KERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef RELA_REAL
+#define RELA_REAL float /* the gradient tests build everything with double */
+#endif
+typedef RELA_REAL real;
+
+/* Which elements dropout keeps: a hash of (key, position) against a threshold, so that forward and
+ * backward agree without storing a mask, whatever the threads and the order. */
+typedef struct rela_drop {
+    uint32_t key[2];
+    uint32_t threshold; /* dropped if hash < threshold; 0: no dropout */
+    real scale;         /* 1 / (1 - p) */
+    uint32_t first;     /* position of element 0 of the matrix it is applied to */
+} rela_drop;
+
+/* LayerNorm after a residual sum, one row at a time (see residual_norm). */
+typedef struct rela_norm_stats {
+    real mean, rstd;
+} rela_norm_stats;
+
+typedef struct rela_adam {
+    real rate;         /* learning rate with both bias corrections folded in */
+    real beta1, beta2; /* decay of the moments */
+    real epsilon;      /* scaled to match the folded rate */
+    real grad_scale;   /* applied to the gradient first: 1 / tokens, clipping */
+    real decay;        /* decoupled weight decay times the plain learning rate */
+} rela_adam;
+
+typedef struct rela_kern {
+    const char *name; /* "portable", "avx2", "avx512", "neon" */
+    size_t lanes;     /* reals per vector: a good unit for padding */
+
+    /* c (m, n) = sum over k of a[i * a_row + k * a_col] * b (k, n), added to c if add. For the
+     * small products of single heads, where a library call costs more than the work. */
+    void (*mm)(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
+               size_t ldb, size_t m, size_t n, size_t k, bool add);
+    /* y (n, rows) with leading dimension ldy = transpose of x (rows, n) with ldx. */
+    void (*transpose)(real *y, size_t ldy, const real *x, size_t ldx, size_t rows, size_t n);
+    real (*dot)(const real *x, const real *y, size_t n);
+    real (*sum_squares)(const real *x, size_t n);
+    void (*axpy)(real *y, real a, const real *x, size_t n);            /* y += a * x */
+    void (*scale)(real *y, real a, size_t n);                          /* y *= a */
+    void (*add_bias)(real *y, const real *b, size_t rows, size_t n);   /* y (rows, n) += b */
+    void (*sum_rows)(real *db, const real *dy, size_t rows, size_t n); /* db += column sums */
+
+    /* y = dropout(relu(y + b)), in place; and its backward, in place on dy, which needs only the
+     * result h: where h is 0 nothing passes, elsewhere the scale of the dropout. */
+    void (*bias_relu)(real *y, const real *b, size_t rows, size_t n, const rela_drop *drop);
+    void (*bias_relu_back)(real *dy, real *db, const real *h, size_t rows, size_t n, real scale);
+
+    /* y = dropout(y), elementwise over n reals in place; the same call is its own backward. */
+    void (*dropout)(real *y, size_t n, const rela_drop *drop);
+
+    /* r = x + dropout(a + b); y = gain * (r - mean) * rstd + offset. r may be a; x NULL: zero. */
+    void (*residual_norm)(real *y, real *r, rela_norm_stats *stats, const real *x, const real *a,
+                          const real *b, const real *gain, const real *offset, size_t rows,
+                          size_t d, real eps, const rela_drop *drop);
+    /* dr = gradient of the sum, extra added (may be NULL); da = dropout'(dr); dbias += da. da and
+     * dbias may be NULL; da may be dy. */
+    void (*residual_norm_back)(real *dr, real *da, real *dgain, real *doffset, real *dbias,
+                               const real *dy, const real *extra, const real *r,
+                               const rela_norm_stats *stats, const real *gain, size_t rows,
+                               size_t d, const rela_drop *drop);
+
+    /* Norms of the attention output: y = gain * zhat, times sigmoid(gate * z) if gate is given;
+     * zhat = z / rms(z), or the LayerNorm of z if center. groups parts of a row are normalised
+     * separately (1: the whole row). */
+    void (*gated_norm)(real *y, const real *z, const real *gain, const real *gate, size_t rows,
+                       size_t d, size_t groups, real eps, bool center);
+    void (*gated_norm_back)(real *dz, real *dgain, real *dgate, const real *dy, const real *z,
+                            const real *gain, const real *gate, size_t rows, size_t d,
+                            size_t groups, real eps, bool center);
+
+    /* Rows of scores to weights. */
+    void (*softmax)(real *w, const real *s, size_t n);
+    void (*softmax_back)(real *ds, const real *dw, const real *w, size_t n);
+    void (*relu)(real *w, const real *s, size_t n); /* NaN gives 0 */
+
+    /* Label-smoothed cross entropy of one row of logits z (n), in place: z becomes the gradient
+     * times scale. Target: 1 - smooth on gold, smooth / (n - 1) elsewhere. Returns the loss and
+     * puts the negative log-likelihood of gold into *nll. */
+    double (*loss_row)(real *z, size_t n, size_t gold, real smooth, real scale, double *nll);
+    /* log-softmax of z (n) into y; y may be z. */
+    void (*log_softmax)(real *y, const real *z, size_t n);
+
+    void (*adam)(real *p, real *m, real *v, const real *g, size_t n, const rela_adam *o);
+} rela_kern;
+
+/* Best table for this CPU; RELA_ISA in the environment may lower it. */
+const rela_kern *rela_kern_get(void);
+/* All that this CPU can run, slowest first; NULL past the end. */
+const rela_kern *rela_kern_at(size_t level);
+const rela_kern *rela_kern_find(const char *name); /* NULL: unknown or not usable here */
+
+/* The hash behind dropout, for tests and for other users of the same masks. */
+uint32_t rela_drop_hash(const uint32_t key[2], uint32_t position);
+/* p in [0, 1): the drop of the given site. */
+rela_drop rela_drop_make(double p, uint64_t seed, uint64_t update, uint32_t site, uint32_t first);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/levels.h - the tables that this build has; only those compiled in are defined. */
+#ifndef RELA_KERN_LEVELS_H
+#define RELA_KERN_LEVELS_H
+
+#include "kern/kern.h"
+
+extern const rela_kern rela_kern_portable, rela_kern_avx2, rela_kern_avx512, rela_kern_neon;
+
+#endif

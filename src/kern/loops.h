@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/loops.h - the loops of kern.h, written once; included by the file of each level.
+ *
+ * Before it is included, VECTOR_BYTES names the width of a vector register and LEVEL the table.
+ * The loops are plain C that compilers turn into vector code (`omp simd` allows the reordering of
+ * sums that this needs); only the small product is written with vector types. Everything is
+ * static, so that no code for wide instructions can be picked by the linker for other files. */
+#include "kern/kern.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SIMD           _Pragma("omp simd")
+#define SIMD_SUM(x)    SIMD_TEXT(omp simd reduction(+ : x))
+#define SIMD_MAX(x)    SIMD_TEXT(omp simd reduction(max : x))
+#define SIMD_TEXT(...) _Pragma(#__VA_ARGS__)
+
+enum { LANES = VECTOR_BYTES / sizeof(real) };
+
+typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+
+/* ---- scalar helpers, all without branches, so that loops over them become vector code ---- */
+
+static inline real rmax(real a, real b)
+{
+    return a > b ? a : b;
+}
+
+/* exp(x) by 2^n * e^r, |r| <= ln(2)/2, polynomial of degree 6 (Cephes coefficients); relative
+ * error below 2e-7 in float. Inputs are clamped to where the result is finite and normal. */
+static inline real fast_exp(real x)
+{
+    if (sizeof(real) == sizeof(double))
+        return (real)exp((double)x);
+    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
+    float f = (float)x;
+    f = f < -87.0f ? -87.0f : f;
+    f = f > 88.0f ? 88.0f : f;
+    const float shifted = f * 1.44269504f + magic;
+    const float n = shifted - magic;
+    float r = f - n * 0.693359375f;
+    r = r - n * -2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    union {
+        float f;
+        int32_t i;
+    } two_n = { .f = shifted };
+    two_n.i = (two_n.i - 0x4B400000 + 127) * (1 << 23);
+    return (real)(p * two_n.f);
+}
+
+static inline real sigmoid(real x)
+{
+    return 1 / (1 + fast_exp(-x));
+}
+
+static inline uint32_t drop_hash(uint32_t key0, uint32_t key1, uint32_t position)
+{
+    uint32_t x = position * 0x9E3779B1u + key0;
+    x ^= x >> 16;
+    x *= 0x7FEB352Du;
+    x ^= key1;
+    x ^= x >> 15;
+    x *= 0x846CA68Bu;
+    x ^= x >> 16;
+    return x;
+}
+
+/* The factor of one element: 0 or scale. */
+static inline real drop_factor(const rela_drop *d, uint32_t position)
+{
+    return drop_hash(d->key[0], d->key[1], position) < d->threshold ? 0 : d->scale;
+}
+
+/* ---- small products ---- */
+
+/* A block of C rows by V vectors, kept in registers over the whole of k. */
+#define MM_BLOCK(rows_, vectors_)                                                                  \
+    static inline void mm_##rows_##x##vectors_(real *c, size_t ldc, const real *a, size_t a_row,   \
+                                               size_t a_col, const real *b, size_t ldb, size_t k,  \
+                                               bool add)                                           \
+    {                                                                                              \
+        enum { R = rows_, V = vectors_ };                                                          \
+        vec sum[R][V];                                                                             \
+        for (size_t i = 0; i < R; i++)                                                             \
+            for (size_t j = 0; j < V; j++)                                                         \
+                sum[i][j] = add ? *(const vec *)(c + i * ldc + j * LANES) : (vec){ 0 };            \
+        for (size_t p = 0; p < k; p++) {                                                           \
+            vec row[V];                                                                            \
+            for (size_t j = 0; j < V; j++)                                                         \
+                row[j] = *(const vec *)(b + p * ldb + j * LANES);                                  \
+            for (size_t i = 0; i < R; i++) {                                                       \
+                const real x = a[i * a_row + p * a_col];                                           \
+                for (size_t j = 0; j < V; j++)                                                     \
+                    sum[i][j] += x * row[j];                                                       \
+            }                                                                                      \
+        }                                                                                          \
+        for (size_t i = 0; i < R; i++)                                                             \
+            for (size_t j = 0; j < V; j++)                                                         \
+                *(vec *)(c + i * ldc + j * LANES) = sum[i][j];                                     \
+    }
+
+MM_BLOCK(6, 2)
+MM_BLOCK(1, 2)
+MM_BLOCK(6, 1)
+MM_BLOCK(1, 1)
+
+/* The last columns, fewer than a vector: same order of sums as above, one element at a time. */
+static void mm_tail(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
+                    size_t ldb, size_t m, size_t n, size_t k, bool add)
+{
+    for (size_t i = 0; i < m; i++) {
+        real sum[LANES];
+        for (size_t j = 0; j < n; j++)
+            sum[j] = add ? c[i * ldc + j] : 0;
+        for (size_t p = 0; p < k; p++) {
+            const real x = a[i * a_row + p * a_col];
+            for (size_t j = 0; j < n; j++)
+                sum[j] += x * b[p * ldb + j];
+        }
+        for (size_t j = 0; j < n; j++)
+            c[i * ldc + j] = sum[j];
+    }
+}
+
+static void mm(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
+               size_t ldb, size_t m, size_t n, size_t k, bool add)
+{
+    size_t j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES) {
+        size_t i = 0;
+        for (; i + 6 <= m; i += 6)
+            mm_6x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+        for (; i < m; i++)
+            mm_1x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+    }
+    for (; j + LANES <= n; j += LANES) {
+        size_t i = 0;
+        for (; i + 6 <= m; i += 6)
+            mm_6x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+        for (; i < m; i++)
+            mm_1x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+    }
+    if (j < n)
+        mm_tail(c + j, ldc, a, a_row, a_col, b + j, ldb, m, n - j, k, add);
+}
+
+static void transpose(real *restrict y, size_t ldy, const real *restrict x, size_t ldx, size_t rows,
+                      size_t n)
+{
+    enum { BLOCK = 16 };
+    for (size_t i0 = 0; i0 < rows; i0 += BLOCK)
+        for (size_t j0 = 0; j0 < n; j0 += BLOCK) {
+            const size_t i1 = i0 + BLOCK < rows ? i0 + BLOCK : rows;
+            const size_t j1 = j0 + BLOCK < n ? j0 + BLOCK : n;
+            for (size_t j = j0; j < j1; j++)
+                for (size_t i = i0; i < i1; i++)
+                    y[j * ldy + i] = x[i * ldx + j];
+        }
+}
+
+/* ---- vectors ---- */
+
+static real dot(const real *x, const real *y, size_t n)
+{
+    real sum = 0;
+    SIMD_SUM(sum)
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+static real sum_squares(const real *x, size_t n)
+{
+    return dot(x, x, n);
+}
+
+static void axpy(real *restrict y, real a, const real *restrict x, size_t n)
+{
+    SIMD for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+static void scale(real *y, real a, size_t n)
+{
+    SIMD for (size_t i = 0; i < n; i++) y[i] *= a;
+}
+
+static void add_bias(real *restrict y, const real *restrict b, size_t rows, size_t n)
+{
+    for (size_t r = 0; r < rows; r++)
+        axpy(y + r * n, 1, b, n);
+}
+
+static void sum_rows(real *restrict db, const real *restrict dy, size_t rows, size_t n)
+{
+    for (size_t r = 0; r < rows; r++)
+        axpy(db, 1, dy + r * n, n);
+}
+
+/* ---- feed-forward ---- */
+
+static void bias_relu(real *restrict y, const real *restrict b, size_t rows, size_t n,
+                      const rela_drop *drop)
+{
+    const rela_drop d = *drop;
+    for (size_t r = 0; r < rows; r++) {
+        real *row = y + r * n;
+        const uint32_t first = d.first + (uint32_t)(r * n);
+        if (d.threshold == 0) {
+            SIMD for (size_t i = 0; i < n; i++) row[i] = rmax(row[i] + b[i], 0);
+        } else {
+            SIMD for (size_t i = 0; i < n; i++) row[i] =
+                rmax(row[i] + b[i], 0) * drop_factor(&d, first + (uint32_t)i);
+        }
+    }
+}
+
+static void bias_relu_back(real *restrict dy, real *restrict db, const real *restrict h,
+                           size_t rows, size_t n, real keep_scale)
+{
+    for (size_t r = 0; r < rows; r++) {
+        real *row = dy + r * n;
+        const real *out = h + r * n;
+        SIMD for (size_t i = 0; i < n; i++)
+        {
+            row[i] = out[i] > 0 ? row[i] * keep_scale : 0;
+            db[i] += row[i];
+        }
+    }
+}
+
+static void dropout(real *y, size_t n, const rela_drop *drop)
+{
+    const rela_drop d = *drop;
+    if (d.threshold == 0)
+        return;
+    SIMD for (size_t i = 0; i < n; i++) y[i] *= drop_factor(&d, d.first + (uint32_t)i);
+}
+
+/* ---- residual sum and LayerNorm ---- */
+
+/* r = x + dropout(a + b); returns the sum of r. */
+static inline real residual_row(real *r, const real *x, const real *a, const real *b, size_t d,
+                                const rela_drop *drop, uint32_t first)
+{
+    real sum = 0;
+    if (drop->threshold == 0) {
+        SIMD_SUM(sum)
+        for (size_t i = 0; i < d; i++) {
+            const real v = (x ? x[i] : 0) + a[i] + (b ? b[i] : 0);
+            r[i] = v;
+            sum += v;
+        }
+    } else {
+        const rela_drop k = *drop;
+        SIMD_SUM(sum)
+        for (size_t i = 0; i < d; i++) {
+            const real v = (a[i] + (b ? b[i] : 0)) * drop_factor(&k, first + (uint32_t)i);
+            r[i] = (x ? x[i] : 0) + v;
+            sum += r[i];
+        }
+    }
+    return sum;
+}
+
+static void residual_norm(real *y, real *r, rela_norm_stats *stats, const real *x, const real *a,
+                          const real *b, const real *gain, const real *offset, size_t rows,
+                          size_t d, real eps, const rela_drop *drop)
+{
+    for (size_t t = 0; t < rows; t++) {
+        real *rr = r + t * d, *yy = y + t * d;
+        const real sum = residual_row(rr, x ? x + t * d : NULL, a + t * d, b, d, drop,
+                                      drop->first + (uint32_t)(t * d));
+        const real mean = sum / (real)d;
+        real var = 0;
+        SIMD_SUM(var)
+        for (size_t i = 0; i < d; i++)
+            var += (rr[i] - mean) * (rr[i] - mean);
+        const real rstd = 1 / (real)sqrt((double)(var / (real)d + eps));
+        SIMD for (size_t i = 0; i < d; i++) yy[i] = gain[i] * ((rr[i] - mean) * rstd) + offset[i];
+        stats[t] = (rela_norm_stats){ mean, rstd };
+    }
+}
+
+static void residual_norm_back(real *dr, real *da, real *dgain, real *doffset, real *dbias,
+                               const real *dy, const real *extra, const real *r,
+                               const rela_norm_stats *stats, const real *gain, size_t rows,
+                               size_t d, const rela_drop *drop)
+{
+    const rela_drop k = *drop;
+    for (size_t t = 0; t < rows; t++) {
+        const real *dyy = dy + t * d, *rr = r + t * d;
+        const real mean = stats[t].mean, rstd = stats[t].rstd;
+        real sum = 0, along = 0; /* mean of gain*dy, and its mean along xhat */
+        SIMD_TEXT(omp simd reduction(+ : sum, along))
+        for (size_t i = 0; i < d; i++) {
+            const real xhat = (rr[i] - mean) * rstd;
+            const real g = gain[i] * dyy[i];
+            dgain[i] += dyy[i] * xhat;
+            doffset[i] += dyy[i];
+            sum += g;
+            along += g * xhat;
+        }
+        sum /= (real)d;
+        along /= (real)d;
+        real *drr = dr + t * d;
+        const real *more = extra ? extra + t * d : NULL;
+        SIMD for (size_t i = 0; i < d; i++)
+        {
+            const real xhat = (rr[i] - mean) * rstd;
+            drr[i] = rstd * (gain[i] * dyy[i] - sum - xhat * along) + (more ? more[i] : 0);
+        }
+        if (!da)
+            continue;
+        real *daa = da + t * d;
+        const uint32_t first = k.first + (uint32_t)(t * d);
+        if (k.threshold == 0) {
+            memcpy(daa, drr, d * sizeof *daa);
+        } else {
+            SIMD for (size_t i = 0; i < d; i++) daa[i] =
+                drr[i] * drop_factor(&k, first + (uint32_t)i);
+        }
+        if (dbias)
+            axpy(dbias, 1, daa, d);
+    }
+}
+
+/* ---- norms of the attention output ---- */
+
+typedef struct moments {
+    real mean, rstd;
+} moments;
+
+static inline moments row_moments(const real *z, size_t n, real eps, bool center)
+{
+    real sum = 0, squares = 0;
+    if (center) {
+        SIMD_SUM(sum)
+        for (size_t i = 0; i < n; i++)
+            sum += z[i];
+        sum /= (real)n;
+    }
+    SIMD_SUM(squares)
+    for (size_t i = 0; i < n; i++)
+        squares += (z[i] - sum) * (z[i] - sum);
+    return (moments){ sum, 1 / (real)sqrt((double)(squares / (real)n + eps)) };
+}
+
+static void gated_norm(real *y, const real *z, const real *gain, const real *gate, size_t rows,
+                       size_t d, size_t groups, real eps, bool center)
+{
+    const size_t n = d / groups;
+    for (size_t t = 0; t < rows * groups; t++) {
+        const real *zz = z + t * n, *g = gain + t % groups * n;
+        real *yy = y + t * n;
+        const moments m = row_moments(zz, n, eps, center);
+        if (gate) {
+            const real *u = gate + t % groups * n;
+            SIMD for (size_t i = 0; i < n; i++) yy[i] =
+                g[i] * ((zz[i] - m.mean) * m.rstd) * sigmoid(u[i] * zz[i]);
+        } else {
+            SIMD for (size_t i = 0; i < n; i++) yy[i] = g[i] * ((zz[i] - m.mean) * m.rstd);
+        }
+    }
+}
+
+/* With a = gain * s(gate*z), y = a * zhat: dzhat = dy * a; the norm's backward turns it into dz,
+ * and the gate adds dy * gain * zhat * s' * gate. */
+static void gated_norm_back(real *dz, real *dgain, real *dgate, const real *dy, const real *z,
+                            const real *gain, const real *gate, size_t rows, size_t d,
+                            size_t groups, real eps, bool center)
+{
+    const size_t n = d / groups;
+    for (size_t t = 0; t < rows * groups; t++) {
+        const size_t at = t % groups * n;
+        const real *zz = z + t * n, *dyy = dy + t * n, *g = gain + at;
+        real *dzz = dz + t * n, *dg = dgain + at;
+        const moments m = row_moments(zz, n, eps, center);
+        real sum = 0, along = 0;
+        if (gate) {
+            const real *u = gate + at;
+            real *du = dgate + at;
+            SIMD_TEXT(omp simd reduction(+ : sum, along))
+            for (size_t i = 0; i < n; i++) {
+                const real zhat = (zz[i] - m.mean) * m.rstd;
+                const real s = sigmoid(u[i] * zz[i]);
+                const real through = dyy[i] * g[i] * zhat * s * (1 - s);
+                dg[i] += dyy[i] * zhat * s;
+                du[i] += through * zz[i];
+                const real dzhat = dyy[i] * g[i] * s;
+                sum += dzhat;
+                along += dzhat * zhat;
+            }
+        } else {
+            SIMD_TEXT(omp simd reduction(+ : sum, along))
+            for (size_t i = 0; i < n; i++) {
+                const real zhat = (zz[i] - m.mean) * m.rstd;
+                dg[i] += dyy[i] * zhat;
+                sum += dyy[i] * g[i];
+                along += dyy[i] * g[i] * zhat;
+            }
+        }
+        sum = center ? sum / (real)n : 0;
+        along /= (real)n;
+        if (gate) {
+            const real *u = gate + at;
+            SIMD for (size_t i = 0; i < n; i++)
+            {
+                const real zhat = (zz[i] - m.mean) * m.rstd;
+                const real s = sigmoid(u[i] * zz[i]);
+                dzz[i] = m.rstd * (dyy[i] * g[i] * s - sum - zhat * along) +
+                         dyy[i] * g[i] * zhat * s * (1 - s) * u[i];
+            }
+        } else {
+            SIMD for (size_t i = 0; i < n; i++)
+            {
+                const real zhat = (zz[i] - m.mean) * m.rstd;
+                dzz[i] = m.rstd * (dyy[i] * g[i] - sum - zhat * along);
+            }
+        }
+    }
+}
+
+/* ---- rows of scores, rows of logits ---- */
+
+static inline real row_max(const real *s, size_t n)
+{
+    real top = s[0];
+    SIMD_MAX(top)
+    for (size_t i = 0; i < n; i++)
+        top = s[i] > top ? s[i] : top;
+    return top;
+}
+
+static void softmax(real *w, const real *s, size_t n)
+{
+    if (n == 0)
+        return;
+    const real top = row_max(s, n);
+    real sum = 0;
+    SIMD_SUM(sum)
+    for (size_t i = 0; i < n; i++) {
+        w[i] = fast_exp(s[i] - top);
+        sum += w[i];
+    }
+    scale(w, 1 / sum, n);
+}
+
+static void softmax_back(real *ds, const real *dw, const real *w, size_t n)
+{
+    const real along = dot(dw, w, n);
+    SIMD for (size_t i = 0; i < n; i++) ds[i] = w[i] * (dw[i] - along);
+}
+
+static void relu(real *w, const real *s, size_t n)
+{
+    SIMD for (size_t i = 0; i < n; i++) w[i] = s[i] > 0 ? s[i] : 0;
+}
+
+/* With target q, loss = lse - sum q z. q = smooth/(n-1) everywhere plus the rest on gold, so
+ * only the sum of all logits is needed beside the usual log-sum-exp. */
+static double loss_row(real *z, size_t n, size_t gold, real smooth, real grad_scale, double *nll)
+{
+    const real top = row_max(z, n);
+    const real at_gold = z[gold];
+    real sum = 0, plain = 0;
+    SIMD_TEXT(omp simd reduction(+ : sum, plain))
+    for (size_t i = 0; i < n; i++) {
+        plain += z[i] - top; /* relative to the maximum: no cancellation when logits are large */
+        z[i] = fast_exp(z[i] - top);
+        sum += z[i];
+    }
+    const double base = n > 1 ? (double)smooth / (double)(n - 1) : 0;
+    const double peak = 1 - (double)smooth - base;
+    const double lse = log((double)sum); /* of z - top */
+    const real factor = grad_scale / sum, less = grad_scale * (real)base;
+    SIMD for (size_t i = 0; i < n; i++) z[i] = z[i] * factor - less;
+    z[gold] -= grad_scale * (real)peak;
+    *nll = lse - (double)(at_gold - top);
+    return lse - peak * (double)(at_gold - top) - base * (double)plain;
+}
+
+static void log_softmax(real *y, const real *z, size_t n)
+{
+    if (n == 0)
+        return;
+    const real top = row_max(z, n);
+    real sum = 0;
+    SIMD_SUM(sum)
+    for (size_t i = 0; i < n; i++)
+        sum += fast_exp(z[i] - top);
+    const real lse = top + (real)log((double)sum);
+    SIMD for (size_t i = 0; i < n; i++) y[i] = z[i] - lse;
+}
+
+/* ---- optimiser ---- */
+
+static void adam(real *restrict p, real *restrict m, real *restrict v, const real *restrict g,
+                 size_t n, const rela_adam *o)
+{
+    const rela_adam k = *o;
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        const real x = g[i] * k.grad_scale;
+        const real mean = m[i] + (1 - k.beta1) * (x - m[i]);
+        const real square = v[i] + (1 - k.beta2) * (x * x - v[i]);
+        m[i] = mean;
+        v[i] = square;
+#if defined(RELA_REAL_IS_DOUBLE)
+        const real root = sqrt(square);
+#else
+        const real root = sqrtf(square);
+#endif
+        p[i] -= k.decay * p[i] + k.rate * mean / (root + k.epsilon);
+    }
+}
+
+const rela_kern LEVEL = {
+    .name = LEVEL_NAME,
+    .lanes = LANES,
+    .mm = mm,
+    .transpose = transpose,
+    .dot = dot,
+    .sum_squares = sum_squares,
+    .axpy = axpy,
+    .scale = scale,
+    .add_bias = add_bias,
+    .sum_rows = sum_rows,
+    .bias_relu = bias_relu,
+    .bias_relu_back = bias_relu_back,
+    .dropout = dropout,
+    .residual_norm = residual_norm,
+    .residual_norm_back = residual_norm_back,
+    .gated_norm = gated_norm,
+    .gated_norm_back = gated_norm_back,
+    .softmax = softmax,
+    .softmax_back = softmax_back,
+    .relu = relu,
+    .loss_row = loss_row,
+    .log_softmax = log_softmax,
+    .adam = adam,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/select.c - pick the table of loops once. */
+#include "kern/levels.h"
+
+#include "base/rng.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int always(void)
+{
+    return 1;
+}
+
+#ifdef RELA_HAVE_AVX2
+static int have_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
+
+#ifdef RELA_HAVE_AVX512
+static int have_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("fma");
+}
+#endif
+
+typedef struct kern_level {
+    const rela_kern *table;
+    int (*usable)(void);
+} kern_level;
+
+/* Slowest first. A new instruction set is one row here and one file. */
+static const kern_level LEVELS[] = {
+    { &rela_kern_portable, always },
+#ifdef RELA_HAVE_AVX2
+    { &rela_kern_avx2, have_avx2 },
+#endif
+#ifdef RELA_HAVE_AVX512
+    { &rela_kern_avx512, have_avx512 },
+#endif
+#ifdef RELA_HAVE_NEON
+    { &rela_kern_neon, always },
+#endif
+};
+
+enum { N_LEVELS = sizeof LEVELS / sizeof LEVELS[0] };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const rela_kern *chosen;
+
+static void choose(void)
+{
+    const char *cap = getenv("RELA_ISA");
+    for (size_t i = 0; i < N_LEVELS; i++) {
+        if (LEVELS[i].usable())
+            chosen = LEVELS[i].table;
+        if (cap && strcmp(cap, LEVELS[i].table->name) == 0)
+            break;
+    }
+}
+
+const rela_kern *rela_kern_get(void)
+{
+    pthread_once(&once, choose);
+    return chosen;
+}
+
+const rela_kern *rela_kern_at(size_t level)
+{
+    for (size_t i = 0; i < N_LEVELS; i++)
+        if (LEVELS[i].usable() && level-- == 0)
+            return LEVELS[i].table;
+    return NULL;
+}
+
+const rela_kern *rela_kern_find(const char *name)
+{
+    const rela_kern *k = NULL;
+    for (size_t i = 0; (k = rela_kern_at(i)) != NULL; i++)
+        if (strcmp(k->name, name) == 0)
+            break;
+    return k;
+}
+
+uint32_t rela_drop_hash(const uint32_t key[2], uint32_t position)
+{
+    uint32_t x = position * 0x9E3779B1u + key[0];
+    x ^= x >> 16;
+    x *= 0x7FEB352Du;
+    x ^= key[1];
+    x ^= x >> 15;
+    x *= 0x846CA68Bu;
+    x ^= x >> 16;
+    return x;
+}
+
+rela_drop rela_drop_make(double p, uint64_t seed, uint64_t update, uint32_t site, uint32_t first)
+{
+    const uint32_t counter[4] = { (uint32_t)update, (uint32_t)(update >> 32), site, 0xD20Fu };
+    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    uint32_t words[4];
+    rela_rng_block(words, counter, key);
+    return (rela_drop){ .key = { words[0], words[1] },
+                        .threshold = (uint32_t)(p * 4294967296.0),
+                        .scale = (real)(1 / (1 - p)),
+                        .first = first };
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/x86/avx512.c - built with -mavx512{f,bw,dq,vl}; reached only after the check in
+ * select.c. */
+#include "kern/levels.h"
+
+#define VECTOR_BYTES 64
+#define LEVEL        rela_kern_avx512
+#define LEVEL_NAME   "avx512"
+#include "kern/loops.h"

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/config.c - see config.h. */
+#include "model/config.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct preset {
+    const char *name;
+    size_t d, ffn, heads, layers, max_len;
+    rela_tie tie;
+    double eps, drop;
+    double drop_attn, drop_ffn;
+} preset;
+
+/* clang-format off */
+static const preset PRESETS[] = {
+    { "paper", 512, 2048, 8, 6, 512, RELA_TIE_OUT, 1e-8, 0.1, 0.1, 0.1 },
+    { "base",  512, 2048, 8, 6, 512, RELA_TIE_ALL, 1e-6, 0.1, 0.1, 0.1 },
+    { "tiny",  128,  256, 4, 4, 256, RELA_TIE_ALL, 1e-6, 0.3, 0.0, 0.0 },
+    { "demo",  128,  256, 4, 2, 128, RELA_TIE_ALL, 1e-6, 0.1, 0.0, 0.0 },
+};
+/* clang-format on */
+
+enum { N_PRESETS = sizeof PRESETS / sizeof PRESETS[0] };
+
+static rela_status check_size(const char *what, size_t v, size_t max, rela_error *err);
+static rela_status check_share(const char *what, double v, rela_error *err);
+static rela_status check_kinds(const rela_config *c, rela_error *err);
+
+rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err)
+{
+    for (size_t i = 0; i < N_PRESETS; i++) {
+        const preset *p = &PRESETS[i];
+        if (strcmp(p->name, name) != 0)
+            continue;
+        const rela_attn_kind *kind = rela_attn_kind_find("rela-g");
+        *c = (rela_config){ .d = p->d,
+                            .ffn = p->ffn,
+                            .heads = p->heads,
+                            .enc_layers = p->layers,
+                            .dec_layers = p->layers,
+                            .max_len = p->max_len,
+                            .kind = { kind, kind, kind },
+                            .setup = { .slope = (real)0.01,
+                                       .alpha = (real)1.5,
+                                       .top = 8,
+                                       .window = 8,
+                                       .stride = 8,
+                                       .fuse = (real)0.1 },
+                            .tie = p->tie,
+                            .eps = p->eps,
+                            .attn_eps = 1e-8,
+                            .drop_embed = p->drop,
+                            .drop_residual = p->drop,
+                            .drop_attn = p->drop_attn,
+                            .drop_ffn = p->drop_ffn };
+        return RELA_OK;
+    }
+    return rela_fail(err, RELA_ARG, "unknown preset '%s'; expected paper, base, tiny or demo",
+                     name);
+}
+
+rela_status rela_config_check(const rela_config *c, rela_error *err)
+{
+    rela_status st = check_size("width", c->d, RELA_D_MAX, err);
+    st = st ? st : check_size("ffn", c->ffn, RELA_FFN_MAX, err);
+    st = st ? st : check_size("heads", c->heads, RELA_HEADS_MAX, err);
+    st = st ? st : check_size("encoder layers", c->enc_layers, RELA_LAYERS_MAX, err);
+    st = st ? st : check_size("decoder layers", c->dec_layers, RELA_LAYERS_MAX, err);
+    st = st ? st : check_size("source vocabulary", c->vocab_src, RELA_VOCAB_MAX, err);
+    st = st ? st : check_size("target vocabulary", c->vocab_tgt, RELA_VOCAB_MAX, err);
+    st = st ? st : check_size("maximum length", c->max_len, RELA_LEN_MAX, err);
+    st = st ? st : check_share("embedding dropout", c->drop_embed, err);
+    st = st ? st : check_share("residual dropout", c->drop_residual, err);
+    st = st ? st : check_share("attention dropout", c->drop_attn, err);
+    st = st ? st : check_share("feed-forward dropout", c->drop_ffn, err);
+    st = st ? st : check_kinds(c, err);
+    if (st != RELA_OK)
+        return st;
+    if (c->d % c->heads != 0)
+        return rela_fail(err, RELA_ARG, "width %zu is not a multiple of %zu heads", c->d, c->heads);
+    if (c->d % 2 != 0)
+        return rela_fail(err, RELA_ARG, "width %zu is odd; positions need an even one", c->d);
+    if (c->tie == RELA_TIE_ALL && c->vocab_src != c->vocab_tgt)
+        return rela_fail(err, RELA_ARG,
+                         "source and target share one matrix, but have %zu and %zu symbols",
+                         c->vocab_src, c->vocab_tgt);
+    if (!(c->eps > 0 && c->eps < 1) || !(c->attn_eps > 0 && c->attn_eps < 1))
+        return rela_fail(err, RELA_ARG, "the epsilon of a norm is not between 0 and 1");
+    return RELA_OK;
+}
+
+const char *rela_attn_type_name(rela_attn_type t)
+{
+    static const char *const NAMES[] = { "enc", "dec", "cross" };
+    return NAMES[t];
+}
+
+static rela_status check_size(const char *what, size_t v, size_t max, rela_error *err)
+{
+    if (v >= 1 && v <= max)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "%s is %zu; expected 1..%zu", what, v, max);
+}
+
+static rela_status check_share(const char *what, double v, rela_error *err)
+{
+    if (v >= 0 && v < 1)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "%s is %g; expected from 0 to below 1", what, v);
+}
+
+static rela_status check_kinds(const rela_config *c, rela_error *err)
+{
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        if (!c->kind[i])
+            return rela_fail(err, RELA_ARG, "no kind of %s attention",
+                             rela_attn_type_name((rela_attn_type)i));
+    const rela_attn_setup *s = &c->setup;
+    if (!(s->alpha > 1 && s->alpha <= 4))
+        return rela_fail(err, RELA_ARG, "entmax alpha is %g; expected above 1 to 4",
+                         (double)s->alpha);
+    if (s->top < 1 || s->window < 1 || s->stride < 1)
+        return rela_fail(err, RELA_ARG, "top, window and stride of attention must be at least 1");
+    if (!(s->fuse >= 0 && isfinite((double)s->fuse)) || !(s->slope >= 0 && s->slope < 1))
+        return rela_fail(err, RELA_ARG, "slope or fusion weight of attention is out of range");
+    return RELA_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/config.h - the numbers that define a model, their bounds, and presets. */
+#ifndef RELA_MODEL_CONFIG_H
+#define RELA_MODEL_CONFIG_H
+
+#include "base/error.h"
+#include "nn/attn/kind.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The three places of attention; indices of kind[] and names in files. */
+typedef enum rela_attn_type {
+    RELA_ATTN_ENC,
+    RELA_ATTN_DEC,
+    RELA_ATTN_CROSS,
+    RELA_ATTN_N_TYPES
+} rela_attn_type;
+
+typedef enum rela_tie {
+    RELA_TIE_NONE, /* three matrices */
+    RELA_TIE_OUT,  /* target embedding = output */
+    RELA_TIE_ALL   /* one matrix for source, target and output */
+} rela_tie;
+
+typedef struct rela_config {
+    size_t d, ffn, heads, enc_layers, dec_layers;
+    size_t vocab_src, vocab_tgt;
+    size_t max_len; /* tokens of a sentence, end included */
+    const rela_attn_kind *kind[RELA_ATTN_N_TYPES];
+    rela_attn_setup setup;
+    bool pre_norm;
+    bool norm_per_head; /* norms of the attention output act on each head alone */
+    rela_tie tie;
+    double eps;      /* of LayerNorm */
+    double attn_eps; /* of the norms of the attention output */
+    double drop_embed, drop_residual, drop_attn, drop_ffn;
+} rela_config;
+
+/* Bounds that every model file is held to before anything is allocated. */
+enum {
+    RELA_D_MAX = 16384,
+    RELA_FFN_MAX = 65536,
+    RELA_HEADS_MAX = 256,
+    RELA_LAYERS_MAX = 256,
+    RELA_VOCAB_MAX = 1 << 20,
+    RELA_LEN_MAX = 1 << 16
+};
+
+/* Sizes of the preset ("paper", "base", "tiny", "demo"), rela-g everywhere; vocabularies are 0. */
+rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err);
+
+/* Checks all numbers and that they fit together. */
+rela_status rela_config_check(const rela_config *c, rela_error *err);
+
+const char *rela_attn_type_name(rela_attn_type t); /* "enc", "dec", "cross" */
+
+#endif

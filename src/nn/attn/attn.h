@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/attn.h - multi-head attention over packed sentences, for every kind.
+ *
+ * Rows of all sentences lie behind each other without padding. For one sentence and one head the
+ * queries are taken in strips: scores of a strip against all keys, weights, mixed values. No more
+ * than a strip of scores ever exists, so memory is linear in the length; the backward pass
+ * computes the scores again. */
+#ifndef RELA_NN_ATTN_ATTN_H
+#define RELA_NN_ATTN_ATTN_H
+
+#include "nn/attn/kind.h"
+#include "tensor/plan.h"
+
+/* One call sees weights of rows [first, first + rows) of the queries of one sentence and head,
+ * before dropout: w (rows, n) with leading dimension ld. It must not change them. */
+typedef struct rela_attn_tap {
+    void (*see)(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
+                size_t rows, const real *w, size_t n, size_t ld);
+    void *ctx;
+} rela_attn_tap;
+
+typedef struct rela_attn {
+    const rela_kern *k;
+    const rela_attn_kind *kind;
+    const rela_attn_setup *setup;
+    size_t heads, d_head;
+    bool causal;
+    const real *head_params;  /* (heads, n_head) */
+    rela_drop drop;           /* of the weights; first is unused */
+    const rela_attn_tap *tap; /* NULL: nobody looks */
+    size_t layer;             /* for the tap */
+    int type;
+} rela_attn;
+
+/* Queries and keys of n sentences; sentence i has the rows at[i] .. at[i + 1]. */
+typedef struct rela_attn_rows {
+    size_t n;
+    const uint32_t *q_at, *k_at;
+    uint32_t first_row; /* of the queries in the whole update: dropout depends on it */
+} rela_attn_rows;
+
+/* Queries, keys and values: heads side by side in rows of the given leading dimensions. */
+typedef struct rela_attn_in {
+    const real *q, *k, *v;
+    size_t ldq, ldk, ldv;
+} rela_attn_in;
+
+/* Gradients with the same leading dimensions, written; dhead (heads, n_head) is added to. */
+typedef struct rela_attn_grad {
+    real *dq, *dk, *dv, *dhead;
+} rela_attn_grad;
+
+typedef struct rela_attn_scratch {
+    size_t ld;                                   /* reals of a row of scores */
+    real *keys_t, *values_t;                     /* (d_head, ld): one head, transposed */
+    real *queries;                               /* (strip, d_head), scaled or mapped */
+    real *keys;                                  /* (max_len, d_head): mapped keys */
+    real *dkeys;                                 /* the same: gradient of mapped keys */
+    real *scores, *weights, *dweights, *dropped; /* (strip, ld) */
+    real *row;                                   /* 7 rows, for row functions and patterns */
+    uint32_t *visible;                           /* ld */
+} rela_attn_scratch;
+
+/* Scratch for sentences of up to max_len keys, for the given kind. */
+void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
+                            size_t d_head, size_t max_len);
+
+/* z (rows of queries, heads * d_head) = mixed values. */
+void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
+                       const rela_attn_in *in, const rela_attn_rows *rows);
+void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_attn_grad *g,
+                    const real *dz, const rela_attn_in *in, const rela_attn_rows *rows);
+
+#endif

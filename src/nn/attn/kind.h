@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/kind.h - what one kind of attention must provide.
+ *
+ * A kind answers two questions: how a row of scores becomes weights, and which norm the merged
+ * heads pass through. attn.c owns everything kinds share: scores, masks, dropout, mixing of values.
+ * A file kind_<family>.c defines `const rela_attn_kind rela_attn_kinds_<family>[]`, ended by an
+ * empty row; the build finds it, and options, checkpoints, tests, benchmarks and documentation
+ * loop over the table. See docs/howto-attention-kind.md.
+ *
+ * A row passed to a kind holds the n visible scores only. Masked positions are cut off by attn.c,
+ * so no kind ever sees a mask, and n is never 0. */
+#ifndef RELA_NN_ATTN_KIND_H
+#define RELA_NN_ATTN_KIND_H
+
+#include "kern/kern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Promises a kind makes; attn.c relies on them, the property tests hold it to them. */
+enum {
+    ATTN_POINTWISE = 1u << 0, /* a weight depends on its own score only; weigh(0) is 0 */
+    ATTN_SPARSE = 1u << 1,    /* exact zeros occur */
+    ATTN_SUM_ONE = 1u << 2,   /* every row sums to one */
+    ATTN_NULLABLE = 1u << 3,  /* a row may be all zero: attend to nothing */
+    ATTN_PADDED = 1u << 4     /* rows may be lengthened by scores of -1e30, whose weights are not
+                               * used (vector code then needs no tail); implied by POINTWISE, where
+                               * the added scores are 0 */
+};
+
+/* Numbers of the configuration that some kinds use; the same for all layers and heads. */
+typedef struct rela_attn_setup {
+    real slope;    /* leaky-g: slope below zero */
+    real alpha;    /* entmax: fixed alpha */
+    bool learned;  /* entmax: one learned alpha per head */
+    size_t top;    /* topk: scores that are kept */
+    size_t window; /* local: keys on each side */
+    size_t stride; /* strided: every stride-th key, and the last stride ones */
+    real fuse;     /* fusedmax: weight of the total variation */
+} rela_attn_setup;
+
+/* What a row function may use beside its scores. */
+typedef struct rela_attn_row {
+    const rela_kern *k;
+    const rela_attn_setup *setup;
+    const real *head; /* the n_head learned numbers of this head, or NULL */
+    real *dhead;      /* their gradient, added to; backward only */
+    real *scratch;    /* 4 * n reals */
+} rela_attn_row;
+
+/* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
+typedef struct rela_attn_norm {
+    const char *summary; /* formula for the documentation */
+    bool gated;          /* has a gate beside the gain */
+    bool center;         /* LayerNorm instead of RMSNorm */
+    bool random_gain;    /* gain starts uniform on +-sqrt(3/d) instead of 1 */
+} rela_attn_norm;
+
+extern const rela_attn_norm rela_attn_norm_rms, rela_attn_norm_rms_random, rela_attn_norm_gated,
+    rela_attn_norm_gated_layer;
+
+typedef struct rela_attn_kind {
+    const char *name;
+    const char *summary; /* one line for --help and the generated docs */
+    uint32_t flags;
+
+    void (*weigh)(const rela_attn_row *c, real *w, const real *s, size_t n);
+    /* ds is written; it may be dw. */
+    void (*weigh_back)(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                       const real *s, size_t n);
+
+    const rela_attn_norm *norm; /* NULL: none */
+
+    /* Optional: learned numbers per head, with their first value. */
+    size_t n_head;
+    real head_start;
+
+    /* Optional: which of the n keys a query may see; keys receives their numbers, rising, and
+     * the function returns how many. NULL: all (that the causal mask leaves). */
+    size_t (*pattern)(const rela_attn_setup *setup, uint32_t *keys, size_t query, size_t n);
+
+    /* Optional: a map of queries and keys, elementwise over n reals, before the product; then the
+     * product is not scaled by d_head^-0.5. */
+    void (*map)(const rela_kern *k, real *y, const real *x, size_t n);
+    void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
+} rela_attn_kind;
+
+const rela_attn_kind *rela_attn_kind_find(const char *name); /* NULL if unknown */
+const rela_attn_kind *rela_attn_kind_at(size_t i);           /* NULL past the end */
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/registry.c - the table of attention kinds. */
+#include "nn/attn/kind.h"
+
+#include <string.h>
+
+/* attn_kinds.inc is written by the build: one X(stem) per file kind_<stem>.c, sorted. */
+#define X(stem) extern const rela_attn_kind rela_attn_kinds_##stem[];
+#include "attn_kinds.inc"
+#undef X
+
+static const rela_attn_kind *const FAMILIES[] = {
+#define X(stem) rela_attn_kinds_##stem,
+#include "attn_kinds.inc"
+#undef X
+};
+
+enum { N_FAMILIES = sizeof FAMILIES / sizeof FAMILIES[0] };
+
+const rela_attn_kind *rela_attn_kind_at(size_t i)
+{
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        for (const rela_attn_kind *a = FAMILIES[f]; a->name; a++)
+            if (i-- == 0)
+                return a;
+    return NULL;
+}
+
+const rela_attn_kind *rela_attn_kind_find(const char *name)
+{
+    const rela_attn_kind *a = NULL;
+    for (size_t i = 0; (a = rela_attn_kind_at(i)) != NULL; i++)
+        if (strcmp(a->name, name) == 0)
+            break;
+    return a;
+}

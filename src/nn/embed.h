@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/embed.h - token embeddings with a shared bias and sinusoidal positions.
+ *
+ * x[t] = table[id] * sqrt(d) + bias + position(t). On the decoder side the sequence is shifted
+ * right: the row of position 0 is the position alone, row t holds token t - 1. */
+#ifndef RELA_NN_EMBED_H
+#define RELA_NN_EMBED_H
+
+#include "kern/kern.h"
+
+/* Packed sentences: ids of sentence i at [at[i], at[i + 1]). */
+typedef struct rela_tokens {
+    const int32_t *ids;
+    const uint32_t *at;
+    size_t n;
+} rela_tokens;
+
+/* positions (length, d): first half sine, second half cosine, time scales 1 .. 1e4. */
+void rela_positions_fill(real *positions, size_t length, size_t d);
+
+/* x (rows, d). table (vocabulary, d). */
+void rela_embed_forward(real *x, const rela_tokens *tokens, bool shifted, const real *table,
+                        const real *bias, const real *positions, size_t d);
+void rela_embed_back(real *dtable, real *dbias, const real *dx, const rela_tokens *tokens,
+                     bool shifted, size_t d);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* src/tensor/plan.h - lay out a set of arrays in one block: run the layout code once without
+ * memory to learn the size, then again with memory. Same code, so the two cannot drift. */
+#ifndef RELA_TENSOR_PLAN_H
+#define RELA_TENSOR_PLAN_H
+
+#include "kern/kern.h"
+
+#include <stddef.h>
+
+enum { RELA_PLAN_ALIGN = 64 };
+
+typedef struct rela_plan {
+    char *base;  /* NULL: measure only; aligned to RELA_PLAN_ALIGN otherwise */
+    size_t used; /* bytes so far */
+} rela_plan;
+
+/* n elements of the given size; NULL while measuring. Sizes are the caller's own, already
+ * bounded: overflow is a programming error. */
+void *rela_plan_take(rela_plan *p, size_t n, size_t size);
+real *rela_plan_reals(rela_plan *p, size_t n);
+
+#endif
