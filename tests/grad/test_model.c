@@ -119,7 +119,7 @@ static double worst_gap(probe *p, const char **where)
             }
         }
     }
-    CHECK(n_kinks * 10 < n, "%zu of %zu entries at kinks", n_kinks, n);
+    CHECK(n_kinks * 5 < n, "%zu of %zu entries at kinks", n_kinks, n);
     return worst;
 }
 
