@@ -33,6 +33,7 @@ typedef struct rela_line {
     size_t len;
     uint64_t number; /* from 1 */
     bool too_long;   /* longer than max_line: text holds its beginning, the rest was skipped */
+    bool had_cr;     /* a CR before the LF was removed */
 } rela_line;
 
 /* options may be NULL. */
@@ -55,6 +56,7 @@ rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *firs
 const char *rela_reader_name(const rela_reader *r);  /* for messages; lent */
 uint64_t rela_reader_position(const rela_reader *r); /* stored bytes read so far */
 uint64_t rela_reader_size(const rela_reader *r);     /* stored bytes in all; 0 if unknown */
+bool rela_reader_had_mark(const rela_reader *r);     /* a byte order mark was removed */
 
 /* Walks the lines of a block filled by rela_reader_block; false at the end. */
 bool rela_next_line(rela_span *line, const char **at, const char *end);

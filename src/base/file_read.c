@@ -41,6 +41,7 @@ struct rela_reader {
     char *decoded; /* for lines and blocks */
     size_t decoded_at, decoded_len, decoded_cap;
     bool decoded_end;
+    bool had_mark;
     uint64_t n_lines;
 };
 
@@ -163,7 +164,8 @@ rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err)
             line->text = r->decoded + offset; /* the bytes may have moved */
             return st;
         }
-        line->len = len && start[len - 1] == '\r' && end ? len - 1 : len;
+        line->had_cr = len && start[len - 1] == '\r' && end;
+        line->len = len - line->had_cr;
         return RELA_OK;
     }
     return st;
@@ -221,6 +223,11 @@ uint64_t rela_reader_position(const rela_reader *r)
 uint64_t rela_reader_size(const rela_reader *r)
 {
     return r->size;
+}
+
+bool rela_reader_had_mark(const rela_reader *r)
+{
+    return r->had_mark;
 }
 
 bool rela_next_line(rela_span *line, const char **at, const char *end)
@@ -456,8 +463,10 @@ static rela_status drop_mark(rela_reader *r, rela_error *err)
             return st;
     }
     if (r->decoded_total == r->decoded_len - r->decoded_at && r->decoded_total >= sizeof MARK &&
-        memcmp(r->decoded + r->decoded_at, MARK, sizeof MARK) == 0)
+        memcmp(r->decoded + r->decoded_at, MARK, sizeof MARK) == 0) {
         r->decoded_at += sizeof MARK;
+        r->had_mark = true;
+    }
     return RELA_OK;
 }
 
