@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* src/data/batch.h - batches of packed rows, epoch after epoch, resumable at any sentence.
+ *
+ * The stream has no end: after the last batch of an epoch the next epoch begins. The same store,
+ * options and position always give the same rest, whatever the number of threads that filled the
+ * store and wherever its pairs lie. One thread at a time. */
+#ifndef RELA_DATA_BATCH_H
+#define RELA_DATA_BATCH_H
+
+#include "data/order.h"
+
+typedef struct rela_batches rela_batches;
+
+/* Where a stream stands: so many sentences of this epoch have been delivered. */
+typedef struct rela_position {
+    uint64_t epoch; /* from 0 */
+    uint64_t sentences;
+} rela_position;
+
+/* n rows without padding; row i of a side is ids[at[i] .. at[i + 1] - 1], end symbol included. All
+ * pointers are lent until the next call. */
+typedef struct rela_batch {
+    uint32_t n;
+    const int32_t *ids[RELA_SIDES];
+    const uint32_t *at[RELA_SIDES]; /* (n + 1) */
+    const uint64_t *line;           /* (n) line numbers in the corpus, from 1 */
+    rela_position start, next;      /* before and after this batch */
+    bool last;                      /* of its epoch */
+} rela_batch;
+
+/* What padding each batch to its longest row would cost. */
+typedef struct rela_padding {
+    uint64_t batches, sentences;
+    uint64_t tokens, cells; /* both sides */
+} rela_padding;
+
+typedef struct rela_batches_options {
+    rela_order_options order; /* .extra is set from eos */
+    int32_t eos[RELA_SIDES];  /* appended to each row of the side; -1: nothing */
+    /* Called when an epoch begins, if not NULL: may replace the store of the pairs from there on,
+     * for data that is encoded anew each epoch. *store is the one in use and stays so by default;
+     * a store must outlive its epoch, and seeking asks again. */
+    rela_status (*generation)(void *ctx, uint64_t epoch, const rela_store **store, rela_error *err);
+    void *generation_ctx;
+} rela_batches_options;
+
+/* Target side budget, end symbol 2 on both sides, seed 1. */
+void rela_batches_options_init(rela_batches_options *o, uint32_t target_tokens);
+
+/* The store is lent for the life of the stream. An empty one is RELA_FORMAT. */
+rela_status rela_batches_create(rela_batches **out, const rela_store *store,
+                                const rela_batches_options *options, rela_error *err);
+void rela_batches_destroy(rela_batches *b); /* NULL is fine */
+
+/* After a failure the position has not moved: the call may be repeated. */
+rela_status rela_batches_next(rela_batches *b, rela_batch *batch, rela_error *err);
+
+/* The next batch begins exactly there, if need be with the rest of a batch. sentences may equal
+ * the size of the epoch (the next one follows); beyond it is RELA_ARG. */
+rela_status rela_batches_seek(rela_batches *b, rela_position position, rela_error *err);
+rela_position rela_batches_position(const rela_batches *b);
+
+rela_padding rela_batches_padding(const rela_batches *b); /* of all batches delivered so far */
+double rela_padding_share(rela_padding p);                /* 0 .. 1; 0 if there was no batch */
+
+#endif

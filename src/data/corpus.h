@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* src/data/corpus.h - reads parallel text, applies the rules of rela/corpus.h, encodes what is
+ * kept.
+ *
+ * Text becomes numbers through a callback, on all threads; pairs arrive in the order of the file
+ * on one thread at a time. Memory does not grow with the corpus nor with the length of a line. */
+#ifndef RELA_DATA_CORPUS_H
+#define RELA_DATA_CORPUS_H
+
+#include "base/error.h"
+#include "rela/corpus.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RELA_SOURCE, RELA_TARGET, RELA_SIDES };
+
+/* A growable list of token numbers, all zero when empty. */
+typedef struct rela_ids {
+    int32_t *data;
+    size_t len, cap;
+} rela_ids;
+
+rela_status rela_ids_push(rela_ids *ids, int32_t id, rela_error *err);
+void rela_ids_free(rela_ids *ids); /* NULL is fine */
+
+/* Appends the numbers of one line to out, all >= 0. text is valid UTF-8 without a line end, blanks
+ * at both ends removed; it may hold NUL. thread < n_threads of the job, for scratch memory. */
+typedef rela_status (*rela_encode)(void *ctx, int32_t side, const char *text, size_t len,
+                                   int thread, rela_ids *out, rela_error *err);
+
+/* A kept pair; ids are lent during the call. */
+typedef struct rela_pair {
+    const int32_t *ids[RELA_SIDES];
+    size_t n[RELA_SIDES]; /* 1 .. RELA_CORPUS_TOKENS_MAX */
+    uint64_t line;        /* in the file, from 1 */
+} rela_pair;
+
+typedef struct rela_corpus_job {
+    const char *src, *tgt; /* tgt NULL: src has two columns */
+    rela_corpus_rules rules;
+    int n_threads; /* >= 1 */
+    rela_encode encode;
+    void *encode_ctx;
+    rela_status (*take)(void *ctx, const rela_pair *pair, rela_error *err);
+    void *take_ctx;
+    rela_corpus_progress progress; /* or NULL */
+    void *progress_ctx;
+} rela_corpus_job;
+
+rela_status rela_corpus_read(rela_corpus_report *report, const rela_corpus_job *job,
+                             rela_error *err);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* src/data/store.c - see store.h. */
+#include "data/store.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum {
+    GROUP = 4096,          /* pairs per part of the index */
+    WRITE_BYTES = 1 << 20, /* gathered before they go to the scratch file */
+    BYTE_BITS = 7,
+    VARINT_MAX = 10 /* bytes of a 64-bit number */
+};
+
+/* Places are relative to the group: its records stay below 4096 * 2 * 65535 * 5 bytes < 2^32. */
+typedef struct group {
+    uint64_t start;
+    uint32_t place[GROUP];
+    uint16_t length[RELA_SIDES][GROUP];
+} group;
+
+struct rela_store {
+    group **groups;
+    size_t n_groups, cap_groups;
+    uint32_t n;
+    uint64_t tokens[RELA_SIDES];
+    uint64_t digest;
+    rela_buffer tail;      /* records from byte flushed on */
+    uint64_t flushed;      /* bytes that are in the scratch file */
+    uint64_t memory;       /* limit */
+    char *dir;             /* NULL: default */
+    rela_scratch *scratch; /* NULL while all fits in memory */
+};
+
+static rela_status add_index(rela_store *s, const rela_pair *pair, rela_error *err);
+static rela_status put_record(rela_store *s, const rela_pair *pair, rela_error *err);
+static rela_status flush(rela_store *s, rela_error *err);
+static size_t put_number(unsigned char *out, uint64_t v);
+static uint64_t get_number(const unsigned char **at);
+
+rela_status rela_store_create(rela_store **out, uint64_t memory, const char *dir, rela_error *err)
+{
+    *out = NULL;
+    rela_store *s = rela_mem_zalloc(sizeof *s);
+    if (!s)
+        return rela_fail(err, RELA_NOMEM, "no memory for a store of pairs");
+    s->memory = memory;
+    if (dir && !(s->dir = rela_str_copy(dir, strlen(dir)))) {
+        rela_store_destroy(s);
+        return rela_fail(err, RELA_NOMEM, "no memory for a store of pairs");
+    }
+    *out = s;
+    return RELA_OK;
+}
+
+void rela_store_destroy(rela_store *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_groups; i++)
+        rela_mem_free(s->groups[i]);
+    rela_mem_free(s->groups);
+    rela_buffer_free(&s->tail);
+    rela_scratch_close(s->scratch);
+    rela_mem_free(s->dir);
+    rela_mem_free(s);
+}
+
+rela_status rela_store_add(void *store, const rela_pair *pair, rela_error *err)
+{
+    rela_store *s = store;
+    rela_status st = add_index(s, pair, err);
+    if (st == RELA_OK)
+        st = put_record(s, pair, err);
+    if (st != RELA_OK)
+        return st;
+    s->n++;
+    for (int i = 0; i < RELA_SIDES; i++)
+        s->tokens[i] += pair->n[i];
+    if (s->scratch ? s->tail.len >= WRITE_BYTES : s->tail.len > s->memory)
+        st = flush(s, err);
+    return st;
+}
+
+rela_status rela_store_finish(rela_store *s, rela_error *err)
+{
+    if (!s->scratch)
+        return RELA_OK;
+    const rela_status st = flush(s, err);
+    rela_buffer_free(&s->tail);
+    return st;
+}
+
+rela_status rela_store_read(rela_store **out, rela_corpus_report *report,
+                            const rela_corpus_job *job, uint64_t memory, const char *dir,
+                            rela_error *err)
+{
+    rela_store *s = NULL;
+    *out = NULL;
+    rela_status st = rela_store_create(&s, memory, dir, err);
+    if (st != RELA_OK)
+        return st;
+    rela_corpus_job mine = *job;
+    mine.take = rela_store_add;
+    mine.take_ctx = s;
+    st = rela_corpus_read(report, &mine, err);
+    if (st == RELA_OK)
+        st = rela_store_finish(s, err);
+    if (st == RELA_OK) {
+        *out = s;
+        s = NULL;
+    }
+    rela_store_destroy(s);
+    return st;
+}
+
+uint32_t rela_store_size(const rela_store *s)
+{
+    return s->n;
+}
+
+uint32_t rela_store_length(const rela_store *s, uint32_t pair, int side)
+{
+    assert(pair < s->n);
+    return s->groups[pair / GROUP]->length[side][pair % GROUP];
+}
+
+uint64_t rela_store_tokens(const rela_store *s, int side)
+{
+    return s->tokens[side];
+}
+
+uint64_t rela_store_bytes(const rela_store *s)
+{
+    return s->flushed + s->tail.len;
+}
+
+bool rela_store_on_disk(const rela_store *s)
+{
+    return s->scratch != NULL;
+}
+
+uint64_t rela_store_digest(const rela_store *s)
+{
+    return s->digest;
+}
+
+uint64_t rela_store_place(const rela_store *s, uint32_t pair)
+{
+    assert(pair <= s->n);
+    if (pair == s->n)
+        return rela_store_bytes(s);
+    const group *g = s->groups[pair / GROUP];
+    return g->start + g->place[pair % GROUP];
+}
+
+const unsigned char *rela_store_view(const rela_store *s, uint64_t from)
+{
+    return s->scratch ? NULL : (const unsigned char *)s->tail.data + from;
+}
+
+rela_status rela_store_load(const rela_store *s, unsigned char *out, uint64_t from, uint64_t to,
+                            rela_error *err)
+{
+    assert(from <= to && to <= rela_store_bytes(s));
+    const size_t len = (size_t)(to - from);
+    if (s->scratch)
+        return rela_scratch_read(s->scratch, out, len, from, err);
+    if (len)
+        memcpy(out, s->tail.data + from, len);
+    return RELA_OK;
+}
+
+uint64_t rela_store_decode(const rela_store *s, uint32_t pair, const unsigned char *record,
+                           int32_t *src, int32_t *tgt)
+{
+    int32_t *const ids[RELA_SIDES] = { src, tgt };
+    const uint64_t line = get_number(&record);
+    for (int side = 0; side < RELA_SIDES; side++) {
+        const uint32_t n = rela_store_length(s, pair, side);
+        for (uint32_t i = 0; i < n; i++)
+            ids[side][i] = (int32_t)get_number(&record);
+    }
+    return line;
+}
+
+static rela_status add_index(rela_store *s, const rela_pair *pair, rela_error *err)
+{
+    if (s->n == UINT32_MAX)
+        return rela_fail(err, RELA_UNSUP, "more than %u pairs", UINT32_MAX);
+    if (s->n == s->n_groups * (size_t)GROUP) {
+        group **p = rela_mem_grow(s->groups, &s->cap_groups, s->n_groups + 1, sizeof(group *));
+        if (p)
+            s->groups = p;
+        group *g = p ? rela_mem_zalloc(sizeof *g) : NULL;
+        if (!g)
+            return rela_fail(err, RELA_NOMEM, "no memory for the index of %u pairs", s->n + 1);
+        g->start = rela_store_bytes(s);
+        s->groups[s->n_groups++] = g;
+    }
+    group *g = s->groups[s->n / GROUP];
+    g->place[s->n % GROUP] = (uint32_t)(rela_store_bytes(s) - g->start);
+    for (int side = 0; side < RELA_SIDES; side++) {
+        assert(pair->n[side] >= 1 && pair->n[side] <= RELA_CORPUS_TOKENS_MAX);
+        g->length[side][s->n % GROUP] = (uint16_t)pair->n[side];
+    }
+    return RELA_OK;
+}
+
+static rela_status put_record(rela_store *s, const rela_pair *pair, rela_error *err)
+{
+    const size_t most = (pair->n[0] + pair->n[1] + 1) * VARINT_MAX;
+    const rela_status st = rela_buffer_reserve(&s->tail, most, err);
+    if (st != RELA_OK)
+        return st;
+    unsigned char *start = (unsigned char *)s->tail.data + s->tail.len, *at = start;
+    at += put_number(at, pair->line);
+    for (int side = 0; side < RELA_SIDES; side++)
+        for (size_t i = 0; i < pair->n[side]; i++)
+            at += put_number(at, (uint32_t)pair->ids[side][i]);
+    s->tail.len += (size_t)(at - start);
+    s->digest = XXH3_64bits_withSeed(start, (size_t)(at - start), s->digest);
+    return RELA_OK;
+}
+
+static rela_status flush(rela_store *s, rela_error *err)
+{
+    rela_status st = s->scratch ? RELA_OK : rela_scratch_open(&s->scratch, s->dir, err);
+    if (st == RELA_OK)
+        st = rela_scratch_write(s->scratch, s->tail.data, s->tail.len, s->flushed, err);
+    if (st != RELA_OK)
+        return st;
+    s->flushed += s->tail.len;
+    if (s->tail.cap > 2 * (size_t)WRITE_BYTES) /* what was held in memory before */
+        rela_buffer_free(&s->tail);
+    rela_buffer_clear(&s->tail);
+    return RELA_OK;
+}
+
+static size_t put_number(unsigned char *out, uint64_t v)
+{
+    size_t n = 0;
+    for (; v >> BYTE_BITS; v >>= BYTE_BITS)
+        out[n++] = (unsigned char)(v | 1 << BYTE_BITS);
+    out[n++] = (unsigned char)v;
+    return n;
+}
+
+static uint64_t get_number(const unsigned char **at)
+{
+    uint64_t v = 0;
+    int shift = 0;
+    for (; **at >> BYTE_BITS; ++*at, shift += BYTE_BITS)
+        v |= (uint64_t)(**at & ((1 << BYTE_BITS) - 1)) << shift;
+    return v | (uint64_t) * (*at)++ << shift;
+}
