@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/schedule.h - the learning rate of an update; updates count from 1. */
+#ifndef RELA_TRAIN_SCHEDULE_H
+#define RELA_TRAIN_SCHEDULE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum rela_schedule_kind {
+    RELA_SCHEDULE_NOAM,         /* scale * d^-0.5 * min(s^-0.5, s * w^-1.5) */
+    RELA_SCHEDULE_INVERSE_SQRT, /* linear to rate over w updates, then rate * sqrt(w/s) */
+    RELA_SCHEDULE_CONSTANT,     /* the others: linear to rate over w updates, then ... */
+    RELA_SCHEDULE_COSINE,
+    RELA_SCHEDULE_LINEAR
+} rela_schedule_kind;
+
+typedef struct rela_schedule {
+    rela_schedule_kind kind;
+    double rate;      /* peak; the scale of noam */
+    double start;     /* rate before the first update of the warm-up */
+    double least;     /* floor of cosine and linear decay */
+    uint64_t warmup;  /* updates */
+    uint64_t updates; /* length of the run, for cosine and linear */
+    size_t d;         /* width of the model, for noam */
+} rela_schedule;
+
+double rela_schedule_rate(const rela_schedule *s, uint64_t update);
+
+/* "noam", "inverse-sqrt", "constant", "cosine", "linear". */
+rela_status rela_schedule_find(rela_schedule_kind *out, const char *name, rela_error *err);
+
+#endif

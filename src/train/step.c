@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/step.c - see step.h. */
+#include "train/step.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIECE_ROWS = 512, SLICE = 1 << 14 };
+
+/* Sentences [first, last) of the update for one thread, and what it made of them. */
+typedef struct lane {
+    rela_worker *worker;
+    size_t max_src, max_tgt; /* rows the worker has room for */
+    real *grads;
+    size_t first, last;
+    uint32_t *src_at, *tgt_at; /* offsets of a piece, from 0 */
+    real *row_weight;
+    size_t cap_src_at, cap_tgt_at, cap_weight;
+    double loss, nll;
+    double squares; /* of the slice of the gradient this thread has summed */
+} lane;
+
+struct rela_stepper {
+    rela_net *net;
+    rela_step_options o;
+    lane *lanes;
+    real *moments[2];
+    uint64_t count;
+    const rela_param *culprit;
+    /* the step under way */
+    const rela_update *update;
+    uint64_t number;
+    bool training;
+    rela_adam adam;
+};
+
+/* One piece: sentences [first, last). */
+typedef struct piece {
+    size_t first, last;
+} piece;
+
+static rela_status make_room(rela_stepper *s, const rela_update *u, rela_error *err);
+static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rela_error *err);
+static void split(rela_stepper *s, const rela_update *u);
+static void run_lanes(void *ctx, size_t begin, size_t end, int thread);
+static void run_lane(rela_stepper *s, lane *l);
+static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows);
+static void run_piece(rela_stepper *s, lane *l, piece p);
+static void sum_gradients(void *ctx, size_t begin, size_t end, int thread);
+static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
+static void clear_gradients(rela_stepper *s);
+static void find_culprit(rela_stepper *s);
+static void totals(const rela_stepper *s, rela_step_result *out, const rela_update *u);
+
+static size_t piece_rows(const rela_step_options *o)
+{
+    return o->piece_rows ? o->piece_rows : PIECE_ROWS;
+}
+
+size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
+{
+    const size_t threads = (size_t)rela_par_threads(o->n_threads);
+    const size_t rows = piece_rows(o) > n->config.max_len ? piece_rows(o) : n->config.max_len;
+    return (threads + 2) * n->layout.params.total * sizeof(real) +
+           threads * rela_worker_bytes(n, rows, rows);
+}
+
+rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
+                                rela_error *err)
+{
+    *out = NULL;
+    rela_stepper *s = rela_mem_zalloc(sizeof *s);
+    if (!s)
+        return rela_fail(err, RELA_NOMEM, "no memory for training");
+    s->net = n;
+    s->o = *o;
+    s->o.n_threads = rela_par_threads(o->n_threads);
+    const size_t bytes = n->layout.params.total * sizeof(real);
+    s->lanes = rela_mem_zalloc((size_t)s->o.n_threads * sizeof *s->lanes);
+    bool good = s->lanes != NULL;
+    for (int i = 0; i < 2 && good; i++)
+        good = (s->moments[i] = rela_mem_zalloc(bytes)) != NULL;
+    for (int i = 0; i < s->o.n_threads && good; i++)
+        good = (s->lanes[i].grads = rela_mem_zalloc(bytes)) != NULL;
+    if (!good) {
+        rela_stepper_destroy(s);
+        return rela_fail(err, RELA_NOMEM, "no memory for gradients: %zu bytes",
+                         (size_t)(o->n_threads + 2) * bytes);
+    }
+    *out = s;
+    return RELA_OK;
+}
+
+void rela_stepper_destroy(rela_stepper *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; s->lanes && i < s->o.n_threads; i++) {
+        lane *l = &s->lanes[i];
+        rela_worker_destroy(l->worker);
+        rela_mem_free(l->grads);
+        rela_mem_free(l->src_at);
+        rela_mem_free(l->tgt_at);
+        rela_mem_free(l->row_weight);
+    }
+    rela_mem_free(s->lanes);
+    rela_mem_free(s->moments[0]);
+    rela_mem_free(s->moments[1]);
+    rela_mem_free(s);
+}
+
+rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_update *u,
+                             uint64_t number, double rate, rela_error *err)
+{
+    const rela_status st = make_room(s, u, err);
+    if (st != RELA_OK)
+        return st;
+    const size_t n = (size_t)s->o.n_threads,
+                 slices = (s->net->layout.params.total + SLICE - 1) / SLICE;
+    s->update = u;
+    s->number = number;
+    s->training = true;
+    split(s, u);
+    rela_par_rows(n, (int)n, run_lanes, s);
+    totals(s, out, u);
+    rela_par_rows(slices, (int)n, sum_gradients, s);
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += s->lanes[i].squares;
+    const double unit = 1 / (double)(s->o.sentence_mean ? out->sentences : out->tgt_tokens);
+    out->grad_norm = sqrt(squares) * unit;
+    out->skipped = !isfinite(out->loss) || !isfinite(out->grad_norm);
+    if (out->skipped) {
+        find_culprit(s);
+        clear_gradients(s);
+        return RELA_OK;
+    }
+    s->count++;
+    const double clip =
+        s->o.clip > 0 && out->grad_norm > s->o.clip ? s->o.clip / out->grad_norm : 1;
+    const double fix1 = 1 - pow(s->o.beta1, (double)s->count);
+    const double fix2 = sqrt(1 - pow(s->o.beta2, (double)s->count));
+    s->adam = (rela_adam){ .rate = (real)(rate * fix2 / fix1),
+                           .beta1 = (real)s->o.beta1,
+                           .beta2 = (real)s->o.beta2,
+                           .epsilon = (real)(s->o.epsilon * fix2),
+                           .grad_scale = (real)(unit * clip),
+                           .decay = (real)(s->o.weight_decay * rate) };
+    rela_par_rows(slices, (int)n, apply_adam, s);
+    return RELA_OK;
+}
+
+rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_update *u,
+                               rela_error *err)
+{
+    const rela_status st = make_room(s, u, err);
+    if (st != RELA_OK)
+        return st;
+    s->update = u;
+    s->training = false;
+    split(s, u);
+    rela_par_rows((size_t)s->o.n_threads, s->o.n_threads, run_lanes, s);
+    totals(s, out, u);
+    return RELA_OK;
+}
+
+real *rela_stepper_moment(rela_stepper *s, int which)
+{
+    return s->moments[which];
+}
+
+uint64_t rela_stepper_count(const rela_stepper *s)
+{
+    return s->count;
+}
+
+void rela_stepper_set_count(rela_stepper *s, uint64_t n)
+{
+    s->count = n;
+}
+
+const char *rela_stepper_culprit(const rela_stepper *s)
+{
+    return s->culprit ? s->culprit->name : "the loss";
+}
+
+static size_t length_of(const rela_tokens *t, size_t i)
+{
+    return t->at[i + 1] - t->at[i];
+}
+
+/* Grows workers and offset arrays to what the update needs; nothing to do after the first few. */
+static rela_status make_room(rela_stepper *s, const rela_update *u, rela_error *err)
+{
+    for (int i = 0; i < s->o.n_threads; i++) {
+        const rela_status st = lane_room(s, &s->lanes[i], u, err);
+        if (st != RELA_OK)
+            return st;
+    }
+    return RELA_OK;
+}
+
+static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rela_error *err)
+{
+    size_t src = piece_rows(&s->o), tgt = src;
+    for (size_t i = 0; i < u->src.n; i++) { /* a piece may be a single long sentence */
+        src = length_of(&u->src, i) > src ? length_of(&u->src, i) : src;
+        tgt = length_of(&u->tgt, i) > tgt ? length_of(&u->tgt, i) : tgt;
+    }
+    const size_t n = src < tgt ? src : tgt; /* a sentence has at least one token on each side */
+    uint32_t *src_at = rela_mem_grow(l->src_at, &l->cap_src_at, n + 1, sizeof *src_at);
+    l->src_at = src_at ? src_at : l->src_at;
+    uint32_t *tgt_at = rela_mem_grow(l->tgt_at, &l->cap_tgt_at, n + 1, sizeof *tgt_at);
+    l->tgt_at = tgt_at ? tgt_at : l->tgt_at;
+    real *weight = rela_mem_grow(l->row_weight, &l->cap_weight, tgt, sizeof *weight);
+    l->row_weight = weight ? weight : l->row_weight;
+    if (!src_at || !tgt_at || !weight)
+        return rela_fail(err, RELA_NOMEM, "no memory for a batch of %zu rows", tgt);
+    if (l->worker && src <= l->max_src && tgt <= l->max_tgt)
+        return RELA_OK;
+    rela_worker_destroy(l->worker);
+    l->worker = NULL;
+    l->max_src = src > l->max_src ? src : l->max_src;
+    l->max_tgt = tgt > l->max_tgt ? tgt : l->max_tgt;
+    return rela_worker_create(&l->worker, s->net, l->max_src, l->max_tgt, err);
+}
+
+/* Gives each thread neighbouring sentences of about the same number of tokens. */
+static void split(rela_stepper *s, const rela_update *u)
+{
+    const size_t n = u->src.n, threads = (size_t)s->o.n_threads;
+    const size_t all = u->src.at[n] + u->tgt.at[n];
+    size_t at = 0;
+    for (size_t i = 0; i < threads; i++) {
+        lane *l = &s->lanes[i];
+        const size_t limit = all * (i + 1) / threads;
+        l->first = at;
+        while (at < n && (i + 1 == threads || u->src.at[at + 1] + u->tgt.at[at + 1] <= limit))
+            at++;
+        l->last = at;
+        l->loss = l->nll = l->squares = 0;
+    }
+}
+
+static void run_lanes(void *ctx, size_t begin, size_t end, int thread)
+{
+    rela_stepper *s = ctx;
+    (void)thread;
+    for (size_t i = begin; i < end; i++)
+        run_lane(s, &s->lanes[i]);
+}
+
+static void run_lane(rela_stepper *s, lane *l)
+{
+    const rela_update *u = s->update;
+    if (l->first == l->last)
+        return;
+    /* Pieces of equal size: a small last one would waste the products. */
+    const size_t src = u->src.at[l->last] - u->src.at[l->first];
+    const size_t tgt = u->tgt.at[l->last] - u->tgt.at[l->first];
+    const size_t most = src > tgt ? src : tgt, room = piece_rows(&s->o);
+    const size_t n_pieces = (most + room - 1) / room, rows = (most + n_pieces - 1) / n_pieces;
+    for (size_t at = l->first; at < l->last;) {
+        const piece p = next_piece(s, l, at, rows);
+        run_piece(s, l, p);
+        at = p.last;
+    }
+}
+
+/* About the given number of rows on the longer side, never more than there is room for, at least
+ * one sentence. */
+static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows)
+{
+    const rela_update *u = s->update;
+    const size_t room = piece_rows(&s->o);
+    size_t to = from + 1;
+    while (to < l->last) {
+        const size_t src = u->src.at[to] - u->src.at[from], tgt = u->tgt.at[to] - u->tgt.at[from];
+        const size_t src_more = u->src.at[to + 1] - u->src.at[from];
+        const size_t tgt_more = u->tgt.at[to + 1] - u->tgt.at[from];
+        if (src >= rows || tgt >= rows || src_more > room || tgt_more > room)
+            break;
+        to++;
+    }
+    return (piece){ from, to };
+}
+
+static void run_piece(rela_stepper *s, lane *l, piece p)
+{
+    const rela_update *u = s->update;
+    const uint32_t src0 = u->src.at[p.first], tgt0 = u->tgt.at[p.first];
+    const size_t n = p.last - p.first;
+    for (size_t i = 0; i <= n; i++) {
+        l->src_at[i] = u->src.at[p.first + i] - src0;
+        l->tgt_at[i] = u->tgt.at[p.first + i] - tgt0;
+    }
+    for (size_t i = 0; s->o.sentence_mean && i < n; i++)
+        for (size_t t = l->tgt_at[i]; t < l->tgt_at[i + 1]; t++)
+            l->row_weight[t] = 1 / (real)(l->tgt_at[i + 1] - l->tgt_at[i]);
+    const rela_batch b = { .src = { u->src.ids + src0, l->src_at, n },
+                           .tgt = { u->tgt.ids + tgt0, l->tgt_at, n },
+                           .src_rows = l->src_at[n],
+                           .tgt_rows = l->tgt_at[n],
+                           .first_src = src0,
+                           .first_tgt = tgt0 };
+    const rela_pass pass = { .training = s->training,
+                             .seed = s->o.seed,
+                             .update = s->number,
+                             .smooth = (real)s->o.smooth,
+                             .row_weight = s->o.sentence_mean ? l->row_weight : NULL };
+    const rela_loss_sums sums =
+        rela_worker_train(l->worker, s->training ? l->grads : NULL, &b, &pass);
+    l->loss += sums.loss;
+    l->nll += sums.nll;
+}
+
+/* Slices [begin, end): adds the gradients of all threads into those of the first. */
+static void sum_gradients(void *ctx, size_t begin, size_t end, int thread)
+{
+    rela_stepper *s = ctx;
+    const size_t total = s->net->layout.params.total;
+    const rela_kern *k = s->net->k;
+    double squares = 0;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
+        real *sum = s->lanes[0].grads + at;
+        for (int t = 1; t < s->o.n_threads; t++) {
+            k->axpy(sum, 1, s->lanes[t].grads + at, n);
+            memset(s->lanes[t].grads + at, 0, n * sizeof *sum);
+        }
+        squares += (double)k->sum_squares(sum, n);
+    }
+    s->lanes[thread].squares = squares;
+}
+
+static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
+{
+    rela_stepper *s = ctx;
+    const size_t total = s->net->layout.params.total;
+    (void)thread;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
+        real *g = s->lanes[0].grads + at;
+        s->net->k->adam(s->net->weights + at, s->moments[0] + at, s->moments[1] + at, g, n,
+                        &s->adam);
+        memset(g, 0, n * sizeof *g);
+    }
+}
+
+static void clear_gradients(rela_stepper *s)
+{
+    for (int i = 0; i < s->o.n_threads; i++)
+        memset(s->lanes[i].grads, 0, s->net->layout.params.total * sizeof *s->lanes[i].grads);
+}
+
+static void find_culprit(rela_stepper *s)
+{
+    s->culprit = NULL;
+    for (size_t i = 0; i < s->net->layout.params.n && !s->culprit; i++) {
+        const rela_param *p = &s->net->layout.params.items[i];
+        const real *g = s->lanes[0].grads + p->offset;
+        for (size_t j = 0; j < rela_param_count(p) && !s->culprit; j++)
+            if (!isfinite((double)g[j]))
+                s->culprit = p;
+    }
+}
+
+static void totals(const rela_stepper *s, rela_step_result *out, const rela_update *u)
+{
+    *out = (rela_step_result){ .src_tokens = u->src.at[u->src.n],
+                               .tgt_tokens = u->tgt.at[u->tgt.n],
+                               .sentences = u->src.n };
+    for (int i = 0; i < s->o.n_threads; i++) {
+        out->loss += s->lanes[i].loss;
+        out->nll += s->lanes[i].nll;
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/step.h - one update: forward, backward, sum over threads, Adam.
+ *
+ * The sentences of an update are split over the threads, and the part of a thread again into
+ * pieces small enough for its caches; products inside a piece run on that thread alone. Every
+ * thread has its own gradients, which are added in a fixed order, so the same seed and number of
+ * threads give the same bytes. A step allocates nothing once the largest batch has been seen. */
+#ifndef RELA_TRAIN_STEP_H
+#define RELA_TRAIN_STEP_H
+
+#include "model/encdec.h"
+
+typedef struct rela_step_options {
+    int n_threads;
+    size_t piece_rows; /* tokens of a piece, source and target each; 0: 512 */
+    double beta1, beta2, epsilon;
+    double weight_decay; /* decoupled */
+    double clip;         /* largest gradient norm; 0: none */
+    double smooth;       /* label smoothing */
+    bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
+    uint64_t seed;
+} rela_step_options;
+
+/* Sentences of one update, packed; each ends with the end symbol. */
+typedef struct rela_update {
+    rela_tokens src, tgt;
+} rela_update;
+
+typedef struct rela_step_result {
+    double loss, nll; /* sums over target tokens (weighted if sentence_mean) */
+    size_t src_tokens, tgt_tokens, sentences;
+    double grad_norm; /* of the mean gradient */
+    bool skipped;     /* loss or gradient not finite: the weights were left alone */
+} rela_step_result;
+
+typedef struct rela_stepper rela_stepper;
+
+/* n is lent and its weights are changed by steps; it must outlive the stepper. */
+rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
+                                rela_error *err);
+void rela_stepper_destroy(rela_stepper *s); /* NULL is fine */
+
+/* number: of the update, from 1; dropout depends on it. rate: the learning rate. */
+rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_update *u,
+                             uint64_t number, double rate, rela_error *err);
+
+/* Forward only, no dropout: sums of loss and nll. */
+rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_update *u,
+                               rela_error *err);
+
+/* Moments and the number of updates they have seen: part of a checkpoint. */
+real *rela_stepper_moment(rela_stepper *s, int which); /* 0: m, 1: v; layout of the parameters */
+uint64_t rela_stepper_count(const rela_stepper *s);
+void rela_stepper_set_count(rela_stepper *s, uint64_t n);
+
+/* Name of the first parameter whose gradient was not finite in the last skipped step; lent. */
+const char *rela_stepper_culprit(const rela_stepper *s);
+
+/* Bytes for the given largest update, before anything is allocated. */
+size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o);
+
+#endif
