@@ -60,7 +60,7 @@ struct rela_worker {
 /* One pass over one stack: everything that sublayers share. */
 typedef struct stack {
     rela_worker *w;
-    const rela_batch *batch;
+    const rela_packed *batch;
     const rela_pass *pass;
     const real *weights;
     real *grads; /* NULL in a forward pass */
@@ -83,7 +83,7 @@ enum {
 };
 
 static void plan_worker(rela_worker *w, rela_plan *p);
-static stack stack_start(rela_worker *w, const rela_batch *b, const rela_pass *p, real *grads,
+static stack stack_start(rela_worker *w, const rela_packed *b, const rela_pass *p, real *grads,
                          bool decoder);
 static void encode(const stack *s);
 static void decode(const stack *s);
@@ -162,12 +162,12 @@ void rela_worker_destroy(rela_worker *w)
     rela_mem_free(w);
 }
 
-rela_loss_sums rela_worker_forward(rela_worker *w, const rela_batch *b, const rela_pass *p)
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const rela_pass *p)
 {
     return rela_worker_train(w, NULL, b, p);
 }
 
-rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_batch *b,
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass *p)
 {
     const rela_net *n = w->net;
@@ -191,7 +191,7 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_batch *
     return sums;
 }
 
-const real *rela_worker_encode(rela_worker *w, const rela_batch *b, const rela_pass *p)
+const real *rela_worker_encode(rela_worker *w, const rela_packed *b, const rela_pass *p)
 {
     const stack enc = stack_start(w, b, p, NULL, false);
     encode(&enc);
@@ -264,7 +264,7 @@ static void plan_worker(rela_worker *w, rela_plan *p)
 
 /* ---- what sublayers share ---- */
 
-static stack stack_start(rela_worker *w, const rela_batch *b, const rela_pass *p, real *grads,
+static stack stack_start(rela_worker *w, const rela_packed *b, const rela_pass *p, real *grads,
                          bool decoder)
 {
     assert(b->src_rows <= w->max_src && b->tgt_rows <= w->max_tgt);

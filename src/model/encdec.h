@@ -24,11 +24,11 @@ typedef struct rela_net {
 rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err);
 void rela_net_deinit(rela_net *n);
 
-typedef struct rela_batch {
+typedef struct rela_packed {
     rela_tokens src, tgt; /* each sentence ends with the end symbol */
     size_t src_rows, tgt_rows;
     uint32_t first_src, first_tgt; /* rows of the update before this part: dropout depends on it */
-} rela_batch;
+} rela_packed;
 
 /* Which dropout to apply. training false: none. */
 typedef struct rela_pass {
@@ -48,13 +48,13 @@ void rela_worker_destroy(rela_worker *w); /* NULL is fine */
 size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_rows);
 
 /* Forward only: loss sums. */
-rela_loss_sums rela_worker_forward(rela_worker *w, const rela_batch *b, const rela_pass *p);
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const rela_pass *p);
 /* Forward and backward; grads (layout of the parameters) is added to. */
-rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_batch *b,
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass *p);
 
 /* Encoder alone; the result (src_rows, d) is lent until the next call. */
-const real *rela_worker_encode(rela_worker *w, const rela_batch *b, const rela_pass *p);
+const real *rela_worker_encode(rela_worker *w, const rela_packed *b, const rela_pass *p);
 /* Decoder features (tgt_rows, d) of the last forward pass; lent. */
 const real *rela_worker_features(const rela_worker *w);
 

@@ -300,12 +300,12 @@ static void run_piece(rela_stepper *s, lane *l, piece p)
     for (size_t i = 0; s->o.sentence_mean && i < n; i++)
         for (size_t t = l->tgt_at[i]; t < l->tgt_at[i + 1]; t++)
             l->row_weight[t] = 1 / (real)(l->tgt_at[i + 1] - l->tgt_at[i]);
-    const rela_batch b = { .src = { u->src.ids + src0, l->src_at, n },
-                           .tgt = { u->tgt.ids + tgt0, l->tgt_at, n },
-                           .src_rows = l->src_at[n],
-                           .tgt_rows = l->tgt_at[n],
-                           .first_src = src0,
-                           .first_tgt = tgt0 };
+    const rela_packed b = { .src = { u->src.ids + src0, l->src_at, n },
+                            .tgt = { u->tgt.ids + tgt0, l->tgt_at, n },
+                            .src_rows = l->src_at[n],
+                            .tgt_rows = l->tgt_at[n],
+                            .first_src = src0,
+                            .first_tgt = tgt0 };
     const rela_pass pass = { .training = s->training,
                              .seed = s->o.seed,
                              .update = s->number,

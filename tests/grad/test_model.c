@@ -17,7 +17,7 @@ static const uint32_t SRC_AT[] = { 0, 5, 8, 10 };
 static const int32_t TGT[] = { 5, 3, 2, 8, 9, 10, 4, 2, 6, 7, 2 };
 static const uint32_t TGT_AT[] = { 0, 3, 8, 11 };
 
-static const rela_batch BATCH = {
+static const rela_packed BATCH = {
     .src = { SRC, SRC_AT, 3 }, .tgt = { TGT, TGT_AT, 3 }, .src_rows = 10, .tgt_rows = 11
 };
 
