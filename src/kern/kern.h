@@ -86,10 +86,27 @@ typedef struct rela_kern {
                             const real *gain, const real *gate, size_t rows, size_t d,
                             size_t groups, real eps, bool center);
 
-    /* Rows of scores to weights. */
+    /* Rows of n scores s to weights w, which must not overlap, and gradients: ds may be dw. NaN
+     * scores give weight 0 in relu and gelu. */
     void (*softmax)(real *w, const real *s, size_t n);
     void (*softmax_back)(real *ds, const real *dw, const real *w, size_t n);
-    void (*relu)(real *w, const real *s, size_t n); /* NaN gives 0 */
+    void (*relu)(real *w, const real *s, size_t n);
+    void (*relu_back)(real *ds, const real *dw, const real *w, size_t n);
+    void (*gelu)(real *w, const real *s, size_t n); /* s times Gauss's distribution function */
+    void (*gelu_back)(real *ds, const real *dw, const real *s, size_t n);
+    /* softmax over the scores >= least; exact zeros elsewhere. Backward: softmax_back. */
+    void (*softmax_from)(real *w, const real *s, real least, size_t n);
+    void (*sparsemax)(real *w, const real *s, size_t n);
+    void (*sparsemax_back)(real *ds, const real *dw, const real *w, size_t n);
+    void (*entmax15)(real *w, const real *s, size_t n);
+    void (*entmax15_back)(real *ds, const real *dw, const real *w, size_t n);
+    /* alpha-entmax for b = alpha - 1 > 0; the backward pass returns the derivative by alpha. */
+    void (*entmax)(real *w, const real *s, real b, size_t n);
+    real (*entmax_back)(real *ds, const real *dw, const real *w, real b, size_t n);
+
+    /* y = elu(x) + 1 and its gradient; y may be x, dx may be dy. */
+    void (*elu1)(real *y, const real *x, size_t n);
+    void (*elu1_back)(real *dx, const real *dy, const real *x, size_t n);
 
     /* Label-smoothed cross entropy of one row of logits z (n), in place: z becomes the gradient
      * times scale. Target: 1 - smooth on gold, smooth / (n - 1) elsewhere. Returns the loss and

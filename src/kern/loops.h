@@ -463,6 +463,8 @@ static void relu(real *w, const real *s, size_t n)
     SIMD for (size_t i = 0; i < n; i++) w[i] = s[i] > 0 ? s[i] : 0;
 }
 
+#include "kern/loops_weights.h"
+
 /* With target q, loss = lse - sum q z. q = smooth/(n-1) everywhere plus the rest on gold, so
  * only the sum of all logits is needed beside the usual log-sum-exp. */
 static double loss_row(real *z, size_t n, size_t gold, real smooth, real grad_scale, double *nll)
@@ -542,6 +544,18 @@ const rela_kern LEVEL = {
     .softmax = softmax,
     .softmax_back = softmax_back,
     .relu = relu,
+    .relu_back = relu_back,
+    .gelu = gelu,
+    .gelu_back = gelu_back,
+    .elu1 = elu1,
+    .elu1_back = elu1_back,
+    .softmax_from = softmax_from,
+    .sparsemax = sparsemax,
+    .sparsemax_back = sparsemax_back,
+    .entmax15 = entmax15,
+    .entmax15_back = entmax15_back,
+    .entmax = entmax,
+    .entmax_back = entmax_back,
     .loss_row = loss_row,
     .log_softmax = log_softmax,
     .adam = adam,
