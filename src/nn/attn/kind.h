@@ -23,7 +23,7 @@ enum {
     ATTN_SPARSE = 1u << 1,    /* exact zeros occur */
     ATTN_SUM_ONE = 1u << 2,   /* every row sums to one */
     ATTN_NULLABLE = 1u << 3,  /* a row may be all zero: attend to nothing */
-    ATTN_PADDED = 1u << 4     /* rows may be lengthened by scores of -1e30, whose weights are not
+    ATTN_PADDED = 1u << 4     /* rows may be lengthened by scores of -3e38, whose weights are not
                                * used (vector code then needs no tail); implied by POINTWISE, where
                                * the added scores are 0 */
 };
@@ -31,8 +31,7 @@ enum {
 /* Numbers of the configuration that some kinds use; the same for all layers and heads. */
 typedef struct rela_attn_setup {
     real slope;    /* leaky-g: slope below zero */
-    real alpha;    /* entmax: fixed alpha */
-    bool learned;  /* entmax: one learned alpha per head */
+    real alpha;    /* entmax: the fixed alpha */
     size_t top;    /* topk: scores that are kept */
     size_t window; /* local: keys on each side */
     size_t stride; /* strided: every stride-th key, and the last stride ones */

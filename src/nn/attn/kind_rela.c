@@ -11,10 +11,8 @@ static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
                        const real *s, size_t n)
 {
-    (void)c;
     (void)s;
-    for (size_t i = 0; i < n; i++)
-        ds[i] = w[i] > 0 ? dw[i] : 0;
+    c->k->relu_back(ds, dw, w, n);
 }
 
 enum { FLAGS = ATTN_POINTWISE | ATTN_SPARSE | ATTN_NULLABLE };

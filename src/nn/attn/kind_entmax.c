@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/kind_entmax.c - sparse alternatives to softmax that stay on the simplex: sparsemax
+ * (Martins and Astudillo 2016), 1.5-entmax and alpha-entmax (Peters, Niculae and Martins 2019),
+ * and alpha learned per head (Correia, Niculae and Martins 2019). */
+#include "nn/attn/kind.h"
+
+#include <math.h>
+
+/* Closer to 1 alpha-entmax is softmax to the last digit, and 0 would divide. */
+#define LEAST_EXCESS ((real)1e-5)
+
+static void weigh_sparsemax(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    c->k->sparsemax(w, s, n);
+}
+
+static void weigh_sparsemax_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                                 const real *s, size_t n)
+{
+    (void)s;
+    c->k->sparsemax_back(ds, dw, w, n);
+}
+
+static void weigh_entmax15(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    c->k->entmax15(w, s, n);
+}
+
+static void weigh_entmax15_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                                const real *s, size_t n)
+{
+    (void)s;
+    c->k->entmax15_back(ds, dw, w, n);
+}
+
+static void weigh_fixed(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    c->k->entmax(w, s, c->setup->alpha - 1, n);
+}
+
+static void weigh_fixed_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                             const real *s, size_t n)
+{
+    (void)s;
+    (void)c->k->entmax_back(ds, dw, w, c->setup->alpha - 1, n);
+}
+
+/* alpha - 1 of a head: sigmoid of its learned number. */
+static real excess(const rela_attn_row *c)
+{
+    const real b = (real)(1 / (1 + exp(-(double)c->head[0])));
+    return b > LEAST_EXCESS ? b : LEAST_EXCESS;
+}
+
+static void weigh_learned(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    c->k->entmax(w, s, excess(c), n);
+}
+
+static void weigh_learned_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                               const real *s, size_t n)
+{
+    (void)s;
+    const real b = excess(c);
+    c->dhead[0] += c->k->entmax_back(ds, dw, w, b, n) * b * (1 - b);
+}
+
+enum { FLAGS = ATTN_SPARSE | ATTN_SUM_ONE | ATTN_PADDED };
+
+const rela_attn_kind rela_attn_kinds_entmax[] = {
+    {
+        .name = "sparsemax",
+        .summary = "nearest point of the simplex: sparse, every row sums to one",
+        .flags = FLAGS,
+        .weigh = weigh_sparsemax,
+        .weigh_back = weigh_sparsemax_back,
+    },
+    {
+        .name = "entmax15",
+        .summary = "1.5-entmax: between softmax and sparsemax",
+        .flags = FLAGS,
+        .weigh = weigh_entmax15,
+        .weigh_back = weigh_entmax15_back,
+    },
+    {
+        .name = "entmax",
+        .summary = "alpha-entmax with a fixed alpha: near 1 softmax, 2 sparsemax",
+        .flags = FLAGS,
+        .weigh = weigh_fixed,
+        .weigh_back = weigh_fixed_back,
+    },
+    {
+        .name = "entmax-learned",
+        .summary = "alpha-entmax, alpha = 1 + sigmoid(a) with one learned a per head",
+        .flags = FLAGS,
+        .weigh = weigh_learned,
+        .weigh_back = weigh_learned_back,
+        .n_head = 1,
+        .head_start = 0,
+    },
+    { .name = NULL },
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/kind_units.c - other activations in the place of the rectifier of rela-g: GeLU
+ * (Hendrycks and Gimpel 2016) and leaky ReLU (Xu et al. 2015) of the paper's ablation, the squared
+ * rectifier, and a rectifier whose threshold is learned per head. NaN scores get no weight. */
+#include "nn/attn/kind.h"
+
+static void weigh_gelu(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    c->k->gelu(w, s, n);
+}
+
+static void weigh_gelu_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                            const real *s, size_t n)
+{
+    (void)w;
+    c->k->gelu_back(ds, dw, s, n);
+}
+
+static void weigh_leaky(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    const real slope = c->setup->slope;
+    for (size_t i = 0; i < n; i++) {
+        const real below = s[i] <= 0 ? s[i] * slope : 0;
+        w[i] = s[i] > 0 ? s[i] : below;
+    }
+}
+
+static void weigh_leaky_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                             const real *s, size_t n)
+{
+    (void)w;
+    const real slope = c->setup->slope;
+    for (size_t i = 0; i < n; i++) {
+        const real below = s[i] <= 0 ? dw[i] * slope : 0;
+        ds[i] = s[i] > 0 ? dw[i] : below;
+    }
+}
+
+static void weigh_square(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++) {
+        const real x = s[i] > 0 ? s[i] : 0;
+        w[i] = x * x;
+    }
+}
+
+static void weigh_square_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                              const real *s, size_t n)
+{
+    (void)c;
+    (void)w;
+    for (size_t i = 0; i < n; i++)
+        ds[i] = s[i] > 0 ? 2 * s[i] * dw[i] : 0;
+}
+
+static void weigh_threshold(const rela_attn_row *c, real *w, const real *s, size_t n)
+{
+    const real t = c->head[0];
+    for (size_t i = 0; i < n; i++)
+        w[i] = s[i] > t ? s[i] - t : 0;
+}
+
+static void weigh_threshold_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                                 const real *s, size_t n)
+{
+    (void)s;
+    real sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const real d = w[i] > 0 ? dw[i] : 0;
+        ds[i] = d;
+        sum += d;
+    }
+    c->dhead[0] -= sum;
+}
+
+const rela_attn_kind rela_attn_kinds_units[] = {
+    {
+        .name = "gelu-g",
+        .summary = "GeLU(s), gated RMSNorm (ablation)",
+        .flags = ATTN_POINTWISE,
+        .weigh = weigh_gelu,
+        .weigh_back = weigh_gelu_back,
+        .norm = &rela_attn_norm_gated,
+    },
+    {
+        .name = "leaky-g",
+        .summary = "s above zero, a small multiple of s below, gated RMSNorm (ablation)",
+        .flags = ATTN_POINTWISE,
+        .weigh = weigh_leaky,
+        .weigh_back = weigh_leaky_back,
+        .norm = &rela_attn_norm_gated,
+    },
+    {
+        .name = "relu2-g",
+        .summary = "max(0, s)^2, gated RMSNorm",
+        .flags = ATTN_POINTWISE | ATTN_SPARSE | ATTN_NULLABLE,
+        .weigh = weigh_square,
+        .weigh_back = weigh_square_back,
+        .norm = &rela_attn_norm_gated,
+    },
+    {
+        .name = "rela-t",
+        .summary = "max(0, s - t) with one learned threshold t per head, gated RMSNorm",
+        .flags = ATTN_SPARSE | ATTN_NULLABLE | ATTN_PADDED, /* weigh(0) is not 0 for t < 0 */
+        .weigh = weigh_threshold,
+        .weigh_back = weigh_threshold_back,
+        .norm = &rela_attn_norm_gated,
+        .n_head = 1,
+        .head_start = 0,
+    },
+    { .name = NULL },
+};
