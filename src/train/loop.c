@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/loop.c - see loop.h. */
+#include "train/loop.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+/* Sums since the last report. */
+typedef struct interval {
+    double loss, nll;
+    uint64_t tokens;
+    double norm, rate;
+    double started;
+    rela_padding padding;
+} interval;
+
+static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
+static rela_status report(rela_loop *l, interval *v, rela_error *err);
+static rela_status validate(rela_loop *l, rela_error *err);
+static bool is_done(const rela_loop *l, rela_loop_end *end);
+static bool due(uint64_t update, uint64_t every);
+static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err);
+
+rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
+{
+    rela_status st = rela_batches_seek(l->train, l->state.position, err);
+    interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
+    uint64_t saved = l->state.update;
+    *end = RELA_END_DONE;
+    while (st == RELA_OK && !is_done(l, end)) {
+        rela_step_result r;
+        st = one_update(l, &v, &r, err);
+        if (st == RELA_OK && due(l->state.update, l->o.report_every))
+            st = report(l, &v, err);
+        if (st == RELA_OK && l->valid && due(l->state.update, l->o.valid_every)) {
+            const double before = rela_clock_seconds();
+            st = validate(l, err);
+            v.started += rela_clock_seconds() - before; /* speed is that of training */
+        }
+        const rela_loop_wish wish = st == RELA_OK && l->hooks.wish
+                                        ? l->hooks.wish(l->hooks.ctx, &l->state, &r)
+                                        : RELA_GO_ON;
+        if (st == RELA_OK && (wish != RELA_GO_ON || due(l->state.update, l->o.save_every))) {
+            st = l->hooks.save(l->hooks.ctx, &l->state, err);
+            saved = l->state.update;
+        }
+        if (wish == RELA_STOP_NOW) {
+            *end = RELA_END_WISH;
+            return st;
+        }
+    }
+    if (st == RELA_OK && saved != l->state.update)
+        st = l->hooks.save(l->hooks.ctx, &l->state, err);
+    return st;
+}
+
+rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err)
+{
+    rela_batches_options o;
+    rela_batches *b = NULL;
+    rela_batches_options_init(&o, l->valid_tokens);
+    *score = (rela_loop_score){ .bleu = -1 };
+    rela_status st = rela_batches_create(&b, l->valid, &o, err);
+    double loss = 0, nll = 0;
+    uint64_t tokens = 0;
+    rela_batch batch = { .last = false };
+    while (st == RELA_OK && !batch.last) {
+        rela_step_result r;
+        st = rela_batches_next(b, &batch, err);
+        if (st != RELA_OK)
+            break;
+        const rela_update u = { { batch.ids[RELA_SOURCE], batch.at[RELA_SOURCE], batch.n },
+                                { batch.ids[RELA_TARGET], batch.at[RELA_TARGET], batch.n } };
+        st = rela_stepper_score(l->stepper, &r, &u, err);
+        loss += r.loss;
+        nll += r.nll;
+        tokens += r.tgt_tokens;
+    }
+    rela_batches_destroy(b);
+    if (st == RELA_OK) {
+        score->loss = loss / (double)tokens;
+        score->nll = nll / (double)tokens;
+        score->perplexity = exp(score->nll);
+        score->score = -score->nll;
+    }
+    return st;
+}
+
+static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err)
+{
+    rela_batch b;
+    rela_status st = rela_batches_next(l->train, &b, err);
+    if (st != RELA_OK)
+        return st;
+    const rela_update u = { { b.ids[RELA_SOURCE], b.at[RELA_SOURCE], b.n },
+                            { b.ids[RELA_TARGET], b.at[RELA_TARGET], b.n } };
+    const uint64_t number = l->state.update + 1;
+    v->rate = rela_schedule_rate(&l->o.schedule, number);
+    st = rela_stepper_run(l->stepper, r, &u, number, v->rate, err);
+    if (st != RELA_OK)
+        return st;
+    l->state.update = number;
+    l->state.position = b.next;
+    l->state.tokens += r->tgt_tokens;
+    if (!r->skipped) {
+        v->loss += r->loss;
+        v->nll += r->nll;
+        v->tokens += r->tgt_tokens;
+        v->norm = r->grad_norm;
+    }
+    return check_skipped(l, r, err);
+}
+
+/* One bad update is left out; many in a row are an error that names the place. */
+static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err)
+{
+    if (!r->skipped) {
+        l->state.n_skipped_row = 0;
+        return RELA_OK;
+    }
+    l->state.n_skipped++;
+    l->state.n_skipped_row++;
+    if (l->state.n_skipped_row < l->o.max_skipped)
+        return RELA_OK;
+    return rela_fail(err, RELA_STATE,
+                     "update %llu: %s is not finite, for the %lluth time in a row; a smaller "
+                     "learning rate or --clip may help",
+                     (unsigned long long)l->state.update, rela_stepper_culprit(l->stepper),
+                     (unsigned long long)l->state.n_skipped_row);
+}
+
+static rela_status report(rela_loop *l, interval *v, rela_error *err)
+{
+    const double now = rela_clock_seconds();
+    const rela_padding all = rela_batches_padding(l->train);
+    const rela_padding part = { .tokens = all.tokens - v->padding.tokens,
+                                .cells = all.cells - v->padding.cells };
+    const double n = v->tokens ? (double)v->tokens : 1;
+    const rela_loop_report r = { .update = l->state.update,
+                                 .epoch = l->state.position.epoch,
+                                 .loss = v->loss / n,
+                                 .nll = v->nll / n,
+                                 .rate = v->rate,
+                                 .grad_norm = v->norm,
+                                 .tokens_per_second = (double)v->tokens / (now - v->started),
+                                 .padding = rela_padding_share(part),
+                                 .n_skipped = l->state.n_skipped };
+    *v = (interval){ .started = now, .padding = all };
+    return l->hooks.report(l->hooks.ctx, &r, err);
+}
+
+static rela_status validate(rela_loop *l, rela_error *err)
+{
+    rela_loop_score score;
+    rela_status st = rela_loop_measure(l, &score, err);
+    if (st == RELA_OK && l->hooks.validate)
+        st = l->hooks.validate(l->hooks.ctx, &l->state, &score, err);
+    if (st != RELA_OK)
+        return st;
+    if (l->o.by_bleu && score.bleu >= 0)
+        score.score = score.bleu;
+    const bool is_best = l->state.best_update == 0 || score.score > l->state.best;
+    if (is_best) {
+        l->state.best = score.score;
+        l->state.best_update = l->state.update;
+        l->state.n_stale = 0;
+    } else {
+        l->state.n_stale++;
+    }
+    return l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+}
+
+static bool is_done(const rela_loop *l, rela_loop_end *end)
+{
+    if (l->o.patience && l->state.n_stale >= l->o.patience) {
+        *end = RELA_END_PATIENCE;
+        return true;
+    }
+    return l->state.update >= l->o.updates ||
+           (l->o.epochs && l->state.position.epoch >= l->o.epochs);
+}
+
+static bool due(uint64_t update, uint64_t every)
+{
+    return every && update % every == 0;
+}

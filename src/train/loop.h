@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/loop.h - updates until done: batches, rate, reports, validation, saving, stopping.
+ *
+ * The loop itself touches no file and no clock but the monotonic one: what has to be written,
+ * shown or translated goes through hooks, all called on the calling thread. Its state is a small
+ * plain struct; weights, moments and this state are all that exact resuming needs. */
+#ifndef RELA_TRAIN_LOOP_H
+#define RELA_TRAIN_LOOP_H
+
+#include "data/batch.h"
+#include "train/schedule.h"
+#include "train/step.h"
+
+/* What is saved with a checkpoint. Starts as all zero. */
+typedef struct rela_loop_state {
+    uint64_t update;        /* done so far */
+    rela_position position; /* in the data */
+    uint64_t tokens;        /* target tokens seen */
+    uint64_t n_skipped;     /* updates left out because something was not finite */
+    uint64_t n_skipped_row; /* of these, without a good one between */
+    double best;            /* validation score so far */
+    uint64_t best_update;   /* 0: none yet */
+    uint64_t n_stale;       /* validations since the best */
+} rela_loop_state;
+
+/* Figures of the updates since the last report. */
+typedef struct rela_loop_report {
+    uint64_t update, epoch;
+    double loss, nll; /* means per target token */
+    double rate, grad_norm;
+    double tokens_per_second; /* target */
+    double padding;           /* share that padded batches would waste */
+    uint64_t n_skipped;
+} rela_loop_report;
+
+typedef struct rela_loop_score {
+    double loss, nll, perplexity; /* per target token, without dropout */
+    double bleu;                  /* negative: not measured */
+    double score;                 /* what best and patience go by: higher is better */
+} rela_loop_score;
+
+typedef enum rela_loop_wish { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_wish;
+
+/* A hook that fails ends the loop with its status. */
+typedef struct rela_loop_hooks {
+    void *ctx;
+    rela_status (*report)(void *ctx, const rela_loop_report *r, rela_error *err);
+    /* Adds to the score what the loop cannot measure itself; may be NULL. */
+    rela_status (*validate)(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                            rela_error *err);
+    rela_status (*validated)(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                             bool is_best, rela_error *err);
+    rela_status (*save)(void *ctx, const rela_loop_state *s, rela_error *err);
+    /* After every update: shall it go on? */
+    rela_loop_wish (*wish)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+} rela_loop_hooks;
+
+typedef struct rela_loop_options {
+    uint64_t updates;                               /* in all */
+    uint64_t epochs;                                /* 0: no limit */
+    uint64_t report_every, valid_every, save_every; /* updates; 0: never */
+    uint64_t patience;    /* validations without a new best; 0: no early stopping */
+    uint64_t max_skipped; /* in a row, then the run fails */
+    bool by_bleu;         /* best and patience by BLEU instead of the cross entropy */
+    rela_schedule schedule;
+} rela_loop_options;
+
+typedef enum rela_loop_end {
+    RELA_END_DONE, /* all updates or epochs */
+    RELA_END_PATIENCE,
+    RELA_END_WISH /* asked to stop */
+} rela_loop_end;
+
+typedef struct rela_loop {
+    rela_stepper *stepper;
+    rela_batches *train;
+    const rela_store *valid; /* NULL: no validation set */
+    uint32_t valid_tokens;   /* target tokens of a validation batch */
+    rela_loop_options o;
+    rela_loop_hooks hooks;
+    rela_loop_state state;
+} rela_loop;
+
+/* Goes on from l->state (the batches are moved there first) to the end, which is told in *end. The
+ * state is saved at the end too, unless nothing happened since the last save. */
+rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
+
+/* Cross entropy of the validation set. */
+rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err);
+
+#endif
