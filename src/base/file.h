@@ -91,4 +91,25 @@ rela_status rela_scratch_read(rela_scratch *s, void *bytes, size_t len, uint64_t
                               rela_error *err); /* exactly len bytes, or an error */
 void rela_scratch_close(rela_scratch *s);       /* NULL is fine */
 
+/* A lock on a directory or job, held until closed or until the process ends, however it ends. The
+ * file stays and tells who holds it. RELA_STATE with that note if somebody else does. */
+typedef struct rela_lock rela_lock;
+rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err);
+void rela_lock_close(rela_lock *l); /* NULL is fine */
+
+/* A file that grows line by line. keep: bytes of an old file to keep (UINT64_MAX: all). */
+typedef struct rela_appender rela_appender;
+rela_status rela_appender_open(rela_appender **out, const char *path, uint64_t keep,
+                               rela_error *err);
+rela_status rela_appender_write(rela_appender *a, const char *bytes, size_t len, rela_error *err);
+void rela_appender_close(rela_appender *a); /* NULL is fine */
+
+/* Calls see with the name of every entry of a directory but . and .., in no order. */
+rela_status rela_dir_list(const char *path,
+                          rela_status (*see)(void *ctx, const char *name, rela_error *err),
+                          void *ctx, rela_error *err);
+
+/* Bytes free for this user in the file system of path; 0 if unknown. */
+uint64_t rela_disk_free(const char *path);
+
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static int faulty(int error_number);
@@ -127,6 +128,16 @@ int rela_sys_unlink(const char *path)
 int rela_sys_mkdir(const char *path, mode_t mode)
 {
     return faulty(EACCES) ? -1 : mkdir(path, mode);
+}
+
+int rela_sys_lock(int fd)
+{
+    return faulty(EIO) ? -1 : flock(fd, LOCK_EX | LOCK_NB);
+}
+
+int rela_sys_truncate(int fd, uint64_t bytes)
+{
+    return faulty(EIO) ? -1 : ftruncate(fd, (off_t)bytes);
 }
 
 int rela_sys_ready(int fd)

@@ -21,6 +21,8 @@ int rela_sys_sync(int fd);
 int rela_sys_rename(const char *from, const char *to);
 int rela_sys_unlink(const char *path); /* never made to fail: it is what cleans up */
 int rela_sys_mkdir(const char *path, mode_t mode);
+int rela_sys_lock(int fd); /* exclusive, does not wait */
+int rela_sys_truncate(int fd, uint64_t bytes);
 int rela_sys_ready(int fd); /* 1 if a read would not wait */
 
 #endif
