@@ -129,7 +129,7 @@ static slot *probe(const rela_map *m, const char *key, size_t len, uint64_t hash
         if (s->tag != tag)
             continue;
         const entry *e = &m->entries[s->number];
-        if (e->len == len && memcmp(e->text, key, len) == 0)
+        if (e->len == len && (len == 0 || memcmp(e->text, key, len) == 0))
             return s;
     }
 }
