@@ -2,6 +2,7 @@
 /* src/base/fault.c - see fault.h. */
 #include "base/fault.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,10 @@ bool rela_fault_parse(const char *text)
     if (!colon || colon[1] < '0' || colon[1] > '9')
         return false;
     char *end = NULL;
+    errno = 0;
     const uint64_t n = strtoull(colon + 1, &end, 10);
+    if (errno)
+        return false;
     const bool persistent = *end == '+';
     if (end[persistent] != '\0')
         return false;
@@ -47,7 +51,7 @@ bool rela_fault_parse(const char *text)
         rela_fault_set(RELA_FAULT_MEM, n, persistent);
     else if (len == 4 && strncmp(text, "file", len) == 0)
         rela_fault_set(RELA_FAULT_FILE, n, persistent);
-    else if (len == 5 && strncmp(text, "short", len) == 0 && !persistent)
+    else if (len == 5 && strncmp(text, "short", len) == 0 && !persistent && n <= UINT32_MAX)
         rela_fault_set_short((uint32_t)n);
     else
         return false;
