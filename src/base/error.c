@@ -3,14 +3,17 @@
 #include "base/error.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+enum { CONTEXT_MIN = 40 }; /* bytes that a context keeps, however long the reason is */
+
 static void fill(rela_error *err, rela_status status, const char *format, va_list args);
-static void make_printable(char *s);
+static rela_status join(rela_error *err, rela_status status, const char *context,
+                        const char *reason);
 
 const char *rela_status_text(rela_status status)
 {
@@ -39,7 +42,7 @@ rela_status rela_fail_in(rela_error *err, rela_status status, const char *contex
         return status;
     char old[sizeof err->message];
     memcpy(old, err->message, sizeof old);
-    return rela_fail(err, status, "%s: %s", context, old);
+    return join(err, status, context, old);
 }
 
 rela_status rela_fail_errno(rela_error *err, int error_number, const char *format, ...)
@@ -53,12 +56,10 @@ rela_status rela_fail_errno(rela_error *err, int error_number, const char *forma
     va_start(args, format);
     fill(err, status, format, args);
     va_end(args);
-    char reason[128] = "";
+    char old[sizeof err->message], reason[128] = "";
+    memcpy(old, err->message, sizeof old);
     /* The GNU variant of strerror_r may return a static text instead of using the buffer. */
-    const char *text = strerror_r(error_number, reason, sizeof reason);
-    size_t used = strlen(err->message);
-    (void)snprintf(err->message + used, sizeof err->message - used, ": %s", text);
-    return status;
+    return join(err, status, old, strerror_r(error_number, reason, sizeof reason));
 }
 
 static void fill(rela_error *err, rela_status status, const char *format, va_list args)
@@ -67,12 +68,19 @@ static void fill(rela_error *err, rela_status status, const char *format, va_lis
         return;
     err->status = status;
     rela_format(err->message, sizeof err->message, format, args);
-    make_printable(err->message);
+    rela_utf8_make_printable(err->message);
 }
 
-static void make_printable(char *s)
+/* "context: reason". A context that is too long (a path) is cut, so that the reason stays. */
+static rela_status join(rela_error *err, rela_status status, const char *context,
+                        const char *reason)
 {
-    for (; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            *s = '?';
+    static const char DOTS[] = "...";
+    const size_t room = sizeof err->message - 1, rest = strlen(": ") + strlen(reason);
+    size_t len = strlen(context);
+    if (len <= CONTEXT_MIN || len + rest <= room)
+        return rela_fail(err, status, "%s: %s", context, reason);
+    len = CONTEXT_MIN + rest < room ? room - rest - strlen(DOTS) : CONTEXT_MIN;
+    len = rela_utf8_whole(context, len);
+    return rela_fail(err, status, "%.*s%s: %s", (int)len, context, DOTS, reason);
 }

@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 
@@ -17,5 +18,6 @@ void rela_log_line(const rela_log *log, rela_log_level level, const char *format
     va_start(args, format);
     rela_format(line, sizeof line, format, args);
     va_end(args);
+    rela_utf8_make_printable(line);
     log->write(log->ctx, level, line);
 }

@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -23,8 +24,9 @@ static bool is_blank(char c);
 
 void rela_format(char *out, size_t size, const char *format, va_list args)
 {
-    if (format_c(out, size, format, args) < 0 && size > 0)
-        out[0] = '\0';
+    const int n = format_c(out, size, format, args);
+    if (size > 0 && (n < 0 || (size_t)n >= size))
+        out[n < 0 ? 0 : rela_utf8_whole(out, size - 1)] = '\0';
 }
 
 rela_status rela_buffer_append(rela_buffer *b, const char *bytes, size_t len, rela_error *err)

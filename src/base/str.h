@@ -19,7 +19,7 @@ typedef struct rela_span {
     size_t len;
 } rela_span;
 
-/* vsnprintf in the C locale. */
+/* vsnprintf in the C locale; what does not fit is cut off between two characters. */
 void rela_format(char *out, size_t size, const char *format, va_list args);
 
 /* Room for extra more bytes (and a NUL after them) without changing the contents. */

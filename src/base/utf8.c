@@ -118,6 +118,33 @@ size_t rela_utf8_count(const char *s, size_t len)
     return n;
 }
 
+size_t rela_utf8_whole(const char *s, size_t len)
+{
+    for (size_t back = 1; back < 4 && back <= len; back++) {
+        const unsigned char c = (unsigned char)s[len - back];
+        if ((c & 0xC0u) == 0x80)
+            continue;
+        const size_t want = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+        return want > back ? len - back : len;
+    }
+    return len;
+}
+
+void rela_utf8_make_printable(char *s)
+{
+    size_t left = strlen(s);
+    while (left > 0) {
+        uint32_t code = 0;
+        size_t n = rela_utf8_next(&code, s, left);
+        const bool bad = n == 0 || code < 0x20 || (code >= 0x7F && code < 0xA0);
+        n = n ? n : 1;
+        if (bad)
+            memset(s, '?', n);
+        s += n;
+        left -= n;
+    }
+}
+
 /* Length of the bad sequence at s: the longest prefix of a character that could have been valid,
  * at least one byte, as the Unicode standard recommends for replacement. */
 static size_t bad_run(const char *s, size_t len)

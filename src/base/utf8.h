@@ -25,4 +25,11 @@ rela_status rela_utf8_repair(rela_buffer *out, size_t *n_bad, const char *s, siz
 /* Number of characters of a valid text. */
 size_t rela_utf8_count(const char *s, size_t len);
 
+/* len without the bytes of a character that is cut off at the end of s. */
+size_t rela_utf8_whole(const char *s, size_t len);
+
+/* Makes s one line that is safe to show: '?' for every byte of a control character (C0, C1, DEL)
+ * and of what is not UTF-8. */
+void rela_utf8_make_printable(char *s);
+
 #endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_utf8.c - strict decoding, encoding and repair against the Unicode standard. */
+#include "base/fault.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "check.h"
+
+#include <string.h>
+
+static void every_scalar_value_round_trips(void **state)
+{
+    (void)state;
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        if (c >= 0xD800 && c < 0xE000)
+            continue;
+        char bytes[4];
+        uint32_t back = UINT32_MAX;
+        const size_t n = rela_utf8_put(bytes, c);
+        const size_t want = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        CHECK(n == want && rela_utf8_next(&back, bytes, n) == n && back == c, "U+%04X: %zu bytes",
+              c, n);
+        for (size_t cut = 1; cut < n; cut++)
+            CHECK(rela_utf8_next(&back, bytes, cut) == 0, "U+%04X cut to %zu bytes", c, cut);
+    }
+}
+
+/* The table 3-7 of the Unicode standard, written down as ranges of the first two bytes. */
+static bool pair_may_start(unsigned a, unsigned b)
+{
+    if (a == 0xE0)
+        return b >= 0xA0 && b <= 0xBF;
+    if (a == 0xED)
+        return b >= 0x80 && b <= 0x9F;
+    if (a == 0xF0)
+        return b >= 0x90 && b <= 0xBF;
+    if (a == 0xF4)
+        return b >= 0x80 && b <= 0x8F;
+    return a >= 0xC2 && a <= 0xF4 && b >= 0x80 && b <= 0xBF;
+}
+
+static void the_first_two_bytes_decide_as_in_the_standard(void **state)
+{
+    (void)state;
+    for (unsigned a = 0x80; a < 0x100; a++)
+        for (unsigned b = 0; b < 0x100; b++) {
+            const char s[4] = { (char)a, (char)b, (char)0x80, (char)0x80 };
+            uint32_t c = 0;
+            const size_t len = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
+            const size_t got = rela_utf8_next(&c, s, 4);
+            CHECK(got == (pair_may_start(a, b) ? len : 0), "%02X %02X: %zu", a, b, got);
+        }
+}
+
+static void the_valid_prefix_ends_at_the_bad_byte(void **state)
+{
+    (void)state;
+    char text[64];
+    for (size_t at = 0; at < sizeof text; at++) { /* across the eight-bytes-at-once path */
+        memset(text, 'a', sizeof text);
+        text[at] = (char)0xFF;
+        CHECK(rela_utf8_valid(text, sizeof text) == at, "bad byte at %zu", at);
+        if (at + 2 <= sizeof text) {
+            memcpy(text + at, "\xC3\xA9", 2);
+            CHECK(rela_utf8_valid(text, sizeof text) == sizeof text, "good character at %zu", at);
+            CHECK(rela_utf8_valid(text, at + 1) == at, "cut character at %zu", at);
+        }
+    }
+    assert_int_equal(rela_utf8_valid("", 0), 0);
+    assert_int_equal(rela_utf8_valid("a\0b", 3), 3);
+    assert_int_equal(rela_utf8_valid("abcdefgh\xC3", 9), 8);
+}
+
+/* One replacement per maximal subpart; rows 2 to 5 are the tables 3-8 to 3-11 of Unicode 15. */
+static const struct {
+    const char *in;
+    const char *out;
+    size_t n_bad;
+} REPAIRS[] = {
+    { "", "", 0 },
+    { "\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", "????????A", 8 },
+    { "\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", "????????A", 8 },
+    { "\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", "?????A??B", 7 },
+    { "\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", "????A", 4 },
+    { "a\xC3", "a?", 1 },
+    { "\xC3\xC3\xA9", "?\xC3\xA9", 1 },
+    { "\xE2\x82", "?", 1 },
+    { "\xF0\x9F\x98", "?", 1 },
+    { "\xF0\x9F", "?", 1 },
+    { "\xF0", "?", 1 },
+    { "\xE2(\xA1", "?(?", 2 },
+    { "\xF0\x9F\x98\x80!", "\xF0\x9F\x98\x80!", 0 },
+    { "\xF8\x88\x80\x80\x80", "?????", 5 },
+};
+
+static void repair_replaces_each_maximal_bad_part(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof REPAIRS / sizeof REPAIRS[0]; i++) {
+        rela_error err = { RELA_OK, "" };
+        rela_buffer got = RELA_BUFFER_INIT, want = RELA_BUFFER_INIT;
+        size_t n_bad = 99;
+        CHECK_OK(rela_utf8_repair(&got, &n_bad, REPAIRS[i].in, strlen(REPAIRS[i].in), &err), err);
+        CHECK_OK(rela_buffer_append_text(&want, "", &err), err);
+        for (const char *p = REPAIRS[i].out; *p; p++)
+            if (*p == '?')
+                CHECK_OK(rela_buffer_append_text(&want, "\xEF\xBF\xBD", &err), err);
+            else
+                CHECK_OK(rela_buffer_append_char(&want, *p, &err), err);
+        CHECK(n_bad == REPAIRS[i].n_bad && got.len == want.len &&
+                  (got.len == 0 || memcmp(got.data, want.data, got.len) == 0),
+              "row %zu: %zu bad, \"%s\", want \"%s\"", i, n_bad, got.data, want.data);
+        rela_buffer_free(&got);
+        rela_buffer_free(&want);
+    }
+}
+
+static void repair_keeps_nul_and_reports_lack_of_memory(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_buffer b = RELA_BUFFER_INIT;
+    size_t n_bad = 0;
+    CHECK_OK(rela_utf8_repair(&b, &n_bad, "a\0\xFF", 3, &err), err);
+    CHECK(b.len == 5 && n_bad == 1 && memcmp(b.data, "a\0\xEF\xBF\xBD", 5) == 0, "%zu", b.len);
+    rela_buffer_free(&b);
+    rela_fault_set(RELA_FAULT_MEM, 1, true);
+    assert_int_equal(rela_utf8_repair(&b, &n_bad, "\xFF", 1, &err), RELA_NOMEM);
+    rela_fault_set(RELA_FAULT_MEM, 0, false);
+    rela_buffer_free(&b);
+}
+
+static void characters_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(rela_utf8_count("", 0), 0);
+    assert_int_equal(rela_utf8_count("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", 10), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_scalar_value_round_trips),
+        cmocka_unit_test(the_first_two_bytes_decide_as_in_the_standard),
+        cmocka_unit_test(the_valid_prefix_ends_at_the_bad_byte),
+        cmocka_unit_test(repair_replaces_each_maximal_bad_part),
+        cmocka_unit_test(repair_keeps_nul_and_reports_lack_of_memory),
+        cmocka_unit_test(characters_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
