@@ -32,17 +32,18 @@ int rela_par_threads(int requested)
 void rela_par_rows(size_t n, int n_threads,
                    void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx)
 {
-    if (n_threads < 2 || n < 2 || omp_in_parallel()) {
-        if (n)
-            f(ctx, 0, n, 0);
+    if (n == 0)
         return;
+    const size_t wanted = n_threads > 1 ? (size_t)n_threads : 1, parts = wanted < n ? wanted : n;
+    const size_t each = n / parts, rest = n % parts; /* the first rest parts get one row more */
+    /* A loop over parts, not over threads: OpenMP may give fewer threads than asked for (one,
+     * inside a parallel region), and the split must not depend on that. */
+#pragma omp parallel for num_threads((int)parts)                                                   \
+    schedule(static, 1) if (parts > 1 && !omp_in_parallel())
+    for (size_t i = 0; i < parts; i++) {
+        const size_t begin = i * each + (i < rest ? i : rest);
+        f(ctx, begin, begin + each + (i < rest), (int)i);
     }
-    const size_t parts = (size_t)n_threads < n ? (size_t)n_threads : n;
-    /* A loop over parts, not over threads: OpenMP may give fewer threads than asked for, and
-     * the split must not depend on that. */
-#pragma omp parallel for num_threads((int)parts) schedule(static, 1)
-    for (size_t i = 0; i < parts; i++)
-        f(ctx, n * i / parts, n * (i + 1) / parts, (int)i);
 }
 
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
@@ -126,6 +127,8 @@ static void stop(pipe_state *s, uint64_t at, rela_status status, const rela_erro
         return;
     s->status = status;
     s->failed_at = at;
-    if (s->err)
+    if (s->err) {
         *s->err = *why;
+        s->err->status = status;
+    }
 }
