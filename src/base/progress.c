@@ -4,8 +4,9 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 enum { BAR_MAX = 30, TEXT_MAX = 400, COLUMNS = 80 };
@@ -15,6 +16,8 @@ static void append(char *text, const char *format, ...) RELA_PRINTF(2, 3);
 static void append_bar(char *text, double share, int room);
 static void append_seconds(char *text, double seconds);
 static void append_count(char *text, double n);
+static int columns(const char *text);
+static void cut(char *text, int n_columns);
 
 void rela_progress_start(rela_progress *p, uint64_t done)
 {
@@ -47,7 +50,7 @@ static void show(rela_progress *p, uint64_t done, const char *note, double now, 
 {
     char text[TEXT_MAX] = "";
     const double spent = now - p->started;
-    const double rate = spent > 0 ? (double)(done - p->first) / spent : 0;
+    const double rate = spent > 0 && done > p->first ? (double)(done - p->first) / spent : 0;
     append(text, "%s ", p->label);
     char tail[TEXT_MAX] = "";
     append_count(tail, (double)done);
@@ -70,12 +73,12 @@ static void show(rela_progress *p, uint64_t done, const char *note, double now, 
     if (p->total) {
         const double share = done < p->total ? (double)done / (double)p->total : 1.0;
         if (p->terminal)
-            append_bar(text, share, p->width - (int)strlen(text) - (int)strlen(tail) - 8);
-        append(text, "%3.0f %% ", 100.0 * share);
+            append_bar(text, share, p->width - columns(text) - columns(tail) - 8);
+        append(text, "%3.0f %% ", floor(100.0 * share)); /* 100 only when it is done */
     }
     append(text, "%s", tail);
-    if (p->terminal && (int)strlen(text) >= p->width)
-        text[p->width - 1] = '\0'; /* a wrapped line could not be redrawn */
+    if (p->terminal)
+        cut(text, p->width - 1); /* a wrapped line could not be redrawn */
     if (p->terminal && p->drawn)
         p->emit(p->ctx, "\r\033[K", 4);
     p->emit(p->ctx, text, strlen(text));
@@ -106,12 +109,13 @@ static void append_bar(char *text, double share, int room)
 
 static void append_seconds(char *text, double seconds)
 {
-    if (seconds < 60)
-        append(text, "%.0f s", seconds);
-    else if (seconds < 3600)
-        append(text, "%d:%02d min", (int)(seconds / 60), (int)seconds % 60);
+    const double s = round(seconds), minutes = floor(s / 60), hours = floor(s / 3600);
+    if (s < 60)
+        append(text, "%.0f s", s);
+    else if (s < 3600)
+        append(text, "%.0f:%02.0f min", minutes, s - 60 * minutes);
     else
-        append(text, "%d:%02d h", (int)(seconds / 3600), (int)(seconds / 60) % 60);
+        append(text, "%.0f:%02.0f h", hours, minutes - 60 * hours);
 }
 
 static void append_count(char *text, double n)
@@ -120,6 +124,24 @@ static void append_count(char *text, double n)
         append(text, "%.0f", n);
     else if (n < 1e7)
         append(text, "%.1fK", n / 1e3);
-    else
+    else if (n < 1e10)
         append(text, "%.1fM", n / 1e6);
+    else
+        append(text, "%.1fG", n / 1e9);
+}
+
+/* One per character: labels and notes hold no wide ones. */
+static int columns(const char *text)
+{
+    return (int)rela_utf8_count(text, strlen(text));
+}
+
+static void cut(char *text, int n_columns)
+{
+    uint32_t code = 0;
+    while (*text && n_columns-- > 0) {
+        const size_t n = rela_utf8_next(&code, text, strlen(text));
+        text += n ? n : 1;
+    }
+    *text = '\0';
 }
