@@ -27,13 +27,14 @@ typedef struct rela_reader_options {
 
 enum { RELA_LINE_MAX = 64 << 20 };
 
-/* One line without its end. A line ends at LF only; one CR before it is removed. */
+/* One line without its end. A line ends at LF only; one CR before it is removed. A missing LF at
+ * the end of the input counts as there. */
 typedef struct rela_line {
     const char *text; /* lent until the next call; NULL at the end of the input */
     size_t len;
     uint64_t number; /* from 1 */
     bool too_long;   /* longer than max_line: text holds its beginning, the rest was skipped */
-    bool had_cr;     /* a CR before the LF was removed */
+    bool had_cr;     /* a CR before the end was removed */
 } rela_line;
 
 /* options may be NULL. */
@@ -49,7 +50,8 @@ rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err);
 
 /* Replaces the contents of block by whole lines, each ended by LF, about want bytes of them; less
  * if the input has no more ready just now (a terminal, a slow pipe). block->len 0 at the end.
- * *first is the number of the first line. A line over max_line is an error that names it. */
+ * *first is the number of the first line. A line over max_line is an error that names it, after
+ * the lines before it have been given out. */
 rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *first, size_t want,
                               rela_error *err);
 

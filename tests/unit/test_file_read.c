@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_file_read.c - opening, whole files, odd files and failures while reading. */
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "check.h"
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+static void check_refused(const char *path, rela_status want, const char *reason)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_reader *r = (rela_reader *)&err;
+    const rela_status st = rela_reader_open(&r, path, NULL, &err);
+    CHECK(st == want && !r && strstr(err.message, reason), "%s: %s", path, err.message);
+}
+
+static void what_cannot_be_opened_is_named(void **state)
+{
+    (void)state;
+    check_refused("", RELA_ARG, "empty");
+    check_refused(scratch("missing"), RELA_IO, "missing: No such file or directory");
+    check_refused(scratch_dir, RELA_IO, "Is a directory");
+    CHECK(symlink("nowhere", scratch("dangling")) == 0, "symlink");
+    check_refused(scratch("dangling"), RELA_IO, "dangling: No such file");
+    (void)spill_text("plain", "x");
+    check_refused(scratch("plain/below"), RELA_IO, "Not a directory");
+}
+
+static void odd_names_work(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "with space", "new\nline", "\xFF\xFE",
+                                         "-",          "--help",    "a;b$(c)'\"" };
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        rela_error err = { RELA_OK, "" };
+        char *text = NULL;
+        size_t len = 0;
+        (void)spill_text(NAMES[i], "x\n");
+        CHECK_OK(rela_file_read(&text, &len, scratch(NAMES[i]), 0, &err), err);
+        assert_int_equal(len, 2);
+        rela_mem_free(text);
+    }
+}
+
+static void an_unreadable_file_is_refused(void **state)
+{
+    (void)state;
+    CHECK(chmod(spill_text("secret", "x"), 0) == 0 && chmod(scratch_dir, 0755) == 0, "chmod");
+    const pid_t child = fork();
+    if (child == 0) { /* permissions do not bind root */
+        rela_error err = { RELA_OK, "" };
+        rela_reader *r = NULL;
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(0);
+        const rela_status st = rela_reader_open(&r, scratch("secret"), NULL, &err);
+        _exit(st == RELA_IO && strstr(err.message, "secret: Permission denied") ? 0 : 1);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+}
+
+static void whole_files_end_in_nul(void **state)
+{
+    (void)state;
+    static const size_t SIZES[] = { 0, 1, 63, 64, 262143, 262144, 262145, 1000003 };
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
+        rela_error err = { RELA_OK, "" };
+        char *want = malloc(SIZES[i] + 1), *got = NULL;
+        size_t len = 99;
+        CHECK(want, "no memory");
+        for (size_t j = 0; j < SIZES[i]; j++)
+            want[j] = (char)(j * 31 + j / 256 + 1);
+        (void)spill("whole", want, SIZES[i]);
+        CHECK_OK(rela_file_read(&got, &len, scratch("whole"), 0, &err), err);
+        CHECK(len == SIZES[i] && memcmp(got, want, len) == 0 && got[len] == '\0', "%zu bytes", len);
+        rela_mem_free(got);
+        CHECK_OK(rela_file_read(&got, &len, scratch("whole"), SIZES[i] + !SIZES[i], &err), err);
+        rela_mem_free(got);
+        if (SIZES[i] > 1) {
+            assert_int_equal(rela_file_read(&got, &len, scratch("whole"), SIZES[i] - 1, &err),
+                             RELA_FORMAT);
+            CHECK(!got && len == 0 && strstr(err.message, "whole: more than"), "%s", err.message);
+        }
+        free(want);
+    }
+}
+
+static void a_claimed_size_is_not_trusted(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    char *got = NULL;
+    size_t len = 0;
+    rela_memory_stats stats;
+    CHECK(truncate(spill_text("sparse", "x"), (off_t)1 << 40) == 0, "truncate");
+    assert_int_equal(rela_file_read(&got, &len, scratch("sparse"), 1 << 20, &err), RELA_FORMAT);
+    rela_memory_stats_get(&stats);
+    CHECK(stats.peak < 8 << 20, "peak %llu", (unsigned long long)stats.peak);
+}
+
+static void files_of_unknown_size_are_read_to_the_end(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    char *got = NULL;
+    size_t len = 0;
+    CHECK_OK(rela_file_read(&got, &len, "/proc/self/status", 0, &err), err);
+    CHECK(len > 100, "%zu bytes", len);
+    rela_mem_free(got);
+    CHECK_OK(rela_file_read(&got, &len, "/dev/null", 0, &err), err);
+    assert_int_equal(len, 0);
+    rela_mem_free(got);
+}
+
+static void a_file_that_changes_size_is_noticed(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    char *text = calloc(1, SIZE);
+    CHECK(text, "no memory");
+    for (int grows = 0; grows < 2; grows++) {
+        rela_error err = { RELA_OK, "" };
+        rela_reader *r = NULL;
+        char bytes[1000];
+        size_t got = 1;
+        (void)spill("changing", text, SIZE);
+        CHECK_OK(rela_reader_open(&r, scratch("changing"), NULL, &err), err);
+        CHECK_OK(rela_reader_bytes(r, bytes, sizeof bytes, &got, &err), err);
+        CHECK(truncate(scratch("changing"), grows ? SIZE + 5 : SIZE / 2) == 0, "truncate");
+        rela_status st = RELA_OK;
+        while (st == RELA_OK && got > 0)
+            st = rela_reader_bytes(r, bytes, sizeof bytes, &got, &err);
+        CHECK(st == RELA_IO && strstr(err.message, "changing: changed size"), "%s", err.message);
+        rela_reader_close(r);
+    }
+    free(text);
+}
+
+static void a_dash_is_standard_input(void **state)
+{
+    (void)state;
+    const int saved = dup(STDIN_FILENO), fd = open(spill_text("in", "one\ntwo"), O_RDONLY);
+    CHECK(saved >= 0 && fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO, "dup2");
+    rela_error err = { RELA_OK, "" };
+    rela_reader *r = NULL;
+    rela_line line;
+    CHECK_OK(rela_reader_open(&r, "-", NULL, &err), err);
+    assert_string_equal(rela_reader_name(r), "standard input");
+    CHECK_OK(rela_reader_line(r, &line, &err), err);
+    CHECK(line.len == 3 && rela_reader_size(r) == 7, "%zu", line.len);
+    rela_reader_close(r);
+    CHECK(fcntl(STDIN_FILENO, F_GETFD) >= 0, "standard input was closed");
+    CHECK(dup2(saved, STDIN_FILENO) == STDIN_FILENO && close(saved) == 0 && close(fd) == 0, "dup2");
+}
+
+static void nothing_is_read_into_no_room(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_reader *r = NULL;
+    size_t got = 9;
+    (void)spill_text("room", "abc");
+    CHECK_OK(rela_reader_open(&r, scratch("room"), NULL, &err), err);
+    CHECK_OK(rela_reader_bytes(r, NULL, 0, &got, &err), err);
+    assert_int_equal(got, 0);
+    char c = 0;
+    CHECK_OK(rela_reader_bytes(r, &c, 1, &got, &err), err);
+    CHECK(got == 1 && c == 'a', "%c", c);
+    rela_reader_close(r);
+}
+
+static void closing_nothing_is_fine(void **state)
+{
+    (void)state;
+    rela_reader_close(NULL);
+    rela_span line;
+    const char *at = NULL;
+    CHECK(!rela_next_line(&line, &at, NULL), "a line of nothing");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_opened_is_named),
+        cmocka_unit_test(odd_names_work),
+        cmocka_unit_test(an_unreadable_file_is_refused),
+        cmocka_unit_test(whole_files_end_in_nul),
+        cmocka_unit_test(a_claimed_size_is_not_trusted),
+        cmocka_unit_test(files_of_unknown_size_are_read_to_the_end),
+        cmocka_unit_test(a_file_that_changes_size_is_noticed),
+        cmocka_unit_test(a_dash_is_standard_input),
+        cmocka_unit_test(nothing_is_read_into_no_room),
+        cmocka_unit_test(closing_nothing_is_fine),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
