@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/metric.h - scores of translations (BLEU, chrF) and of word alignments (AER), and
+ * how sure they are.
+ *
+ * A score is computed in two steps. Counting turns every segment into a row of whole numbers, its
+ * statistics; a score is a function of the sum of rows. So rows can be counted on any number of
+ * threads, added up in any order, and resampled cheaply, always with the same result.
+ * Figures equal those of sacrebleu 2.6.0, see docs/metrics.md. */
+#ifndef RELA_METRIC_H
+#define RELA_METRIC_H
+
+#include "rela/rela.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Translations: BLEU and chrF --------------------------------------------------------- */
+
+/* How BLEU splits text into words. */
+typedef enum rela_bleu_tokens {
+    RELA_BLEU_13A = 0,   /* mteval-v13a, the usual choice */
+    RELA_BLEU_INTL = 1,  /* mteval-v14 international: Unicode punctuation and symbols */
+    RELA_BLEU_CHAR = 2,  /* every character that is not a blank */
+    RELA_BLEU_NONE = 3,  /* at Unicode blanks */
+    RELA_BLEU_BLANKS = 4 /* at ASCII blanks, and ASCII lower case: what multi-bleu does */
+} rela_bleu_tokens;
+
+/* What happens to a precision of zero. */
+typedef enum rela_bleu_smoothing {
+    RELA_SMOOTH_EXP = 0,   /* the k-th zero counts as 1 / 2^k matches */
+    RELA_SMOOTH_FLOOR = 1, /* counts as smooth_value matches */
+    RELA_SMOOTH_ADD_K = 2, /* smooth_value is added to all counts above order 1 */
+    RELA_SMOOTH_NONE = 3
+} rela_bleu_smoothing;
+
+enum {
+    RELA_BLEU_ORDER_MAX = 16,
+    RELA_CHRF_ORDER_MAX = 16,
+    RELA_STATS_MAX = 6 * RELA_CHRF_ORDER_MAX
+};
+
+typedef struct rela_bleu_options {
+    size_t struct_size;      /* set by _init; lets the struct grow at its end */
+    int32_t tokens;          /* rela_bleu_tokens; 13a */
+    int32_t smoothing;       /* rela_bleu_smoothing; exp */
+    double smooth_value;     /* negative: 0.1 for floor, 1 for add-k */
+    int32_t max_order;       /* 1..RELA_BLEU_ORDER_MAX; 4 */
+    int32_t lowercase;       /* 0 or 1; 0 */
+    int32_t effective_order; /* 1: orders without n-grams do not count, for single sentences; 0 */
+} rela_bleu_options;
+
+typedef struct rela_chrf_options {
+    size_t struct_size;
+    int32_t char_order;    /* 1..RELA_CHRF_ORDER_MAX; 6 */
+    int32_t word_order;    /* 0..RELA_CHRF_ORDER_MAX; 0; 2 makes it chrF++ */
+    double beta;           /* weight of recall, 0..100; 2 */
+    int32_t lowercase;     /* 0 or 1; 0 */
+    int32_t whitespace;    /* 1: blanks are characters too; 0 */
+    int32_t eps_smoothing; /* 1: every order counts, as in chrF++.py; 0: those that exist */
+} rela_chrf_options;
+
+/* A metric with its settings: immutable, any number of threads may use it. */
+typedef struct rela_metric rela_metric;
+
+/* One segment: a hypothesis and its references. refs[i] NULL: reference i does not exist (an empty
+ * one does); at least one must. Bytes that are not UTF-8 count as U+FFFD. */
+typedef struct rela_segment {
+    const char *hyp;
+    size_t hyp_len;
+    const char *const *refs;
+    const size_t *ref_lens;
+    size_t n_refs;
+} rela_segment;
+
+/* What is behind a BLEU score. Precisions in percent; counts as they are after smoothing. */
+typedef struct rela_bleu_figures {
+    double score; /* 0..100 */
+    double brevity;
+    double ratio; /* hyp_len / ref_len; 0 if there is no reference */
+    uint64_t hyp_len, ref_len;
+    int32_t max_order;
+    double precision[RELA_BLEU_ORDER_MAX];
+    double correct[RELA_BLEU_ORDER_MAX];
+    double total[RELA_BLEU_ORDER_MAX];
+} rela_bleu_figures;
+
+/* Everything a signature tells beside the settings of the metric. */
+typedef struct rela_signature {
+    size_t n_refs;     /* 0: it varies */
+    int64_t bootstrap; /* samples of a bootstrap; 0: none */
+    int64_t randomise; /* trials of a randomisation; 0: none */
+    uint64_t seed;     /* told if one of the two is given */
+} rela_signature;
+
+RELA_API void rela_bleu_options_init(rela_bleu_options *o, size_t size);
+RELA_API void rela_chrf_options_init(rela_chrf_options *o, size_t size);
+
+/* o NULL: defaults. On success *out is given to the caller; on failure it is NULL. */
+RELA_API rela_status rela_metric_create_bleu(rela_metric **out, const rela_bleu_options *o,
+                                             rela_error *err);
+RELA_API rela_status rela_metric_create_chrf(rela_metric **out, const rela_chrf_options *o,
+                                             rela_error *err);
+RELA_API void rela_metric_destroy(rela_metric *m); /* NULL is fine */
+
+/* Numbers per segment, at most RELA_STATS_MAX. */
+RELA_API size_t rela_metric_n_stats(const rela_metric *m);
+RELA_API const char *rela_metric_name(const rela_metric *m); /* "BLEU", "chrF2++"; lent */
+
+/* stats (n, n_stats) = statistics of n segments, on n_threads threads (0: all). n_repaired counts
+ * the segments with bytes that are not UTF-8; it may be NULL. */
+RELA_API rela_status rela_metric_count(uint32_t *stats, size_t *n_repaired, const rela_metric *m,
+                                       const rela_segment *segments, size_t n, int32_t n_threads,
+                                       rela_error *err);
+
+/* sums (k) += the rows of stats (n, k). */
+RELA_API void rela_stats_add(uint64_t *sums, const uint32_t *stats, size_t n, size_t k);
+
+/* The score of summed statistics, 0..100. */
+RELA_API double rela_metric_score(const rela_metric *m, const uint64_t *sums);
+
+/* For a metric made with rela_metric_create_bleu; RELA_ARG for another. */
+RELA_API rela_status rela_bleu_figures_get(rela_bleu_figures *out, const rela_metric *m,
+                                           const uint64_t *sums, rela_error *err);
+
+/* Appends "nrefs:1|case:mixed|...|version:rela-0.1.0": all that a figure depends on. */
+RELA_API rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m,
+                                           const rela_signature *s, rela_error *err);
+
+/* --- How sure a score is ------------------------------------------------------------------ */
+
+/* Statistics of a whole test set and what to make of their sum. */
+typedef struct rela_scored {
+    const uint32_t *stats; /* (n, k) */
+    size_t n, k;
+    double (*score)(const void *ctx, const uint64_t *sums); /* called from several threads */
+    const void *ctx;
+} rela_scored;
+
+typedef struct rela_resampling {
+    int64_t samples; /* at least 1 */
+    uint64_t seed;
+    int32_t n_threads; /* 0: all; the result does not depend on it */
+} rela_resampling;
+
+/* 95 % interval of the samples. half is (high - low) / 2. */
+typedef struct rela_interval {
+    double mean, low, high, half;
+} rela_interval;
+
+/* score and ctx for a rela_scored of a metric: ctx is the rela_metric. */
+RELA_API double rela_metric_score_fn(const void *ctx, const uint64_t *sums);
+
+/* Bootstrap: test sets drawn from the segments with replacement. */
+RELA_API rela_status rela_bootstrap(rela_interval *out, const rela_scored *s,
+                                    const rela_resampling *r, rela_error *err);
+
+/* Paired bootstrap (Koehn 2004): is the difference of two systems on the same segments more than
+ * chance? p is the share of samples whose difference, centred, is at least the one seen. out, the
+ * interval of the system, may be NULL. */
+RELA_API rela_status rela_bootstrap_paired(double *p, rela_interval *out,
+                                           const rela_scored *baseline, const rela_scored *system,
+                                           const rela_resampling *r, rela_error *err);
+
+/* Paired approximate randomisation (Riezler and Maxwell 2005): outputs of the two systems are
+ * swapped at random; p is the share of trials with a difference at least as large as the one
+ * seen. */
+RELA_API rela_status rela_randomise_paired(double *p, const rela_scored *baseline,
+                                           const rela_scored *system, const rela_resampling *r,
+                                           rela_error *err);
+
+/* --- Word alignments ---------------------------------------------------------------------- */
+
+/* Words src and tgt, counted from 0, belong together. */
+typedef struct rela_link {
+    uint32_t src, tgt;
+    uint32_t possible; /* 1: an annotator thought it possible; 0: sure */
+} rela_link;
+
+/* Links of one sentence pair, sorted by source then target, each once. Start with all zero. */
+typedef struct rela_links {
+    rela_link *items;
+    size_t n, cap;
+} rela_links;
+
+enum { RELA_LINK_MAX = (1 << 24) - 1 }; /* largest position */
+
+/* How links are written. All zero: Pharaoh, from 0, source first, any length. */
+typedef struct rela_link_form {
+    int32_t base;    /* 0 or 1: number of the first word */
+    int32_t reverse; /* 1: target first */
+    int32_t check;   /* 1: positions must be below n_src and n_tgt */
+    size_t n_src, n_tgt;
+} rela_link_form;
+
+/* How links of two directions become one (Koehn et al. 2003, 2005). */
+typedef enum rela_symmetrise {
+    RELA_INTERSECT = 0,
+    RELA_UNION = 1,
+    RELA_GROW_DIAG = 2,
+    RELA_GROW_DIAG_FINAL = 3,
+    RELA_GROW_DIAG_FINAL_AND = 4
+} rela_symmetrise;
+
+/* Numbers per sentence pair: links, sure links, links that are sure, links that are possible or
+ * sure, possible or sure links. */
+enum { RELA_AER_STATS = 5 };
+
+typedef struct rela_aer_figures {
+    double aer, precision, recall, f1; /* 0..1; a share of nothing is 0 */
+    uint64_t n_links, n_sure, n_gold;  /* n_gold: sure and possible */
+} rela_aer_figures;
+
+RELA_API void rela_links_free(rela_links *l); /* the items; NULL is fine */
+
+/* Replaces out by the links of a line like "0-0 1-2 2?3 2p4": i-j is sure, i?j and ipj possible. A
+ * link given twice counts once, and as sure if one of them is. A message names the link. */
+RELA_API rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
+                                      const rela_link_form *form, rela_error *err);
+
+/* Appends links in the given form, blank-separated, without a line end. */
+RELA_API rela_status rela_links_format(rela_buffer *out, const rela_links *l,
+                                       const rela_link_form *form, rela_error *err);
+
+/* Replaces out, which must be neither of the two. */
+RELA_API rela_status rela_links_symmetrise(rela_links *out, const rela_links *forward,
+                                           const rela_links *backward, rela_symmetrise method,
+                                           rela_error *err);
+
+/* stats (RELA_AER_STATS): of one sentence pair. Possible links among those found count as links. */
+RELA_API void rela_aer_count(uint32_t *stats, const rela_links *gold, const rela_links *found);
+
+RELA_API void rela_aer_figures_get(rela_aer_figures *out, const uint64_t *sums);
+
+/* For rela_scored: the AER in percent; ctx is not used. */
+RELA_API double rela_aer_score_fn(const void *ctx, const uint64_t *sums);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
