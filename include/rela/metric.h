@@ -113,6 +113,10 @@ RELA_API rela_status rela_metric_count(uint32_t *stats, size_t *n_repaired, cons
                                        const rela_segment *segments, size_t n, int32_t n_threads,
                                        rela_error *err);
 
+/* Length of a text without the Unicode blanks at its end. BLEU never sees them; chrF does, if
+ * blanks are characters, unless the caller leaves them out. */
+RELA_API size_t rela_segment_end(const char *text, size_t len);
+
 /* sums (k) += the rows of stats (n, k). */
 RELA_API void rela_stats_add(uint64_t *sums, const uint32_t *stats, size_t n, size_t k);
 

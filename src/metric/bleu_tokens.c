@@ -35,6 +35,7 @@ static size_t split_after_no_number(uint32_t *out, const uint32_t *s, size_t len
 static size_t split_before_no_number(uint32_t *out, const uint32_t *s, size_t len);
 static size_t pad_symbol_codes(uint32_t *out, const uint32_t *s, size_t len);
 static rela_status room(rela_tally *t, int which, size_t n, rela_error *err);
+static bool is_symbol(char c);
 static bool is_digit(char c);
 static bool is_stop(char c);
 
@@ -53,7 +54,7 @@ rela_status rela_bleu_split(rela_symbols *out, rela_tally *t, const char *text, 
         const rela_status st = rela_tally_text(&s, t, text, len, o->lowercase, err);
         if (st != RELA_OK)
             return st;
-        s.len = rela_strip_end(s.text, s.len);
+        s.len = rela_segment_end(s.text, s.len);
     }
     return SPLIT[o->tokens](out, t, s, err);
 }
@@ -200,15 +201,12 @@ static size_t replace(char *s, size_t len, const char *from, const char *to)
     return (size_t)(out - s) + (size_t)(end - p);
 }
 
-/* All ASCII punctuation but ' , - and the stops, and blanks (which stay as they are). */
 static size_t pad_symbols(char *out, const char *s, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
         const char c = s[i];
-        const bool symbol = (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' ||
-                            (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
-                            (c >= '{' && c <= '~');
+        const bool symbol = is_symbol(c);
         if (symbol)
             out[n++] = ' ';
         out[n++] = c;
@@ -311,6 +309,15 @@ static rela_status room(rela_tally *t, int which, size_t n, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "no memory for a segment of %zu characters", n);
     t->codes[which] = codes;
     return RELA_OK;
+}
+
+/* All ASCII punctuation but ' - and the stops. */
+static bool is_symbol(char c)
+{
+    if (c >= 'a' && c <= 'z') /* most of them */
+        return false;
+    return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
+           (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
 static bool is_digit(char c)

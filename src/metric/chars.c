@@ -3,6 +3,7 @@
 #include "metric/chars.h"
 
 #include "base/utf8.h"
+#include "rela/metric.h"
 
 #include <utf8proc.h>
 
@@ -34,6 +35,7 @@ static const range INNER[] = {
 };
 
 static bool in_ranges(const range *r, size_t n, uint32_t code);
+static bool is_plain(char c);
 static size_t blank_size(const char *s, size_t len);
 static const char *step_back(const char *s, const char *at);
 static bool is_cased(uint32_t code);
@@ -64,17 +66,17 @@ bool rela_next_token(rela_span *token, const char **at, const char *end)
 {
     const char *p = *at;
     size_t n = 0;
-    while (p < end && (n = blank_size(p, (size_t)(end - p))) > 0)
+    while (p < end && !is_plain(*p) && (n = blank_size(p, (size_t)(end - p))) > 0)
         p += n;
     const char *start = p;
-    while (p < end && blank_size(p, (size_t)(end - p)) == 0)
+    while (p < end && (is_plain(*p) || blank_size(p, (size_t)(end - p)) == 0))
         p++;
     *at = p;
     *token = (rela_span){ start, (size_t)(p - start) };
     return p > start;
 }
 
-size_t rela_strip_end(const char *s, size_t len)
+size_t rela_segment_end(const char *s, size_t len)
 {
     while (len > 0) {
         const char *last = step_back(s, s + len);
@@ -122,6 +124,12 @@ static bool in_ranges(const range *r, size_t n, uint32_t code)
         if (code >= r[i].first && code <= r[i].last)
             return true;
     return false;
+}
+
+/* Printing ASCII, which is most text: decided without looking further. */
+static bool is_plain(char c)
+{
+    return c > ' ' && c < 0x7F; /* char is signed or not: bytes from 0x80 fail one or the other */
 }
 
 /* Bytes of the blank at s; 0 if there is none. Only four lead bytes can start a wide one, so that

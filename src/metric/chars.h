@@ -25,8 +25,6 @@ uint32_t rela_char_class(uint32_t code); /* one of the above or 0; they fit besi
 /* The next run of characters that are not blank; false at the end. */
 bool rela_next_token(rela_span *token, const char **at, const char *end);
 
-size_t rela_strip_end(const char *s, size_t len); /* length without blanks at the end */
-
 /* Appends s in lower case: full mappings, with the two forms of the small sigma. */
 rela_status rela_lower(rela_buffer *out, const char *s, size_t len, rela_error *err);
 
