@@ -67,14 +67,19 @@ bool rela_next_line(rela_span *line, const char **at, const char *end);
 rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max_size,
                            rela_error *err);
 
-/* A regular file (or one that does not exist yet) is replaced atomically at commit; anything
- * else, like a device or a pipe, is written directly. Compressed if the name ends in .gz/.zst. */
+/* A regular file (or one that does not exist yet) is replaced atomically at commit and keeps its
+ * rights; a link stays and what it points to is replaced; anything else, like a device or a pipe,
+ * is written directly. Compressed if the name ends in .gz/.zst. */
 rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *err);
 rela_status rela_writer_write(rela_writer *w, const char *bytes, size_t len, rela_error *err);
 rela_status rela_writer_flush(rela_writer *w, rela_error *err);
-/* Ends the life of w in any case; on failure the old file is untouched. */
+/* Ends the life of w in any case. After a failed write it fails too. On failure the old file is
+ * untouched, unless only the last sync of its directory failed: then it is all of the new. */
 rela_status rela_writer_commit(rela_writer *w, rela_error *err);
 void rela_writer_abort(rela_writer *w); /* drops what was written; NULL is fine */
+/* Removes the temporary files of all open writers. For a signal handler that ends the process: it
+ * only makes calls that are allowed there. */
+void rela_file_abort_all(void);
 
 /* All at once: open, write, commit. */
 rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err);

@@ -3,10 +3,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -16,8 +18,7 @@ enum {
     PLAIN_SIZE = 256 << 10,  /* bytes gathered before they are coded and written */
     STORED_SIZE = 256 << 10, /* room for coded bytes */
     GZIP_WINDOW = 15 + 16,
-    GZIP_MEMORY = 8,
-    NAME_TRIES = 100
+    GZIP_MEMORY = 8
 };
 
 typedef enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD } coding;
@@ -25,8 +26,10 @@ typedef enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD } coding;
 struct rela_writer {
     int fd;
     bool own_fd;
-    char *name;      /* final path; "standard output" for messages */
-    char *temporary; /* NULL: written directly */
+    char *name;         /* for messages */
+    char *target;       /* final path; NULL: written directly */
+    char *temporary;    /* while it has another name */
+    rela_status failed; /* of the first failed write: nothing after it counts */
     coding coding;
     bool gz_live;
     z_stream gz;
@@ -37,11 +40,20 @@ struct rela_writer {
 };
 
 static rela_status open_target(rela_writer *w, const char *path, rela_error *err);
-static rela_status open_temporary(rela_writer *w, const char *path, mode_t mode, rela_error *err);
+static rela_status open_temporary(rela_writer *w, const char *path, const struct stat *old,
+                                  rela_error *err);
 static rela_status start_coding(rela_writer *w, const char *path, rela_error *err);
 static rela_status put(rela_writer *w, const char *bytes, size_t len, bool finish, rela_error *err);
+static rela_status put_zstd(rela_writer *w, const char *bytes, size_t len, bool finish,
+                            rela_error *err);
+static rela_status put_gzip(rela_writer *w, const char *bytes, size_t len, bool finish,
+                            rela_error *err);
 static rela_status put_stored(rela_writer *w, const char *bytes, size_t len, rela_error *err);
+static rela_status finish_file(rela_writer *w, rela_error *err);
 static rela_status sync_parent(const char *path, rela_error *err);
+static bool is_dir(const char *path);
+static void *zlib_alloc(void *ctx, unsigned n, unsigned size);
+static void zlib_free(void *ctx, void *p);
 static bool ends_with(const char *s, const char *tail);
 static void writer_free(rela_writer *w);
 
@@ -54,7 +66,7 @@ rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *er
     const char *name = standard ? "standard output" : path;
     rela_writer *w = rela_mem_zalloc(sizeof *w);
     if (!w)
-        return rela_fail(err, RELA_NOMEM, "cannot open %s", name);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to write it", name);
     rela_status st = RELA_OK;
     w->fd = standard ? STDOUT_FILENO : -1;
     w->name = rela_str_copy(name, strlen(name));
@@ -75,7 +87,7 @@ rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *er
 
 rela_status rela_writer_write(rela_writer *w, const char *bytes, size_t len, rela_error *err)
 {
-    if (len < PLAIN_SIZE - w->n_plain) {
+    if (w->failed == RELA_OK && len < PLAIN_SIZE - w->n_plain) {
         if (len)
             memcpy(w->plain + w->n_plain, bytes, len);
         w->n_plain += len;
@@ -83,12 +95,12 @@ rela_status rela_writer_write(rela_writer *w, const char *bytes, size_t len, rel
     }
     const size_t had = w->n_plain;
     w->n_plain = 0;
-    rela_status st = put(w, w->plain, had, false, err);
-    if (st == RELA_OK && len >= PLAIN_SIZE)
-        return put(w, bytes, len, false, err);
-    memcpy(w->plain, bytes, len < PLAIN_SIZE ? len : 0);
-    w->n_plain = len < PLAIN_SIZE ? len : 0;
-    return st;
+    const rela_status st = put(w, w->plain, had, false, err);
+    if (st != RELA_OK || len >= PLAIN_SIZE)
+        return st == RELA_OK ? put(w, bytes, len, false, err) : st;
+    memcpy(w->plain, bytes, len);
+    w->n_plain = len;
+    return RELA_OK;
 }
 
 rela_status rela_writer_flush(rela_writer *w, rela_error *err)
@@ -101,22 +113,8 @@ rela_status rela_writer_flush(rela_writer *w, rela_error *err)
 rela_status rela_writer_commit(rela_writer *w, rela_error *err)
 {
     rela_status st = put(w, w->plain, w->n_plain, true, err);
-    if (st == RELA_OK && w->temporary && rela_sys_sync(w->fd) != 0)
-        st = rela_fail_errno(err, errno, "%s: cannot be made durable", w->name);
-    if (w->own_fd) {
-        w->own_fd = false;
-        if (rela_sys_close(w->fd) != 0 && st == RELA_OK)
-            st = rela_fail_errno(err, errno, "%s", w->name);
-    }
-    if (st == RELA_OK && w->temporary) {
-        if (rela_sys_rename(w->temporary, w->name) != 0) {
-            st = rela_fail_errno(err, errno, "%s", w->name);
-        } else {
-            rela_mem_free(w->temporary);
-            w->temporary = NULL;
-            st = sync_parent(w->name, err);
-        }
-    }
+    if (st == RELA_OK)
+        st = finish_file(w, err);
     rela_writer_abort(w);
     return st;
 }
@@ -127,8 +125,10 @@ void rela_writer_abort(rela_writer *w)
         return;
     if (w->own_fd)
         (void)rela_sys_close(w->fd);
-    if (w->temporary)
+    if (w->temporary) {
         (void)rela_sys_unlink(w->temporary);
+        rela_temporary_forget(w->temporary);
+    }
     writer_free(w);
 }
 
@@ -158,11 +158,12 @@ rela_status rela_dir_make(const char *path, rela_error *err)
             continue;
         const char old = *p;
         *p = '\0';
-        struct stat info;
-        if (rela_sys_mkdir(copy, 0777) != 0 && errno != EEXIST)
-            st = rela_fail_errno(err, errno, "%s: cannot be made", copy);
-        else if (stat(copy, &info) == 0 && !S_ISDIR(info.st_mode))
-            st = rela_fail_errno(err, ENOTDIR, "%s", copy);
+        if (rela_sys_mkdir(copy, 0777) != 0) {
+            const int why = errno; /* on a read-only disk even for a directory that is there */
+            if (!is_dir(copy))
+                st =
+                    rela_fail_errno(err, why == EEXIST ? ENOTDIR : why, "%s: cannot be made", copy);
+        }
         *p = old;
         if (old == '\0')
             break;
@@ -188,40 +189,37 @@ static rela_status open_target(rela_writer *w, const char *path, rela_error *err
 {
     struct stat info;
     const bool there = stat(path, &info) == 0;
+    if (!there && errno != ENOENT)
+        return rela_fail_errno(err, errno, "%s: cannot be written", path);
     if (there && S_ISDIR(info.st_mode))
         return rela_fail_errno(err, EISDIR, "%s", path);
     if (!there || S_ISREG(info.st_mode))
-        return open_temporary(w, path, there ? info.st_mode & 0777 : 0666, err);
+        return open_temporary(w, path, there ? &info : NULL, err);
     w->fd = rela_sys_open(path, O_WRONLY, 0);
     if (w->fd < 0)
-        return rela_fail_errno(err, errno, "%s", path);
+        return rela_fail_errno(err, errno, "%s: cannot be written", path);
     w->own_fd = true;
     return RELA_OK;
 }
 
-static rela_status open_temporary(rela_writer *w, const char *path, mode_t mode, rela_error *err)
+/* old: the file that will be replaced, or NULL. */
+static rela_status open_temporary(rela_writer *w, const char *path, const struct stat *old,
+                                  rela_error *err)
 {
-    rela_buffer name = RELA_BUFFER_INIT;
-    for (unsigned i = 0; i < NAME_TRIES; i++) {
-        rela_buffer_clear(&name);
-        const rela_status st =
-            rela_buffer_printf(&name, err, "%s.tmp-%ld-%u", path, (long)getpid(), i);
-        if (st != RELA_OK) {
-            rela_buffer_free(&name);
-            return st;
-        }
-        w->fd = rela_sys_open(name.data, O_WRONLY | O_CREAT | O_EXCL, mode);
-        if (w->fd >= 0 || errno != EEXIST)
-            break;
-    }
-    if (w->fd < 0) {
-        const rela_status st = rela_fail_errno(err, errno, "%s: cannot be written", path);
-        rela_buffer_free(&name);
-        return st;
-    }
-    w->own_fd = true;
-    w->temporary = name.data; /* given */
-    return RELA_OK;
+    char resolved[PATH_MAX];
+    if (old && access(path, W_OK) != 0) /* the directory may allow what the file forbids */
+        return rela_fail_errno(err, errno, "%s: cannot be written", path);
+    if (old && realpath(path, resolved)) /* a link stays a link, what it points to is replaced */
+        path = resolved;
+    w->target = rela_str_copy(path, strlen(path));
+    if (!w->target)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to write it", path);
+    const mode_t mode = old ? old->st_mode & 0777 : 0666;
+    const rela_status st = rela_temporary_open(&w->fd, &w->temporary, path, mode, err);
+    w->own_fd = st == RELA_OK;
+    if (st == RELA_OK && old)
+        (void)fchmod(w->fd, mode); /* what the mask has taken away */
+    return st;
 }
 
 static rela_status start_coding(rela_writer *w, const char *path, rela_error *err)
@@ -234,6 +232,7 @@ static rela_status start_coding(rela_writer *w, const char *path, rela_error *er
     w->stored = rela_mem_alloc(STORED_SIZE);
     bool good = w->stored != NULL;
     if (good && w->coding == CODING_GZIP) {
+        w->gz = (z_stream){ .zalloc = zlib_alloc, .zfree = zlib_free };
         good = w->gz_live = deflateInit2(&w->gz, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
                                          GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
     } else if (good) {
@@ -245,24 +244,38 @@ static rela_status start_coding(rela_writer *w, const char *path, rela_error *er
 
 static rela_status put(rela_writer *w, const char *bytes, size_t len, bool finish, rela_error *err)
 {
+    if (w->failed != RELA_OK)
+        return rela_fail(err, w->failed, "%s: an earlier part could not be written", w->name);
+    w->failed = w->coding == CODING_ZSTD   ? put_zstd(w, bytes, len, finish, err)
+                : w->coding == CODING_GZIP ? put_gzip(w, bytes, len, finish, err)
+                                           : put_stored(w, bytes, len, err);
+    return w->failed;
+}
+
+static rela_status put_zstd(rela_writer *w, const char *bytes, size_t len, bool finish,
+                            rela_error *err)
+{
     rela_status st = RELA_OK;
-    if (w->coding == CODING_PLAIN)
-        return put_stored(w, bytes, len, err);
-    if (w->coding == CODING_ZSTD) {
-        ZSTD_inBuffer from = { bytes, len, 0 };
-        size_t left = 1;
-        while (st == RELA_OK && (finish ? left != 0 : from.pos < from.size)) {
-            ZSTD_outBuffer to = { w->stored, STORED_SIZE, 0 };
-            left = ZSTD_compressStream2(w->zst, &to, &from, finish ? ZSTD_e_end : ZSTD_e_continue);
-            st = ZSTD_isError(left)
-                     ? rela_fail(err, RELA_NOMEM, "%s: %s", w->name, ZSTD_getErrorName(left))
-                     : put_stored(w, w->stored, to.pos, err);
-        }
-        return st;
+    ZSTD_inBuffer from = { bytes, len, 0 };
+    size_t left = 1;
+    while (st == RELA_OK && (finish ? left != 0 : from.pos < from.size)) {
+        ZSTD_outBuffer to = { w->stored, STORED_SIZE, 0 };
+        left = ZSTD_compressStream2(w->zst, &to, &from, finish ? ZSTD_e_end : ZSTD_e_continue);
+        st = ZSTD_isError(left)
+                 ? rela_fail(err, RELA_NOMEM, "%s: %s", w->name, ZSTD_getErrorName(left))
+                 : put_stored(w, w->stored, to.pos, err);
     }
-    while (st == RELA_OK && (len > 0 || finish)) {
+    return st;
+}
+
+static rela_status put_gzip(rela_writer *w, const char *bytes, size_t len, bool finish,
+                            rela_error *err)
+{
+    rela_status st = RELA_OK;
+    bool last = false;
+    while (st == RELA_OK && !last && (len > 0 || finish)) {
         const unsigned part = (unsigned)(len < PLAIN_SIZE ? len : PLAIN_SIZE);
-        const bool last = finish && part == len;
+        last = finish && part == len;
         w->gz.next_in = (const unsigned char *)bytes;
         w->gz.avail_in = part;
         do {
@@ -273,8 +286,6 @@ static rela_status put(rela_writer *w, const char *bytes, size_t len, bool finis
         } while (st == RELA_OK && w->gz.avail_out == 0);
         bytes += part;
         len -= part;
-        if (last)
-            break;
     }
     return st;
 }
@@ -284,6 +295,26 @@ static rela_status put_stored(rela_writer *w, const char *bytes, size_t len, rel
     if (len == 0 || rela_sys_write(w->fd, bytes, len) == 0)
         return RELA_OK;
     return rela_fail_errno(err, errno, "%s: cannot be written", w->name);
+}
+
+/* All bytes are written: makes them durable and gives the file its final name. */
+static rela_status finish_file(rela_writer *w, rela_error *err)
+{
+    if (w->temporary && rela_sys_sync(w->fd) != 0)
+        return rela_fail_errno(err, errno, "%s: cannot be made durable", w->name);
+    if (w->own_fd) {
+        w->own_fd = false;
+        if (rela_sys_close(w->fd) != 0)
+            return rela_fail_errno(err, errno, "%s: cannot be written", w->name);
+    }
+    if (!w->temporary)
+        return RELA_OK;
+    if (rela_sys_rename(w->temporary, w->target) != 0)
+        return rela_fail_errno(err, errno, "%s: cannot be written", w->name);
+    rela_temporary_forget(w->temporary);
+    rela_mem_free(w->temporary);
+    w->temporary = NULL;
+    return sync_parent(w->target, err);
 }
 
 /* Makes the new name durable: without it a power loss may bring back the old file. */
@@ -296,13 +327,32 @@ static rela_status sync_parent(const char *path, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "%s: cannot be made durable", path);
     rela_status st = RELA_OK;
     const int fd = rela_sys_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    /* Some file systems refuse to sync a directory (EINVAL): they have no better promise. */
-    if (fd < 0 || (rela_sys_sync(fd) != 0 && errno != EINVAL))
+    /* Some file systems refuse to sync a directory (EINVAL), and one that we may not read cannot
+     * be opened for it (EACCES): there is no better promise then. */
+    if ((fd < 0 && errno != EACCES) || (fd >= 0 && rela_sys_sync(fd) != 0 && errno != EINVAL))
         st = rela_fail_errno(err, errno, "%s: its directory cannot be made durable", path);
     if (fd >= 0)
         (void)rela_sys_close(fd);
     rela_mem_free(dir);
     return st;
+}
+
+static bool is_dir(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static void *zlib_alloc(void *ctx, unsigned n, unsigned size)
+{
+    (void)ctx;
+    return rela_mem_array(n, size);
+}
+
+static void zlib_free(void *ctx, void *p)
+{
+    (void)ctx;
+    rela_mem_free(p);
 }
 
 static bool ends_with(const char *s, const char *tail)
@@ -319,6 +369,7 @@ static void writer_free(rela_writer *w)
     rela_mem_free(w->stored);
     rela_mem_free(w->plain);
     rela_mem_free(w->temporary);
+    rela_mem_free(w->target);
     rela_mem_free(w->name);
     rela_mem_free(w);
 }
