@@ -88,6 +88,19 @@ rela_status rela_file_write(const char *path, const char *bytes, size_t len, rel
 rela_status rela_dir_make(const char *path, rela_error *err);
 bool rela_file_exists(const char *path);
 rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it is not there */
+bool rela_dir_exists(const char *path);
+
+/* A regular file read at any place, stored bytes as they are. Anything else (a directory, pipe or
+ * device) is refused without waiting for it. Any number of threads may read at once. */
+typedef struct rela_blob rela_blob;
+rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err);
+/* Exactly len bytes, or an error: a file that lost its end meanwhile is RELA_FORMAT. */
+rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t at,
+                           rela_error *err);
+rela_status rela_blob_check(const rela_blob *b, rela_error *err); /* is the size what it was? */
+void rela_blob_close(rela_blob *b);                               /* NULL is fine */
+uint64_t rela_blob_size(const rela_blob *b);                      /* at the opening */
+const char *rela_blob_name(const rela_blob *b);                   /* lent */
 
 /* An anonymous scratch file in dir (NULL: TMPDIR or /tmp), gone when closed or at any crash. */
 typedef struct rela_scratch rela_scratch;

@@ -103,14 +103,17 @@ rela_status rela_dir_list(const char *path,
                           rela_status (*see)(void *ctx, const char *name, rela_error *err),
                           void *ctx, rela_error *err)
 {
-    DIR *dir = opendir(path);
-    if (!dir)
+    DIR *dir = NULL;
+    if (rela_sys_opendir(&dir, path) != 0)
         return rela_fail_errno(err, errno, "%s", path);
     rela_status st = RELA_OK;
-    const struct dirent *entry = NULL;
-    while (st == RELA_OK && (entry = readdir(dir)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            st = see(ctx, entry->d_name, err);
+    const char *name = "";
+    while (st == RELA_OK && name) {
+        if (rela_sys_readdir(&name, dir) != 0)
+            st = rela_fail_errno(err, errno, "%s: cannot be listed", path);
+        else if (name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            st = see(ctx, name, err);
+    }
     (void)closedir(dir);
     return st;
 }

@@ -140,6 +140,25 @@ int rela_sys_truncate(int fd, uint64_t bytes)
     return faulty(EIO) ? -1 : ftruncate(fd, (off_t)bytes);
 }
 
+int rela_sys_opendir(DIR **out, const char *path)
+{
+    *out = faulty(EMFILE) ? NULL : opendir(path);
+    return *out ? 0 : -1;
+}
+
+int rela_sys_readdir(const char **name, DIR *dir)
+{
+    *name = NULL;
+    if (faulty(EIO))
+        return -1;
+    errno = 0; /* the only way to tell the end from a failure */
+    const struct dirent *entry = readdir(dir);
+    if (!entry)
+        return errno ? -1 : 0;
+    *name = entry->d_name;
+    return 0;
+}
+
 int rela_sys_ready(int fd)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -5,6 +5,7 @@
 #ifndef RELA_BASE_SYS_H
 #define RELA_BASE_SYS_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -23,6 +24,8 @@ int rela_sys_unlink(const char *path); /* never made to fail: it is what cleans 
 int rela_sys_mkdir(const char *path, mode_t mode);
 int rela_sys_lock(int fd); /* exclusive, does not wait */
 int rela_sys_truncate(int fd, uint64_t bytes);
-int rela_sys_ready(int fd); /* 1 if a read would not wait */
+int rela_sys_opendir(DIR **out, const char *path);
+int rela_sys_readdir(const char **name, DIR *dir); /* *name NULL at the end; lent */
+int rela_sys_ready(int fd);                        /* 1 if a read would not wait */
 
 #endif

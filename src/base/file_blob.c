@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/file_blob.c - files of file.h that are read at any place. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+_Static_assert(sizeof(off_t) >= 8, "files beyond 4 GiB need 64-bit offsets");
+
+struct rela_blob {
+    int fd;
+    char *name;
+    uint64_t size;
+};
+
+static rela_status blob_start(rela_blob *b, const char *path, rela_error *err);
+
+rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err)
+{
+    *out = NULL;
+    if (!*path)
+        return rela_fail(err, RELA_ARG, "the name of an input file is empty");
+    rela_blob *b = rela_mem_zalloc(sizeof *b);
+    if (!b)
+        return rela_fail(err, RELA_NOMEM, "cannot open %s", path);
+    b->fd = -1;
+    const rela_status st = blob_start(b, path, err);
+    if (st != RELA_OK) {
+        rela_blob_close(b);
+        return st;
+    }
+    *out = b;
+    return RELA_OK;
+}
+
+rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t at,
+                           rela_error *err)
+{
+    const ssize_t n = rela_sys_pread(b->fd, bytes, len, at);
+    if (n < 0)
+        return rela_fail_errno(err, errno, "%s", b->name);
+    if ((size_t)n != len)
+        return rela_fail(err, RELA_FORMAT, "%s: ends after %llu bytes; it had %llu when opened",
+                         b->name, (unsigned long long)(at + (uint64_t)n),
+                         (unsigned long long)b->size);
+    return RELA_OK;
+}
+
+rela_status rela_blob_check(const rela_blob *b, rela_error *err)
+{
+    struct stat info;
+    if (rela_sys_stat(b->fd, &info) != 0)
+        return rela_fail_errno(err, errno, "%s", b->name);
+    if ((uint64_t)info.st_size != b->size)
+        return rela_fail(err, RELA_FORMAT, "%s: changed from %llu to %llu bytes while it was read",
+                         b->name, (unsigned long long)b->size, (unsigned long long)info.st_size);
+    return RELA_OK;
+}
+
+void rela_blob_close(rela_blob *b)
+{
+    if (!b)
+        return;
+    if (b->fd >= 0)
+        (void)rela_sys_close(b->fd);
+    rela_mem_free(b->name);
+    rela_mem_free(b);
+}
+
+uint64_t rela_blob_size(const rela_blob *b)
+{
+    return b->size;
+}
+
+const char *rela_blob_name(const rela_blob *b)
+{
+    return b->name;
+}
+
+bool rela_dir_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static rela_status blob_start(rela_blob *b, const char *path, rela_error *err)
+{
+    b->name = rela_str_copy(path, strlen(path));
+    if (!b->name)
+        return rela_fail(err, RELA_NOMEM, "cannot open %s", path);
+    b->fd = rela_sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe must not make us wait */
+    struct stat info;
+    if (b->fd < 0 || rela_sys_stat(b->fd, &info) != 0)
+        return rela_fail_errno(err, errno, "%s", path);
+    if (S_ISDIR(info.st_mode))
+        return rela_fail_errno(err, EISDIR, "%s", path);
+    if (!S_ISREG(info.st_mode))
+        return rela_fail(err, RELA_IO, "%s: not a regular file", path);
+    b->size = (uint64_t)info.st_size;
+    return RELA_OK;
+}

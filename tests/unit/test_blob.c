@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_blob.c - files read at any place, and the listing of a directory. */
+#include "check.h"
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[256], path[300];
+
+static int set_up(void **state)
+{
+    (void)state;
+    const char *parent = getenv("TMPDIR");
+    (void)snprintf(dir, sizeof dir, "%s/rela-test-XXXXXX", parent ? parent : P_tmpdir);
+    if (!mkdtemp(dir))
+        return -1;
+    (void)snprintf(path, sizeof path, "%s/file", dir);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    return rmdir(dir);
+}
+
+static void write_file(const char *bytes, size_t len)
+{
+    rela_error err;
+    CHECK_OK(rela_file_write(path, bytes, len, &err), err);
+}
+
+static void any_place_can_be_read(void **state)
+{
+    (void)state;
+    rela_blob *b = NULL;
+    rela_error err;
+    char out[8] = "";
+    write_file("0123456789", 10);
+    CHECK_OK(rela_blob_open(&b, path, &err), err);
+    assert_int_equal(rela_blob_size(b), 10);
+    assert_string_equal(rela_blob_name(b), path);
+    for (uint32_t at_once = 0; at_once < 3; at_once++) {
+        rela_fault_set_short(at_once);
+        CHECK_OK(rela_blob_read(b, out, 4, 3, &err), err);
+        rela_fault_set_short(0);
+        assert_memory_equal(out, "3456", 4);
+    }
+    CHECK_OK(rela_blob_read(b, out, 0, 10, &err), err);
+    assert_int_equal(rela_blob_read(b, out, 1, 10, &err), RELA_FORMAT);
+    assert_int_equal(rela_blob_read(b, out, 4, 8, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "ends after 10 bytes"));
+    rela_blob_close(b);
+}
+
+static void a_change_of_size_is_noticed(void **state)
+{
+    (void)state;
+    rela_blob *b = NULL;
+    rela_error err;
+    char out[8];
+    write_file("0123456789", 10);
+    CHECK_OK(rela_blob_open(&b, path, &err), err);
+    CHECK_OK(rela_blob_check(b, &err), err);
+    assert_int_equal(truncate(path, 5), 0);
+    assert_int_equal(rela_blob_read(b, out, 8, 0, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "ends after 5 bytes; it had 10"));
+    assert_int_equal(rela_blob_check(b, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "changed from 10 to 5 bytes"));
+    rela_blob_close(b);
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+    (void)state;
+    rela_blob *b = NULL;
+    rela_error err;
+    (void)unlink(path);
+    assert_int_equal(rela_blob_open(&b, path, &err), RELA_IO);
+    assert_int_equal(rela_blob_open(&b, dir, &err), RELA_IO);
+    assert_non_null(strstr(err.message, "directory"));
+    assert_int_equal(rela_blob_open(&b, "/dev/zero", &err), RELA_IO);
+    assert_non_null(strstr(err.message, "not a regular file"));
+    assert_int_equal(rela_blob_open(&b, "", &err), RELA_ARG);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(rela_blob_open(&b, path, &err), RELA_IO); /* at once, without a writer */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("nowhere", path), 0);
+    assert_int_equal(rela_blob_open(&b, path, &err), RELA_IO);
+    assert_null(b);
+    rela_blob_close(NULL);
+}
+
+/* Counts the names that end in ".x". */
+static rela_status see(void *ctx, const char *name, rela_error *err)
+{
+    (void)err;
+    const size_t len = strlen(name);
+    *(int *)ctx += len >= 2 && strcmp(name + len - 2, ".x") == 0;
+    return RELA_OK;
+}
+
+static void a_directory_is_listed_or_an_error_is_told(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "b.x", "a.x", ".x", "c.y" };
+    enum { N = sizeof NAMES / sizeof NAMES[0] };
+    rela_error err;
+    int n_seen = 0;
+    char full[N][300];
+    for (size_t i = 0; i < N; i++) {
+        (void)snprintf(full[i], sizeof full[i], "%s/%s", dir, NAMES[i]);
+        CHECK_OK(rela_file_write(full[i], "", 0, &err), err);
+    }
+    CHECK_OK(rela_dir_list(dir, see, &n_seen, &err), err);
+    assert_int_equal(n_seen, 3);
+    for (uint64_t n = 1;; n++) {
+        rela_fault_set(RELA_FAULT_FILE, n, false);
+        const rela_status st = rela_dir_list(dir, see, &n_seen, &err);
+        const uint64_t seen = rela_fault_seen(RELA_FAULT_FILE);
+        rela_fault_set(RELA_FAULT_FILE, 0, false);
+        CHECK(st == (seen < n ? RELA_OK : RELA_IO), "call %d: %d", (int)n, st);
+        if (seen < n)
+            break;
+    }
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(unlink(full[i]), 0);
+    assert_true(rela_dir_exists(dir));
+    assert_false(rela_dir_exists(path));
+    assert_int_equal(rela_dir_list(path, see, &n_seen, &err), RELA_IO);
+}
+
+static void failing_calls_are_survived(void **state)
+{
+    (void)state;
+    (void)unlink(path); /* a link left by the test before */
+    write_file("0123456789", 10);
+    for (int c = 0; c < RELA_FAULT_N_CLASSES; c++)
+        for (uint64_t n = 1;; n++) {
+            rela_blob *b = NULL;
+            rela_error err;
+            char out[4];
+            rela_memory_stats before, after;
+            rela_memory_stats_get(&before);
+            rela_fault_set((rela_fault_class)c, n, true);
+            rela_status st = rela_blob_open(&b, path, &err);
+            st = st ? st : rela_blob_read(b, out, 4, 2, &err);
+            st = st ? st : rela_blob_check(b, &err);
+            const uint64_t seen = rela_fault_seen((rela_fault_class)c);
+            rela_blob_close(b);
+            rela_fault_set((rela_fault_class)c, 0, false);
+            rela_memory_stats_get(&after);
+            CHECK(after.live == before.live, "leak");
+            CHECK(st == (seen >= n ? c == RELA_FAULT_MEM ? RELA_NOMEM : RELA_IO : RELA_OK), "%d %s",
+                  st, err.message);
+            if (seen < n)
+                break;
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_place_can_be_read),
+        cmocka_unit_test(a_change_of_size_is_noticed),
+        cmocka_unit_test(only_regular_files_are_opened),
+        cmocka_unit_test(a_directory_is_listed_or_an_error_is_told),
+        cmocka_unit_test(failing_calls_are_survived),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
