@@ -53,6 +53,11 @@ rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err
 /* Checks all numbers and that they fit together. */
 rela_status rela_config_check(const rela_config *c, rela_error *err);
 
+/* As a flat JSON object; kinds of attention by name. Reading is strict: an unknown, missing or
+ * doubled key and a wrong type are RELA_FORMAT. It does not replace rela_config_check. */
+rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_error *err);
+rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, rela_error *err);
+
 const char *rela_attn_type_name(rela_attn_type t); /* "enc", "dec", "cross" */
 
 #endif

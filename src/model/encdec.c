@@ -92,16 +92,30 @@ static void encode_back(const stack *s);
 
 rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err)
 {
-    *n = (rela_net){ .config = *c, .k = rela_kern_get() };
-    const rela_status st = rela_layout_init(&n->layout, c, err);
+    rela_layout layout;
+    *n = (rela_net){ .weights = NULL };
+    const rela_status st = rela_layout_init(&layout, c, err);
     if (st != RELA_OK)
         return st;
-    n->weights = rela_mem_array(n->layout.params.total, sizeof *n->weights);
+    const size_t total = layout.params.total;
+    real *weights = rela_mem_array(total, sizeof *weights);
+    if (!weights) {
+        rela_layout_deinit(&layout);
+        return rela_fail(err, RELA_NOMEM, "no memory for a model of %zu bytes",
+                         total * sizeof *weights);
+    }
+    return rela_net_adopt(n, c, &layout, weights, err);
+}
+
+rela_status rela_net_adopt(rela_net *n, const rela_config *c, rela_layout *layout, real *weights,
+                           rela_error *err)
+{
+    *n = (rela_net){ .config = *c, .layout = *layout, .k = rela_kern_get(), .weights = weights };
+    *layout = (rela_layout){ 0 };
     n->positions = rela_mem_array(c->max_len * c->d, sizeof *n->positions);
-    if (!n->weights || !n->positions) {
-        const size_t bytes = n->layout.params.total * sizeof *n->weights;
+    if (!n->positions) {
         rela_net_deinit(n);
-        return rela_fail(err, RELA_NOMEM, "no memory for a model of %zu bytes", bytes);
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu positions", c->max_len);
     }
     rela_positions_fill(n->positions, c->max_len, c->d);
     return RELA_OK;

@@ -22,6 +22,10 @@ typedef struct rela_net {
 
 /* Allocates weights (not initialised) and positions. c must have passed rela_config_check. */
 rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err);
+/* The same around a layout of c and weights (rela_mem_alloc) that are there already. Both are given
+ * to n, on failure too. */
+rela_status rela_net_adopt(rela_net *n, const rela_config *c, rela_layout *layout, real *weights,
+                           rela_error *err);
 void rela_net_deinit(rela_net *n);
 
 typedef struct rela_packed {

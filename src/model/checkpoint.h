@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/checkpoint.h - what a rela model file means: a net, its texts, and for a checkpoint the
+ * state of training. docs/formats.md lists tensors and texts.
+ *
+ * A file is hostile until it has passed all checks: the container (safetensors.h), the
+ * configuration and its bounds, the list of tensors that follows from it, the content hash, and
+ * every number finite. Only then does memory beyond the size of the file come into play. */
+#ifndef RELA_MODEL_CHECKPOINT_H
+#define RELA_MODEL_CHECKPOINT_H
+
+#include "base/log.h"
+#include "model/content.h"
+#include "model/encdec.h"
+
+/* Texts of a file. Other names begin with "text."; what they hold is the caller's business, but
+ * a vocabulary has one symbol per line, as many as the model has. */
+#define RELA_SECTION_RECORD    "record" /* JSON: how the model was trained */
+#define RELA_SECTION_STATE     "state"  /* JSON: counters, random state, place in the data */
+#define RELA_SECTION_PIPELINE  "text.pipeline"
+#define RELA_SECTION_BPE       "text.bpe"
+#define RELA_SECTION_VOCAB_SRC "text.vocab.src"
+#define RELA_SECTION_VOCAB_TGT "text.vocab.tgt"
+
+typedef struct rela_section {
+    char *name;
+    char *text; /* NUL after it */
+    size_t len;
+} rela_section;
+
+enum { RELA_BLOCKS_MAX = 4, RELA_BLOCK_NAME_MAX = 32 };
+
+/* A further block with the layout of the parameters: moments of the optimiser ("adam.m"). Its
+ * tensors are called "adam.m/<name of the parameter>". */
+typedef struct rela_block {
+    char name[RELA_BLOCK_NAME_MAX];
+    real *values; /* layout.params.total reals */
+    bool own;
+} rela_block;
+
+/* What a file holds beside the net. Start with all zero. */
+typedef struct rela_extras {
+    rela_section *sections;
+    size_t n_sections, cap_sections;
+    rela_block blocks[RELA_BLOCKS_MAX];
+    size_t n_blocks;
+} rela_extras;
+
+void rela_extras_deinit(rela_extras *e);
+/* Copies the text; replaces one of the same name. */
+rela_status rela_extras_set(rela_extras *e, const char *name, const char *text, size_t len,
+                            rela_error *err);
+const rela_section *rela_extras_get(const rela_extras *e, const char *name); /* lent; NULL: none */
+/* A block to save; values are lent. */
+rela_status rela_extras_lend(rela_extras *e, const char *name, real *values, rela_error *err);
+/* A block that was loaded, given to the caller (rela_mem_free); NULL: none. */
+real *rela_extras_take(rela_extras *e, const char *name);
+
+typedef struct rela_checkpoint_options {
+    int n_threads;       /* 0: all */
+    size_t max_header;   /* bytes; 0: RELA_HEADER_MAX */
+    bool blocks;         /* load further blocks too; they are checked in any case */
+    const rela_log *log; /* for notices; NULL: none */
+} rela_checkpoint_options;
+
+/* extras and options may be NULL. Refuses to write numbers that are not finite, so that whatever is
+ * there under this name can be loaded. On failure an old file is untouched. */
+rela_status rela_net_save(const char *path, const rela_net *net, const rela_extras *extras,
+                          const rela_checkpoint_options *options, rela_error *err);
+/* Fills net and extras (which must be empty); on failure both stay empty. */
+rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
+                          const rela_checkpoint_options *options, rela_error *err);
+
+/* The steps of loading, for those who want less than a net. */
+typedef struct rela_checkpoint rela_checkpoint;
+
+/* All checks that need the header only. */
+rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
+                                 const rela_checkpoint_options *options, rela_error *err);
+void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
+/* Reads and checks all tensors. base[0] receives the weights, base[i] block i - 1; a NULL among
+ * them (or for base) drops those numbers after the check. */
+rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, int n_threads,
+                                 rela_error *err);
+
+const rela_config *rela_checkpoint_config(const rela_checkpoint *c);
+const rela_params *rela_checkpoint_params(const rela_checkpoint *c);
+const rela_safetensors *rela_checkpoint_file(const rela_checkpoint *c);
+const char *rela_checkpoint_block(const rela_checkpoint *c, size_t i); /* name; NULL past the end */
+const char *rela_checkpoint_hash(const rela_checkpoint *c);            /* as stored; "": none */
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/checkpoint_keys.h - names inside a model file, shared by its reader and writer. */
+#ifndef RELA_MODEL_CHECKPOINT_KEYS_H
+#define RELA_MODEL_CHECKPOINT_KEYS_H
+
+#include "model/safetensors.h"
+#include "tensor/params.h"
+
+#define KEY_FORMAT     "format"
+#define KEY_VERSION    "format_version"
+#define KEY_CONFIG     "config"
+#define FORMAT_NAME    "rela-model"
+#define FORMAT_VERSION "1"
+
+enum { RELA_SECTION_NAME_MAX = 64 };
+
+/* Is it one of the keys above, or the hash? */
+bool rela_key_reserved(rela_span key);
+/* Is it a name that a text of the caller may have? */
+bool rela_key_section(rela_span key);
+
+/* Lines of a text; the last one counts with or without its end. */
+size_t rela_count_lines(rela_span text);
+
+/* How a parameter appears in a file. name (size bytes) receives "block/name", or the name alone
+ * for block NULL; the result points to it. */
+rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const rela_param *p);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/safetensors.h - the safetensors container: named tensors and texts in one file.
+ *
+ * Layout: 8 bytes of header length, little endian; a JSON header; the bytes of all tensors, one
+ * behind the other. The reader treats a file as hostile: every count, size and place is checked
+ * before it is used, memory stays below a small multiple of the header, and a file that passes
+ * has no holes, no overlaps and no bytes that belong to nobody. What the tensors mean is not its
+ * business. docs/formats.md has the byte layout and the limits. */
+#ifndef RELA_MODEL_SAFETENSORS_H
+#define RELA_MODEL_SAFETENSORS_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* By rising alignment. A file holds its tensors in the reverse of this order, then by name, as
+ * the reference writer does, so that data stays aligned. */
+/* clang-format off */
+#define RELA_DTYPE_MAP(X) \
+    X(U8,  1)             \
+    X(I8,  1)             \
+    X(I32, 4)             \
+    X(F32, 4)             \
+    X(F64, 8)             \
+    X(I64, 8)
+/* clang-format on */
+
+typedef enum rela_dtype {
+#define RELA_X(name, size) RELA_##name,
+    RELA_DTYPE_MAP(RELA_X)
+#undef RELA_X
+        RELA_N_DTYPES
+} rela_dtype;
+
+const char *rela_dtype_name(rela_dtype t);
+size_t rela_dtype_size(rela_dtype t);
+
+enum {
+    RELA_HEADER_MAX = 16 << 20,  /* bytes, unless the caller says otherwise */
+    RELA_TENSORS_MAX = 1 << 16,  /* per file */
+    RELA_METADATA_MAX = 1 << 16, /* keys per file */
+    RELA_TENSOR_NAME_MAX = 256,  /* bytes */
+    RELA_TENSOR_RANK_MAX = 8
+};
+
+typedef struct rela_tensor {
+    rela_span name;
+    rela_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[RELA_TENSOR_RANK_MAX];
+    uint64_t begin, end; /* bytes, from the start of the data; not read by the writer */
+    const void *data;    /* what to write; NULL when read */
+} rela_tensor;
+
+/* A text of the header. */
+typedef struct rela_metadata {
+    rela_span key, value;
+} rela_metadata;
+
+/* An open file. Reading is fine from any number of threads. */
+typedef struct rela_safetensors rela_safetensors;
+
+/* Reads and checks the header. max_header 0: RELA_HEADER_MAX. */
+rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size_t max_header,
+                                  rela_error *err);
+/* The same from memory, for data_size bytes of tensors that stay unread; header is copied. */
+rela_status rela_safetensors_parse(rela_safetensors **out, const char *header, size_t len,
+                                   uint64_t data_size, rela_error *err);
+void rela_safetensors_close(rela_safetensors *f); /* NULL is fine */
+
+/* len bytes of a tensor from offset on; both lie inside it. */
+rela_status rela_safetensors_read(const rela_safetensors *f, void *out, const rela_tensor *t,
+                                  uint64_t offset, size_t len, rela_error *err);
+/* After the last read: has the file kept its size? */
+rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err);
+
+/* Tensors and texts, each sorted by the bytes of the name; lent. find gives NULL for none. */
+size_t rela_safetensors_count(const rela_safetensors *f);
+const rela_tensor *rela_safetensors_at(const rela_safetensors *f, size_t i);
+const rela_tensor *rela_safetensors_find(const rela_safetensors *f, const char *name);
+size_t rela_safetensors_n_metadata(const rela_safetensors *f);
+const rela_metadata *rela_safetensors_metadata_at(const rela_safetensors *f, size_t i);
+const rela_metadata *rela_safetensors_metadata_find(const rela_safetensors *f, const char *key);
+uint64_t rela_safetensors_size(const rela_safetensors *f); /* bytes of the file */
+
+/* Writes a file: atomic and durable (base/file.h), the same bytes for the same contents whatever
+ * the order they come in, no copy of the data. Names and texts must be UTF-8. */
+rela_status rela_safetensors_write(const char *path, const rela_tensor *tensors, size_t n,
+                                   const rela_metadata *metadata, size_t n_metadata,
+                                   size_t max_header, rela_error *err);
+
+/* Elements times their size; false when it does not fit 64 bits. */
+bool rela_tensor_bytes(uint64_t *out, const rela_tensor *t);
+
+/* The order of names: by bytes, the shorter first. */
+int rela_span_compare(rela_span a, rela_span b);
+
+/* RELA_UNSUP on a machine that stores numbers big end first: files are little endian. */
+rela_status rela_host_check(rela_error *err);
+
+#endif
