@@ -38,7 +38,6 @@ static const field FIELDS[] = {
     { "attention_cross",   FIELD_KIND,   offsetof(rela_config, kind[RELA_ATTN_CROSS]) },
     { "attention_slope",   FIELD_REAL,   offsetof(rela_config, setup.slope) },
     { "attention_alpha",   FIELD_REAL,   offsetof(rela_config, setup.alpha) },
-    { "attention_learned", FIELD_BOOL,   offsetof(rela_config, setup.learned) },
     { "attention_top",     FIELD_SIZE,   offsetof(rela_config, setup.top) },
     { "attention_window",  FIELD_SIZE,   offsetof(rela_config, setup.window) },
     { "attention_stride",  FIELD_SIZE,   offsetof(rela_config, setup.stride) },
