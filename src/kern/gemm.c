@@ -19,7 +19,8 @@ static void plain(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col
         }
 }
 
-/* False if the library did not do it (it may run out of memory for its packing buffers). */
+/* False if the library did not do it: it may run out of memory for its packing buffers, and for
+ * k = 0 it leaves c as it is, where an empty sum is 0. */
 static bool library(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda, const real *b,
                     size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
@@ -28,7 +29,8 @@ static bool library(char ta, char tb, real *c, size_t ldc, const real *a, size_t
     (void)m, (void)n, (void)k, (void)add;
     return false;
 #else
-    return dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,
+    return k &&
+           dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,
                       (dnnl_dim_t)ldb, add ? 1 : 0, c, (dnnl_dim_t)ldc) == dnnl_success;
 #endif
 }

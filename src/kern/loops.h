@@ -49,9 +49,9 @@ static inline real fast_exp(real x)
     p = p * r * r + r + 1.0f;
     union {
         float f;
-        int32_t i;
+        uint32_t i; /* unsigned: NaN must wrap, not overflow */
     } two_n = { .f = shifted };
-    two_n.i = (two_n.i - 0x4B400000 + 127) * (1 << 23);
+    two_n.i = (two_n.i - 0x4B400000u + 127u) << 23;
     return (real)(p * two_n.f);
 }
 

@@ -10,7 +10,8 @@
 
 #define SIMD_SUM2(x, y) SIMD_TEXT(omp simd reduction(+ : x, y))
 
-static const real REAL_EPSILON = sizeof(real) == sizeof(double) ? (real)DBL_EPSILON : (real)FLT_EPSILON;
+static const real REAL_EPSILON =
+    sizeof(real) == sizeof(double) ? (real)DBL_EPSILON : (real)FLT_EPSILON;
 
 enum { NEWTON_MAX = 64 }; /* passes; about six are usual, for bisection as many as bits */
 
@@ -54,9 +55,15 @@ static inline real root(real x)
     return sizeof(real) == sizeof(double) ? (real)sqrt((double)x) : (real)sqrtf((float)x);
 }
 
+/* x or 0; as arguments both are read in any case, so that a loop stays without branches. */
+static inline real only_if(bool condition, real x)
+{
+    return condition ? x : 0;
+}
+
 static void relu_back(real *ds, const real *dw, const real *w, size_t n)
 {
-    SIMD for (size_t i = 0; i < n; i++) ds[i] = w[i] > 0 ? dw[i] : 0;
+    SIMD for (size_t i = 0; i < n; i++) ds[i] = only_if(w[i] > 0, dw[i]);
 }
 
 /* ---- Gaussian error linear unit ---- */
@@ -96,7 +103,7 @@ static void gelu_back(real *ds, const real *dw, const real *s, size_t n)
         const real e = fast_exp(-s[i] * s[i] / 2);
         const real density = s[i] * e * (real)0.39894228040143267794; /* s times e / sqrt(2 pi) */
         const real slope = normal_cdf(s[i], e) + density;
-        ds[i] = slope == slope ? dw[i] * slope : 0;
+        ds[i] = only_if(slope == slope, dw[i] * slope);
     }
 }
 
@@ -165,11 +172,11 @@ static void sparsemax_back(real *ds, const real *dw, const real *w, size_t n)
     real sum = 0, support = 0;
     SIMD_SUM2(sum, support)
     for (size_t i = 0; i < n; i++) {
-        sum += w[i] > 0 ? dw[i] : 0;
+        sum += only_if(w[i] > 0, dw[i]);
         support += w[i] > 0 ? 1 : (real)0;
     }
     const real mean = support > 0 ? sum / support : 0;
-    SIMD for (size_t i = 0; i < n; i++) ds[i] = w[i] > 0 ? dw[i] - mean : 0;
+    SIMD for (size_t i = 0; i < n; i++) ds[i] = only_if(w[i] > 0, dw[i] - mean);
 }
 
 /* ---- 1.5-entmax: p = 2, so no powers are needed ---- */
@@ -210,7 +217,7 @@ static void entmax15_back(real *ds, const real *dw, const real *w, size_t n)
         sum += r;
     }
     const real mean = sum > 0 ? along / sum : 0;
-    SIMD for (size_t i = 0; i < n; i++) ds[i] = w[i] > 0 ? (dw[i] - mean) * root(w[i]) : 0;
+    SIMD for (size_t i = 0; i < n; i++) ds[i] = only_if(w[i] > 0, (dw[i] - mean) * root(w[i]));
 }
 
 /* ---- alpha-entmax ----
