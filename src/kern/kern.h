@@ -116,6 +116,27 @@ typedef struct rela_kern {
     void (*log_softmax)(real *y, const real *z, size_t n);
 
     void (*adam)(real *p, real *m, real *v, const real *g, size_t n, const rela_adam *o);
+
+    /* Decoding. A weight w (n, k) is packed once into panels of `panel` columns, n rounded up to
+     * whole panels; then c (m, n) = a (m, k) w^T + bias (NULL: none), rectified if relu. A row of
+     * c has the same bits whatever m is, which oneDNN does not promise. p aligned to 64 bytes is
+     * faster. */
+    size_t panel;
+    void (*pack)(real *p, const real *w, size_t ldw, size_t n, size_t k);
+    void (*packed)(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
+                   size_t m, size_t n, size_t k, bool relu);
+
+    /* One query q (heads, d_head) against n keys, row at[j] of keys (leading dimension ld):
+     * s[h * lds + j]. And the values of such rows mixed: z (heads, d_head). */
+    void (*gather_scores)(real *s, size_t lds, const real *q, const real *keys, size_t ld,
+                          const uint32_t *at, size_t n, size_t heads, size_t d_head);
+    void (*gather_mix)(real *z, const real *w, size_t ldw, const real *values, size_t ld,
+                       const uint32_t *at, size_t n, size_t heads, size_t d_head);
+
+    double (*log_sum_exp)(const real *z, size_t n); /* n >= 1 */
+    /* Numbers of the largest of z (n), best first, equal ones in rising order; -INFINITY and NaN
+     * are never taken. Returns how many were found, at most most. */
+    size_t (*top)(uint32_t *at, const real *z, size_t n, size_t most);
 } rela_kern;
 
 /* Best table for this CPU; RELA_ISA in the environment may lower it. */

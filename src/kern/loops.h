@@ -523,6 +523,8 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
     }
 }
 
+#include "kern/loops_rows.h"
+
 const rela_kern LEVEL = {
     .name = LEVEL_NAME,
     .lanes = LANES,
@@ -559,4 +561,11 @@ const rela_kern LEVEL = {
     .loss_row = loss_row,
     .log_softmax = log_softmax,
     .adam = adam,
+    .panel = PANEL,
+    .pack = pack,
+    .packed = packed,
+    .gather_scores = gather_scores,
+    .gather_mix = gather_mix,
+    .log_sum_exp = log_sum_exp,
+    .top = top,
 };

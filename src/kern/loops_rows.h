@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/loops_rows.h - the loops of decoding: products with packed weights, attention over kept
+ * rows, selection. Part of loops.h.
+ *
+ * Every element of a result is one chain of sums in a fixed order, whatever the number of rows: a
+ * sentence is translated to the same bits alone and in a batch. */
+
+/* ---- products with packed weights ---- */
+
+enum {
+    PANEL = 2 * LANES,                       /* columns kept side by side */
+    ROWS_MOST = VECTOR_BYTES == 64 ? 12 : 6, /* rows whose sums fit the registers */
+    PANELS_MOST = 4                          /* of a block with a single row */
+};
+
+typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
+
+static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n, size_t k)
+{
+    for (size_t j0 = 0; j0 < n; j0 += PANEL) {
+        const size_t nr = n - j0 < PANEL ? n - j0 : PANEL;
+        for (size_t i = 0; i < k; i++, p += PANEL)
+            for (size_t j = 0; j < PANEL; j++)
+                p[j] = j < nr ? w[(j0 + j) * ldw + i] : 0;
+    }
+}
+
+typedef struct packed_block {
+    real *c;
+    const real *a, *p, *bias; /* bias of the first column, or NULL */
+    size_t ldc, lda, k;
+    bool relu;
+} packed_block;
+
+/* R rows by P panels in registers: few rows take several panels, or the latency of the multiply-add
+ * would show. */
+#define PACKED_BLOCK(rows_, panels_)                                                               \
+    static void packed_##rows_##x##panels_(const packed_block *g)                                  \
+    {                                                                                              \
+        enum { R = rows_, V = 2 * (panels_) };                                                     \
+        vec sum[R][V];                                                                             \
+        const real *a = g->a, *p = g->p;                                                           \
+        const size_t lda = g->lda, k = g->k;                                                       \
+        _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                    \
+            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) sum[i][j] = (vec){ 0 };        \
+        for (size_t t = 0; t < k; t++) {                                                           \
+            vec row[V];                                                                            \
+            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) row[j] =                       \
+                *(const vec *)(p + j / 2 * k * PANEL + t * PANEL + j % 2 * LANES);                 \
+            _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                \
+            {                                                                                      \
+                const real x = a[i * lda + t];                                                     \
+                _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) sum[i][j] += x * row[j];   \
+            }                                                                                      \
+        }                                                                                          \
+        _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                    \
+            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++)                                \
+        {                                                                                          \
+            vec y = sum[i][j];                                                                     \
+            if (g->bias)                                                                           \
+                y += *(const vec *)(g->bias + j * LANES);                                          \
+            if (g->relu)                                                                           \
+                y = (vec)((vec_mask)y & (y > (vec){ 0 }));                                         \
+            *(vec *)(g->c + i * g->ldc + j * LANES) = y;                                           \
+        }                                                                                          \
+    }
+
+PACKED_BLOCK(1, 4)
+PACKED_BLOCK(1, 1)
+PACKED_BLOCK(2, 2)
+PACKED_BLOCK(2, 1)
+PACKED_BLOCK(3, 2)
+PACKED_BLOCK(3, 1)
+PACKED_BLOCK(4, 1)
+PACKED_BLOCK(5, 1)
+PACKED_BLOCK(6, 1)
+#if VECTOR_BYTES == 64
+PACKED_BLOCK(4, 2)
+PACKED_BLOCK(5, 2)
+PACKED_BLOCK(6, 2)
+PACKED_BLOCK(7, 1)
+PACKED_BLOCK(8, 1)
+PACKED_BLOCK(9, 1)
+PACKED_BLOCK(10, 1)
+PACKED_BLOCK(11, 1)
+PACKED_BLOCK(12, 1)
+#endif
+
+typedef void packed_run(const packed_block *g);
+
+/* One panel, by the number of rows. */
+static packed_run *const PACKED[ROWS_MOST + 1] = {
+    NULL,       packed_1x1, packed_2x1, packed_3x1,  packed_4x1,  packed_5x1,  packed_6x1,
+#if VECTOR_BYTES == 64
+    packed_7x1, packed_8x1, packed_9x1, packed_10x1, packed_11x1, packed_12x1,
+#endif
+};
+
+/* Several panels at once. */
+static const struct packed_wide {
+    packed_run *run;
+    size_t panels;
+} PACKED_WIDE[ROWS_MOST + 1] = {
+    [1] = { packed_1x4, 4 }, [2] = { packed_2x2, 2 }, [3] = { packed_3x2, 2 },
+#if VECTOR_BYTES == 64
+    [4] = { packed_4x2, 2 }, [5] = { packed_5x2, 2 }, [6] = { packed_6x2, 2 },
+#endif
+};
+
+/* The last panel, of which only n columns exist. */
+static void packed_last(const packed_block *g, size_t rows, size_t n)
+{
+    real c[ROWS_MOST * PANEL], bias[PANEL] = { 0 };
+    packed_block b = *g;
+    b.c = c;
+    b.ldc = PANEL;
+    if (g->bias) {
+        memcpy(bias, g->bias, n * sizeof *bias);
+        b.bias = bias;
+    }
+    PACKED[rows](&b);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(g->c + i * g->ldc, c + i * PANEL, n * sizeof *c);
+}
+
+static void packed(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
+                   size_t m, size_t n, size_t k, bool with_relu)
+{
+    const size_t blocks = (m + ROWS_MOST - 1) / ROWS_MOST;
+    const size_t wide = blocks == 1 ? PACKED_WIDE[m].panels : 0;
+    size_t j = 0;
+    for (; wide && j + wide * PANEL <= n; j += wide * PANEL) {
+        const packed_block g = {
+            c + j, a, p + j * k, bias ? bias + j : NULL, ldc, lda, k, with_relu
+        };
+        PACKED_WIDE[m].run(&g);
+    }
+    for (; j < n; j += PANEL)
+        for (size_t b = 0; b < blocks; b++) { /* blocks of about equal height */
+            const size_t first = m * b / blocks, rows = m * (b + 1) / blocks - first;
+            const packed_block g = { c + first * ldc + j,
+                                     a + first * lda,
+                                     p + j * k,
+                                     bias ? bias + j : NULL,
+                                     ldc,
+                                     lda,
+                                     k,
+                                     with_relu };
+            if (j + PANEL <= n)
+                PACKED[rows](&g);
+            else
+                packed_last(&g, rows, n - j);
+        }
+}
+
+/* ---- attention of one query over rows kept anywhere ---- */
+
+static void gather_scores(real *s, size_t lds, const real *q, const real *keys, size_t ld,
+                          const uint32_t *at, size_t n, size_t heads, size_t d_head)
+{
+    for (size_t j = 0; j < n; j++) {
+        const real *key = keys + at[j] * ld;
+        for (size_t h = 0; h < heads; h++)
+            s[h * lds + j] = dot(q + h * d_head, key + h * d_head, d_head);
+    }
+}
+
+static void gather_mix(real *z, const real *w, size_t ldw, const real *values, size_t ld,
+                       const uint32_t *at, size_t n, size_t heads, size_t d_head)
+{
+    memset(z, 0, heads * d_head * sizeof *z);
+    for (size_t h = 0; h < heads; h++)
+        for (size_t j = 0; j < n; j++)
+            axpy(z + h * d_head, w[h * ldw + j], values + at[j] * ld + h * d_head, d_head);
+}
+
+/* ---- selection ---- */
+
+static double log_sum_exp(const real *z, size_t n)
+{
+    const real most = row_max(z, n);
+    real sum = 0;
+    SIMD_SUM(sum)
+    for (size_t i = 0; i < n; i++)
+        sum += fast_exp(z[i] - most);
+    return (double)most + log((double)sum);
+}
+
+/* Keeps the best so far sorted; few enter after the first hundred or so. */
+static void top_insert(uint32_t *at, const real *z, size_t *have, size_t most, uint32_t i)
+{
+    size_t place = *have < most ? (*have)++ : most - 1;
+    for (; place > 0 && z[at[place - 1]] < z[i]; place--)
+        at[place] = at[place - 1];
+    at[place] = i;
+}
+
+static size_t top(uint32_t *at, const real *z, size_t n, size_t most)
+{
+    enum { STRETCH = 64 };
+    size_t have = 0, i = 0;
+    for (; i < n && have < most; i++)
+        if (z[i] > (real)-INFINITY)
+            top_insert(at, z, &have, most, (uint32_t)i);
+    while (i < n && most > 0) {
+        const size_t end = n - i < STRETCH ? n : i + STRETCH;
+        const real least = z[at[most - 1]];
+        real best = (real)-INFINITY; /* not z[i], which may be NaN */
+        SIMD_MAX(best)
+        for (size_t j = i; j < end; j++)
+            best = z[j] > best ? z[j] : best;
+        for (; i < end && best > least; i++)
+            if (z[i] > z[at[most - 1]])
+                top_insert(at, z, &have, most, (uint32_t)i);
+        i = end;
+    }
+    return have;
+}
