@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/decoder.c - see decoder.h.
+ *
+ * Post- and pre-norm share one code, as in encdec.c. Only one set of activations exists: a sublayer
+ * reads x and the residual, and leaves them in the same place for the next. */
+#include "model/decoder.h"
+
+#include "base/mem.h"
+#include "nn/attn/cache.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+struct rela_decoder {
+    const rela_frozen *frozen;
+    rela_decoder_size size;
+    void *block; /* everything planned lies in it */
+    size_t block_bytes;
+    real *x;    /* (rows, d) what the next sublayer reads */
+    real *r;    /* (rows, d) pre-norm: the residual stream */
+    real *y;    /* (rows, d) output of a sublayer */
+    real *z;    /* (rows, d) mixed values */
+    real *wide; /* (rows, max(3d, ffn)) */
+    rela_norm_stats *stats;
+    rela_attn_scratch enc_scratch;
+    rela_cache_scratch scratch;
+    uint32_t *src_at; /* (sentences + 1) */
+    size_t *keys_at;  /* (sentences + 1): place of the transposed keys, in units of d reals */
+    size_t n_sentences, keys_total;
+    real *keys_t; /* (layers, keys_total, d) */
+    real *values; /* (layers, src_rows, d) */
+    void *slots;  /* allocation of the cache */
+    size_t n_slots;
+    rela_cache cache;
+};
+
+/* Where one layer of one stack finds its numbers. */
+typedef struct place {
+    rela_decoder *d;
+    const rela_layer_at *at;
+    const rela_frozen_layer *w;
+    size_t layer, n_layers, rows;
+    bool decoder;
+} place;
+
+static void plan(rela_decoder *d, rela_plan *p);
+static void *aligned(void *block);
+static void finish(const place *p, const real *bias, size_t sublayer);
+static void start(rela_decoder *d, size_t rows, bool decoder);
+static void attn_end(const place *p, const rela_attn_at *at, const real *out, rela_attn_type type,
+                     size_t sublayer);
+static void ffn(const place *p);
+static rela_attn attn_of(const place *p, const rela_attn_at *at, rela_attn_type type);
+static void remember(rela_decoder *d, const rela_tokens *src);
+static void encode_layer(const place *p, const rela_tokens *src);
+static void embed_rows(rela_decoder *d, const rela_decoder_rows *rows);
+static void self_step(const place *p, const rela_decoder_rows *rows);
+static void cross_step(const place *p, const rela_decoder_rows *rows);
+
+rela_status rela_decoder_create(rela_decoder **out, const rela_frozen *f, rela_error *err)
+{
+    *out = rela_mem_zalloc(sizeof **out);
+    if (!*out)
+        return rela_fail(err, RELA_NOMEM, "no memory for a decoder");
+    (*out)->frozen = f;
+    (*out)->cache.ld = rela_cache_ld(f->net->config.dec_layers, f->net->config.d);
+    return RELA_OK;
+}
+
+void rela_decoder_destroy(rela_decoder *d)
+{
+    if (!d)
+        return;
+    rela_mem_free(d->block);
+    rela_mem_free(d->slots);
+    rela_mem_free(d);
+}
+
+rela_status rela_decoder_reserve(rela_decoder *d, const rela_decoder_size *size, rela_error *err)
+{
+    d->size = *size;
+    rela_plan p = { NULL, 0 };
+    plan(d, &p);
+    const size_t bytes = p.used + RELA_PLAN_ALIGN;
+    if (bytes > d->block_bytes) {
+        rela_mem_free(d->block);
+        d->block = rela_mem_alloc(bytes);
+        d->block_bytes = d->block ? bytes : 0;
+        if (!d->block)
+            return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
+    }
+    p = (rela_plan){ aligned(d->block), 0 };
+    plan(d, &p);
+    return RELA_OK;
+}
+
+rela_status rela_decoder_reserve_slots(rela_decoder *d, size_t n_slots, rela_error *err)
+{
+    if (n_slots <= d->n_slots)
+        return RELA_OK;
+    size_t bytes = 0;
+    void *block = NULL;
+    if (rela_size_mul(&bytes, n_slots, d->cache.ld * sizeof *d->cache.rows) &&
+        rela_size_add(&bytes, bytes, RELA_PLAN_ALIGN))
+        block = rela_mem_alloc(bytes);
+    if (!block)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu positions of hypotheses", n_slots);
+    real *rows = aligned(block);
+    if (d->n_slots)
+        memcpy(rows, d->cache.rows, d->n_slots * d->cache.ld * sizeof *rows);
+    rela_mem_free(d->slots);
+    d->slots = block;
+    d->cache.rows = rows;
+    d->n_slots = n_slots;
+    return RELA_OK;
+}
+
+void rela_decoder_encode(rela_decoder *d, const rela_tokens *src)
+{
+    const rela_net *n = d->frozen->net;
+    const size_t rows = src->at[src->n];
+    assert(src->n <= d->size.sentences && rows <= d->size.src_rows);
+    real *x = n->config.pre_norm ? d->r : d->x;
+    rela_embed_forward(x, src, false, n->weights + n->layout.embed_src,
+                       n->weights + n->layout.embed_bias, n->positions, n->config.d);
+    start(d, rows, false);
+    for (size_t i = 0; i < n->config.enc_layers; i++) {
+        const place p = { d,    &n->layout.enc[i],    &d->frozen->enc[i],
+                          i,    n->config.enc_layers, rows,
+                          false };
+        encode_layer(&p, src);
+        ffn(&p);
+    }
+    remember(d, src);
+}
+
+const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows)
+{
+    const rela_net *n = d->frozen->net;
+    assert(rows->n <= d->size.rows);
+    embed_rows(d, rows);
+    start(d, rows->n, true);
+    for (size_t i = 0; i < n->config.dec_layers; i++) {
+        const place p = { d,   &n->layout.dec[i],    &d->frozen->dec[i],
+                          i,   n->config.dec_layers, rows->n,
+                          true };
+        self_step(&p, rows);
+        cross_step(&p, rows);
+        ffn(&p);
+    }
+    return d->x;
+}
+
+void rela_decoder_logits(const rela_decoder *d, real *logits, size_t first, size_t n)
+{
+    const rela_config *c = &d->frozen->net->config;
+    d->frozen->net->k->packed(logits, c->vocab_tgt, d->x + first * c->d, c->d, d->frozen->output,
+                              NULL, n, c->vocab_tgt, c->d, false);
+}
+
+/* ---- memory ---- */
+
+static void plan(rela_decoder *d, rela_plan *p)
+{
+    const rela_config *c = &d->frozen->net->config;
+    const rela_decoder_size *s = &d->size;
+    const size_t rows = s->src_rows > s->rows ? s->src_rows : s->rows;
+    const size_t wide = 3 * c->d > c->ffn ? 3 * c->d : c->ffn;
+    const size_t len = s->src_len > s->steps ? s->src_len : s->steps;
+    d->x = rela_plan_reals(p, rows * c->d);
+    d->r = rela_plan_reals(p, c->pre_norm ? rows * c->d : 0);
+    d->y = rela_plan_reals(p, rows * c->d);
+    d->z = rela_plan_reals(p, rows * c->d);
+    d->wide = rela_plan_reals(p, rows * wide);
+    d->stats = rela_plan_take(p, rows, sizeof *d->stats);
+    rela_attn_scratch_plan(&d->enc_scratch, p, c->kind[RELA_ATTN_ENC], c->d / c->heads, s->src_len);
+    rela_cache_scratch_plan(&d->scratch, p, c->heads, len, s->sentence_rows);
+    d->src_at = rela_plan_take(p, s->sentences + 1, sizeof *d->src_at);
+    d->keys_at = rela_plan_take(p, s->sentences + 1, sizeof *d->keys_at);
+    /* Each source is rounded up to whole vectors: at most one vector more per sentence. */
+    d->keys_total = s->src_rows + s->sentences * (rela_memory_ld(1) - 1);
+    d->keys_t = rela_plan_reals(p, c->dec_layers * d->keys_total * c->d);
+    d->values = rela_plan_reals(p, c->dec_layers * s->src_rows * c->d);
+}
+
+static void *aligned(void *block)
+{
+    const uintptr_t at = (uintptr_t)block;
+    return (char *)block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN;
+}
+
+/* ---- what sublayers share ---- */
+
+static rela_ln_at ln_of(const rela_layer_at *at, size_t part, bool decoder)
+{
+    if (part == 0)
+        return at->self.ln;
+    return decoder && part == 1 ? at->cross.ln : at->ffn.ln;
+}
+
+/* The LN after sublayer number `sublayer` of this layer: its own, or in pre-norm that of the next
+ * sublayer and after the last the one of the stack. */
+static rela_ln_at ln_after(const place *p, size_t sublayer)
+{
+    const rela_net *n = p->d->frozen->net;
+    const size_t last = p->decoder ? 2 : 1;
+    if (!n->config.pre_norm)
+        return ln_of(p->at, sublayer, p->decoder);
+    if (sublayer < last)
+        return ln_of(p->at, sublayer + 1, p->decoder);
+    if (p->layer + 1 < p->n_layers)
+        return p->at[1].self.ln;
+    return p->decoder ? n->layout.dec_ln : n->layout.enc_ln;
+}
+
+/* Residual sum and norm: y of the sublayer, its bias and the residual become the next x. */
+static void finish(const place *p, const real *bias, size_t sublayer)
+{
+    static const rela_drop NONE = { .threshold = 0 };
+    rela_decoder *d = p->d;
+    const rela_net *n = d->frozen->net;
+    const rela_ln_at ln = ln_after(p, sublayer);
+    real *sum = n->config.pre_norm ? d->r : d->y;
+    n->k->residual_norm(d->x, sum, d->stats, n->config.pre_norm ? d->r : d->x, d->y, bias,
+                        n->weights + ln.gain, n->weights + ln.offset, p->rows, n->config.d,
+                        (real)n->config.eps, &NONE);
+}
+
+/* Embeddings are in place; pre-norm begins with a norm. */
+static void start(rela_decoder *d, size_t rows, bool decoder)
+{
+    static const rela_drop NONE = { .threshold = 0 };
+    const rela_net *n = d->frozen->net;
+    if (!n->config.pre_norm)
+        return;
+    const rela_ln_at ln = (decoder ? n->layout.dec : n->layout.enc)[0].self.ln;
+    n->k->residual_norm(d->x, d->r, d->stats, NULL, d->r, NULL, n->weights + ln.gain,
+                        n->weights + ln.offset, rows, n->config.d, (real)n->config.eps, &NONE);
+}
+
+static rela_attn attn_of(const place *p, const rela_attn_at *at, rela_attn_type type)
+{
+    const rela_net *n = p->d->frozen->net;
+    const rela_config *c = &n->config;
+    return (rela_attn){ .k = n->k,
+                        .kind = c->kind[type],
+                        .setup = &c->setup,
+                        .heads = c->heads,
+                        .d_head = c->d / c->heads,
+                        .causal = type == RELA_ATTN_DEC,
+                        .head_params = c->kind[type]->n_head ? n->weights + at->head : NULL,
+                        .layer = p->layer,
+                        .type = (int)type };
+}
+
+/* From mixed values z to the end of the sublayer. */
+static void attn_end(const place *p, const rela_attn_at *at, const real *out, rela_attn_type type,
+                     size_t sublayer)
+{
+    rela_decoder *d = p->d;
+    const rela_net *n = d->frozen->net;
+    const rela_config *c = &n->config;
+    const rela_attn_norm *norm = c->kind[type]->norm;
+    if (norm)
+        n->k->gated_norm(d->z, d->z, n->weights + at->gain,
+                         norm->gated ? n->weights + at->gate : NULL, p->rows, c->d,
+                         c->norm_per_head ? c->heads : 1, (real)c->attn_eps, norm->center);
+    n->k->packed(d->y, c->d, d->z, c->d, out, NULL, p->rows, c->d, c->d, false);
+    finish(p, n->weights + at->out_bias, sublayer);
+}
+
+static void ffn(const place *p)
+{
+    rela_decoder *d = p->d;
+    const rela_net *n = d->frozen->net;
+    const rela_config *c = &n->config;
+    const rela_ffn_at *at = &p->at->ffn;
+    n->k->packed(d->wide, c->ffn, d->x, c->d, p->w->up, n->weights + at->up_bias, p->rows, c->ffn,
+                 c->d, true);
+    n->k->packed(d->y, c->d, d->wide, c->ffn, p->w->down, NULL, p->rows, c->d, c->ffn, false);
+    finish(p, n->weights + at->down_bias, p->decoder ? 2 : 1);
+}
+
+/* ---- encoder ---- */
+
+static void encode_layer(const place *p, const rela_tokens *src)
+{
+    rela_decoder *d = p->d;
+    const rela_net *n = d->frozen->net;
+    const size_t w = n->config.d;
+    const rela_attn_at *at = &p->at->self;
+    const rela_attn attn = attn_of(p, at, RELA_ATTN_ENC);
+    const rela_attn_rows rows = { src->n, src->at, src->at, 0 };
+    const rela_attn_in in = { d->wide, d->wide + w, d->wide + 2 * w, 3 * w, 3 * w, 3 * w };
+    n->k->packed(d->wide, 3 * w, d->x, w, p->w->qkv, n->weights + at->in_bias, p->rows, 3 * w, w,
+                 false);
+    rela_attn_forward(&attn, &d->enc_scratch, d->z, &in, &rows);
+    attn_end(p, at, p->w->self_out, RELA_ATTN_ENC, 0);
+}
+
+/* The cross keys and values of one sentence in one layer. */
+static rela_memory memory_of(const rela_decoder *d, size_t layer, size_t sentence)
+{
+    const size_t w = d->frozen->net->config.d, n = d->src_at[sentence + 1] - d->src_at[sentence];
+    return (rela_memory){
+        .keys_t = d->keys_t + (layer * d->keys_total + d->keys_at[sentence]) * w,
+        .values = d->values + (layer * d->size.src_rows + d->src_at[sentence]) * w,
+        .n = n,
+        .ld = rela_memory_ld(n),
+    };
+}
+
+/* Cross keys and values of all decoder layers, from the encoder's last x. */
+static void remember(rela_decoder *d, const rela_tokens *src)
+{
+    const rela_net *n = d->frozen->net;
+    const size_t w = n->config.d, rows = src->at[src->n];
+    d->n_sentences = src->n;
+    memcpy(d->src_at, src->at, (src->n + 1) * sizeof *d->src_at);
+    d->keys_at[0] = 0;
+    for (size_t i = 0; i < src->n; i++)
+        d->keys_at[i + 1] = d->keys_at[i] + rela_memory_ld(src->at[i + 1] - src->at[i]);
+    for (size_t l = 0; l < n->config.dec_layers; l++) {
+        const rela_attn_at *at = &n->layout.dec[l].cross;
+        const place p = { d, &n->layout.dec[l], &d->frozen->dec[l], l, 0, rows, true };
+        const rela_attn attn = attn_of(&p, at, RELA_ATTN_CROSS);
+        const real *bias = n->weights + at->kv_bias;
+        n->k->packed(d->y, w, d->x, w, p.w->cross_k, bias, rows, w, w, false);
+        n->k->packed(d->values + l * d->size.src_rows * w, w, d->x, w, p.w->cross_v, bias + w, rows,
+                     w, w, false);
+        for (size_t i = 0; i < src->n; i++) {
+            const rela_memory m = memory_of(d, l, i);
+            rela_memory_put(&m, &attn, d->y + src->at[i] * w, w);
+        }
+    }
+}
+
+/* ---- one step ---- */
+
+static void embed_rows(rela_decoder *d, const rela_decoder_rows *rows)
+{
+    const rela_net *n = d->frozen->net;
+    const size_t w = n->config.d;
+    const real factor = (real)sqrt((double)w);
+    const real *bias = n->weights + n->layout.embed_bias;
+    real *x = n->config.pre_norm ? d->r : d->x;
+    for (size_t i = 0; i < rows->n; i++) {
+        real *row = x + i * w;
+        assert(rows->position[i] < n->config.max_len);
+        memcpy(row, n->positions + rows->position[i] * w, w * sizeof *row);
+        if (rows->position[i] == 0)
+            continue;
+        const real *entry = n->weights + n->layout.embed_tgt + (size_t)rows->token[i] * w;
+        for (size_t c = 0; c < w; c++)
+            row[c] += entry[c] * factor + bias[c];
+    }
+}
+
+static void self_step(const place *p, const rela_decoder_rows *rows)
+{
+    rela_decoder *d = p->d;
+    const rela_net *n = d->frozen->net;
+    const size_t w = n->config.d;
+    const rela_attn_at *at = &p->at->self;
+    const rela_attn attn = attn_of(p, at, RELA_ATTN_DEC);
+    n->k->packed(d->wide, 3 * w, d->x, w, p->w->qkv, n->weights + at->in_bias, rows->n, 3 * w, w,
+                 false);
+    for (size_t i = 0; i < rows->n; i++) {
+        real *qkv = d->wide + i * 3 * w;
+        const uint32_t *slots = rows->history + i * rows->ld;
+        const size_t last = rows->position[i];
+        assert(slots[last] < d->n_slots);
+        rela_cache_put(&d->cache, &attn, slots[last], qkv + w, qkv + 2 * w);
+        rela_attn_query(&attn, qkv);
+        rela_cache_attend(&d->cache, &attn, &d->scratch, d->z + i * w, qkv, slots, last + 1);
+    }
+    attn_end(p, at, p->w->self_out, RELA_ATTN_DEC, 0);
+}
+
+static void cross_step(const place *p, const rela_decoder_rows *rows)
+{
+    rela_decoder *d = p->d;
+    const rela_net *n = d->frozen->net;
+    const size_t w = n->config.d;
+    const rela_attn_at *at = &p->at->cross;
+    rela_attn attn = attn_of(p, at, RELA_ATTN_CROSS);
+    attn.tap = rows->tap;
+    n->k->packed(d->wide, w, d->x, w, p->w->cross_q, n->weights + at->in_bias, rows->n, w, w,
+                 false);
+    for (size_t i = 0; i < rows->n; i++)
+        rela_attn_query(&attn, d->wide + i * w);
+    size_t end = 0;
+    for (size_t i = 0; i < rows->n; i = end) {
+        end = i + 1;
+        while (end < rows->n && rows->sentence[end] == rows->sentence[i])
+            end++;
+        const rela_memory m = memory_of(d, p->layer, rows->sentence[i]);
+        rela_memory_attend(&m, &attn, &d->scratch, d->z + i * w, d->wide + i * w, end - i, i,
+                           rows->position[i]);
+    }
+    attn_end(p, at, p->w->cross_out, RELA_ATTN_CROSS, 1);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/cache.c - see cache.h. */
+#include "nn/attn/cache.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { LANES_MOST = 16, ROW_ARRAYS = 6, LINE = 16 };
+
+static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, real *w, real *x,
+                  size_t n, size_t query);
+static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const rela_attn_row *row,
+                          real *w, const real *x, size_t n, size_t query);
+
+size_t rela_cache_ld(size_t layers, size_t d)
+{
+    /* One line more than the data: a power of two would put all slots into few cache sets. */
+    return (layers * 2 * d + LINE - 1) / LINE * LINE + LINE;
+}
+
+size_t rela_memory_ld(size_t n)
+{
+    return (n + LANES_MOST - 1) / LANES_MOST * LANES_MOST;
+}
+
+void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, size_t max_len,
+                             size_t max_rows)
+{
+    const size_t most = heads > max_rows ? heads : max_rows;
+    s->ld = rela_memory_ld(max_len);
+    s->rows = max_rows;
+    s->scores = rela_plan_reals(p, most * s->ld);
+    s->weights = rela_plan_reals(p, most * s->ld);
+    s->row = rela_plan_reals(p, ROW_ARRAYS * s->ld);
+    s->visible = rela_plan_take(p, s->ld, sizeof *s->visible);
+}
+
+void rela_attn_query(const rela_attn *a, real *q)
+{
+    const size_t d = a->heads * a->d_head;
+    if (a->kind->map)
+        a->kind->map(a->k, q, q, d);
+    else
+        a->k->scale(q, (real)(1 / sqrt((double)a->d_head)), d);
+}
+
+void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, const real *key,
+                    const real *value)
+{
+    const size_t d = a->heads * a->d_head;
+    real *to = c->rows + slot * c->ld + a->layer * 2 * d;
+    if (a->kind->map)
+        a->kind->map(a->k, to, key, d);
+    else
+        memcpy(to, key, d * sizeof *to);
+    memcpy(to + d, value, d * sizeof *to);
+}
+
+void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
+                       real *z, const real *q, const uint32_t *slots, size_t n)
+{
+    const size_t d = a->heads * a->d_head;
+    const real *keys = c->rows + a->layer * 2 * d;
+    assert(n > 0 && n <= s->ld);
+    a->k->gather_scores(s->scores, s->ld, q, keys, c->ld, slots, n, a->heads, a->d_head);
+    for (size_t h = 0; h < a->heads; h++)
+        weigh(a, s, h, s->weights + h * s->ld, s->scores + h * s->ld, n, n - 1);
+    a->k->gather_mix(z, s->weights, s->ld, keys + d, c->ld, slots, n, a->heads, a->d_head);
+}
+
+void rela_memory_put(const rela_memory *m, const rela_attn *a, real *keys, size_t ldk)
+{
+    const size_t d = a->heads * a->d_head;
+    for (size_t i = 0; a->kind->map && i < m->n; i++)
+        a->kind->map(a->k, keys + i * ldk, keys + i * ldk, d);
+    a->k->transpose(m->keys_t, m->ld, keys, ldk, m->n, d);
+    for (size_t i = 0; i < d && m->ld > m->n; i++)
+        memset(m->keys_t + i * m->ld + m->n, 0, (m->ld - m->n) * sizeof *m->keys_t);
+}
+
+void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
+                        real *z, const real *q, size_t rows, size_t first, size_t position)
+{
+    const size_t d = a->heads * a->d_head;
+    assert(m->ld <= s->ld && rows <= s->rows);
+    for (size_t h = 0; h < a->heads; h++) {
+        const size_t at = h * a->d_head;
+        a->k->mm(s->scores, m->ld, q + at, d, 1, m->keys_t + at * m->ld, m->ld, rows, m->ld,
+                 a->d_head, false);
+        for (size_t i = 0; i < rows; i++) {
+            real *w = s->weights + i * m->ld;
+            weigh(a, s, h, w, s->scores + i * m->ld, m->n, position);
+            if (a->tap)
+                a->tap->see(a->tap->ctx, a->layer, a->type, first + i, h, position, 1, w, m->n,
+                            m->ld);
+        }
+        a->k->mm(z + at, d, s->weights, m->ld, 1, m->values + at, d, rows, a->d_head, m->n, false);
+    }
+}
+
+/* Scores x of n visible keys become weights w; x has room for whole vectors, and may change behind
+ * the keys. */
+static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, real *w, real *x,
+                  size_t n, size_t query)
+{
+    const rela_attn_kind *kind = a->kind;
+    const rela_attn_row row = {
+        .k = a->k,
+        .setup = a->setup,
+        .head = a->head_params ? a->head_params + head * kind->n_head : NULL,
+        .scratch = s->row,
+    };
+    if (kind->pattern) {
+        weigh_pattern(a, s, &row, w, x, n, query);
+        return;
+    }
+    size_t length = n;
+    if (kind->flags & (ATTN_PADDED | ATTN_POINTWISE)) {
+        const size_t lanes = a->k->lanes;
+        length = (n + lanes - 1) / lanes * lanes;
+        for (size_t j = n; j < length; j++)
+            x[j] = kind->flags & ATTN_POINTWISE ? 0 : (real)-1e30;
+    }
+    kind->weigh(&row, w, x, length);
+}
+
+/* Gathers the scores a pattern leaves, weighs them, and puts the weights back in place. */
+static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const rela_attn_row *row,
+                          real *w, const real *x, size_t n, size_t query)
+{
+    real *few = s->row + 4 * s->ld, *few_weights = s->row + 5 * s->ld;
+    const size_t m = a->kind->pattern(a->setup, s->visible, query, n);
+    for (size_t j = 0; j < m; j++)
+        few[j] = x[s->visible[j]];
+    memset(w, 0, n * sizeof *w);
+    if (m)
+        a->kind->weigh(row, few_weights, few, m);
+    for (size_t j = 0; j < m; j++)
+        w[s->visible[j]] = few_weights[j];
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/cache.h - attention of single queries over kept keys and values, for decoding.
+ *
+ * Two stores. Hypotheses keep one row per position and layer in *slots*: a hypothesis is a list of
+ * slot numbers, so hypotheses that share a past share its slots, and a beam is reordered by copying
+ * lists of numbers, never keys. Sentences keep the keys and values of cross attention once, shared
+ * by all their hypotheses.
+ *
+ * Kinds that map keys keep mapped ones. The results of a row depend on nothing but its own
+ * hypothesis. Nothing is allocated here: memory is the caller's. */
+#ifndef RELA_NN_ATTN_CACHE_H
+#define RELA_NN_ATTN_CACHE_H
+
+#include "nn/attn/attn.h"
+
+/* Slots: (n_slots, ld), each with keys and values (2, d) of every layer. */
+typedef struct rela_cache {
+    real *rows;
+    size_t ld;
+} rela_cache;
+
+/* Reals of a slot. */
+size_t rela_cache_ld(size_t layers, size_t d);
+
+/* Cross keys and values of one sentence and layer. */
+typedef struct rela_memory {
+    real *keys_t; /* (heads, d_head, ld): transposed, zero behind the n keys */
+    real *values; /* (n, d) */
+    size_t n, ld;
+} rela_memory;
+
+size_t rela_memory_ld(size_t n); /* n keys rounded up to whole vectors */
+
+typedef struct rela_cache_scratch {
+    size_t ld;              /* most keys, rounded up */
+    size_t rows;            /* most hypotheses of a sentence */
+    real *scores, *weights; /* (max(heads, rows), ld) */
+    real *row;              /* 6 rows, for row functions and patterns */
+    uint32_t *visible;      /* ld */
+} rela_cache_scratch;
+
+void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, size_t max_len,
+                             size_t max_rows);
+
+/* Scales or maps the queries of one row, q (heads * d_head), in place: once before they are used.
+ */
+void rela_attn_query(const rela_attn *a, real *q);
+
+/* Puts key and value (heads * d_head each) of one layer into a slot. */
+void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, const real *key,
+                    const real *value);
+
+/* z (heads * d_head) of one query over the n positions of its hypothesis. */
+void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
+                       real *z, const real *q, const uint32_t *slots, size_t n);
+
+/* keys (m->n, d) with leading dimension ldk into m->keys_t; keys may be mapped in place. */
+void rela_memory_put(const rela_memory *m, const rela_attn *a, real *keys, size_t ldk);
+
+/* z (rows, d) of queries q (rows, d) of one sentence. first: number of the first row, for the tap;
+ * position: of all these queries. */
+void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
+                        real *z, const real *q, size_t rows, size_t first, size_t position);
+
+#endif
