@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* src/decode/all.c - many sentences on several threads: a thread takes the next batch when it has
+ * finished one, longest first, so that none is left alone with a long one at the end. */
+#include "base/mem.h"
+#include "base/par.h"
+#include "decode/session.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rela_search_results {
+    size_t n, n_arenas;
+    rela_search_result *items; /* in the order of the sources */
+    rela_arena **arenas;       /* one per thread; what items point to */
+};
+
+typedef struct sorted {
+    size_t length, at;
+} sorted;
+
+/* What one thread owns. */
+typedef struct worker {
+    rela_session *session;
+    rela_arena *arena; /* lent */
+    rela_source *sources;
+    rela_search_result *results;
+    rela_status status;
+    rela_error err;
+} worker;
+
+typedef struct job {
+    const rela_source *sources;
+    const rela_search_options *options;
+    rela_search_result *items;
+    sorted *order;
+    size_t *batch_at; /* (n_batches + 1) places in order */
+    size_t n_batches, n_workers;
+    worker *workers;
+    _Atomic size_t next;
+    _Atomic bool stopped;
+} job;
+
+static rela_status start(job *j, rela_search_results *r, const rela_frozen *const *nets,
+                         size_t n_nets, size_t n, rela_error *err);
+static void divide(job *j, size_t n);
+static void work(void *ctx, size_t begin, size_t end, int thread);
+static rela_status run_batch(job *j, worker *w, size_t batch);
+static void end(job *j);
+
+rela_status rela_search_all(rela_search_results **out, const rela_frozen *const *nets,
+                            size_t n_nets, const rela_source *sources, size_t n,
+                            const rela_search_options *o, int n_threads, rela_error *err)
+{
+    *out = NULL;
+    job j = { .sources = sources, .options = o };
+    rela_search_results *r = rela_mem_zalloc(sizeof *r);
+    if (!r)
+        return rela_fail(err, RELA_NOMEM, "no memory for the results");
+    const size_t threads = (size_t)rela_par_threads(n_threads);
+    j.n_workers = n < threads ? n : threads;
+    j.n_workers = j.n_workers ? j.n_workers : 1;
+    rela_status st = start(&j, r, nets, n_nets, n, err);
+    if (st == RELA_OK)
+        st = rela_search_check(j.workers[0].session, sources, n, o, err);
+    if (st == RELA_OK) {
+        divide(&j, n);
+        rela_par_rows(j.n_workers, (int)j.n_workers, work, &j);
+    }
+    for (size_t i = 0; st == RELA_OK && i < j.n_workers; i++)
+        if ((st = j.workers[i].status) != RELA_OK && err)
+            *err = j.workers[i].err;
+    end(&j);
+    if (st == RELA_OK)
+        *out = r;
+    else
+        rela_search_results_free(r);
+    return st;
+}
+
+void rela_search_results_free(rela_search_results *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; r->arenas && i < r->n_arenas; i++)
+        rela_arena_destroy(r->arenas[i]);
+    rela_mem_free(r->arenas);
+    rela_mem_free(r->items);
+    rela_mem_free(r);
+}
+
+size_t rela_search_results_count(const rela_search_results *r)
+{
+    return r->n;
+}
+
+rela_search_result rela_search_results_at(const rela_search_results *r, size_t i)
+{
+    return r->items[i];
+}
+
+static rela_status start(job *j, rela_search_results *r, const rela_frozen *const *nets,
+                         size_t n_nets, size_t n, rela_error *err)
+{
+    size_t per_batch = j->options->batch_sentences;
+    per_batch = per_batch ? per_batch : 1;
+    per_batch = per_batch < n ? per_batch : n;
+    r->n = n;
+    r->n_arenas = j->n_workers;
+    r->items = rela_mem_zalloc(n * sizeof *r->items);
+    r->arenas = rela_mem_zalloc(j->n_workers * sizeof *r->arenas);
+    j->items = r->items;
+    j->order = rela_mem_array(n, sizeof *j->order);
+    j->batch_at = rela_mem_array(n + 1, sizeof *j->batch_at);
+    j->workers = rela_mem_zalloc(j->n_workers * sizeof *j->workers);
+    bool ok = r->items && r->arenas && j->order && j->batch_at && j->workers;
+    for (size_t i = 0; ok && i < j->n_workers; i++) {
+        worker *w = &j->workers[i];
+        const rela_status st = rela_session_create(&w->session, nets, n_nets, err);
+        if (st != RELA_OK)
+            return st;
+        w->arena = r->arenas[i] = rela_arena_create(0);
+        w->sources = rela_mem_array(per_batch, sizeof *w->sources);
+        w->results = rela_mem_array(per_batch, sizeof *w->results);
+        ok = w->arena && w->sources && w->results;
+    }
+    return ok ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory to decode %zu sentences", n);
+}
+
+static void end(job *j)
+{
+    for (size_t i = 0; j->workers && i < j->n_workers; i++) {
+        rela_session_destroy(j->workers[i].session);
+        rela_mem_free(j->workers[i].sources);
+        rela_mem_free(j->workers[i].results);
+    }
+    rela_mem_free(j->workers);
+    rela_mem_free(j->batch_at);
+    rela_mem_free(j->order);
+}
+
+/* Longest first; equal lengths in the order of the input. */
+static int longer(const void *a, const void *b)
+{
+    const sorted *x = a, *y = b;
+    if (x->length != y->length)
+        return x->length > y->length ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Neighbours in length share a batch. Few sentences are spread over all threads. */
+static void divide(job *j, size_t n)
+{
+    const rela_search_options *o = j->options;
+    for (size_t i = 0; i < n; i++)
+        j->order[i] = (sorted){ j->sources[i].n, i };
+    qsort(j->order, n, sizeof *j->order, longer);
+    size_t most = (n + j->n_workers - 1) / j->n_workers;
+    most = most < o->batch_sentences ? most : o->batch_sentences;
+    most = most ? most : 1;
+    size_t first = 0;
+    while (first < n) {
+        const size_t length = j->order[first].length + 1;
+        size_t count = o->batch_tokens / length;
+        count = count < 1 ? 1 : count;
+        count = count < most ? count : most;
+        j->batch_at[j->n_batches++] = first;
+        first = first + count < n ? first + count : n;
+    }
+    j->batch_at[j->n_batches] = n;
+}
+
+static void work(void *ctx, size_t begin, size_t finish, int thread)
+{
+    job *j = ctx;
+    (void)thread;
+    for (size_t i = begin; i < finish; i++) {
+        worker *w = &j->workers[i];
+        size_t batch = 0;
+        while (!atomic_load(&j->stopped) && (batch = atomic_fetch_add(&j->next, 1)) < j->n_batches)
+            if ((w->status = run_batch(j, w, batch)) != RELA_OK)
+                atomic_store(&j->stopped, true);
+    }
+}
+
+static void *copy(rela_arena *arena, const void *from, size_t n, size_t size)
+{
+    void *to = rela_arena_alloc(arena, n * size);
+    if (to && n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static rela_status keep(worker *w, rela_search_result *to, const rela_search_result *from,
+                        size_t weights)
+{
+    rela_hypothesis *best = copy(w->arena, from->best, from->n, sizeof *best);
+    bool ok = best != NULL;
+    for (size_t i = 0; ok && i < from->n; i++) {
+        rela_hypothesis *h = &best[i];
+        const size_t n = h->n + h->complete;
+        h->ids = copy(w->arena, h->ids, h->n, sizeof *h->ids);
+        h->logps = copy(w->arena, h->logps, n, sizeof *h->logps);
+        ok = h->ids && h->logps;
+        if (ok && h->attention) {
+            h->attention = copy(w->arena, h->attention, n * weights, sizeof *h->attention);
+            ok = h->attention != NULL;
+        }
+    }
+    *to = (rela_search_result){ best, from->n };
+    return ok ? RELA_OK : rela_fail(&w->err, RELA_NOMEM, "no memory for the results");
+}
+
+static rela_status run_batch(job *j, worker *w, size_t batch)
+{
+    const sorted *order = j->order + j->batch_at[batch];
+    const size_t n = j->batch_at[batch + 1] - j->batch_at[batch];
+    for (size_t i = 0; i < n; i++)
+        w->sources[i] = j->sources[order[i].at];
+    rela_status st = rela_search_run(w->session, w->results, w->sources, n, j->options, &w->err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = keep(w, &j->items[order[i].at], &w->results[i],
+                  w->session->n_heads * (order[i].length + 1));
+    return st;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* src/decode/sample.c - random symbols by their probability: temperature, top k, nucleus.
+ *
+ * The random number of a symbol is a function of seed, sentence number, sample and position, so
+ * neither batches nor threads change what is drawn. */
+#include "base/rng.h"
+#include "decode/session.h"
+
+#include <math.h>
+
+enum { FIRST_GUESS = 64, GROWTH = 4 };
+
+static void choose(rela_session *s, rela_sentence *x);
+static double uniform(const rela_session *s, const rela_sentence *x, size_t row);
+static uint32_t draw_any(const rela_session *s, const real *logits, double u);
+static uint32_t draw_best(const rela_session *s, const real *logits, double u);
+
+const rela_strategy rela_strategy_sample = { choose };
+
+static void choose(rela_session *s, rela_sentence *x)
+{
+    const rela_search_options *o = s->options;
+    for (size_t row = x->first; row < x->first + x->n; row++) {
+        const real *logits = s->logits + row * s->vocabulary;
+        const double u = uniform(s, x, row);
+        const bool all = (o->top_k == 0 || o->top_k >= s->vocabulary) && o->top_p >= 1;
+        const uint32_t token = all ? draw_any(s, logits, u) : draw_best(s, logits, u);
+        if (token >= s->vocabulary)
+            continue;
+        const double logp = s->rows.logp[row] + rela_row_logp(s, row, token);
+        if (token == RELA_EOS)
+            rela_session_end(s, x, row, logp);
+        else
+            rela_session_extend(s, row, (int32_t)token, logp);
+    }
+}
+
+/* On [0, 1). */
+static double uniform(const rela_session *s, const rela_sentence *x, size_t row)
+{
+    const uint64_t number = x->source->number, seed = s->options->seed;
+    const uint32_t counter[4] = { (uint32_t)number, (uint32_t)(number >> 32), s->rows.position[row],
+                                  s->rows.sample[row] };
+    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    uint32_t words[4];
+    rela_rng_block(words, counter, key);
+    const uint64_t bits = (uint64_t)words[0] << 32 | words[1];
+    return (double)(bits >> 11) / 9007199254740992.0;
+}
+
+/* Among all symbols; the vocabulary size if there is none. Forbidden ones are skipped by their
+ * logit: the vector exponential is never quite zero. */
+static uint32_t draw_any(const rela_session *s, const real *logits, double u)
+{
+    const size_t v = s->vocabulary;
+    const real factor = (real)(1 / s->options->temperature);
+    real *p = s->probabilities;
+    for (size_t i = 0; i < v; i++)
+        p[i] = logits[i] * factor;
+    s->k->softmax(p, p, v);
+    double total = 0;
+    for (size_t i = 0; i < v; i++)
+        total += logits[i] > (real)-INFINITY ? (double)p[i] : 0;
+    size_t last = v;
+    double rest = u * total;
+    for (size_t i = 0; i < v && rest >= 0; i++)
+        if (logits[i] > (real)-INFINITY) {
+            rest -= (double)p[i];
+            last = i;
+        }
+    return (uint32_t)last;
+}
+
+/* Sum over all allowed symbols of exp((z - best) / temperature). */
+static double mass(const rela_session *s, const real *logits, double best)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->vocabulary; i++)
+        if (logits[i] > (real)-INFINITY)
+            sum += exp(((double)logits[i] - best) / s->options->temperature);
+    return sum;
+}
+
+/* Among the best symbols. */
+static uint32_t draw_best(const rela_session *s, const real *logits, double u)
+{
+    const rela_search_options *o = s->options;
+    const size_t most = o->top_k && o->top_k < s->vocabulary ? o->top_k : s->vocabulary;
+    size_t guess = o->top_p < 1 && most > FIRST_GUESS ? FIRST_GUESS : most;
+    double all = 0, sum = 0;
+    size_t n = 0, kept = 0;
+    while (1) {
+        n = s->k->top(s->top, logits, s->vocabulary, guess);
+        if (n == 0)
+            return (uint32_t)s->vocabulary;
+        const double best = (double)logits[s->top[0]];
+        if (all <= 0 && o->top_p < 1)
+            all = mass(s, logits, best);
+        sum = 0;
+        for (kept = 0; kept < n && (kept == 0 || sum < o->top_p * all || o->top_p >= 1); kept++)
+            sum += exp(((double)logits[s->top[kept]] - best) / o->temperature);
+        if (kept < n || n < guess || guess == most || sum >= o->top_p * all)
+            break;
+        guess = guess * GROWTH < most ? guess * GROWTH : most;
+    }
+    const double best = (double)logits[s->top[0]];
+    double rest = u * sum;
+    size_t i = 0;
+    for (; i + 1 < kept; i++) {
+        rest -= exp(((double)logits[s->top[i]] - best) / o->temperature);
+        if (rest < 0)
+            break;
+    }
+    return s->top[i];
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* src/decode/search.h - from source ids to the best target ids: greedy, beam, sampling; one net or
+ * several whose probabilities are averaged.
+ *
+ * Promises: the result of a sentence depends neither on the other sentences given with it, nor on
+ * their order, nor on the number of threads. A session that has seen the largest batch allocates
+ * nothing. Symbols: 0 <pad>, never produced; 1 <unk>; 2 the end of a sentence.
+ *
+ * The log-probability of a hypothesis is the sum over its symbols, the end included. Its score,
+ * by which hypotheses are ranked, is that divided by the length penalty of its length; the length
+ * counts the end as well. */
+#ifndef RELA_DECODE_SEARCH_H
+#define RELA_DECODE_SEARCH_H
+
+#include "model/frozen.h"
+
+enum { RELA_PAD = 0, RELA_UNK = 1, RELA_EOS = 2 };
+enum { RELA_BEAM_MAX = 512 };
+
+typedef enum rela_search_method {
+    RELA_SEARCH_BEAM, /* a beam of 1 is greedy search */
+    RELA_SEARCH_SAMPLE
+} rela_search_method;
+
+typedef enum rela_length_penalty {
+    RELA_PENALTY_GNMT,  /* ((5 + length) / 6) ^ alpha */
+    RELA_PENALTY_POWER, /* length ^ alpha */
+    RELA_PENALTY_NONE
+} rela_length_penalty;
+
+typedef struct rela_search_options {
+    rela_search_method method;
+    size_t beam;   /* 1 .. RELA_BEAM_MAX */
+    size_t n_best; /* hypotheses per sentence: at most beam; sampling: independent samples */
+    rela_length_penalty penalty;
+    double alpha;
+    /* Longest hypothesis, its end included: factor * source + extra, the source without its end;
+     * never more than the model's maximum. Shortest: no end before so many symbols. */
+    double max_factor, min_factor;
+    long max_extra, min_extra;
+    bool forbid_unk;
+    /* Sampling. */
+    double temperature; /* above 0 */
+    size_t top_k;       /* among the k most probable symbols; 0: all */
+    double top_p;       /* among the fewest that hold so much probability; 1: all */
+    uint64_t seed;
+    /* Cross attention of each emitted symbol: chosen heads of the (first) net. */
+    bool attention;
+    const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
+    size_t n_heads;
+    /* rela_search_all only: limits of a batch. */
+    size_t batch_sentences, batch_tokens;
+} rela_search_options;
+
+/* Beam 4, GNMT with 0.6, longest = source + 50, 32 sentences at a time. */
+void rela_search_options_init(rela_search_options *o);
+
+/* One sentence to be translated. All pointers are lent. */
+typedef struct rela_source {
+    const int32_t *ids; /* without the end symbol; none: the translation is empty */
+    size_t n;
+    const int32_t *prefix; /* the translation must begin with these */
+    size_t n_prefix;
+    uint64_t number; /* with the seed, what the random numbers of sampling depend on */
+} rela_source;
+
+typedef struct rela_hypothesis {
+    const int32_t *ids; /* (n) without the end symbol */
+    size_t n;
+    bool complete;     /* false: cut off at the maximum length, there is no end symbol */
+    double logp;       /* sum of log-probabilities */
+    double score;      /* logp over the length penalty */
+    const real *logps; /* (n + complete) of each symbol, the end last */
+    /* (n + complete, n_heads, source + 1) weights with which each symbol was chosen, or NULL */
+    const real *attention;
+} rela_hypothesis;
+
+/* Hypotheses of one sentence: complete ones first, by falling score, then those cut off. At least
+ * one; n_best only if the search found that many. */
+typedef struct rela_search_result {
+    const rela_hypothesis *best;
+    size_t n;
+} rela_search_result;
+
+/* ---- one thread, one batch ---- */
+
+typedef struct rela_session rela_session; /* caches and scratch of one thread */
+
+/* Nets must have the same target vocabulary and the same symbols in their source vocabulary; they
+ * are lent and must outlive the session. */
+rela_status rela_session_create(rela_session **out, const rela_frozen *const *nets, size_t n_nets,
+                                rela_error *err);
+void rela_session_destroy(rela_session *s); /* NULL is fine */
+
+/* Translates all n sources together. results (n) are lent until the next run. */
+rela_status rela_search_run(rela_session *s, rela_search_result *results,
+                            const rela_source *sources, size_t n, const rela_search_options *o,
+                            rela_error *err);
+
+/* ---- many sentences, several threads ---- */
+
+typedef struct rela_search_results rela_search_results;
+
+/* Sorts by length, forms batches, and gives them to n_threads sessions (0: as many as there are
+ * cores). Results are in the order of the sources. Given to the caller. */
+rela_status rela_search_all(rela_search_results **out, const rela_frozen *const *nets,
+                            size_t n_nets, const rela_source *sources, size_t n,
+                            const rela_search_options *o, int n_threads, rela_error *err);
+void rela_search_results_free(rela_search_results *r); /* NULL is fine */
+size_t rela_search_results_count(const rela_search_results *r);
+rela_search_result rela_search_results_at(const rela_search_results *r, size_t i); /* lent */
+
+#endif

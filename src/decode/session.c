@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* src/decode/session.c - see session.h. */
+#include "decode/session.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+static rela_status prepare(rela_session *s, const rela_source *sources, size_t n, rela_error *err);
+static rela_status reserve(rela_session *s, const rela_decoder_size *size, rela_error *err);
+static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size);
+static void load(rela_session *s, const rela_source *sources, size_t n);
+static rela_status step(rela_session *s, rela_error *err);
+static rela_status make_room(rela_session *s, rela_error *err);
+static void predict(rela_session *s);
+static void average(rela_session *s);
+static void forbid(rela_session *s, const rela_sentence *x);
+static void force(rela_session *s, rela_sentence *x);
+static void cut(rela_session *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n);
+static void advance(rela_session *s);
+
+void rela_search_options_init(rela_search_options *o)
+{
+    *o = (rela_search_options){ .method = RELA_SEARCH_BEAM,
+                                .beam = 4,
+                                .n_best = 1,
+                                .penalty = RELA_PENALTY_GNMT,
+                                .alpha = 0.6,
+                                .max_factor = 1,
+                                .max_extra = 50,
+                                .min_extra = 1,
+                                .temperature = 1,
+                                .top_p = 1,
+                                .batch_sentences = 32,
+                                .batch_tokens = 4096 };
+}
+
+rela_status rela_session_create(rela_session **out, const rela_frozen *const *nets, size_t n_nets,
+                                rela_error *err)
+{
+    rela_status st = RELA_OK;
+    *out = NULL;
+    rela_session *s = rela_mem_zalloc(sizeof *s);
+    if (!s)
+        return rela_fail(err, RELA_NOMEM, "no memory for a decoding session");
+    s->n_nets = n_nets;
+    s->nets = rela_mem_zalloc(n_nets * sizeof *s->nets);
+    s->decoders = rela_mem_zalloc(n_nets * sizeof *s->decoders);
+    s->arena = rela_arena_create(0);
+    if (!s->nets || !s->decoders || !s->arena) {
+        st = rela_fail(err, RELA_NOMEM, "no memory for a decoding session");
+        goto out;
+    }
+    s->vocabulary = nets[0]->net->config.vocab_tgt;
+    s->k = nets[0]->net->k;
+    for (size_t i = 0; i < n_nets; i++) {
+        s->nets[i] = nets[i];
+        if (nets[i]->net->config.vocab_tgt != s->vocabulary) {
+            st = rela_fail(err, RELA_ARG,
+                           "model %zu has %zu target symbols, the first has %zu; expected the same",
+                           i + 1, nets[i]->net->config.vocab_tgt, s->vocabulary);
+            goto out;
+        }
+        if ((st = rela_decoder_create(&s->decoders[i], nets[i], err)) != RELA_OK)
+            goto out;
+    }
+    *out = s;
+    s = NULL;
+out:
+    rela_session_destroy(s);
+    return st;
+}
+
+void rela_session_destroy(rela_session *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; s->decoders && i < s->n_nets; i++)
+        rela_decoder_destroy(s->decoders[i]);
+    rela_arena_destroy(s->arena);
+    rela_mem_free(s->decoders);
+    rela_mem_free(s->nets);
+    rela_mem_free(s->block);
+    rela_mem_free(s->nodes);
+    rela_mem_free(s->free_slots);
+    rela_mem_free(s->slot_used);
+    rela_mem_free(s->records);
+    rela_mem_free(s);
+}
+
+rela_status rela_search_run(rela_session *s, rela_search_result *results,
+                            const rela_source *sources, size_t n, const rela_search_options *o,
+                            rela_error *err)
+{
+    rela_status st = rela_search_check(s, sources, n, o, err);
+    if (st != RELA_OK)
+        return st;
+    s->options = o;
+    const bool samples = o->method == RELA_SEARCH_SAMPLE;
+    s->width = samples ? o->n_best : o->beam;
+    s->strategy = samples        ? &rela_strategy_sample
+                  : o->beam == 1 ? &rela_strategy_greedy
+                                 : &rela_strategy_beam;
+    if ((st = prepare(s, sources, n, err)) != RELA_OK)
+        return st;
+    const rela_tokens src = { s->src_ids, s->src_at, s->n_sentences };
+    for (size_t i = 0; i < s->n_nets && s->n_sentences; i++)
+        rela_decoder_encode(s->decoders[i], &src);
+    while (s->rows.n && st == RELA_OK)
+        st = step(s, err);
+    return st == RELA_OK ? rela_session_results(s, results, n, err) : st;
+}
+
+double rela_penalty(const rela_search_options *o, size_t length)
+{
+    const double n = length > 0 ? (double)length : 1;
+    switch (o->penalty) {
+    case RELA_PENALTY_GNMT:
+        return pow((5 + n) / 6, o->alpha);
+    case RELA_PENALTY_POWER:
+        return pow(n, o->alpha);
+    case RELA_PENALTY_NONE:
+        break;
+    }
+    return 1;
+}
+
+/* ---- before the first step ---- */
+
+/* Symbols of the longest and the shortest translation. */
+static void set_limits(const rela_session *s, rela_sentence *x)
+{
+    const rela_search_options *o = s->options;
+    const double n = (double)x->source->n;
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; i < s->n_nets; i++)
+        if (s->nets[i]->net->config.max_len < most)
+            most = s->nets[i]->net->config.max_len;
+    const double longest = o->max_factor * n + (double)o->max_extra;
+    size_t limit = longest < 1 ? 1 : longest > (double)most ? most : (size_t)longest;
+    limit = limit <= x->source->n_prefix ? x->source->n_prefix + 1 : limit;
+    x->limit = limit < most ? limit : most;
+    const double least = o->min_factor * n + (double)o->min_extra;
+    x->least = least < 1 ? 1 : least > (double)x->limit ? x->limit : (size_t)least;
+}
+
+static rela_status prepare(rela_session *s, const rela_source *sources, size_t n, rela_error *err)
+{
+    rela_decoder_size size = { .sentence_rows = s->width };
+    rela_arena_reset(s->arena);
+    for (size_t i = 0; i < n; i++) {
+        rela_sentence x = { .source = &sources[i] };
+        if (sources[i].n == 0)
+            continue;
+        set_limits(s, &x);
+        size.sentences++;
+        size.src_rows += sources[i].n + 1;
+        size.src_len = sources[i].n + 1 > size.src_len ? sources[i].n + 1 : size.src_len;
+        size.steps = x.limit > size.steps ? x.limit : size.steps;
+    }
+    size.rows = size.sentences * s->width;
+    const rela_status st = reserve(s, &size, err);
+    if (st == RELA_OK)
+        load(s, sources, n);
+    return st;
+}
+
+static rela_status reserve(rela_session *s, const rela_decoder_size *size, rela_error *err)
+{
+    const rela_config *c = &s->nets[0]->net->config;
+    s->n_heads = !s->options->attention ? 0
+                 : s->options->heads    ? s->options->n_heads
+                                        : c->dec_layers * c->heads;
+    s->ld_record = size->src_len;
+    s->ld_history = size->steps;
+    rela_plan p = { NULL, 0 };
+    plan(s, &p, size);
+    const size_t bytes = p.used + RELA_PLAN_ALIGN;
+    if (bytes > s->block_bytes) {
+        rela_mem_free(s->block);
+        s->block = rela_mem_alloc(bytes);
+        s->block_bytes = s->block ? bytes : 0;
+        if (!s->block)
+            return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of search state", bytes);
+    }
+    const uintptr_t at = (uintptr_t)s->block;
+    p = (rela_plan){ (char *)s->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
+                     0 };
+    plan(s, &p, size);
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < s->n_nets && st == RELA_OK; i++)
+        st = rela_decoder_reserve(s->decoders[i], size, err);
+    return st;
+}
+
+static void plan_rows(rela_rows *r, rela_plan *p, size_t n, size_t ld)
+{
+    r->token = rela_plan_take(p, n, sizeof *r->token);
+    r->position = rela_plan_take(p, n, sizeof *r->position);
+    r->sentence = rela_plan_take(p, n, sizeof *r->sentence);
+    r->node = rela_plan_take(p, n, sizeof *r->node);
+    r->sample = rela_plan_take(p, n, sizeof *r->sample);
+    r->logp = rela_plan_take(p, n, sizeof *r->logp);
+    r->history = rela_plan_take(p, n * ld, sizeof *r->history);
+}
+
+static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size)
+{
+    const bool samples = s->strategy == &rela_strategy_sample;
+    const size_t n = size->sentences;
+    rela_ended *ended = rela_plan_take(p, n * 2 * s->width, sizeof *ended);
+    s->sentences = rela_plan_take(p, n, sizeof *s->sentences);
+    for (size_t i = 0; ended && i < n; i++)
+        s->sentences[i].ended = ended + i * 2 * s->width;
+    plan_rows(&s->rows, p, size->rows, s->ld_history);
+    plan_rows(&s->next, p, size->rows, s->ld_history);
+    s->logits = rela_plan_reals(p, size->rows * s->vocabulary);
+    s->other = rela_plan_reals(p, s->n_nets > 1 ? size->rows * s->vocabulary : 0);
+    s->lse = rela_plan_take(p, size->rows, sizeof *s->lse);
+    s->top = rela_plan_take(p, samples ? s->vocabulary : 2 * s->width, sizeof *s->top);
+    s->pool = rela_plan_take(p, samples ? 0 : 2 * s->width * (s->width + 1), sizeof *s->pool);
+    s->probabilities = rela_plan_reals(p, samples ? s->vocabulary : 0);
+    s->src_ids = rela_plan_take(p, size->src_rows, sizeof *s->src_ids);
+    s->src_at = rela_plan_take(p, n + 1, sizeof *s->src_at);
+}
+
+/* Sources side by side, one row per sentence (or sample) at position 0. */
+static void load(rela_session *s, const rela_source *sources, size_t n)
+{
+    const size_t start_rows = s->strategy == &rela_strategy_sample ? s->width : 1;
+    size_t at = 0;
+    s->n_sentences = s->rows.n = s->n_nodes = s->n_records = 0;
+    s->src_at[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (sources[i].n == 0)
+            continue;
+        rela_sentence *x = &s->sentences[s->n_sentences];
+        *x = (rela_sentence){ .source = &sources[i], .result = i, .ended = x->ended };
+        set_limits(s, x);
+        memcpy(s->src_ids + at, sources[i].ids, sources[i].n * sizeof *s->src_ids);
+        at += sources[i].n;
+        s->src_ids[at++] = RELA_EOS;
+        for (size_t j = 0; j < start_rows; j++) {
+            const size_t row = s->rows.n++;
+            s->rows.token[row] = RELA_PAD;
+            s->rows.position[row] = 0;
+            s->rows.sentence[row] = (uint32_t)s->n_sentences;
+            s->rows.node[row] = RELA_NO_NODE;
+            s->rows.sample[row] = (uint32_t)j;
+            s->rows.logp[row] = 0;
+        }
+        s->src_at[++s->n_sentences] = (uint32_t)at;
+    }
+    s->n_free = s->n_slots;
+    for (size_t i = 0; i < s->n_slots; i++)
+        s->free_slots[i] = (uint32_t)(s->n_slots - 1 - i);
+}
+
+/* ---- a step ---- */
+
+static rela_status step(rela_session *s, rela_error *err)
+{
+    const rela_status st = make_room(s, err);
+    if (st != RELA_OK)
+        return st;
+    predict(s);
+    s->next.n = 0;
+    for (size_t first = 0, end = 0; first < s->rows.n; first = end) {
+        rela_sentence *x = &s->sentences[s->rows.sentence[first]];
+        for (end = first + 1; end < s->rows.n && s->rows.sentence[end] == s->rows.sentence[first];)
+            end++;
+        x->first = first;
+        x->n = end - first;
+        const size_t before = s->next.n, position = s->rows.position[first];
+        if (position < x->source->n_prefix) {
+            force(s, x);
+        } else {
+            forbid(s, x);
+            s->strategy->choose(s, x);
+        }
+        if (s->next.n == before && x->n_ended == 0) /* no symbol is possible */
+            cut(s, x, &s->rows, first, x->n);
+        if (position + 1 >= x->limit) {
+            cut(s, x, &s->next, before, s->next.n - before);
+            s->next.n = before;
+        }
+    }
+    advance(s);
+    return RELA_OK;
+}
+
+/* A slot for each row, and room for what this step may add. */
+static rela_status make_room(rela_session *s, rela_error *err)
+{
+    const size_t n = s->rows.n, live = n < s->n_sentences ? n : s->n_sentences;
+    rela_node *nodes =
+        rela_mem_grow(s->nodes, &s->nodes_cap, s->n_nodes + live * 2 * s->width, sizeof *nodes);
+    if (!nodes)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu hypotheses", n);
+    s->nodes = nodes;
+    if (s->n_heads) {
+        const size_t size = s->n_heads * s->ld_record;
+        real *records =
+            rela_mem_grow(s->records, &s->records_cap, (s->n_records + n) * size, sizeof *records);
+        if (!records)
+            return rela_fail(err, RELA_NOMEM, "no memory for the attention of %zu hypotheses", n);
+        s->records = records;
+    }
+    if (s->n_free < n) {
+        const size_t need = s->n_slots + n - s->n_free, twice = 2 * s->n_slots;
+        const size_t slots = need > twice ? need : twice;
+        rela_status st = RELA_OK;
+        for (size_t i = 0; i < s->n_nets && st == RELA_OK; i++)
+            st = rela_decoder_reserve_slots(s->decoders[i], slots, err);
+        if (st != RELA_OK)
+            return st;
+        uint32_t *list = rela_mem_resize(s->free_slots, slots * sizeof *list);
+        s->free_slots = list ? list : s->free_slots;
+        uint8_t *used = rela_mem_resize(s->slot_used, slots);
+        s->slot_used = used ? used : s->slot_used;
+        if (!list || !used)
+            return rela_fail(err, RELA_NOMEM, "no memory for %zu positions", slots);
+        for (size_t i = slots; i > s->n_slots; i--)
+            s->free_slots[s->n_free++] = (uint32_t)(i - 1);
+        s->n_slots = slots;
+    }
+    for (size_t i = 0; i < n; i++)
+        s->rows.history[i * s->ld_history + s->rows.position[i]] = s->free_slots[--s->n_free];
+    return RELA_OK;
+}
+
+/* Keeps the weights of the chosen heads. */
+static void record(void *ctx, size_t layer, int type, size_t row, size_t head, size_t first,
+                   size_t rows, const real *w, size_t n, size_t ld)
+{
+    rela_session *s = ctx;
+    (void)type, (void)first, (void)rows, (void)ld;
+    const uint32_t number = (uint32_t)(layer * s->nets[0]->net->config.heads + head);
+    size_t at = number;
+    if (s->options->heads) {
+        at = 0;
+        while (at < s->n_heads && s->options->heads[at] != number)
+            at++;
+        if (at == s->n_heads)
+            return;
+    }
+    real *to = s->records + ((s->n_records + row) * s->n_heads + at) * s->ld_record;
+    memcpy(to, w, n * sizeof *w);
+}
+
+/* Runs all nets; logits and lse of all rows. */
+static void predict(rela_session *s)
+{
+    const size_t v = s->vocabulary;
+    const rela_attn_tap tap = { record, s };
+    rela_decoder_rows rows = { .n = s->rows.n,
+                               .token = s->rows.token,
+                               .position = s->rows.position,
+                               .sentence = s->rows.sentence,
+                               .history = s->rows.history,
+                               .ld = s->ld_history,
+                               .tap = s->n_heads ? &tap : NULL };
+    (void)rela_decoder_step(s->decoders[0], &rows);
+    rela_decoder_logits(s->decoders[0], s->logits, 0, rows.n);
+    rows.tap = NULL;
+    if (s->n_nets > 1) {
+        for (size_t i = 0; i < rows.n; i++)
+            s->k->softmax(s->logits + i * v, s->logits + i * v, v);
+        for (size_t i = 1; i < s->n_nets; i++) {
+            (void)rela_decoder_step(s->decoders[i], &rows);
+            rela_decoder_logits(s->decoders[i], s->other, 0, rows.n);
+            for (size_t j = 0; j < rows.n; j++)
+                s->k->softmax(s->other + j * v, s->other + j * v, v);
+            s->k->axpy(s->logits, 1, s->other, rows.n * v);
+        }
+        average(s);
+        return;
+    }
+    for (size_t i = 0; i < rows.n; i++)
+        s->lse[i] = s->k->log_sum_exp(s->logits + i * v, v);
+}
+
+/* Sums of probabilities become the logarithms of their means. */
+static void average(rela_session *s)
+{
+    for (size_t i = 0; i < s->rows.n; i++) {
+        real *row = s->logits + i * s->vocabulary;
+        for (size_t j = 0; j < s->vocabulary; j++)
+            row[j] = (real)log((double)row[j]);
+        s->lse[i] = log((double)s->n_nets);
+    }
+}
+
+/* Symbols that may not follow become impossible. */
+static void forbid(rela_session *s, const rela_sentence *x)
+{
+    const bool no_end = s->rows.position[x->first] < x->least;
+    for (size_t row = x->first; row < x->first + x->n; row++) {
+        real *logits = s->logits + row * s->vocabulary;
+        logits[RELA_PAD] = (real)-INFINITY;
+        if (s->options->forbid_unk)
+            logits[RELA_UNK] = (real)-INFINITY;
+        if (no_end)
+            logits[RELA_EOS] = (real)-INFINITY;
+    }
+}
+
+/* The next symbol is given. */
+static void force(rela_session *s, rela_sentence *x)
+{
+    for (size_t row = x->first; row < x->first + x->n; row++) {
+        const int32_t token = x->source->prefix[s->rows.position[row]];
+        const double logp = s->rows.logp[row] + rela_row_logp(s, row, (size_t)token);
+        if (token == RELA_EOS)
+            rela_session_end(s, x, row, logp);
+        else
+            rela_session_extend(s, row, token, logp);
+    }
+}
+
+/* ---- hypotheses ---- */
+
+static uint32_t add_node(rela_session *s, size_t row, int32_t token, double logp)
+{
+    s->nodes[s->n_nodes] = (rela_node){ .parent = s->rows.node[row],
+                                        .record = (uint32_t)(s->n_records + row),
+                                        .token = token,
+                                        .logp = (real)(logp - s->rows.logp[row]) };
+    return (uint32_t)s->n_nodes++;
+}
+
+void rela_session_extend(rela_session *s, size_t row, int32_t token, double logp)
+{
+    const size_t to = s->next.n++, position = s->rows.position[row];
+    s->next.token[to] = token;
+    s->next.position[to] = (uint32_t)position + 1;
+    s->next.sentence[to] = s->rows.sentence[row];
+    s->next.node[to] = add_node(s, row, token, logp);
+    s->next.sample[to] = s->rows.sample[row];
+    s->next.logp[to] = logp;
+    memcpy(s->next.history + to * s->ld_history, s->rows.history + row * s->ld_history,
+           (position + 1) * sizeof *s->next.history);
+}
+
+/* By rank: complete before cut off, then by score; equal ones in order of arrival. */
+static void insert(rela_sentence *x, const rela_ended *e, size_t most)
+{
+    size_t at = x->n_ended;
+    while (at > 0 &&
+           (e->complete > x->ended[at - 1].complete ||
+            (e->complete == x->ended[at - 1].complete && e->score > x->ended[at - 1].score)))
+        at--;
+    if (at >= most)
+        return;
+    const size_t n = x->n_ended < most ? x->n_ended : most - 1;
+    memmove(x->ended + at + 1, x->ended + at, (n - at) * sizeof *e);
+    x->ended[at] = *e;
+    x->n_ended = n + 1;
+}
+
+void rela_session_end(rela_session *s, rela_sentence *x, size_t row, double logp)
+{
+    const size_t length = s->rows.position[row] + 1;
+    const double score = logp / rela_penalty(s->options, length);
+    if (x->n_ended == s->width && !(score > x->ended[s->width - 1].score))
+        return;
+    const rela_ended e = { .node = add_node(s, row, RELA_EOS, logp),
+                           .length = (uint32_t)length,
+                           .complete = true,
+                           .logp = logp,
+                           .score = score };
+    insert(x, &e, s->width);
+}
+
+/* Hypotheses that cannot go on are kept behind the complete ones. */
+static void cut(rela_session *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n)
+{
+    for (size_t row = first; row < first + n; row++) {
+        const rela_ended e = { .node = rows->node[row],
+                               .length = rows->position[row],
+                               .complete = false,
+                               .logp = rows->logp[row],
+                               .score = rows->logp[row] /
+                                        rela_penalty(s->options, rows->position[row]) };
+        insert(x, &e, 2 * s->width);
+    }
+}
+
+/* The next rows take over; slots that none of them needs are free again. */
+static void advance(rela_session *s)
+{
+    const rela_rows rows = s->rows;
+    s->n_records += s->n_heads ? s->rows.n : 0;
+    s->rows = s->next;
+    s->next = rows;
+    memset(s->slot_used, 0, s->n_slots);
+    for (size_t i = 0; i < s->rows.n; i++)
+        for (size_t j = 0; j < s->rows.position[i]; j++)
+            s->slot_used[s->rows.history[i * s->ld_history + j]] = 1;
+    s->n_free = 0;
+    for (size_t i = s->n_slots; i > 0; i--)
+        if (!s->slot_used[i - 1])
+            s->free_slots[s->n_free++] = (uint32_t)(i - 1);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* src/decode/session.h - the state of a search, shared by session.c and the strategies.
+ *
+ * All sentences of a batch advance together, one symbol per step. A live hypothesis is a row. What
+ * it has emitted is a chain of nodes, so that extending it copies nothing but its list of slots
+ * (nn/attn/cache.h). A strategy looks at the rows of one sentence at a time, and extends or ends
+ * them; sentences without rows are finished. */
+#ifndef RELA_DECODE_SESSION_H
+#define RELA_DECODE_SESSION_H
+
+#include "base/arena.h"
+#include "decode/search.h"
+#include "model/decoder.h"
+
+enum { RELA_NO_NODE = UINT32_MAX };
+
+/* One emitted symbol. */
+typedef struct rela_node {
+    uint32_t parent; /* RELA_NO_NODE: the first */
+    uint32_t record; /* of the attention it was chosen with */
+    int32_t token;
+    real logp;
+} rela_node;
+
+/* A hypothesis that is no longer extended. */
+typedef struct rela_ended {
+    uint32_t node;
+    uint32_t length; /* symbols, the end included */
+    bool complete;
+    double logp, score;
+} rela_ended;
+
+/* Live hypotheses, those of a sentence behind each other. */
+typedef struct rela_rows {
+    size_t n;
+    int32_t *token;     /* last symbol */
+    uint32_t *position; /* symbols so far */
+    uint32_t *sentence; /* in the batch */
+    uint32_t *node;
+    uint32_t *sample; /* number of the sample it belongs to */
+    double *logp;
+    uint32_t *history; /* (n, ld_history) slots */
+} rela_rows;
+
+typedef struct rela_sentence {
+    const rela_source *source;
+    size_t result;       /* place among the results */
+    size_t first, n;     /* its rows in this step */
+    size_t limit, least; /* symbols with end at most; without end at least */
+    rela_ended *ended;   /* complete ones by falling score, then those cut off */
+    size_t n_ended;
+} rela_sentence;
+
+typedef struct rela_candidate {
+    uint32_t row;
+    int32_t token;
+    double logp; /* of the whole hypothesis */
+} rela_candidate;
+
+typedef struct rela_strategy {
+    /* Decides about the rows of x, all at the same position, none of them in a forced prefix. */
+    void (*choose)(rela_session *s, rela_sentence *x);
+} rela_strategy;
+
+extern const rela_strategy rela_strategy_greedy, rela_strategy_beam, rela_strategy_sample;
+
+struct rela_session {
+    size_t n_nets;
+    const rela_frozen **nets;
+    rela_decoder **decoders;
+    size_t vocabulary;
+    const rela_kern *k;
+    /* The run. */
+    const rela_search_options *options;
+    const rela_strategy *strategy;
+    size_t width; /* hypotheses of a sentence, at most */
+    rela_sentence *sentences;
+    size_t n_sentences;
+    rela_rows rows, next;
+    size_t ld_history;
+    real *logits;         /* (rows, vocabulary); forbidden symbols are -INFINITY */
+    real *other;          /* the same for the further nets of an ensemble */
+    double *lse;          /* (rows): log-probability = logit - lse */
+    uint32_t *top;        /* (top_size) */
+    rela_candidate *pool; /* (width, 2 width) */
+    real *probabilities;  /* sampling: (vocabulary) */
+    int32_t *src_ids;
+    uint32_t *src_at;
+    void *block;
+    size_t block_bytes;
+    /* Grows during a run. */
+    rela_node *nodes;
+    size_t n_nodes, nodes_cap;
+    uint32_t *free_slots;
+    uint8_t *slot_used;
+    size_t n_free, n_slots;
+    real *records; /* attention: (n_records, n_heads, ld_record) */
+    size_t n_records, records_cap, n_heads, ld_record;
+    rela_arena *arena; /* results */
+};
+
+/* Log-probability of a symbol after a row. */
+static inline double rela_row_logp(const rela_session *s, size_t row, size_t token)
+{
+    return (double)s->logits[row * s->vocabulary + token] - s->lse[row];
+}
+
+double rela_penalty(const rela_search_options *o, size_t length);
+
+/* The row lives on with one symbol more; logp: of the whole hypothesis. */
+void rela_session_extend(rela_session *s, size_t row, int32_t token, double logp);
+
+/* The row ends with the end symbol. Only the best `width` are kept. */
+void rela_session_end(rela_session *s, rela_sentence *x, size_t row, double logp);
+
+/* Checks, and how large a run becomes (check.c). */
+rela_status rela_search_check(const rela_session *s, const rela_source *sources, size_t n,
+                              const rela_search_options *o, rela_error *err);
+
+/* Turns what has ended into results (result.c). */
+rela_status rela_session_results(rela_session *s, rela_search_result *results, size_t n,
+                                 rela_error *err);
+
+#endif

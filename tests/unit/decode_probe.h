@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/decode_probe.h - small random nets and their uncached predictions, for the tests of
+ * decoding. */
+#ifndef RELA_TESTS_DECODE_PROBE_H
+#define RELA_TESTS_DECODE_PROBE_H
+
+#include "check.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "decode/search.h"
+#include "model/encdec.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PROBE_LEN = 24, PROBE_VOCAB_MAX = 64, PROBE_ROWS = 64 };
+
+typedef struct probe {
+    rela_net net;
+    rela_frozen frozen;
+    rela_worker *worker;
+    const rela_frozen *nets[1];
+} probe;
+
+static inline rela_config probe_config(const char *kind, size_t vocabulary)
+{
+    rela_error err;
+    rela_config c;
+    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.d = 24;
+    c.ffn = 20;
+    c.heads = 3;
+    c.enc_layers = c.dec_layers = 2;
+    c.vocab_src = c.vocab_tgt = vocabulary;
+    c.max_len = PROBE_LEN;
+    c.setup.top = 2;
+    c.setup.window = 1;
+    c.setup.stride = 2;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        c.kind[i] = rela_attn_kind_find(kind);
+    return c;
+}
+
+/* Weights are random; sharp > 1 makes the output less even, so that translations vary. */
+static inline void probe_start(probe *p, const rela_config *c, uint64_t seed, double sharp)
+{
+    rela_error err;
+    memset(p, 0, sizeof *p);
+    CHECK_OK(rela_config_check(c, &err), err);
+    CHECK_OK(rela_net_init(&p->net, c, &err), err);
+    rela_params_init(p->net.weights, &p->net.layout.params, seed);
+    rela_rng r = rela_rng_start(seed, 99);
+    for (size_t i = 0; i < p->net.layout.params.total; i++)
+        p->net.weights[i] = (real)(((double)p->net.weights[i] + 0.2 * (rela_rng_real(&r) - 0.5)));
+    for (size_t i = 0; i < c->vocab_tgt * c->d; i++)
+        p->net.weights[p->net.layout.output + i] *= (real)sharp;
+    CHECK_OK(rela_worker_create(&p->worker, &p->net, PROBE_ROWS, PROBE_ROWS, &err), err);
+    CHECK_OK(rela_frozen_init(&p->frozen, &p->net, &err), err);
+    p->nets[0] = &p->frozen;
+}
+
+static inline void probe_end(probe *p)
+{
+    rela_frozen_deinit(&p->frozen);
+    rela_worker_destroy(p->worker);
+    rela_net_deinit(&p->net);
+}
+
+/* Logits (n + 1, vocabulary) of all positions after the given symbols, by the teacher-forced
+ * pass: no cache, no packed weights. */
+static inline void probe_logits(probe *p, double *logits, const rela_source *src,
+                                const int32_t *ids, size_t n, const rela_attn_tap *tap)
+{
+    int32_t source[PROBE_LEN], target[PROBE_LEN];
+    const rela_config *c = &p->net.config;
+    memcpy(source, src->ids, src->n * sizeof *source);
+    source[src->n] = RELA_EOS;
+    if (n)
+        memcpy(target, ids, n * sizeof *target);
+    target[n] = RELA_EOS;
+    const uint32_t src_at[2] = { 0, (uint32_t)src->n + 1 }, tgt_at[2] = { 0, (uint32_t)n + 1 };
+    const rela_packed batch = { .src = { source, src_at, 1 },
+                                .tgt = { target, tgt_at, 1 },
+                                .src_rows = src->n + 1,
+                                .tgt_rows = n + 1 };
+    const rela_pass pass = { .training = false, .tap = tap };
+    (void)rela_worker_forward(p->worker, &batch, &pass);
+    const real *x = rela_worker_features(p->worker), *w = p->net.weights + p->net.layout.output;
+    for (size_t t = 0; t <= n; t++)
+        for (size_t v = 0; v < c->vocab_tgt; v++) {
+            double sum = 0;
+            for (size_t i = 0; i < c->d; i++)
+                sum += (double)x[t * c->d + i] * (double)w[v * c->d + i];
+            logits[t * c->vocab_tgt + v] = sum;
+        }
+}
+
+/* In place: a row of logits becomes log-probabilities. */
+static inline void probe_log_softmax(double *z, size_t n)
+{
+    double top = z[0], sum = 0;
+    for (size_t i = 1; i < n; i++)
+        top = z[i] > top ? z[i] : top;
+    for (size_t i = 0; i < n; i++)
+        sum += exp(z[i] - top);
+    for (size_t i = 0; i < n; i++)
+        z[i] -= top + log(sum);
+}
+
+/* Log-probabilities (vocabulary) of the symbol after the given ones. */
+static inline void probe_next(probe *p, double *logp, const rela_source *src, const int32_t *ids,
+                              size_t n)
+{
+    static double all[PROBE_LEN * PROBE_VOCAB_MAX];
+    const size_t v = p->net.config.vocab_tgt;
+    probe_logits(p, all, src, ids, n, NULL);
+    memcpy(logp, all + n * v, v * sizeof *logp);
+    probe_log_softmax(logp, v);
+}
+
+/* n sources of different lengths from 1 on. */
+static inline void probe_sources(rela_source *sources, int32_t *ids, size_t n, size_t longest,
+                                 size_t vocabulary, uint64_t seed)
+{
+    rela_rng r = rela_rng_start(seed, 5);
+    for (size_t i = 0; i < n; i++) {
+        sources[i] = (rela_source){ .ids = ids, .n = 1 + (i * 5) % longest, .number = i };
+        for (size_t j = 0; j < sources[i].n; j++)
+            *ids++ = (int32_t)(3 + rela_rng_below(&r, vocabulary - 3));
+    }
+}
+
+static inline bool same_hypothesis(const rela_hypothesis *a, const rela_hypothesis *b)
+{
+    return a->n == b->n && a->complete == b->complete &&
+           memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0 &&
+           memcmp(&a->logp, &b->logp, sizeof a->logp) == 0 &&
+           memcmp(&a->score, &b->score, sizeof a->score) == 0 &&
+           memcmp(a->logps, b->logps, (a->n + a->complete) * sizeof *a->logps) == 0;
+}
+
+#endif
