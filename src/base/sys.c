@@ -13,6 +13,7 @@
 
 static int faulty(int error_number);
 static size_t clip(size_t len);
+static int again(int fd, short events);
 
 int rela_sys_open(const char *path, int flags, mode_t mode)
 {
@@ -42,7 +43,7 @@ ssize_t rela_sys_read(int fd, void *bytes, size_t len)
     ssize_t n = 0;
     do
         n = read(fd, bytes, clip(len));
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && again(fd, POLLIN));
     return n;
 }
 
@@ -53,7 +54,7 @@ int rela_sys_write(int fd, const void *bytes, size_t len)
         if (faulty(ENOSPC))
             return -1;
         const ssize_t n = write(fd, p, clip(len));
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && again(fd, POLLOUT))
             continue;
         if (n < 0)
             return -1;
@@ -171,6 +172,18 @@ static int faulty(int error_number)
         return 0;
     errno = error_number;
     return 1;
+}
+
+/* True if a call must be made once more: it was interrupted, or the descriptor does not wait by
+ * itself (another program that shares it may have set that). */
+static int again(int fd, short events)
+{
+    if (errno == EINTR)
+        return 1;
+    if (errno != EAGAIN && errno != EWOULDBLOCK)
+        return 0;
+    struct pollfd p = { .fd = fd, .events = events };
+    return poll(&p, 1, -1) >= 0 || errno == EINTR;
 }
 
 static size_t clip(size_t len)

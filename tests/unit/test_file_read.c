@@ -156,6 +156,68 @@ static void a_dash_is_standard_input(void **state)
     CHECK(dup2(saved, STDIN_FILENO) == STDIN_FILENO && close(saved) == 0 && close(fd) == 0, "dup2");
 }
 
+/* Copies standard input to standard output through the library; both do not wait by themselves. */
+static int copy_lines(void)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_reader *r = NULL;
+    rela_writer *w = NULL;
+    rela_line line = { .text = "" };
+    rela_status st = rela_reader_open(&r, "-", NULL, &err);
+    if (st == RELA_OK)
+        st = rela_writer_open(&w, "-", &err);
+    while (st == RELA_OK && line.text) {
+        st = rela_reader_line(r, &line, &err);
+        if (st == RELA_OK && line.text)
+            st = rela_writer_write(w, line.text, line.len, &err);
+    }
+    rela_reader_close(r);
+    if (st == RELA_OK)
+        return rela_writer_commit(w, &err) == RELA_OK ? 0 : 2;
+    rela_writer_abort(w);
+    return 1;
+}
+
+static void descriptors_that_do_not_wait_are_waited_for(void **state)
+{
+    (void)state;
+    enum { BIG = 1 << 20 };
+    int in[2], out[2];
+    CHECK(pipe(in) == 0 && pipe(out) == 0, "pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)dup2(in[0], STDIN_FILENO);
+        (void)dup2(out[1], STDOUT_FILENO);
+        for (int i = 0; i < 2; i++) {
+            (void)close(in[i]);
+            (void)close(out[i]);
+        }
+        (void)fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+        (void)fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK | O_WRONLY);
+        _exit(copy_lines());
+    }
+    (void)close(in[0]);
+    (void)close(out[1]);
+    char *text = malloc(BIG);
+    CHECK(text, "no memory");
+    memset(text, 'x', BIG);
+    (void)usleep(20000); /* the child reads from an empty pipe */
+    for (size_t done = 0, n = 0; done < BIG; done += n) {
+        n = (size_t)write(in[1], text + done, BIG - done);
+        CHECK(n <= BIG, "write");
+    }
+    (void)close(in[1]);
+    (void)usleep(20000); /* the child writes to a full pipe */
+    size_t total = 0;
+    for (ssize_t n = 1; n > 0; total += (size_t)n)
+        n = read(out[0], text, BIG);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "the child returned %d", status);
+    CHECK(total == BIG, "%zu bytes", total);
+    (void)close(out[0]);
+    free(text);
+}
+
 static void nothing_is_read_into_no_room(void **state)
 {
     (void)state;
@@ -192,6 +254,7 @@ int main(void)
         cmocka_unit_test(files_of_unknown_size_are_read_to_the_end),
         cmocka_unit_test(a_file_that_changes_size_is_noticed),
         cmocka_unit_test(a_dash_is_standard_input),
+        cmocka_unit_test(descriptors_that_do_not_wait_are_waited_for),
         cmocka_unit_test(nothing_is_read_into_no_room),
         cmocka_unit_test(closing_nothing_is_fine),
     };
