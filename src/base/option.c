@@ -29,7 +29,8 @@ typedef struct place {
 } place;
 
 static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter);
-static rela_status unknown(const rela_option_state *s, const char *arg, rela_error *err);
+static const char *nearest_name(const rela_option_state *s, const char *name);
+static bool only_command_line(const char *key);
 static rela_status assign(rela_option_state *s, const place *p, const char *value, source from,
                           rela_error *err);
 static rela_status store(rela_option_state *s, const place *p, const char *value, rela_error *err);
@@ -40,7 +41,9 @@ static rela_status append_item(rela_option_state *s, rela_list *list, const char
 static rela_status dump_option(rela_buffer *out, const rela_option *o, const void *field,
                                rela_error *err);
 static rela_status dump_text(rela_buffer *out, const char *lead, const char *text, rela_error *err);
+static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, rela_error *err);
 static bool parse_count(double *out, const char *value);
+static bool looks_like_number(const char *value, bool whole);
 static size_t distance(const char *a, const char *b);
 static size_t rows(const rela_option *options);
 
@@ -115,8 +118,11 @@ static rela_status parse_option(rela_option_state *s, const char *arg, const cha
     if (!found && is_long && strncmp(name, "no-", 3) == 0 && !value &&
         find(s, &p, name + 3, len - 3, 0) && p.option->type == RELA_OPTION_FLAG)
         return assign(s, &p, "false", SOURCE_COMMAND_LINE, err);
-    if (!found)
-        return unknown(s, arg, err);
+    if (!found) {
+        const char *near = is_long ? nearest_name(s, name) : NULL;
+        return rela_fail(err, RELA_ARG, "unknown option %s%s%s%s", arg,
+                         near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
+    }
     if (p.option->type == RELA_OPTION_FLAG && !value)
         return assign(s, &p, "true", SOURCE_COMMAND_LINE, err);
     if (!value) {
@@ -153,8 +159,13 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
                              rela_error *err)
 {
     place p;
-    if (!find(s, &p, key, strlen(key), 0))
-        return rela_fail(err, RELA_ARG, "unknown key '%s'", key);
+    if (!find(s, &p, key, strlen(key), 0)) {
+        const char *near = nearest_name(s, key);
+        return rela_fail(err, RELA_ARG, "unknown key '%s'%s%s%s", key,
+                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    if (only_command_line(key))
+        return rela_fail(err, RELA_ARG, "key '%s' belongs on the command line", key);
     if (*p.given == SOURCE_COMMAND_LINE)
         return RELA_OK;
     char **texts = rela_mem_grow(s->texts, &s->cap_texts, s->n_texts + 1, sizeof *texts);
@@ -165,6 +176,12 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
         return rela_fail(err, RELA_NOMEM, "no memory for key '%s'", key);
     s->texts[s->n_texts++] = copy;
     return assign(s, &p, copy, SOURCE_CONFIG, err);
+}
+
+bool rela_options_is_list(const rela_option_state *s, const char *key)
+{
+    place p;
+    return find(s, &p, key, strlen(key), 0) && p.option->type == RELA_OPTION_LIST;
 }
 
 bool rela_options_given(const rela_option_state *s, const char *name)
@@ -178,7 +195,8 @@ rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela
     rela_status st = RELA_OK;
     for (size_t g = 0; g < s->n_groups; g++)
         for (const rela_option *o = s->groups[g].options; o->name && st == RELA_OK; o++)
-            st = dump_option(out, o, (const char *)s->groups[g].fields + o->offset, err);
+            if (!only_command_line(o->name))
+                st = dump_option(out, o, (const char *)s->groups[g].fields + o->offset, err);
     return st;
 }
 
@@ -195,7 +213,7 @@ static rela_status dump_option(rela_buffer *out, const rela_option *o, const voi
         return rela_buffer_printf(out, err, "%s: %lld\n", o->name,
                                   (long long)*(const int64_t *)field);
     case RELA_OPTION_REAL:
-        return rela_buffer_printf(out, err, "%s: %.17g\n", o->name, *(const double *)field);
+        return dump_real(out, o, *(const double *)field, err);
     case RELA_OPTION_LIST:
         if (list->n)
             st = rela_buffer_printf(out, err, "%s:\n", o->name);
@@ -207,6 +225,24 @@ static rela_status dump_option(rela_buffer *out, const rela_option *o, const voi
             return RELA_OK;
         st = rela_buffer_printf(out, err, "%s: ", o->name);
         return st == RELA_OK ? dump_text(out, "", *(const char *const *)field, err) : st;
+    }
+}
+
+/* With as few digits as give the same number back. */
+static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, rela_error *err)
+{
+    const size_t start = out->len;
+    for (int digits = 15;; digits++) {
+        double back = 0;
+        out->len = start;
+        rela_status st = rela_buffer_printf(out, err, "%s: ", o->name);
+        const size_t at = out->len;
+        if (st == RELA_OK)
+            st = rela_buffer_printf(out, err, "%.*g", digits, v);
+        if (st != RELA_OK)
+            return st;
+        if (digits == 17 || (rela_parse_f64(&back, out->data + at) && back == v))
+            return rela_buffer_append_char(out, '\n', err);
     }
 }
 
@@ -242,21 +278,26 @@ static bool find(const rela_option_state *s, place *p, const char *name, size_t 
     return false;
 }
 
-static rela_status unknown(const rela_option_state *s, const char *arg, rela_error *err)
+/* The option somebody may have meant; NULL if none is close. */
+static const char *nearest_name(const rela_option_state *s, const char *name)
 {
     const char *best = NULL;
     size_t nearest = NEAR_MAX;
     for (size_t g = 0; g < s->n_groups; g++)
         for (const rela_option *o = s->groups[g].options; o->name; o++) {
-            const size_t d = distance(arg + 1 + (arg[1] == '-'), o->name);
-            if (d < nearest) {
+            const size_t d = distance(name, o->name);
+            if (d < nearest && d < strlen(o->name)) {
                 nearest = d;
                 best = o->name;
             }
         }
-    if (best)
-        return rela_fail(err, RELA_ARG, "unknown option %s; did you mean --%s?", arg, best);
-    return rela_fail(err, RELA_ARG, "unknown option %s", arg);
+    return best;
+}
+
+/* Keys that make no sense inside a configuration. */
+static bool only_command_line(const char *key)
+{
+    return strcmp(key, "config") == 0 || strcmp(key, "help") == 0;
 }
 
 static rela_status assign(rela_option_state *s, const place *p, const char *value, source from,
@@ -304,10 +345,11 @@ static rela_status store_number(const place *p, const char *value, rela_error *e
     const rela_option *o = p->option;
     const bool whole = o->type == RELA_OPTION_INT;
     double v = 0;
-    if (!(whole ? parse_count(&v, value) : rela_parse_f64(&v, value)))
+    const bool good = whole ? parse_count(&v, value) : rela_parse_f64(&v, value);
+    if (!good && !looks_like_number(value, whole))
         return rela_fail(err, RELA_ARG, "option --%s: '%s' is not a %snumber", o->name, value,
                          whole ? "whole " : "");
-    if (v < o->min || v > o->max)
+    if (!good || v < o->min || v > o->max)
         return rela_fail(err, RELA_ARG, "option --%s: %s is out of range; expected %.15g..%.15g",
                          o->name, value, o->min, o->max);
     if (whole)
@@ -369,6 +411,24 @@ static bool parse_count(double *out, const char *value)
         return false;
     *out = (double)n * factor;
     return fabs(*out) < 0x1p53; /* exact, and fits an int64_t */
+}
+
+/* Whether digits that could not be read are just too many. */
+static bool looks_like_number(const char *value, bool whole)
+{
+    static const char DIGITS[] = "0123456789";
+    const char *p = value + (*value == '-' || *value == '+');
+    const size_t digits = strspn(p, DIGITS);
+    p += digits;
+    if (whole)
+        p += *p == 'K' || *p == 'M' || *p == 'G';
+    if (!whole && *p == '.')
+        p += 1 + strspn(p + 1, DIGITS);
+    if (!whole && (*p == 'e' || *p == 'E')) {
+        p += 1 + (p[1] == '-' || p[1] == '+');
+        p += strspn(p, DIGITS);
+    }
+    return digits > 0 && !*p;
 }
 
 /* Edit distance, capped: only small values matter. */

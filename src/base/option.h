@@ -75,13 +75,15 @@ rela_status rela_options_default(rela_option_state *s, rela_error *err);
 rela_status rela_options_parse(rela_option_state *s, rela_list *operands, int argc,
                                const char *const *argv, rela_error *err);
 
-/* Sets one key unless the command line has set it already. value is copied. */
+/* Sets one key of a configuration unless the command line has set it already. value is copied. */
 rela_status rela_options_set(rela_option_state *s, const char *key, const char *value,
                              rela_error *err);
+bool rela_options_is_list(const rela_option_state *s, const char *key);
 
 bool rela_options_given(const rela_option_state *s, const char *name);
 
-/* Writes all keys with their present values as YAML, defaults included. */
+/* Writes all keys with their present values as YAML, defaults included: a configuration that can
+ * be read back. */
 rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err);
 
 /* Texts. common: the options that every command has. */
