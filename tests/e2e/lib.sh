@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# Functions for run.sh files: . "$RELA_SOURCE/tests/e2e/lib.sh"
+# A check that fails says so, and the script goes on; it must end in `finish`.
+n_checks=0
+n_failed=0
+
+# fail TEXT
+fail() {
+    echo "FAILED: $*"
+    n_failed=$((n_failed + 1))
+}
+
+# refuses CODE MESSAGE ARGUMENT...: the program ends with that code and one line on standard error
+# that begins with "rela" and holds the message (a fixed text); nothing on standard output.
+refuses() {
+    want=$1 message=$2
+    shift 2
+    n_checks=$((n_checks + 1))
+    code=0
+    "$RELA" "$@" >lib.out 2>lib.err </dev/null || code=$?
+    [ "$code" -eq "$want" ] || fail "rela $*: exit code $code, expected $want: $(cat lib.err)"
+    [ "$(wc -l <lib.err)" -eq 1 ] || fail "rela $*: not one line on standard error: $(cat lib.err)"
+    grep -q '^rela' lib.err || fail "rela $*: $(cat lib.err)"
+    grep -qF -- "$message" lib.err || fail "rela $*: expected '$message', got: $(cat lib.err)"
+    [ ! -s lib.out ] || fail "rela $*: wrote to standard output"
+}
+
+# accepts ARGUMENT...: exit code 0 and nothing on standard error.
+accepts() {
+    n_checks=$((n_checks + 1))
+    code=0
+    "$RELA" "$@" >lib.out 2>lib.err </dev/null || code=$?
+    [ "$code" -eq 0 ] || fail "rela $*: exit code $code: $(cat lib.err)"
+    [ ! -s lib.err ] || fail "rela $*: on standard error: $(cat lib.err)"
+}
+
+# has COMMAND: whether the program has it (one or two words).
+has() {
+    "$RELA" help commands | grep -qx "$1"
+}
+
+finish() {
+    echo "$n_checks checks, $n_failed failed"
+    [ "$n_failed" -eq 0 ]
+}
