@@ -32,6 +32,7 @@ typedef struct rela_cli {
     rela_option_state *state; /* to ask rela_options_given */
     rela_log sink;            /* standard error, unless --quiet, and --log */
     FILE *log_file;
+    bool bar_open; /* a progress bar stands on the last line of standard error */
     int exit_code; /* of a run that succeeded but has something to tell; normally 0 */
 } rela_cli;
 
@@ -46,7 +47,8 @@ rela_status rela_cli_config(rela_option_state *state, const char *path, rela_err
 
 /* A command that turns each line into one line, on all threads, order kept. */
 typedef struct rela_cli_lines {
-    /* Appends the result to out, without a line end. thread < number of threads. */
+    /* Appends the result to out, without a line end. thread < number of threads. The place of the
+     * line is added to the message of a failure. */
     rela_status (*line)(void *ctx, rela_buffer *out, const char *text, size_t len, uint64_t number,
                         int thread, rela_error *err);
     void *ctx;

@@ -4,8 +4,9 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "steps.h"
 
-#include <unistd.h>
+#include <string.h>
 
 enum { BLOCK_BYTES = 1 << 18 };
 
@@ -19,7 +20,6 @@ typedef struct stream {
     rela_reader *reader;
     rela_writer *writer;
     rela_progress progress;
-    uint64_t n_done; /* stored bytes */
 } stream;
 
 static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **blocks,
@@ -45,7 +45,7 @@ rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_li
     free_blocks(blocks, n_threads);
     if (st == RELA_OK)
         return rela_writer_commit(s.writer, err);
-    if (s.writer && (!output || output[0] == '-'))
+    if (s.writer && (!output || strcmp(output, "-") == 0))
         (void)rela_writer_flush(s.writer, NULL); /* what was done before the failure */
     rela_writer_abort(s.writer);
     return st;
@@ -93,6 +93,7 @@ static rela_status work_block(void *ctx, void *b, int thread, rela_error *err)
     rela_buffer_clear(&k->out);
     for (uint64_t i = 0; st == RELA_OK && rela_next_line(&line, &at, end); i++) {
         st = s->job->line(s->job->ctx, &k->out, line.text, line.len, k->first + i, thread, err);
+        st = rela_cli_fail_at(err, st, rela_reader_name(s->reader), k->first + i);
         if (st == RELA_OK)
             st = rela_buffer_append_char(&k->out, '\n', err);
     }

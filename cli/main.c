@@ -3,12 +3,11 @@
  */
 #include "cli.h"
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "base/mem.h"
 #include "base/par.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +47,11 @@ const rela_option RELA_CLI_COMMON[] = {
 };
 /* clang-format on */
 
+static void keep_standard_files(void);
+static void handle_signals(void);
+static rela_status print_version(rela_error *err);
 static const rela_command *find_command(int argc, char **argv, int *n_words);
+static rela_status unknown_command(const char *word, rela_error *err);
 static int run_command(const rela_command *c, int argc, char **argv);
 static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char **argv,
                            rela_error *err);
@@ -58,11 +61,13 @@ static rela_status print_overview(rela_error *err);
 static rela_status print_generated(int argc, char **argv, rela_error *err);
 static void write_log(void *ctx, rela_log_level level, const char *line);
 static void emit_progress(void *ctx, const char *bytes, size_t len);
+static void clear_bar(rela_cli *cli);
 
 int main(int argc, char **argv)
 {
     rela_error err = { RELA_OK, "" };
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed output is a status, so that files are cleaned up */
+    keep_standard_files();
+    handle_signals();
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
         (void)fprintf(stderr, "rela: RELA_FAULT: '%s' is not like mem:17, file:3+ or short:7\n",
@@ -75,17 +80,13 @@ int main(int argc, char **argv)
         st = argc > 2 && strcmp(word, "help") == 0 ? print_generated(argc - 2, argv + 2, &err)
                                                    : print_overview(&err);
     else if (strcmp(word, "--version") == 0)
-        st = printf("rela %d.%d.%d\n", RELA_VERSION_MAJOR, RELA_VERSION_MINOR, RELA_VERSION_PATCH) <
-                         0 ||
-                     fflush(stdout) != 0
-                 ? rela_fail(&err, RELA_IO, "standard output cannot be written")
-                 : RELA_OK;
+        st = print_version(&err);
     else {
         int n_words = 0;
         const rela_command *c = find_command(argc - 1, argv + 1, &n_words);
         if (c)
             return run_command(c, argc - 1 - n_words, argv + 1 + n_words);
-        st = rela_fail(&err, RELA_ARG, "unknown command '%s'; 'rela --help' lists them", word);
+        st = unknown_command(word, &err);
     }
     if (st != RELA_OK)
         complain(NULL, &err, st);
@@ -104,12 +105,54 @@ void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const
                           .total = total,
                           .terminal = terminal,
                           .width = size.ws_col,
-                          .emit = cli->common.quiet ? NULL : emit_progress };
+                          .emit = cli->common.quiet ? NULL : emit_progress,
+                          .ctx = cli };
 }
 
 rela_status rela_cli_print(const rela_buffer *text, rela_error *err)
 {
     return rela_file_write("-", text->data ? text->data : "", text->len, err);
+}
+
+/* A closed standard file would give its number to the next file that is opened, and messages or
+ * results would be written into that. Input and output get something that fails when used. */
+static void keep_standard_files(void)
+{
+    static const int FLAGS[] = { O_WRONLY, O_RDONLY, O_WRONLY };
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", FLAGS[fd]) < 0)
+            _exit(EXIT_FAILURE);
+}
+
+static void stop(int number)
+{
+    rela_file_abort_all();
+    (void)raise(number); /* the default action: the handler is used once */
+}
+
+/* A closed output and a file that grows too large are statuses, so that what was begun is cleaned
+ * up; a stop from outside removes temporary files on its way. */
+static void handle_signals(void)
+{
+    static const int STOPS[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof STOPS / sizeof STOPS[0]; i++) {
+        struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+        if (sigaction(STOPS[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */
+            (void)sigaction(STOPS[i], &action, NULL);
+    }
+}
+
+static rela_status print_version(rela_error *err)
+{
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&text, err, "rela %d.%d.%d\n", RELA_VERSION_MAJOR,
+                                        RELA_VERSION_MINOR, RELA_VERSION_PATCH);
+    if (st == RELA_OK)
+        st = rela_cli_print(&text, err);
+    rela_buffer_free(&text);
+    return st;
 }
 
 /* Two-word commands first, so that "bpe learn" is not taken for a command "bpe". */
@@ -125,6 +168,22 @@ static const rela_command *find_command(int argc, char **argv, int *n_words)
                     return c;
     }
     return NULL;
+}
+
+static rela_status unknown_command(const char *word, rela_error *err)
+{
+    char second[256] = "";
+    const size_t len = strlen(word);
+    for (size_t f = 0; f < N_FILES; f++)
+        for (const rela_command *c = FILES[f]; c->name; c++)
+            if (strncmp(c->name, word, len) == 0 && c->name[len] == ' ') {
+                const size_t used = strlen(second);
+                (void)snprintf(second + used, sizeof second - used, "%s%s", used ? ", " : "",
+                               c->name + len + 1);
+            }
+    if (*second)
+        return rela_fail(err, RELA_ARG, "'%s' needs a second word: %s", word, second);
+    return rela_fail(err, RELA_ARG, "unknown command '%s'; 'rela --help' lists them", word);
 }
 
 static int run_command(const rela_command *c, int argc, char **argv)
@@ -147,8 +206,10 @@ static int run_command(const rela_command *c, int argc, char **argv)
     } else if (st == RELA_OK) {
         st = c->run(&cli, options, &err);
     }
-    if (st != RELA_OK)
+    if (st != RELA_OK) {
+        clear_bar(&cli);
         complain(c->name, &err, st);
+    }
     if (cli.log_file)
         (void)fclose(cli.log_file);
     rela_options_destroy(cli.state);
@@ -256,8 +317,7 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
         const rela_command_list list = { all, list_commands(all) };
         st = rela_options_completion(&text, argv[1], list, RELA_CLI_COMMON, err);
     } else if (!c) {
-        st = rela_fail(err, RELA_ARG, "unknown command '%s'; 'rela --help' lists them",
-                       argv[argc - 1]);
+        st = unknown_command(argv[man], err);
     } else {
         st = man ? rela_options_man(&text, c, RELA_CLI_COMMON, err)
                  : rela_options_help(&text, c, RELA_CLI_COMMON, err);
@@ -270,8 +330,9 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
 
 static void write_log(void *ctx, rela_log_level level, const char *line)
 {
-    const rela_cli *cli = ctx;
+    rela_cli *cli = ctx;
     const char *mark = level == RELA_LOG_WARNING ? "warning: " : "";
+    clear_bar(cli);
     if (!cli->common.quiet)
         (void)fprintf(stderr, "rela: %s%s\n", mark, line);
     if (cli->log_file) {
@@ -282,7 +343,16 @@ static void write_log(void *ctx, rela_log_level level, const char *line)
 
 static void emit_progress(void *ctx, const char *bytes, size_t len)
 {
-    (void)ctx;
+    rela_cli *cli = ctx;
     (void)fwrite(bytes, 1, len, stderr);
     (void)fflush(stderr);
+    cli->bar_open = len > 0 && bytes[len - 1] != '\n';
+}
+
+/* Takes the progress bar away, so that a message starts on an empty line. */
+static void clear_bar(rela_cli *cli)
+{
+    if (cli->bar_open)
+        (void)fputs("\r\033[K", stderr);
+    cli->bar_open = false;
 }

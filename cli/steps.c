@@ -55,9 +55,10 @@ rela_status rela_cli_fail_at(rela_error *err, rela_status st, const char *path, 
 {
     if (st == RELA_OK)
         return st;
-    const rela_error inner = *err;
-    return rela_fail(err, st, "%s: line %llu: %s", strcmp(path, "-") == 0 ? "standard input" : path,
-                     (unsigned long long)line, inner.message);
+    char place[32];
+    (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)line);
+    (void)rela_fail_in(err, st, place);
+    return rela_fail_in(err, st, strcmp(path, "-") == 0 ? "standard input" : path);
 }
 
 static rela_status open_files(walk *w, rela_error *err)
