@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_checkpoint.c - model files that are good: round trips, notices, what a failed
+ * save leaves behind, full disks. */
+#include "model_file.h"
+
+#include "base/fault.h"
+#include "base/log.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static scratch at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return scratch_start(&at);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return scratch_end(&at);
+}
+
+static rela_status see_entry(void *ctx, const char *name, rela_error *err)
+{
+    (void)name;
+    (void)err;
+    ++*(size_t *)ctx;
+    return RELA_OK;
+}
+
+static size_t count_entries(void)
+{
+    size_t n = 0;
+    rela_error err;
+    CHECK_OK(rela_dir_list(at.dir, see_entry, &n, &err), err);
+    return n;
+}
+
+static void check_equal(const rela_net *a, const real *values, const rela_net *b)
+{
+    assert_int_equal(a->layout.params.total, b->layout.params.total);
+    /* Gaps included: they must be zero. */
+    assert_memory_equal(values, b->weights, b->layout.params.total * sizeof(real));
+}
+
+static void everything_comes_back(void **state)
+{
+    (void)state;
+    sample s;
+    rela_net n;
+    rela_extras e;
+    rela_error err;
+    sample_start(&s, 4, 5, true);
+    CHECK_OK(rela_net_save(at.path, &s.net, &s.extras, NULL, &err), err);
+    const rela_checkpoint_options o = { .blocks = true };
+    CHECK_OK(rela_net_load(&n, &e, at.path, &o, &err), err);
+    check_equal(&n, n.weights, &s.net);
+    assert_memory_equal(n.positions, s.net.positions, 8 * 4 * sizeof(real));
+    rela_buffer a = RELA_BUFFER_INIT, b = RELA_BUFFER_INIT;
+    CHECK_OK(rela_config_to_json(&a, &n.config, &err), err);
+    CHECK_OK(rela_config_to_json(&b, &s.net.config, &err), err);
+    assert_string_equal(a.data, b.data);
+    assert_int_equal(e.n_sections, 6);
+    for (size_t i = 0; i < s.extras.n_sections; i++) {
+        const rela_section *want = &s.extras.sections[i], *have = rela_extras_get(&e, want->name);
+        CHECK(have && have->len == want->len && strcmp(have->text, want->text) == 0, "%s",
+              want->name);
+    }
+    assert_null(rela_extras_get(&e, "text.none"));
+    assert_int_equal(e.n_blocks, 2);
+    real *m = rela_extras_take(&e, "adam.m"), *v = rela_extras_take(&e, "adam.v");
+    assert_null(rela_extras_take(&e, "adam.v"));
+    check_equal(&n, m, &s.m);
+    check_equal(&n, v, &s.v);
+    rela_mem_free(m);
+    rela_mem_free(v);
+    rela_buffer_free(&a);
+    rela_buffer_free(&b);
+    rela_extras_deinit(&e);
+    rela_net_deinit(&n);
+    sample_end(&s);
+}
+
+/* Loading and saving again gives the same bytes, whatever the number of threads. The embedding has
+ * more than one piece of the hash. */
+static void saving_again_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        sample_save(at.path, big ? 64 : 4, big ? 3000 : 5, true);
+        size_t len = 0;
+        char *bytes = read_all(at.path, &len);
+        for (int threads = 1; threads <= 4; threads++) {
+            rela_net n;
+            rela_extras e;
+            rela_error err;
+            const rela_checkpoint_options o = { .n_threads = threads, .blocks = true };
+            CHECK_OK(rela_net_load(&n, &e, at.path, &o, &err), err);
+            CHECK_OK(rela_net_save(at.other, &n, &e, &o, &err), err);
+            CHECK(same_bytes(at.other, bytes, len), "%d threads", threads);
+            rela_extras_deinit(&e);
+            rela_net_deinit(&n);
+        }
+        rela_mem_free(bytes);
+    }
+}
+
+static void a_checkpoint_serves_as_a_model(void **state)
+{
+    (void)state;
+    rela_net n;
+    rela_extras e;
+    rela_error err;
+    sample_save(at.path, 4, 5, true);
+    CHECK_OK(rela_net_load(&n, &e, at.path, NULL, &err), err);
+    assert_int_equal(e.n_blocks, 0);
+    rela_extras_deinit(&e);
+    rela_net_deinit(&n);
+    CHECK_OK(rela_net_load(&n, NULL, at.path, NULL, &err), err);
+    rela_net_deinit(&n);
+}
+
+static void saving_needs_no_extras(void **state)
+{
+    (void)state;
+    const rela_config c = small_config(4, 5);
+    rela_net n, back;
+    rela_extras e;
+    rela_error err;
+    start_net(&n, &c, 9);
+    CHECK_OK(rela_net_save(at.path, &n, NULL, NULL, &err), err);
+    CHECK_OK(rela_net_load(&back, &e, at.path, NULL, &err), err);
+    assert_int_equal(e.n_sections, 0);
+    check_equal(&back, back.weights, &n);
+    rela_net_deinit(&back);
+    rela_net_deinit(&n);
+}
+
+static void configurations_come_back(void **state)
+{
+    (void)state;
+    static const char *const PRESETS[] = { "paper", "base", "tiny", "demo" };
+    rela_error err;
+    for (size_t k = 0; rela_attn_kind_at(k); k++)
+        for (size_t p = 0; p < 4; p++) {
+            rela_config c, back;
+            rela_buffer text = RELA_BUFFER_INIT, again = RELA_BUFFER_INIT;
+            CHECK_OK(rela_config_preset(&c, PRESETS[p], &err), err);
+            c.vocab_src = c.vocab_tgt = 1000 + p;
+            c.kind[p % RELA_ATTN_N_TYPES] = rela_attn_kind_at(k);
+            c.tie = (rela_tie)(k % 3);
+            c.pre_norm = k % 2;
+            c.norm_per_head = p % 2;
+            c.drop_ffn = 0.1 + 1.0 / (double)(3 + k);
+            c.setup.fuse = (real)0.1 + (real)k / 7;
+            CHECK_OK(rela_config_to_json(&text, &c, &err), err);
+            CHECK_OK(rela_config_from_json(&back, text.data, text.len, &err), err);
+            CHECK_OK(rela_config_to_json(&again, &back, &err), err);
+            assert_string_equal(text.data, again.data);
+            CHECK(back.drop_ffn == c.drop_ffn && back.setup.fuse == c.setup.fuse &&
+                      memcmp(back.kind, c.kind, sizeof c.kind) == 0 && back.tie == c.tie &&
+                      back.d == c.d && back.eps == c.eps,
+                  "%s", text.data);
+            rela_buffer_free(&text);
+            rela_buffer_free(&again);
+        }
+}
+
+static void bad_names_are_refused(void **state)
+{
+    (void)state;
+    rela_extras e = { 0 };
+    rela_error err;
+    real x = 0;
+    static const char *const TEXTS[] = { "",     "hash",  "config",    "format", "format_version",
+                                         "text", "text.", "vocabulary" };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++)
+        assert_int_equal(rela_extras_set(&e, TEXTS[i], "x", 1, &err), RELA_ARG);
+    assert_int_equal(rela_extras_lend(&e, "", &x, &err), RELA_ARG);
+    assert_int_equal(rela_extras_lend(&e, "a/b", &x, &err), RELA_ARG);
+    assert_int_equal(rela_extras_lend(&e, "a name that is far too long for us", &x, &err),
+                     RELA_ARG);
+    CHECK_OK(rela_extras_lend(&e, "a", &x, &err), err);
+    assert_int_equal(rela_extras_lend(&e, "a", &x, &err), RELA_ARG);
+    assert_null(rela_extras_take(&e, "a")); /* lent, not ours to give */
+    set_text(&e, "text.a", "one");
+    set_text(&e, "text.a", "other");
+    assert_int_equal(e.n_sections, 1);
+    assert_string_equal(rela_extras_get(&e, "text.a")->text, "other");
+    rela_extras_deinit(&e);
+}
+
+/* ---- failing saves ---- */
+
+static void numbers_that_are_not_finite_are_never_saved(void **state)
+{
+    (void)state;
+    sample s;
+    rela_error err;
+    size_t len = 0;
+    sample_save(at.path, 4, 5, true);
+    char *bytes = read_all(at.path, &len);
+    sample_start(&s, 4, 5, true);
+    const rela_param *q = rela_params_find(&s.net.layout.params, "enc.0.ffn.up.weight");
+    s.net.weights[q->offset + 3] = (real)NAN;
+    assert_int_equal(rela_net_save(at.path, &s.net, &s.extras, NULL, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "'enc.0.ffn.up.weight': element 3 is not a finite number"));
+    s.net.weights[q->offset + 3] = 0;
+    s.v.weights[q->offset + 1] = -(real)INFINITY;
+    assert_int_equal(rela_net_save(at.path, &s.net, &s.extras, NULL, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "'adam.v/enc.0.ffn.up.weight': element 1 is"));
+    CHECK(same_bytes(at.path, bytes, len), "the old file has changed");
+    rela_mem_free(bytes);
+    sample_end(&s);
+}
+
+/* Every allocation and file call of a save fails in turn: the name holds the old file or, once it
+ * has been replaced, the whole new one; nothing else is left. */
+static void a_failed_save_leaves_the_old_file(void **state)
+{
+    (void)state;
+    size_t len[2] = { 0, 0 };
+    char *bytes[2];
+    sample s;
+    sample_save(at.other, 4, 6, true);
+    bytes[0] = read_all(at.other, &len[0]);
+    assert_int_equal(unlink(at.other), 0);
+    sample_save(at.path, 4, 5, true);
+    bytes[1] = read_all(at.path, &len[1]);
+    sample_start(&s, 4, 5, true);
+    for (int run = 0; run < 4; run++)
+        for (uint64_t n = 1;; n++) {
+            const rela_fault_class c = run / 2 ? RELA_FAULT_FILE : RELA_FAULT_MEM;
+            const rela_checkpoint_options o = { .n_threads = 1 };
+            rela_memory_stats before, after;
+            rela_error err = { RELA_OK, "" };
+            CHECK_OK(rela_file_write(at.path, bytes[0], len[0], &err), err);
+            rela_memory_stats_get(&before);
+            rela_fault_set(c, n, run % 2);
+            const rela_status st = rela_net_save(at.path, &s.net, &s.extras, &o, &err);
+            const uint64_t seen = rela_fault_seen(c);
+            rela_fault_set(c, 0, false);
+            rela_memory_stats_get(&after);
+            CHECK(after.live == before.live, "run %d call %d: leak", run, (int)n);
+            CHECK(count_entries() == 1, "run %d call %d: a temporary is left", run, (int)n);
+            const bool old = same_bytes(at.path, bytes[0], len[0]);
+            CHECK(old || same_bytes(at.path, bytes[1], len[1]),
+                  "run %d call %d: neither old nor new", run, (int)n);
+            if (seen < n) {
+                CHECK(st == RELA_OK && !old, "%s", err.message);
+                break;
+            }
+            CHECK(st != RELA_OK || !old, "run %d call %d: not saved, but no error", run, (int)n);
+            CHECK(st == RELA_OK || st == RELA_NOMEM || st == RELA_IO, "status %d", st);
+            CHECK(st == RELA_OK || err.message[0], "no message");
+        }
+    sample_end(&s);
+    rela_mem_free(bytes[0]);
+    rela_mem_free(bytes[1]);
+}
+
+static void a_failed_load_leaves_nothing(void **state)
+{
+    (void)state;
+    rela_error err;
+    sample_save(at.path, 4, 5, true);
+    for (int run = 0; run < 4; run++)
+        for (uint64_t n = 1;; n++) {
+            const rela_fault_class c = run / 2 ? RELA_FAULT_FILE : RELA_FAULT_MEM;
+            rela_fault_set(c, n, run % 2);
+            const rela_status st = try_load(at.path, &err);
+            const uint64_t seen = rela_fault_seen(c);
+            rela_fault_set(c, 0, false);
+            if (seen < n) {
+                CHECK(st == RELA_OK, "%s", err.message);
+                break;
+            }
+            /* Only a failing close of a file that was read does no harm. */
+            CHECK(c == RELA_FAULT_MEM ? st == RELA_NOMEM : st == RELA_IO || st == RELA_OK,
+                  "run %d call %d: status %d", run, (int)n, st);
+        }
+}
+
+static void short_reads_and_writes_do_no_harm(void **state)
+{
+    (void)state;
+    rela_error err;
+    size_t len = 0;
+    sample_save(at.path, 4, 5, true);
+    char *bytes = read_all(at.path, &len);
+    rela_fault_set_short(7);
+    sample_save(at.path, 4, 5, true);
+    const rela_status st = try_load(at.path, &err);
+    rela_fault_set_short(0);
+    assert_int_equal(st, RELA_OK);
+    CHECK(same_bytes(at.path, bytes, len), "other bytes");
+    rela_mem_free(bytes);
+}
+
+static void full_disks_and_limits_leave_the_old_file(void **state)
+{
+    (void)state;
+    sample s;
+    rela_error err;
+    size_t len = 0;
+    struct rlimit limit, small;
+    sample_save(at.path, 4, 5, true);
+    char *bytes = read_all(at.path, &len);
+    sample_start(&s, 64, 100, true);
+    assert_int_equal(rela_net_save("/dev/full", &s.net, &s.extras, NULL, &err), RELA_IO);
+    assert_non_null(strstr(err.message, "/dev/full: cannot be written: No space left"));
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    for (small.rlim_cur = 0; small.rlim_cur < 200000; small.rlim_cur += 33333) {
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const rela_status st = rela_net_save(at.path, &s.net, &s.extras, NULL, &err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        CHECK(st == RELA_IO && strstr(err.message, "File too large"), "%d %s", st, err.message);
+        CHECK(same_bytes(at.path, bytes, len), "the old file has changed");
+        CHECK(count_entries() == 1, "a temporary is left");
+    }
+    rela_mem_free(bytes);
+    sample_end(&s);
+}
+
+static void places_that_cannot_be_written_are_named(void **state)
+{
+    (void)state;
+    sample s;
+    rela_error err;
+    sample_start(&s, 4, 5, false);
+    /* A directory that not even root can write to, for a test that may run as root. */
+    assert_int_equal(rela_net_save("/proc/model.rela", &s.net, &s.extras, NULL, &err), RELA_IO);
+    assert_non_null(strstr(err.message, "/proc/model.rela: cannot be written"));
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(at.dir, 0500), 0);
+        const rela_status st = rela_net_save(at.other, &s.net, &s.extras, NULL, &err);
+        assert_int_equal(chmod(at.dir, 0700), 0);
+        assert_int_equal(st, RELA_IO);
+    }
+    assert_int_equal(rela_net_save(at.dir, &s.net, &s.extras, NULL, &err), RELA_IO);
+    assert_int_equal(rela_net_save("", &s.net, &s.extras, NULL, &err), RELA_ARG);
+    assert_int_equal(rela_net_save("model.gz", &s.net, &s.extras, NULL, &err), RELA_ARG);
+    sample_end(&s);
+}
+
+static void things_that_are_no_files_are_refused(void **state)
+{
+    (void)state;
+    rela_error err;
+    assert_int_equal(try_load(at.dir, &err), RELA_IO);
+    assert_non_null(strstr(err.message, "Is a directory"));
+    assert_int_equal(try_load("/dev/zero", &err), RELA_IO);
+    assert_non_null(strstr(err.message, "not a regular file"));
+    assert_int_equal(try_load("", &err), RELA_ARG);
+    (void)unlink(at.path);
+    assert_int_equal(try_load(at.path, &err), RELA_IO);
+    assert_non_null(strstr(err.message, "No such file"));
+    assert_int_equal(mkfifo(at.path, 0600), 0);
+    assert_int_equal(try_load(at.path, &err), RELA_IO);
+    assert_int_equal(unlink(at.path), 0);
+    assert_int_equal(symlink("nowhere", at.path), 0);
+    assert_int_equal(try_load(at.path, &err), RELA_IO);
+    assert_int_equal(unlink(at.path), 0);
+    sample_save(at.path, 4, 5, false);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(at.path, 0), 0);
+        assert_int_equal(try_load(at.path, &err), RELA_IO);
+    }
+}
+
+/* Each in a directory of its own, so that what is left over shows. */
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(everything_comes_back),
+        FRESH(saving_again_gives_the_same_bytes),
+        FRESH(a_checkpoint_serves_as_a_model),
+        FRESH(saving_needs_no_extras),
+        FRESH(configurations_come_back),
+        FRESH(bad_names_are_refused),
+        FRESH(numbers_that_are_not_finite_are_never_saved),
+        FRESH(a_failed_save_leaves_the_old_file),
+        FRESH(a_failed_load_leaves_nothing),
+        FRESH(short_reads_and_writes_do_no_harm),
+        FRESH(full_disks_and_limits_leave_the_old_file),
+        FRESH(places_that_cannot_be_written_are_named),
+        FRESH(things_that_are_no_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
