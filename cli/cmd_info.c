@@ -1,32 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_info.c - rela info: what this build is and what it found on this machine. */
+/* cli/cmd_info.c - rela info: what a model file holds, or what this build is and found here. */
 #include "cli.h"
 
 #include "base/par.h"
+#include "rela/model.h"
+
+typedef struct info_options {
+    int64_t max_header;
+} info_options;
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "max-header", 0, RELA_OPTION_INT, offsetof(info_options, max_header), 2, 1e9, "16777216", "N",
+      "bytes that the header of a model file may have" },
+    { .name = NULL },
+};
+/* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
+static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_error *err);
 
 const rela_command rela_commands_info[] = {
     { .name = "info",
-      .summary = "tell what this build is and what it found on this machine",
-      .operands = "",
+      .summary = "tell what a model file holds, or what this build is",
+      .operands = "[MODEL]",
+      .max_operands = 1,
+      .description =
+          "Reads and checks a whole model file or checkpoint and prints its configuration, its\n"
+          "parameters per block, its texts and how it was trained. Without a file it prints the\n"
+          "version of the program and what it found on this machine.",
+      .examples = "rela info run/model.rela\n"
+                  "rela info --json run/best.rela",
+      .options = OPTIONS,
+      .options_size = sizeof(info_options),
       .run = run },
     { .name = NULL },
 };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
-    (void)options;
+    const info_options *o = options;
     rela_buffer text = RELA_BUFFER_INIT;
-    const int n = rela_par_threads((int)cli->common.threads);
-    const uint32_t v = rela_version();
-    rela_status st =
-        rela_buffer_printf(&text, err,
-                           cli->common.json ? "{\"version\": \"%u.%u.%u\", \"threads\": %d}\n"
-                                            : "rela %u.%u.%u\nthreads %d\n",
-                           v >> 16, v >> 8 & 255, v & 255, n);
+    rela_status st = RELA_OK;
+    if (cli->operands.n == 0) {
+        st = describe_build(&text, cli, err);
+    } else {
+        rela_model_info_options info;
+        rela_model_info_options_init(&info, sizeof info);
+        info.json = cli->common.json;
+        info.n_threads = (int32_t)cli->common.threads;
+        info.max_header = o->max_header;
+        st = rela_model_info(&text, cli->operands.items[0], &info, err);
+    }
     if (st == RELA_OK)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);
     return st;
+}
+
+static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_error *err)
+{
+    const int n = rela_par_threads((int)cli->common.threads);
+    const uint32_t v = rela_version();
+    return rela_buffer_printf(out, err,
+                              cli->common.json ? "{\"version\": \"%u.%u.%u\", \"threads\": %d}\n"
+                                               : "rela %u.%u.%u\nthreads %d\n",
+                              v >> 16, v >> 8 & 255, v & 255, n);
 }

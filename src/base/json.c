@@ -17,6 +17,7 @@ static rela_status scan_number(rela_json *j, rela_span *number, rela_error *err)
 static rela_status skip_open(rela_json *j, uint64_t *objects, int *depth, bool *value,
                              rela_error *err);
 static rela_status skip_scalar(rela_json *j, rela_error *err);
+static rela_status quote_valid(rela_buffer *out, const char *text, size_t len, rela_error *err);
 static bool take_word(rela_json *j, const char *word);
 static bool take_hex(rela_json *j, uint32_t *code);
 static void skip_blank(rela_json *j);
@@ -175,6 +176,18 @@ rela_status rela_json_fail(const rela_json *j, rela_error *err, const char *expe
 }
 
 rela_status rela_json_quote(rela_buffer *out, const char *text, size_t len, rela_error *err)
+{
+    if (rela_utf8_valid(text, len) == len)
+        return quote_valid(out, text, len, err);
+    rela_buffer good = RELA_BUFFER_INIT;
+    size_t n_bad = 0;
+    rela_status st = rela_utf8_repair(&good, &n_bad, text, len, err);
+    st = st ? st : quote_valid(out, good.data, good.len, err);
+    rela_buffer_free(&good);
+    return st;
+}
+
+static rela_status quote_valid(rela_buffer *out, const char *text, size_t len, rela_error *err)
 {
     static const char SHORT[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter */
     rela_status st = rela_buffer_append_char(out, '"', err);

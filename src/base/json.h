@@ -45,7 +45,7 @@ enum { RELA_JSON_DEPTH = 64 };
 /* RELA_FORMAT with "byte N: ...; expected ..." at the present place. */
 rela_status rela_json_fail(const rela_json *j, rela_error *err, const char *expected);
 
-/* Appends text as a JSON string. It must be UTF-8. */
+/* Appends text as a JSON string; bytes that are not UTF-8 become U+FFFD. */
 rela_status rela_json_quote(rela_buffer *out, const char *text, size_t len, rela_error *err);
 
 #endif

@@ -240,7 +240,7 @@ static rela_status find_blocks(rela_checkpoint *c, rela_error *err)
         const size_t len = slash ? (size_t)(slash - name.text) : 0;
         if (!slash)
             continue;
-        if (len < 1 || len >= RELA_BLOCK_NAME_MAX)
+        if (len < 1 || len >= RELA_BLOCK_NAME_MAX || !rela_key_plain((rela_span){ name.text, len }))
             return rela_fail(err, RELA_FORMAT,
                              "tensor '%.*s': not a parameter of this configuration", (int)name.len,
                              name.text);

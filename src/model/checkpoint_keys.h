@@ -16,8 +16,11 @@ enum { RELA_SECTION_NAME_MAX = 64 };
 
 /* Is it one of the keys above, or the hash? */
 bool rela_key_reserved(rela_span key);
-/* Is it a name that a text of the caller may have? */
+/* Is it a name that a text of the caller may have: the record, the state, or "text." and letters,
+ * digits, '.', '-' and '_'? */
 bool rela_key_section(rela_span key);
+bool rela_key_text(rela_span key);  /* one of those that begin with "text." */
+bool rela_key_plain(rela_span key); /* made of such characters only */
 
 /* Lines of a text; the last one counts with or without its end. */
 size_t rela_count_lines(rela_span text);

@@ -114,7 +114,7 @@ const rela_section *rela_extras_get(const rela_extras *e, const char *name)
 rela_status rela_extras_lend(rela_extras *e, const char *name, real *values, rela_error *err)
 {
     const size_t len = strlen(name);
-    bool good = len > 0 && len < RELA_BLOCK_NAME_MAX && !strchr(name, '/');
+    bool good = len > 0 && len < RELA_BLOCK_NAME_MAX && rela_key_plain((rela_span){ name, len });
     for (size_t i = 0; i < e->n_blocks; i++)
         good = good && strcmp(e->blocks[i].name, name) != 0;
     if (!good || e->n_blocks == RELA_BLOCKS_MAX)
@@ -146,11 +146,24 @@ bool rela_key_reserved(rela_span key)
 
 bool rela_key_section(rela_span key)
 {
+    return span_is(key, RELA_SECTION_RECORD) || span_is(key, RELA_SECTION_STATE) ||
+           rela_key_text(key);
+}
+
+bool rela_key_text(rela_span key)
+{
     static const char PREFIX[] = "text.";
-    if (span_is(key, RELA_SECTION_RECORD) || span_is(key, RELA_SECTION_STATE))
-        return true;
     return key.len > strlen(PREFIX) && key.len < RELA_SECTION_NAME_MAX &&
-           memcmp(key.text, PREFIX, strlen(PREFIX)) == 0 && !memchr(key.text, '\0', key.len);
+           memcmp(key.text, PREFIX, strlen(PREFIX)) == 0 && rela_key_plain(key);
+}
+
+bool rela_key_plain(rela_span key)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    for (size_t i = 0; i < key.len; i++)
+        if (!memchr(PLAIN, key.text[i], strlen(PLAIN)))
+            return false;
+    return true;
 }
 
 size_t rela_count_lines(rela_span text)

@@ -229,6 +229,9 @@ static void quoted_text_scans_back(void **state)
     CHECK_OK(rela_json_quote(&quoted, NULL, 0, &err), err);
     assert_string_equal(quoted.data, "\"\"");
     rela_buffer_free(&quoted);
+    CHECK_OK(rela_json_quote(&quoted, "a\xFF\n", 3, &err), err);
+    assert_string_equal(quoted.data, "\"a\xEF\xBF\xBD\\n\"");
+    rela_buffer_free(&quoted);
 }
 
 static void quoting_survives_no_memory(void **state)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/model.h - model files: what one holds, and the mean of several.
+ *
+ * A model file is one file in the safetensors layout: weights, configuration, subword codes,
+ * vocabularies, text pipeline, training record and a content hash. A checkpoint is the same file
+ * with the state of training added. Files are not trusted: everything is checked before it is used,
+ * and a file that is damaged or does not fit its own configuration is RELA_FORMAT. */
+#ifndef RELA_MODEL_H
+#define RELA_MODEL_H
+
+#include "rela/rela.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rela_model_info_options {
+    size_t struct_size;
+    int32_t json;       /* not 0: one JSON object instead of a table for people */
+    int32_t n_threads;  /* 0: all */
+    int64_t max_header; /* bytes that the header of the file may have; 0: 16 MiB */
+} rela_model_info_options;
+
+RELA_API void rela_model_info_options_init(rela_model_info_options *o, size_t size);
+
+/* Reads and checks a whole model file and appends what it holds: configuration, parameters per
+ * block, texts, training record. o may be NULL. */
+RELA_API rela_status rela_model_info(rela_buffer *out, const char *path,
+                                     const rela_model_info_options *o, rela_error *err);
+
+typedef struct rela_model_average_options {
+    size_t struct_size;
+    int32_t last;      /* use only the last so many of the files; 0: all */
+    int32_t n_threads; /* 0: all */
+    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: nobody listens */
+    void *notice_ctx;
+} rela_model_average_options;
+
+RELA_API void rela_model_average_options_init(rela_model_average_options *o, size_t size);
+
+/* Writes the plain mean of the parameters of several models or checkpoints. A path that is a
+ * directory stands for the checkpoints in it (or in its folder "checkpoints"), oldest first. Models
+ * whose configurations or texts differ are refused with RELA_FORMAT. The result has the texts of
+ * its parts, no state of training, and a record that names them. o may be NULL. */
+RELA_API rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
+                                        const rela_model_average_options *o, rela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

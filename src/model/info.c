@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/info.c - rela_model_info of rela/model.h: a model file described for people and as
+ * JSON.
+ */
+#include "rela/model.h"
+
+#include "base/json.h"
+#include "model/checkpoint.h"
+#include "model/checkpoint_keys.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { GROUP_NAME = 24 };
+
+/* Parameters that belong together: "embed", "enc.0". */
+typedef struct group {
+    char name[GROUP_NAME];
+    size_t tensors, count;
+} group;
+
+static rela_status write_table(rela_buffer *out, const char *path, const rela_checkpoint *c,
+                               rela_error *err);
+static rela_status write_json(rela_buffer *out, const char *path, const rela_checkpoint *c,
+                              rela_error *err);
+static rela_status table_config(rela_buffer *out, const rela_checkpoint *c, rela_error *err);
+static rela_status table_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err);
+static rela_status json_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err);
+static rela_status json_raw(rela_buffer *out, const rela_checkpoint *c, const char *key,
+                            rela_error *err);
+static bool next_group(group *g, const rela_params *p, size_t *at);
+
+void rela_model_info_options_init(rela_model_info_options *o, size_t size)
+{
+    memset(o, 0, size);
+    o->struct_size = size;
+}
+
+rela_status rela_model_info(rela_buffer *out, const char *path,
+                            const rela_model_info_options *options, rela_error *err)
+{
+    rela_model_info_options o;
+    rela_model_info_options_init(&o, sizeof o);
+    if (options)
+        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    if (o.max_header < 0)
+        return rela_fail(err, RELA_ARG, "max_header is negative");
+    const rela_checkpoint_options how = { .n_threads = o.n_threads,
+                                          .max_header = (size_t)o.max_header };
+    rela_checkpoint *c = NULL;
+    rela_status st = rela_checkpoint_open(&c, path, &how, err);
+    st = st ? st : rela_checkpoint_read(c, NULL, how.n_threads, err);
+    if (st == RELA_OK)
+        st = o.json ? write_json(out, path, c, err) : write_table(out, path, c, err);
+    rela_checkpoint_close(c);
+    return st;
+}
+
+static rela_status write_table(rela_buffer *out, const char *path, const rela_checkpoint *c,
+                               rela_error *err)
+{
+    const rela_safetensors *f = rela_checkpoint_file(c);
+    const rela_params *p = rela_checkpoint_params(c);
+    const bool state = rela_safetensors_metadata_find(f, RELA_SECTION_STATE) != NULL;
+    const char *hash = rela_checkpoint_hash(c);
+    rela_status st = rela_buffer_printf(
+        out, err, "file            %s\nformat          " FORMAT_NAME " " FORMAT_VERSION ", %s\n",
+        path, state ? "checkpoint" : "model");
+    st = st ? st
+            : rela_buffer_printf(out, err, "bytes           %" PRIu64 "\nhash            %s\n",
+                                 rela_safetensors_size(f),
+                                 *hash ? hash : "none: damage would go unnoticed");
+    st = st ? st : table_config(out, c, err);
+    st = st ? st
+            : rela_buffer_printf(out, err, "parameters      %zu in %zu tensors\n", p->count, p->n);
+    group g;
+    for (size_t at = 0; st == RELA_OK && next_group(&g, p, &at);)
+        st = rela_buffer_printf(out, err, "  %-18s  %12zu in %zu\n", g.name, g.count, g.tensors);
+    for (size_t i = 0; st == RELA_OK && rela_checkpoint_block(c, i); i++)
+        st = rela_buffer_printf(out, err, "further block   %s\n", rela_checkpoint_block(c, i));
+    st = st ? st : table_texts(out, c, err);
+    const rela_metadata *record = rela_safetensors_metadata_find(f, RELA_SECTION_RECORD);
+    if (st == RELA_OK && record)
+        st = rela_buffer_printf(out, err, "record          %.*s\n", (int)record->value.len,
+                                record->value.text);
+    return st;
+}
+
+/* One line per key, taken from the JSON form, so that the table never lags behind it. */
+static rela_status table_config(rela_buffer *out, const rela_checkpoint *c, rela_error *err)
+{
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_json j;
+    rela_span key;
+    bool more = false;
+    rela_status st = rela_buffer_append_text(out, "configuration\n", err);
+    st = st ? st : rela_config_to_json(&text, rela_checkpoint_config(c), err);
+    st = st ? st : rela_json_start(&j, text.data, text.len, err);
+    st = st ? st : rela_json_object(&j, err);
+    while (st == RELA_OK && (st = rela_json_key(&j, &key, &more, err)) == RELA_OK && more) {
+        const char *value = j.at;
+        if ((st = rela_json_skip(&j, err)) != RELA_OK)
+            break;
+        const size_t quote = *value == '"'; /* names have nothing to unescape */
+        st = rela_buffer_printf(out, err, "  %-18.*s  %12.*s\n", (int)key.len, key.text,
+                                (int)((size_t)(j.at - value) - 2 * quote), value + quote);
+    }
+    rela_buffer_free(&text);
+    return st;
+}
+
+static rela_status table_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err)
+{
+    const rela_safetensors *f = rela_checkpoint_file(c);
+    rela_status st = rela_buffer_append_text(out, "texts\n", err);
+    for (size_t i = 0; i < rela_safetensors_n_metadata(f) && st == RELA_OK; i++) {
+        const rela_metadata *m = rela_safetensors_metadata_at(f, i);
+        if (rela_key_text(m->key))
+            st =
+                rela_buffer_printf(out, err, "  %-18.*s  %12zu bytes, %zu lines\n", (int)m->key.len,
+                                   m->key.text, m->value.len, rela_count_lines(m->value));
+    }
+    return st;
+}
+
+static rela_status write_json(rela_buffer *out, const char *path, const rela_checkpoint *c,
+                              rela_error *err)
+{
+    const rela_safetensors *f = rela_checkpoint_file(c);
+    const rela_params *p = rela_checkpoint_params(c);
+    const char *hash = rela_checkpoint_hash(c);
+    rela_status st = rela_buffer_append_text(out, "{\"file\": ", err);
+    st = st ? st : rela_json_quote(out, path, strlen(path), err);
+    st = st ? st
+            : rela_buffer_printf(out, err,
+                                 ", \"format\": \"" FORMAT_NAME "\", \"version\": " FORMAT_VERSION
+                                 ", \"bytes\": %" PRIu64 ", \"hash\": ",
+                                 rela_safetensors_size(f));
+    st = st      ? st
+         : *hash ? rela_json_quote(out, hash, strlen(hash), err)
+                 : rela_buffer_append_text(out, "null", err);
+    st = st ? st : rela_buffer_append_text(out, ", \"config\": ", err);
+    st = st ? st : rela_config_to_json(out, rela_checkpoint_config(c), err);
+    st = st ? st
+            : rela_buffer_printf(
+                  out, err, ", \"parameters\": {\"count\": %zu, \"tensors\": %zu, \"blocks\": {",
+                  p->count, p->n);
+    group g;
+    for (size_t at = 0, i = 0; st == RELA_OK && next_group(&g, p, &at); i++)
+        st = rela_buffer_printf(out, err, "%s\"%s\": %zu", i ? ", " : "", g.name, g.count);
+    st = st ? st : rela_buffer_append_text(out, "}}, \"further\": [", err);
+    for (size_t i = 0; st == RELA_OK && rela_checkpoint_block(c, i); i++) {
+        const char *name = rela_checkpoint_block(c, i);
+        st = i ? rela_buffer_append_text(out, ", ", err) : RELA_OK;
+        st = st ? st : rela_json_quote(out, name, strlen(name), err);
+    }
+    st = st ? st : json_texts(out, c, err);
+    st = st ? st : rela_buffer_append_text(out, ", \"record\": ", err);
+    st = st ? st : json_raw(out, c, RELA_SECTION_RECORD, err);
+    st = st ? st : rela_buffer_append_text(out, ", \"state\": ", err);
+    st = st ? st : json_raw(out, c, RELA_SECTION_STATE, err);
+    return st ? st : rela_buffer_append_text(out, "}\n", err);
+}
+
+static rela_status json_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err)
+{
+    const rela_safetensors *f = rela_checkpoint_file(c);
+    rela_status st = rela_buffer_append_text(out, "], \"texts\": {", err);
+    bool first = true;
+    for (size_t i = 0; i < rela_safetensors_n_metadata(f) && st == RELA_OK; i++) {
+        const rela_metadata *m = rela_safetensors_metadata_at(f, i);
+        if (!rela_key_text(m->key))
+            continue;
+        st = first ? RELA_OK : rela_buffer_append_text(out, ", ", err);
+        st = st ? st : rela_json_quote(out, m->key.text, m->key.len, err);
+        st = st ? st
+                : rela_buffer_printf(out, err, ": {\"bytes\": %zu, \"lines\": %zu}", m->value.len,
+                                     rela_count_lines(m->value));
+        first = false;
+    }
+    return st ? st : rela_buffer_append_char(out, '}', err);
+}
+
+/* A text that is JSON itself, which opening the file has checked. */
+static rela_status json_raw(rela_buffer *out, const rela_checkpoint *c, const char *key,
+                            rela_error *err)
+{
+    const rela_metadata *m = rela_safetensors_metadata_find(rela_checkpoint_file(c), key);
+    return m ? rela_buffer_append(out, m->value.text, m->value.len, err)
+             : rela_buffer_append_text(out, "null", err);
+}
+
+/* The group that begins at parameter *at: its stack and layer, or the first part of its name. */
+static bool next_group(group *g, const rela_params *p, size_t *at)
+{
+    *g = (group){ .count = 0 };
+    for (; *at < p->n; ++*at) {
+        const char *name = p->items[*at].name;
+        size_t len = strcspn(name, ".");
+        if (name[len] == '.' && name[len + 1] >= '0' && name[len + 1] <= '9')
+            len += 1 + strcspn(name + len + 1, ".");
+        len = len < sizeof g->name ? len : sizeof g->name - 1;
+        if (g->tensors == 0)
+            memcpy(g->name, name, len);
+        else if (strlen(g->name) != len || memcmp(g->name, name, len) != 0)
+            break;
+        g->tensors++;
+        g->count += rela_param_count(&p->items[*at]);
+    }
+    return g->tensors > 0;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_model_file.c - the functions of rela/model.h: description and average; and a file
+ * that was written without any code of ours. */
+#include "model_file.h"
+
+#include "base/fault.h"
+#include "rela/model.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+static scratch at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return scratch_start(&at);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return scratch_end(&at);
+}
+
+/* tools/golden/model_file.py wrote it from docs/formats.md. */
+#define GOLDEN "tests/golden/model-v1.rela"
+
+static void a_file_of_version_1_loads_for_ever(void **state)
+{
+    (void)state;
+    rela_net n;
+    rela_extras e;
+    rela_error err;
+    const rela_checkpoint_options o = { .blocks = true };
+    CHECK_OK(rela_net_load(&n, &e, GOLDEN, &o, &err), err);
+    assert_int_equal(n.config.ffn, 6);
+    assert_string_equal(n.config.kind[RELA_ATTN_DEC]->name, "rela-i");
+    const real *w = n.weights + n.layout.embed_src;
+    CHECK(w[0] == -50.0f / 64 && w[1] == -13.0f / 64, "%g %g", (double)w[0], (double)w[1]);
+    assert_string_equal(rela_extras_get(&e, RELA_SECTION_RECORD)->text,
+                        "{\"updates\":300,\"loss\":2.5}");
+    assert_int_equal(e.n_blocks, 2);
+    /* Written by us it has another header, but the same contents, hence the same hash. */
+    CHECK_OK(rela_net_save(at.path, &n, &e, NULL, &err), err);
+    rela_checkpoint *a = NULL, *b = NULL;
+    CHECK_OK(rela_checkpoint_open(&a, GOLDEN, NULL, &err), err);
+    CHECK_OK(rela_checkpoint_open(&b, at.path, NULL, &err), err);
+    assert_string_equal(rela_checkpoint_hash(a), rela_checkpoint_hash(b));
+    rela_checkpoint_close(a);
+    rela_checkpoint_close(b);
+    rela_extras_deinit(&e);
+    rela_net_deinit(&n);
+}
+
+static void a_file_is_described(void **state)
+{
+    (void)state;
+    static const char *const TABLE[] = {
+        "format          rela-model 1, checkpoint\n",
+        "hash            xxh3-128:addd43237ef1e55141f47541d727235c\n",
+        "  attention_dec             rela-i\n",
+        "parameters      468 in 42 tensors\n",
+        "  enc.0                        162 in 14\n",
+        "further block   adam.v\n",
+        "  text.vocab.src                27 bytes, 5 lines\n",
+        "record          {\"updates\":300,\"loss\":2.5}\n",
+    };
+    static const char *const JSON[] = {
+        "{\"file\": \"tests/golden/model-v1.rela\", \"format\": \"rela-model\", \"version\": 1, ",
+        "\"config\": {\"width\":4,\"ffn\":6,",
+        "\"parameters\": {\"count\": 468, \"tensors\": 42, \"blocks\": {\"embed\": 44, ",
+        "\"further\": [\"adam.m\", \"adam.v\"]",
+        "\"text.vocab.src\": {\"bytes\": 27, \"lines\": 5}",
+        "\"record\": {\"updates\":300,\"loss\":2.5}, \"state\": {\"update\":300,",
+    };
+    rela_error err;
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_model_info_options o;
+    rela_model_info_options_init(&o, sizeof o);
+    CHECK_OK(rela_model_info(&text, GOLDEN, NULL, &err), err);
+    for (size_t i = 0; i < sizeof TABLE / sizeof TABLE[0]; i++)
+        CHECK(strstr(text.data, TABLE[i]), "no '%s' in\n%s", TABLE[i], text.data);
+    rela_buffer_clear(&text);
+    o.json = 1;
+    CHECK_OK(rela_model_info(&text, GOLDEN, &o, &err), err);
+    for (size_t i = 0; i < sizeof JSON / sizeof JSON[0]; i++)
+        CHECK(strstr(text.data, JSON[i]), "no '%s' in\n%s", JSON[i], text.data);
+    rela_buffer_clear(&text);
+    o.max_header = 1000;
+    assert_int_equal(rela_model_info(&text, GOLDEN, &o, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "the limit is 1000"));
+    o.max_header = -1;
+    assert_int_equal(rela_model_info(&text, GOLDEN, &o, &err), RELA_ARG);
+    assert_int_equal(rela_model_info(&text, "no/such/file", NULL, &err), RELA_IO);
+    assert_int_equal(text.len, 0);
+    rela_buffer_free(&text);
+}
+
+/* ---- average ---- */
+
+static void save_seeded(const char *path, uint64_t seed, size_t d, const char *bpe)
+{
+    const rela_config c = small_config(d, 5);
+    rela_net n;
+    rela_extras e = { 0 };
+    rela_error err;
+    char record[64];
+    start_net(&n, &c, seed);
+    set_text(&e, RELA_SECTION_BPE, bpe);
+    set_text(&e, RELA_SECTION_STATE, "{}");
+    (void)snprintf(record, sizeof record, "{\"seed\":%d}", (int)seed);
+    set_text(&e, RELA_SECTION_RECORD, record);
+    CHECK_OK(rela_extras_lend(&e, "adam.m", n.weights, &err), err);
+    CHECK_OK(rela_net_save(path, &n, &e, NULL, &err), err);
+    rela_extras_deinit(&e);
+    rela_net_deinit(&n);
+}
+
+/* run/checkpoints with files of the given numbers, whose seeds they are. */
+typedef struct run {
+    char dir[300], folder[320], files[8][360];
+    size_t n;
+} run;
+
+static void run_start(run *r, const int *numbers, size_t n)
+{
+    rela_error err;
+    (void)snprintf(r->dir, sizeof r->dir, "%s/run", at.dir);
+    (void)snprintf(r->folder, sizeof r->folder, "%s/checkpoints", r->dir);
+    CHECK_OK(rela_dir_make(r->folder, &err), err);
+    for (r->n = 0; r->n < n; r->n++) {
+        char *file = r->files[r->n];
+        (void)snprintf(file, sizeof r->files[0], "%s/%06d.rela", r->folder, numbers[r->n]);
+        save_seeded(file, (uint64_t)numbers[r->n], 4, "codes\n");
+    }
+    /* What else may lie there. */
+    (void)snprintf(r->files[r->n], sizeof r->files[0], "%s/best.rela", r->folder);
+    CHECK_OK(rela_file_write(r->files[r->n++], "none of ours", 12, &err), err);
+    (void)snprintf(r->files[r->n], sizeof r->files[0], "%s/000001.rela.tmp-7-0", r->folder);
+    CHECK_OK(rela_file_write(r->files[r->n++], "cut", 3, &err), err);
+}
+
+static void run_end(const run *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        assert_int_equal(unlink(r->files[i]), 0);
+    assert_int_equal(rmdir(r->folder), 0);
+    assert_int_equal(rmdir(r->dir), 0);
+}
+
+/* at.other must hold the mean of models with these seeds. */
+static void check_mean(const uint64_t *seeds, size_t n)
+{
+    const rela_config c = small_config(4, 5);
+    rela_net mean, part;
+    rela_extras e;
+    rela_error err;
+    CHECK_OK(rela_net_load(&mean, &e, at.other, NULL, &err), err);
+    const rela_params *p = &mean.layout.params;
+    double *sum = test_calloc(p->total, sizeof *sum);
+    for (size_t i = 0; i < n; i++) {
+        start_net(&part, &c, seeds[i]);
+        for (size_t k = 0; k < p->total; k++)
+            sum[k] += (double)part.weights[k];
+        rela_net_deinit(&part);
+    }
+    for (size_t k = 0; k < p->total; k++)
+        CHECK(mean.weights[k] == (real)(sum[k] / (double)n), "number %d", (int)k);
+    test_free(sum);
+    assert_int_equal(e.n_sections, 2); /* codes and record: the state is gone */
+    assert_string_equal(rela_extras_get(&e, RELA_SECTION_BPE)->text, "codes\n");
+    char last[64];
+    (void)snprintf(last, sizeof last, "],\"last\":{\"seed\":%d}}", (int)seeds[n - 1]);
+    const char *record = rela_extras_get(&e, RELA_SECTION_RECORD)->text;
+    CHECK(strstr(record, last) && strstr(record, "{\"average\":[{\"file\":\"") == record, "%s",
+          record);
+    rela_extras_deinit(&e);
+    rela_net_deinit(&mean);
+}
+
+static void the_mean_is_exact(void **state)
+{
+    (void)state;
+    static const int NUMBERS[] = { 300, 100, 200, 1000000, 999999 };
+    run r;
+    rela_error err;
+    rela_model_average_options o;
+    run_start(&r, NUMBERS, 5);
+    rela_model_average_options_init(&o, sizeof o);
+    const char *const files[] = { r.files[0], r.files[1] }, *const dirs[] = { r.dir, r.folder };
+    CHECK_OK(rela_model_average(at.other, files, 2, NULL, &err), err);
+    check_mean((const uint64_t[]){ 300, 100 }, 2);
+    CHECK_OK(rela_model_average(at.other, dirs, 1, NULL, &err), err);
+    check_mean((const uint64_t[]){ 100, 200, 300, 999999, 1000000 }, 5);
+    o.last = 3;
+    for (int threads = 1; threads < 4; threads++) {
+        o.n_threads = threads;
+        CHECK_OK(rela_model_average(at.other, dirs + 1, 1, &o, &err), err);
+        check_mean((const uint64_t[]){ 300, 999999, 1000000 }, 3);
+    }
+    o.last = 1;
+    CHECK_OK(rela_model_average(at.other, files, 2, &o, &err), err);
+    check_mean((const uint64_t[]){ 100 }, 1);
+    o.last = 6;
+    assert_int_equal(rela_model_average(at.other, dirs, 1, &o, &err), RELA_ARG);
+    assert_non_null(strstr(err.message, "5 checkpoints to average; 6 are wanted"));
+    assert_int_equal(rela_model_average(at.other, NULL, 0, NULL, &err), RELA_ARG);
+    run_end(&r);
+}
+
+static void models_that_differ_are_not_mixed(void **state)
+{
+    (void)state;
+    rela_error err;
+    const char *const files[] = { at.path, GOLDEN }, *const same[] = { at.path, at.other };
+    save_seeded(at.path, 1, 4, "codes\n");
+    assert_int_equal(rela_model_average(at.other, files, 2, NULL, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "model-v1.rela: its configuration differs"));
+    assert_false(rela_file_exists(at.other));
+    save_seeded(at.other, 1, 4, "other codes\n");
+    assert_int_equal(rela_model_average(at.other, same, 2, NULL, &err), RELA_FORMAT);
+    assert_non_null(strstr(err.message, "other.rela: its 'text.bpe' differs"));
+    sample_save(at.other, 4, 5, false);
+    assert_int_equal(rela_model_average(at.other, same, 2, NULL, &err), RELA_FORMAT);
+    assert_int_equal(rela_model_average(at.other, same + 1, 1, NULL, &err), RELA_OK);
+}
+
+static void failing_calls_are_survived(void **state)
+{
+    (void)state;
+    static const int NUMBERS[] = { 1, 2 };
+    run r;
+    run_start(&r, NUMBERS, 2);
+    const char *const dirs[] = { r.dir };
+    for (int turn = 0; turn < 4; turn++)
+        for (uint64_t n = 1;; n++) {
+            const rela_fault_class c = turn / 2 ? RELA_FAULT_FILE : RELA_FAULT_MEM;
+            rela_model_average_options o;
+            rela_error err = { RELA_OK, "" };
+            rela_buffer text = RELA_BUFFER_INIT;
+            rela_memory_stats before, after;
+            (void)unlink(at.other);
+            rela_model_average_options_init(&o, sizeof o);
+            o.n_threads = 1;
+            rela_memory_stats_get(&before);
+            rela_fault_set(c, n, turn % 2);
+            rela_status st = rela_model_average(at.other, dirs, 1, &o, &err);
+            if (st == RELA_OK)
+                st = rela_model_info(&text, at.other, NULL, &err);
+            const uint64_t seen = rela_fault_seen(c);
+            rela_fault_set(c, 0, false);
+            rela_buffer_free(&text);
+            rela_memory_stats_get(&after);
+            CHECK(after.live == before.live, "call %d: leak", (int)n);
+            CHECK(st == RELA_OK || err.message[0], "call %d: no message", (int)n);
+            CHECK(st == RELA_OK || st == RELA_NOMEM || st == RELA_IO, "call %d: %d", (int)n, st);
+            if (seen < n) {
+                CHECK(st == RELA_OK, "%s", err.message);
+                break;
+            }
+        }
+    run_end(&r);
+}
+
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FRESH(a_file_of_version_1_loads_for_ever),
+        FRESH(a_file_is_described),
+        FRESH(the_mean_is_exact),
+        FRESH(models_that_differ_are_not_mixed),
+        FRESH(failing_calls_are_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
