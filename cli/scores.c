@@ -29,6 +29,7 @@ static rela_status count_system(uint32_t **at, block_head *head, const rela_cli_
 static rela_status make_segments(block_text *t, const rela_cli_scoring *s,
                                  const rela_cli_rows *rows, rela_error *err);
 static void free_segments(block_text *t);
+static uint64_t count_bad(const rela_cli_rows *rows, size_t n_files);
 static rela_status add_block(void *ctx, const rela_cli_rows *rows, rela_error *err);
 static rela_status report_lines(rela_buffer *out, bool json, const rela_cli_scoring *s,
                                 const rela_metric *m, int64_t width, rela_error *err);
@@ -170,6 +171,7 @@ static rela_status count_block(void *ctx, rela_cli_rows *rows, rela_error *err)
     for (size_t i = 0; i < s->systems.n && st == RELA_OK; i++)
         st = count_system(&at, &head, s, rows, &t, i, err);
     if (st == RELA_OK) {
+        head.n_repaired = count_bad(rows, s->systems.n + s->refs.n);
         memcpy(rows->out.data, &head, sizeof head);
         rows->out.len = size;
     }
@@ -190,12 +192,9 @@ static rela_status count_system(uint32_t **at, block_head *head, const rela_cli_
         head->n_tokenised += len > 1 && memcmp(hyp.text + len - 2, " .", 2) == 0;
     }
     for (size_t i = 0; i < s->n_metrics; i++) {
-        size_t n_repaired = 0;
-        const rela_status st =
-            rela_metric_count(*at, &n_repaired, s->metrics[i], t->segments, rows->n, 1, err);
+        const rela_status st = rela_metric_count(*at, s->metrics[i], t->segments, rows->n, 1, err);
         if (st != RELA_OK)
             return st;
-        head->n_repaired += i == 0 ? n_repaired : 0;
         *at += rows->n * rela_metric_n_stats(s->metrics[i]);
     }
     return RELA_OK;
@@ -228,6 +227,21 @@ static void free_segments(block_text *t)
     rela_mem_free(t->segments);
     rela_mem_free(t->refs);
     rela_mem_free(t->lens);
+}
+
+/* Lines that are not UTF-8 in some file. */
+static uint64_t count_bad(const rela_cli_rows *rows, size_t n_files)
+{
+    uint64_t n_bad = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        bool good = true;
+        for (size_t f = 0; f < n_files && good; f++) {
+            const rela_span s = rows->cells[i * n_files + f];
+            good = rela_utf8_valid(s.text, s.len) == s.len;
+        }
+        n_bad += !good;
+    }
+    return n_bad;
 }
 
 /* Moves the statistics of a block to the tables. */

@@ -23,7 +23,7 @@ typedef struct rela_cli_scoring {
     rela_list refs, systems; /* files */
     rela_cli_counts *counts; /* (n_systems, n_metrics) */
     uint64_t n_lines;
-    uint64_t n_repaired;  /* lines that were not UTF-8, with any system */
+    uint64_t n_repaired;  /* lines that are not UTF-8 in some file */
     uint64_t n_tokenised; /* lines of systems that end in " ." */
 } rela_cli_scoring;
 

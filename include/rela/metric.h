@@ -107,9 +107,8 @@ RELA_API void rela_metric_destroy(rela_metric *m); /* NULL is fine */
 RELA_API size_t rela_metric_n_stats(const rela_metric *m);
 RELA_API const char *rela_metric_name(const rela_metric *m); /* "BLEU", "chrF2++"; lent */
 
-/* stats (n, n_stats) = statistics of n segments, on n_threads threads (0: all). n_repaired counts
- * the segments with bytes that are not UTF-8; it may be NULL. */
-RELA_API rela_status rela_metric_count(uint32_t *stats, size_t *n_repaired, const rela_metric *m,
+/* stats (n, n_stats) = statistics of n segments, on n_threads threads (0: all). */
+RELA_API rela_status rela_metric_count(uint32_t *stats, const rela_metric *m,
                                        const rela_segment *segments, size_t n, int32_t n_threads,
                                        rela_error *err);
 

@@ -14,7 +14,6 @@ static const double BETA_MAX = 100, FLOOR_DEFAULT = 0.1, ADD_K_DEFAULT = 1;
 typedef struct worker {
     rela_status status;
     rela_error err;
-    size_t n_repaired;
 } worker;
 
 typedef struct count_job {
@@ -96,20 +95,17 @@ const char *rela_metric_name(const rela_metric *m)
     return m->name.data;
 }
 
-rela_status rela_metric_count(uint32_t *stats, size_t *n_repaired, const rela_metric *m,
-                              const rela_segment *segments, size_t n, int32_t n_threads,
-                              rela_error *err)
+rela_status rela_metric_count(uint32_t *stats, const rela_metric *m, const rela_segment *segments,
+                              size_t n, int32_t n_threads, rela_error *err)
 {
     const int threads = rela_par_threads(n_threads);
     rela_status st = RELA_OK;
-    size_t repaired = 0;
     count_job job = { .stats = stats, .m = m, .segments = segments };
     job.workers = rela_mem_zalloc((size_t)threads * sizeof *job.workers);
     if (!job.workers)
         return rela_fail(err, RELA_NOMEM, "no memory to count n-grams");
     rela_par_rows(n, threads, count_rows, &job);
     for (int i = 0; i < threads; i++) {
-        repaired += job.workers[i].n_repaired;
         if (st != RELA_OK || job.workers[i].status == RELA_OK)
             continue;
         st = job.workers[i].status;
@@ -117,8 +113,6 @@ rela_status rela_metric_count(uint32_t *stats, size_t *n_repaired, const rela_me
             *err = job.workers[i].err;
     }
     rela_mem_free(job.workers);
-    if (n_repaired)
-        *n_repaired = repaired;
     return st;
 }
 
@@ -182,7 +176,6 @@ rela_status rela_tally_text(rela_span *out, rela_tally *t, const char *text, siz
         rela_buffer_clear(&t->repaired);
         st = rela_utf8_repair(&t->repaired, &n_bad, text, len, err);
         *out = (rela_span){ t->repaired.data, t->repaired.len };
-        t->was_repaired = true;
     }
     if (st == RELA_OK && lowercase) {
         rela_buffer_clear(&t->lowered);
@@ -256,11 +249,9 @@ static void count_rows(void *ctx, size_t begin, size_t end, int thread)
     if (!t.grams)
         w->status = rela_fail(&w->err, RELA_NOMEM, "no memory to count n-grams");
     for (size_t i = begin; i < end && w->status == RELA_OK; i++) {
-        t.was_repaired = false;
         w->status = job->m->kind == RELA_METRIC_BLEU
                         ? rela_bleu_count(job->stats + i * k, &t, &job->segments[i], &w->err)
                         : rela_chrf_count(job->stats + i * k, &t, &job->segments[i], &w->err);
-        w->n_repaired += t.was_repaired;
     }
     free_tally(&t);
 }

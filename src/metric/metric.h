@@ -35,7 +35,6 @@ typedef struct rela_tally {
     size_t cap_codes[2];
     rela_symbols hyp, ref;             /* words; for chrF those of the punctuation split */
     rela_symbols hyp_chars, ref_chars; /* chrF only */
-    bool was_repaired;                 /* some text of the segment was not UTF-8 */
 } rela_tally;
 
 /* text becomes valid UTF-8, in lower case if asked for; lent until the next call. */
