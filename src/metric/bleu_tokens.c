@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/bleu_tokens.c - the tokenisers of BLEU, each a chain of rewriting steps.
+/* src/metric/bleu_tokens.c - the tokenisers of BLEU.
  *
- * The steps are those of mteval-v13a and mteval-v14 as sacrebleu applies them: one after the other
- * over the whole line, a match consuming its characters, because the figures depend on it. */
+ * sacrebleu rewrites the whole line by one regular expression after the other, a match consuming
+ * its characters, and the figures depend on that. Here intl does the same steps on code points; 13a
+ * draws the same boundaries in one pass. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "metric/chars.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 
 /* Writes the rewritten text to out, which has room for GROWTH_MAX times len; returns its length. */
-typedef size_t (*byte_step)(char *out, const char *s, size_t len);
 typedef size_t (*code_step)(uint32_t *out, const uint32_t *s, size_t len);
 
 enum { GROWTH_MAX = 3 };
@@ -25,16 +25,13 @@ static rela_status split_none(rela_symbols *out, rela_tally *t, rela_span s, rel
 static rela_status split_blanks(rela_symbols *out, rela_tally *t, rela_span s, rela_error *err);
 static rela_status push_word(rela_symbols *out, rela_tally *t, const char *bytes, size_t len,
                              rela_error *err);
-static size_t clean_13a(char *s, size_t len);
+static rela_status clean_13a(rela_span *s, rela_tally *t, rela_error *err);
 static size_t replace(char *s, size_t len, const char *from, const char *to);
-static size_t pad_symbols(char *out, const char *s, size_t len);
-static size_t split_after_other(char *out, const char *s, size_t len);
-static size_t split_before_other(char *out, const char *s, size_t len);
-static size_t split_dash(char *out, const char *s, size_t len);
 static size_t split_after_no_number(uint32_t *out, const uint32_t *s, size_t len);
 static size_t split_before_no_number(uint32_t *out, const uint32_t *s, size_t len);
 static size_t pad_symbol_codes(uint32_t *out, const uint32_t *s, size_t len);
 static rela_status room(rela_tally *t, int which, size_t n, rela_error *err);
+static bool is_letter(char c);
 static bool is_symbol(char c);
 static bool is_digit(char c);
 static bool is_stop(char c);
@@ -59,30 +56,39 @@ rela_status rela_bleu_split(rela_symbols *out, rela_tally *t, const char *text, 
     return SPLIT[o->tokens](out, t, s, err);
 }
 
+/* Symbols stand alone. A stop stands alone after anything but a digit, or before anything but a
+ * digit; but the first of these rules does not look at a stop that it has split off already, so
+ * that "a.,5" is "a", ".", ",5". A dash stands alone after a digit. */
 static rela_status split_13a(rela_symbols *out, rela_tally *t, rela_span s, rela_error *err)
 {
-    static const byte_step STEPS[] = { pad_symbols, split_after_other, split_before_other,
-                                       split_dash };
-    rela_status st = RELA_OK;
-    for (int i = 0; i < 2; i++)
-        rela_buffer_clear(&t->text[i]);
-    /* A blank on both sides, so that a stop at the very end has something after it. */
-    if ((st = rela_buffer_append_char(&t->text[0], ' ', err)) == RELA_OK &&
-        (st = rela_buffer_append(&t->text[0], s.text, s.len, err)) == RELA_OK)
-        st = rela_buffer_append_char(&t->text[0], ' ', err);
-    if (st != RELA_OK)
-        return st;
-    t->text[0].len = clean_13a(t->text[0].data, t->text[0].len);
-    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
-        const rela_buffer *from = &t->text[i % 2];
-        rela_buffer *to = &t->text[(i + 1) % 2];
-        rela_buffer_clear(to);
-        if ((st = rela_buffer_reserve(to, from->len * GROWTH_MAX, err)) != RELA_OK)
-            return st;
-        to->len = STEPS[i](to->data, from->data, from->len);
+    rela_status st = clean_13a(&s, t, err);
+    const char *const end = s.text + s.len;
+    const char *word = s.text; /* start of the one at hand */
+    char last = ' ';           /* the character before p */
+    bool split_off = false;    /* it is a stop after something else than a digit */
+    for (const char *p = s.text; p < end && st == RELA_OK;) {
+        const size_t blank = is_letter(*p) ? 0 : rela_blank_size(p, (size_t)(end - p));
+        bool alone = false;
+        if (blank == 0 && is_stop(*p)) {
+            split_off = !is_digit(last) && !split_off;
+            alone = split_off || p + 1 == end || !is_digit(p[1]);
+        } else {
+            split_off = false;
+            alone = blank == 0 && (is_symbol(*p) || (*p == '-' && is_digit(last)));
+        }
+        const size_t size = blank ? blank : 1;
+        if ((blank || alone) && p > word)
+            st = push_word(out, t, word, (size_t)(p - word), err);
+        if (alone && st == RELA_OK)
+            st = push_word(out, t, p, 1, err);
+        if (blank || alone)
+            word = p + size;
+        last = blank ? ' ' : *p;
+        p += size;
     }
-    const rela_buffer *last = &t->text[0];
-    return split_none(out, t, (rela_span){ last->data, last->len }, err);
+    if (st == RELA_OK && end > word)
+        st = push_word(out, t, word, (size_t)(end - word), err);
+    return st;
 }
 
 static rela_status split_intl(rela_symbols *out, rela_tally *t, rela_span s, rela_error *err)
@@ -137,7 +143,7 @@ static rela_status split_none(rela_symbols *out, rela_tally *t, rela_span s, rel
 
 static rela_status split_blanks(rela_symbols *out, rela_tally *t, rela_span s, rela_error *err)
 {
-    rela_buffer *b = &t->text[0];
+    rela_buffer *b = &t->text;
     rela_buffer_clear(b);
     rela_status st = rela_buffer_append(b, s.text, s.len, err);
     for (size_t i = 0; st == RELA_OK && t->m->bleu.lowercase && i < b->len; i++)
@@ -158,26 +164,26 @@ static rela_status push_word(rela_symbols *out, rela_tally *t, const char *bytes
     return st == RELA_OK ? rela_symbols_push(out, symbol, err) : st;
 }
 
-/* Markup of the evaluation campaigns; a text may hold line ends when it comes from a program. */
-static size_t clean_13a(char *s, size_t len)
+/* Takes out the markup of the evaluation campaigns, if there is any. A text may hold line ends when
+ * it does not come from a file. */
+static rela_status clean_13a(rela_span *s, rela_tally *t, rela_error *err)
 {
     static const struct {
         const char *from, *to;
-    } ENTITIES[] = {
-        { "&quot;", "\"" },
-        { "&amp;", "&" },
-        { "&lt;", "<" },
-        { "&gt;", ">" },
+    } CHANGES[] = {
+        { "<skipped>", "" }, { "-\n", "" },   { "\n", " " },   { "&quot;", "\"" },
+        { "&amp;", "&" },    { "&lt;", "<" }, { "&gt;", ">" },
     };
-    len = replace(s, len, "<skipped>", "");
-    if (memchr(s, '\n', len)) {
-        len = replace(s, len, "-\n", "");
-        len = replace(s, len, "\n", " ");
-    }
-    if (memchr(s, '&', len))
-        for (size_t i = 0; i < sizeof ENTITIES / sizeof ENTITIES[0]; i++)
-            len = replace(s, len, ENTITIES[i].from, ENTITIES[i].to);
-    return len;
+    rela_buffer *b = &t->text;
+    if (!memchr(s->text, '<', s->len) && !memchr(s->text, '&', s->len) &&
+        !memchr(s->text, '\n', s->len))
+        return RELA_OK;
+    rela_buffer_clear(b);
+    const rela_status st = rela_buffer_append(b, s->text, s->len, err);
+    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0] && st == RELA_OK; i++)
+        b->len = replace(b->data, b->len, CHANGES[i].from, CHANGES[i].to);
+    *s = (rela_span){ b->data, b->len };
+    return st;
 }
 
 /* In place, from left to right; to is not longer than from. */
@@ -199,65 +205,6 @@ static size_t replace(char *s, size_t len, const char *from, const char *to)
         return len;
     memmove(out, p, (size_t)(end - p));
     return (size_t)(out - s) + (size_t)(end - p);
-}
-
-static size_t pad_symbols(char *out, const char *s, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        const char c = s[i];
-        const bool symbol = is_symbol(c);
-        if (symbol)
-            out[n++] = ' ';
-        out[n++] = c;
-        if (symbol)
-            out[n++] = ' ';
-    }
-    return n;
-}
-
-/* A stop after anything but a digit. */
-static size_t split_after_other(char *out, const char *s, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        out[n++] = s[i];
-        if (!is_digit(s[i]) && i + 1 < len && is_stop(s[i + 1])) {
-            out[n++] = ' ';
-            out[n++] = s[++i];
-            out[n++] = ' ';
-        }
-    }
-    return n;
-}
-
-/* A stop before anything but a digit. */
-static size_t split_before_other(char *out, const char *s, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (is_stop(s[i]) && i + 1 < len && !is_digit(s[i + 1])) {
-            out[n++] = ' ';
-            out[n++] = s[i++];
-            out[n++] = ' ';
-        }
-        out[n++] = s[i];
-    }
-    return n;
-}
-
-static size_t split_dash(char *out, const char *s, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        out[n++] = s[i];
-        if (is_digit(s[i]) && i + 1 < len && s[i + 1] == '-') {
-            out[n++] = ' ';
-            out[n++] = s[++i];
-            out[n++] = ' ';
-        }
-    }
-    return n;
 }
 
 static size_t split_after_no_number(uint32_t *out, const uint32_t *s, size_t len)
@@ -311,11 +258,14 @@ static rela_status room(rela_tally *t, int which, size_t n, rela_error *err)
     return RELA_OK;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* All ASCII punctuation but ' - and the stops. */
 static bool is_symbol(char c)
 {
-    if (c >= 'a' && c <= 'z') /* most of them */
-        return false;
     return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
            (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }

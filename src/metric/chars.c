@@ -36,7 +36,6 @@ static const range INNER[] = {
 
 static bool in_ranges(const range *r, size_t n, uint32_t code);
 static bool is_plain(char c);
-static size_t blank_size(const char *s, size_t len);
 static const char *step_back(const char *s, const char *at);
 static bool is_cased(uint32_t code);
 static bool is_ignorable(uint32_t code);
@@ -62,14 +61,28 @@ uint32_t rela_char_class(uint32_t code)
     return c >= UTF8PROC_CATEGORY_SM && c <= UTF8PROC_CATEGORY_SO ? RELA_CHAR_SYMBOL : 0;
 }
 
+/* Only four lead bytes can start a wide one, so that
+ * most text is never decoded. Continuation bytes are no blanks. */
+size_t rela_blank_size(const char *s, size_t len)
+{
+    const unsigned char c = (unsigned char)*s;
+    if (c < 0x80)
+        return rela_char_is_blank(c);
+    if (c != 0xC2 && c != 0xE1 && c != 0xE2 && c != 0xE3)
+        return 0;
+    uint32_t code = 0;
+    const size_t n = rela_utf8_next(&code, s, len);
+    return n > 0 && rela_char_is_blank(code) ? n : 0;
+}
+
 bool rela_next_token(rela_span *token, const char **at, const char *end)
 {
     const char *p = *at;
     size_t n = 0;
-    while (p < end && !is_plain(*p) && (n = blank_size(p, (size_t)(end - p))) > 0)
+    while (p < end && !is_plain(*p) && (n = rela_blank_size(p, (size_t)(end - p))) > 0)
         p += n;
     const char *start = p;
-    while (p < end && (is_plain(*p) || blank_size(p, (size_t)(end - p)) == 0))
+    while (p < end && (is_plain(*p) || rela_blank_size(p, (size_t)(end - p)) == 0))
         p++;
     *at = p;
     *token = (rela_span){ start, (size_t)(p - start) };
@@ -81,7 +94,7 @@ size_t rela_segment_end(const char *s, size_t len)
     while (len > 0) {
         const char *last = step_back(s, s + len);
         const size_t n = (size_t)(s + len - last);
-        if (blank_size(last, n) != n)
+        if (rela_blank_size(last, n) != n)
             break;
         len -= n;
     }
@@ -130,20 +143,6 @@ static bool in_ranges(const range *r, size_t n, uint32_t code)
 static bool is_plain(char c)
 {
     return c > ' ' && c < 0x7F; /* char is signed or not: bytes from 0x80 fail one or the other */
-}
-
-/* Bytes of the blank at s; 0 if there is none. Only four lead bytes can start a wide one, so that
- * most text is never decoded. Continuation bytes are no blanks. */
-static size_t blank_size(const char *s, size_t len)
-{
-    const unsigned char c = (unsigned char)*s;
-    if (c < 0x80)
-        return rela_char_is_blank(c);
-    if (c != 0xC2 && c != 0xE1 && c != 0xE2 && c != 0xE3)
-        return 0;
-    uint32_t code = 0;
-    const size_t n = rela_utf8_next(&code, s, len);
-    return n > 0 && rela_char_is_blank(code) ? n : 0;
 }
 
 /* The start of the character before at; s < at. */

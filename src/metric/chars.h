@@ -22,6 +22,9 @@ enum {
 bool rela_char_is_blank(uint32_t code);
 uint32_t rela_char_class(uint32_t code); /* one of the above or 0; they fit beside a code point */
 
+/* Bytes of the blank at s (len >= 1); 0 if there is none. */
+size_t rela_blank_size(const char *s, size_t len);
+
 /* The next run of characters that are not blank; false at the end. */
 bool rela_next_token(rela_span *token, const char **at, const char *end);
 

@@ -261,10 +261,9 @@ static void free_tally(rela_tally *t)
     rela_ngrams_destroy(t->grams);
     rela_buffer_free(&t->repaired);
     rela_buffer_free(&t->lowered);
-    for (int i = 0; i < 2; i++) {
-        rela_buffer_free(&t->text[i]);
-        rela_mem_free(t->codes[i]);
-    }
+    rela_buffer_free(&t->text);
+    rela_mem_free(t->codes[0]);
+    rela_mem_free(t->codes[1]);
     rela_mem_free(t->hyp.items);
     rela_mem_free(t->ref.items);
     rela_mem_free(t->hyp_chars.items);

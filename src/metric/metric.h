@@ -30,8 +30,8 @@ typedef struct rela_tally {
     const rela_metric *m;
     rela_ngrams *grams;
     rela_buffer repaired, lowered;
-    rela_buffer text[2]; /* between the steps of a tokeniser */
-    uint32_t *codes[2];  /* the same for code points */
+    rela_buffer text;   /* rewritten by a tokeniser */
+    uint32_t *codes[2]; /* the same in code points, step by step */
     size_t cap_codes[2];
     rela_symbols hyp, ref;             /* words; for chrF those of the punctuation split */
     rela_symbols hyp_chars, ref_chars; /* chrF only */
