@@ -117,6 +117,41 @@ RELA_API rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus
 RELA_API rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_stats *stats,
                                             rela_error *err);
 
+/* The built-in corpus: simplified English and German with gold word alignments, made by a grammar.
+ * It needs no download, has any size, and is the same on every machine for the same seed. */
+typedef struct rela_corpus_make_options {
+    size_t struct_size;
+    const char *dir;      /* made if need be; gets {train,valid,test}.{src,tgt,align} */
+    uint64_t train;       /* pairs; the first n are the same for every size */
+    uint64_t valid, test; /* pairs; no sentence of them, of either side, occurs elsewhere */
+    uint64_t seed;
+    int32_t n_threads; /* 0: all */
+    int32_t tokenised; /* not 0: blanks between words and marks, as the alignments count */
+    rela_corpus_progress progress; /* in pairs */
+    void *progress_ctx;
+} rela_corpus_make_options;
+
+typedef struct rela_corpus_made {
+    uint64_t pairs[3];     /* train, valid, test */
+    uint64_t words[2];     /* source, target; all three parts, marks included */
+    uint64_t types[2];     /* different words, marks included */
+    uint32_t longest[2];   /* words of a sentence */
+    uint64_t unaligned[2]; /* words without a link */
+    uint64_t links;        /* sure and possible */
+    uint64_t possible;     /* links that are not sure */
+    uint64_t crossing;     /* links that cross another link of their pair */
+} rela_corpus_made;
+
+RELA_API void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size);
+
+/* Writes the nine files, each under its name only when it is complete. */
+RELA_API rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
+                                      rela_error *err);
+RELA_API rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made,
+                                            rela_error *err);
+RELA_API rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *made,
+                                           rela_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/data/report.c - the report of rela/corpus.h as a table and as JSON. */
+/* src/data/report.c - the reports of rela/corpus.h as tables and as JSON. */
 #include "rela/corpus.h"
 
 #include "base/str.h"
@@ -81,6 +81,47 @@ rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *
                               "}, \"marks\": %" PRIu64 ", \"returns\": %" PRIu64
                               ", \"nuls\": %" PRIu64 ", \"cut\": %" PRIu64 "}",
                               report->marks, report->returns, report->nuls, report->cut);
+}
+
+rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made, rela_error *err)
+{
+    double share[2], mean[2];
+    const uint64_t n = made->pairs[0] + made->pairs[1] + made->pairs[2];
+    for (int side = 0; side < 2; side++) {
+        const uint64_t words = made->words[side];
+        share[side] = words ? 100.0 * (double)made->unaligned[side] / (double)words : 0;
+        mean[side] = n ? (double)words / (double)n : 0;
+    }
+    const double links = made->links ? (double)made->links : 1;
+    return rela_buffer_printf(
+        out, err,
+        "pairs                        train %" PRIu64 ", valid %" PRIu64 ", test %" PRIu64 "\n\n"
+        "                                   source       target\n"
+        "words                        %12" PRIu64 " %12" PRIu64 "\n"
+        "different words              %12" PRIu64 " %12" PRIu64 "\n"
+        "mean length                  %12.2f %12.2f\n"
+        "longest                      %12" PRIu32 " %12" PRIu32 "\n"
+        "words without a link         %10.2f %% %10.2f %%\n\n"
+        "links                        %12" PRIu64 "\n"
+        "possible, not sure           %10.2f %%\n"
+        "crossing another link        %10.2f %%\n",
+        made->pairs[0], made->pairs[1], made->pairs[2], made->words[0], made->words[1],
+        made->types[0], made->types[1], mean[0], mean[1], made->longest[0], made->longest[1],
+        share[0], share[1], made->links, 100.0 * (double)made->possible / links,
+        100.0 * (double)made->crossing / links);
+}
+
+rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *made, rela_error *err)
+{
+    return rela_buffer_printf(
+        out, err,
+        "{\"train\": %" PRIu64 ", \"valid\": %" PRIu64 ", \"test\": %" PRIu64
+        ", \"words\": [%" PRIu64 ", %" PRIu64 "], \"types\": [%" PRIu64 ", %" PRIu64
+        "], \"longest\": [%" PRIu32 ", %" PRIu32 "], \"unaligned\": [%" PRIu64 ", %" PRIu64
+        "], \"links\": %" PRIu64 ", \"possible\": %" PRIu64 ", \"crossing\": %" PRIu64 "}\n",
+        made->pairs[0], made->pairs[1], made->pairs[2], made->words[0], made->words[1],
+        made->types[0], made->types[1], made->longest[0], made->longest[1], made->unaligned[0],
+        made->unaligned[1], made->links, made->possible, made->crossing);
 }
 
 static rela_status put_row(rela_buffer *out, const char *name, uint64_t n, uint64_t of,
