@@ -17,7 +17,7 @@ accepts --version
 accepts help info
 "$RELA" >lib.out && fail "no command: exit code 0" || [ $? -eq 2 ] || fail "no command: not 2"
 grep -q '^usage: rela COMMAND' lib.out || fail "no command: no usage"
-! has 'corpus check' || refuses 2 "'corpus' needs a second word:" corpus
+! has 'bpe learn' || refuses 2 "'bpe' needs a second word:" bpe
 
 # Options that every command has, on every command.
 "$RELA" help commands >commands

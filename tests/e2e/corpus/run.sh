@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+# rela corpus: sizes, same seed same files, bad options, places that cannot be written.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+
+# lines N FILE...: each file has N lines.
+lines() {
+    want=$1
+    shift
+    for file; do
+        n_checks=$((n_checks + 1))
+        [ "$(wc -l <"$file")" -eq "$want" ] || fail "$file: $(wc -l <"$file") lines, expected $want"
+    done
+}
+
+for size in 0 1 1000; do
+    accepts corpus --size $size --out "size-$size"
+    lines $size size-$size/train.src size-$size/train.tgt size-$size/train.align
+    lines 500 size-$size/valid.src size-$size/valid.tgt size-$size/valid.align
+    lines 500 size-$size/test.src size-$size/test.tgt size-$size/test.align
+    [ "$(find "size-$size" | wc -l)" -eq 10 ] || fail "size $size: other files than the nine"
+done
+
+# 100,000 pairs; the first 1,000 are those of the smaller corpus.
+accepts corpus -n 100K --valid 20 --test 10 --out large --json --quiet
+lines 100000 large/train.src large/train.tgt large/train.align
+lines 20 large/valid.src
+lines 10 large/test.align
+grep -q '"train": 100000, "valid": 20, "test": 10,' lib.out || fail "no figures: $(cat lib.out)"
+
+# The same seed gives the same bytes, on any number of threads; another seed does not.
+for t in 1 3; do
+    accepts corpus -n 2000 --seed 7 --threads $t --out "seed-7-$t"
+done
+diff -r seed-7-1 seed-7-3 || fail "threads change the corpus"
+accepts corpus -n 2000 --seed 8 --out seed-8
+! cmp -s seed-8/train.src seed-7-1/train.src || fail "seed 8 gives the corpus of seed 7"
+accepts corpus -n 500 --seed 7 --out seed-7-short
+head -n 500 seed-7-1/train.tgt | cmp - seed-7-short/train.tgt || fail "not the first 500 pairs"
+
+# Held out is held out, on both sides.
+for side in src tgt; do
+    sort -u seed-7-1/train.$side >train
+    for part in valid test; do
+        sort seed-7-1/$part.$side | comm -12 - train >both
+        [ ! -s both ] || fail "$part.$side occurs in train: $(head -n 1 both)"
+    done
+done
+
+# The links count the words of the tokenised text.
+accepts corpus -n 300 --tokenised --out words
+paste -d '|' words/train.src words/train.tgt words/train.align | awk -F '|' '{
+    m = split($1, a, " "); n = split($2, b, " "); k = split($3, link, " ")
+    for (i = 1; i <= k; i++) {
+        if (link[i] !~ /^[0-9]+[-?][0-9]+$/) bad++
+        split(link[i], ends, /[-?]/)
+        if (ends[1] >= m || ends[2] >= n) bad++
+    }
+} END { exit bad > 0 }' || fail "a link is malformed or out of range"
+tr -d ' ' <words/train.src >squeezed
+accepts corpus -n 300 --out text
+tr -d ' ' <text/train.src | cmp - squeezed || fail "tokenised text differs in more than blanks"
+
+# Bad options.
+refuses 2 "--out must name a directory" corpus
+refuses 2 "the name" corpus --out ''
+refuses 2 "option --size" corpus --out x --size -1
+refuses 2 "option --size" corpus --out x --size many
+refuses 2 "option --valid" corpus --out x --valid 99999999
+refuses 2 "unexpected argument 'y'" corpus --out x y
+[ ! -e x ] || fail "a refused run made its directory"
+
+# Places that cannot be written: the old files stay, nothing is left behind.
+echo old >plain
+refuses 1 "plain: cannot be made: Not a directory" corpus -n 1 --out plain
+refuses 1 "Not a directory" corpus -n 1 --out plain/below
+mkdir full
+ln -s /dev/full full/train.tgt
+refuses 1 "full/train.tgt: cannot be written: No space left on device" corpus -n 20000 --out full
+[ "$(ls full)" = train.tgt ] || fail "left behind: $(ls full)"
+if [ "$(id -u)" -ne 0 ]; then # root may write anywhere
+    mkdir locked
+    chmod 555 locked
+    refuses 1 "locked/train.src: cannot be written: Permission denied" corpus -n 1 --out locked
+    chmod 755 locked
+fi
+code=0
+(ulimit -f 100 && exec "$RELA" corpus -n 100K --out limited) >lib.out 2>lib.err || code=$?
+[ "$code" -eq 1 ] || fail "a file over the limit of the system: exit code $code: $(cat lib.err)"
+grep -q 'cannot be written: File too large' lib.err || fail "$(cat lib.err)"
+[ -z "$(ls limited)" ] || fail "left behind: $(ls limited)"
+code=0
+"$RELA" corpus -n 10 --out quiet >&- 2>lib.err || code=$?
+[ "$code" -ne 0 ] || fail "closed standard output: exit code 0"
+
+finish
