@@ -2,15 +2,22 @@
 /* cli/cmd_info.c - rela info: what a model file holds, or what this build is and found here. */
 #include "cli.h"
 
+#include "base/json.h"
 #include "base/par.h"
+#include "rela/attention.h"
 #include "rela/model.h"
 
+#include <string.h>
+
 typedef struct info_options {
+    bool attention;
     int64_t max_header;
 } info_options;
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
+    { "attention", 0, RELA_OPTION_FLAG, offsetof(info_options, attention), 0, 0, NULL, NULL,
+      "list the kinds of attention" },
     { "max-header", 0, RELA_OPTION_INT, offsetof(info_options, max_header), 2, 1e9, "16777216", "N",
       "bytes that the header of a model file may have" },
     { .name = NULL },
@@ -19,6 +26,7 @@ static const rela_option OPTIONS[] = {
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_error *err);
+static rela_status list_attention(rela_buffer *out, bool json, rela_error *err);
 
 const rela_command rela_commands_info[] = {
     { .name = "info",
@@ -30,6 +38,7 @@ const rela_command rela_commands_info[] = {
           "parameters per block, its texts and how it was trained. Without a file it prints the\n"
           "version of the program and what it found on this machine.",
       .examples = "rela info run/model.rela\n"
+                  "rela info --attention\n"
                   "rela info --json run/best.rela",
       .options = OPTIONS,
       .options_size = sizeof(info_options),
@@ -42,7 +51,11 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const info_options *o = options;
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
-    if (cli->operands.n == 0) {
+    if (o->attention && cli->operands.n)
+        return rela_fail(err, RELA_ARG, "--attention goes without a model file");
+    if (o->attention) {
+        st = list_attention(&text, cli->common.json, err);
+    } else if (cli->operands.n == 0) {
         st = describe_build(&text, cli, err);
     } else {
         rela_model_info_options info;
@@ -66,4 +79,23 @@ static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_er
                               cli->common.json ? "{\"version\": \"%u.%u.%u\", \"threads\": %d}\n"
                                                : "rela %u.%u.%u\nthreads %d\n",
                               v >> 16, v >> 8 & 255, v & 255, n);
+}
+
+/* A name and a line about each kind; as JSON an array of objects. */
+static rela_status list_attention(rela_buffer *out, bool json, rela_error *err)
+{
+    rela_status st = json ? rela_buffer_printf(out, err, "[") : RELA_OK;
+    for (size_t i = 0; st == RELA_OK && rela_attention_name(i); i++) {
+        const char *name = rela_attention_name(i), *summary = rela_attention_summary(i);
+        if (!json) {
+            st = rela_buffer_printf(out, err, "%-16s %s\n", name, summary);
+            continue;
+        }
+        st = rela_buffer_printf(out, err, "%s{\"name\": ", i ? ",\n " : "");
+        st = st ? st : rela_json_quote(out, name, strlen(name), err);
+        st = st ? st : rela_buffer_printf(out, err, ", \"summary\": ");
+        st = st ? st : rela_json_quote(out, summary, strlen(summary), err);
+        st = st ? st : rela_buffer_printf(out, err, "}");
+    }
+    return st == RELA_OK && json ? rela_buffer_printf(out, err, "]\n") : st;
 }

@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Below every real score: a padded one never counts, even beside scores of -1e30. */
-#define PAD_SCORE ((real)-3e38)
-
 enum { STRIP = 32, ROW_ARRAYS = 7, LANES_MAX = 16 };
 
 /* One head of one sentence: what forward and backward share. */
@@ -260,7 +257,7 @@ static void weigh_strip(const head *h, const strip *t)
         } else if (!(a->kind->flags & ATTN_POINTWISE)) {
             const size_t length = row_length(h, t, n);
             for (size_t j = n; j < length; j++)
-                score[j] = PAD_SCORE;
+                score[j] = RELA_ATTN_PAD;
             a->kind->weigh(&h->row, weight, score, length);
         }
         if (n < t->padded)

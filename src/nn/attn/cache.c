@@ -120,7 +120,7 @@ static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, 
         const size_t lanes = a->k->lanes;
         length = (n + lanes - 1) / lanes * lanes;
         for (size_t j = n; j < length; j++)
-            x[j] = kind->flags & ATTN_POINTWISE ? 0 : (real)-1e30;
+            x[j] = kind->flags & ATTN_POINTWISE ? 0 : RELA_ATTN_PAD;
     }
     kind->weigh(&row, w, x, length);
 }

@@ -23,10 +23,13 @@ enum {
     ATTN_SPARSE = 1u << 1,    /* exact zeros occur */
     ATTN_SUM_ONE = 1u << 2,   /* every row sums to one */
     ATTN_NULLABLE = 1u << 3,  /* a row may be all zero: attend to nothing */
-    ATTN_PADDED = 1u << 4     /* rows may be lengthened by scores of -3e38, whose weights are not
+    ATTN_PADDED = 1u << 4     /* rows may be lengthened by RELA_ATTN_PAD, whose weights are not
                                * used (vector code then needs no tail); implied by POINTWISE, where
                                * the added scores are 0 */
 };
+
+/* The score of a padded place: below every real one, so that it never counts. */
+#define RELA_ATTN_PAD ((real)-3e38)
 
 /* Numbers of the configuration that some kinds use; the same for all layers and heads. */
 typedef struct rela_attn_setup {

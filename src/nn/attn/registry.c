@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/registry.c - the table of attention kinds. */
+/* src/nn/attn/registry.c - the table of attention kinds, for the library and for its users. */
 #include "nn/attn/kind.h"
+
+#include "rela/attention.h"
 
 #include <string.h>
 
@@ -33,4 +35,16 @@ const rela_attn_kind *rela_attn_kind_find(const char *name)
         if (strcmp(a->name, name) == 0)
             break;
     return a;
+}
+
+const char *rela_attention_name(size_t i)
+{
+    const rela_attn_kind *a = rela_attn_kind_at(i);
+    return a ? a->name : NULL;
+}
+
+const char *rela_attention_summary(size_t i)
+{
+    const rela_attn_kind *a = rela_attn_kind_at(i);
+    return a ? a->summary : NULL;
 }
