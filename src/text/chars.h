@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/chars.h - what the Moses conventions want to know about a character.
+ *
+ * Classes come from the Unicode categories of utf8proc, with the few departures that chars.c
+ * names. All functions take valid UTF-8 and may be called from any thread. */
+#ifndef RELA_TEXT_CHARS_H
+#define RELA_TEXT_CHARS_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum rela_char_bit {
+    RELA_CHAR_SPACE = 1,   /* separates words; includes no-break space, U+0085, U+2028 */
+    RELA_CHAR_ALPHA = 2,   /* letters, and the marks that are part of a script's spelling */
+    RELA_CHAR_NUMBER = 4,  /* digits, fractions, Roman and circled numerals */
+    RELA_CHAR_LOWER = 8,   /* lower case */
+    RELA_CHAR_WORD = 16,   /* alpha or decimal digit */
+    RELA_CHAR_JUNK = 32,   /* control characters below U+0020 that are not blanks */
+    RELA_CHAR_INNER = 64,  /* . ' ` , - which may stand inside a word */
+    RELA_CHAR_DIGIT = 128, /* decimal digit of any script */
+} rela_char_bit;
+
+/* Scripts without blanks whose signs count as letters only in their own languages. */
+typedef enum rela_script {
+    RELA_SCRIPT_HAN = 1,
+    RELA_SCRIPT_KANA = 2,
+    RELA_SCRIPT_HANGUL = 4
+} rela_script;
+
+enum { RELA_CHAR_TABLE = 0x2E80 }; /* below it classes do not depend on the scripts */
+
+/* Classes of all characters below RELA_CHAR_TABLE; lent, made on first use. */
+const uint8_t *rela_char_table(void);
+
+/* Class of any character; scripts: those of the language, or 0. */
+uint8_t rela_char_class(uint32_t code, unsigned scripts);
+
+bool rela_char_is_cjk(uint32_t code);   /* written without blanks between words */
+bool rela_char_is_cased(uint32_t code); /* upper, lower or title case */
+
+/* The next word between blanks (RELA_CHAR_SPACE); false at the end. */
+bool rela_text_word(rela_span *word, const char **at, const char *end);
+
+/* Removes blanks at both ends. */
+rela_span rela_text_trim(rela_span s);
+
+/* Appends s in lower case. */
+rela_status rela_text_lower(rela_buffer *out, rela_span s, rela_error *err);
+
+/* Appends s with its first character in upper (title) case. */
+rela_status rela_text_capitalise(rela_buffer *out, rela_span s, rela_error *err);
+
+/* Makes *s valid: if it is not, a repaired copy goes to room and *s points there. */
+rela_status rela_text_repair(rela_span *s, rela_buffer *room, rela_error *err);
+
+#endif
