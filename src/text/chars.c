@@ -201,6 +201,13 @@ rela_status rela_text_repair(rela_span *s, rela_buffer *room, rela_error *err)
     return st;
 }
 
+void rela_text_cut(rela_buffer *out, size_t start)
+{
+    out->len = start;
+    if (out->data)
+        out->data[start] = '\0';
+}
+
 static bool within(uint32_t code, const range *ranges, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -56,4 +56,7 @@ rela_status rela_text_capitalise(rela_buffer *out, rela_span s, rela_error *err)
 /* Makes *s valid: if it is not, a repaired copy goes to room and *s points there. */
 rela_status rela_text_repair(rela_span *s, rela_buffer *room, rela_error *err);
 
+/* Takes back what was appended after start, for a call that failed. */
+void rela_text_cut(rela_buffer *out, size_t start);
+
 #endif

@@ -103,7 +103,7 @@ rela_status rela_detokenise(const rela_detokeniser *d, rela_buffer *out, const c
     if (st == RELA_OK)
         st = join_tokens(d, out, (rela_span){ words.data, words.len }, err);
     if (st != RELA_OK)
-        out->len = start;
+        rela_text_cut(out, start);
     rela_buffer_free(&words);
     rela_buffer_free(&repaired);
     return st;

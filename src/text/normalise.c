@@ -10,131 +10,15 @@
 #include "text/chars.h"
 #include "text/form.h"
 #include "text/language.h"
+#include "text/rules.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
-#define NBSP "\xC2\xA0"
-
-/* What must stand beside the text of a rule. It is kept, but no other match can use it. */
-typedef enum beside { BESIDE_ANY, BESIDE_DIGIT, BESIDE_STOP } beside;
-
-typedef enum action {
-    ACTION_REPLACE,
-    ACTION_SWALLOW,       /* also the blanks that follow */
-    ACTION_SPACES,        /* a run of spaces is one */
-    ACTION_QUOTE_INSIDE,  /* ", becomes ," */
-    ACTION_QUOTE_OUTSIDE, /* ." becomes ". unless it ends the line */
-    ACTION_END
-} action;
-
-typedef struct rule {
-    action action;
-    const char *from, *to;
-    beside before, after;
-} rule;
-
-/* clang-format off */
-static const rule WIDE[] = {
-    { ACTION_REPLACE, "，", ",", 0, 0 }, { ACTION_SWALLOW, "。", ". ", 0, 0 },
-    { ACTION_REPLACE, "、", ",", 0, 0 }, { ACTION_REPLACE, "”", "\"", 0, 0 },
-    { ACTION_REPLACE, "“", "\"", 0, 0 }, { ACTION_REPLACE, "∶", ":", 0, 0 },
-    { ACTION_REPLACE, "：", ":", 0, 0 }, { ACTION_REPLACE, "？", "?", 0, 0 },
-    { ACTION_REPLACE, "《", "\"", 0, 0 }, { ACTION_REPLACE, "》", "\"", 0, 0 },
-    { ACTION_REPLACE, "）", ")", 0, 0 }, { ACTION_REPLACE, "！", "!", 0, 0 },
-    { ACTION_REPLACE, "（", "(", 0, 0 }, { ACTION_REPLACE, "；", ";", 0, 0 },
-    { ACTION_REPLACE, "」", "\"", 0, 0 }, { ACTION_REPLACE, "「", "\"", 0, 0 },
-    { ACTION_REPLACE, "０", "0", 0, 0 }, { ACTION_REPLACE, "１", "1", 0, 0 },
-    { ACTION_REPLACE, "２", "2", 0, 0 }, { ACTION_REPLACE, "３", "3", 0, 0 },
-    { ACTION_REPLACE, "４", "4", 0, 0 }, { ACTION_REPLACE, "５", "5", 0, 0 },
-    { ACTION_REPLACE, "６", "6", 0, 0 }, { ACTION_REPLACE, "７", "7", 0, 0 },
-    { ACTION_REPLACE, "８", "8", 0, 0 }, { ACTION_REPLACE, "９", "9", 0, 0 },
-    { ACTION_SWALLOW, "．", ". ", 0, 0 }, { ACTION_REPLACE, "～", "~", 0, 0 },
-    { ACTION_REPLACE, "’", "'", 0, 0 }, { ACTION_REPLACE, "…", "...", 0, 0 },
-    { ACTION_REPLACE, "━", "-", 0, 0 }, { ACTION_REPLACE, "〈", "<", 0, 0 },
-    { ACTION_REPLACE, "〉", ">", 0, 0 }, { ACTION_REPLACE, "【", "[", 0, 0 },
-    { ACTION_REPLACE, "】", "]", 0, 0 }, { ACTION_REPLACE, "％", "%", 0, 0 },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule BLANKS[] = {
-    { ACTION_REPLACE, "\r", "", 0, 0 },
-    { ACTION_REPLACE, "(", " (", 0, 0 },
-    { ACTION_REPLACE, ")", ") ", 0, 0 },
-    { ACTION_SPACES, "  ", " ", 0, 0 },
-    { ACTION_REPLACE, ") ", ")", 0, BESIDE_STOP },
-    { ACTION_REPLACE, "( ", "(", 0, 0 },
-    { ACTION_REPLACE, " )", ")", 0, 0 },
-    { ACTION_REPLACE, " %", "%", BESIDE_DIGIT, 0 },
-    { ACTION_REPLACE, " :", ":", 0, 0 },
-    { ACTION_REPLACE, " ;", ";", 0, 0 },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule PENN[] = {
-    { ACTION_REPLACE, "`", "'", 0, 0 },
-    { ACTION_REPLACE, "''", " \" ", 0, 0 },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule QUOTES[] = {
-    { ACTION_REPLACE, "„", "\"", 0, 0 },
-    { ACTION_REPLACE, "“", "\"", 0, 0 },
-    { ACTION_REPLACE, "”", "\"", 0, 0 },
-    { ACTION_REPLACE, "–", "-", 0, 0 },
-    { ACTION_REPLACE, "—", " - ", 0, 0 },
-    { ACTION_SPACES, "  ", " ", 0, 0 },
-    { ACTION_REPLACE, "´", "'", 0, 0 },
-    { ACTION_REPLACE, "‘", "'", 0, 0 },
-    { ACTION_REPLACE, "‚", "'", 0, 0 },
-    { ACTION_REPLACE, "’", "'", 0, 0 },
-    { ACTION_REPLACE, "''", "\"", 0, 0 },
-    { ACTION_REPLACE, "…", "...", 0, 0 },
-    { ACTION_REPLACE, NBSP "«" NBSP, "\"", 0, 0 },
-    { ACTION_REPLACE, "«" NBSP, "\"", 0, 0 },
-    { ACTION_REPLACE, "«", "\"", 0, 0 },
-    { ACTION_REPLACE, NBSP "»" NBSP, "\"", 0, 0 },
-    { ACTION_REPLACE, NBSP "»", "\"", 0, 0 },
-    { ACTION_REPLACE, "»", "\"", 0, 0 },
-    { ACTION_REPLACE, NBSP "%", "%", 0, 0 },
-    { ACTION_REPLACE, "nº" NBSP, "nº ", 0, 0 },
-    { ACTION_REPLACE, NBSP ":", ":", 0, 0 },
-    { ACTION_REPLACE, NBSP "ºC", " ºC", 0, 0 },
-    { ACTION_REPLACE, NBSP "cm", " cm", 0, 0 },
-    { ACTION_REPLACE, NBSP "?", "?", 0, 0 },
-    { ACTION_REPLACE, NBSP "!", "!", 0, 0 },
-    { ACTION_REPLACE, NBSP ";", ";", 0, 0 },
-    { ACTION_REPLACE, "," NBSP, ", ", 0, 0 },
-    { ACTION_SPACES, "  ", " ", 0, 0 },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule COMMA_INSIDE[] = {
-    { ACTION_QUOTE_INSIDE, "\"", "\"", 0, 0 },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule COMMA_OUTSIDE[] = {
-    { ACTION_REPLACE, ",\"", "\",", 0, 0 },
-    { ACTION_QUOTE_OUTSIDE, ".\"", "\".", 0, 0 },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule DECIMAL_COMMA[] = {
-    { ACTION_REPLACE, NBSP, ",", BESIDE_DIGIT, BESIDE_DIGIT },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-
-static const rule DECIMAL_POINT[] = {
-    { ACTION_REPLACE, NBSP, ".", BESIDE_DIGIT, BESIDE_DIGIT },
-    { ACTION_END, NULL, NULL, 0, 0 },
-};
-/* clang-format on */
-
 enum { LISTS_MAX = 8 };
 
 struct rela_normaliser {
-    const rule *lists[LISTS_MAX]; /* in order; ended by NULL */
+    const rela_rule *lists[LISTS_MAX]; /* in order; ended by NULL */
     rela_unicode_form form;
     bool map_breaks, remove_control, collapse_blanks, lowercase;
 };
@@ -148,15 +32,15 @@ typedef struct work {
 } work;
 
 static rela_status normalise_line(const rela_normaliser *n, work *w, rela_error *err);
-static rela_status apply_list(work *w, const rule *list, rela_error *err);
-static rela_status apply_rule(work *w, const rule *r, rela_error *err);
-static const char *match(const rule *r, const char *hit, const char *floor, const char *end,
+static rela_status apply_list(work *w, const rela_rule *list, rela_error *err);
+static rela_status apply_rule(work *w, const rela_rule *r, rela_error *err);
+static const char *match(const rela_rule *r, const char *hit, const char *floor, const char *end,
                          const char **rest);
-static rela_status replace(rela_buffer *out, const rule *r, const char *hit, const char *rest,
+static rela_status replace(rela_buffer *out, const rela_rule *r, const char *hit, const char *rest,
                            rela_error *err);
 static const char *skip(const char *at, const char *end, const char *set);
 static const char *skip_blanks(const char *at, const char *end);
-static bool fits(beside b, const char *at, const char *end);
+static bool fits(rela_beside b, const char *at, const char *end);
 static const char *step_back(const char *at, const char *floor);
 static rela_status map_breaks(work *w, rela_error *err);
 static rela_status remove_control(work *w, rela_error *err);
@@ -181,20 +65,21 @@ rela_status rela_normaliser_create(rela_normaliser **out, const rela_normaliser_
     n->remove_control = options->remove_control;
     n->collapse_blanks = options->collapse_blanks;
     n->lowercase = options->lowercase;
-    const rule **list = n->lists;
+    const rela_rule **list = n->lists;
     if (options->wide_punctuation)
-        *list++ = WIDE;
+        *list++ = RELA_RULES_WIDE;
     if (!options->no_punctuation) {
-        *list++ = BLANKS;
+        *list++ = RELA_RULES_BLANKS;
         if (!options->keep_penn)
-            *list++ = PENN;
-        *list++ = QUOTES;
+            *list++ = RELA_RULES_PENN;
+        *list++ = RELA_RULES_QUOTES;
         if (!options->no_quote_commas && (language->bits & RELA_LANGUAGE_COMMA_INSIDE))
-            *list++ = COMMA_INSIDE;
+            *list++ = RELA_RULES_COMMA_INSIDE;
         if (!options->no_quote_commas && (language->bits & RELA_LANGUAGE_COMMA_OUTSIDE))
-            *list++ = COMMA_OUTSIDE;
+            *list++ = RELA_RULES_COMMA_OUTSIDE;
         if (!options->no_numbers)
-            *list++ = language->bits & RELA_LANGUAGE_DECIMAL_COMMA ? DECIMAL_COMMA : DECIMAL_POINT;
+            *list++ = language->bits & RELA_LANGUAGE_DECIMAL_COMMA ? RELA_RULES_DECIMAL_COMMA
+                                                                   : RELA_RULES_DECIMAL_POINT;
     }
     *out = n;
     return RELA_OK;
@@ -219,7 +104,7 @@ rela_status rela_normalise(const rela_normaliser *n, rela_buffer *out, const cha
         st = rela_buffer_append(out, s.text, s.len, err);
     }
     if (st != RELA_OK)
-        out->len = start;
+        rela_text_cut(out, start);
     rela_buffer_free(&w.room[0]);
     rela_buffer_free(&w.room[1]);
     return st;
@@ -237,7 +122,7 @@ static rela_status normalise_line(const rela_normaliser *n, work *w, rela_error 
     memset(w->present, 0, sizeof w->present);
     for (size_t i = 0; st == RELA_OK && i < w->text.len; i++)
         w->present[(unsigned char)w->text.text[i]] = true;
-    for (const rule *const *list = n->lists; st == RELA_OK && *list; list++)
+    for (const rela_rule *const *list = n->lists; st == RELA_OK && *list; list++)
         st = apply_list(w, *list, err);
     if (st == RELA_OK && n->remove_control)
         st = remove_control(w, err);
@@ -246,10 +131,10 @@ static rela_status normalise_line(const rela_normaliser *n, work *w, rela_error 
     return st == RELA_OK && n->lowercase ? lower(w, err) : st;
 }
 
-static rela_status apply_list(work *w, const rule *list, rela_error *err)
+static rela_status apply_list(work *w, const rela_rule *list, rela_error *err)
 {
     rela_status st = RELA_OK;
-    for (const rule *r = list; st == RELA_OK && r->action != ACTION_END; r++) {
+    for (const rela_rule *r = list; st == RELA_OK && r->action != RELA_RULE_END; r++) {
         const unsigned char first = (unsigned char)r->from[0];
         const unsigned char last = (unsigned char)r->from[strlen(r->from) - 1];
         if (w->present[first] && w->present[last])
@@ -258,7 +143,7 @@ static rela_status apply_list(work *w, const rule *list, rela_error *err)
     return st;
 }
 
-static rela_status apply_rule(work *w, const rule *r, rela_error *err)
+static rela_status apply_rule(work *w, const rela_rule *r, rela_error *err)
 {
     const char *end = w->text.text + w->text.len;
     const char *copied = w->text.text; /* all before it is in the output */
@@ -278,7 +163,7 @@ static rela_status apply_rule(work *w, const rule *r, rela_error *err)
         }
         if (!out && (st = rela_buffer_reserve(out = room(w), w->text.len, err)) != RELA_OK)
             break;
-        if (r->action == ACTION_QUOTE_OUTSIDE)
+        if (r->action == RELA_RULE_QUOTE_OUTSIDE)
             while (hit > floor && hit[-1] == '.')
                 hit--;
         st = rela_buffer_append(out, copied, (size_t)(hit - copied), err);
@@ -286,7 +171,7 @@ static rela_status apply_rule(work *w, const rule *r, rela_error *err)
             st = replace(out, r, hit, rest, err);
         copied = at = rest;
         floor = used;
-        at = at < floor && r->before == BESIDE_ANY ? floor : at;
+        at = at < floor && r->before == RELA_BESIDE_ANY ? floor : at;
     }
     if (st != RELA_OK || !out)
         return st;
@@ -299,20 +184,20 @@ static rela_status apply_rule(work *w, const rule *r, rela_error *err)
 
 /* NULL if the rule does not apply at hit; otherwise the end of what it consumes. *rest: the end of
  * what it replaces. */
-static const char *match(const rule *r, const char *hit, const char *floor, const char *end,
+static const char *match(const rela_rule *r, const char *hit, const char *floor, const char *end,
                          const char **rest)
 {
     const char *after = hit + strlen(r->from);
     *rest = after;
     switch (r->action) {
-    case ACTION_SWALLOW:
+    case RELA_RULE_SWALLOW:
         return *rest = skip_blanks(after, end);
-    case ACTION_SPACES:
+    case RELA_RULE_SPACES:
         return *rest = skip(after, end, " ");
-    case ACTION_QUOTE_INSIDE:
+    case RELA_RULE_QUOTE_INSIDE:
         *rest = skip(after, end, ",.");
         return *rest > after ? *rest : NULL;
-    case ACTION_QUOTE_OUTSIDE: {
+    case RELA_RULE_QUOTE_OUTSIDE: {
         if (hit < floor)
             return NULL;
         const char *next = skip_blanks(after, end);
@@ -335,15 +220,15 @@ static const char *match(const rule *r, const char *hit, const char *floor, cons
     }
 }
 
-static rela_status replace(rela_buffer *out, const rule *r, const char *hit, const char *rest,
+static rela_status replace(rela_buffer *out, const rela_rule *r, const char *hit, const char *rest,
                            rela_error *err)
 {
     /* The two that move a quote keep the run of stops or commas beside it. */
-    if (r->action == ACTION_QUOTE_INSIDE) {
+    if (r->action == RELA_RULE_QUOTE_INSIDE) {
         const rela_status st = rela_buffer_append(out, hit + 1, (size_t)(rest - hit) - 1, err);
         return st == RELA_OK ? rela_buffer_append_char(out, '"', err) : st;
     }
-    if (r->action == ACTION_QUOTE_OUTSIDE) {
+    if (r->action == RELA_RULE_QUOTE_OUTSIDE) {
         const rela_status st = rela_buffer_append_char(out, '"', err);
         return st == RELA_OK ? rela_buffer_append(out, hit, (size_t)(rest - hit) - 1, err) : st;
     }
@@ -368,13 +253,13 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-static bool fits(beside b, const char *at, const char *end)
+static bool fits(rela_beside b, const char *at, const char *end)
 {
     uint32_t code = 0;
     if (at >= end || !rela_utf8_next(&code, at, (size_t)(end - at)))
         return false;
-    return b == BESIDE_DIGIT ? (rela_char_class(code, 0) & RELA_CHAR_DIGIT) != 0
-                             : code && code < 0x80 && strchr(".!:?;,", (int)code);
+    return b == RELA_BESIDE_DIGIT ? (rela_char_class(code, 0) & RELA_CHAR_DIGIT) != 0
+                                  : code && code < 0x80 && strchr(".!:?;,", (int)code);
 }
 
 static const char *step_back(const char *at, const char *floor)

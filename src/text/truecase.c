@@ -127,7 +127,7 @@ rela_status rela_truecase(const rela_truecaser *t, rela_buffer *out, const char 
             st = add_token(t, out, token, &first, &room, err);
     }
     if (st != RELA_OK)
-        out->len = start;
+        rela_text_cut(out, start);
     rela_buffer_free(&room);
     rela_buffer_free(&repaired);
     return st;
@@ -155,7 +155,7 @@ rela_status rela_detruecase(rela_buffer *out, const char *text, size_t len, bool
             first = false;
     }
     if (st != RELA_OK)
-        out->len = start;
+        rela_text_cut(out, start);
     rela_buffer_free(&repaired);
     return st;
 }

@@ -126,7 +126,7 @@ rela_status rela_truecase_counts_write(const rela_truecase_counts *c, rela_buffe
         st = write_entries(c, out, entries, n, err);
     }
     if (st != RELA_OK)
-        out->len = start;
+        rela_text_cut(out, start);
     rela_mem_free(entries);
     return st;
 }

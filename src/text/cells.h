@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/cells.h - a line while it is tokenised: characters and the blanks between them.
+ *
+ * Moses applies substitutions to the whole line, one after the other, and all of them only insert
+ * blanks. So the line is read once into cells, one per character, each with the number of blanks
+ * before it; the rules then look at neighbouring cells and count blanks up. What a substitution
+ * has consumed cannot serve the next match of the same rule: that is kept track of, because the
+ * number of blanks decides about it. Tokens are what lies between blanks in the end.
+ *
+ * One thread at a time. */
+#ifndef RELA_TEXT_CELLS_H
+#define RELA_TEXT_CELLS_H
+
+#include "text/language.h"
+#include "text/protect.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RELA_CELLS_FIXED = 1024 };
+
+typedef enum rela_cell_kind {
+    RELA_CELL_WORD,  /* letter, digit, ` */
+    RELA_CELL_MARK,  /* a token of its own */
+    RELA_CELL_STOP,  /* . that is alone */
+    RELA_CELL_STOPS, /* . in a row of several */
+    RELA_CELL_COMMA,
+    RELA_CELL_APOSTROPHE,
+    RELA_CELL_DASH,
+    RELA_CELL_SPLIT,        /* - that becomes @-@ */
+    RELA_CELL_PROTECTED,    /* all bytes of a protected part */
+    RELA_CELL_PROTECTED_END /* no bytes: what the right neighbour of a protected part sees */
+} rela_cell_kind;
+
+typedef struct rela_cell {
+    uint32_t at; /* offset of its first byte */
+    uint8_t class;
+    uint8_t kind;
+    uint8_t gap; /* blanks before it */
+} rela_cell;
+
+typedef struct rela_cells {
+    rela_span text;   /* lent; valid UTF-8, less than 4 GiB */
+    rela_parts parts; /* of the text, to be protected */
+    rela_cell *items; /* n of them, and one more for the gap at the end */
+    size_t n;
+    unsigned seen; /* bits 1 << kind */
+    size_t first_apostrophe, last_apostrophe;
+    bool junk;                         /* control characters were left out */
+    rela_cell fixed[RELA_CELLS_FIXED]; /* enough for most lines */
+} rela_cells;
+
+/* Reads text and parts, which the caller has set, as is items: NULL or from an earlier call. */
+rela_status rela_cells_read(rela_cells *c, unsigned scripts, rela_error *err);
+void rela_cells_free(rela_cells *c); /* items and parts */
+
+/* Sets all the blanks except those before full stops, which need abbreviations. */
+void rela_cells_split(rela_cells *c, rela_apostrophe how, bool dashes);
+
+/* Offset of the byte after cell i. */
+size_t rela_cells_end(const rela_cells *c, size_t i);
+
+#endif
