@@ -103,15 +103,17 @@ static rela_status run_learn(rela_cli *cli, void *options, rela_error *err)
 {
     const learn_options *o = options;
     const int n = rela_par_threads((int)cli->common.threads);
-    rela_truecase_counts **counts = rela_mem_zalloc((size_t)n * sizeof *counts);
-    rela_status st = counts ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
+    rela_truecase_counts **counts = rela_mem_zalloc((size_t)n * sizeof(void *));
+    if (!counts)
+        return rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
+    rela_status st = RELA_OK;
     for (int i = 0; i < n && st == RELA_OK; i++)
         st = rela_truecase_counts_create(&counts[i], o->first_words, err);
     if (st == RELA_OK)
         st = rela_cli_scan_text(cli, learn_line, counts, "learn", err);
     if (st == RELA_OK)
         st = write_model(counts, n, o->output, err);
-    for (int i = 0; counts && i < n; i++)
+    for (int i = 0; i < n; i++)
         rela_truecase_counts_destroy(counts[i]);
     rela_mem_free(counts);
     return st;

@@ -76,8 +76,9 @@ rela_status rela_cli_scan_text(rela_cli *cli, rela_text_take take, void *ctx, co
     rela_status st = RELA_OK;
     if (!s.flaws || !s.blocks || !s.places)
         st = rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
-    for (int i = 0; i < n && st == RELA_OK; i++)
-        s.places[i] = &s.blocks[i];
+    else
+        for (int i = 0; i < n; i++)
+            s.places[i] = &s.blocks[i];
     const rela_list inputs = cli->operands;
     for (size_t i = 0; i < (inputs.n ? inputs.n : 1) && st == RELA_OK; i++)
         st = scan_file(cli, &s, inputs.n ? inputs.items[i] : "-", label, n, err);
@@ -164,11 +165,13 @@ static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error
     size_t n_bad = 0;
     rela_buffer_clear(&f->room);
     const rela_status st = rela_utf8_repair(&f->room, &n_bad, line->text, line->len, err);
+    if (st != RELA_OK)
+        return st;
     *line = (rela_span){ f->room.data, f->room.len };
     f->n_bad += n_bad;
     if (f->n_lines++ == 0 || number < f->first)
         f->first = number;
-    return st;
+    return RELA_OK;
 }
 
 /* Failures that come from the text tell its line. */

@@ -16,8 +16,8 @@ typedef struct apostrophe_rule {
     bool before, after;
 } apostrophe_rule;
 
-#define A RELA_CHAR_ALPHA
-#define N RELA_CHAR_NUMBER
+#define A RELA_TEXT_ALPHA
+#define N RELA_TEXT_NUMBER
 static const apostrophe_rule ENGLISH[] = {
     { 0, A, 0, A, 0, true, true },    { 0, A | N, A, 0, 0, true, true },
     { A, 0, 0, A, 0, true, true },    { A, 0, A, 0, 0, true, false },
@@ -103,7 +103,7 @@ static rela_status make_room(rela_cells *l, rela_error *err)
 
 static void scan(rela_cells *l, unsigned scripts)
 {
-    const uint8_t *classes = rela_char_table();
+    const uint8_t *classes = rela_text_classes();
     const char *text = l->text.text;
     const size_t len = l->text.len;
     const rela_part *part = l->parts.items, *parts_end = part ? part + l->parts.n : NULL;
@@ -125,13 +125,13 @@ static void scan(rela_cells *l, unsigned scripts)
         uint32_t code = (unsigned char)text[i];
         step = code < 0x80 ? 1 : rela_utf8_next(&code, text + i, len - i);
         const uint8_t class =
-            code < RELA_CHAR_TABLE ? classes[code] : rela_char_class(code, scripts);
-        if (class & (RELA_CHAR_SPACE | RELA_CHAR_JUNK)) {
-            blank = blank || (class & RELA_CHAR_SPACE);
-            l->junk = l->junk || (class & RELA_CHAR_JUNK);
+            code < RELA_TEXT_TABLE ? classes[code] : rela_text_class(code, scripts);
+        if (class & (RELA_TEXT_SPACE | RELA_TEXT_JUNK)) {
+            blank = blank || (class & RELA_TEXT_SPACE);
+            l->junk = l->junk || (class & RELA_TEXT_JUNK);
             continue;
         }
-        const rela_cell_kind k = class & RELA_CHAR_WORD ? RELA_CELL_WORD : kind_of(code, class);
+        const rela_cell_kind k = class & RELA_TEXT_WORD ? RELA_CELL_WORD : kind_of(code, class);
         const uint8_t mark = k == RELA_CELL_MARK;
         l->items[l->n] = (rela_cell){ (uint32_t)i, class, (uint8_t)k, (uint8_t)(gap + mark) };
         l->seen |= 1u << k;
@@ -151,8 +151,8 @@ static void scan(rela_cells *l, unsigned scripts)
  * Moses puts in its place. */
 static void put_protected(rela_cells *l, const rela_part *part, uint8_t gap)
 {
-    const uint8_t first = RELA_CHAR_WORD | RELA_CHAR_ALPHA,
-                  last = RELA_CHAR_WORD | RELA_CHAR_NUMBER;
+    const uint8_t first = RELA_TEXT_WORD | RELA_TEXT_ALPHA,
+                  last = RELA_TEXT_WORD | RELA_TEXT_NUMBER;
     l->items[l->n++] = (rela_cell){ (uint32_t)part->begin, first, RELA_CELL_PROTECTED, gap };
     l->items[l->n++] = (rela_cell){ (uint32_t)part->end, last, RELA_CELL_PROTECTED_END, 0 };
     l->seen |= 1u << RELA_CELL_PROTECTED;
@@ -160,7 +160,7 @@ static void put_protected(rela_cells *l, const rela_part *part, uint8_t gap)
 
 static rela_cell_kind kind_of(uint32_t code, uint8_t class)
 {
-    if (!(class & RELA_CHAR_INNER))
+    if (!(class & RELA_TEXT_INNER))
         return RELA_CELL_MARK;
     switch (code) {
     case '.':
@@ -180,8 +180,8 @@ static void split_dashes(rela_cells *l)
 {
     for (size_t i = 1; i + 1 < l->n; i++) {
         rela_cell *c = &l->items[i];
-        if (c->kind != RELA_CELL_DASH || !(left_of(l, i) & RELA_CHAR_WORD) ||
-            !(right_of(l, i) & RELA_CHAR_WORD))
+        if (c->kind != RELA_CELL_DASH || !(left_of(l, i) & RELA_TEXT_WORD) ||
+            !(right_of(l, i) & RELA_TEXT_WORD))
             continue;
         c->kind = RELA_CELL_SPLIT;
         c->gap++;
@@ -222,11 +222,11 @@ static void split_commas(rela_cells *l)
             continue;
         }
         const bool beside = i > 0 && c->gap == added;
-        const int left = c->gap > added ? RELA_CHAR_SPACE : beside ? c[-1].class : NONE;
+        const int left = c->gap > added ? RELA_TEXT_SPACE : beside ? c[-1].class : NONE;
         const int right = right_of(l, i);
-        const bool first = left != NONE && !(left & RELA_CHAR_NUMBER) && !(beside && taken);
-        const bool second = first || (right != NONE && !(right & RELA_CHAR_NUMBER));
-        const bool third = right == NONE && left != NONE && (left & RELA_CHAR_NUMBER);
+        const bool first = left != NONE && !(left & RELA_TEXT_NUMBER) && !(beside && taken);
+        const bool second = first || (right != NONE && !(right & RELA_TEXT_NUMBER));
+        const bool third = right == NONE && left != NONE && (left & RELA_TEXT_NUMBER);
         const uint8_t blanks = (uint8_t)(first + second + third);
         c->gap = (uint8_t)(c->gap + blanks);
         c[1].gap = (uint8_t)(c[1].gap + blanks);
@@ -291,10 +291,10 @@ static void split_last_stop(rela_cells *l)
 /* Class of the character to the left of a cell, or NONE. */
 static int left_of(const rela_cells *l, size_t i)
 {
-    return l->items[i].gap ? RELA_CHAR_SPACE : i == 0 ? NONE : l->items[i - 1].class;
+    return l->items[i].gap ? RELA_TEXT_SPACE : i == 0 ? NONE : l->items[i - 1].class;
 }
 
 static int right_of(const rela_cells *l, size_t i)
 {
-    return l->items[i + 1].gap ? RELA_CHAR_SPACE : i + 1 == l->n ? NONE : l->items[i + 1].class;
+    return l->items[i + 1].gap ? RELA_TEXT_SPACE : i + 1 == l->n ? NONE : l->items[i + 1].class;
 }

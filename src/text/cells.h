@@ -51,13 +51,13 @@ typedef struct rela_cells {
 } rela_cells;
 
 /* Reads text and parts, which the caller has set, as is items: NULL or from an earlier call. */
-rela_status rela_cells_read(rela_cells *c, unsigned scripts, rela_error *err);
-void rela_cells_free(rela_cells *c); /* items and parts */
+rela_status rela_cells_read(rela_cells *l, unsigned scripts, rela_error *err);
+void rela_cells_free(rela_cells *l); /* items and parts */
 
 /* Sets all the blanks except those before full stops, which need abbreviations. */
-void rela_cells_split(rela_cells *c, rela_apostrophe how, bool dashes);
+void rela_cells_split(rela_cells *l, rela_apostrophe how, bool dashes);
 
 /* Offset of the byte after cell i. */
-size_t rela_cells_end(const rela_cells *c, size_t i);
+size_t rela_cells_end(const rela_cells *l, size_t i);
 
 #endif

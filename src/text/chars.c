@@ -77,7 +77,7 @@ static const range CJK[] = {
 
 #define WITHIN(code, ranges) within(code, ranges, sizeof(ranges) / sizeof *(ranges))
 
-static uint8_t table[RELA_CHAR_TABLE];
+static uint8_t table[RELA_TEXT_TABLE];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
 static bool within(uint32_t code, const range *ranges, size_t n);
@@ -89,31 +89,31 @@ static bool ends_word(rela_span s, size_t before, size_t after);
 static bool is_space(uint32_t code);
 static size_t last_char(uint32_t *code, const char *s, size_t len);
 
-const uint8_t *rela_char_table(void)
+const uint8_t *rela_text_classes(void)
 {
     pthread_once(&table_once, make_table);
     return table;
 }
 
-uint8_t rela_char_class(uint32_t code, unsigned scripts)
+uint8_t rela_text_class(uint32_t code, unsigned scripts)
 {
-    if (code < RELA_CHAR_TABLE)
-        return rela_char_table()[code];
+    if (code < RELA_TEXT_TABLE)
+        return rela_text_classes()[code];
     const uint8_t class = classify(code);
     const bool han = WITHIN(code, IDEOGRAPHS), hangul = WITHIN(code, HANGUL);
     if ((han && (scripts & RELA_SCRIPT_HAN)) || (hangul && (scripts & RELA_SCRIPT_HANGUL)))
-        return class | RELA_CHAR_ALPHA | RELA_CHAR_WORD;
+        return class | RELA_TEXT_ALPHA | RELA_TEXT_WORD;
     if (han || hangul)
         return 0;
-    return scripts && kept(code, scripts) ? class | RELA_CHAR_ALPHA | RELA_CHAR_WORD : class;
+    return scripts && kept(code, scripts) ? class | RELA_TEXT_ALPHA | RELA_TEXT_WORD : class;
 }
 
-bool rela_char_is_cjk(uint32_t code)
+bool rela_text_is_cjk(uint32_t code)
 {
     return WITHIN(code, CJK);
 }
 
-bool rela_char_is_cased(uint32_t code)
+bool rela_text_is_cased(uint32_t code)
 {
     const utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)code);
     return c == UTF8PROC_CATEGORY_LU || c == UTF8PROC_CATEGORY_LL || c == UTF8PROC_CATEGORY_LT;
@@ -218,42 +218,42 @@ static bool within(uint32_t code, const range *ranges, size_t n)
 
 static void make_table(void)
 {
-    for (uint32_t code = 0; code < RELA_CHAR_TABLE; code++)
+    for (uint32_t code = 0; code < RELA_TEXT_TABLE; code++)
         table[code] = classify(code);
 }
 
 static uint8_t classify(uint32_t code)
 {
     if (code < 0x20)
-        return (code >= '\t' && code <= '\r') || code >= 0x1C ? RELA_CHAR_SPACE : RELA_CHAR_JUNK;
+        return (code >= '\t' && code <= '\r') || code >= 0x1C ? RELA_TEXT_SPACE : RELA_TEXT_JUNK;
     if (code == 0x85)
-        return RELA_CHAR_SPACE;
+        return RELA_TEXT_SPACE;
     if (code < 0x80 && strchr(".'`,-", (int)code))
-        return RELA_CHAR_INNER;
+        return RELA_TEXT_INNER;
     if (WITHIN(code, CIRCLED_LETTERS))
-        return RELA_CHAR_ALPHA | RELA_CHAR_WORD | (WITHIN(code, MORE_LOWER) ? RELA_CHAR_LOWER : 0);
-    const uint8_t lower = WITHIN(code, MORE_LOWER) ? RELA_CHAR_LOWER : 0;
+        return RELA_TEXT_ALPHA | RELA_TEXT_WORD | (WITHIN(code, MORE_LOWER) ? RELA_TEXT_LOWER : 0);
+    const uint8_t lower = WITHIN(code, MORE_LOWER) ? RELA_TEXT_LOWER : 0;
     switch (utf8proc_category((utf8proc_int32_t)code)) {
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
-        return RELA_CHAR_SPACE;
+        return RELA_TEXT_SPACE;
     case UTF8PROC_CATEGORY_LL:
-        return RELA_CHAR_ALPHA | RELA_CHAR_WORD | (WITHIN(code, GEORGIAN) ? 0 : RELA_CHAR_LOWER);
+        return RELA_TEXT_ALPHA | RELA_TEXT_WORD | (WITHIN(code, GEORGIAN) ? 0 : RELA_TEXT_LOWER);
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LT:
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_LO:
-        return RELA_CHAR_ALPHA | RELA_CHAR_WORD | lower;
+        return RELA_TEXT_ALPHA | RELA_TEXT_WORD | lower;
     case UTF8PROC_CATEGORY_NL:
-        return RELA_CHAR_ALPHA | RELA_CHAR_WORD | RELA_CHAR_NUMBER | lower;
+        return RELA_TEXT_ALPHA | RELA_TEXT_WORD | RELA_TEXT_NUMBER | lower;
     case UTF8PROC_CATEGORY_ND:
-        return RELA_CHAR_WORD | RELA_CHAR_NUMBER | RELA_CHAR_DIGIT;
+        return RELA_TEXT_WORD | RELA_TEXT_NUMBER | RELA_TEXT_DIGIT;
     case UTF8PROC_CATEGORY_NO:
-        return RELA_CHAR_NUMBER;
+        return RELA_TEXT_NUMBER;
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
-        return WITHIN(code, GENERAL_MARKS) ? 0 : RELA_CHAR_ALPHA | RELA_CHAR_WORD | lower;
+        return WITHIN(code, GENERAL_MARKS) ? 0 : RELA_TEXT_ALPHA | RELA_TEXT_WORD | lower;
     default:
         return 0;
     }
@@ -279,14 +279,14 @@ static bool ends_word(rela_span s, size_t before, size_t after)
 {
     uint32_t code = 0;
     if (after < s.len && rela_utf8_next(&code, s.text + after, s.len - after) &&
-        rela_char_is_cased(code))
+        rela_text_is_cased(code))
         return false;
-    return before > 0 && last_char(&code, s.text, before) && rela_char_is_cased(code);
+    return before > 0 && last_char(&code, s.text, before) && rela_text_is_cased(code);
 }
 
 static bool is_space(uint32_t code)
 {
-    return code < RELA_CHAR_TABLE ? (rela_char_table()[code] & RELA_CHAR_SPACE) != 0
+    return code < RELA_TEXT_TABLE ? (rela_text_classes()[code] & RELA_TEXT_SPACE) != 0
                                   : code == 0x3000;
 }
 

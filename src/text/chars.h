@@ -12,16 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum rela_char_bit {
-    RELA_CHAR_SPACE = 1,   /* separates words; includes no-break space, U+0085, U+2028 */
-    RELA_CHAR_ALPHA = 2,   /* letters, and the marks that are part of a script's spelling */
-    RELA_CHAR_NUMBER = 4,  /* digits, fractions, Roman and circled numerals */
-    RELA_CHAR_LOWER = 8,   /* lower case */
-    RELA_CHAR_WORD = 16,   /* alpha or decimal digit */
-    RELA_CHAR_JUNK = 32,   /* control characters below U+0020 that are not blanks */
-    RELA_CHAR_INNER = 64,  /* . ' ` , - which may stand inside a word */
-    RELA_CHAR_DIGIT = 128, /* decimal digit of any script */
-} rela_char_bit;
+typedef enum rela_text_bit {
+    RELA_TEXT_SPACE = 1,   /* separates words; includes no-break space, U+0085, U+2028 */
+    RELA_TEXT_ALPHA = 2,   /* letters, and the marks that are part of a script's spelling */
+    RELA_TEXT_NUMBER = 4,  /* digits, fractions, Roman and circled numerals */
+    RELA_TEXT_LOWER = 8,   /* lower case */
+    RELA_TEXT_WORD = 16,   /* alpha or decimal digit */
+    RELA_TEXT_JUNK = 32,   /* control characters below U+0020 that are not blanks */
+    RELA_TEXT_INNER = 64,  /* . ' ` , - which may stand inside a word */
+    RELA_TEXT_DIGIT = 128, /* decimal digit of any script */
+} rela_text_bit;
 
 /* Scripts without blanks whose signs count as letters only in their own languages. */
 typedef enum rela_script {
@@ -30,18 +30,18 @@ typedef enum rela_script {
     RELA_SCRIPT_HANGUL = 4
 } rela_script;
 
-enum { RELA_CHAR_TABLE = 0x2E80 }; /* below it classes do not depend on the scripts */
+enum { RELA_TEXT_TABLE = 0x2E80 }; /* below it classes do not depend on the scripts */
 
-/* Classes of all characters below RELA_CHAR_TABLE; lent, made on first use. */
-const uint8_t *rela_char_table(void);
+/* Classes of all characters below RELA_TEXT_TABLE; lent, made on first use. */
+const uint8_t *rela_text_classes(void);
 
 /* Class of any character; scripts: those of the language, or 0. */
-uint8_t rela_char_class(uint32_t code, unsigned scripts);
+uint8_t rela_text_class(uint32_t code, unsigned scripts);
 
-bool rela_char_is_cjk(uint32_t code);   /* written without blanks between words */
-bool rela_char_is_cased(uint32_t code); /* upper, lower or title case */
+bool rela_text_is_cjk(uint32_t code);   /* written without blanks between words */
+bool rela_text_is_cased(uint32_t code); /* upper, lower or title case */
 
-/* The next word between blanks (RELA_CHAR_SPACE); false at the end. */
+/* The next word between blanks (RELA_TEXT_SPACE); false at the end. */
 bool rela_text_word(rela_span *word, const char **at, const char *end);
 
 /* Removes blanks at both ends. */

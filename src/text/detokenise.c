@@ -152,7 +152,7 @@ static rela_status unescape(rela_buffer *out, rela_span word, rela_error *err)
                 break;
         }
         const bool found = i < n_entities;
-        st = rela_buffer_append_char(out, found ? ENTITIES[i].sign : '&', err);
+        st = rela_buffer_append(out, found ? &ENTITIES[i].sign : word.text, 1, err);
         n = found ? n : 1;
         word = (rela_span){ word.text + n, word.len - n };
     }
@@ -175,8 +175,8 @@ static rela_status join_tokens(const rela_detokeniser *d, rela_buffer *out, rela
 static rela_status add_token(const rela_detokeniser *d, joiner *j, window *w, rela_error *err)
 {
     const rela_span token = w->token;
-    if (!(d->bits & RELA_LANGUAGE_SPACED_CJK) && rela_char_is_cjk(first_char(token)))
-        return add(j, j->space && !(w->before.len && rela_char_is_cjk(last_char(w->before))), token,
+    if (!(d->bits & RELA_LANGUAGE_SPACED_CJK) && rela_text_is_cjk(first_char(token)))
+        return add(j, j->space && !(w->before.len && rela_text_is_cjk(last_char(w->before))), token,
                    true, err);
     if (all_in(token, "([{\xC2\xBF\xC2\xA1", true)) /* also inverted ? and ! */
         return add(j, j->space, token, false, err);
@@ -187,16 +187,16 @@ static rela_status add_token(const rela_detokeniser *d, joiner *j, window *w, re
                    token, true, err);
     const int class = class_of_first((rela_span){ token.text + 1, token.len - 1 });
     if ((d->bits & RELA_LANGUAGE_CLITICS) && w->before.len && token.text[0] == '\'' &&
-        (class & RELA_CHAR_ALPHA))
+        (class & RELA_TEXT_ALPHA))
         return add(j, false, token, true, err);
     if ((d->bits & RELA_LANGUAGE_CZECH) && is_number(token) && is_number(w->before2) &&
         (is(w->before, ".") || is(w->before, ",")))
         return add(j, false, token, true, err);
     if ((d->bits & RELA_LANGUAGE_ELISIONS) && ends_like_elision(token) &&
-        (class_of_first(w->next) & RELA_CHAR_ALPHA))
+        (class_of_first(w->next) & RELA_TEXT_ALPHA))
         return add(j, j->space, token, false, err);
     if ((d->bits & RELA_LANGUAGE_CZECH) && (is(w->next, "-") || is(w->next, "\xE2\x80\x93")) &&
-        joins_dash(w->next2) && (rela_char_class(last_char(token), 0) & RELA_CHAR_ALPHA)) {
+        joins_dash(w->next2) && (rela_text_class(last_char(token), 0) & RELA_TEXT_ALPHA)) {
         const rela_status st = add(j, j->space, token, false, err);
         slide(w);
         return st == RELA_OK ? add(j, false, w->token, false, err) : st;
@@ -286,7 +286,7 @@ static bool ends_like_elision(rela_span token)
     if (token.len < 2 || token.text[token.len - 1] != '\'')
         return false;
     const uint32_t code = last_char((rela_span){ token.text, token.len - 1 });
-    return (rela_char_class(code, 0) & RELA_CHAR_ALPHA) != 0;
+    return (rela_text_class(code, 0) & RELA_TEXT_ALPHA) != 0;
 }
 
 /* What Czech writes with a hyphen: the particle -li and words in -mail. */
@@ -301,7 +301,7 @@ static bool joins_dash(rela_span token)
 
 static int class_of_first(rela_span token)
 {
-    return token.len ? rela_char_class(first_char(token), 0) : 0;
+    return token.len ? rela_text_class(first_char(token), 0) : 0;
 }
 
 static uint32_t first_char(rela_span token)

@@ -247,7 +247,7 @@ static const char *skip_blanks(const char *at, const char *end)
     uint32_t code = 0;
     for (size_t n = 0; at < end; at += n) {
         n = rela_utf8_next(&code, at, (size_t)(end - at));
-        if (!(rela_char_class(code, 0) & RELA_CHAR_SPACE))
+        if (!(rela_text_class(code, 0) & RELA_TEXT_SPACE))
             break;
     }
     return at;
@@ -258,7 +258,7 @@ static bool fits(rela_beside b, const char *at, const char *end)
     uint32_t code = 0;
     if (at >= end || !rela_utf8_next(&code, at, (size_t)(end - at)))
         return false;
-    return b == RELA_BESIDE_DIGIT ? (rela_char_class(code, 0) & RELA_CHAR_DIGIT) != 0
+    return b == RELA_BESIDE_DIGIT ? (rela_text_class(code, 0) & RELA_TEXT_DIGIT) != 0
                                   : code && code < 0x80 && strchr(".!:?;,", (int)code);
 }
 

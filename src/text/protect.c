@@ -65,7 +65,7 @@ rela_status rela_protect_create(rela_protect **out, const char *const *patterns,
     *out = NULL;
     rela_protect *p = rela_mem_zalloc(sizeof *p);
     if (p) {
-        p->codes = rela_mem_zalloc(n * sizeof *p->codes);
+        p->codes = rela_mem_zalloc(n * sizeof(void *));
         p->general = pcre2_general_context_create(pcre_alloc, pcre_free, NULL);
         p->compile = p->general ? pcre2_compile_context_create(p->general) : NULL;
         p->match = p->general ? pcre2_match_context_create(p->general) : NULL;
@@ -91,7 +91,7 @@ void rela_protect_destroy(rela_protect *p)
 {
     if (!p)
         return;
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; p->codes && i < p->n; i++)
         pcre2_code_free(p->codes[i]);
     pcre2_match_context_free(p->match);
     pcre2_compile_context_free(p->compile);

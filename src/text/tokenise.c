@@ -161,13 +161,13 @@ static bool keeps_stop(const rela_tokeniser *t, const rela_cells *l, size_t firs
     bool inner = false, alpha = false, protected = false;
     for (size_t i = first; i < stop; i++) {
         inner = inner || l->items[i].kind == RELA_CELL_STOP;
-        alpha = alpha || (l->items[i].class & RELA_CHAR_ALPHA);
+        alpha = alpha || (l->items[i].class & RELA_TEXT_ALPHA);
         protected = protected || l->items[i].kind == RELA_CELL_PROTECTED;
     }
     if (inner && alpha)
         return true;
     const rela_cell *next = stop + 1 < l->n ? &l->items[stop + 1] : NULL;
-    if (next && (next->class & RELA_CHAR_LOWER))
+    if (next && (next->class & RELA_TEXT_LOWER))
         return true;
     if (protected)
         return false;
@@ -176,8 +176,10 @@ static bool keeps_stop(const rela_tokeniser *t, const rela_cells *l, size_t firs
         rela_map_find(t->abbreviations, l->text.text + at, l->items[stop].at - at);
     if (number < t->n_always)
         return true;
-    const char digit = next && next->kind == RELA_CELL_WORD ? l->text.text[next->at] : ' ';
-    return number != RELA_MAP_NONE && digit >= '0' && digit <= '9';
+    if (number == RELA_MAP_NONE || !next || next->kind != RELA_CELL_WORD)
+        return false;
+    const char first_digit = l->text.text[next->at];
+    return first_digit >= '0' && first_digit <= '9';
 }
 
 static rela_status write_token(const rela_tokeniser *t, rela_buffer *out, const rela_cells *l,

@@ -39,6 +39,7 @@ typedef struct walk {
     bool no_markup; /* no '>' is left that could end any */
 } walk;
 
+static rela_truecaser *create(const rela_truecaser_options *options);
 static rela_status read_line(rela_truecaser *t, rela_span line, place p, rela_buffer *room,
                              rela_error *err);
 static rela_status add_form(rela_truecaser *t, rela_span word, double count, rela_buffer *room,
@@ -72,16 +73,10 @@ rela_status rela_truecaser_parse(rela_truecaser **out, const char *model, size_t
 {
     *out = NULL;
     rela_buffer room = RELA_BUFFER_INIT;
+    rela_truecaser *t = create(options);
+    if (!t)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory for a truecaser", name);
     rela_status st = RELA_OK;
-    rela_truecaser *t = rela_mem_zalloc(sizeof *t);
-    if (t) {
-        t->words = rela_map_create(0);
-        t->forms = rela_map_create(0);
-        t->all_words = options->all_words;
-        t->lowercase = options->lowercase;
-    }
-    if (!t || !t->words || !t->forms)
-        st = rela_fail(err, RELA_NOMEM, "%s: no memory for a truecaser", name);
     const char *at = model, *end = model + len;
     for (uint64_t number = 1; st == RELA_OK && at < end; number++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -192,6 +187,21 @@ bool rela_casing_has_markup(rela_span token)
     /* Without a '>' after the first '<' there is none after the others either. */
     at = token.len ? memchr(at, '<', token.len) : NULL;
     return at && rela_casing_markup(at, end);
+}
+
+static rela_truecaser *create(const rela_truecaser_options *options)
+{
+    rela_truecaser *t = rela_mem_zalloc(sizeof *t);
+    if (!t)
+        return NULL;
+    t->words = rela_map_create(0);
+    t->forms = rela_map_create(0);
+    t->all_words = options->all_words;
+    t->lowercase = options->lowercase;
+    if (t->words && t->forms)
+        return t;
+    rela_truecaser_destroy(t);
+    return NULL;
 }
 
 static rela_status read_line(rela_truecaser *t, rela_span line, place p, rela_buffer *room,

@@ -140,7 +140,7 @@ static unsigned weight_of(const rela_truecase_counts *c, rela_span token, bool f
         return 0;
     uint32_t code = 0;
     (void)rela_utf8_next(&code, token.text, token.len);
-    if (rela_char_class(code, 0) & RELA_CHAR_LOWER)
+    if (rela_text_class(code, 0) & RELA_TEXT_LOWER)
         return WHOLE;
     return only ? TENTH : 0;
 }
@@ -171,7 +171,7 @@ static bool has_case(rela_span token)
     for (size_t i = 0, n = 0; i < token.len; i += n) {
         uint32_t code = 0;
         n = rela_utf8_next(&code, token.text + i, token.len - i);
-        if (rela_char_is_cased(code))
+        if (rela_text_is_cased(code))
             return true;
     }
     return false;
