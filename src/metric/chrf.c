@@ -22,8 +22,8 @@ static bool is_punctuation(char c);
 rela_status rela_chrf_count(uint32_t *stats, rela_tally *t, const rela_segment *s, rela_error *err)
 {
     const size_t k = t->m->n_stats;
-    uint32_t row[RELA_STATS_MAX];
-    uint64_t sums[RELA_STATS_MAX];
+    uint32_t row[RELA_STATS_MAX] = { 0 };
+    uint64_t sums[RELA_STATS_MAX] = { 0 };
     double best = -1;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < s->n_refs && st == RELA_OK; i++) {
@@ -53,11 +53,11 @@ rela_status rela_chrf_count(uint32_t *stats, rela_tally *t, const rela_segment *
 
 double rela_chrf_compute(const rela_chrf_options *o, const uint64_t *sums)
 {
-    const int order = o->char_order + o->word_order;
+    const size_t order = (size_t)(o->char_order + o->word_order);
     const double factor = o->beta * o->beta;
     double smoothed = 0, precision = 0, recall = 0;
     int effective = 0;
-    for (int i = 0; i < order; i++) {
+    for (size_t i = 0; i < order; i++) {
         const double hyp = (double)sums[3 * i], ref = (double)sums[3 * i + 1];
         const double match = (double)sums[3 * i + 2];
         const double p = hyp > 0 ? match / hyp : EPSILON;
@@ -71,7 +71,7 @@ double rela_chrf_compute(const rela_chrf_options *o, const uint64_t *sums)
         }
     }
     if (o->eps_smoothing)
-        return 100 * smoothed / order;
+        return 100 * smoothed / (double)order;
     if (effective == 0 || precision + recall == 0)
         return 0;
     precision /= effective;
