@@ -4,6 +4,8 @@
 
 #ifndef RELA_REAL_IS_DOUBLE
 #include <dnnl.h>
+#include <pthread.h>
+#include <signal.h>
 #endif
 
 /* c (m, n) (+)= op(a) op(b) by definition; strides say what is transposed. */
@@ -19,6 +21,36 @@ static void plain(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col
         }
 }
 
+#ifndef RELA_REAL_IS_DOUBLE
+/* Signals that something asked for, not those that a bad instruction raises. */
+static sigset_t asynchronous;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void fill_asynchronous(void)
+{
+    const int synchronous[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP };
+    (void)sigfillset(&asynchronous);
+    for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
+        (void)sigdelset(&asynchronous, synchronous[i]);
+}
+
+/* The generated code of oneDNN 2.6 does not survive a signal handler: the frame of the handler was
+ * seen to land in its packing buffers and to corrupt the heap (tests/unit/test_gemm.c). Signals
+ * wait until the product is done; the two system calls cost a fraction of a microsecond. */
+static dnnl_status_t shielded(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda,
+                              const real *b, size_t ldb, size_t m, size_t n, size_t k, bool add)
+{
+    sigset_t old;
+    (void)pthread_once(&once, fill_asynchronous);
+    (void)pthread_sigmask(SIG_BLOCK, &asynchronous, &old);
+    const dnnl_status_t st =
+        dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,
+                   (dnnl_dim_t)ldb, add ? 1 : 0, c, (dnnl_dim_t)ldc);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return st;
+}
+#endif
+
 /* False if the library did not do it: it may run out of memory for its packing buffers, and for
  * k = 0 it leaves c as it is, where an empty sum is 0. */
 static bool library(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda, const real *b,
@@ -29,9 +61,7 @@ static bool library(char ta, char tb, real *c, size_t ldc, const real *a, size_t
     (void)m, (void)n, (void)k, (void)add;
     return false;
 #else
-    return k &&
-           dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,
-                      (dnnl_dim_t)ldb, add ? 1 : 0, c, (dnnl_dim_t)ldc) == dnnl_success;
+    return k && shielded(ta, tb, c, ldc, a, lda, b, ldb, m, n, k, add) == dnnl_success;
 #endif
 }
 

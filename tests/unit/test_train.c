@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_train.c - schedules by their formulas; an update is reproducible, allocates
+ * nothing, learns, and never lets a number that is not finite reach the weights. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "train/schedule.h"
+#include "train/step.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VOCAB = 23, SENTENCES = 40, LEN_MAX = 9, IDS_MAX = SENTENCES * LEN_MAX };
+
+/* Copying: the target is the source. */
+typedef struct text {
+    int32_t ids[IDS_MAX];
+    uint32_t at[SENTENCES + 1];
+} text;
+
+static void make_text(text *t, uint64_t seed)
+{
+    rela_rng r = rela_rng_start(seed, 0);
+    uint32_t n = 0;
+    for (int i = 0; i < SENTENCES; i++) {
+        t->at[i] = n;
+        const uint64_t len = 2 + rela_rng_below(&r, LEN_MAX - 3);
+        for (uint64_t j = 0; j < len; j++)
+            t->ids[n++] = (int32_t)(3 + rela_rng_below(&r, VOCAB - 3));
+        t->ids[n++] = 2;
+    }
+    t->at[SENTENCES] = n;
+}
+
+static rela_update update_of(const text *t)
+{
+    return (rela_update){ { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } };
+}
+
+typedef struct model {
+    rela_net net;
+    rela_stepper *stepper;
+} model;
+
+static void model_start(model *m, const char *kind, int n_threads, double dropout)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_config c;
+    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.d = 32;
+    c.ffn = 48;
+    c.heads = 2;
+    c.enc_layers = c.dec_layers = 2;
+    c.vocab_src = c.vocab_tgt = VOCAB;
+    c.max_len = 32;
+    c.drop_embed = c.drop_residual = c.drop_attn = c.drop_ffn = dropout;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        c.kind[i] = rela_attn_kind_find(kind);
+    const rela_step_options o = { .n_threads = n_threads,
+                                  .piece_rows = 64,
+                                  .beta1 = 0.9,
+                                  .beta2 = 0.98,
+                                  .epsilon = 1e-8,
+                                  .smooth = 0.1,
+                                  .seed = 3 };
+    CHECK_OK(rela_net_init(&m->net, &c, &err), err);
+    rela_params_init(m->net.weights, &m->net.layout.params, 1);
+    CHECK_OK(rela_stepper_create(&m->stepper, &m->net, &o, &err), err);
+}
+
+static void model_end(model *m)
+{
+    rela_stepper_destroy(m->stepper);
+    rela_net_deinit(&m->net);
+}
+
+static rela_step_result step(model *m, const text *t, uint64_t number)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_step_result r;
+    const rela_update u = update_of(t);
+    CHECK_OK(rela_stepper_run(m->stepper, &r, &u, number, 1e-3, &err), err);
+    return r;
+}
+
+static void schedules_follow_their_formulas(void **state)
+{
+    (void)state;
+    rela_schedule s = { .kind = RELA_SCHEDULE_NOAM, .rate = 2, .warmup = 4000, .d = 512 };
+    CHECK(fabs(rela_schedule_rate(&s, 100) - 2 / sqrt(512) * 100 * pow(4000, -1.5)) < 1e-12,
+          "rise");
+    CHECK(fabs(rela_schedule_rate(&s, 9000) - 2 / sqrt(512) / sqrt(9000)) < 1e-12, "fall");
+    s = (rela_schedule){
+        .kind = RELA_SCHEDULE_INVERSE_SQRT, .rate = 5e-3, .start = 1e-7, .warmup = 2000
+    };
+    CHECK(fabs(rela_schedule_rate(&s, 500) - (1e-7 + (5e-3 - 1e-7) * 0.25)) < 1e-15, "rise");
+    CHECK(fabs(rela_schedule_rate(&s, 2000) - 5e-3) < 1e-15, "peak");
+    CHECK(fabs(rela_schedule_rate(&s, 8000) - 2.5e-3) < 1e-15, "fall");
+    s = (rela_schedule){ .kind = RELA_SCHEDULE_COSINE, .rate = 1, .least = 0.1, .updates = 100 };
+    CHECK(fabs(rela_schedule_rate(&s, 50) - 0.55) < 1e-12, "middle of the cosine");
+    CHECK(fabs(rela_schedule_rate(&s, 100) - 0.1) < 1e-12, "end of the cosine");
+    s.kind = RELA_SCHEDULE_LINEAR;
+    CHECK(fabs(rela_schedule_rate(&s, 75) - 0.325) < 1e-12, "linear");
+    s.kind = RELA_SCHEDULE_CONSTANT;
+    CHECK(rela_schedule_rate(&s, 75) == 1, "constant");
+}
+
+static void same_seed_and_threads_give_same_bytes(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 2; threads++) {
+        model a, b;
+        text t;
+        model_start(&a, "rela-g", threads, 0.2);
+        model_start(&b, "rela-g", threads, 0.2);
+        for (uint64_t i = 1; i <= 5; i++) {
+            make_text(&t, i);
+            (void)step(&a, &t, i);
+            (void)step(&b, &t, i);
+        }
+        CHECK(memcmp(a.net.weights, b.net.weights,
+                     a.net.layout.params.total * sizeof *a.net.weights) == 0,
+              "%d threads: weights differ", threads);
+        model_end(&a);
+        model_end(&b);
+    }
+}
+
+static void threads_do_not_change_the_loss(void **state)
+{
+    (void)state;
+    model a, b;
+    text t;
+    model_start(&a, "softmax", 1, 0.2);
+    model_start(&b, "softmax", 2, 0.2);
+    for (uint64_t i = 1; i <= 5; i++) {
+        make_text(&t, i);
+        const rela_step_result x = step(&a, &t, i), y = step(&b, &t, i);
+        CHECK(fabs(x.loss - y.loss) <= 1e-5 * x.loss, "update %d: %.9g and %.9g", (int)i, x.loss,
+              y.loss);
+    }
+    model_end(&a);
+    model_end(&b);
+}
+
+static void steady_state_allocates_nothing(void **state)
+{
+    (void)state;
+    model m;
+    text t;
+    rela_memory_stats before, after;
+    model_start(&m, "rela-g", 2, 0.1);
+    make_text(&t, 1);
+    (void)step(&m, &t, 1);
+    rela_memory_stats_get(&before);
+    for (uint64_t i = 2; i <= 4; i++) {
+        make_text(&t, i);
+        (void)step(&m, &t, i);
+    }
+    rela_memory_stats_get(&after);
+    CHECK(before.calls == after.calls, "%d allocations", (int)(after.calls - before.calls));
+    model_end(&m);
+}
+
+static void bad_numbers_never_reach_the_weights(void **state)
+{
+    (void)state;
+    model m;
+    text t;
+    model_start(&m, "rela-g", 2, 0);
+    make_text(&t, 1);
+    (void)step(&m, &t, 1);
+    const size_t bytes = m.net.layout.params.total * sizeof(real);
+    const rela_param *p = rela_params_find(&m.net.layout.params, "enc.0.ffn.up.weight");
+    m.net.weights[p->offset] = NAN; /* as a flipped bit would leave it */
+    real *before = rela_mem_alloc(bytes);
+    memcpy(before, m.net.weights, bytes);
+    const rela_step_result r = step(&m, &t, 2);
+    CHECK(r.skipped, "not noticed");
+    CHECK(memcmp(before, m.net.weights, bytes) == 0, "weights were changed");
+    CHECK(rela_stepper_count(m.stepper) == 1, "the optimiser counted it");
+    m.net.weights[p->offset] = 0;
+    CHECK(!step(&m, &t, 3).skipped, "gradients of the bad update are still there");
+    rela_mem_free(before);
+    model_end(&m);
+}
+
+static void copying_is_learned(void **state)
+{
+    (void)state;
+    static const char *const KINDS[] = { "softmax", "rela-g", "rela-i" };
+    for (size_t k = 0; k < sizeof KINDS / sizeof KINDS[0]; k++) {
+        model m;
+        text t;
+        double first = 0, last = 0;
+        model_start(&m, KINDS[k], 2, 0);
+        for (uint64_t i = 1; i <= 200; i++) {
+            make_text(&t, i);
+            const rela_step_result r = step(&m, &t, i);
+            last = r.nll / (double)r.tgt_tokens;
+            first = i == 1 ? last : first;
+        }
+        CHECK(last < 0.6 * first, "%s: nll %.3f after %.3f", KINDS[k], last, first);
+        model_end(&m);
+    }
+}
+
+static void sentence_mean_weighs_sentences_equally(void **state)
+{
+    (void)state;
+    model m;
+    text t;
+    rela_step_result r, sum = { 0 };
+    rela_error err = { RELA_OK, "" };
+    model_start(&m, "softmax", 1, 0);
+    make_text(&t, 1);
+    rela_stepper_destroy(m.stepper);
+    const rela_step_options o = { .n_threads = 2, .sentence_mean = true, .smooth = 0.1 };
+    CHECK_OK(rela_stepper_create(&m.stepper, &m.net, &o, &err), err);
+    const rela_update all = update_of(&t);
+    CHECK_OK(rela_stepper_score(m.stepper, &sum, &all, &err), err);
+    double mean = 0;
+    for (int i = 0; i < SENTENCES; i++) {
+        const uint32_t at[2] = { 0, t.at[i + 1] - t.at[i] };
+        const rela_update one = { { t.ids + t.at[i], at, 1 }, { t.ids + t.at[i], at, 1 } };
+        CHECK_OK(rela_stepper_score(m.stepper, &r, &one, &err), err);
+        mean += r.loss;
+    }
+    CHECK(fabs(mean - sum.loss) < 1e-4 * mean, "%.6f and %.6f", mean, sum.loss);
+    model_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(schedules_follow_their_formulas),
+        cmocka_unit_test(same_seed_and_threads_give_same_bytes),
+        cmocka_unit_test(threads_do_not_change_the_loss),
+        cmocka_unit_test(steady_state_allocates_nothing),
+        cmocka_unit_test(bad_numbers_never_reach_the_weights),
+        cmocka_unit_test(copying_is_learned),
+        cmocka_unit_test(sentence_mean_weighs_sentences_equally),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
