@@ -3,7 +3,7 @@
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RELA_DEPS REQUIRED IMPORTED_TARGET
-  zlib libzstd libxxhash libutf8proc libpcre2-8 jansson yaml-0.1)
+  zlib libzstd libxxhash libutf8proc libpcre2-8 jansson yaml-0.1 cairo)
 # Not find_package(dnnl): its package file asks for OpenCL, which nothing here needs.
 find_library(RELA_DNNL_LIBRARY dnnl REQUIRED)
 find_path(RELA_DNNL_INCLUDE dnnl.h REQUIRED)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/plot.h - line charts as SVG, PNG or PDF (by the ending of the name), through cairo.
+ *
+ * Colours are those of Okabe and Ito, which colour-blind readers can tell apart; lines also differ
+ * in their dashes. Files are written atomically. */
+#ifndef RELA_ANALYSE_PLOT_H
+#define RELA_ANALYSE_PLOT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct rela_series {
+    const char *label; /* UTF-8; NULL: not in the legend */
+    const double *x, *y;
+    size_t n; /* points that are not finite break the line */
+} rela_series;
+
+typedef struct rela_plot {
+    const char *title, *x_label, *y_label;
+    const rela_series *series;
+    size_t n_series;
+    bool log_y;           /* values that are not positive are left out */
+    bool markers;         /* a dot at every point */
+    double width, height; /* points; 0: 480 x 320 */
+} rela_plot;
+
+/* RELA_ARG for another ending than .svg, .png, .pdf. */
+rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
+
+#endif

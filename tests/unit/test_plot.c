@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_plot.c - figures of every format are written whole, or not at all. */
+#include "analyse/plot.h"
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double X
+[] = { 0, 100, 200, 300 };
+static const double Y[] = { 9.5, 6.25, NAN, 4.125 };
+static const double Z[] = { 8, 7, 6, 5 };
+static const rela_series SERIES[] = { { "first", X, Y, 4 }, { "second", X, Z, 4 } };
+static const rela_plot PLOT = { .title = "loss",
+                                .x_label = "update",
+                                .y_label = "nll",
+                                .series = SERIES,
+                                .n_series = 2,
+                                .markers = true };
+
+static char dir[] = "/tmp/rela-plot-XXXXXX";
+
+static void path_of(char *out, size_t size, const char *name)
+{
+    (void)snprintf(out, size, "%s/%s", dir, name);
+}
+
+static void every_format_is_recognised_by_its_name(void **state)
+{
+    (void)state;
+    static const char *const CASES[][2] = { { "a.svg", "<?xml" },
+                                            { "a.png", "\x89PNG" },
+                                            { "a.pdf", "%PDF" } };
+    for (size_t i = 0; i < 3; i++) {
+        char path[64], *bytes = NULL;
+        size_t len = 0;
+        rela_error err = { RELA_OK, "" };
+        path_of(path, sizeof path, CASES[i][0]);
+        CHECK_OK(rela_plot_save(&PLOT, path, &err), err);
+        CHECK_OK(rela_file_read(&bytes, &len, path, 0, &err), err);
+        CHECK(len > 1000 && memcmp(bytes, CASES[i][1], strlen(CASES[i][1])) == 0, "%s: %zu bytes",
+              path, len);
+        rela_mem_free(bytes);
+        (void)unlink(path);
+    }
+}
+
+static void another_ending_is_refused(void **state)
+{
+    (void)state;
+    char path[64];
+    rela_error err = { RELA_OK, "" };
+    path_of(path, sizeof path, "a.jpg");
+    CHECK(rela_plot_save(&PLOT, path, &err) == RELA_ARG, "accepted");
+    CHECK(strstr(err.message, ".svg"), "message: %s", err.message);
+    CHECK(!rela_file_exists(path), "left a file");
+}
+
+static void empty_and_flat_data_can_be_drawn(void **state)
+{
+    (void)state;
+    static const double FLAT[] = { 0, 0, 0, 0 }, NEGATIVE[] = { -1, -2, -3, -4 };
+    const rela_series series[] = { { NULL, X, FLAT, 4 },
+                                   { "none", X, NULL, 0 },
+                                   { "n", X, NEGATIVE, 4 } };
+    const rela_plot plots[] = {
+        { .title = "flat", .series = series, .n_series = 1 },
+        { .title = "empty", .series = series + 1, .n_series = 1 },
+        { .title = "log", .series = series, .n_series = 3, .log_y = true }
+    };
+    for (size_t i = 0; i < 3; i++) {
+        char path[64];
+        rela_error err = { RELA_OK, "" };
+        path_of(path, sizeof path, "b.svg");
+        CHECK_OK(rela_plot_save(&plots[i], path, &err), err);
+        (void)unlink(path);
+    }
+}
+
+static void a_failing_disk_leaves_nothing(void **state)
+{
+    (void)state;
+    char path[64];
+    path_of(path, sizeof path, "c.png");
+    for (uint64_t n = 1; n < 20; n++) {
+        rela_error err = { RELA_OK, "" };
+        rela_fault_set(RELA_FAULT_FILE, n, true);
+        const rela_status st = rela_plot_save(&PLOT, path, &err);
+        rela_fault_set(RELA_FAULT_FILE, 0, false);
+        if (st == RELA_OK)
+            break;
+        CHECK(st == RELA_IO && *err.message, "call %d: %d %s", (int)n, st, err.message);
+    }
+    (void)unlink(path);
+    CHECK(rmdir(dir) == 0, "something is left in %s", dir);
+}
+
+int main(void)
+{
+    if (!mkdtemp(dir))
+        return EXIT_FAILURE;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_format_is_recognised_by_its_name),
+        cmocka_unit_test(another_ending_is_refused),
+        cmocka_unit_test(empty_and_flat_data_can_be_drawn),
+        cmocka_unit_test(a_failing_disk_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
