@@ -87,33 +87,32 @@ static bool close_row(walk *t)
     return false;
 }
 
-/* y = argmin of |y - s|^2 / 2 + fuse * sum of |y[i + 1] - y[i]|. */
-static void smooth(real *y, const real *s, real fuse, size_t n)
+/* y = argmin of |y - s|^2 / 2 + fuse * sum of |y[i + 1] - y[i]|; the walk is at its start. */
+static void smooth(walk *t)
 {
-    walk t = { .s = s,
-               .n = n,
-               .y = y,
-               .fuse = fuse,
-               .low = s[0] - fuse,
-               .high = s[0] + fuse,
-               .slack_low = fuse,
-               .slack_high = -fuse };
+    const real *s = t->s;
+    const real fuse = t->fuse;
+    t->low = s[0] - fuse;
+    t->high = s[0] + fuse;
+    t->slack_low = fuse;
+    t->slack_high = -fuse;
     bool more = true;
     while (more) {
-        if (t.at + 1 == n)
-            more = close_row(&t);
-        else if (s[t.at + 1] + t.slack_low < t.low - fuse)
-            jump_down(&t);
-        else if (s[t.at + 1] + t.slack_high > t.high + fuse)
-            jump_up(&t);
+        if (t->at + 1 == t->n)
+            more = close_row(t);
+        else if (s[t->at + 1] + t->slack_low < t->low - fuse)
+            jump_down(t);
+        else if (s[t->at + 1] + t->slack_high > t->high + fuse)
+            jump_up(t);
         else
-            extend(&t);
+            extend(t);
     }
 }
 
 static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
-    smooth(c->scratch, s, c->setup->fuse, n);
+    walk t = { .s = s, .n = n, .y = c->scratch, .fuse = c->setup->fuse };
+    smooth(&t);
     c->k->sparsemax(w, c->scratch, n);
 }
 

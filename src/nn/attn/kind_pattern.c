@@ -4,6 +4,8 @@
  * different sentences, a query behind the last key looks from the last key. */
 #include "nn/attn/kind.h"
 
+#include <assert.h>
+
 static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
     c->k->softmax(w, s, n);
@@ -29,6 +31,7 @@ static size_t stride(const rela_attn_setup *setup, uint32_t *keys, size_t query,
 {
     const size_t at = query < n ? query : n - 1;
     size_t count = 0;
+    assert(setup->stride > 0);
     for (size_t j = 0; j < n; j++) {
         const size_t far = j < at ? at - j : j - at;
         if (far < setup->stride || far % setup->stride == 0)
