@@ -55,8 +55,8 @@ refuses 1 "no?such: No such file" info --config "$newline"
 refuses 1 "a b: No such file" info --config 'a b'
 refuses 1 "?: No such file" info --config "$(printf '\377')"
 refuses 1 "?[31m: No such file" info --config "$(printf '\033[31m')"
-refuses 2 "unexpected argument 'x'" info x
-refuses 2 "unexpected argument '--json'" info -- --json
+refuses 2 "unexpected argument 'x'" info model x
+refuses 2 "unexpected argument '--json'" info -- model --json
 
 # Standard files that are full, closed or gone.
 code=0
