@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz/fuzz_safetensors.c - the header of a model file and the configuration in it.
+ *
+ * Beyond not crashing: what the reader accepts keeps its promises (sorted, unique, without holes),
+ * and a configuration that is read gives the same text when written, read and written again. */
+#include "base/json.h"
+#include "model/config.h"
+#include "model/safetensors.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_file(const rela_safetensors *f, uint64_t data_size)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < rela_safetensors_count(f); i++) {
+        const rela_tensor *t = rela_safetensors_at(f, i);
+        uint64_t bytes = 0;
+        require(t->name.len > 0 && t->name.len <= RELA_TENSOR_NAME_MAX);
+        require(t->rank <= RELA_TENSOR_RANK_MAX && (int)t->dtype < RELA_N_DTYPES);
+        require(t->begin <= t->end && t->end <= data_size);
+        require(rela_tensor_bytes(&bytes, t) && bytes == t->end - t->begin);
+        require(i == 0 || rela_span_compare(rela_safetensors_at(f, i - 1)->name, t->name) < 0);
+        total += bytes;
+    }
+    require(total == data_size); /* contiguous and complete: nothing is counted twice */
+    for (size_t i = 1; i < rela_safetensors_n_metadata(f); i++)
+        require(rela_span_compare(rela_safetensors_metadata_at(f, i - 1)->key,
+                                  rela_safetensors_metadata_at(f, i)->key) < 0);
+}
+
+static void check_config(const char *text, size_t len)
+{
+    rela_config c, again;
+    rela_buffer first = RELA_BUFFER_INIT, second = RELA_BUFFER_INIT;
+    if (rela_config_from_json(&c, text, len, NULL) == RELA_OK) {
+        (void)rela_config_check(&c, NULL);
+        require(rela_config_to_json(&first, &c, NULL) == RELA_OK);
+        require(rela_config_from_json(&again, first.data, first.len, NULL) == RELA_OK);
+        require(rela_config_to_json(&second, &again, NULL) == RELA_OK);
+        require(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
+    }
+    rela_buffer_free(&first);
+    rela_buffer_free(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t len = 0;
+    if (size < sizeof len)
+        return 0;
+    for (size_t i = 0; i < sizeof len; i++)
+        len |= (uint64_t)data[i] << (8 * i);
+    size -= sizeof len;
+    if (len > size)
+        len = size; /* a length out of range is an easy case: tested elsewhere */
+    const char *header = (const char *)data + sizeof len;
+    rela_safetensors *f = NULL;
+    rela_error err;
+    if (rela_safetensors_parse(&f, header, (size_t)len, size - len, &err) == RELA_OK) {
+        check_file(f, size - len);
+        const rela_metadata *m = rela_safetensors_metadata_find(f, "config");
+        if (m)
+            check_config(m->value.text, m->value.len);
+    } else {
+        require(err.status == RELA_FORMAT && err.message[0]);
+    }
+    rela_safetensors_close(f);
+    check_config(header, (size_t)len);
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* tools/golden/safetensors_copy.c - reads lines "IN<tab>OUT" and copies each container with our
+ * reader and writer; prints "ok" or the reason per line. For safetensors_peer.py. */
+#include "base/mem.h"
+#include "model/safetensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 8192 };
+
+static rela_status copy(const char *in, const char *out, rela_error *err)
+{
+    rela_safetensors *f = NULL;
+    rela_status st = rela_safetensors_open(&f, in, 0, err);
+    if (st != RELA_OK)
+        return st;
+    const size_t n = rela_safetensors_count(f);
+    rela_tensor *t = rela_mem_zalloc((n + 1) * sizeof *t);
+    if (!t)
+        st = RELA_NOMEM;
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        t[i] = *rela_safetensors_at(f, i);
+        const size_t bytes = (size_t)(t[i].end - t[i].begin);
+        void *data = rela_mem_alloc(bytes);
+        t[i].data = data;
+        st = data ? rela_safetensors_read(f, data, &t[i], 0, bytes, err) : RELA_NOMEM;
+    }
+    if (st == RELA_OK)
+        st = rela_safetensors_write(out, t, n, rela_safetensors_metadata_at(f, 0),
+                                    rela_safetensors_n_metadata(f), 0, err);
+    for (size_t i = 0; t && i < n; i++)
+        rela_mem_free((void *)(uintptr_t)t[i].data);
+    rela_mem_free(t);
+    rela_safetensors_close(f);
+    return st;
+}
+
+int main(void)
+{
+    char line[LINE_MAX_BYTES];
+    while (fgets(line, sizeof line, stdin)) {
+        rela_error err = { RELA_OK, "" };
+        line[strcspn(line, "\n")] = '\0';
+        char *tab = strchr(line, '\t');
+        if (!tab)
+            return EXIT_FAILURE;
+        *tab = '\0';
+        (void)puts(copy(line, tab + 1, &err) == RELA_OK ? "ok" : err.message);
+        (void)fflush(stdout);
+    }
+    return EXIT_SUCCESS;
+}
