@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 
 _Static_assert(sizeof(off_t) >= 8, "files beyond 4 GiB need 64-bit offsets");
@@ -43,9 +44,9 @@ rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t
     if (n < 0)
         return rela_fail_errno(err, errno, "%s", b->name);
     if ((size_t)n != len)
-        return rela_fail(err, RELA_FORMAT, "%s: ends after %llu bytes; it had %llu when opened",
-                         b->name, (unsigned long long)(at + (uint64_t)n),
-                         (unsigned long long)b->size);
+        return rela_fail(err, RELA_FORMAT,
+                         "%s: ends after %" PRIu64 " bytes; it had %" PRIu64 " when opened",
+                         b->name, at + (uint64_t)n, b->size);
     return RELA_OK;
 }
 
@@ -55,8 +56,9 @@ rela_status rela_blob_check(const rela_blob *b, rela_error *err)
     if (rela_sys_stat(b->fd, &info) != 0)
         return rela_fail_errno(err, errno, "%s", b->name);
     if ((uint64_t)info.st_size != b->size)
-        return rela_fail(err, RELA_FORMAT, "%s: changed from %llu to %llu bytes while it was read",
-                         b->name, (unsigned long long)b->size, (unsigned long long)info.st_size);
+        return rela_fail(err, RELA_FORMAT,
+                         "%s: changed from %" PRIu64 " to %" PRIu64 " bytes while it was read",
+                         b->name, b->size, (uint64_t)info.st_size);
     return RELA_OK;
 }
 

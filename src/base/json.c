@@ -115,7 +115,7 @@ rela_status rela_json_u64(rela_json *j, uint64_t *out, rela_error *err)
 
 rela_status rela_json_f64(rela_json *j, double *out, rela_error *err)
 {
-    rela_span number;
+    rela_span number = { "", 0 };
     char *const begin = j->at;
     const rela_status st = scan_number(j, &number, err);
     if (st != RELA_OK)
@@ -247,7 +247,9 @@ static rela_status unescape(rela_json *j, char **to, rela_error *err)
 {
     static const char PAIRS[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* letter, character */
     char *const begin = j->at++;
-    const char letter = j->at < j->end ? *j->at++ : '\0';
+    char letter = '\0';
+    if (j->at < j->end)
+        letter = *j->at++;
     for (size_t i = 0; PAIRS[i]; i += 2)
         if (PAIRS[i] == letter) {
             *(*to)++ = PAIRS[i + 1];
@@ -300,14 +302,14 @@ static rela_status skip_open(rela_json *j, uint64_t *objects, int *depth, bool *
                              rela_error *err)
 {
     skip_blank(j);
-    const char c = j->at < j->end ? *j->at : '\0';
-    *value = c != '{' && c != '[';
+    const bool object = j->at < j->end && *j->at == '{';
+    *value = !object && !(j->at < j->end && *j->at == '[');
     if (*value)
         return RELA_OK;
     if (*depth == RELA_JSON_DEPTH)
         return rela_json_fail(j, err, "at most 64 open brackets");
     const uint64_t bit = (uint64_t)1 << *depth;
-    *objects = c == '{' ? *objects | bit : *objects & ~bit;
+    *objects = object ? *objects | bit : *objects & ~bit;
     ++*depth;
     j->at++;
     j->fresh = true;

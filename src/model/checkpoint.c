@@ -58,7 +58,7 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
     if (extras)
         *extras = (rela_extras){ 0 };
     rela_status st = rela_checkpoint_open(&c, path, &o, err);
-    if (st != RELA_OK)
+    if (!c)
         return st;
     base[0] = new_block(&c->layout.params);
     if (!base[0])
@@ -343,10 +343,9 @@ static rela_status load_blocks(real **base, rela_extras *extras, const rela_chec
     for (size_t i = 0; i < c->n_blocks; i++) {
         rela_block *b = &extras->blocks[i];
         memcpy(b->name, c->blocks[i], sizeof b->name);
-        b->values = base[i + 1] = new_block(&c->layout.params);
-        b->own = true;
+        b->values = b->own = base[i + 1] = new_block(&c->layout.params);
         extras->n_blocks = i + 1;
-        if (!b->values)
+        if (!b->own)
             return rela_fail(err, RELA_NOMEM, "%s: no memory for the block '%s'", c->path, b->name);
     }
     return RELA_OK;

@@ -33,8 +33,8 @@ enum { RELA_BLOCKS_MAX = 4, RELA_BLOCK_NAME_MAX = 32 };
  * tensors are called "adam.m/<name of the parameter>". */
 typedef struct rela_block {
     char name[RELA_BLOCK_NAME_MAX];
-    real *values; /* layout.params.total reals */
-    bool own;
+    const real *values; /* layout.params.total reals */
+    real *own;          /* the same, if it was loaded; NULL: lent */
 } rela_block;
 
 /* What a file holds beside the net. Start with all zero. */
@@ -51,7 +51,7 @@ rela_status rela_extras_set(rela_extras *e, const char *name, const char *text, 
                             rela_error *err);
 const rela_section *rela_extras_get(const rela_extras *e, const char *name); /* lent; NULL: none */
 /* A block to save; values are lent. */
-rela_status rela_extras_lend(rela_extras *e, const char *name, real *values, rela_error *err);
+rela_status rela_extras_lend(rela_extras *e, const char *name, const real *values, rela_error *err);
 /* A block that was loaded, given to the caller (rela_mem_free); NULL: none. */
 real *rela_extras_take(rela_extras *e, const char *name);
 

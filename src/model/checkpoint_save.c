@@ -70,8 +70,7 @@ void rela_extras_deinit(rela_extras *e)
     }
     rela_mem_free(e->sections);
     for (size_t i = 0; i < e->n_blocks; i++)
-        if (e->blocks[i].own)
-            rela_mem_free(e->blocks[i].values);
+        rela_mem_free(e->blocks[i].own);
     *e = (rela_extras){ 0 };
 }
 
@@ -111,7 +110,7 @@ const rela_section *rela_extras_get(const rela_extras *e, const char *name)
     return NULL;
 }
 
-rela_status rela_extras_lend(rela_extras *e, const char *name, real *values, rela_error *err)
+rela_status rela_extras_lend(rela_extras *e, const char *name, const real *values, rela_error *err)
 {
     const size_t len = strlen(name);
     bool good = len > 0 && len < RELA_BLOCK_NAME_MAX && rela_key_plain((rela_span){ name, len });
@@ -131,7 +130,7 @@ real *rela_extras_take(rela_extras *e, const char *name)
     for (size_t i = 0; i < e->n_blocks; i++) {
         if (strcmp(e->blocks[i].name, name) != 0 || !e->blocks[i].own)
             continue;
-        real *values = e->blocks[i].values;
+        real *values = e->blocks[i].own;
         e->blocks[i] = e->blocks[--e->n_blocks];
         return values;
     }
@@ -161,7 +160,7 @@ bool rela_key_plain(rela_span key)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
     for (size_t i = 0; i < key.len; i++)
-        if (!memchr(PLAIN, key.text[i], strlen(PLAIN)))
+        if (!memchr(PLAIN, key.text[i], sizeof PLAIN - 1))
             return false;
     return true;
 }

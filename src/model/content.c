@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,9 +137,9 @@ static rela_status check_finite(const walk *w, const rela_tensor *t, const char 
     const size_t good = size == 4 ? count_finite_32(bytes, n) : count_finite_64(bytes, n);
     if (good == n)
         return RELA_OK;
-    return rela_fail(err, RELA_FORMAT, "%s: tensor '%.*s': element %llu is not a finite number",
-                     w->c->path, (int)t->name.len, t->name.text,
-                     (unsigned long long)(offset / size + good));
+    return rela_fail(err, RELA_FORMAT,
+                     "%s: tensor '%.*s': element %" PRIu64 " is not a finite number", w->c->path,
+                     (int)t->name.len, t->name.text, offset / size + good);
 }
 
 /* How many numbers come before the first that is not finite. Blocks of fixed size, so that the

@@ -110,7 +110,8 @@ rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err)
 rela_status rela_net_adopt(rela_net *n, const rela_config *c, rela_layout *layout, real *weights,
                            rela_error *err)
 {
-    *n = (rela_net){ .config = *c, .layout = *layout, .k = rela_kern_get(), .weights = weights };
+    *n = (rela_net){ .config = *c, .layout = *layout, .k = rela_kern_get() };
+    n->weights = weights;
     *layout = (rela_layout){ 0 };
     n->positions = rela_mem_array(c->max_len * c->d, sizeof *n->positions);
     if (!n->positions) {

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,14 +71,12 @@ rela_status rela_safetensors_parse(rela_safetensors **out, const char *header, s
 {
     *out = NULL;
     rela_safetensors *f = rela_mem_zalloc(sizeof *f);
-    if (f)
-        f->header = rela_str_copy(header, len);
-    rela_status st =
-        f && f->header ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a header");
-    if (st == RELA_OK) {
-        f->data_size = data_size;
-        st = scan_header(f, len, err);
-    }
+    if (!f)
+        return rela_fail(err, RELA_NOMEM, "no memory for a header");
+    f->data_size = data_size;
+    f->header = rela_str_copy(header, len);
+    const rela_status st =
+        f->header ? scan_header(f, len, err) : rela_fail(err, RELA_NOMEM, "no memory for a header");
     if (st != RELA_OK) {
         rela_safetensors_close(f);
         return st;
@@ -199,20 +198,20 @@ static rela_status read_header(rela_safetensors *f, size_t *len, size_t max_head
     const uint64_t size = rela_blob_size(f->blob);
     uint64_t n = 0; /* little endian, as this machine is */
     if (size < LENGTH_SIZE)
-        return rela_fail(err, RELA_FORMAT, "%s: not a model file: %llu bytes; expected at least 10",
-                         path, (unsigned long long)size);
+        return rela_fail(err, RELA_FORMAT,
+                         "%s: not a model file: %" PRIu64 " bytes; expected at least 10", path,
+                         size);
     rela_status st = rela_blob_read(f->blob, &n, sizeof n, 0, err);
     if (st != RELA_OK)
         return st;
     if (n < HEADER_MIN || n > size - LENGTH_SIZE)
-        return rela_fail(
-            err, RELA_FORMAT,
-            "%s: not a model file: a header of %llu bytes in a file of %llu; expected %d..%llu",
-            path, (unsigned long long)n, (unsigned long long)size, (int)HEADER_MIN,
-            (unsigned long long)(size - LENGTH_SIZE));
+        return rela_fail(err, RELA_FORMAT,
+                         "%s: not a model file: a header of %" PRIu64 " bytes in a file of %" PRIu64
+                         "; expected %d..%" PRIu64,
+                         path, n, size, (int)HEADER_MIN, (size - LENGTH_SIZE));
     if (n > max_header)
-        return rela_fail(err, RELA_FORMAT, "%s: a header of %llu bytes; the limit is %zu", path,
-                         (unsigned long long)n, max_header);
+        return rela_fail(err, RELA_FORMAT, "%s: a header of %" PRIu64 " bytes; the limit is %zu",
+                         path, n, max_header);
     *len = (size_t)n;
     f->data_at = LENGTH_SIZE + n;
     f->data_size = size - f->data_at;
@@ -385,12 +384,12 @@ static rela_status check_tensor(const rela_tensor *t, uint64_t data_size, rela_e
     if (!rela_tensor_bytes(&bytes, t))
         return rela_fail(err, RELA_FORMAT, "its size does not fit 64 bits");
     if (t->begin > t->end || t->end > data_size)
-        return rela_fail(err, RELA_FORMAT, "bytes %llu to %llu; the file has %llu bytes of data",
-                         (unsigned long long)t->begin, (unsigned long long)t->end,
-                         (unsigned long long)data_size);
+        return rela_fail(err, RELA_FORMAT,
+                         "bytes %" PRIu64 " to %" PRIu64 "; the file has %" PRIu64 " bytes of data",
+                         t->begin, t->end, data_size);
     if (t->end - t->begin != bytes)
-        return rela_fail(err, RELA_FORMAT, "%llu bytes of data; its shape needs %llu",
-                         (unsigned long long)(t->end - t->begin), (unsigned long long)bytes);
+        return rela_fail(err, RELA_FORMAT, "%" PRIu64 " bytes of data; its shape needs %" PRIu64,
+                         (t->end - t->begin), bytes);
     return RELA_OK;
 }
 
@@ -404,14 +403,15 @@ static rela_status check_places(rela_safetensors *f, rela_error *err)
         const rela_tensor *t = &f->tensors[i];
         if (t->begin != end)
             return fail_tensor(err,
-                               rela_fail(err, RELA_FORMAT, "begins at byte %llu; expected %llu",
-                                         (unsigned long long)t->begin, (unsigned long long)end),
+                               rela_fail(err, RELA_FORMAT,
+                                         "begins at byte %" PRIu64 "; expected %" PRIu64, t->begin,
+                                         end),
                                t->name);
         end = t->end;
     }
     if (end != f->data_size)
-        return rela_fail(err, RELA_FORMAT, "%llu bytes of data; the tensors need %llu",
-                         (unsigned long long)f->data_size, (unsigned long long)end);
+        return rela_fail(err, RELA_FORMAT, "%" PRIu64 " bytes of data; the tensors need %" PRIu64,
+                         f->data_size, end);
     return RELA_OK;
 }
 

@@ -20,8 +20,7 @@ typedef struct plan {
     size_t n, n_metadata;
 } plan;
 
-static rela_status make_plan(plan *p, const rela_tensor *tensors, const rela_metadata *metadata,
-                             rela_error *err);
+static rela_status write_plan(const char *path, const plan *p, size_t max_header, rela_error *err);
 static rela_status check_text(const char *what, rela_span s, rela_error *err);
 static rela_status check_tensors(const plan *p, rela_error *err);
 static rela_status check_metadata(const plan *p, rela_error *err);
@@ -39,43 +38,46 @@ rela_status rela_safetensors_write(const char *path, const rela_tensor *tensors,
                                    const rela_metadata *metadata, size_t n_metadata,
                                    size_t max_header, rela_error *err)
 {
-    rela_buffer header = RELA_BUFFER_INIT;
-    plan p = { .n = n, .n_metadata = n_metadata };
-    const size_t limit = max_header ? max_header : RELA_HEADER_MAX;
     rela_status st = rela_host_check(err);
     st = st ? st : check_path(path, err);
     if (st != RELA_OK)
         return st;
-    st = make_plan(&p, tensors, metadata, err);
-    st = st ? st : build_header(&header, &p, err);
-    if (st == RELA_OK && header.len > limit)
-        st = rela_fail(err, RELA_ARG, "a header of %zu bytes; the limit is %zu", header.len, limit);
-    if (st != RELA_OK)
-        st = rela_fail_in(err, st, path);
-    else
-        st = write_all(path, &header, &p, err);
-    rela_buffer_free(&header);
+    if (n > RELA_TENSORS_MAX || n_metadata > RELA_METADATA_MAX)
+        return rela_fail(err, RELA_ARG, "%s: %zu tensors and %zu texts; at most %d and %d fit",
+                         path, n, n_metadata, RELA_TENSORS_MAX, RELA_METADATA_MAX);
+    plan p = { .tensors = rela_mem_array(n, sizeof(void *)),
+               .metadata = rela_mem_array(n_metadata, sizeof(void *)),
+               .n = n,
+               .n_metadata = n_metadata };
+    if (!p.tensors || !p.metadata) {
+        st = rela_fail(err, RELA_NOMEM, "%s: no memory to write %zu tensors", path, n);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            p.tensors[i] = &tensors[i];
+        for (size_t i = 0; i < n_metadata; i++)
+            p.metadata[i] = &metadata[i];
+        st = write_plan(path, &p, max_header ? max_header : RELA_HEADER_MAX, err);
+    }
     rela_mem_free(p.tensors);
     rela_mem_free(p.metadata);
     return st;
 }
 
-static rela_status make_plan(plan *p, const rela_tensor *tensors, const rela_metadata *metadata,
-                             rela_error *err)
+static rela_status write_plan(const char *path, const plan *p, size_t max_header, rela_error *err)
 {
-    if (p->n > RELA_TENSORS_MAX || p->n_metadata > RELA_METADATA_MAX)
-        return rela_fail(err, RELA_ARG, "%zu tensors and %zu texts; at most %d and %d fit", p->n,
-                         p->n_metadata, RELA_TENSORS_MAX, RELA_METADATA_MAX);
-    p->tensors = rela_mem_array(p->n, sizeof *p->tensors);
-    p->metadata = rela_mem_array(p->n_metadata, sizeof *p->metadata);
-    if (!p->tensors || !p->metadata)
-        return rela_fail(err, RELA_NOMEM, "no memory to write %zu tensors", p->n);
-    for (size_t i = 0; i < p->n; i++)
-        p->tensors[i] = &tensors[i];
-    for (size_t i = 0; i < p->n_metadata; i++)
-        p->metadata[i] = &metadata[i];
-    const rela_status st = check_tensors(p, err);
-    return st ? st : check_metadata(p, err);
+    rela_buffer header = RELA_BUFFER_INIT;
+    rela_status st = check_tensors(p, err);
+    st = st ? st : check_metadata(p, err);
+    st = st ? st : build_header(&header, p, err);
+    if (st == RELA_OK && header.len > max_header)
+        st = rela_fail(err, RELA_ARG, "a header of %zu bytes; the limit is %zu", header.len,
+                       max_header);
+    if (st != RELA_OK)
+        st = rela_fail_in(err, st, path);
+    else
+        st = write_all(path, &header, p, err);
+    rela_buffer_free(&header);
+    return st;
 }
 
 static rela_status check_text(const char *what, rela_span s, rela_error *err)
@@ -89,7 +91,7 @@ static rela_status check_text(const char *what, rela_span s, rela_error *err)
 static rela_status check_tensors(const plan *p, rela_error *err)
 {
     if (p->n)
-        qsort(p->tensors, p->n, sizeof *p->tensors, compare_names);
+        qsort(p->tensors, p->n, sizeof(void *), compare_names);
     for (size_t i = 0; i < p->n; i++) {
         const rela_tensor *t = p->tensors[i];
         const int shown = (int)(t->name.len < 64 ? t->name.len : 64);
@@ -108,14 +110,14 @@ static rela_status check_tensors(const plan *p, rela_error *err)
             return rela_fail(err, RELA_ARG, "tensor '%.*s' is too large", shown, t->name.text);
     }
     if (p->n)
-        qsort(p->tensors, p->n, sizeof *p->tensors, compare_tensors);
+        qsort(p->tensors, p->n, sizeof(void *), compare_tensors);
     return RELA_OK;
 }
 
 static rela_status check_metadata(const plan *p, rela_error *err)
 {
     if (p->n_metadata)
-        qsort(p->metadata, p->n_metadata, sizeof *p->metadata, compare_keys);
+        qsort(p->metadata, p->n_metadata, sizeof(void *), compare_keys);
     for (size_t i = 0; i < p->n_metadata; i++) {
         const rela_metadata *m = p->metadata[i];
         rela_status st = check_text("the key of a text", m->key, err);

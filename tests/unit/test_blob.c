@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_blob.c - files read at any place, and the listing of a directory. */
-#include "check.h"
+#include "sweep.h"
 
-#include "base/fault.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,14 +120,12 @@ static void a_directory_is_listed_or_an_error_is_told(void **state)
     }
     CHECK_OK(rela_dir_list(dir, see, &n_seen, &err), err);
     assert_int_equal(n_seen, 3);
-    for (uint64_t n = 1;; n++) {
-        rela_fault_set(RELA_FAULT_FILE, n, false);
+    for (sweep w = SWEEP_START; sweep_next(&w);) {
+        sweep_arm(&w);
         const rela_status st = rela_dir_list(dir, see, &n_seen, &err);
-        const uint64_t seen = rela_fault_seen(RELA_FAULT_FILE);
-        rela_fault_set(RELA_FAULT_FILE, 0, false);
-        CHECK(st == (seen < n ? RELA_OK : RELA_IO), "call %d: %d", (int)n, st);
-        if (seen < n)
-            break;
+        sweep_disarm(&w);
+        sweep_check(&w);
+        CHECK(st == (w.hit ? RELA_IO : RELA_OK), "call %d: %d", (int)w.n, st);
     }
     for (size_t i = 0; i < N; i++)
         assert_int_equal(unlink(full[i]), 0);
@@ -143,27 +139,20 @@ static void failing_calls_are_survived(void **state)
     (void)state;
     (void)unlink(path); /* a link left by the test before */
     write_file("0123456789", 10);
-    for (int c = 0; c < RELA_FAULT_N_CLASSES; c++)
-        for (uint64_t n = 1;; n++) {
-            rela_blob *b = NULL;
-            rela_error err;
-            char out[4];
-            rela_memory_stats before, after;
-            rela_memory_stats_get(&before);
-            rela_fault_set((rela_fault_class)c, n, true);
-            rela_status st = rela_blob_open(&b, path, &err);
-            st = st ? st : rela_blob_read(b, out, 4, 2, &err);
-            st = st ? st : rela_blob_check(b, &err);
-            const uint64_t seen = rela_fault_seen((rela_fault_class)c);
-            rela_blob_close(b);
-            rela_fault_set((rela_fault_class)c, 0, false);
-            rela_memory_stats_get(&after);
-            CHECK(after.live == before.live, "leak");
-            CHECK(st == (seen >= n ? c == RELA_FAULT_MEM ? RELA_NOMEM : RELA_IO : RELA_OK), "%d %s",
-                  st, err.message);
-            if (seen < n)
-                break;
-        }
+    for (sweep w = SWEEP_START; sweep_next(&w);) {
+        rela_blob *b = NULL;
+        rela_error err = { RELA_OK, "" };
+        char out[4];
+        sweep_arm(&w);
+        rela_status st = rela_blob_open(&b, path, &err);
+        st = st ? st : rela_blob_read(b, out, 4, 2, &err);
+        st = st ? st : rela_blob_check(b, &err);
+        sweep_disarm(&w);
+        rela_blob_close(b);
+        sweep_check(&w);
+        sweep_status(&w, st, &err);
+        CHECK(!w.hit || st != RELA_OK, "call %d failed unnoticed", (int)w.n);
+    }
 }
 
 int main(void)

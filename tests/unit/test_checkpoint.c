@@ -2,9 +2,7 @@
 /* tests/unit/test_checkpoint.c - model files that are good: round trips, notices, what a failed
  * save leaves behind, full disks. */
 #include "model_file.h"
-
-#include "base/fault.h"
-#include "base/log.h"
+#include "sweep.h"
 
 #include <math.h>
 #include <signal.h>
@@ -48,6 +46,27 @@ static void check_equal(const rela_net *a, const real *values, const rela_net *b
     assert_memory_equal(values, b->weights, b->layout.params.total * sizeof(real));
 }
 
+static void check_same_config(const rela_config *a, const rela_config *b)
+{
+    rela_buffer text_a = RELA_BUFFER_INIT, text_b = RELA_BUFFER_INIT;
+    rela_error err;
+    CHECK_OK(rela_config_to_json(&text_a, a, &err), err);
+    CHECK_OK(rela_config_to_json(&text_b, b, &err), err);
+    assert_string_equal(text_a.data, text_b.data);
+    rela_buffer_free(&text_a);
+    rela_buffer_free(&text_b);
+}
+
+static void check_same_texts(const rela_extras *a, const rela_extras *b)
+{
+    assert_int_equal(a->n_sections, b->n_sections);
+    for (size_t i = 0; i < b->n_sections; i++) {
+        const rela_section *want = &b->sections[i], *have = rela_extras_get(a, want->name);
+        CHECK(have && have->len == want->len && strcmp(have->text, want->text) == 0, "%s",
+              want->name);
+    }
+}
+
 static void everything_comes_back(void **state)
 {
     (void)state;
@@ -60,17 +79,9 @@ static void everything_comes_back(void **state)
     const rela_checkpoint_options o = { .blocks = true };
     CHECK_OK(rela_net_load(&n, &e, at.path, &o, &err), err);
     check_equal(&n, n.weights, &s.net);
-    assert_memory_equal(n.positions, s.net.positions, 8 * 4 * sizeof(real));
-    rela_buffer a = RELA_BUFFER_INIT, b = RELA_BUFFER_INIT;
-    CHECK_OK(rela_config_to_json(&a, &n.config, &err), err);
-    CHECK_OK(rela_config_to_json(&b, &s.net.config, &err), err);
-    assert_string_equal(a.data, b.data);
-    assert_int_equal(e.n_sections, 6);
-    for (size_t i = 0; i < s.extras.n_sections; i++) {
-        const rela_section *want = &s.extras.sections[i], *have = rela_extras_get(&e, want->name);
-        CHECK(have && have->len == want->len && strcmp(have->text, want->text) == 0, "%s",
-              want->name);
-    }
+    assert_memory_equal(n.positions, s.net.positions, sizeof(real) * 8 * 4);
+    check_same_config(&n.config, &s.net.config);
+    check_same_texts(&e, &s.extras);
     assert_null(rela_extras_get(&e, "text.none"));
     assert_int_equal(e.n_blocks, 2);
     real *m = rela_extras_take(&e, "adam.m"), *v = rela_extras_take(&e, "adam.v");
@@ -79,35 +90,36 @@ static void everything_comes_back(void **state)
     check_equal(&n, v, &s.v);
     rela_mem_free(m);
     rela_mem_free(v);
-    rela_buffer_free(&a);
-    rela_buffer_free(&b);
     rela_extras_deinit(&e);
     rela_net_deinit(&n);
     sample_end(&s);
 }
 
-/* Loading and saving again gives the same bytes, whatever the number of threads. The embedding has
- * more than one piece of the hash. */
+/* Loading and saving again gives the same bytes, whatever the number of threads. */
+static void check_resave(size_t d, size_t vocab)
+{
+    size_t len = 0;
+    sample_save(at.path, d, vocab, true);
+    char *bytes = read_all(at.path, &len);
+    for (int threads = 1; threads <= 4; threads++) {
+        rela_net n;
+        rela_extras e;
+        rela_error err;
+        const rela_checkpoint_options o = { .n_threads = threads, .blocks = true };
+        CHECK_OK(rela_net_load(&n, &e, at.path, &o, &err), err);
+        CHECK_OK(rela_net_save(at.other, &n, &e, &o, &err), err);
+        CHECK(same_bytes(at.other, bytes, len), "%d threads", threads);
+        rela_extras_deinit(&e);
+        rela_net_deinit(&n);
+    }
+    rela_mem_free(bytes);
+}
+
 static void saving_again_gives_the_same_bytes(void **state)
 {
     (void)state;
-    for (int big = 0; big < 2; big++) {
-        sample_save(at.path, big ? 64 : 4, big ? 3000 : 5, true);
-        size_t len = 0;
-        char *bytes = read_all(at.path, &len);
-        for (int threads = 1; threads <= 4; threads++) {
-            rela_net n;
-            rela_extras e;
-            rela_error err;
-            const rela_checkpoint_options o = { .n_threads = threads, .blocks = true };
-            CHECK_OK(rela_net_load(&n, &e, at.path, &o, &err), err);
-            CHECK_OK(rela_net_save(at.other, &n, &e, &o, &err), err);
-            CHECK(same_bytes(at.other, bytes, len), "%d threads", threads);
-            rela_extras_deinit(&e);
-            rela_net_deinit(&n);
-        }
-        rela_mem_free(bytes);
-    }
+    check_resave(4, 5);
+    check_resave(64, 3000); /* the embedding has more than one piece of the hash */
 }
 
 static void a_checkpoint_serves_as_a_model(void **state)
@@ -141,15 +153,29 @@ static void saving_needs_no_extras(void **state)
     rela_net_deinit(&n);
 }
 
+static void check_config_text(const rela_config *c)
+{
+    rela_config back;
+    rela_error err;
+    rela_buffer text = RELA_BUFFER_INIT;
+    CHECK_OK(rela_config_to_json(&text, c, &err), err);
+    CHECK_OK(rela_config_from_json(&back, text.data, text.len, &err), err);
+    CHECK(back.drop_ffn == c->drop_ffn && back.setup.fuse == c->setup.fuse &&
+              memcmp(back.kind, c->kind, sizeof c->kind) == 0 && back.tie == c->tie &&
+              back.d == c->d && back.eps == c->eps,
+          "%s", text.data);
+    check_same_config(&back, c);
+    rela_buffer_free(&text);
+}
+
 static void configurations_come_back(void **state)
 {
     (void)state;
     static const char *const PRESETS[] = { "paper", "base", "tiny", "demo" };
-    rela_error err;
     for (size_t k = 0; rela_attn_kind_at(k); k++)
         for (size_t p = 0; p < 4; p++) {
-            rela_config c, back;
-            rela_buffer text = RELA_BUFFER_INIT, again = RELA_BUFFER_INIT;
+            rela_config c;
+            rela_error err;
             CHECK_OK(rela_config_preset(&c, PRESETS[p], &err), err);
             c.vocab_src = c.vocab_tgt = 1000 + p;
             c.kind[p % RELA_ATTN_N_TYPES] = rela_attn_kind_at(k);
@@ -158,16 +184,7 @@ static void configurations_come_back(void **state)
             c.norm_per_head = p % 2;
             c.drop_ffn = 0.1 + 1.0 / (double)(3 + k);
             c.setup.fuse = (real)0.1 + (real)k / 7;
-            CHECK_OK(rela_config_to_json(&text, &c, &err), err);
-            CHECK_OK(rela_config_from_json(&back, text.data, text.len, &err), err);
-            CHECK_OK(rela_config_to_json(&again, &back, &err), err);
-            assert_string_equal(text.data, again.data);
-            CHECK(back.drop_ffn == c.drop_ffn && back.setup.fuse == c.setup.fuse &&
-                      memcmp(back.kind, c.kind, sizeof c.kind) == 0 && back.tie == c.tie &&
-                      back.d == c.d && back.eps == c.eps,
-                  "%s", text.data);
-            rela_buffer_free(&text);
-            rela_buffer_free(&again);
+            check_config_text(&c);
         }
 }
 
@@ -233,32 +250,21 @@ static void a_failed_save_leaves_the_old_file(void **state)
     sample_save(at.path, 4, 5, true);
     bytes[1] = read_all(at.path, &len[1]);
     sample_start(&s, 4, 5, true);
-    for (int run = 0; run < 4; run++)
-        for (uint64_t n = 1;; n++) {
-            const rela_fault_class c = run / 2 ? RELA_FAULT_FILE : RELA_FAULT_MEM;
-            const rela_checkpoint_options o = { .n_threads = 1 };
-            rela_memory_stats before, after;
-            rela_error err = { RELA_OK, "" };
-            CHECK_OK(rela_file_write(at.path, bytes[0], len[0], &err), err);
-            rela_memory_stats_get(&before);
-            rela_fault_set(c, n, run % 2);
-            const rela_status st = rela_net_save(at.path, &s.net, &s.extras, &o, &err);
-            const uint64_t seen = rela_fault_seen(c);
-            rela_fault_set(c, 0, false);
-            rela_memory_stats_get(&after);
-            CHECK(after.live == before.live, "run %d call %d: leak", run, (int)n);
-            CHECK(count_entries() == 1, "run %d call %d: a temporary is left", run, (int)n);
-            const bool old = same_bytes(at.path, bytes[0], len[0]);
-            CHECK(old || same_bytes(at.path, bytes[1], len[1]),
-                  "run %d call %d: neither old nor new", run, (int)n);
-            if (seen < n) {
-                CHECK(st == RELA_OK && !old, "%s", err.message);
-                break;
-            }
-            CHECK(st != RELA_OK || !old, "run %d call %d: not saved, but no error", run, (int)n);
-            CHECK(st == RELA_OK || st == RELA_NOMEM || st == RELA_IO, "status %d", st);
-            CHECK(st == RELA_OK || err.message[0], "no message");
-        }
+    for (sweep w = SWEEP_START; sweep_next(&w);) {
+        const rela_checkpoint_options o = { .n_threads = 1 };
+        rela_error err = { RELA_OK, "" };
+        CHECK_OK(rela_file_write(at.path, bytes[0], len[0], &err), err);
+        sweep_arm(&w);
+        const rela_status st = rela_net_save(at.path, &s.net, &s.extras, &o, &err);
+        sweep_disarm(&w);
+        sweep_check(&w);
+        sweep_status(&w, st, &err);
+        CHECK(count_entries() == 1, "class %d call %d: a temporary is left", w.kind, (int)w.n);
+        const bool old = same_bytes(at.path, bytes[0], len[0]);
+        CHECK(old || same_bytes(at.path, bytes[1], len[1]), "class %d call %d: neither old nor new",
+              w.kind, (int)w.n);
+        CHECK(!old || st != RELA_OK, "class %d call %d: not saved, but no error", w.kind, (int)w.n);
+    }
     sample_end(&s);
     rela_mem_free(bytes[0]);
     rela_mem_free(bytes[1]);
@@ -269,21 +275,13 @@ static void a_failed_load_leaves_nothing(void **state)
     (void)state;
     rela_error err;
     sample_save(at.path, 4, 5, true);
-    for (int run = 0; run < 4; run++)
-        for (uint64_t n = 1;; n++) {
-            const rela_fault_class c = run / 2 ? RELA_FAULT_FILE : RELA_FAULT_MEM;
-            rela_fault_set(c, n, run % 2);
-            const rela_status st = try_load(at.path, &err);
-            const uint64_t seen = rela_fault_seen(c);
-            rela_fault_set(c, 0, false);
-            if (seen < n) {
-                CHECK(st == RELA_OK, "%s", err.message);
-                break;
-            }
-            /* Only a failing close of a file that was read does no harm. */
-            CHECK(c == RELA_FAULT_MEM ? st == RELA_NOMEM : st == RELA_IO || st == RELA_OK,
-                  "run %d call %d: status %d", run, (int)n, st);
-        }
+    for (sweep w = SWEEP_START; sweep_next(&w);) {
+        sweep_arm(&w);
+        const rela_status st = try_load(at.path, &err);
+        sweep_disarm(&w);
+        sweep_check(&w);
+        sweep_status(&w, st, &err);
+    }
 }
 
 static void short_reads_and_writes_do_no_harm(void **state)

@@ -323,28 +323,30 @@ static const defect DEFECTS[] = {
     { "denormal numbers only", only_denormals, "hash", NULL, NULL },
 };
 
+static void check_defect(const defect *d)
+{
+    parts p;
+    rela_error err;
+    sample_save(at.other, 4, 5, true);
+    take_apart(&p, at.other);
+    d->edit(&p, d->a, d->b);
+    put_together(&p, at.path);
+    const rela_status st = try_load(at.path, &err);
+    CHECK(st == (d->message ? RELA_FORMAT : RELA_OK), "%s: status %d (%s)", d->what, st,
+          err.message);
+    if (!d->message)
+        return;
+    CHECK(strstr(err.message, d->message), "%s: '%s'; expected '%s'", d->what, err.message,
+          d->message);
+    CHECK(strstr(err.message, at.path) == err.message && !strstr(err.message + 1, at.path),
+          "%s: the path in '%s'", d->what, err.message);
+}
+
 static void each_defect_is_named(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof DEFECTS / sizeof DEFECTS[0]; i++) {
-        const defect *d = &DEFECTS[i];
-        parts p;
-        rela_error err;
-        sample_save(at.other, 4, 5, true);
-        take_apart(&p, at.other);
-        d->edit(&p, d->a, d->b);
-        put_together(&p, at.path);
-        const rela_status st = try_load(at.path, &err);
-        if (!d->message) {
-            CHECK(st == RELA_OK, "%s: %s", d->what, err.message);
-            continue;
-        }
-        CHECK(st == RELA_FORMAT, "%s: status %d (%s)", d->what, st, err.message);
-        CHECK(strstr(err.message, d->message), "%s: '%s'; expected '%s'", d->what, err.message,
-              d->message);
-        CHECK(strstr(err.message, at.path) == err.message && !strstr(err.message + 1, at.path),
-              "%s: the path in '%s'", d->what, err.message);
-    }
+    for (size_t i = 0; i < sizeof DEFECTS / sizeof DEFECTS[0]; i++)
+        check_defect(&DEFECTS[i]);
 }
 
 static void take_line(void *ctx, rela_log_level level, const char *line)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_json.c - the strict scanner: what it takes, what it refuses and where. */
-#include "check.h"
+#include "sweep.h"
 
-#include "base/fault.h"
 #include "base/json.h"
 
 #include <stdio.h>
@@ -98,7 +97,7 @@ static void depth_is_bounded(void **state)
     rela_error err;
     memset(text, '[', RELA_JSON_DEPTH);
     memset(text + RELA_JSON_DEPTH, ']', RELA_JSON_DEPTH);
-    CHECK_OK(scan(text, 2 * RELA_JSON_DEPTH, &err), err);
+    CHECK_OK(scan(text, sizeof text - 2, &err), err);
     memset(text, '[', sizeof text);
     assert_int_equal(scan(text, sizeof text, &err), RELA_FORMAT);
     assert_non_null(strstr(err.message, "byte 65: "));
@@ -149,37 +148,58 @@ static void whole_numbers_are_plain_digits(void **state)
     }
 }
 
+/* The next key of an object must be this one. */
+static void expect_key(rela_json *j, const char *want)
+{
+    rela_span key;
+    rela_error err;
+    bool more = false;
+    CHECK_OK(rela_json_key(j, &key, &more, &err), err);
+    CHECK(more == (want != NULL), "the object ends or goes on");
+    CHECK(!want || (key.len == strlen(want) && memcmp(key.text, want, key.len) == 0), "no %s",
+          want);
+}
+
 static void keys_and_strings_arrive_unescaped(void **state)
 {
     (void)state;
-    char text[] = "{\"\\u0061b\": \"x\\n\\ud83d\\ude00\", \"c\": 0.5, \"d\": true, \"e\": [1, 2]}";
+    char text[] = "{\"\\u0061b\": \"x\\n\\ud83d\\ude00\", \"c\": 0.5, \"d\": true}";
     rela_json j;
     rela_error err;
-    rela_span key, s;
-    bool more = false, yes = false;
+    rela_span s;
+    bool yes = false;
     double v = 0;
-    uint64_t n = 0;
-    CHECK_OK(rela_json_start(&j, text, strlen(text), &err), err);
-    CHECK_OK(rela_json_object(&j, &err), err);
-    CHECK_OK(rela_json_key(&j, &key, &more, &err), err);
+    rela_status st = rela_json_start(&j, text, strlen(text), &err);
+    st = st ? st : rela_json_object(&j, &err);
+    CHECK_OK(st, err);
+    expect_key(&j, "ab");
     CHECK_OK(rela_json_string(&j, &s, &err), err);
-    CHECK(more && key.len == 2 && memcmp(key.text, "ab", 2) == 0, "key");
-    CHECK(s.len == 6 && memcmp(s.text, "x\n\xF0\x9F\x98\x80", 6) == 0, "string");
-    CHECK_OK(rela_json_key(&j, &key, &more, &err), err);
+    assert_int_equal(s.len, 6);
+    assert_memory_equal(s.text, "x\n\xF0\x9F\x98\x80", 6);
+    expect_key(&j, "c");
     CHECK_OK(rela_json_f64(&j, &v, &err), err);
-    CHECK_OK(rela_json_key(&j, &key, &more, &err), err);
+    expect_key(&j, "d");
     CHECK_OK(rela_json_bool(&j, &yes, &err), err);
-    CHECK(v == 0.5 && yes, "values");
-    CHECK_OK(rela_json_key(&j, &key, &more, &err), err);
+    assert_true(v == 0.5 && yes);
+    expect_key(&j, NULL);
+    CHECK_OK(rela_json_end(&j, &err), err);
+}
+
+static void arrays_are_walked(void **state)
+{
+    (void)state;
+    char text[] = "[1, 2 ,3]";
+    rela_json j;
+    rela_error err;
+    uint64_t n = 0, sum = 0;
+    bool more = true;
+    CHECK_OK(rela_json_start(&j, text, strlen(text), &err), err);
     CHECK_OK(rela_json_array(&j, &err), err);
-    CHECK_OK(rela_json_item(&j, &more, &err), err);
-    CHECK_OK(rela_json_u64(&j, &n, &err), err);
-    CHECK_OK(rela_json_item(&j, &more, &err), err);
-    CHECK_OK(rela_json_u64(&j, &n, &err), err);
-    CHECK_OK(rela_json_item(&j, &more, &err), err);
-    CHECK(!more && n == 2, "array");
-    CHECK_OK(rela_json_key(&j, &key, &more, &err), err);
-    CHECK(!more, "object");
+    while (rela_json_item(&j, &more, &err) == RELA_OK && more) {
+        CHECK_OK(rela_json_u64(&j, &n, &err), err);
+        sum = 10 * sum + n;
+    }
+    assert_int_equal(sum, 123);
     CHECK_OK(rela_json_end(&j, &err), err);
 }
 
@@ -211,8 +231,8 @@ static void quoted_text_scans_back(void **state)
         text[len++] = (char)(0xC0 | c >> 6);
         text[len++] = (char)(0x80 | (c & 0x3F));
     }
-    memcpy(text + len, "\xF0\x9F\x98\x80", 4);
-    len += 4;
+    for (const char *c = "\xF0\x9F\x98\x80"; *c; c++)
+        text[len++] = *c;
     rela_buffer quoted = RELA_BUFFER_INIT;
     rela_json j;
     rela_error err;
@@ -226,9 +246,16 @@ static void quoted_text_scans_back(void **state)
     assert_int_equal(back.len, len);
     assert_memory_equal(back.text, text, len);
     rela_buffer_free(&quoted);
+}
+
+static void any_bytes_can_be_quoted(void **state)
+{
+    (void)state;
+    rela_buffer quoted = RELA_BUFFER_INIT;
+    rela_error err;
     CHECK_OK(rela_json_quote(&quoted, NULL, 0, &err), err);
     assert_string_equal(quoted.data, "\"\"");
-    rela_buffer_free(&quoted);
+    rela_buffer_clear(&quoted);
     CHECK_OK(rela_json_quote(&quoted, "a\xFF\n", 3, &err), err);
     assert_string_equal(quoted.data, "\"a\xEF\xBF\xBD\\n\"");
     rela_buffer_free(&quoted);
@@ -237,17 +264,17 @@ static void quoted_text_scans_back(void **state)
 static void quoting_survives_no_memory(void **state)
 {
     (void)state;
-    for (uint64_t n = 1; n < 9; n++) {
+    char text[300];
+    memset(text, '\n', sizeof text);
+    for (sweep w = SWEEP_START; sweep_next(&w);) {
         rela_buffer out = RELA_BUFFER_INIT;
-        rela_error err;
-        char text[300];
-        memset(text, '\n', sizeof text);
-        rela_fault_set(RELA_FAULT_MEM, n, true);
+        rela_error err = { RELA_OK, "" };
+        sweep_arm(&w);
         const rela_status st = rela_json_quote(&out, text, sizeof text, &err);
-        const uint64_t seen = rela_fault_seen(RELA_FAULT_MEM);
-        rela_fault_set(RELA_FAULT_MEM, 0, false);
-        assert_int_equal(st, seen < n ? RELA_OK : RELA_NOMEM);
+        sweep_disarm(&w);
         rela_buffer_free(&out);
+        sweep_check(&w);
+        sweep_status(&w, st, &err);
     }
 }
 
@@ -258,8 +285,10 @@ int main(void)
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(whole_numbers_are_plain_digits),
         cmocka_unit_test(keys_and_strings_arrive_unescaped),
+        cmocka_unit_test(arrays_are_walked),
         cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(quoted_text_scans_back),
+        cmocka_unit_test(any_bytes_can_be_quoted),
         cmocka_unit_test(quoting_survives_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

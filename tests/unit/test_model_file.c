@@ -2,8 +2,8 @@
 /* tests/unit/test_model_file.c - the functions of rela/model.h: description and average; and a file
  * that was written without any code of ours. */
 #include "model_file.h"
+#include "sweep.h"
 
-#include "base/fault.h"
 #include "rela/model.h"
 
 #include <math.h>
@@ -233,33 +233,21 @@ static void failing_calls_are_survived(void **state)
     run r;
     run_start(&r, NUMBERS, 2);
     const char *const dirs[] = { r.dir };
-    for (int turn = 0; turn < 4; turn++)
-        for (uint64_t n = 1;; n++) {
-            const rela_fault_class c = turn / 2 ? RELA_FAULT_FILE : RELA_FAULT_MEM;
-            rela_model_average_options o;
-            rela_error err = { RELA_OK, "" };
-            rela_buffer text = RELA_BUFFER_INIT;
-            rela_memory_stats before, after;
-            (void)unlink(at.other);
-            rela_model_average_options_init(&o, sizeof o);
-            o.n_threads = 1;
-            rela_memory_stats_get(&before);
-            rela_fault_set(c, n, turn % 2);
-            rela_status st = rela_model_average(at.other, dirs, 1, &o, &err);
-            if (st == RELA_OK)
-                st = rela_model_info(&text, at.other, NULL, &err);
-            const uint64_t seen = rela_fault_seen(c);
-            rela_fault_set(c, 0, false);
-            rela_buffer_free(&text);
-            rela_memory_stats_get(&after);
-            CHECK(after.live == before.live, "call %d: leak", (int)n);
-            CHECK(st == RELA_OK || err.message[0], "call %d: no message", (int)n);
-            CHECK(st == RELA_OK || st == RELA_NOMEM || st == RELA_IO, "call %d: %d", (int)n, st);
-            if (seen < n) {
-                CHECK(st == RELA_OK, "%s", err.message);
-                break;
-            }
-        }
+    for (sweep w = SWEEP_START; sweep_next(&w);) {
+        rela_model_average_options o;
+        rela_error err = { RELA_OK, "" };
+        rela_buffer text = RELA_BUFFER_INIT;
+        (void)unlink(at.other);
+        rela_model_average_options_init(&o, sizeof o);
+        o.n_threads = 1;
+        sweep_arm(&w);
+        rela_status st = rela_model_average(at.other, dirs, 1, &o, &err);
+        st = st ? st : rela_model_info(&text, at.other, NULL, &err);
+        sweep_disarm(&w);
+        rela_buffer_free(&text);
+        sweep_check(&w);
+        sweep_status(&w, st, &err);
+    }
     run_end(&r);
 }
 

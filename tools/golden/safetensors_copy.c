@@ -18,20 +18,21 @@ static rela_status copy(const char *in, const char *out, rela_error *err)
         return st;
     const size_t n = rela_safetensors_count(f);
     rela_tensor *t = rela_mem_zalloc((n + 1) * sizeof *t);
-    if (!t)
+    char *bytes = rela_mem_alloc((size_t)rela_safetensors_size(f)); /* all data fit */
+    char *at = bytes;
+    if (!t || !bytes)
         st = RELA_NOMEM;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         t[i] = *rela_safetensors_at(f, i);
-        const size_t bytes = (size_t)(t[i].end - t[i].begin);
-        void *data = rela_mem_alloc(bytes);
-        t[i].data = data;
-        st = data ? rela_safetensors_read(f, data, &t[i], 0, bytes, err) : RELA_NOMEM;
+        const size_t len = (size_t)(t[i].end - t[i].begin);
+        t[i].data = at;
+        st = rela_safetensors_read(f, at, &t[i], 0, len, err);
+        at += len;
     }
     if (st == RELA_OK)
         st = rela_safetensors_write(out, t, n, rela_safetensors_metadata_at(f, 0),
                                     rela_safetensors_n_metadata(f), 0, err);
-    for (size_t i = 0; t && i < n; i++)
-        rela_mem_free((void *)(uintptr_t)t[i].data);
+    rela_mem_free(bytes);
     rela_mem_free(t);
     rela_safetensors_close(f);
     return st;

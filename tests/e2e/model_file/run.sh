@@ -83,4 +83,6 @@ for fault in mem:1 mem:10 mem:40+ file:1 file:5 file:20+ file:35; do
     [ "$code" = 0 ] || [ "$code" = 1 ] || { echo "$fault: exit code $code"; exit 1; }
     cmp mean.rela keep.rela
 done
-[ "$(ls | grep -c tmp)" = 0 ]
+for left in *tmp*; do
+    [ ! -e "$left" ] || { echo "$left is left"; exit 1; }
+done
