@@ -332,8 +332,8 @@ static rela_status encode(const stream *s, block *b, size_t i, const rela_span *
         if (st != RELA_OK) {
             const rela_error why = *err;
             const rela_reader *r = s->reader[k] ? s->reader[k] : s->reader[RELA_SOURCE];
-            (void)rela_fail(err, st, "%s: line %llu: %s", rela_reader_name(r),
-                            (unsigned long long)(b->first + i), why.message);
+            const unsigned long long line = b->first + i;
+            (void)rela_fail(err, st, "%s: line %llu: %s", rela_reader_name(r), line, why.message);
         }
     }
     return st;

@@ -266,13 +266,13 @@ static void say_time(rela_phrase *l, const rela_clause *c)
         rela_en_number(number, t->number);
     else
         (void)snprintf(number, sizeof number, "%d", t->number);
-    if (t->word)
-        rela_word_join(units, t->word->en, "s", "");
+    const char *word = t->word ? t->word->en : "";
+    rela_word_join(units, word, "s", "");
     switch (t->kind) {
     case TIME_NONE:
         break;
     case TIME_MOMENT:
-        rela_phrase_put(l, t->word->en, tag);
+        rela_phrase_put(l, word, tag);
         break;
     case TIME_DAY:
     case TIME_MONTH:
@@ -280,7 +280,7 @@ static void say_time(rela_phrase *l, const rela_clause *c)
         rela_phrase_put(l, t->kind == TIME_DAY ? "on" : "in", tag);
         if (t->kind == TIME_PART)
             rela_phrase_put(l, "the", tag + 2);
-        rela_phrase_put(l, t->word->en, tag + 1);
+        rela_phrase_put(l, word, tag + 1);
         break;
     case TIME_YEAR:
     case TIME_CLOCK:
@@ -300,7 +300,7 @@ static void say_time(rela_phrase *l, const rela_clause *c)
     case TIME_NEAR:
     case TIME_EVERY:
         rela_phrase_put(l, t->kind == TIME_EVERY ? "every" : t->next ? "next" : "last", tag);
-        rela_phrase_put(l, t->word->en, tag + 1);
+        rela_phrase_put(l, word, tag + 1);
         break;
     }
 }
