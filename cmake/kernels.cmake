@@ -19,3 +19,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 else()
   list(FILTER library_sources EXCLUDE REGEX "src/kern/(x86|arm)/")
 endif()
+
+# Row functions of attention kinds that are not in the table: plain loops, for the baseline.
+file(GLOB kind_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} src/nn/attn/kind_*.c)
+set_source_files_properties(${kind_sources} PROPERTIES COMPILE_OPTIONS "${loop_flags}")

@@ -3,6 +3,9 @@
  * elu(x) + 1 of queries and keys, products normalised by their sum. */
 #include "nn/attn/kind.h"
 
+/* Products below it are rounding only, and their inverse would overflow. */
+#define LEAST ((real)1e-30)
+
 static void map(const rela_kern *k, real *y, const real *x, size_t n)
 {
     k->elu1(y, x, n);
@@ -13,36 +16,40 @@ static void map_back(const rela_kern *k, real *dx, const real *dy, const real *x
     k->elu1_back(dx, dy, x, n);
 }
 
-/* Features are positive, but their products may underflow to 0, all of them: then every key counts
- * the same and no gradient passes. Sums are taken relative to the largest: no overflow. */
-static real inverse_sum(const real *s, real *top, size_t n)
+/* Features are positive, but their products may all underflow: then every key counts the same and
+ * no gradient passes. Sums are relative to the largest product (*scale is its inverse), so that
+ * they do not overflow. */
+static real inverse_sum(const real *s, real *scale, size_t n)
 {
     real largest = 0, sum = 0;
+#pragma omp simd reduction(max : largest)
     for (size_t i = 0; i < n; i++)
         largest = s[i] > largest ? s[i] : largest;
-    for (size_t i = 0; i < n && largest > 0; i++)
-        sum += s[i] / largest;
-    *top = largest;
+    const real factor = largest > LEAST ? 1 / largest : 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += s[i] * factor;
+    *scale = factor;
     return sum > 0 ? 1 / sum : 0;
 }
 
 static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
     (void)c;
-    real top = 0;
-    const real factor = inverse_sum(s, &top, n);
+    real scale = 0;
+    const real factor = inverse_sum(s, &scale, n), even = factor > 0 ? 0 : 1 / (real)n;
     for (size_t i = 0; i < n; i++)
-        w[i] = factor > 0 ? s[i] / top * factor : 1 / (real)n;
+        w[i] = s[i] * scale * factor + even;
 }
 
 /* w = s / sum: ds = (dw - sum of dw w) / sum. */
 static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
                        const real *s, size_t n)
 {
-    real top = 0;
-    const real factor = inverse_sum(s, &top, n), along = c->k->dot(dw, w, n);
+    real scale = 0;
+    const real factor = inverse_sum(s, &scale, n), along = c->k->dot(dw, w, n);
     for (size_t i = 0; i < n; i++)
-        ds[i] = factor > 0 ? (dw[i] - along) / top * factor : 0;
+        ds[i] = (dw[i] - along) * scale * factor;
 }
 
 const rela_attn_kind rela_attn_kinds_linear[] = {

@@ -20,8 +20,8 @@ static void weigh_leaky(const rela_attn_row *c, real *w, const real *s, size_t n
 {
     const real slope = c->setup->slope;
     for (size_t i = 0; i < n; i++) {
-        const real below = s[i] <= 0 ? s[i] * slope : 0;
-        w[i] = s[i] > 0 ? s[i] : below;
+        const real x = s[i], below = x <= 0 ? x * slope : 0;
+        w[i] = x > 0 ? x : below;
     }
 }
 
@@ -31,8 +31,8 @@ static void weigh_leaky_back(const rela_attn_row *c, real *ds, const real *dw, c
     (void)w;
     const real slope = c->setup->slope;
     for (size_t i = 0; i < n; i++) {
-        const real below = s[i] <= 0 ? dw[i] * slope : 0;
-        ds[i] = s[i] > 0 ? dw[i] : below;
+        const real d = dw[i], below = s[i] <= 0 ? d * slope : 0;
+        ds[i] = s[i] > 0 ? d : below;
     }
 }
 
@@ -50,15 +50,19 @@ static void weigh_square_back(const rela_attn_row *c, real *ds, const real *dw, 
 {
     (void)c;
     (void)w;
-    for (size_t i = 0; i < n; i++)
-        ds[i] = s[i] > 0 ? 2 * s[i] * dw[i] : 0;
+    for (size_t i = 0; i < n; i++) {
+        const real d = 2 * s[i] * dw[i];
+        ds[i] = s[i] > 0 ? d : 0;
+    }
 }
 
 static void weigh_threshold(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
     const real t = c->head[0];
-    for (size_t i = 0; i < n; i++)
-        w[i] = s[i] > t ? s[i] - t : 0;
+    for (size_t i = 0; i < n; i++) {
+        const real x = s[i] - t;
+        w[i] = x > 0 ? x : 0;
+    }
 }
 
 static void weigh_threshold_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
@@ -66,11 +70,10 @@ static void weigh_threshold_back(const rela_attn_row *c, real *ds, const real *d
 {
     (void)s;
     real sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        const real d = w[i] > 0 ? dw[i] : 0;
-        ds[i] = d;
-        sum += d;
-    }
+    c->k->relu_back(ds, dw, w, n);
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += ds[i];
     c->dhead[0] -= sum;
 }
 
