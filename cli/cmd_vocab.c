@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_vocab.c - rela vocab: the tokens of a text and how often they occur. */
+#include "words.h"
+
+#include <string.h>
+
+typedef struct vocab_options {
+    const char *format, *output;
+    int64_t size, min_frequency;
+} vocab_options;
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+static rela_status write_counts(rela_buffer *out, rela_word_counts *counts, const vocab_options *o,
+                                rela_error *err);
+static rela_status write_tokens(rela_cli *cli, rela_buffer *out, rela_word_counts *counts,
+                                const vocab_options *o, rela_error *err);
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "format", 0, RELA_OPTION_CHOICE, offsetof(vocab_options, format), 0, 0, "counts",
+      "counts|tokens", "lines 'token count', or the vocabulary of a model: one token per line, "
+      "<pad>, <unk> and <eos> first" },
+    { "size", 0, RELA_OPTION_INT, offsetof(vocab_options, size), 0, RELA_VOCAB_SIZE_MAX, "0", "N",
+      "write at most N lines; 0: all" },
+    { "min-frequency", 0, RELA_OPTION_INT, offsetof(vocab_options, min_frequency), 1, 1e12, "1",
+      "N", "leave out tokens with a lower count" },
+    { "output", 'o', RELA_OPTION_FILE, offsetof(vocab_options, output), 0, 0, NULL, "FILE",
+      "write to a file instead of standard output" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+const rela_command rela_commands_vocab[] = {
+    { .name = "vocab",
+      .summary = "list the tokens of a text by frequency",
+      .operands = "[FILE...]",
+      .max_operands = SIZE_MAX,
+      .description =
+          "Counts the blank-separated tokens of all files together, or of standard input. With "
+          "'--format counts' tokens of the same count come in the order of their first occurrence, "
+          "as from subword-nmt get-vocab; with '--format tokens' in the order of code points.",
+      .examples = "rela vocab train.bpe.en -o vocab.en\n"
+                  "rela vocab --format tokens --size 32000 train.bpe.de train.bpe.en -o vocab",
+      .options = OPTIONS,
+      .options_size = sizeof(vocab_options),
+      .run = run },
+    { .name = NULL },
+};
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    const vocab_options *o = options;
+    rela_word_counts *counts = NULL;
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st = rela_word_counts_create(&counts, err);
+    if (st == RELA_OK)
+        st = rela_cli_count_words(cli, counts, false, err);
+    if (st == RELA_OK)
+        st = strcmp(o->format, "tokens") == 0 ? write_tokens(cli, &text, counts, o, err)
+                                              : write_counts(&text, counts, o, err);
+    if (st == RELA_OK)
+        st =
+            rela_file_write(o->output ? o->output : "-", text.data ? text.data : "", text.len, err);
+    rela_buffer_free(&text);
+    rela_word_counts_destroy(counts);
+    return st;
+}
+
+static rela_status write_counts(rela_buffer *out, rela_word_counts *counts, const vocab_options *o,
+                                rela_error *err)
+{
+    rela_word_stats stats;
+    rela_word_counts_stats(counts, &stats);
+    const uint64_t most = o->size ? (uint64_t)o->size : UINT64_MAX;
+    rela_status st = rela_word_counts_sort(counts, 0, err);
+    for (uint64_t i = 0; st == RELA_OK && i < stats.n_types && i < most; i++) {
+        size_t len = 0;
+        uint64_t count = 0;
+        const char *word = rela_word_counts_get(counts, i, &len, &count);
+        if (count < (uint64_t)o->min_frequency)
+            break;
+        st = rela_buffer_append(out, word, len, err);
+        if (st == RELA_OK)
+            st = rela_buffer_printf(out, err, " %llu\n", (unsigned long long)count);
+    }
+    return st;
+}
+
+static rela_status write_tokens(rela_cli *cli, rela_buffer *out, rela_word_counts *counts,
+                                const vocab_options *o, rela_error *err)
+{
+    rela_vocab *v = NULL;
+    size_t n_left_out = 0;
+    rela_status st =
+        rela_vocab_build(&v, counts, (size_t)o->size, (uint64_t)o->min_frequency, &n_left_out, err);
+    if (st == RELA_OK)
+        st = rela_vocab_write(out, v, err);
+    rela_vocab_free(v);
+    if (st == RELA_OK && n_left_out)
+        rela_log_line(&cli->sink, RELA_LOG_WARNING,
+                      "%zu tokens left out: special ones, over %d bytes, or with NUL", n_left_out,
+                      RELA_VOCAB_TOKEN_MAX);
+    return st;
+}

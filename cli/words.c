@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/words.c - see words.h. */
+#include "words.h"
+
+/* Text without blanks between words shows as very long words, or as many long ones. */
+enum { VERY_LONG = 1000, LONG_SHARE = 1000 };
+
+static void note_oddities(rela_cli *cli, const rela_word_stats *s);
+
+rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool dictionary,
+                                 rela_error *err)
+{
+    const size_t n = cli->operands.n ? cli->operands.n : 1;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        const char *path = cli->operands.n ? cli->operands.items[i] : "-";
+        st = dictionary ? rela_word_counts_add_dictionary(counts, path, RELA_DUPLICATES_SUM, err)
+                        : rela_word_counts_add_file(counts, path, (int)cli->common.threads, err);
+    }
+    if (st != RELA_OK)
+        return st;
+    rela_word_stats stats;
+    rela_word_counts_stats(counts, &stats);
+    note_oddities(cli, &stats);
+    return RELA_OK;
+}
+
+static void note_oddities(rela_cli *cli, const rela_word_stats *s)
+{
+    if (s->n_words == 0)
+        rela_log_line(&cli->sink, RELA_LOG_WARNING, "the input has no words");
+    if (s->n_bad)
+        rela_log_line(&cli->sink, RELA_LOG_WARNING,
+                      "%llu of %llu lines are not UTF-8 and were left out; the first is line %llu",
+                      (unsigned long long)s->n_bad, (unsigned long long)s->n_lines,
+                      (unsigned long long)s->bad_line);
+    if (s->longest > VERY_LONG || s->n_long > s->n_words / LONG_SHARE)
+        rela_log_line(&cli->sink, RELA_LOG_WARNING,
+                      "%llu words have more than %d characters, the longest %llu (line %llu); "
+                      "is there a blank between words?",
+                      (unsigned long long)s->n_long, RELA_WORD_LONG, (unsigned long long)s->longest,
+                      (unsigned long long)s->longest_line);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/vocab.h - counting words and the token table of a model.
+ *
+ * Word counts feed the learning of subwords (subword.h) and the making of vocabularies. A
+ * vocabulary maps tokens to numbers: three special tokens, then the tokens of the text by falling
+ * frequency. It is immutable, so any number of threads may read it. */
+#ifndef RELA_VOCAB_H
+#define RELA_VOCAB_H
+
+#include "rela/rela.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rela_word_counts rela_word_counts; /* one thread at a time */
+typedef struct rela_vocab rela_vocab;
+
+/* The special tokens `<pad>`, `<unk>`, `<eos>` and the number that means "not there". */
+enum { RELA_VOCAB_PAD, RELA_VOCAB_UNK, RELA_VOCAB_EOS, RELA_VOCAB_N_SPECIAL, RELA_VOCAB_NONE = -1 };
+
+/* Bytes of the longest token and number of tokens that a vocabulary may have. */
+enum { RELA_VOCAB_TOKEN_MAX = 1024, RELA_VOCAB_SIZE_MAX = 1 << 24 };
+
+/* What was seen while counting. */
+typedef struct rela_word_stats {
+    uint64_t n_lines;
+    uint64_t n_words;  /* running words */
+    uint64_t n_types;  /* different words */
+    uint64_t n_bad;    /* lines that are not UTF-8; nothing in them was counted */
+    uint64_t bad_line; /* the first of them */
+    uint64_t n_long;   /* running words of more than RELA_WORD_LONG characters */
+    uint64_t longest;  /* characters of the longest word */
+    uint64_t longest_line;
+} rela_word_stats;
+
+enum { RELA_WORD_LONG = 100 };
+
+/* How a word that a dictionary names twice is counted. */
+typedef enum rela_duplicates { RELA_DUPLICATES_SUM, RELA_DUPLICATES_MAX } rela_duplicates;
+
+/* ---- word counts ---- */
+
+RELA_API rela_status rela_word_counts_create(rela_word_counts **out, rela_error *err);
+RELA_API void rela_word_counts_destroy(rela_word_counts *c); /* NULL is fine */
+
+/* Counts the blank-separated words of a file (plain, gzip or zstd; "-" is standard input) on
+ * n_threads threads (0: all cores). The result does not depend on their number. Several files
+ * count as one text, in the order of the calls. After a failure only destroy is allowed. */
+RELA_API rela_status rela_word_counts_add_file(rela_word_counts *c, const char *path, int n_threads,
+                                               rela_error *err);
+
+/* The same for a text in memory, on the calling thread. */
+RELA_API rela_status rela_word_counts_add_text(rela_word_counts *c, const char *text, size_t len,
+                                               rela_error *err);
+
+/* Reads lines `word count`, the form of `rela vocab` and subword-nmt get-vocab. */
+RELA_API rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *path,
+                                                     rela_duplicates duplicates, rela_error *err);
+
+RELA_API void rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out);
+
+/* Sorts the words by falling frequency; ties by first occurrence (by_text 0, the order of
+ * subword-nmt) or by code point (1). Until the next add, rank 0 .. n_types-1 can be asked. */
+RELA_API rela_status rela_word_counts_sort(rela_word_counts *c, int by_text, rela_error *err);
+
+/* The word at a rank, lent; its length and count go to *len and *count. */
+RELA_API const char *rela_word_counts_get(const rela_word_counts *c, size_t rank, size_t *len,
+                                          uint64_t *count);
+
+/* ---- vocabulary ---- */
+
+/* The special tokens, then the words that occur at least min_frequency times, by falling
+ * frequency and then by code point, until the vocabulary has max_size tokens (0: no limit). Words
+ * that a vocabulary file cannot hold (a special token, NUL bytes, over-long) are left out and
+ * counted in *n_left_out, which may be NULL. */
+RELA_API rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, size_t max_size,
+                                      uint64_t min_frequency, size_t *n_left_out, rela_error *err);
+
+/* One token per line, the special ones first. Anything else is RELA_FORMAT with the line. name
+ * stands for the text in messages. */
+RELA_API rela_status rela_vocab_parse(rela_vocab **out, const char *name, const char *text,
+                                      size_t len, rela_error *err);
+RELA_API rela_status rela_vocab_load(rela_vocab **out, const char *path, rela_error *err);
+RELA_API void rela_vocab_free(rela_vocab *v); /* NULL is fine */
+
+/* Appends the text that parse reads. */
+RELA_API rela_status rela_vocab_write(rela_buffer *out, const rela_vocab *v, rela_error *err);
+RELA_API rela_status rela_vocab_save(const rela_vocab *v, const char *path, rela_error *err);
+
+RELA_API size_t rela_vocab_size(const rela_vocab *v);
+
+/* The token with a number, NUL-terminated and lent; 0 <= id < size. */
+RELA_API const char *rela_vocab_token(const rela_vocab *v, int32_t id);
+
+/* The number of a token, special ones included; RELA_VOCAB_NONE if it is not there. */
+RELA_API int32_t rela_vocab_find(const rela_vocab *v, const char *token, size_t len);
+
+/* The number for a token of running text: RELA_VOCAB_UNK if it is not there or only looks like a
+ * special token. */
+RELA_API int32_t rela_vocab_id(const rela_vocab *v, const char *token, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/words.c - see words.h. */
+#include "text/words.h"
+
+/* What a byte may mean: 0 part of a word, else one of these. */
+enum { BLANK = 1, RETURN, BREAK, NEL_LEAD, SEPARATOR_LEAD };
+
+static const unsigned char CLASS[256] = {
+    [' '] = BLANK,  ['\r'] = RETURN, ['\v'] = BREAK,    ['\f'] = BREAK,          [0x1C] = BREAK,
+    [0x1D] = BREAK, [0x1E] = BREAK,  [0xC2] = NEL_LEAD, [0xE2] = SEPARATOR_LEAD,
+};
+
+static size_t break_length(const unsigned char *p, const unsigned char *end);
+
+rela_word_walk rela_words(const char *line, size_t len)
+{
+    return (rela_word_walk){ line, line + len, true };
+}
+
+bool rela_words_next(rela_word_walk *walk, rela_word *w)
+{
+    const unsigned char *p = (const unsigned char *)walk->at;
+    const unsigned char *end = (const unsigned char *)walk->end;
+    const unsigned char *start = p;
+    w->verbatim = walk->fresh;
+    for (; p < end && (*p == ' ' || *p == '\r'); p++)
+        w->verbatim |= *p == '\r';
+    w->gap = (rela_span){ (const char *)start, (size_t)(p - start) };
+    w->verbatim |= p == end;
+    walk->fresh = false;
+    start = p;
+    for (; p < end; p++) {
+        const unsigned char c = CLASS[*p];
+        if (c == 0)
+            continue;
+        if (c <= RETURN)
+            break;
+        const size_t n = break_length(p, end);
+        if (n) {
+            p += n;
+            walk->fresh = true;
+            break;
+        }
+    }
+    walk->at = (const char *)p;
+    w->word = (rela_span){ (const char *)start, (size_t)(p - start) };
+    return p > start;
+}
+
+/* Bytes of the line break at p, 0 if there is none. */
+static size_t break_length(const unsigned char *p, const unsigned char *end)
+{
+    switch (CLASS[*p]) {
+    case BREAK:
+        return 1;
+    case NEL_LEAD:
+        return end - p >= 2 && p[1] == 0x85 ? 2 : 0;
+    case SEPARATOR_LEAD:
+        return end - p >= 3 && p[1] == 0x80 && (p[2] == 0xA8 || p[2] == 0xA9) ? 3 : 0;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/words.h - the words of a line as subword-nmt sees them.
+ *
+ * Only the blank separates words; tab, no-break space and the like are part of a word. Its reader
+ * breaks a line at CR, VT, FF, FS, GS, RS, NEL, LS and PS as well: CR then counts as a blank, the
+ * others stay at the end of their word, and the next word starts right behind. */
+#ifndef RELA_TEXT_WORDS_H
+#define RELA_TEXT_WORDS_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+
+typedef struct rela_word {
+    rela_span gap;  /* blanks and CRs in front of the word */
+    rela_span word; /* empty after the last word: then gap is what ends the line */
+    bool verbatim;  /* the gap stands at the end of a line of subword-nmt, which keeps it as it is;
+                       inside a line it is worth one blank */
+} rela_word;
+
+typedef struct rela_word_walk {
+    const char *at, *end;
+    bool fresh; /* nothing but a line break came before */
+} rela_word_walk;
+
+/* Starts at a line without its end; the text must be valid UTF-8. */
+rela_word_walk rela_words(const char *line, size_t len);
+
+/* The next word; false after the last one. w->gap and w->verbatim are set in both cases. */
+bool rela_words_next(rela_word_walk *walk, rela_word *w);
+
+#endif
