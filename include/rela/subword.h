@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/subword.h - byte pair encoding, compatible with subword-nmt: same codes, same
+ * segmentation, byte for byte.
+ *
+ * A rela_bpe is immutable and may be shared by any number of threads; each thread brings a scratch
+ * object of its own. */
+#ifndef RELA_SUBWORD_H
+#define RELA_SUBWORD_H
+
+#include "rela/rela.h"
+#include "rela/vocab.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rela_bpe rela_bpe;                 /* codes: read-only, shareable */
+typedef struct rela_bpe_scratch rela_bpe_scratch; /* cache and work space: one thread at a time */
+
+/* ---- learning ---- */
+
+/* Fill with rela_bpe_learn_options_init, then change what is needed. */
+typedef struct rela_bpe_learn_options {
+    uint64_t n_symbols;     /* merges to learn: 10,000 */
+    uint64_t min_frequency; /* stop when no pair is as frequent: 2 */
+    int total_symbols;      /* subtract the number of characters from n_symbols: 0 */
+    /* Called now and then, may be NULL; anything but 0 stops with RELA_CANCEL. */
+    int (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+} rela_bpe_learn_options;
+
+typedef struct rela_bpe_learn_report {
+    uint64_t n_merges;
+    uint64_t n_inner; /* different characters inside words */
+    uint64_t n_final; /* different characters at the end of words */
+    int exhausted;    /* stopped because no pair was frequent enough */
+} rela_bpe_learn_report;
+
+RELA_API void rela_bpe_learn_options_init(rela_bpe_learn_options *o);
+
+/* Appends the codes, version 0.2, to out. report may be NULL. */
+RELA_API rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
+                                    const rela_bpe_learn_options *o, rela_bpe_learn_report *report,
+                                    rela_error *err);
+
+/* ---- applying ---- */
+
+/* Fill with rela_bpe_options_init, then change what is needed. Everything is copied. */
+typedef struct rela_bpe_options {
+    int64_t merges;                     /* use only the first so many; -1: all */
+    const char *separator;              /* marks a piece that is not the last of its word: "@@" */
+    const rela_word_counts *vocabulary; /* NULL, or the pieces that may be produced: others are
+                                           split back into what they were merged from */
+    uint64_t vocabulary_threshold;      /* a piece must have this count: 0 */
+    const char *const *glossaries;      /* regular expressions (PCRE2) that stay whole */
+    size_t n_glossaries;
+    double dropout; /* probability of leaving a merge out: 0 */
+    uint64_t seed;  /* of the dropout: 1 */
+} rela_bpe_options;
+
+/* One piece of a line, with the separator unless it ends its word. */
+typedef struct rela_piece {
+    const char *text; /* not NUL-terminated */
+    size_t len;
+} rela_piece;
+
+RELA_API void rela_bpe_options_init(rela_bpe_options *o);
+
+/* Reads codes of version 0.1 or 0.2; anything else is RELA_FORMAT with the line. name stands for
+ * the text in messages. o NULL: all defaults. */
+RELA_API rela_status rela_bpe_parse(rela_bpe **out, const char *name, const char *codes, size_t len,
+                                    const rela_bpe_options *o, rela_error *err);
+RELA_API rela_status rela_bpe_load(rela_bpe **out, const char *path, const rela_bpe_options *o,
+                                   rela_error *err);
+RELA_API void rela_bpe_free(rela_bpe *b); /* NULL is fine */
+
+RELA_API size_t rela_bpe_n_merges(const rela_bpe *b);
+
+/* A scratch may only be used with the codes it was made for, which must outlive it. */
+RELA_API rela_status rela_bpe_scratch_create(rela_bpe_scratch **out, const rela_bpe *b,
+                                             rela_error *err);
+RELA_API void rela_bpe_scratch_destroy(rela_bpe_scratch *s); /* NULL is fine */
+
+/* Appends the segmented line to out. Blanks at both ends are kept, several between words become
+ * one. Bytes that are not UTF-8 are replaced by U+FFFD. number: of the line; with the seed and
+ * the place in the line it decides the dropout, so that the order of calls does not matter. */
+RELA_API rela_status rela_bpe_apply(rela_buffer *out, rela_bpe_scratch *s, const char *line,
+                                    size_t len, uint64_t number, rela_error *err);
+
+/* The same as an array of pieces, lent until the next call with this scratch. */
+RELA_API rela_status rela_bpe_pieces(const rela_piece **pieces, size_t *n, rela_bpe_scratch *s,
+                                     const char *line, size_t len, uint64_t number,
+                                     rela_error *err);
+
+/* Number of bad sequences that apply has replaced so far. */
+RELA_API uint64_t rela_bpe_n_replaced(const rela_bpe_scratch *s);
+
+/* Appends the line with "separator blank" and a separator at the end removed. */
+RELA_API rela_status rela_bpe_undo(rela_buffer *out, const char *separator, const char *line,
+                                   size_t len, rela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

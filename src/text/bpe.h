@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/bpe.h - the loaded codes: what the parts of applying them share. */
+#ifndef RELA_TEXT_BPE_H
+#define RELA_TEXT_BPE_H
+
+#include "base/map.h"
+#include "text/bpe_cache.h"
+#include "text/glossary.h"
+
+#include "rela/subword.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RELA_END_MARK "</w>"
+enum { RELA_END_MARK_LEN = sizeof RELA_END_MARK - 1, RELA_BPE_MERGES_MAX = (1 << 24) - 1 };
+enum { RELA_RANK_NONE = UINT32_MAX };
+
+/* One line of the codes. Symbols are numbers in the map of symbols. */
+typedef struct rela_bpe_merge {
+    uint32_t left, right, joint;
+    uint32_t last; /* last line that says the same; the first one is the rank */
+} rela_bpe_merge;
+
+typedef struct rela_bpe_slot {
+    uint32_t left, right;
+    uint32_t rank;  /* RELA_RANK_NONE: free */
+    uint32_t joint; /* as in the merge: one place in memory less to visit */
+} rela_bpe_slot;
+
+typedef struct rela_bpe_letter {
+    uint32_t code;       /* the character; UINT32_MAX: free slot */
+    uint32_t inner, end; /* its symbols inside and at the end of a word; RELA_MAP_NONE: none */
+} rela_bpe_letter;
+
+struct rela_bpe {
+    rela_map *symbols;
+    rela_bpe_merge *merges; /* by rank; lines that repeat another are there, but never found */
+    size_t n_merges, cap_merges;
+    rela_bpe_slot *slots; /* rank by pair: open addressing */
+    size_t slot_mask;
+    uint32_t *origin;         /* by symbol: rank of the merge that is undone to split it */
+    rela_bpe_letter *letters; /* by character: open addressing */
+    size_t letter_mask;
+    bool separate_mark; /* version 0.1: the end mark is a symbol of its own */
+    uint32_t mark;      /* that symbol */
+    char *separator;
+    size_t separator_len;
+    rela_map *vocabulary; /* NULL: every piece is fine */
+    rela_glossary *glossary;
+    rela_bpe_shelf *shelf; /* has locks: the only part that changes */
+    double dropout;
+    uint64_t seed;
+};
+
+/* Fibonacci hashing: the upper bits are good, and one multiplication brings them down. */
+static inline uint64_t rela_pair_hash(uint32_t left, uint32_t right)
+{
+    const uint64_t h = ((uint64_t)left << 32 | right) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 32;
+}
+
+/* The slot of a pair; its rank is RELA_RANK_NONE if the pair is not merged. */
+static inline const rela_bpe_slot *rela_bpe_find(const rela_bpe *b, uint32_t left, uint32_t right)
+{
+    size_t i = rela_pair_hash(left, right) & b->slot_mask;
+    while (b->slots[i].rank != RELA_RANK_NONE &&
+           (b->slots[i].left != left || b->slots[i].right != right))
+        i = (i + 1) & b->slot_mask;
+    return &b->slots[i];
+}
+
+/* The symbols of a character; none if no merge has it. */
+static inline const rela_bpe_letter *rela_bpe_letter_of(const rela_bpe *b, uint32_t code)
+{
+    size_t i = code & b->letter_mask; /* characters of a script differ in their low bits */
+    while (b->letters[i].code != code && b->letters[i].code != UINT32_MAX)
+        i = (i + 1) & b->letter_mask;
+    return &b->letters[i];
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/bpe_pairs.h - frequencies of symbol pairs while merges are learnt.
+ *
+ * The result must equal subword-nmt's to the byte, so its two tables are modelled exactly. It
+ * chooses from a reduced table, from which pairs below a threshold are moved ("pruned") into a
+ * full one; when the best of the reduced table falls below the threshold, the reduced table is
+ * made anew from the full one. As a symbol can arise in more than one way, a pruned pair may grow
+ * again: it then starts from 0 in the reduced table, and being pruned again it *replaces* the full
+ * frequency unless its own is negative, in which case it is added. Hence the two numbers per pair.
+ * One thread at a time. */
+#ifndef RELA_TEXT_BPE_PAIRS_H
+#define RELA_TEXT_BPE_PAIRS_H
+
+#include "base/map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct rela_pair {
+    uint32_t left, right;
+    int64_t reduced; /* frequency in the reduced table; counts while active */
+    int64_t full;    /* frequency in the full table */
+    uint32_t words;  /* where its list of words starts in the pool */
+    uint32_t n_words;
+    unsigned merged : 24; /* how often it was merged */
+    unsigned cap_log : 5; /* room for 1 << cap_log words; 0: no list */
+    unsigned active : 1;  /* is in the reduced table */
+    unsigned noted : 1;   /* is in the list of changed pairs */
+    unsigned raised : 1;  /* is in the list of raised pairs */
+} rela_pair;
+
+typedef struct rela_pairs rela_pairs;
+
+/* symbols: lent, for the order of ties. NULL when out of memory. */
+rela_pairs *rela_pairs_create(const rela_map *symbols);
+void rela_pairs_destroy(rela_pairs *p); /* NULL is fine */
+
+enum { RELA_PAIR_NONE = UINT32_MAX };
+
+/* The number of a pair, added if new; RELA_PAIR_NONE when out of memory. */
+uint32_t rela_pairs_add(rela_pairs *p, uint32_t left, uint32_t right);
+rela_pair *rela_pairs_at(rela_pairs *p, uint32_t number); /* lent until the next add */
+
+/* Adds to the frequency; false when out of memory. */
+bool rela_pairs_change(rela_pairs *p, uint32_t number, int64_t by);
+bool rela_pairs_clear(rela_pairs *p, uint32_t number); /* frequency 0 */
+
+/* Remembers that a word may hold the pair. Words may be remembered twice. */
+bool rela_pairs_remember(rela_pairs *p, uint32_t number, uint32_t word);
+/* The words remembered, lent until the next call; the pair then has none. */
+const uint32_t *rela_pairs_take(rela_pairs *p, uint32_t number, size_t *n);
+
+/* After the first count: every pair is in both tables. False when out of memory. */
+bool rela_pairs_start(rela_pairs *p);
+
+/* The most frequent pair, ties to the larger one; n_merges were made so far. *best is
+ * RELA_PAIR_NONE if there is no pair at all. False when out of memory. */
+bool rela_pairs_best(rela_pairs *p, uint64_t n_merges, uint32_t *best);
+
+/* To be called after each merge; prune: also moves pairs below the threshold. */
+bool rela_pairs_settle(rela_pairs *p, bool prune);
+
+#endif
