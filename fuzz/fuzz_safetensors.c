@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz/fuzz_safetensors.c - the header of a model file and the configuration in it.
+/* fuzz/fuzz_safetensors.c - the header of a model file, the configuration in it, and any JSON.
  *
- * Beyond not crashing: what the reader accepts keeps its promises (sorted, unique, without holes),
- * and a configuration that is read gives the same text when written, read and written again. */
+ * Beyond not crashing: what the reader accepts keeps its promises (sorted, unique, without holes);
+ * a configuration that is read gives the same text when written, read and written again; any bytes
+ * that are quoted scan back; and what the header scanner accepts is JSON. */
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
 #include "model/config.h"
 #include "model/safetensors.h"
 
@@ -53,6 +56,31 @@ static void check_config(const char *text, size_t len)
     rela_buffer_free(&second);
 }
 
+static bool is_json(const char *text, size_t len)
+{
+    rela_json j;
+    char *copy = rela_str_copy(text, len);
+    require(copy != NULL);
+    rela_status st = rela_json_start(&j, copy, len, NULL);
+    st = st ? st : rela_json_skip(&j, NULL);
+    st = st ? st : rela_json_end(&j, NULL);
+    rela_mem_free(copy);
+    return st == RELA_OK;
+}
+
+static void check_quote(const char *text, size_t len)
+{
+    rela_buffer quoted = RELA_BUFFER_INIT;
+    rela_json j;
+    rela_span back;
+    require(rela_json_quote(&quoted, text, len, NULL) == RELA_OK);
+    require(rela_json_start(&j, quoted.data, quoted.len, NULL) == RELA_OK);
+    require(rela_json_string(&j, &back, NULL) == RELA_OK && rela_json_end(&j, NULL) == RELA_OK);
+    if (rela_utf8_valid(text, len) == len)
+        require(back.len == len && memcmp(back.text, text, len) == 0);
+    rela_buffer_free(&quoted);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t len = 0;
@@ -68,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rela_error err;
     if (rela_safetensors_parse(&f, header, (size_t)len, size - len, &err) == RELA_OK) {
         check_file(f, size - len);
+        require(is_json(header, (size_t)len));
         const rela_metadata *m = rela_safetensors_metadata_find(f, "config");
         if (m)
             check_config(m->value.text, m->value.len);
@@ -75,6 +104,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(err.status == RELA_FORMAT && err.message[0]);
     }
     rela_safetensors_close(f);
+    (void)is_json(header, (size_t)len);
     check_config(header, (size_t)len);
+    check_quote(header, (size_t)len);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "model_file.h"
 #include "sweep.h"
 
+#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -236,6 +237,59 @@ static void numbers_that_are_not_finite_are_never_saved(void **state)
     sample_end(&s);
 }
 
+/* Whatever the type and wherever the number lies, at the end of a piece or of a vector. */
+static void every_number_is_looked_at(void **state)
+{
+    (void)state;
+    enum { N = (256 << 10) / 4 + 70 }; /* a piece of float and a bit */
+    static const size_t PLACES[] = {
+        0, 1, 63, 64, 65, N / 2, (256 << 10) / 8, N - 71, N - 70, N - 1
+    };
+    float *f = test_calloc(N, sizeof *f);
+    double *d = test_calloc(N, sizeof *d);
+    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            const rela_tensor t = { .name = { "x", 1 },
+                                    .dtype = wide ? RELA_F64 : RELA_F32,
+                                    .rank = 1,
+                                    .shape = { N },
+                                    .data = wide ? (void *)d : (void *)f };
+            const rela_content c = { .tensors = &t, .n = 1, .path = "here", .n_threads = 1 };
+            char hash[RELA_HASH_TEXT], want[64];
+            rela_error err;
+            CHECK_OK(rela_content_run(hash, &c, &err), err);
+            f[PLACES[i]] = i % 2 ? (float)NAN : -(float)INFINITY;
+            d[PLACES[i]] = i % 2 ? (double)NAN : -(double)INFINITY;
+            assert_int_equal(rela_content_run(hash, &c, &err), RELA_FORMAT);
+            (void)snprintf(want, sizeof want, "here: tensor 'x': element %zu is", PLACES[i]);
+            CHECK(strstr(err.message, want), "%s; expected %s", err.message, want);
+            f[PLACES[i]] = -FLT_MAX;
+            d[PLACES[i]] = DBL_MAX;
+        }
+    test_free(f);
+    test_free(d);
+}
+
+/* Bytes have no NaN. */
+static void whole_numbers_may_be_anything(void **state)
+{
+    (void)state;
+    unsigned char bytes[8];
+    char hash[2][RELA_HASH_TEXT];
+    memset(bytes, 0xFF, sizeof bytes);
+    for (int i = 0; i < 2; i++) {
+        rela_error err;
+        const rela_tensor t = { .name = { "x", 1 },
+                                .dtype = i ? RELA_I64 : RELA_I32,
+                                .rank = 1,
+                                .shape = { i ? 1 : 2 },
+                                .data = bytes };
+        const rela_content c = { .tensors = &t, .n = 1, .path = "here" };
+        CHECK_OK(rela_content_run(hash[i], &c, &err), err);
+    }
+    assert_string_not_equal(hash[0], hash[1]); /* the type is part of what a file says */
+}
+
 /* Every allocation and file call of a save fails in turn: the name holds the old file or, once it
  * has been replaced, the whole new one; nothing else is left. */
 static void a_failed_save_leaves_the_old_file(void **state)
@@ -386,6 +440,8 @@ int main(void)
         FRESH(configurations_come_back),
         FRESH(bad_names_are_refused),
         FRESH(numbers_that_are_not_finite_are_never_saved),
+        FRESH(every_number_is_looked_at),
+        FRESH(whole_numbers_may_be_anything),
         FRESH(a_failed_save_leaves_the_old_file),
         FRESH(a_failed_load_leaves_nothing),
         FRESH(short_reads_and_writes_do_no_harm),

@@ -97,6 +97,48 @@ static void a_file_is_described(void **state)
     rela_buffer_free(&text);
 }
 
+static void a_bare_model_is_described(void **state)
+{
+    (void)state;
+    const rela_config c = small_config(4, 5);
+    rela_net n;
+    rela_error err;
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_model_info_options o;
+    rela_model_info_options_init(&o, sizeof o);
+    o.json = 1;
+    start_net(&n, &c, 1);
+    CHECK_OK(rela_net_save(at.path, &n, NULL, NULL, &err), err);
+    CHECK_OK(rela_model_info(&text, at.path, &o, &err), err);
+    assert_non_null(
+        strstr(text.data, "\"further\": [], \"texts\": {}, \"record\": null, \"state\": null}"));
+    rela_buffer_clear(&text);
+    CHECK_OK(rela_model_info(&text, at.path, NULL, &err), err);
+    assert_non_null(strstr(text.data, "format          rela-model 1, model\n"));
+    rela_buffer_free(&text);
+    rela_net_deinit(&n);
+}
+
+static void describing_survives_failing_calls(void **state)
+{
+    (void)state;
+    for (int32_t json = 0; json < 2; json++)
+        for (sweep w = SWEEP_START; sweep_next(&w);) {
+            rela_error err = { RELA_OK, "" };
+            rela_buffer text = RELA_BUFFER_INIT;
+            rela_model_info_options o;
+            rela_model_info_options_init(&o, sizeof o);
+            o.json = json;
+            o.n_threads = 1;
+            sweep_arm(&w);
+            const rela_status st = rela_model_info(&text, GOLDEN, &o, &err);
+            sweep_disarm(&w);
+            rela_buffer_free(&text);
+            sweep_check(&w);
+            sweep_status(&w, st, &err);
+        }
+}
+
 /* ---- average ---- */
 
 static void save_seeded(const char *path, uint64_t seed, size_t d, const char *bpe)
@@ -236,15 +278,12 @@ static void failing_calls_are_survived(void **state)
     for (sweep w = SWEEP_START; sweep_next(&w);) {
         rela_model_average_options o;
         rela_error err = { RELA_OK, "" };
-        rela_buffer text = RELA_BUFFER_INIT;
         (void)unlink(at.other);
         rela_model_average_options_init(&o, sizeof o);
         o.n_threads = 1;
         sweep_arm(&w);
-        rela_status st = rela_model_average(at.other, dirs, 1, &o, &err);
-        st = st ? st : rela_model_info(&text, at.other, NULL, &err);
+        const rela_status st = rela_model_average(at.other, dirs, 1, &o, &err);
         sweep_disarm(&w);
-        rela_buffer_free(&text);
         sweep_check(&w);
         sweep_status(&w, st, &err);
     }
@@ -258,6 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(a_file_of_version_1_loads_for_ever),
         FRESH(a_file_is_described),
+        FRESH(a_bare_model_is_described),
+        FRESH(describing_survives_failing_calls),
         FRESH(the_mean_is_exact),
         FRESH(models_that_differ_are_not_mixed),
         FRESH(failing_calls_are_survived),
