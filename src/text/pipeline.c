@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/pipeline.c - see pipeline.h; learning is in pipeline_learn.c. */
+#include "text/pipeline.h"
+
+#include "base/mem.h"
+#include "rela/text.h"
+
+#include <string.h>
+
+enum { N_TEXTS = 3 };
+
+struct rela_pipeline {
+    rela_pipeline_parts parts; /* its spans point into texts */
+    char *texts[N_TEXTS];
+    rela_normaliser *normaliser[RELA_PIPELINE_SIDES];
+    rela_tokeniser *tokeniser[RELA_PIPELINE_SIDES];
+    rela_detokeniser *detokeniser;
+    rela_bpe *bpe;
+    rela_vocab *vocab[RELA_PIPELINE_SIDES]; /* [1] NULL: shared */
+};
+
+struct rela_pipeline_scratch {
+    const rela_pipeline *p;
+    rela_bpe_scratch *bpe;
+    rela_buffer a, b;
+    int32_t *ids;
+    size_t n_ids, cap_ids;
+};
+
+static rela_status make_side(rela_pipeline *p, int i, rela_error *err);
+static rela_status make_tables(rela_pipeline *p, rela_error *err);
+static bool copy_span(char **copy, rela_span *span);
+static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, int side, rela_span text,
+                           rela_error *err);
+static rela_status push_word(rela_pipeline_scratch *s, const rela_vocab *v, const char *word,
+                             size_t len, rela_error *err);
+
+rela_status rela_pipeline_create(rela_pipeline **out, const rela_pipeline_parts *parts,
+                                 rela_error *err)
+{
+    *out = NULL;
+    rela_pipeline *p = rela_mem_zalloc(sizeof *p);
+    if (!p)
+        return rela_fail(err, RELA_NOMEM, "no memory for a text pipeline");
+    p->parts = *parts;
+    rela_status st = RELA_OK;
+    if (!copy_span(&p->texts[0], &p->parts.codes) || !copy_span(&p->texts[1], &p->parts.vocab[0]) ||
+        !copy_span(&p->texts[2], &p->parts.vocab[1]))
+        st = rela_fail(err, RELA_NOMEM, "no memory for codes and vocabularies");
+    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
+        st = make_side(p, i, err);
+    if (st == RELA_OK)
+        st = make_tables(p, err);
+    if (st != RELA_OK) {
+        rela_pipeline_destroy(p);
+        return st;
+    }
+    *out = p;
+    return RELA_OK;
+}
+
+void rela_pipeline_destroy(rela_pipeline *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < RELA_PIPELINE_SIDES; i++) {
+        rela_normaliser_destroy(p->normaliser[i]);
+        rela_tokeniser_destroy(p->tokeniser[i]);
+        rela_vocab_free(p->vocab[i]);
+    }
+    rela_detokeniser_destroy(p->detokeniser);
+    rela_bpe_free(p->bpe);
+    for (int i = 0; i < N_TEXTS; i++)
+        rela_mem_free(p->texts[i]);
+    rela_mem_free(p);
+}
+
+const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, int side)
+{
+    return p->vocab[side] ? p->vocab[side] : p->vocab[0];
+}
+
+const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p)
+{
+    return &p->parts;
+}
+
+rela_status rela_pipeline_scratch_create(rela_pipeline_scratch **out, const rela_pipeline *p,
+                                         rela_error *err)
+{
+    *out = NULL;
+    rela_pipeline_scratch *s = rela_mem_zalloc(sizeof *s);
+    if (!s)
+        return rela_fail(err, RELA_NOMEM, "no memory to encode text");
+    s->p = p;
+    const rela_status st = p->bpe ? rela_bpe_scratch_create(&s->bpe, p->bpe, err) : RELA_OK;
+    if (st != RELA_OK) {
+        rela_pipeline_scratch_destroy(s);
+        return st;
+    }
+    *out = s;
+    return RELA_OK;
+}
+
+void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s)
+{
+    if (!s)
+        return;
+    rela_bpe_scratch_destroy(s->bpe);
+    rela_buffer_free(&s->a);
+    rela_buffer_free(&s->b);
+    rela_mem_free(s->ids);
+    rela_mem_free(s);
+}
+
+rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
+                                 const char *text, size_t len, rela_error *err)
+{
+    const rela_vocab *vocab = rela_pipeline_vocab(s->p, side);
+    rela_span line = { "", 0 }, word;
+    s->n_ids = 0;
+    rela_status st = prepare(&line, s, side, (rela_span){ text, len }, err);
+    if (st == RELA_OK && s->bpe) {
+        const rela_piece *pieces = NULL;
+        size_t n_pieces = 0;
+        st = rela_bpe_pieces(&pieces, &n_pieces, s->bpe, line.text, line.len, 0, err);
+        for (size_t i = 0; i < n_pieces && st == RELA_OK; i++)
+            st = push_word(s, vocab, pieces[i].text, pieces[i].len, err);
+    } else if (st == RELA_OK) {
+        const char *at = line.text, *end = line.text + line.len;
+        while (st == RELA_OK && rela_next_word(&word, &at, end))
+            st = push_word(s, vocab, word.text, word.len, err);
+    }
+    *ids = s->ids;
+    *n = s->n_ids;
+    return st;
+}
+
+rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, const int32_t *ids,
+                                 size_t n, rela_error *err)
+{
+    const rela_vocab *vocab = rela_pipeline_vocab(s->p, 1);
+    rela_status st = RELA_OK;
+    rela_buffer_clear(&s->a);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        if (ids[i] == RELA_VOCAB_PAD || ids[i] == RELA_VOCAB_EOS)
+            continue;
+        if (s->a.len)
+            st = rela_buffer_append_char(&s->a, ' ', err);
+        if (st == RELA_OK)
+            st = rela_buffer_append_text(&s->a, rela_vocab_token(vocab, ids[i]), err);
+    }
+    rela_span line = { s->a.data ? s->a.data : "", s->a.len };
+    if (st == RELA_OK && s->p->bpe) {
+        rela_buffer_clear(&s->b);
+        st = rela_bpe_undo(&s->b, "@@", line.text, line.len, err);
+        line = (rela_span){ s->b.data ? s->b.data : "", s->b.len };
+    }
+    if (st != RELA_OK)
+        return st;
+    return s->p->detokeniser ? rela_detokenise(s->p->detokeniser, out, line.text, line.len, err)
+                             : rela_buffer_append(out, line.text, line.len, err);
+}
+
+rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int side,
+                                 const char *text, size_t len, rela_error *err)
+{
+    rela_span line = { "", 0 };
+    const rela_status st = prepare(&line, s, side, (rela_span){ text, len }, err);
+    if (st != RELA_OK)
+        return st;
+    return s->bpe ? rela_bpe_apply(out, s->bpe, line.text, line.len, 0, err)
+                  : rela_buffer_append(out, line.text, line.len, err);
+}
+
+static rela_status make_side(rela_pipeline *p, int i, rela_error *err)
+{
+    const rela_pipeline_side *side = &p->parts.side[i];
+    rela_status st = RELA_OK;
+    /* The normaliser also does the lower-casing of text that is not tokenised. */
+    if (side->normalise || (side->lowercase && !side->tokenise)) {
+        const rela_normaliser_options o = { .language = side->language,
+                                            .no_punctuation = !side->normalise,
+                                            .lowercase = side->lowercase && !side->tokenise };
+        st = rela_normaliser_create(&p->normaliser[i], &o, err);
+    }
+    if (st == RELA_OK && side->tokenise) {
+        const rela_tokeniser_options o = { .language = side->language,
+                                           .no_escape = true,
+                                           .lowercase = side->lowercase };
+        st = rela_tokeniser_create(&p->tokeniser[i], &o, err);
+    }
+    if (st == RELA_OK && side->tokenise && i == 1) {
+        const rela_detokeniser_options o = { .language = side->language, .no_unescape = true };
+        st = rela_detokeniser_create(&p->detokeniser, &o, err);
+    }
+    return st;
+}
+
+static rela_status make_tables(rela_pipeline *p, rela_error *err)
+{
+    static const char *const NAMES[] = { "source vocabulary", "target vocabulary" };
+    const rela_pipeline_parts *parts = &p->parts;
+    rela_status st = RELA_OK;
+    if (parts->codes.len)
+        st = rela_bpe_parse(&p->bpe, "BPE codes", parts->codes.text, parts->codes.len, NULL, err);
+    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
+        if (parts->vocab[i].text)
+            st = rela_vocab_parse(&p->vocab[i], NAMES[i], parts->vocab[i].text, parts->vocab[i].len,
+                                  err);
+    return st;
+}
+
+static bool copy_span(char **copy, rela_span *span)
+{
+    if (!span->text)
+        return true;
+    *copy = rela_str_copy(span->text, span->len);
+    span->text = *copy;
+    return *copy != NULL;
+}
+
+/* Normalised, tokenised, lower-cased: the words that BPE sees. Lent, in a buffer of s. */
+static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, int side, rela_span text,
+                           rela_error *err)
+{
+    const rela_pipeline *p = s->p;
+    rela_status st = RELA_OK;
+    *out = text;
+    if (p->normaliser[side]) {
+        rela_buffer_clear(&s->a);
+        st = rela_normalise(p->normaliser[side], &s->a, out->text, out->len, err);
+        *out = (rela_span){ s->a.data ? s->a.data : "", s->a.len };
+    }
+    if (st == RELA_OK && p->tokeniser[side]) {
+        rela_buffer_clear(&s->b);
+        st = rela_tokenise(p->tokeniser[side], &s->b, out->text, out->len, err);
+        *out = (rela_span){ s->b.data ? s->b.data : "", s->b.len };
+    }
+    return st;
+}
+
+static rela_status push_word(rela_pipeline_scratch *s, const rela_vocab *v, const char *word,
+                             size_t len, rela_error *err)
+{
+    int32_t *ids = rela_mem_grow(s->ids, &s->cap_ids, s->n_ids + 1, sizeof *ids);
+    if (!ids)
+        return rela_fail(err, RELA_NOMEM, "no memory for a line of %zu tokens", s->n_ids + 1);
+    s->ids = ids;
+    ids[s->n_ids++] = rela_vocab_id(v, word, len);
+    return RELA_OK;
+}

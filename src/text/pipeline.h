@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/pipeline.h - from raw text to token numbers and back: what a model carries with it.
+ *
+ * Per side: normalise punctuation, tokenise, lower-case (each optional), then BPE with joint codes
+ * (optional), then the vocabulary. Back: undo BPE, detokenise. Immutable once made, so any number
+ * of threads may share it; each brings a scratch object. */
+#ifndef RELA_TEXT_PIPELINE_H
+#define RELA_TEXT_PIPELINE_H
+
+#include "base/str.h"
+#include "rela/subword.h"
+
+#include <stdbool.h>
+
+enum { RELA_PIPELINE_SIDES = 2 }; /* 0: source, 1: target */
+
+typedef struct rela_pipeline_side {
+    char language[16]; /* "en"; rules of the tokeniser */
+    bool normalise;    /* punctuation, as normalise-punctuation does */
+    bool tokenise;     /* Moses conventions, not escaped */
+    bool lowercase;
+} rela_pipeline_side;
+
+/* The texts a pipeline is made of. Empty codes: words are the tokens. */
+typedef struct rela_pipeline_parts {
+    rela_pipeline_side side[RELA_PIPELINE_SIDES];
+    rela_span codes;                      /* BPE, version 0.2 */
+    rela_span vocab[RELA_PIPELINE_SIDES]; /* one token per line; target NULL: the same */
+} rela_pipeline_parts;
+
+typedef struct rela_pipeline rela_pipeline;
+typedef struct rela_pipeline_scratch rela_pipeline_scratch;
+
+/* Everything is copied. */
+rela_status rela_pipeline_create(rela_pipeline **out, const rela_pipeline_parts *parts,
+                                 rela_error *err);
+void rela_pipeline_destroy(rela_pipeline *p); /* NULL is fine */
+
+const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, int side);
+/* The texts it was made of, for saving; lent. */
+const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p);
+
+rela_status rela_pipeline_scratch_create(rela_pipeline_scratch **out, const rela_pipeline *p,
+                                         rela_error *err);
+void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s); /* NULL is fine */
+
+/* Token numbers of a line, without an end symbol; lent until the next call. */
+rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
+                                 const char *text, size_t len, rela_error *err);
+
+/* Appends the text of token numbers: target side, special tokens left out except <unk>. */
+rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, const int32_t *ids,
+                                 size_t n, rela_error *err);
+
+/* Appends the pieces of a line, blank-separated, as encode sees them. */
+rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int side,
+                                 const char *text, size_t len, rela_error *err);
+
+/* ---- learning ---- */
+
+typedef struct rela_pipeline_recipe {
+    rela_pipeline_side side[RELA_PIPELINE_SIDES];
+    const char *text[RELA_PIPELINE_SIDES]; /* training files */
+    uint64_t merges;                       /* 0: no BPE */
+    rela_span codes;                       /* given instead of learned; empty: learn */
+    size_t vocab_size;                     /* limit, special tokens included; 0: none */
+    uint64_t vocab_min;                    /* least frequency of a token */
+    bool joint_vocab;                      /* one vocabulary for both sides */
+    int n_threads;
+} rela_pipeline_recipe;
+
+/* Learns codes and vocabularies from the training text. */
+rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe *r,
+                                rela_error *err);
+
+#endif

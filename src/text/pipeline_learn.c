@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* src/text/pipeline_learn.c - learns codes and vocabularies of a pipeline from training text.
+ *
+ * Each pass over the text sends lines through the part of the pipeline that exists already (on all
+ * threads) and counts the words that come out (in order, so that the result does not depend on
+ * the number of threads). */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "text/pipeline.h"
+
+enum { BLOCK_BYTES = 1 << 18 };
+
+typedef struct block {
+    rela_buffer in, out;
+    rela_pipeline_scratch *scratch;
+} block;
+
+typedef struct pass {
+    int side;
+    rela_reader *reader;
+    rela_word_counts *counts;
+} pass;
+
+static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, int side,
+                              const char *path, int n_threads, rela_error *err);
+static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
+static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
+static rela_status write_block(void *ctx, void *b, rela_error *err);
+static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r, rela_error *err);
+static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
+                               const rela_pipeline *p, int first, int last, rela_error *err);
+
+rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe *r, rela_error *err)
+{
+    rela_buffer codes = RELA_BUFFER_INIT, vocab[2] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT };
+    rela_pipeline *p = NULL;
+    *out = NULL;
+    rela_status st = RELA_OK;
+    if (r->codes.len)
+        st = rela_buffer_append(&codes, r->codes.text, r->codes.len, err);
+    else if (r->merges)
+        st = learn_codes(&codes, r, err);
+    rela_pipeline_parts parts = { .side = { r->side[0], r->side[1] },
+                                  .codes = { codes.data, codes.len } };
+    if (st == RELA_OK)
+        st = rela_pipeline_create(&p, &parts, err);
+    if (st == RELA_OK)
+        st = build_vocab(&vocab[0], r, p, 0, r->joint_vocab ? 1 : 0, err);
+    if (st == RELA_OK && !r->joint_vocab)
+        st = build_vocab(&vocab[1], r, p, 1, 1, err);
+    rela_pipeline_destroy(p);
+    for (int i = 0; i < RELA_PIPELINE_SIDES; i++)
+        parts.vocab[i] = (rela_span){ vocab[i].data, vocab[i].len };
+    if (st == RELA_OK)
+        st = rela_pipeline_create(out, &parts, err);
+    rela_buffer_free(&codes);
+    rela_buffer_free(&vocab[0]);
+    rela_buffer_free(&vocab[1]);
+    return st;
+}
+
+static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r, rela_error *err)
+{
+    const rela_pipeline_parts words = { .side = { r->side[0], r->side[1] } };
+    rela_pipeline *p = NULL;
+    rela_word_counts *counts = NULL;
+    rela_bpe_learn_options o;
+    rela_bpe_learn_options_init(&o);
+    o.n_symbols = r->merges;
+    rela_status st = rela_pipeline_create(&p, &words, err);
+    if (st == RELA_OK)
+        st = rela_word_counts_create(&counts, err);
+    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
+        st = count_file(counts, p, i, r->text[i], r->n_threads, err);
+    if (st == RELA_OK)
+        st = rela_bpe_learn(codes, counts, &o, NULL, err);
+    rela_word_counts_destroy(counts);
+    rela_pipeline_destroy(p);
+    return st;
+}
+
+/* The vocabulary of the pieces of sides first..last. */
+static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
+                               const rela_pipeline *p, int first, int last, rela_error *err)
+{
+    rela_word_counts *counts = NULL;
+    rela_vocab *vocab = NULL;
+    rela_status st = rela_word_counts_create(&counts, err);
+    for (int i = first; i <= last && st == RELA_OK; i++)
+        st = count_file(counts, p, i, r->text[i], r->n_threads, err);
+    if (st == RELA_OK)
+        st = rela_vocab_build(&vocab, counts, r->vocab_size, r->vocab_min, NULL, err);
+    if (st == RELA_OK)
+        st = rela_vocab_write(out, vocab, err);
+    rela_vocab_free(vocab);
+    rela_word_counts_destroy(counts);
+    return st;
+}
+
+static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, int side,
+                              const char *path, int n_threads, rela_error *err)
+{
+    pass s = { .side = side, .counts = counts };
+    const int n = rela_par_threads(n_threads);
+    block *blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
+    void **pointers = rela_mem_zalloc((size_t)n * sizeof *pointers);
+    rela_status st = blocks && pointers ? rela_reader_open(&s.reader, path, NULL, err)
+                                        : rela_fail(err, RELA_NOMEM, "no memory to read text");
+    for (int i = 0; i < n && st == RELA_OK; i++) {
+        pointers[i] = &blocks[i];
+        st = rela_pipeline_scratch_create(&blocks[i].scratch, p, err);
+    }
+    const rela_pipe pipe = { read_block, work_block, write_block, &s, pointers, n };
+    if (st == RELA_OK)
+        st = rela_pipe_run(&pipe, err);
+    rela_reader_close(s.reader);
+    for (int i = 0; blocks && i < n; i++) {
+        rela_pipeline_scratch_destroy(blocks[i].scratch);
+        rela_buffer_free(&blocks[i].in);
+        rela_buffer_free(&blocks[i].out);
+    }
+    rela_mem_free(blocks);
+    rela_mem_free(pointers);
+    return st;
+}
+
+static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
+{
+    const pass *s = ctx;
+    block *k = b;
+    uint64_t first = 0;
+    const rela_status st = rela_reader_block(s->reader, &k->in, &first, BLOCK_BYTES, err);
+    *more = k->in.len > 0;
+    return st;
+}
+
+static rela_status work_block(void *ctx, void *b, int thread, rela_error *err)
+{
+    const pass *s = ctx;
+    block *k = b;
+    const char *at = k->in.data, *end = at + k->in.len;
+    rela_status st = RELA_OK;
+    rela_span line;
+    (void)thread;
+    rela_buffer_clear(&k->out);
+    while (st == RELA_OK && rela_next_line(&line, &at, end)) {
+        st = rela_pipeline_pieces(&k->out, k->scratch, s->side, line.text, line.len, err);
+        if (st == RELA_OK)
+            st = rela_buffer_append_char(&k->out, '\n', err);
+    }
+    return st;
+}
+
+static rela_status write_block(void *ctx, void *b, rela_error *err)
+{
+    const pass *s = ctx;
+    const block *k = b;
+    return rela_word_counts_add_text(s->counts, k->out.data, k->out.len, err);
+}
