@@ -6,11 +6,10 @@
 
 #include <math.h>
 
-/* Sums since the last report. */
+/* What a report needs beside the sums of the state: it starts anew when a run is resumed. */
 typedef struct interval {
-    double loss, nll;
     uint64_t tokens;
-    double norm, rate;
+    double rate;
     double started;
     rela_padding padding;
 } interval;
@@ -104,10 +103,11 @@ static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, re
     l->state.position = b.next;
     l->state.tokens += r->tgt_tokens;
     if (!r->skipped) {
-        v->loss += r->loss;
-        v->nll += r->nll;
+        l->state.part_loss += r->loss;
+        l->state.part_nll += r->nll;
+        l->state.part_tokens += r->tgt_tokens;
+        l->state.part_norm = r->grad_norm;
         v->tokens += r->tgt_tokens;
-        v->norm = r->grad_norm;
     }
     return check_skipped(l, r, err);
 }
@@ -136,17 +136,20 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
     const rela_padding all = rela_batches_padding(l->train);
     const rela_padding part = { .tokens = all.tokens - v->padding.tokens,
                                 .cells = all.cells - v->padding.cells };
-    const double n = v->tokens ? (double)v->tokens : 1;
+    rela_loop_state *s = &l->state;
+    const double n = s->part_tokens ? (double)s->part_tokens : 1;
     const rela_loop_report r = { .update = l->state.update,
                                  .epoch = l->state.position.epoch,
-                                 .loss = v->loss / n,
-                                 .nll = v->nll / n,
+                                 .loss = s->part_loss / n,
+                                 .nll = s->part_nll / n,
                                  .rate = v->rate,
-                                 .grad_norm = v->norm,
+                                 .grad_norm = s->part_norm,
                                  .tokens_per_second = (double)v->tokens / (now - v->started),
                                  .padding = rela_padding_share(part),
                                  .n_skipped = l->state.n_skipped };
     *v = (interval){ .started = now, .padding = all };
+    s->part_loss = s->part_nll = 0;
+    s->part_tokens = 0;
     return l->hooks.report(l->hooks.ctx, &r, err);
 }
 

@@ -21,6 +21,9 @@ typedef struct rela_loop_state {
     double best;            /* validation score so far */
     uint64_t best_update;   /* 0: none yet */
     uint64_t n_stale;       /* validations since the best */
+    /* sums since the last report */
+    double part_loss, part_nll, part_norm;
+    uint64_t part_tokens;
 } rela_loop_state;
 
 /* Figures of the updates since the last report. */

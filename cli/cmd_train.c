@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
+#include "cli.h"
+
+#include "base/par.h"
+#include "rela/train.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+static int tell(void *ctx, const rela_train_event *e);
+static rela_status watch_signals(rela_error *err);
+static void *wait_for_signals(void *set);
+
+#define AT(member) offsetof(rela_train_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo", "sizes and recipe that the other options change" },
+    { "train-src", 0, RELA_OPTION_FILE, AT(train_src), 0, 0, NULL, "FILE", "training text, source side" },
+    { "train-tgt", 0, RELA_OPTION_FILE, AT(train_tgt), 0, 0, NULL, "FILE", "training text, target side" },
+    { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
+    { "valid-tgt", 0, RELA_OPTION_FILE, AT(valid_tgt), 0, 0, NULL, "FILE", "validation text, target side" },
+    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "the run; an old one is resumed" },
+    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
+    { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
+    { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "tokenise the text (Moses conventions); translations are detokenised" },
+    { "normalise", 0, RELA_OPTION_FLAG, AT(normalise), 0, 0, NULL, NULL, "normalise punctuation first" },
+    { "lowercase", 0, RELA_OPTION_FLAG, AT(lowercase), 0, 0, NULL, NULL, "lower-case the text" },
+    { "merges", 0, RELA_OPTION_INT, AT(merges), 0, 1e7, NULL, "N", "BPE merges to learn; 0: words" },
+    { "codes", 0, RELA_OPTION_FILE, AT(codes), 0, 0, NULL, "FILE", "BPE codes to use instead of learning them" },
+    { "vocab-src", 0, RELA_OPTION_FILE, AT(vocab_src), 0, 0, NULL, "FILE", "source (or joint) vocabulary to use instead of making it" },
+    { "vocab-tgt", 0, RELA_OPTION_FILE, AT(vocab_tgt), 0, 0, NULL, "FILE", "target vocabulary to use instead of making it" },
+    { "vocab-size", 0, RELA_OPTION_INT, AT(vocab_size), 0, 1 << 20, NULL, "N", "largest vocabulary; 0: no limit" },
+    { "vocab-min", 0, RELA_OPTION_INT, AT(vocab_min), 1, 1e12, NULL, "N", "least frequency of a token of the vocabulary" },
+    { "attention", 'a', RELA_OPTION_TEXT, AT(attention), 0, 0, NULL, "KIND", "kind of attention; 'rela info --attention' lists them [rela-g]" },
+    { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "of encoder self-attention only" },
+    { "attention-dec", 0, RELA_OPTION_TEXT, AT(attention_dec), 0, 0, NULL, "KIND", "of decoder self-attention only" },
+    { "attention-cross", 0, RELA_OPTION_TEXT, AT(attention_cross), 0, 0, NULL, "KIND", "of cross attention only" },
+    { "width", 0, RELA_OPTION_INT, AT(width), 2, 16384, NULL, "N", "width of the model" },
+    { "ffn", 0, RELA_OPTION_INT, AT(ffn), 1, 65536, NULL, "N", "inner width of the feed-forward layers" },
+    { "heads", 0, RELA_OPTION_INT, AT(heads), 1, 256, NULL, "N", "attention heads" },
+    { "enc-layers", 0, RELA_OPTION_INT, AT(enc_layers), 1, 256, NULL, "N", "encoder layers" },
+    { "dec-layers", 0, RELA_OPTION_INT, AT(dec_layers), 1, 256, NULL, "N", "decoder layers" },
+    { "max-length", 0, RELA_OPTION_INT, AT(max_length), 2, 65536, NULL, "N", "longest sentence in tokens, end included" },
+    { "norm", 0, RELA_OPTION_CHOICE, AT(norm), 0, 0, NULL, "post|pre", "where LayerNorm stands" },
+    { "tie", 0, RELA_OPTION_CHOICE, AT(tie), 0, 0, NULL, "none|output|all", "embeddings that share one matrix: none, target and output, all three" },
+    { "norm-per-head", 0, RELA_OPTION_FLAG, AT(norm_per_head), 0, 0, NULL, NULL, "norm of the attention output on each head alone" },
+    { "dropout", 0, RELA_OPTION_REAL, AT(dropout), 0, 0.99, NULL, "P", "dropout of sublayer outputs" },
+    { "dropout-embed", 0, RELA_OPTION_REAL, AT(dropout_embed), 0, 0.99, NULL, "P", "dropout of embeddings [as --dropout]" },
+    { "dropout-attention", 0, RELA_OPTION_REAL, AT(dropout_attention), 0, 0.99, NULL, "P", "dropout of attention weights" },
+    { "dropout-ffn", 0, RELA_OPTION_REAL, AT(dropout_ffn), 0, 0.99, NULL, "P", "dropout inside feed-forward layers" },
+    { "ln-epsilon", 0, RELA_OPTION_REAL, AT(ln_epsilon), 1e-12, 0.1, NULL, "E", "epsilon of LayerNorm" },
+    { "attn-slope", 0, RELA_OPTION_REAL, AT(attn_slope), 0, 0.99, NULL, "X", "leaky-g: slope below zero" },
+    { "attn-alpha", 0, RELA_OPTION_REAL, AT(attn_alpha), 1.01, 4, NULL, "X", "entmax: alpha" },
+    { "attn-fuse", 0, RELA_OPTION_REAL, AT(attn_fuse), 0, 100, NULL, "X", "fusedmax: weight of the total variation" },
+    { "attn-top", 0, RELA_OPTION_INT, AT(attn_top), 1, 65536, NULL, "N", "topk: scores that are kept" },
+    { "attn-window", 0, RELA_OPTION_INT, AT(attn_window), 1, 65536, NULL, "N", "local: keys on each side" },
+    { "attn-stride", 0, RELA_OPTION_INT, AT(attn_stride), 1, 65536, NULL, "N", "strided: stride" },
+    { "updates", 'u', RELA_OPTION_INT, AT(updates), 1, 1e12, NULL, "N", "updates in all" },
+    { "epochs", 0, RELA_OPTION_INT, AT(epochs), 0, 1e9, NULL, "N", "passes over the data in all; 0: no limit" },
+    { "batch-tokens", 0, RELA_OPTION_INT, AT(batch_tokens), 1, 1e9, NULL, "N", "target tokens of an update" },
+    { "lr", 0, RELA_OPTION_REAL, AT(lr), 0, 1e6, NULL, "X", "peak learning rate; the scale of noam" },
+    { "lr-start", 0, RELA_OPTION_REAL, AT(lr_start), 0, 1e6, NULL, "X", "rate where the warm-up starts" },
+    { "lr-least", 0, RELA_OPTION_REAL, AT(lr_least), 0, 1e6, NULL, "X", "rate where cosine and linear decay end" },
+    { "warmup", 0, RELA_OPTION_INT, AT(warmup), 0, 1e9, NULL, "N", "updates of warm-up" },
+    { "schedule", 0, RELA_OPTION_CHOICE, AT(schedule), 0, 0, NULL, "noam|inverse-sqrt|constant|cosine|linear", "learning rate over time" },
+    { "beta1", 0, RELA_OPTION_REAL, AT(beta1), 0, 0.9999999, NULL, "X", "Adam: decay of the first moment" },
+    { "beta2", 0, RELA_OPTION_REAL, AT(beta2), 0, 0.9999999, NULL, "X", "Adam: decay of the second moment" },
+    { "adam-epsilon", 0, RELA_OPTION_REAL, AT(adam_epsilon), 1e-30, 1, NULL, "X", "Adam: epsilon" },
+    { "weight-decay", 0, RELA_OPTION_REAL, AT(weight_decay), 0, 1, NULL, "X", "decoupled weight decay" },
+    { "clip", 0, RELA_OPTION_REAL, AT(clip), 0, 1e9, NULL, "X", "largest gradient norm; 0: none" },
+    { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
+    { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
+    { "piece-rows", 0, RELA_OPTION_INT, AT(piece_rows), 0, 1 << 20, NULL, "N", "tokens a thread works on at once; 0: chosen" },
+    { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
+    { "cut-long", 0, RELA_OPTION_FLAG, AT(cut_long), 0, 0, NULL, NULL, "cut sentences over --max-length instead of dropping the pair" },
+    { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, NULL, "X", "drop pairs whose lengths differ more; 0: none" },
+    { "data-memory", 0, RELA_OPTION_INT, AT(data_memory), 0, 1e13, NULL, "BYTES", "encoded text held in memory; more goes to a scratch file" },
+    { "report-every", 0, RELA_OPTION_INT, AT(report_every), 1, 1e9, NULL, "N", "updates between two reports" },
+    { "valid-every", 0, RELA_OPTION_INT, AT(valid_every), 1, 1e9, NULL, "N", "updates between two validations" },
+    { "save-every", 0, RELA_OPTION_INT, AT(save_every), 1, 1e9, NULL, "N", "updates between two checkpoints" },
+    { "keep", 0, RELA_OPTION_INT, AT(keep), 1, 10000, NULL, "N", "checkpoints that are kept" },
+    { "average", 0, RELA_OPTION_INT, AT(average), 1, 10000, NULL, "N", "checkpoints whose mean is the result" },
+    { "patience", 0, RELA_OPTION_INT, AT(patience), 0, 1e9, NULL, "N", "validations without improvement before the run stops; 0: never" },
+    { "best-by", 0, RELA_OPTION_CHOICE, AT(best_by), 0, 0, NULL, "bleu|loss", "what makes a validation the best" },
+    { "valid-beam", 0, RELA_OPTION_INT, AT(valid_beam), 0, 64, NULL, "N", "beam of the translation at validation; 0: no BLEU" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+const rela_command rela_commands_train[] = {
+    { .name = "train",
+      .summary = "train a translation model from raw parallel text",
+      .operands = "",
+      .description =
+          "Learns BPE and vocabularies if none are given, trains, validates, and writes the mean "
+          "of "
+          "the last checkpoints to OUT/model.rela. Run again on the same --out, it goes on where "
+          "it "
+          "stopped, bit for bit. SIGTERM and SIGINT save and stop (a second one stops at once), "
+          "SIGHUP and SIGUSR1 save and go on. Options without a default take it from the preset.",
+      .examples =
+          "  rela train --preset tiny --train-src train.en --train-tgt train.de --valid-src val.en "
+          "--valid-tgt val.de --out run\n"
+          "  rela train --preset base --attention softmax --tokenise --train-src c.en --train-tgt "
+          "c.de --out run2\n",
+      .options = OPTIONS,
+      .options_size = sizeof(rela_train_options),
+      .run = run },
+    { .name = NULL },
+};
+
+typedef struct screen {
+    rela_cli *cli;
+    rela_progress bar;
+    bool started;
+    char note[96];
+} screen;
+
+static atomic_int stop_signal, save_signal;
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    rela_train_options *given = options, o;
+    rela_train_options_init(&o, sizeof o);
+    for (const rela_option *row = OPTIONS; row->name; row++) { /* what was given, over "unset" */
+        const bool number = row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL;
+        const size_t size = number                          ? 8
+                            : row->type == RELA_OPTION_FLAG ? sizeof(bool)
+                                                            : sizeof(char *);
+        if (!number || rela_options_given(cli->state, row->name))
+            memcpy((char *)&o + row->offset, (char *)given + row->offset, size);
+    }
+    o.threads = cli->common.threads;
+    o.seed = cli->common.seed;
+    screen s = { .cli = cli };
+    const rela_train_listener listener = { tell, &s };
+    rela_status st = watch_signals(err);
+    if (st == RELA_OK)
+        st = rela_train(&o, &listener, err);
+    const int number = atomic_load(&stop_signal);
+    if (st == RELA_CANCEL && number) {
+        rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
+                      number, o.out);
+        cli->exit_code = 128 + number;
+        return RELA_OK;
+    }
+    return st;
+}
+
+static int tell(void *ctx, const rela_train_event *e)
+{
+    screen *s = ctx;
+    switch (e->kind) {
+    case RELA_TRAIN_LOG:
+    case RELA_TRAIN_SAVED:
+        if (s->bar.drawn && s->bar.terminal && s->bar.emit)
+            s->bar.emit(s->bar.ctx, "\r\033[K", 4);
+        rela_log_line(&s->cli->sink, RELA_LOG_INFO, "%s", e->text);
+        break;
+    case RELA_TRAIN_UPDATE:
+        if (!s->started) {
+            rela_cli_progress(s->cli, &s->bar, "training", "updates", e->updates);
+            rela_progress_start(&s->bar, e->update - 1);
+            s->started = true;
+        }
+        rela_progress_update(&s->bar, e->update, s->note);
+        if (atomic_load(&stop_signal))
+            return RELA_TRAIN_STOP;
+        if (atomic_exchange(&save_signal, 0))
+            return RELA_TRAIN_SAVE;
+        break;
+    case RELA_TRAIN_REPORT:
+        (void)snprintf(s->note, sizeof s->note, "loss %.3f, %.0f tok/s, padding %.1f %%", e->loss,
+                       e->tokens_per_second, 100 * e->padding);
+        break;
+    default:
+        break;
+    }
+    return RELA_TRAIN_GO_ON;
+}
+
+/* Signals are blocked everywhere and waited for by a thread of their own. A handler would run on
+ * top of whatever a computing thread is doing, and the matrix kernels of oneDNN do not survive
+ * that: they were seen to corrupt the heap when a signal frame landed among their registers. */
+static rela_status watch_signals(rela_error *err)
+{
+    static sigset_t set;
+    pthread_t thread;
+    (void)sigemptyset(&set);
+    const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        (void)sigaddset(&set, numbers[i]);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
+        pthread_create(&thread, NULL, wait_for_signals, &set) != 0)
+        return rela_fail(err, RELA_IO, "no thread to wait for signals");
+    (void)pthread_detach(thread);
+    return RELA_OK;
+}
+
+static void *wait_for_signals(void *set)
+{
+    int number = 0;
+    while (sigwait(set, &number) == 0) {
+        if (number == SIGHUP || number == SIGUSR1) {
+            atomic_store(&save_signal, 1);
+            continue;
+        }
+        if (atomic_load(&stop_signal)) /* the second time: at once, as if nobody had listened */
+            _Exit(128 + number);
+        atomic_store(&stop_signal, number);
+    }
+    return NULL;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/train.h - training: raw parallel text in, a model file out.
+ *
+ * One blocking call. Everything it writes is below one directory, the run:
+ *   config.yml           all settings, as they were resolved
+ *   train.log            what a person reads
+ *   train.jsonl          one record per interval: update, epoch, loss, rate, speed ...
+ *   valid.tsv            one row per validation
+ *   checkpoints/N.rela   the last few, each complete: weights, optimiser, position in the data
+ *   best.rela            best by validation
+ *   model.rela           mean of the last checkpoints: the result
+ *   figures/             curves
+ * The same call on the same directory resumes, bit for bit as if it had never stopped. */
+#ifndef RELA_TRAIN_H
+#define RELA_TRAIN_H
+
+#include "rela/rela.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers below zero and NULL texts mean: as the preset says. */
+typedef struct rela_train_options {
+    size_t struct_size; /* set by _init; lets the struct grow at its end */
+    const char *preset; /* "paper", "base", "tiny", "demo"; NULL: base */
+
+    /* files */
+    const char *train_src, *train_tgt;
+    const char *valid_src, *valid_tgt; /* NULL: no validation */
+    const char *out;                   /* the run directory */
+
+    /* text */
+    const char *src_lang, *tgt_lang; /* for the tokeniser: "en", "de", "fr", "cs", any other */
+    bool tokenise, normalise, lowercase;
+    int64_t merges;                    /* of the BPE that is learned; 0: none */
+    const char *codes;                 /* BPE codes to use instead of learning them */
+    const char *vocab_src, *vocab_tgt; /* vocabularies to use instead of making them */
+    int64_t vocab_size;                /* largest vocabulary; 0: no limit */
+    int64_t vocab_min;                 /* least frequency of a token */
+
+    /* model */
+    const char *attention;                                       /* kind for all three places */
+    const char *attention_enc, *attention_dec, *attention_cross; /* or for one */
+    int64_t width, ffn, heads, enc_layers, dec_layers, max_length;
+    const char *norm; /* "post", "pre" */
+    const char *tie;  /* "none", "output", "all" */
+    bool norm_per_head;
+    double dropout, dropout_embed, dropout_attention, dropout_ffn;
+    double ln_epsilon;
+    double attn_slope, attn_alpha, attn_fuse;
+    int64_t attn_top, attn_window, attn_stride;
+
+    /* optimisation */
+    int64_t updates, epochs; /* whichever is reached first; epochs 0: no limit */
+    int64_t batch_tokens;    /* target tokens of an update */
+    double lr, lr_start, lr_least;
+    int64_t warmup;
+    const char *schedule; /* "noam", "inverse-sqrt", "constant", "cosine", "linear" */
+    double beta1, beta2, adam_epsilon, weight_decay, clip, label_smoothing;
+    const char *loss_mean; /* "token", "sentence" */
+    int64_t seed;
+    int64_t threads;    /* 0: all */
+    int64_t piece_rows; /* tokens a thread works on at once; 0: chosen */
+    int64_t max_skipped;
+
+    /* corpus */
+    bool cut_long;       /* cut sentences over max_length instead of dropping them */
+    double max_ratio;    /* of lengths, longer to shorter; 0: any */
+    int64_t data_memory; /* bytes of encoded text held in memory */
+
+    /* intervals, in updates */
+    int64_t report_every, valid_every, save_every;
+    int64_t keep;        /* checkpoints */
+    int64_t average;     /* of the last so many is the result */
+    int64_t patience;    /* validations without improvement; 0: no early stopping */
+    const char *best_by; /* "bleu", "loss" */
+    int64_t valid_beam;  /* 0: no translation, so no BLEU */
+} rela_train_options;
+
+typedef enum rela_train_event_kind {
+    RELA_TRAIN_LOG,       /* text */
+    RELA_TRAIN_UPDATE,    /* after every update: cheap to ignore */
+    RELA_TRAIN_REPORT,    /* figures of the last interval */
+    RELA_TRAIN_VALIDATED, /* figures of a validation */
+    RELA_TRAIN_SAVED      /* text: the path */
+} rela_train_event_kind;
+
+/* What a listener is told; members that do not belong to the kind are 0. Lent during the call. */
+typedef struct rela_train_event {
+    int32_t kind; /* rela_train_event_kind */
+    const char *text;
+    uint64_t update, updates; /* now, and in all */
+    uint64_t epoch;
+    double loss, nll, rate, grad_norm, tokens_per_second, padding;
+    double perplexity, bleu; /* bleu < 0: not measured */
+    bool is_best;
+} rela_train_event;
+
+/* What a listener answers to RELA_TRAIN_UPDATE; other answers are ignored. */
+enum { RELA_TRAIN_GO_ON = 0, RELA_TRAIN_STOP = 1, RELA_TRAIN_SAVE = 2 };
+
+typedef struct rela_train_listener {
+    int (*tell)(void *ctx, const rela_train_event *e);
+    void *ctx;
+} rela_train_listener;
+
+/* Everything as the preset says. size: sizeof(rela_train_options) of the caller. */
+RELA_API void rela_train_options_init(rela_train_options *o, size_t size);
+
+/* Trains, or goes on where the run stopped. RELA_CANCEL if the listener asked to stop: the run is
+ * saved and can be resumed. listener may be NULL. */
+RELA_API rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
+                                rela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

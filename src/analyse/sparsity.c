@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/sparsity.c - see sparsity.h. */
+#include "analyse/sparsity.h"
+
+#include "base/mem.h"
+
+static void see(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
+                size_t rows, const real *w, size_t n, size_t ld);
+
+rela_status rela_sparsity_init(rela_sparsity *s, const rela_config *c, rela_error *err)
+{
+    *s = (rela_sparsity){ .heads = c->heads,
+                          .layers = { c->enc_layers, c->dec_layers, c->dec_layers } };
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++) {
+        s->cells[i] = rela_mem_zalloc(s->layers[i] * s->heads * sizeof *s->cells[i]);
+        if (!s->cells[i]) {
+            rela_sparsity_deinit(s);
+            return rela_fail(err, RELA_NOMEM, "no memory to count zeros");
+        }
+    }
+    return RELA_OK;
+}
+
+void rela_sparsity_deinit(rela_sparsity *s)
+{
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        rela_mem_free(s->cells[i]);
+    *s = (rela_sparsity){ 0 };
+}
+
+rela_attn_tap rela_sparsity_tap(rela_sparsity *s)
+{
+    return (rela_attn_tap){ see, s };
+}
+
+rela_zeros rela_sparsity_sum(const rela_sparsity *s, rela_attn_type type, size_t layer)
+{
+    rela_zeros sum = { 0, 0, 0, 0 };
+    for (size_t i = 0; i < s->layers[type] * s->heads; i++) {
+        const rela_zeros *z = &s->cells[type][i];
+        if (layer != SIZE_MAX && i / s->heads != layer)
+            continue;
+        sum.zeros += z->zeros;
+        sum.pairs += z->pairs;
+        sum.null_rows += z->null_rows;
+        sum.rows += z->rows;
+    }
+    return sum;
+}
+
+double rela_zeros_share(rela_zeros z)
+{
+    return z.pairs ? (double)z.zeros / (double)z.pairs : 0;
+}
+
+double rela_zeros_null(rela_zeros z)
+{
+    return z.rows ? (double)z.null_rows / (double)z.rows : 0;
+}
+
+static void see(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
+                size_t rows, const real *w, size_t n, size_t ld)
+{
+    const rela_sparsity *s = ctx;
+    rela_zeros *z = &s->cells[type][layer * s->heads + head];
+    (void)sentence;
+    for (size_t i = 0; i < rows; i++) {
+        const size_t visible = type == RELA_ATTN_DEC ? first + i + 1 : n;
+        size_t zeros = 0;
+        for (size_t j = 0; j < visible; j++)
+            zeros += w[i * ld + j] == 0;
+        z->zeros += zeros;
+        z->pairs += visible;
+        z->null_rows += zeros == visible;
+    }
+    z->rows += rows;
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train.c - rela_train: text, model, run directory and loop joined. */
+#include "rela/train.h"
+
+#include "api/model_text.h"
+#include "api/run.h"
+#include "api/train_figures.h"
+#include "api/train_options.h"
+#include "api/train_state.h"
+#include "api/train_text.h"
+#include "api/train_valid.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3 };
+
+typedef struct trainer {
+    rela_train_options o;
+    const rela_train_listener *listener;
+    rela_run run;
+    rela_pipeline *pipeline;
+    rela_net net;
+    bool net_ready;
+    rela_extras loaded; /* of the checkpoint that is resumed */
+    rela_store *train, *valid;
+    rela_batches *batches;
+    rela_stepper *stepper;
+    rela_valid *translator; /* NULL: no BLEU */
+    rela_loop loop;
+    rela_train_state state;
+} trainer;
+
+static rela_status prepare(trainer *t, rela_error *err);
+static rela_status start_or_resume(trainer *t, rela_error *err);
+static rela_status resume(trainer *t, uint64_t update, rela_error *err);
+static rela_status start(trainer *t, rela_error *err);
+static rela_status read_text(trainer *t, rela_error *err);
+static rela_status check_room(trainer *t, rela_error *err);
+static rela_status run_loop(trainer *t, rela_error *err);
+static rela_status finish(trainer *t, rela_error *err);
+static void cleanup(trainer *t);
+static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
+                           rela_error *err);
+static int tell(trainer *t, rela_train_event e);
+static void say(trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
+
+static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
+static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                               rela_error *err);
+static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                                bool is_best, rela_error *err);
+static rela_status on_save(void *ctx, const rela_loop_state *s, rela_error *err);
+static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+
+rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
+                       rela_error *err)
+{
+    trainer *t = rela_mem_zalloc(sizeof *t);
+    if (!t)
+        return rela_fail(err, RELA_NOMEM, "no memory to train");
+    t->listener = listener;
+    rela_status st = rela_train_resolve(&t->o, o, err);
+    if (st == RELA_OK)
+        st = rela_run_open(&t->run, t->o.out, err);
+    if (st == RELA_OK)
+        st = prepare(t, err);
+    if (st == RELA_OK)
+        st = run_loop(t, err);
+    cleanup(t);
+    rela_mem_free(t);
+    return st;
+}
+
+static rela_status prepare(trainer *t, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT;
+    rela_status st = start_or_resume(t, err);
+    if (st == RELA_OK)
+        st = rela_run_open_logs(&t->run, t->state.loop.update, err);
+    if (st == RELA_OK)
+        st = rela_train_options_dump(&settings, &t->o, err);
+    if (st == RELA_OK)
+        st = rela_run_path(&path, &t->run, "config.yml", err);
+    if (st == RELA_OK)
+        st = rela_file_write(path.data, settings.data, settings.len, err);
+    if (st == RELA_OK)
+        st = read_text(t, err);
+    if (st == RELA_OK)
+        st = check_room(t, err);
+    rela_buffer_free(&path);
+    rela_buffer_free(&settings);
+    return st;
+}
+
+static rela_status start_or_resume(trainer *t, rela_error *err)
+{
+    uint64_t *updates = NULL;
+    size_t n = 0;
+    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    if (st == RELA_OK)
+        st = n ? resume(t, updates[n - 1], err) : start(t, err);
+    rela_mem_free(updates);
+    return st;
+}
+
+static rela_status resume(trainer *t, uint64_t update, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_config wanted;
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
+    rela_status st = rela_run_checkpoint_path(&path, &t->run, update, err);
+    if (st == RELA_OK)
+        st = rela_train_config(&wanted, &t->o, err);
+    if (st == RELA_OK) {
+        st = rela_net_load(&t->net, &t->loaded, path.data, &options, err);
+        t->net_ready = st == RELA_OK;
+        if (st != RELA_OK && err)
+            (void)rela_fail(err, st, "%.400s; remove this file to go on from the one before",
+                            err->message);
+    }
+    if (st == RELA_OK)
+        st = rela_train_state_compare(&t->loaded, &t->o, err);
+    if (st == RELA_OK)
+        st = rela_train_state_restore(&t->state, &t->loaded, err);
+    if (st == RELA_OK)
+        st = rela_pipeline_restore(&t->pipeline, &t->loaded, err);
+    if (st == RELA_OK)
+        say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status start(trainer *t, rela_error *err)
+{
+    rela_config c;
+    rela_status st = rela_train_config(&c, &t->o, err);
+    if (st == RELA_OK && !t->o.vocab_src)
+        say(t, "learning %s from %s and %s",
+            t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary", t->o.train_src,
+            t->o.train_tgt);
+    if (st == RELA_OK)
+        st = rela_train_pipeline(&t->pipeline, &t->o, err);
+    if (st != RELA_OK)
+        return st;
+    c.vocab_src = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 0));
+    c.vocab_tgt = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 1));
+    st = rela_config_check(&c, err);
+    if (st == RELA_OK)
+        st = rela_net_init(&t->net, &c, err);
+    if (st != RELA_OK)
+        return st;
+    t->net_ready = true;
+    rela_params_init(t->net.weights, &t->net.layout.params, (uint64_t)t->o.seed);
+    return RELA_OK;
+}
+
+static rela_status read_side(trainer *t, rela_store **out, const char *what, const char *src,
+                             const char *tgt, rela_error *err)
+{
+    rela_corpus_report report;
+    rela_buffer table = RELA_BUFFER_INIT;
+    rela_status st = rela_train_read(out, &report, &t->o, t->pipeline, src, tgt, err);
+    if (st != RELA_OK)
+        return st;
+    say(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens", what, (unsigned long long)report.kept,
+        (unsigned long long)report.read, (unsigned long long)rela_store_tokens(*out, RELA_SOURCE),
+        (unsigned long long)rela_store_tokens(*out, RELA_TARGET));
+    if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
+        const char *at = table.data, *end = at + table.len;
+        for (rela_span line; rela_next_line(&line, &at, end);)
+            say(t, "%.*s", (int)line.len, line.text);
+    }
+    rela_buffer_free(&table);
+    if (report.kept == 0)
+        return rela_fail(err, RELA_FORMAT, "%s: no pair of sentences is left (of %llu)", src,
+                         (unsigned long long)report.read);
+    return RELA_OK;
+}
+
+static rela_status read_text(trainer *t, rela_error *err)
+{
+    rela_status st = read_side(t, &t->train, "training text", t->o.train_src, t->o.train_tgt, err);
+    if (st == RELA_OK && t->o.valid_src)
+        st = read_side(t, &t->valid, "validation text", t->o.valid_src, t->o.valid_tgt, err);
+    if (st != RELA_OK)
+        return st;
+    const uint64_t digest = rela_store_digest(t->train);
+    if (t->state.loop.update > 0 && digest != t->state.data_digest)
+        return rela_fail(err, RELA_STATE,
+                         "the training text is not the one this run was started with; use another "
+                         "--out to start afresh");
+    t->state.data_digest = digest;
+    if (t->valid && t->o.valid_beam > 0)
+        st = rela_valid_create(&t->translator, &t->net, t->pipeline, t->o.valid_src, t->o.valid_tgt,
+                               (size_t)t->o.valid_beam, (int)t->o.threads, err);
+    return st;
+}
+
+/* Memory and disk are looked at before hours are spent. */
+static rela_status check_room(trainer *t, rela_error *err)
+{
+    const rela_step_options so = rela_train_step_options(&t->o);
+    const size_t block = t->net.layout.params.total * sizeof(real);
+    const size_t need = block + rela_stepper_bytes(&t->net, &so);
+    const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
+    const uint64_t free_bytes = rela_disk_free(t->o.out);
+    say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.kind[0]->name,
+        t->net.layout.params.count, (double)need / 1e6);
+    if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
+        return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
+                         t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
+    return RELA_OK;
+}
+
+static rela_status make_loop(trainer *t, rela_error *err)
+{
+    rela_batches_options bo;
+    rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
+    bo.order.seed = (uint64_t)t->o.seed;
+    const rela_step_options so = rela_train_step_options(&t->o);
+    rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
+    if (st == RELA_OK)
+        st = rela_stepper_create(&t->stepper, &t->net, &so, err);
+    t->loop = (rela_loop){ .stepper = t->stepper,
+                           .train = t->batches,
+                           .valid = t->valid,
+                           .valid_tokens = VALID_TOKENS,
+                           .hooks = { t, on_report, t->translator ? on_validate : NULL,
+                                      on_validated, on_save, on_wish },
+                           .state = t->state.loop };
+    if (st == RELA_OK)
+        st = rela_train_loop_options(&t->loop.o, &t->o, err);
+    if (st != RELA_OK || t->state.loop.update == 0)
+        return st;
+    rela_stepper_set_count(t->stepper, t->state.adam_count);
+    static const char *const NAMES[] = { "adam.m", "adam.v" };
+    for (int i = 0; i < 2; i++) {
+        real *moment = rela_extras_take(&t->loaded, NAMES[i]);
+        if (!moment)
+            return rela_fail(err, RELA_FORMAT, "the checkpoint has no %s", NAMES[i]);
+        memcpy(rela_stepper_moment(t->stepper, i), moment,
+               t->net.layout.params.total * sizeof *moment);
+        rela_mem_free(moment);
+    }
+    return RELA_OK;
+}
+
+static rela_status run_loop(trainer *t, rela_error *err)
+{
+    rela_loop_end end = RELA_END_DONE;
+    rela_status st = make_loop(t, err);
+    if (st == RELA_OK && t->loop.state.update >= t->loop.o.updates)
+        say(t, "already done: %llu of %llu updates", (unsigned long long)t->loop.state.update,
+            (unsigned long long)t->loop.o.updates);
+    if (st == RELA_OK)
+        st = rela_loop_run(&t->loop, &end, err);
+    if (st != RELA_OK)
+        return st;
+    if (end == RELA_END_WISH)
+        return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
+                         (unsigned long long)t->loop.state.update);
+    if (end == RELA_END_PATIENCE)
+        say(t, "no improvement in %lld validations: stopping early", (long long)t->o.patience);
+    return finish(t, err);
+}
+
+static void cleanup(trainer *t)
+{
+    rela_valid_destroy(t->translator);
+    rela_stepper_destroy(t->stepper);
+    rela_batches_destroy(t->batches);
+    rela_store_destroy(t->valid);
+    rela_store_destroy(t->train);
+    rela_extras_deinit(&t->loaded);
+    if (t->net_ready)
+        rela_net_deinit(&t->net);
+    rela_pipeline_destroy(t->pipeline);
+    rela_run_close(&t->run);
+}
+
+static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
+                           rela_error *err)
+{
+    rela_extras e = { 0 };
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
+    t->state.loop = *s;
+    t->state.adam_count = rela_stepper_count(t->stepper);
+    rela_status st = rela_pipeline_store(&e, t->pipeline, err);
+    if (st == RELA_OK)
+        st = rela_train_state_store(&e, &t->state, &t->o, err);
+    if (st == RELA_OK && resumable)
+        st = rela_extras_lend(&e, "adam.m", rela_stepper_moment(t->stepper, 0), err);
+    if (st == RELA_OK && resumable)
+        st = rela_extras_lend(&e, "adam.v", rela_stepper_moment(t->stepper, 1), err);
+    if (st == RELA_OK)
+        st = rela_net_save(path, &t->net, &e, &options, err);
+    rela_extras_deinit(&e);
+    return st;
+}
+
+static rela_status on_save(void *ctx, const rela_loop_state *s, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_run_checkpoint_path(&path, &t->run, s->update, err);
+    if (st == RELA_OK)
+        st = save_to(t, path.data, s, true, err);
+    if (st == RELA_OK)
+        st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_buffer line = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(
+        &line, err,
+        "{\"update\": %llu, \"epoch\": %llu, \"loss\": %.6f, \"nll\": %.6f, \"lr\": %.6g, "
+        "\"grad_norm\": %.6g, \"tokens_per_second\": %.1f, \"padding\": %.4f, \"skipped\": %llu}\n",
+        (unsigned long long)r->update, (unsigned long long)r->epoch, r->loss, r->nll, r->rate,
+        r->grad_norm, r->tokens_per_second, r->padding, (unsigned long long)r->n_skipped);
+    if (st == RELA_OK)
+        st = rela_appender_write(t->run.records, line.data, line.len, err);
+    rela_buffer_free(&line);
+    say(t, "update %llu, epoch %llu: loss %.4f, nll %.4f, lr %.3g, norm %.3g, %.0f tok/s",
+        (unsigned long long)r->update, (unsigned long long)r->epoch, r->loss, r->nll, r->rate,
+        r->grad_norm, r->tokens_per_second);
+    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
+                                      .update = r->update,
+                                      .updates = (uint64_t)t->o.updates,
+                                      .epoch = r->epoch,
+                                      .loss = r->loss,
+                                      .nll = r->nll,
+                                      .rate = r->rate,
+                                      .grad_norm = r->grad_norm,
+                                      .tokens_per_second = r->tokens_per_second,
+                                      .padding = r->padding });
+    return st;
+}
+
+static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                               rela_error *err)
+{
+    trainer *t = ctx;
+    (void)s;
+    return rela_valid_bleu(&score->bleu, t->translator, err);
+}
+
+static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                                bool is_best, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_valid_zeros z = { { 0 }, 0 };
+    rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
+    if (st == RELA_OK)
+        st = rela_buffer_printf(
+            &text, err, "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d\t%.4f\t%.4f\t%.4f\t%.4f\n",
+            (unsigned long long)s->update, score->loss, score->nll, score->perplexity, score->bleu,
+            is_best, z.sparsity[RELA_ATTN_ENC], z.sparsity[RELA_ATTN_DEC],
+            z.sparsity[RELA_ATTN_CROSS], z.null_cross);
+    if (st == RELA_OK)
+        st = rela_appender_write(t->run.valid, text.data, text.len, err);
+    if (st == RELA_OK && is_best)
+        st = rela_run_path(&text, &t->run, "best.rela", err);
+    if (st == RELA_OK && is_best)
+        st = save_to(t, text.data, s, false, err);
+    rela_buffer_free(&text);
+    say(t,
+        "validation at update %llu: loss %.4f, perplexity %.3f, BLEU %.2f, cross attention %.0f %% "
+        "zeros, %.0f %% null%s",
+        (unsigned long long)s->update, score->loss, score->perplexity, score->bleu,
+        100 * z.sparsity[RELA_ATTN_CROSS], 100 * z.null_cross, is_best ? ", best so far" : "");
+    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
+                                      .update = s->update,
+                                      .updates = (uint64_t)t->o.updates,
+                                      .loss = score->loss,
+                                      .nll = score->nll,
+                                      .perplexity = score->perplexity,
+                                      .bleu = score->bleu,
+                                      .is_best = is_best });
+    return st;
+}
+
+static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r)
+{
+    trainer *t = ctx;
+    const int answer = tell(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
+                                                   .update = s->update,
+                                                   .updates = (uint64_t)t->o.updates,
+                                                   .epoch = s->position.epoch,
+                                                   .grad_norm = r->grad_norm });
+    return answer == RELA_TRAIN_STOP   ? RELA_STOP_NOW
+           : answer == RELA_TRAIN_SAVE ? RELA_SAVE_NOW
+                                       : RELA_GO_ON;
+}
+
+/* The mean of the last checkpoints becomes the model; a last validation tells what it is worth. */
+static rela_status finish(trainer *t, rela_error *err)
+{
+    uint64_t *updates = NULL;
+    size_t n = 0;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_loop_score score;
+    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
+    const size_t total = t->net.layout.params.total;
+    real *mean = st == RELA_OK ? rela_mem_zalloc(total * sizeof *mean) : NULL;
+    if (st == RELA_OK && !mean)
+        st = rela_fail(err, RELA_NOMEM, "no memory to average checkpoints");
+    for (size_t i = first; i < n && st == RELA_OK; i++) {
+        rela_checkpoint *c = NULL;
+        real *const base[1 + RELA_BLOCKS_MAX] = { t->net.weights };
+        st = rela_run_checkpoint_path(&path, &t->run, updates[i], err);
+        if (st == RELA_OK)
+            st = rela_checkpoint_open(&c, path.data, NULL, err);
+        if (st == RELA_OK)
+            st = rela_checkpoint_read(c, base, (int)t->o.threads, err);
+        rela_checkpoint_close(c);
+        if (st == RELA_OK)
+            t->net.k->axpy(mean, 1 / (real)(n - first), t->net.weights, total);
+    }
+    if (st == RELA_OK) {
+        memcpy(t->net.weights, mean, total * sizeof *mean);
+        st = rela_run_path(&path, &t->run, "model.rela", err);
+    }
+    if (st == RELA_OK)
+        st = save_to(t, path.data, &t->loop.state, false, err);
+    if (st == RELA_OK && t->valid) {
+        st = rela_loop_measure(&t->loop, &score, err);
+        if (st == RELA_OK && t->translator)
+            st = rela_valid_bleu(&score.bleu, t->translator, err);
+        if (st == RELA_OK)
+            say(t, "mean of %zu checkpoints: perplexity %.3f, BLEU %.2f", n - first,
+                score.perplexity, score.bleu);
+    }
+    if (st == RELA_OK)
+        st = rela_train_figures(&t->run, err);
+    if (st == RELA_OK)
+        say(t, "the model is %s", path.data);
+    rela_mem_free(mean);
+    rela_mem_free(updates);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static int tell(trainer *t, rela_train_event e)
+{
+    return t->listener && t->listener->tell ? t->listener->tell(t->listener->ctx, &e)
+                                            : RELA_TRAIN_GO_ON;
+}
+
+/* To the listener and to train.log. */
+static void say(trainer *t, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list args;
+    va_start(args, format);
+    rela_format(line, sizeof line - 1, format, args);
+    va_end(args);
+    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
+    if (!t->run.log)
+        return;
+    const size_t len = strlen(line);
+    line[len] = '\n';
+    (void)rela_appender_write(t->run.log, line, len + 1, NULL); /* a log is no reason to stop */
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train_options.c - see train_options.h. */
+#include "api/train_options.h"
+
+#include "base/str.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One row per setting: where it is, what the presets say, what is allowed. Texts come from names.
+ */
+typedef struct number_row {
+    const char *name;
+    size_t offset;
+    bool real; /* double, otherwise int64_t */
+    double paper, base, tiny, demo;
+    double min, max;
+} number_row;
+
+typedef struct text_row {
+    const char *name;
+    size_t offset;
+    const char *paper, *base, *tiny, *demo; /* NULL: none */
+} text_row;
+
+#define AT(member) #member, offsetof(rela_train_options, member)
+enum { BIG = 1 << 30 };
+
+/* clang-format off */
+static const number_row NUMBERS[] = {
+    /* setting                   real    paper   base    tiny    demo     min   max */
+    { AT(merges),                false,  32000,  32000,  10000,  600,     0,    1e7 },
+    { AT(vocab_size),            false,  0,      0,      0,      0,       0,    1 << 20 },
+    { AT(vocab_min),             false,  1,      1,      1,      1,       1,    1e12 },
+    { AT(width),                 false,  512,    512,    128,    128,     2,    RELA_D_MAX },
+    { AT(ffn),                   false,  2048,   2048,   256,    256,     1,    RELA_FFN_MAX },
+    { AT(heads),                 false,  8,      8,      4,      4,       1,    RELA_HEADS_MAX },
+    { AT(enc_layers),            false,  6,      6,      4,      2,       1,    RELA_LAYERS_MAX },
+    { AT(dec_layers),            false,  6,      6,      4,      2,       1,    RELA_LAYERS_MAX },
+    { AT(max_length),            false,  512,    512,    256,    128,     2,    RELA_LEN_MAX },
+    { AT(dropout),               true,   0.1,    0.1,    0.3,    0.1,     0,    0.99 },
+    { AT(dropout_embed),         true,   -1,     -1,     -1,     -1,      -1,   0.99 },
+    { AT(dropout_attention),     true,   0.1,    0.1,    0,      0,       0,    0.99 },
+    { AT(dropout_ffn),           true,   0.1,    0.1,    0,      0,       0,    0.99 },
+    { AT(ln_epsilon),            true,   1e-8,   1e-6,   1e-6,   1e-6,    1e-12, 0.1 },
+    { AT(attn_slope),            true,   0.01,   0.01,   0.01,   0.01,    0,    0.99 },
+    { AT(attn_alpha),            true,   1.5,    1.5,    1.5,    1.5,     1.01, 4 },
+    { AT(attn_fuse),             true,   0.1,    0.1,    0.1,    0.1,     0,    100 },
+    { AT(attn_top),              false,  8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(attn_window),           false,  8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(attn_stride),           false,  8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(updates),               false,  300000, 100000, 8000,   600,     1,    1e12 },
+    { AT(epochs),                false,  0,      0,      0,      0,       0,    1e9 },
+    { AT(batch_tokens),          false,  25000,  25000,  8192,   4096,    1,    1e9 },
+    { AT(lr),                    true,   1,      1,      5e-3,   3e-3,    0,    1e6 },
+    { AT(lr_start),              true,   1e-7,   1e-7,   1e-7,   1e-7,    0,    1e6 },
+    { AT(lr_least),              true,   0,      0,      0,      0,       0,    1e6 },
+    { AT(warmup),                false,  4000,   4000,   2000,   200,     0,    1e9 },
+    { AT(beta1),                 true,   0.9,    0.9,    0.9,    0.9,     0,    0.9999999 },
+    { AT(beta2),                 true,   0.98,   0.98,   0.98,   0.98,    0,    0.9999999 },
+    { AT(adam_epsilon),          true,   1e-8,   1e-8,   1e-8,   1e-8,    1e-30, 1 },
+    { AT(weight_decay),          true,   0,      0,      0,      0,       0,    1 },
+    { AT(clip),                  true,   0,      0,      0,      0,       0,    1e9 },
+    { AT(label_smoothing),       true,   0.1,    0.1,    0.1,    0.1,     0,    0.99 },
+    { AT(seed),                  false,  1,      1,      1,      1,       0,    9007199254740991.0 },
+    { AT(threads),               false,  0,      0,      0,      0,       0,    256 },
+    { AT(piece_rows),            false,  0,      0,      0,      0,       0,    1 << 20 },
+    { AT(max_skipped),           false,  10,     10,     10,     10,      1,    1e9 },
+    { AT(max_ratio),             true,   0,      0,      0,      0,       0,    1e6 },
+    { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,     0,    1e13 },
+    { AT(report_every),          false,  100,    100,    100,    50,      1,    1e9 },
+    { AT(valid_every),           false,  2500,   2500,   500,    200,     1,    1e9 },
+    { AT(save_every),            false,  2500,   2500,   250,    100,     1,    1e9 },
+    { AT(keep),                  false,  5,      5,      10,     3,       1,    10000 },
+    { AT(average),               false,  5,      5,      10,     3,       1,    10000 },
+    { AT(patience),              false,  0,      0,      0,      0,       0,    1e9 },
+    { AT(valid_beam),            false,  4,      4,      5,      4,       0,    64 },
+};
+
+static const text_row TEXTS[] = {
+    { AT(src_lang),        "en", "en", "en", "en" },
+    { AT(tgt_lang),        "de", "de", "de", "de" },
+    { AT(attention),       "rela-g", "rela-g", "rela-g", "rela-g" },
+    { AT(attention_enc),   NULL, NULL, NULL, NULL },
+    { AT(attention_dec),   NULL, NULL, NULL, NULL },
+    { AT(attention_cross), NULL, NULL, NULL, NULL },
+    { AT(norm),            "post", "post", "post", "post" },
+    { AT(tie),             "output", "all", "all", "all" },
+    { AT(schedule),        "noam", "noam", "inverse-sqrt", "inverse-sqrt" },
+    { AT(loss_mean),       "sentence", "token", "token", "token" },
+    { AT(best_by),         "bleu", "bleu", "bleu", "bleu" },
+    { AT(train_src), NULL, NULL, NULL, NULL }, { AT(train_tgt), NULL, NULL, NULL, NULL },
+    { AT(valid_src), NULL, NULL, NULL, NULL }, { AT(valid_tgt), NULL, NULL, NULL, NULL },
+    { AT(out),       NULL, NULL, NULL, NULL }, { AT(codes),     NULL, NULL, NULL, NULL },
+    { AT(vocab_src), NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL },
+};
+
+typedef struct flag_row {
+    const char *name;
+    size_t offset;
+} flag_row;
+
+static const flag_row FLAGS[] = { { AT(tokenise) }, { AT(normalise) }, { AT(lowercase) },
+                                  { AT(norm_per_head) }, { AT(cut_long) } };
+/* clang-format on */
+
+enum {
+    N_NUMBERS = sizeof NUMBERS / sizeof NUMBERS[0],
+    N_TEXTS = sizeof TEXTS / sizeof TEXTS[0],
+    N_FLAGS = sizeof FLAGS / sizeof FLAGS[0],
+    N_PRESETS = 4
+};
+
+static rela_status find_preset(int *which, const char *name, rela_error *err);
+static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
+                                  rela_error *err);
+static rela_status check_files(const rela_train_options *o, rela_error *err);
+static rela_status find_kind(const rela_attn_kind **out, const char *name, rela_error *err);
+static rela_status one_of(size_t *which, const char *name, const char *value,
+                          const char *const *words, size_t n, rela_error *err);
+static void key_of(char *out, size_t size, const char *member);
+
+void rela_train_options_init(rela_train_options *o, size_t size)
+{
+    rela_train_options all;
+    memset(&all, 0, sizeof all);
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        char *field = (char *)&all + NUMBERS[i].offset;
+        if (NUMBERS[i].real)
+            *(double *)(void *)field = -1;
+        else
+            *(int64_t *)(void *)field = -1;
+    }
+    memset(o, 0, size);
+    memcpy(o, &all, size < sizeof all ? size : sizeof all);
+    o->struct_size = size;
+}
+
+rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
+                               rela_error *err)
+{
+    int preset = 0;
+    rela_train_options_init(out, sizeof *out);
+    memcpy(out, in, in->struct_size < sizeof *out ? in->struct_size : sizeof *out);
+    out->struct_size = sizeof *out;
+    if (!out->preset)
+        out->preset = "base";
+    rela_status st = find_preset(&preset, out->preset, err);
+    for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++)
+        st = resolve_number(out, &NUMBERS[i], preset, err);
+    for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
+        const text_row *row = &TEXTS[i];
+        const char **field = (const char **)(void *)((char *)out + row->offset);
+        const char *const values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo };
+        if (!*field)
+            *field = values[preset];
+    }
+    if (st == RELA_OK && out->dropout_embed < 0)
+        out->dropout_embed = out->dropout;
+    if (st == RELA_OK && out->average > out->keep)
+        out->keep = out->average;
+    return st == RELA_OK ? check_files(out, err) : st;
+}
+
+rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
+{
+    static const char *const NORMS[] = { "post", "pre" };
+    static const char *const TIES[] = { "none", "output", "all" };
+    size_t norm = 0, tie = 0;
+    rela_status st = one_of(&norm, "norm", o->norm, NORMS, 2, err);
+    st = st ? st : one_of(&tie, "tie", o->tie, TIES, 3, err);
+    *c = (rela_config){ .d = (size_t)o->width,
+                        .ffn = (size_t)o->ffn,
+                        .heads = (size_t)o->heads,
+                        .enc_layers = (size_t)o->enc_layers,
+                        .dec_layers = (size_t)o->dec_layers,
+                        .max_len = (size_t)o->max_length,
+                        .setup = { .slope = (real)o->attn_slope,
+                                   .alpha = (real)o->attn_alpha,
+                                   .top = (size_t)o->attn_top,
+                                   .window = (size_t)o->attn_window,
+                                   .stride = (size_t)o->attn_stride,
+                                   .fuse = (real)o->attn_fuse },
+                        .pre_norm = norm == 1,
+                        .norm_per_head = o->norm_per_head,
+                        .tie = (rela_tie)tie,
+                        .eps = o->ln_epsilon,
+                        .attn_eps = 1e-8,
+                        .drop_embed = o->dropout_embed,
+                        .drop_residual = o->dropout,
+                        .drop_attn = o->dropout_attention,
+                        .drop_ffn = o->dropout_ffn };
+    const char *const kinds[] = { o->attention_enc, o->attention_dec, o->attention_cross };
+    for (int i = 0; i < RELA_ATTN_N_TYPES && st == RELA_OK; i++)
+        st = find_kind(&c->kind[i], kinds[i] ? kinds[i] : o->attention, err);
+    return st;
+}
+
+rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
+                                    rela_error *err)
+{
+    static const char *const BY[] = { "loss", "bleu" };
+    size_t by = 0;
+    *l = (rela_loop_options){ .updates = (uint64_t)o->updates,
+                              .epochs = (uint64_t)o->epochs,
+                              .report_every = (uint64_t)o->report_every,
+                              .valid_every = (uint64_t)o->valid_every,
+                              .save_every = (uint64_t)o->save_every,
+                              .patience = (uint64_t)o->patience,
+                              .max_skipped = (uint64_t)o->max_skipped,
+                              .schedule = { .rate = o->lr,
+                                            .start = o->lr_start,
+                                            .least = o->lr_least,
+                                            .warmup = (uint64_t)o->warmup,
+                                            .updates = (uint64_t)o->updates,
+                                            .d = (size_t)o->width } };
+    const rela_status st = one_of(&by, "best-by", o->best_by, BY, 2, err);
+    l->by_bleu = by == 1;
+    return st ? st : rela_schedule_find(&l->schedule.kind, o->schedule, err);
+}
+
+rela_step_options rela_train_step_options(const rela_train_options *o)
+{
+    return (rela_step_options){ .n_threads = (int)o->threads,
+                                .piece_rows = (size_t)o->piece_rows,
+                                .beta1 = o->beta1,
+                                .beta2 = o->beta2,
+                                .epsilon = o->adam_epsilon,
+                                .weight_decay = o->weight_decay,
+                                .clip = o->clip,
+                                .smooth = o->label_smoothing,
+                                .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
+                                .seed = (uint64_t)o->seed };
+}
+
+rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err)
+{
+    char key[64];
+    rela_status st = rela_buffer_printf(out, err, "preset: \"%s\"\n", o->preset);
+    for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
+        const char *value = *(const char *const *)(const void *)((const char *)o + TEXTS[i].offset);
+        key_of(key, sizeof key, TEXTS[i].name);
+        if (value)
+            st = rela_buffer_printf(out, err, "%s: \"%s\"\n", key, value);
+    }
+    for (size_t i = 0; i < N_FLAGS && st == RELA_OK; i++) {
+        key_of(key, sizeof key, FLAGS[i].name);
+        st = rela_buffer_printf(out, err, "%s: %s\n", key,
+                                *((const char *)o + FLAGS[i].offset) ? "true" : "false");
+    }
+    for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++) {
+        const void *field = (const char *)o + NUMBERS[i].offset;
+        key_of(key, sizeof key, NUMBERS[i].name);
+        st = NUMBERS[i].real
+                 ? rela_buffer_printf(out, err, "%s: %.17g\n", key, *(const double *)field)
+                 : rela_buffer_printf(out, err, "%s: %lld\n", key,
+                                      (long long)*(const int64_t *)field);
+    }
+    return st;
+}
+
+static rela_status find_preset(int *which, const char *name, rela_error *err)
+{
+    static const char *const NAMES[N_PRESETS] = { "paper", "base", "tiny", "demo" };
+    size_t i = 0;
+    const rela_status st = one_of(&i, "preset", name, NAMES, N_PRESETS, err);
+    *which = (int)i;
+    return st;
+}
+
+static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
+                                  rela_error *err)
+{
+    void *field = (char *)o + row->offset;
+    const double values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo };
+    double v = row->real ? *(double *)field : (double)*(int64_t *)field;
+    if (v < 0) {
+        v = values[preset];
+        if (row->real)
+            *(double *)field = v;
+        else
+            *(int64_t *)field = (int64_t)v;
+    }
+    if (v >= row->min && v <= row->max)
+        return RELA_OK;
+    char key[64];
+    key_of(key, sizeof key, row->name);
+    return rela_fail(err, RELA_ARG, "%s is %.15g; expected %.15g..%.15g", key, v, row->min,
+                     row->max);
+}
+
+static rela_status check_files(const rela_train_options *o, rela_error *err)
+{
+    if (!o->out || !*o->out)
+        return rela_fail(err, RELA_ARG, "no directory for the run: option --out");
+    if (!o->train_src || !o->train_tgt)
+        return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
+    if (!o->valid_src != !o->valid_tgt)
+        return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
+    if (!o->vocab_src != !o->vocab_tgt && strcmp(o->tie, "all") != 0)
+        return rela_fail(err, RELA_ARG, "give both vocabularies or none");
+    return RELA_OK;
+}
+
+static rela_status find_kind(const rela_attn_kind **out, const char *name, rela_error *err)
+{
+    *out = rela_attn_kind_find(name);
+    if (*out)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "unknown attention '%s'; 'rela info --attention' lists them",
+                     name);
+}
+
+static rela_status one_of(size_t *which, const char *name, const char *value,
+                          const char *const *words, size_t n, rela_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *which = i;
+            return RELA_OK;
+        }
+    rela_buffer list = RELA_BUFFER_INIT;
+    for (size_t i = 0; i < n; i++)
+        (void)rela_buffer_printf(&list, NULL, "%s%s", i ? ", " : "", words[i]);
+    const rela_status st = rela_fail(err, RELA_ARG, "%s '%s' is not one of %s", name, value,
+                                     list.data ? list.data : "the known ones");
+    rela_buffer_free(&list);
+    return st;
+}
+
+/* Settings have the names of their members, with dashes. */
+static void key_of(char *out, size_t size, const char *member)
+{
+    size_t i = 0;
+    for (; member[i] && i + 1 < size; i++)
+        out[i] = member[i] == '_' ? '-' : member[i];
+    out[i] = '\0';
+}

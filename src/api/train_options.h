@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train_options.h - presets and checks of rela_train_options. */
+#ifndef RELA_API_TRAIN_OPTIONS_H
+#define RELA_API_TRAIN_OPTIONS_H
+
+#include "model/config.h"
+#include "rela/train.h"
+#include "train/loop.h"
+
+/* Copies what the caller knows of the struct over the defaults, fills in the preset. */
+rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
+                               rela_error *err);
+
+/* The model, without vocabulary sizes. o is resolved. */
+rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
+
+rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
+                                    rela_error *err);
+rela_step_options rela_train_step_options(const rela_train_options *o);
+
+/* All settings as YAML, which --config reads back. */
+rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err);
+
+#endif

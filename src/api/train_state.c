@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train_state.c - see train_state.h. */
+#include "api/train_state.h"
+
+#include "api/train_options.h"
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Settings that do not change the weights of an update that is done already. */
+static const char *const FREE_KEYS[] = {
+    "train-src:", "train-tgt:",    "valid-src:",   "valid-tgt:",  "out:",
+    "codes:",     "vocab-src:",    "vocab-tgt:",   "updates:",    "epochs:",
+    "threads:",   "max-skipped:",  "data-memory:", "valid-beam:", "valid-every:",
+    "keep:",      "report-every:", "save-every:",  "average:",    "patience:",
+    "best-by:",   "merges:",       "vocab-size:",  "vocab-min:",  "preset:",
+};
+
+static bool is_free(rela_span line);
+static json_t *number(uint64_t v);
+static bool get_u64(uint64_t *out, const json_t *root, const char *key);
+static bool get_f64(double *out, const json_t *root, const char *key);
+
+rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
+                                   const rela_train_options *o, rela_error *err)
+{
+    const rela_loop_state *l = &s->loop;
+    rela_buffer settings = RELA_BUFFER_INIT;
+    rela_train_options told = *o;
+    told.out = NULL; /* the same run under another name gives the same bytes */
+    rela_status st = rela_train_options_dump(&settings, &told, err);
+    json_t *state = json_object(), *record = json_object();
+    json_object_set_new(state, "update", number(l->update));
+    json_object_set_new(state, "epoch", number(l->position.epoch));
+    json_object_set_new(state, "sentences", number(l->position.sentences));
+    json_object_set_new(state, "tokens", number(l->tokens));
+    json_object_set_new(state, "skipped", number(l->n_skipped));
+    json_object_set_new(state, "skipped_row", number(l->n_skipped_row));
+    json_object_set_new(state, "best", json_real(isfinite(l->best) ? l->best : 0));
+    json_object_set_new(state, "best_update", number(l->best_update));
+    json_object_set_new(state, "stale", number(l->n_stale));
+    json_object_set_new(state, "part_loss", json_real(l->part_loss));
+    json_object_set_new(state, "part_nll", json_real(l->part_nll));
+    json_object_set_new(state, "part_norm", json_real(l->part_norm));
+    json_object_set_new(state, "part_tokens", number(l->part_tokens));
+    json_object_set_new(state, "adam", number(s->adam_count));
+    json_object_set_new(state, "data", number(s->data_digest));
+    json_object_set_new(record, "update", number(l->update));
+    json_object_set_new(record, "tokens", number(l->tokens));
+    json_object_set_new(record, "settings", json_string(settings.data ? settings.data : ""));
+    char *state_text = json_dumps(state, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *record_text = json_dumps(record, JSON_SORT_KEYS);
+    if (st == RELA_OK && (!state_text || !record_text))
+        st = rela_fail(err, RELA_NOMEM, "no memory for the state of training");
+    if (st == RELA_OK)
+        st = rela_extras_set(e, RELA_SECTION_STATE, state_text, strlen(state_text), err);
+    if (st == RELA_OK)
+        st = rela_extras_set(e, RELA_SECTION_RECORD, record_text, strlen(record_text), err);
+    free(state_text);  /* NOLINT: jansson's own */
+    free(record_text); /* NOLINT: jansson's own */
+    json_decref(state);
+    json_decref(record);
+    rela_buffer_free(&settings);
+    return st;
+}
+
+rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, rela_error *err)
+{
+    const rela_section *section = rela_extras_get(e, RELA_SECTION_STATE);
+    if (!section)
+        return rela_fail(err, RELA_FORMAT, "a model, not a checkpoint: it has no training state");
+    json_t *root = json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL);
+    rela_loop_state *l = &s->loop;
+    *s = (rela_train_state){ .adam_count = 0 };
+    const bool good =
+        get_u64(&l->update, root, "update") && get_u64(&l->position.epoch, root, "epoch") &&
+        get_u64(&l->position.sentences, root, "sentences") && get_u64(&l->tokens, root, "tokens") &&
+        get_u64(&l->n_skipped, root, "skipped") &&
+        get_u64(&l->n_skipped_row, root, "skipped_row") &&
+        get_u64(&l->best_update, root, "best_update") && get_u64(&l->n_stale, root, "stale") &&
+        get_u64(&s->adam_count, root, "adam") && get_u64(&s->data_digest, root, "data") &&
+        get_u64(&l->part_tokens, root, "part_tokens") && get_f64(&l->best, root, "best") &&
+        get_f64(&l->part_loss, root, "part_loss") && get_f64(&l->part_nll, root, "part_nll") &&
+        get_f64(&l->part_norm, root, "part_norm");
+    json_decref(root);
+    return good ? RELA_OK : rela_fail(err, RELA_FORMAT, "the training state is damaged");
+}
+
+rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
+                                     rela_error *err)
+{
+    const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
+    json_t *root =
+        section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const char *old = json_string_value(json_object_get(root, "settings"));
+    rela_buffer now = RELA_BUFFER_INIT;
+    rela_status st = old ? rela_train_options_dump(&now, o, err)
+                         : rela_fail(err, RELA_FORMAT, "the checkpoint does not tell its settings");
+    const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
+    for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);) {
+        char text[512];
+        (void)snprintf(text, sizeof text, "\n%.*s\n", (int)line.len, line.text);
+        if (is_free(line) || strstr(old, text) || strncmp(old, text + 1, line.len + 1) == 0)
+            continue;
+        st = rela_fail(err, RELA_STATE,
+                       "the run was started with other settings: '%.*s' is new; use another --out "
+                       "to start afresh",
+                       (int)line.len, line.text);
+    }
+    rela_buffer_free(&now);
+    json_decref(root);
+    return st;
+}
+
+static bool is_free(rela_span line)
+{
+    for (size_t i = 0; i < sizeof FREE_KEYS / sizeof FREE_KEYS[0]; i++) {
+        const size_t n = strlen(FREE_KEYS[i]);
+        if (line.len >= n && memcmp(line.text, FREE_KEYS[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* As text: JSON numbers lose bits above 2^53. */
+static json_t *number(uint64_t v)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, v);
+    return json_string(text);
+}
+
+static bool get_u64(uint64_t *out, const json_t *root, const char *key)
+{
+    const char *text = json_string_value(json_object_get(root, key));
+    char *end = NULL;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    *out = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+static bool get_f64(double *out, const json_t *root, const char *key)
+{
+    const json_t *v = json_object_get(root, key);
+    *out = json_number_value(v);
+    return json_is_number(v);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train_text.c - see train_text.h. */
+#include "api/train_text.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/par.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CODES_MAX = 256 << 20 };
+
+typedef struct encoders {
+    rela_pipeline_scratch *scratch[RELA_PAR_MAX];
+    int n;
+} encoders;
+
+static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o);
+static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
+                          rela_ids *out, rela_error *err);
+
+rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o, rela_error *err)
+{
+    const char *const paths[] = { o->codes, o->vocab_src, o->vocab_tgt };
+    char *texts[3] = { NULL, NULL, NULL };
+    size_t lens[3] = { 0, 0, 0 };
+    rela_status st = RELA_OK;
+    *out = NULL;
+    for (int i = 0; i < 3 && st == RELA_OK; i++)
+        if (paths[i])
+            st = rela_file_read(&texts[i], &lens[i], paths[i], CODES_MAX, err);
+    rela_pipeline_recipe r = { .text = { o->train_src, o->train_tgt },
+                               .merges = (uint64_t)o->merges,
+                               .codes = { texts[0], lens[0] },
+                               .vocab_size = (size_t)o->vocab_size,
+                               .vocab_min = (uint64_t)o->vocab_min,
+                               .joint_vocab = strcmp(o->tie, "all") == 0,
+                               .n_threads = (int)o->threads };
+    fill_side(&r.side[0], o->src_lang, o);
+    fill_side(&r.side[1], o->tgt_lang, o);
+    const rela_pipeline_parts parts = { .side = { r.side[0], r.side[1] },
+                                        .codes = { texts[0], lens[0] },
+                                        .vocab = { { texts[1], lens[1] }, { texts[2], lens[2] } } };
+    const bool given = o->vocab_src && (o->codes || o->merges == 0);
+    if (st == RELA_OK)
+        st = given ? rela_pipeline_create(out, &parts, err) : rela_pipeline_learn(out, &r, err);
+    for (int i = 0; i < 3; i++)
+        rela_mem_free(texts[i]);
+    return st;
+}
+
+rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
+                            const rela_train_options *o, const rela_pipeline *p, const char *src,
+                            const char *tgt, rela_error *err)
+{
+    encoders e = { .n = rela_par_threads((int)o->threads) };
+    rela_corpus_job job = {
+        .src = src, .tgt = tgt, .n_threads = e.n, .encode = encode, .encode_ctx = &e
+    };
+    rela_corpus_rules_init(&job.rules, sizeof job.rules);
+    job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol comes on top */
+    job.rules.cut = o->cut_long;
+    job.rules.max_ratio = o->max_ratio;
+    rela_status st = RELA_OK;
+    for (int i = 0; i < e.n && st == RELA_OK; i++)
+        st = rela_pipeline_scratch_create(&e.scratch[i], p, err);
+    if (st == RELA_OK)
+        st = rela_store_read(out, report, &job, (uint64_t)o->data_memory, o->out, err);
+    for (int i = 0; i < e.n; i++)
+        rela_pipeline_scratch_destroy(e.scratch[i]);
+    return st;
+}
+
+static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o)
+{
+    *s = (rela_pipeline_side){ .normalise = o->normalise,
+                               .tokenise = o->tokenise,
+                               .lowercase = o->lowercase };
+    (void)snprintf(s->language, sizeof s->language, "%s", language);
+}
+
+static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
+                          rela_ids *out, rela_error *err)
+{
+    const encoders *e = ctx;
+    const int32_t *ids = NULL;
+    size_t n = 0;
+    rela_status st = rela_pipeline_encode(&ids, &n, e->scratch[thread], side, text, len, err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = rela_ids_push(out, ids[i], err);
+    return st;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train_text.h - from the text files of a training run to a pipeline and encoded pairs. */
+#ifndef RELA_API_TRAIN_TEXT_H
+#define RELA_API_TRAIN_TEXT_H
+
+#include "data/store.h"
+#include "rela/train.h"
+#include "text/pipeline.h"
+
+/* Learns or loads codes and vocabularies. o is resolved. */
+rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o, rela_error *err);
+
+/* Encoded pairs of two files, by the rules of the options; the report tells what was dropped. */
+rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
+                            const rela_train_options *o, const rela_pipeline *p, const char *src,
+                            const char *tgt, rela_error *err);
+
+#endif

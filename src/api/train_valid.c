@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/train_valid.c - see train_valid.h. */
+#include "api/train_valid.h"
+
+#include "analyse/sparsity.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "data/batch.h"
+#include "decode/search.h"
+#include "rela/metric.h"
+
+#include <string.h>
+
+enum { SPARSITY_TOKENS = 1024 }; /* enough for three digits */
+
+/* Lines of a file, all in memory: validation sets are small. */
+typedef struct lines {
+    char *text;
+    rela_span *items;
+    size_t n, cap;
+} lines;
+
+struct rela_valid {
+    const rela_net *net;
+    const rela_pipeline *pipeline;
+    rela_pipeline_scratch *scratch;
+    lines refs;
+    int32_t *ids; /* sources, behind each other */
+    size_t n_ids, cap_ids;
+    rela_source *sources;
+    rela_metric *bleu;
+    size_t beam;
+    int n_threads;
+};
+
+static rela_status read_lines(lines *l, const char *path, rela_error *err);
+static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err);
+static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
+                         rela_error *err);
+
+rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
+                              const char *src, const char *tgt, size_t beam, int n_threads,
+                              rela_error *err)
+{
+    lines sources = { NULL, NULL, 0, 0 };
+    rela_bleu_options o;
+    *out = NULL;
+    rela_valid *v = rela_mem_zalloc(sizeof *v);
+    if (!v)
+        return rela_fail(err, RELA_NOMEM, "no memory for the validation set");
+    v->net = net;
+    v->pipeline = p;
+    v->beam = beam;
+    v->n_threads = n_threads;
+    rela_bleu_options_init(&o, sizeof o);
+    o.tokens = rela_pipeline_parts_of(p)->side[1].tokenise ? RELA_BLEU_13A : RELA_BLEU_NONE;
+    rela_status st = rela_metric_create_bleu(&v->bleu, &o, err);
+    if (st == RELA_OK)
+        st = rela_pipeline_scratch_create(&v->scratch, p, err);
+    if (st == RELA_OK)
+        st = read_lines(&sources, src, err);
+    if (st == RELA_OK)
+        st = read_lines(&v->refs, tgt, err);
+    if (st == RELA_OK && sources.n != v->refs.n)
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, %s has %zu", src, sources.n, tgt,
+                       v->refs.n);
+    if (st == RELA_OK)
+        st = encode_sources(v, &sources, err);
+    rela_mem_free(sources.text);
+    rela_mem_free(sources.items);
+    if (st != RELA_OK) {
+        rela_valid_destroy(v);
+        return st;
+    }
+    *out = v;
+    return RELA_OK;
+}
+
+void rela_valid_destroy(rela_valid *v)
+{
+    if (!v)
+        return;
+    rela_metric_destroy(v->bleu);
+    rela_pipeline_scratch_destroy(v->scratch);
+    rela_mem_free(v->refs.text);
+    rela_mem_free(v->refs.items);
+    rela_mem_free(v->ids);
+    rela_mem_free(v->sources);
+    rela_mem_free(v);
+}
+
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
+{
+    rela_frozen frozen = { 0 };
+    rela_search_results *results = NULL;
+    rela_search_options o;
+    rela_search_options_init(&o);
+    o.beam = v->beam;
+    rela_status st = rela_frozen_init(&frozen, v->net, err);
+    const rela_frozen *const nets[] = { &frozen };
+    if (st == RELA_OK)
+        st = rela_search_all(&results, nets, 1, v->sources, v->refs.n, &o, v->n_threads, err);
+    if (st == RELA_OK)
+        st = score(bleu, v, results, err);
+    rela_search_results_free(results);
+    rela_frozen_deinit(&frozen);
+    return st;
+}
+
+static rela_status read_lines(lines *l, const char *path, rela_error *err)
+{
+    size_t len = 0;
+    rela_status st = rela_file_read(&l->text, &len, path, 0, err);
+    if (st != RELA_OK)
+        return st;
+    const char *at = l->text, *end = at + len;
+    for (rela_span line; rela_next_line(&line, &at, end);) {
+        rela_span *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
+        if (!items)
+            return rela_fail(err, RELA_NOMEM, "%s: no memory for its lines", path);
+        l->items = items;
+        items[l->n++] = line;
+    }
+    return RELA_OK;
+}
+
+/* Sources longer than the model allows are cut, as any translation would be. */
+static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err)
+{
+    const size_t most = v->net->config.max_len - 1;
+    size_t *at = rela_mem_array(src->n + 1, sizeof *at);
+    v->sources = rela_mem_zalloc((src->n + 1) * sizeof *v->sources);
+    rela_status st =
+        at && v->sources ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for validation");
+    for (size_t i = 0; i < src->n && st == RELA_OK; i++) {
+        const int32_t *ids = NULL;
+        size_t n = 0;
+        at[i] = v->n_ids;
+        st = rela_pipeline_encode(&ids, &n, v->scratch, 0, src->items[i].text, src->items[i].len,
+                                  err);
+        n = n < most ? n : most;
+        int32_t *all = st == RELA_OK
+                           ? rela_mem_grow(v->ids, &v->cap_ids, v->n_ids + n + 1, sizeof *all)
+                           : NULL;
+        if (st == RELA_OK && !all)
+            st = rela_fail(err, RELA_NOMEM, "no memory for validation");
+        if (st != RELA_OK)
+            break;
+        v->ids = all;
+        if (n)
+            memcpy(all + v->n_ids, ids, n * sizeof *ids);
+        v->n_ids += n;
+        v->sources[i].n = n;
+    }
+    for (size_t i = 0; i < src->n && st == RELA_OK; i++)
+        v->sources[i].ids = v->ids + at[i];
+    rela_mem_free(at);
+    return st;
+}
+
+static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
+                         rela_error *err)
+{
+    const size_t k = rela_metric_n_stats(v->bleu), n = v->refs.n;
+    uint64_t *sums = rela_mem_zalloc(k * sizeof *sums);
+    uint32_t *stats = rela_mem_zalloc(k * sizeof *stats);
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st =
+        sums && stats ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the score");
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        const rela_hypothesis *h = &rela_search_results_at(r, i).best[0];
+        rela_buffer_clear(&text);
+        st = rela_pipeline_decode(&text, v->scratch, h->ids, h->n, err);
+        const char *ref = v->refs.items[i].text;
+        const rela_segment segment = { .hyp = text.data ? text.data : "",
+                                       .hyp_len = text.len,
+                                       .refs = &ref,
+                                       .ref_lens = &v->refs.items[i].len,
+                                       .n_refs = 1 };
+        if (st == RELA_OK)
+            st = rela_metric_count(stats, v->bleu, &segment, 1, 1, err);
+        if (st == RELA_OK)
+            rela_stats_add(sums, stats, 1, k);
+    }
+    if (st == RELA_OK)
+        *bleu = rela_metric_score(v->bleu, sums);
+    rela_buffer_free(&text);
+    rela_mem_free(stats);
+    rela_mem_free(sums);
+    return st;
+}
+
+rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
+                                rela_error *err)
+{
+    rela_batches_options o;
+    rela_batches *batches = NULL;
+    rela_batch b;
+    rela_worker *worker = NULL;
+    rela_sparsity zeros = { 0 };
+    rela_batches_options_init(&o, SPARSITY_TOKENS);
+    rela_status st = rela_batches_create(&batches, valid, &o, err);
+    if (st == RELA_OK)
+        st = rela_batches_next(batches, &b, err);
+    if (st == RELA_OK)
+        st = rela_sparsity_init(&zeros, &net->config, err);
+    if (st == RELA_OK)
+        st = rela_worker_create(&worker, net, b.at[RELA_SOURCE][b.n], b.at[RELA_TARGET][b.n], err);
+    if (st == RELA_OK) {
+        const rela_attn_tap tap = rela_sparsity_tap(&zeros);
+        const rela_pass pass = { .tap = &tap };
+        const rela_packed packed = { .src = { b.ids[RELA_SOURCE], b.at[RELA_SOURCE], b.n },
+                                     .tgt = { b.ids[RELA_TARGET], b.at[RELA_TARGET], b.n },
+                                     .src_rows = b.at[RELA_SOURCE][b.n],
+                                     .tgt_rows = b.at[RELA_TARGET][b.n] };
+        (void)rela_worker_forward(worker, &packed, &pass);
+        for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+            out->sparsity[i] =
+                rela_zeros_share(rela_sparsity_sum(&zeros, (rela_attn_type)i, SIZE_MAX));
+        out->null_cross = rela_zeros_null(rela_sparsity_sum(&zeros, RELA_ATTN_CROSS, SIZE_MAX));
+    }
+    rela_worker_destroy(worker);
+    rela_sparsity_deinit(&zeros);
+    rela_batches_destroy(batches);
+    return st;
+}
