@@ -293,6 +293,29 @@ static void store_keeps_lengths_places_and_digest(void **state)
     rela_store_destroy(t);
 }
 
+static void a_store_is_read_from_memory_or_disk(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_store *small = make_store(100, UINT64_MAX), *large = make_store(100, 0), *lost = NULL;
+    const uint64_t from = rela_store_place(small, 10), to = rela_store_place(small, 20);
+    unsigned char a[1000], b[1000];
+    assert_true(to - from <= sizeof a);
+    CHECK_OK(rela_store_load(small, a, from, to, &err), err);
+    CHECK_OK(rela_store_load(large, b, from, to, &err), err);
+    assert_memory_equal(a, b, to - from);
+    CHECK_OK(rela_store_load(small, a, from, from, &err), err);
+    assert_null(rela_store_view(large, from));
+    rela_store_destroy(small);
+    rela_store_destroy(large);
+    const int32_t id = 5;
+    const rela_pair p = { { &id, &id }, { 1, 1 }, 1 };
+    CHECK_OK(rela_store_create(&lost, 0, "no/such/directory", &err), err);
+    assert_int_equal(rela_store_add(lost, &p, &err), RELA_IO);
+    CHECK(strstr(err.message, "no/such/directory"), "%s", err.message);
+    rela_store_destroy(lost);
+}
+
 static void one_pair_and_no_pair(void **state)
 {
     (void)state;
@@ -470,6 +493,7 @@ int main(void)
         cmocka_unit_test(seek_to_every_sentence_gives_the_same_rest),
         cmocka_unit_test(disk_and_memory_give_the_same_batches),
         cmocka_unit_test(store_keeps_lengths_places_and_digest),
+        cmocka_unit_test(a_store_is_read_from_memory_or_disk),
         cmocka_unit_test(one_pair_and_no_pair),
         cmocka_unit_test(each_epoch_may_have_its_own_store),
         cmocka_unit_test(no_end_symbol_if_none_is_wanted),

@@ -420,6 +420,73 @@ static void check_measures_lengths_and_padding(void **state)
     assert_int_equal(s.batches, 0);
 }
 
+static void check_refuses_bad_options(void **state)
+{
+    (void)state;
+    rela_error err;
+    rela_corpus_stats s;
+    rela_corpus_check_options o;
+    rela_corpus_check_options_init(&o, sizeof o);
+    assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
+    o.src = path_a;
+    o.batch_tokens = 0;
+    assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
+    o.batch_tokens = INT64_MAX;
+    assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
+}
+
+static void check_as_table_and_json(void **state)
+{
+    (void)state;
+    rela_error err;
+    rela_buffer text = RELA_BUFFER_INIT;
+    const rela_corpus_stats s = { .report = { .read = 9, .kept = 9 },
+                                  .side = { { 90, 2, 10, 18, 19, 20, 10.0 },
+                                            { 45, 1, 5, 8, 9, 9, 5.0 } },
+                                  .batch_tokens = 20,
+                                  .batches = 3,
+                                  .padding = 0.125 };
+    CHECK_OK(rela_corpus_stats_table(&text, &s, &err), err);
+    CHECK(strstr(text.data, "in all                                 90           45\n") &&
+              strstr(text.data, "mean                                10.00         5.00\n") &&
+              strstr(text.data, "longest                                20            9\n") &&
+              strstr(text.data, "batches of 20 target tokens: 3, padding would be 12.50 %\n"),
+          "%s", text.data);
+    rela_buffer_clear(&text);
+    CHECK_OK(rela_corpus_stats_json(&text, &s, &err), err);
+    CHECK(strstr(text.data, "\"source\": {\"tokens\": 90, \"mean\": 10.0000, \"shortest\": 2, "
+                            "\"median\": 10, \"p95\": 18, \"p99\": 19, \"longest\": 20}") &&
+              strstr(text.data, "\"batch_tokens\": 20, \"batches\": 3, \"padding\": 0.125000}\n"),
+          "%s", text.data);
+    rela_buffer_free(&text);
+}
+
+/* Every report with more and more memory, until it succeeds. */
+static void reports_survive_failing_memory(void **state)
+{
+    (void)state;
+    rela_corpus_stats s = { .report = { .read = 99, .kept = 50, .marks = 1, .returns = 2 } };
+    const rela_corpus_made made = { .links = 1 };
+    s.report.nuls = s.report.cut = 1;
+    for (int r = 0; r < RELA_CORPUS_N_REASONS; r++)
+        s.report.dropped[r] = 7;
+    for (int what = 0; what < 4; what++) {
+        rela_status st = RELA_NOMEM;
+        for (uint64_t n = 1; st != RELA_OK; n++) {
+            rela_error err = { RELA_OK, "" };
+            rela_buffer text = RELA_BUFFER_INIT;
+            rela_fault_set(RELA_FAULT_MEM, n, true);
+            st = what == 0   ? rela_corpus_stats_table(&text, &s, &err)
+                 : what == 1 ? rela_corpus_stats_json(&text, &s, &err)
+                 : what == 2 ? rela_corpus_made_table(&text, &made, &err)
+                             : rela_corpus_made_json(&text, &made, &err);
+            rela_fault_set(RELA_FAULT_MEM, 0, false);
+            CHECK(st == RELA_OK || (st == RELA_NOMEM && *err.message), "%d: %d", what, (int)st);
+            rela_buffer_free(&text);
+        }
+    }
+}
+
 static void every_failing_call_is_survived(void **state)
 {
     (void)state;
@@ -465,6 +532,9 @@ int main(void)
         cmocka_unit_test(result_does_not_depend_on_threads),
         cmocka_unit_test(report_as_table_and_json),
         cmocka_unit_test(check_measures_lengths_and_padding),
+        cmocka_unit_test(check_refuses_bad_options),
+        cmocka_unit_test(check_as_table_and_json),
+        cmocka_unit_test(reports_survive_failing_memory),
         cmocka_unit_test(every_failing_call_is_survived),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -61,6 +61,13 @@ tr -d ' ' <words/train.src >squeezed
 accepts corpus -n 300 --out text
 tr -d ' ' <text/train.src | cmp - squeezed || fail "tokenised text differs in more than blanks"
 
+# And those are the words that the tokeniser finds.
+for side in "en src" "de tgt"; do
+    n_checks=$((n_checks + 1))
+    "$RELA" tokenise -q -l "${side% *}" <"text/train.${side#* }" >found || fail "tokenise $side"
+    cmp found "words/train.${side#* }" || fail "the tokeniser finds other words: $side"
+done
+
 # Bad options.
 refuses 2 "--out must name a directory" corpus
 refuses 2 "the name" corpus --out ''
