@@ -210,7 +210,10 @@ static void draw_axis(const page *g, bool vertical)
     cairo_t *c = g->c;
     char label[48];
     const double step = nice_step(a->high - a->low);
-    for (double v = ceil(a->low / step) * step; v <= a->high + 1e-9 * step; v += step) {
+    const double first = ceil(a->low / step);
+    const int n = (int)floor(a->high / step + 1e-9 - first);
+    for (int i = 0; i <= n; i++) {
+        const double v = (first + i) * step;
         const double value = a->log ? pow(10, v) : fabs(v) < 1e-12 * step ? 0 : v;
         if (a->log)
             (void)snprintf(label, sizeof label, "%.3g", value);

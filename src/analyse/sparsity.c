@@ -4,8 +4,7 @@
 
 #include "base/mem.h"
 
-static void see(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
-                size_t rows, const real *w, size_t n, size_t ld);
+static void see(void *ctx, const rela_attn_view *v);
 
 rela_status rela_sparsity_init(rela_sparsity *s, const rela_config *c, rela_error *err)
 {
@@ -58,20 +57,18 @@ double rela_zeros_null(rela_zeros z)
     return z.rows ? (double)z.null_rows / (double)z.rows : 0;
 }
 
-static void see(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
-                size_t rows, const real *w, size_t n, size_t ld)
+static void see(void *ctx, const rela_attn_view *v)
 {
     const rela_sparsity *s = ctx;
-    rela_zeros *z = &s->cells[type][layer * s->heads + head];
-    (void)sentence;
-    for (size_t i = 0; i < rows; i++) {
-        const size_t visible = type == RELA_ATTN_DEC ? first + i + 1 : n;
+    rela_zeros *z = &s->cells[v->type][v->layer * s->heads + v->head];
+    for (size_t i = 0; i < v->rows; i++) {
+        const size_t visible = v->type == RELA_ATTN_DEC ? v->first + i + 1 : v->n;
         size_t zeros = 0;
         for (size_t j = 0; j < visible; j++)
-            zeros += w[i * ld + j] == 0;
+            zeros += v->w[i * v->ld + j] == 0;
         z->zeros += zeros;
         z->pairs += visible;
         z->null_rows += zeros == visible;
     }
-    z->rows += rows;
+    z->rows += v->rows;
 }

@@ -400,20 +400,16 @@ static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_st
                                        : RELA_GO_ON;
 }
 
-/* The mean of the last checkpoints becomes the model; a last validation tells what it is worth. */
-static rela_status finish(trainer *t, rela_error *err)
+/* The weights become the mean of the given checkpoints. */
+static rela_status average(trainer *t, const uint64_t *updates, size_t n, rela_error *err)
 {
-    uint64_t *updates = NULL;
-    size_t n = 0;
-    rela_buffer path = RELA_BUFFER_INIT;
-    rela_loop_score score;
-    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
-    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
     const size_t total = t->net.layout.params.total;
-    real *mean = st == RELA_OK ? rela_mem_zalloc(total * sizeof *mean) : NULL;
-    if (st == RELA_OK && !mean)
-        st = rela_fail(err, RELA_NOMEM, "no memory to average checkpoints");
-    for (size_t i = first; i < n && st == RELA_OK; i++) {
+    rela_buffer path = RELA_BUFFER_INIT;
+    real *mean = rela_mem_zalloc(total * sizeof *mean);
+    if (!mean)
+        return rela_fail(err, RELA_NOMEM, "no memory to average checkpoints");
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_checkpoint *c = NULL;
         real *const base[1 + RELA_BLOCKS_MAX] = { t->net.weights };
         st = rela_run_checkpoint_path(&path, &t->run, updates[i], err);
@@ -423,27 +419,41 @@ static rela_status finish(trainer *t, rela_error *err)
             st = rela_checkpoint_read(c, base, (int)t->o.threads, err);
         rela_checkpoint_close(c);
         if (st == RELA_OK)
-            t->net.k->axpy(mean, 1 / (real)(n - first), t->net.weights, total);
-    }
-    if (st == RELA_OK) {
-        memcpy(t->net.weights, mean, total * sizeof *mean);
-        st = rela_run_path(&path, &t->run, "model.rela", err);
+            t->net.k->axpy(mean, 1 / (real)n, t->net.weights, total);
     }
     if (st == RELA_OK)
+        memcpy(t->net.weights, mean, total * sizeof *mean);
+    rela_mem_free(mean);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* The mean of the last checkpoints is the result; a last validation tells what it is worth. */
+static rela_status finish(trainer *t, rela_error *err)
+{
+    uint64_t *updates = NULL;
+    size_t n = 0;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_loop_score score;
+    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
+    if (st == RELA_OK)
+        st = average(t, updates + first, n - first, err);
+    if (st == RELA_OK)
+        st = rela_run_path(&path, &t->run, "model.rela", err);
+    if (st == RELA_OK)
         st = save_to(t, path.data, &t->loop.state, false, err);
-    if (st == RELA_OK && t->valid) {
+    if (st == RELA_OK && t->valid)
         st = rela_loop_measure(&t->loop, &score, err);
-        if (st == RELA_OK && t->translator)
-            st = rela_valid_bleu(&score.bleu, t->translator, err);
-        if (st == RELA_OK)
-            say(t, "mean of %zu checkpoints: perplexity %.3f, BLEU %.2f", n - first,
-                score.perplexity, score.bleu);
-    }
+    if (st == RELA_OK && t->valid && t->translator)
+        st = rela_valid_bleu(&score.bleu, t->translator, err);
+    if (st == RELA_OK && t->valid)
+        say(t, "mean of %zu checkpoints: perplexity %.3f, BLEU %.2f", n - first, score.perplexity,
+            score.bleu);
     if (st == RELA_OK)
         st = rela_train_figures(&t->run, err);
     if (st == RELA_OK)
         say(t, "the model is %s", path.data);
-    rela_mem_free(mean);
     rela_mem_free(updates);
     rela_buffer_free(&path);
     return st;

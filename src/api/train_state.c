@@ -21,6 +21,7 @@ static const char *const FREE_KEYS[] = {
     "best-by:",   "merges:",       "vocab-size:",  "vocab-min:",  "preset:",
 };
 
+static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
 static bool is_free(rela_span line);
 static json_t *number(uint64_t v);
 static bool get_u64(uint64_t *out, const json_t *root, const char *key);
@@ -53,16 +54,10 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     json_object_set_new(record, "update", number(l->update));
     json_object_set_new(record, "tokens", number(l->tokens));
     json_object_set_new(record, "settings", json_string(settings.data ? settings.data : ""));
-    char *state_text = json_dumps(state, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    char *record_text = json_dumps(record, JSON_SORT_KEYS);
-    if (st == RELA_OK && (!state_text || !record_text))
-        st = rela_fail(err, RELA_NOMEM, "no memory for the state of training");
     if (st == RELA_OK)
-        st = rela_extras_set(e, RELA_SECTION_STATE, state_text, strlen(state_text), err);
+        st = set_json(e, RELA_SECTION_STATE, state, err);
     if (st == RELA_OK)
-        st = rela_extras_set(e, RELA_SECTION_RECORD, record_text, strlen(record_text), err);
-    free(state_text);  /* NOLINT: jansson's own */
-    free(record_text); /* NOLINT: jansson's own */
+        st = set_json(e, RELA_SECTION_RECORD, record, err);
     json_decref(state);
     json_decref(record);
     rela_buffer_free(&settings);
@@ -114,6 +109,16 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
     }
     rela_buffer_free(&now);
     json_decref(root);
+    return st;
+}
+
+static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err)
+{
+    char *text = json_dumps(value, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return rela_fail(err, RELA_NOMEM, "no memory for the state of training");
+    const rela_status st = rela_extras_set(e, name, text, strlen(text), err);
+    free(text); /* NOLINT: jansson's own */
     return st;
 }
 

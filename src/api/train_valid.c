@@ -35,6 +35,7 @@ struct rela_valid {
 
 static rela_status read_lines(lines *l, const char *path, rela_error *err);
 static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err);
+static rela_status append_source(rela_valid *v, size_t *n, rela_span line, rela_error *err);
 static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
                          rela_error *err);
 
@@ -127,35 +128,38 @@ static rela_status read_lines(lines *l, const char *path, rela_error *err)
 /* Sources longer than the model allows are cut, as any translation would be. */
 static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err)
 {
-    const size_t most = v->net->config.max_len - 1;
-    size_t *at = rela_mem_array(src->n + 1, sizeof *at);
     v->sources = rela_mem_zalloc((src->n + 1) * sizeof *v->sources);
-    rela_status st =
-        at && v->sources ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for validation");
-    for (size_t i = 0; i < src->n && st == RELA_OK; i++) {
-        const int32_t *ids = NULL;
-        size_t n = 0;
-        at[i] = v->n_ids;
-        st = rela_pipeline_encode(&ids, &n, v->scratch, 0, src->items[i].text, src->items[i].len,
-                                  err);
-        n = n < most ? n : most;
-        int32_t *all = st == RELA_OK
-                           ? rela_mem_grow(v->ids, &v->cap_ids, v->n_ids + n + 1, sizeof *all)
-                           : NULL;
-        if (st == RELA_OK && !all)
-            st = rela_fail(err, RELA_NOMEM, "no memory for validation");
+    if (!v->sources)
+        return rela_fail(err, RELA_NOMEM, "no memory for validation");
+    for (size_t i = 0; i < src->n; i++) {
+        const rela_status st = append_source(v, &v->sources[i].n, src->items[i], err);
         if (st != RELA_OK)
-            break;
-        v->ids = all;
-        if (n)
-            memcpy(all + v->n_ids, ids, n * sizeof *ids);
-        v->n_ids += n;
-        v->sources[i].n = n;
+            return st;
     }
-    for (size_t i = 0; i < src->n && st == RELA_OK; i++)
-        v->sources[i].ids = v->ids + at[i];
-    rela_mem_free(at);
-    return st;
+    size_t at = 0; /* the ids may have moved while they were gathered */
+    for (size_t i = 0; i < src->n; i++) {
+        v->sources[i].ids = v->ids + at;
+        at += v->sources[i].n;
+    }
+    return RELA_OK;
+}
+
+static rela_status append_source(rela_valid *v, size_t *n, rela_span line, rela_error *err)
+{
+    const size_t most = v->net->config.max_len - 1;
+    const int32_t *ids = NULL;
+    const rela_status st = rela_pipeline_encode(&ids, n, v->scratch, 0, line.text, line.len, err);
+    if (st != RELA_OK)
+        return st;
+    *n = *n < most ? *n : most;
+    int32_t *all = rela_mem_grow(v->ids, &v->cap_ids, v->n_ids + *n + 1, sizeof *all);
+    if (!all)
+        return rela_fail(err, RELA_NOMEM, "no memory for validation");
+    v->ids = all;
+    if (*n)
+        memcpy(all + v->n_ids, ids, *n * sizeof *ids);
+    v->n_ids += *n;
+    return RELA_OK;
 }
 
 static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,

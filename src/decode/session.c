@@ -331,12 +331,10 @@ static rela_status make_room(rela_session *s, rela_error *err)
 }
 
 /* Keeps the weights of the chosen heads. */
-static void record(void *ctx, size_t layer, int type, size_t row, size_t head, size_t first,
-                   size_t rows, const real *w, size_t n, size_t ld)
+static void record(void *ctx, const rela_attn_view *v)
 {
     rela_session *s = ctx;
-    (void)type, (void)first, (void)rows, (void)ld;
-    const uint32_t number = (uint32_t)(layer * s->nets[0]->net->config.heads + head);
+    const uint32_t number = (uint32_t)(v->layer * s->nets[0]->net->config.heads + v->head);
     size_t at = number;
     if (s->options->heads) {
         at = 0;
@@ -345,8 +343,8 @@ static void record(void *ctx, size_t layer, int type, size_t row, size_t head, s
         if (at == s->n_heads)
             return;
     }
-    real *to = s->records + ((s->n_records + row) * s->n_heads + at) * s->ld_record;
-    memcpy(to, w, n * sizeof *w);
+    real *to = s->records + ((s->n_records + v->sentence) * s->n_heads + at) * s->ld_record;
+    memcpy(to, v->w, v->n * sizeof *v->w);
 }
 
 /* Runs all nets; logits and lse of all rows. */

@@ -105,8 +105,12 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, 
     const int n = rela_par_threads(n_threads);
     block *blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
     void **pointers = rela_mem_zalloc((size_t)n * sizeof *pointers);
-    rela_status st = blocks && pointers ? rela_reader_open(&s.reader, path, NULL, err)
-                                        : rela_fail(err, RELA_NOMEM, "no memory to read text");
+    if (!blocks || !pointers) {
+        rela_mem_free(blocks);
+        rela_mem_free(pointers);
+        return rela_fail(err, RELA_NOMEM, "no memory to read text");
+    }
+    rela_status st = rela_reader_open(&s.reader, path, NULL, err);
     for (int i = 0; i < n && st == RELA_OK; i++) {
         pointers[i] = &blocks[i];
         st = rela_pipeline_scratch_create(&blocks[i].scratch, p, err);
@@ -115,7 +119,7 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, 
     if (st == RELA_OK)
         st = rela_pipe_run(&pipe, err);
     rela_reader_close(s.reader);
-    for (int i = 0; blocks && i < n; i++) {
+    for (int i = 0; i < n; i++) {
         rela_pipeline_scratch_destroy(blocks[i].scratch);
         rela_buffer_free(&blocks[i].in);
         rela_buffer_free(&blocks[i].out);

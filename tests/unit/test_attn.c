@@ -30,13 +30,11 @@ typedef struct run {
     float w[HEADS][ROWS_MAX][ROWS_MAX]; /* of the last sentence seen */
 } run;
 
-static void see(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
-                size_t rows, const real *w, size_t n, size_t ld)
+static void see(void *ctx, const rela_attn_view *v)
 {
-    (void)layer, (void)type, (void)sentence;
     run *r = ctx;
-    for (size_t i = 0; i < rows; i++)
-        memcpy(r->w[head][first + i], w + i * ld, n * sizeof *w);
+    for (size_t i = 0; i < v->rows; i++)
+        memcpy(r->w[v->head][v->first + i], v->w + i * v->ld, v->n * sizeof *v->w);
 }
 
 static void fill(run *r, float scale)

@@ -187,13 +187,12 @@ enum { N_REFERENCES = sizeof REFERENCES / sizeof REFERENCES[0] };
 static float q[N_MAX * D], k[N_MAX * D], v[N_MAX * D], z[N_MAX * D], head[HEADS];
 static float seen[HEADS][N_MAX][N_MAX];
 
-static void see(void *ctx, size_t layer, int type, size_t sentence, size_t h, size_t first,
-                size_t rows, const real *w, size_t n, size_t ld)
+static void see(void *ctx, const rela_attn_view *t)
 {
-    (void)ctx, (void)layer, (void)type, (void)sentence;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < n; j++)
-            seen[h][first + i][j] = w[i * ld + j];
+    (void)ctx;
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->n; j++)
+            seen[t->head][t->first + i][j] = t->w[i * t->ld + j];
 }
 
 static double score(const reference *r, size_t h, size_t query, size_t key)

@@ -586,13 +586,11 @@ typedef struct seen {
     real w[2][3][PROBE_LEN][PROBE_LEN]; /* layer, head, target, source */
 } seen;
 
-static void see(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
-                size_t rows, const real *w, size_t n, size_t ld)
+static void see(void *ctx, const rela_attn_view *v)
 {
     seen *s = ctx;
-    (void)sentence;
-    for (size_t i = 0; type == RELA_ATTN_CROSS && i < rows; i++)
-        memcpy(s->w[layer][head][first + i], w + i * ld, n * sizeof *w);
+    for (size_t i = 0; v->type == RELA_ATTN_CROSS && i < v->rows; i++)
+        memcpy(s->w[v->layer][v->head][v->first + i], v->w + i * v->ld, v->n * sizeof *v->w);
 }
 
 static void attention_is_that_of_the_full_pass(void **state)

@@ -75,9 +75,11 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
             const strip t = strip_at(&h, i);
             load_queries(&h, &t);
             weigh_strip(&h, &t);
-            if (a->tap)
-                a->tap->see(a->tap->ctx, a->layer, a->type, h.sentence, h.number, i, t.m,
-                            s->weights, t.n, t.padded);
+            if (a->tap) {
+                const rela_attn_view v = { a->layer, a->type,    h.sentence, h.number, i,
+                                           t.m,      s->weights, t.n,        t.padded };
+                a->tap->see(a->tap->ctx, &v);
+            }
             drop_strip(&h, &t, s->weights);
             a->k->mm(out + i * d, d, s->weights, t.padded, 1, h.v, h.ldv, t.m, a->d_head, t.n,
                      false);

@@ -11,11 +11,19 @@
 #include "nn/attn/kind.h"
 #include "tensor/plan.h"
 
-/* One call sees weights of rows [first, first + rows) of the queries of one sentence and head,
- * before dropout: w (rows, n) with leading dimension ld. It must not change them. */
+/* Weights of the queries [first, first + rows) of one sentence and head, before dropout. */
+typedef struct rela_attn_view {
+    size_t layer;
+    int type; /* of the attention, as the owner of rela_attn numbers it */
+    size_t sentence, head;
+    size_t first, rows;
+    const real *w; /* (rows, n) with leading dimension ld */
+    size_t n, ld;
+} rela_attn_view;
+
+/* An observer; it must not change the weights. */
 typedef struct rela_attn_tap {
-    void (*see)(void *ctx, size_t layer, int type, size_t sentence, size_t head, size_t first,
-                size_t rows, const real *w, size_t n, size_t ld);
+    void (*see)(void *ctx, const rela_attn_view *v);
     void *ctx;
 } rela_attn_tap;
 

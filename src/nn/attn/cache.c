@@ -91,9 +91,11 @@ void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cac
         for (size_t i = 0; i < rows; i++) {
             real *w = s->weights + i * m->ld;
             weigh(a, s, h, w, s->scores + i * m->ld, m->n, position);
-            if (a->tap)
-                a->tap->see(a->tap->ctx, a->layer, a->type, first + i, h, position, 1, w, m->n,
-                            m->ld);
+            if (a->tap) {
+                const rela_attn_view v = { a->layer, a->type, first + i, h,    position,
+                                           1,        w,       m->n,      m->ld };
+                a->tap->see(a->tap->ctx, &v);
+            }
         }
         a->k->mm(z + at, d, s->weights, m->ld, 1, m->values + at, d, rows, a->d_head, m->n, false);
     }
