@@ -2,14 +2,14 @@
 /* src/base/file_read.c - reading half of file.h: lines, blocks of lines and whole files. */
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/source.h"
+#include "base/stream.h"
 
 #include <string.h>
 
 enum { DECODED_SIZE = 256 << 10 }; /* bytes decoded at once */
 
 struct rela_reader {
-    rela_source *source;
+    rela_stream *source;
     size_t max_line;
     char *decoded; /* bytes at .. len are still to be given out */
     size_t decoded_at, decoded_len, decoded_cap;
@@ -37,7 +37,7 @@ rela_status rela_reader_open(rela_reader **out, const char *path,
     if (!r)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", path);
     r->max_line = o->max_line ? o->max_line : RELA_LINE_MAX;
-    const rela_status st = rela_source_open(&r->source, path, o->max_ratio, o->any_ratio, err);
+    const rela_status st = rela_stream_open(&r->source, path, o->max_ratio, o->any_ratio, err);
     if (st != RELA_OK) {
         rela_reader_close(r);
         return st;
@@ -50,7 +50,7 @@ void rela_reader_close(rela_reader *r)
 {
     if (!r)
         return;
-    rela_source_close(r->source);
+    rela_stream_close(r->source);
     rela_mem_free(r->decoded);
     rela_mem_free(r);
 }
@@ -60,7 +60,7 @@ rela_status rela_reader_bytes(rela_reader *r, char *out, size_t size, size_t *go
     r->started = true; /* a mark belongs to the bytes */
     *got = r->decoded_len - r->decoded_at;
     if (*got == 0)
-        return rela_source_bytes(r->source, out, size, got, err);
+        return rela_stream_bytes(r->source, out, size, got, err);
     *got = *got < size ? *got : size; /* what the lines have left over comes first */
     if (*got)
         memcpy(out, r->decoded + r->decoded_at, *got);
@@ -120,17 +120,17 @@ rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *firs
 
 const char *rela_reader_name(const rela_reader *r)
 {
-    return rela_source_name(r->source);
+    return rela_stream_name(r->source);
 }
 
 uint64_t rela_reader_position(const rela_reader *r)
 {
-    return rela_source_position(r->source);
+    return rela_stream_position(r->source);
 }
 
 uint64_t rela_reader_size(const rela_reader *r)
 {
-    return rela_source_size(r->source);
+    return rela_stream_size(r->source);
 }
 
 bool rela_reader_had_mark(const rela_reader *r)
@@ -152,26 +152,26 @@ bool rela_next_line(rela_span *line, const char **at, const char *end)
 rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max_size,
                            rela_error *err)
 {
-    rela_source *s = NULL;
+    rela_stream *s = NULL;
     rela_buffer all = RELA_BUFFER_INIT;
     *out = NULL;
     *len = 0;
-    rela_status st = rela_source_open(&s, path, 0, false, err);
+    rela_status st = rela_stream_open(&s, path, 0, false, err);
     if (st == RELA_OK) { /* one allocation for a plain file; its size is a hint, not a promise */
-        const uint64_t size = rela_source_size(s), most = max_size ? max_size : UINT64_MAX;
+        const uint64_t size = rela_stream_size(s), most = max_size ? max_size : UINT64_MAX;
         st = rela_buffer_reserve(&all, (size_t)(size < most ? size : most), err);
     }
     size_t got = 1;
     while (st == RELA_OK && got > 0) {
         if (all.cap - all.len < 2 && (st = rela_buffer_reserve(&all, all.len, err)) != RELA_OK)
             break;
-        st = rela_source_bytes(s, all.data + all.len, all.cap - all.len - 1, &got, err);
+        st = rela_stream_bytes(s, all.data + all.len, all.cap - all.len - 1, &got, err);
         all.len += got;
         if (st == RELA_OK && max_size && all.len > max_size)
-            st = rela_fail(err, RELA_FORMAT, "%s: more than %zu bytes", rela_source_name(s),
+            st = rela_fail(err, RELA_FORMAT, "%s: more than %zu bytes", rela_stream_name(s),
                            max_size);
     }
-    rela_source_close(s);
+    rela_stream_close(s);
     if (st != RELA_OK) {
         rela_buffer_free(&all);
         return st;
@@ -214,11 +214,11 @@ static rela_status more_decoded(rela_reader *r, rela_error *err)
     char *p = rela_mem_grow(r->decoded, &r->decoded_cap, rest + DECODED_SIZE, 1);
     if (!p)
         return rela_fail(err, RELA_NOMEM, "%s: line %llu: no memory for %zu bytes",
-                         rela_reader_name(r), (unsigned long long)(r->n_lines + 1),
+                         rela_reader_name(r), (unsigned long long)r->n_lines + 1,
                          rest + DECODED_SIZE);
     r->decoded = p;
     size_t got = 0;
-    const rela_status st = rela_source_bytes(r->source, p + rest, DECODED_SIZE, &got, err);
+    const rela_status st = rela_stream_bytes(r->source, p + rest, DECODED_SIZE, &got, err);
     r->decoded_len = rest + got;
     r->decoded_end = st == RELA_OK && got == 0;
     return st;
@@ -253,7 +253,7 @@ static rela_status skip_rest(rela_reader *r, rela_error *err)
     const char *end = NULL;
     size_t got = 1;
     while (st == RELA_OK && got > 0 && !end) {
-        st = rela_source_bytes(r->source, spare, DECODED_SIZE, &got, err);
+        st = rela_stream_bytes(r->source, spare, DECODED_SIZE, &got, err);
         end = got ? memchr(spare, '\n', got) : NULL;
     }
     r->decoded_end = st == RELA_OK && got == 0;
@@ -283,7 +283,7 @@ static rela_status gather(rela_reader *r, size_t *whole, size_t want, rela_error
         const size_t have = r->decoded_len - r->decoded_at;
         const char *last = have > scanned ? memrchr(at + scanned, '\n', have - scanned) : NULL;
         *whole = last ? (size_t)(last - at) + 1 : *whole;
-        if (*whole > 0 && (*whole >= want || rela_source_waits(r->source)))
+        if (*whole > 0 && (*whole >= want || rela_stream_waits(r->source)))
             return RELA_OK;
         if (r->decoded_end || have - *whole > r->max_line + 1) {
             *whole = have;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/sys.h - file calls of the system with fault injection, EINTR handled.
  *
- * For source.c and the file_*.c only. Failure is -1 and errno. */
+ * For stream.c and the file_*.c only. Failure is -1 and errno. */
 #ifndef RELA_BASE_SYS_H
 #define RELA_BASE_SYS_H
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/stream.h - decoded bytes of a plain, gzip or zstd file, recognised by content.
+ *
+ * For the reading half of file.h only; what it promises about damaged input is kept here. One
+ * thread at a time. */
+#ifndef RELA_BASE_STREAM_H
+#define RELA_BASE_STREAM_H
+
+#include "base/file.h"
+
+typedef struct rela_stream rela_stream;
+
+/* max_ratio 0: the default of file.h; any_ratio: none. */
+rela_status rela_stream_open(rela_stream **out, const char *path, uint32_t max_ratio,
+                             bool any_ratio, rela_error *err);
+void rela_stream_close(rela_stream *s); /* NULL is fine */
+
+/* At least one byte, unless the input has ended (*got 0) or size is 0. */
+rela_status rela_stream_bytes(rela_stream *s, char *out, size_t size, size_t *got, rela_error *err);
+
+/* True if the next bytes may have to be waited for. */
+bool rela_stream_waits(const rela_stream *s);
+
+const char *rela_stream_name(const rela_stream *s);  /* for messages; lent */
+uint64_t rela_stream_position(const rela_stream *s); /* stored bytes used so far */
+uint64_t rela_stream_size(const rela_stream *s);     /* stored bytes at open; 0 if unknown */
+
+#endif
