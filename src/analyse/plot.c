@@ -179,9 +179,9 @@ static void tick_text(char *out, size_t size, double v, double step)
 {
     const int digits = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
     if (fabs(v) >= 1e5)
-        (void)snprintf(out, size, "%.3gK", v / 1e3);
+        rela_format_text(out, size, "%.3gK", v / 1e3);
     else
-        (void)snprintf(out, size, "%.*f", digits > 8 ? 8 : digits, v);
+        rela_format_text(out, size, "%.*f", digits > 8 ? 8 : digits, v);
 }
 
 static void draw_tick(const page *g, bool vertical, double at, const char *label)
@@ -216,7 +216,7 @@ static void draw_axis(const page *g, bool vertical)
         const double v = (first + i) * step;
         const double value = a->log ? pow(10, v) : fabs(v) < 1e-12 * step ? 0 : v;
         if (a->log)
-            (void)snprintf(label, sizeof label, "%.3g", value);
+            rela_format_text(label, sizeof label, "%.3g", value);
         else
             tick_text(label, sizeof label, value, step);
         draw_tick(g, vertical, place(a, value), label);

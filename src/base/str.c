@@ -2,6 +2,7 @@
 /* src/base/str.c - see str.h. */
 #include "base/str.h"
 
+#include "base/compose.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -20,6 +21,8 @@ static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
 static void make_c_locale(void);
 static int format_c(char *out, size_t size, const char *format, va_list args) RELA_PRINTF(3, 0);
+static rela_status append_format(rela_buffer *b, rela_error *err, const char *format, va_list args)
+    RELA_PRINTF(3, 0);
 static bool is_blank(char c);
 
 void rela_format(char *out, size_t size, const char *format, va_list args)
@@ -27,6 +30,14 @@ void rela_format(char *out, size_t size, const char *format, va_list args)
     const int n = format_c(out, size, format, args);
     if (size > 0 && (n < 0 || (size_t)n >= size))
         out[n < 0 ? 0 : rela_utf8_whole(out, size - 1)] = '\0';
+}
+
+void rela_format_text(char *out, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    rela_format(out, size, format, args);
+    va_end(args);
 }
 
 rela_status rela_buffer_append(rela_buffer *b, const char *bytes, size_t len, rela_error *err)
@@ -56,7 +67,7 @@ rela_status rela_buffer_reserve(rela_buffer *b, size_t extra, rela_error *err)
     size_t need = 0;
     if (!rela_size_add(&need, b->len, extra) || !rela_size_add(&need, need, 1))
         return rela_fail(err, RELA_NOMEM, "a text of %zu more bytes does not fit", extra);
-    if (need <= b->cap)
+    if (b->data && need <= b->cap)
         return RELA_OK;
     size_t cap = b->cap < BUFFER_MIN ? BUFFER_MIN : b->cap;
     while (cap < need)
@@ -84,18 +95,19 @@ rela_status rela_buffer_printf(rela_buffer *b, rela_error *err, const char *form
 {
     va_list args;
     va_start(args, format);
-    const int n = format_c(NULL, 0, format, args);
+    const rela_status st = append_format(b, err, format, args);
     va_end(args);
-    if (n < 0)
-        return rela_fail(err, RELA_ARG, "a value cannot be formatted");
-    const rela_status st = rela_buffer_reserve(b, (size_t)n, err);
-    if (st != RELA_OK)
-        return st;
+    return st;
+}
+
+void rela_compose(rela_composer *t, const char *format, ...)
+{
+    if (t->status != RELA_OK)
+        return;
+    va_list args;
     va_start(args, format);
-    (void)format_c(b->data + b->len, (size_t)n + 1, format, args);
+    t->status = append_format(t->out, t->err, format, args);
     va_end(args);
-    b->len += (size_t)n;
-    return RELA_OK;
 }
 
 void rela_buffer_clear(rela_buffer *b)
@@ -181,6 +193,21 @@ static int format_c(char *out, size_t size, const char *format, va_list args)
     if (c_locale)
         uselocale(old);
     return n;
+}
+
+static rela_status append_format(rela_buffer *b, rela_error *err, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int n = format_c(NULL, 0, format, args);
+    rela_status st = n < 0 ? rela_fail(err, RELA_ARG, "a value cannot be formatted")
+                           : rela_buffer_reserve(b, (size_t)n, err);
+    if (st == RELA_OK) {
+        (void)format_c(b->data + b->len, (size_t)n + 1, format, again);
+        b->len += (size_t)n;
+    }
+    va_end(again);
+    return st;
 }
 
 static bool is_blank(char c)

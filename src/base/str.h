@@ -21,6 +21,7 @@ typedef struct rela_span {
 
 /* vsnprintf in the C locale; what does not fit is cut off between two characters. */
 void rela_format(char *out, size_t size, const char *format, va_list args);
+void rela_format_text(char *out, size_t size, const char *format, ...) RELA_PRINTF(3, 4);
 
 /* Room for extra more bytes (and a NUL after them) without changing the contents. */
 rela_status rela_buffer_reserve(rela_buffer *b, size_t extra, rela_error *err);
