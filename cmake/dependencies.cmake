@@ -2,8 +2,10 @@
 # The libraries of docs/architecture.md, all from the system. tools/setup installs them.
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(RELA_DEPS REQUIRED IMPORTED_TARGET
-  zlib libzstd libxxhash libutf8proc libpcre2-8 jansson yaml-0.1 cairo)
+# What a user of the static library needs too; it goes into rela.pc and rela-config.cmake.
+set(rela_modules zlib libzstd libxxhash libutf8proc libpcre2-8 jansson cairo)
+list(JOIN rela_modules " " rela_modules_text)
+pkg_check_modules(RELA_DEPS REQUIRED IMPORTED_TARGET ${rela_modules} yaml-0.1)
 # Not find_package(dnnl): its package file asks for OpenCL, which nothing here needs.
 find_library(RELA_DNNL_LIBRARY dnnl REQUIRED)
 find_path(RELA_DNNL_INCLUDE dnnl.h REQUIRED)

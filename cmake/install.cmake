@@ -9,8 +9,12 @@ install(DIRECTORY include/rela DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 install(EXPORT rela-targets NAMESPACE rela:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rela)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/rela-config-version.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES cmake/rela-config.cmake ${CMAKE_BINARY_DIR}/rela-config-version.cmake
+configure_file(cmake/rela-config.cmake.in rela-config.cmake @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/rela-config.cmake ${CMAKE_BINARY_DIR}/rela-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rela)
+# Relative to its own place: the prefix may be chosen when installing.
+file(RELATIVE_PATH pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 configure_file(cmake/rela.pc.in rela.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/rela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
