@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/error.c - see error.h. */
+#define RELA_ERROR_DEFINITIONS
 #include "base/error.h"
 
 #include "base/str.h"

@@ -27,4 +27,11 @@ rela_status rela_fail_in(rela_error *err, rela_status status, const char *contex
 rela_status rela_fail_errno(rela_error *err, int error_number, const char *format, ...)
     RELA_PRINTF(3, 4);
 
+/* The analyser sees one file at a time and would follow paths on which a failure succeeds. */
+#if defined(__clang_analyzer__) && !defined(RELA_ERROR_DEFINITIONS)
+#define rela_fail(err, status, ...)        ((void)(rela_fail)(err, status, __VA_ARGS__), (status))
+#define rela_fail_in(err, status, context) ((void)(rela_fail_in)(err, status, context), (status))
+#define rela_fail_errno(err, ...)          ((void)(rela_fail_errno)(err, __VA_ARGS__), RELA_IO)
+#endif
+
 #endif

@@ -136,7 +136,7 @@ rela_status rela_file_write(const char *path, const char *bytes, size_t len, rel
 {
     rela_writer *w = NULL;
     rela_status st = rela_writer_open(&w, path, err);
-    if (st != RELA_OK)
+    if (!w)
         return st;
     st = rela_writer_write(w, bytes, len, err);
     if (st == RELA_OK)

@@ -17,7 +17,7 @@ static rela_allocator hook; /* written only while no allocation has been made */
 static _Atomic uint64_t n_calls, n_live, n_peak;
 
 static void *raw_resize(void *old, size_t old_size, size_t new_size);
-static void count(size_t old_size, size_t new_size);
+static void count(size_t old_total, size_t total);
 
 rela_status rela_allocator_set(const rela_allocator *allocator, rela_error *err)
 {

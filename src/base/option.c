@@ -72,7 +72,7 @@ void rela_options_destroy(rela_option_state *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n_groups; i++)
+    for (size_t i = 0; s->given && i < s->n_groups; i++)
         rela_mem_free(s->given[i]);
     for (size_t i = 0; i < s->n_texts; i++)
         rela_mem_free(s->texts[i]);
@@ -114,7 +114,7 @@ static rela_status parse_option(rela_option_state *s, const char *arg, const cha
         value = name + len + 1;
     else if (!is_long && arg[2])
         value = arg[2] == '=' ? arg + 3 : arg + 2;
-    bool found = is_long ? find(s, &p, name, len, 0) : find(s, &p, NULL, 0, arg[1]);
+    bool found = is_long ? find(s, &p, name, len, 0) : find(s, &p, "", 0, arg[1]);
     if (!found && is_long && strncmp(name, "no-", 3) == 0 && !value &&
         find(s, &p, name + 3, len - 3, 0) && p.option->type == RELA_OPTION_FLAG)
         return assign(s, &p, "false", SOURCE_COMMAND_LINE, err);

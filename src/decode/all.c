@@ -44,7 +44,7 @@ typedef struct job {
 static rela_status start(job *j, rela_search_results *r, const rela_frozen *const *nets,
                          size_t n_nets, size_t n, rela_error *err);
 static void divide(job *j, size_t n);
-static void work(void *ctx, size_t begin, size_t end, int thread);
+static void work(void *ctx, size_t begin, size_t finish, int thread);
 static rela_status run_batch(job *j, worker *w, size_t batch);
 static void end(job *j);
 

@@ -10,7 +10,7 @@
 
 static void choose(rela_session *s, rela_sentence *x);
 static size_t collect(rela_session *s, const rela_sentence *x);
-static size_t best_of(const rela_candidate *pool, const size_t *next, const size_t *end, size_t n);
+static size_t best_of(const rela_candidate *lists, const size_t *next, const size_t *end, size_t n);
 static bool can_improve(const rela_session *s, const rela_sentence *x, double logp);
 
 const rela_strategy rela_strategy_beam = { choose };

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "rela/metric.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 enum { FORWARD = 1, BACKWARD = 2, TAKEN = 4, QUEUED = 8 };
@@ -100,6 +101,7 @@ static void merge(grid *g, const rela_links *forward, const rela_links *backward
         const bool take_b =
             !a || (b && (b->src < a->src || (b->src == a->src && b->tgt <= a->tgt)));
         const rela_link *k = take_a ? a : b;
+        assert(k); /* one of the two has a link left */
         g->points[g->n++] =
             (point){ k->src, k->tgt, (take_a ? FORWARD : 0u) | (take_b ? BACKWARD : 0u) };
         i += take_a;

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
+
 /* Run twice: without memory to learn the size, then to fill it. */
 typedef struct packer {
     const rela_net *net;
@@ -49,6 +51,7 @@ void rela_frozen_deinit(rela_frozen *f)
 static void pack_all(packer *p, rela_frozen *f)
 {
     const rela_config *c = &p->net->config;
+    assert(f->enc && f->dec);
     for (size_t i = 0; i < c->enc_layers; i++)
         pack_layer(p, &f->enc[i], &p->net->layout.enc[i], false);
     for (size_t i = 0; i < c->dec_layers; i++)
