@@ -128,15 +128,15 @@ static void parse_record(double *row, const char *line)
 {
     const char *loss = strstr(line, "\"loss\": ");
     const char *update = strstr(line, "\"update\": ");
-    row[0] = update ? strtod(update + strlen("\"update\": "), NULL) : 0;
-    row[1] = loss ? strtod(loss + strlen("\"loss\": "), NULL) : 0;
+    row[0] = update ? rela_scan_f64(update + strlen("\"update\": "), NULL) : 0;
+    row[1] = loss ? rela_scan_f64(loss + strlen("\"loss\": "), NULL) : 0;
 }
 
 static void parse_valid(double *row, const char *line)
 {
     char *at = NULL;
     for (int i = 0; i < COLUMNS; i++) {
-        row[i] = strtod(line, &at);
+        row[i] = rela_scan_f64(line, &at);
         if (at == line || *at != '\t')
             break;
         line = at + 1;

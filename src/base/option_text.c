@@ -11,6 +11,7 @@ enum { HELP_COLUMN = 28, HELP_WIDTH = 100 };
 static void help_rows(rela_composer *t, const rela_option *o);
 static void help_row(rela_composer *t, const rela_option *o);
 static void flow(rela_composer *t, const char *words, size_t column, size_t indent);
+static size_t piece(const char *words, size_t room);
 static void put_note(rela_composer *t, const rela_option *o);
 static void put_page_name(rela_composer *t, const char *command);
 static void man_rows(rela_composer *t, const rela_option *o);
@@ -98,9 +99,10 @@ static void help_row(rela_composer *t, const rela_option *o)
 /* Breaks words into lines of HELP_WIDTH; LF starts a new line. */
 static void flow(rela_composer *t, const char *words, size_t column, size_t indent)
 {
+    bool glued = false; /* the last piece was the start of a long word */
     while (*words) {
-        const size_t word = strcspn(words, " \n");
-        if (column > indent && column + 1 + word > HELP_WIDTH) {
+        const size_t word = piece(words, HELP_WIDTH - indent);
+        if (column > indent && (glued || column + 1 + word > HELP_WIDTH)) {
             rela_compose(t, "\n%*s", (int)indent, "");
             column = indent;
         }
@@ -111,13 +113,27 @@ static void flow(rela_composer *t, const char *words, size_t column, size_t inde
         rela_compose(t, "%.*s", (int)word, words);
         column += word;
         words += word;
+        glued = *words && *words != ' ' && *words != '\n';
         if (*words == '\n') {
             rela_compose(t, "\n%*s", words[1] && words[1] != '\n' ? (int)indent : 0, "");
             column = indent;
         }
-        words += *words != '\0';
+        words += *words == ' ' || *words == '\n';
     }
     rela_compose(t, "\n");
+}
+
+/* Bytes of the next word; of one that does not fit into a line, what fits, up to a bar if there
+ * is one: a list of choices has no blanks. */
+static size_t piece(const char *words, size_t room)
+{
+    const size_t word = strcspn(words, " \n");
+    if (word <= room)
+        return word;
+    size_t cut = room;
+    while (cut > 1 && words[cut - 1] != '|')
+        cut--;
+    return cut > 1 ? cut : room;
 }
 
 /* Range and default, in brackets. */

@@ -148,12 +148,17 @@ bool rela_parse_f64(double *out, const char *s)
         return false;
     if (strpbrk(s, "xXnNiI")) /* no hexadecimal, nan or infinity */
         return false;
-    pthread_once(&c_locale_once, make_c_locale);
-    const double v = c_locale ? strtod_l(s, &end, c_locale) : strtod(s, &end);
+    const double v = rela_scan_f64(s, &end);
     if (end == s || *end || !isfinite(v))
         return false;
     *out = v;
     return true;
+}
+
+double rela_scan_f64(const char *s, char **end)
+{
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? strtod_l(s, end, c_locale) : strtod(s, end);
 }
 
 bool rela_next_word(rela_span *word, const char **at, const char *end)

@@ -38,6 +38,9 @@ char *rela_str_copy(const char *s, size_t len);
 bool rela_parse_i64(int64_t *out, const char *s);
 bool rela_parse_f64(double *out, const char *s); /* decimal; finite only */
 
+/* strtod in the C locale: what a text begins with; *end behind it. */
+double rela_scan_f64(const char *s, char **end);
+
 /* The next blank-separated word of [*at, end); false at the end. Blank: space, tab, CR, LF, VT, FF.
  */
 bool rela_next_word(rela_span *word, const char **at, const char *end);

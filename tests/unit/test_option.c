@@ -15,7 +15,7 @@ typedef struct fields {
     bool warm;
     int64_t beam;
     double rate;
-    const char *name, *file, *kind;
+    const char *name, *file, *kind, *many;
     rela_list items;
 } fields;
 
@@ -37,6 +37,9 @@ static const rela_option OPTIONS[] = {
     { "file", 0, RELA_OPTION_FILE, offsetof(fields, file), 0, 0, NULL, "FILE", "it's a file" },
     { "kind", 0, RELA_OPTION_CHOICE, offsetof(fields, kind), 0, 0, "red", "red|green|blue",
       "the colour [of it]: which" },
+    { "many", 0, RELA_OPTION_CHOICE, offsetof(fields, many), 0, 0, NULL,
+      "alabaster|amaranth|apricot|burgundy|carmine|celadon|cerulean|chartreuse|cinnabar|cobalt|ochre",
+      "a list that is longer than a line" },
     { "item", 'i', RELA_OPTION_LIST, offsetof(fields, items), 0, 0, "first", "TEXT", "things" },
     { .name = NULL },
 };

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "check.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,11 +25,9 @@ static const rela_plot PLOT = { .title = "loss",
                                 .n_series = 2,
                                 .markers = true };
 
-static char dir[] = "/tmp/rela-plot-XXXXXX";
-
 static void path_of(char *out, size_t size, const char *name)
 {
-    (void)snprintf(out, size, "%s/%s", dir, name);
+    (void)snprintf(out, size, "%s/%s", scratch_dir, name);
 }
 
 static void every_format_is_recognised_by_its_name(void **state)
@@ -38,7 +37,7 @@ static void every_format_is_recognised_by_its_name(void **state)
                                             { "a.png", "\x89PNG" },
                                             { "a.pdf", "%PDF" } };
     for (size_t i = 0; i < 3; i++) {
-        char path[64], *bytes = NULL;
+        char path[SCRATCH_PATH], *bytes = NULL;
         size_t len = 0;
         rela_error err = { RELA_OK, "" };
         path_of(path, sizeof path, CASES[i][0]);
@@ -54,7 +53,7 @@ static void every_format_is_recognised_by_its_name(void **state)
 static void another_ending_is_refused(void **state)
 {
     (void)state;
-    char path[64];
+    char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "a.jpg");
     CHECK(rela_plot_save(&PLOT, path, &err) == RELA_ARG, "accepted");
@@ -75,7 +74,7 @@ static void empty_and_flat_data_can_be_drawn(void **state)
         { .title = "log", .series = series, .n_series = 3, .log_y = true }
     };
     for (size_t i = 0; i < 3; i++) {
-        char path[64];
+        char path[SCRATCH_PATH];
         rela_error err = { RELA_OK, "" };
         path_of(path, sizeof path, "b.svg");
         CHECK_OK(rela_plot_save(&plots[i], path, &err), err);
@@ -86,7 +85,7 @@ static void empty_and_flat_data_can_be_drawn(void **state)
 static void a_failing_disk_leaves_nothing(void **state)
 {
     (void)state;
-    char path[64];
+    char path[SCRATCH_PATH];
     path_of(path, sizeof path, "c.png");
     for (uint64_t n = 1; n < 20; n++) {
         rela_error err = { RELA_OK, "" };
@@ -98,18 +97,16 @@ static void a_failing_disk_leaves_nothing(void **state)
         CHECK(st == RELA_IO && *err.message, "call %d: %d %s", (int)n, st, err.message);
     }
     (void)unlink(path);
-    CHECK(rmdir(dir) == 0, "something is left in %s", dir);
+    CHECK(count_files(scratch_dir, NULL) == 0, "something is left in %s", scratch_dir);
 }
 
 int main(void)
 {
-    if (!mkdtemp(dir))
-        return EXIT_FAILURE;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_is_recognised_by_its_name),
         cmocka_unit_test(another_ending_is_refused),
         cmocka_unit_test(empty_and_flat_data_can_be_drawn),
         cmocka_unit_test(a_failing_disk_leaves_nothing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

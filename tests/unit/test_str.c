@@ -184,6 +184,8 @@ static void a_comma_locale_changes_no_number(void **state)
     assert_string_equal(b.data, "1234.50 0.25 1234567");
     check_whole_numbers();
     check_reals();
+    char *end = NULL;
+    CHECK(rela_scan_f64("2.5,3", &end) == 2.5 && *end == ',', "stopped at %s", end);
     (void)rela_fail(&err, RELA_ARG, "%.1f", 2.5);
     assert_string_equal(err.message, "2.5");
     (void)snprintf(host, sizeof host, "%.1f", 0.5);
