@@ -104,11 +104,10 @@ const rela_command rela_commands_train[] = {
           "it "
           "stopped, bit for bit. SIGTERM and SIGINT save and stop (a second one stops at once), "
           "SIGHUP and SIGUSR1 save and go on. Options without a default take it from the preset.",
-      .examples =
-          "  rela train --preset tiny --train-src train.en --train-tgt train.de --valid-src val.en "
-          "--valid-tgt val.de --out run\n"
-          "  rela train --preset base --attention softmax --tokenise --train-src c.en --train-tgt "
-          "c.de --out run2\n",
+      .examples = "  rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
+                  "      --valid-src val.en --valid-tgt val.de --out run\n"
+                  "  rela train --preset base --attention softmax --tokenise \\\n"
+                  "      --train-src corpus.en --train-tgt corpus.de --out run2\n",
       .options = OPTIONS,
       .options_size = sizeof(rela_train_options),
       .run = run },

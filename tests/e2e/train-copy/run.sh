@@ -24,9 +24,11 @@ mv a.src valid.src && mv a.rev valid.rev
 
 for kind in softmax rela-g; do
     for task in src rev; do
+        updates=500
+        [ $task = rev ] && updates=1000
         "$RELA" train --quiet --preset demo --attention $kind --merges 0 --width 64 --ffn 128 \
             --enc-layers 2 --dec-layers 2 --dropout 0 --label-smoothing 0.05 --lr 3e-3 --warmup 100 \
-            --updates 600 --batch-tokens 512 --valid-every 600 --save-every 600 --average 1 --valid-beam 2 \
+            --updates $updates --batch-tokens 512 --valid-every $updates --save-every $updates --average 1 --valid-beam 2 \
             --train-src train.src --train-tgt train.$task --valid-src valid.src --valid-tgt valid.$task \
             --out run-$kind-$task --threads 2
         score=$(awk 'END { print $5 }' run-$kind-$task/valid.tsv)
