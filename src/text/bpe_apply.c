@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { GROUP = 16, CACHE_WORDS = 1 << 18 };
+enum { GROUP = 16 };
 
 typedef struct group {
     rela_cache_query words[GROUP];
@@ -51,7 +51,7 @@ rela_status rela_bpe_scratch_create(rela_bpe_scratch **out, const rela_bpe *b, r
         return rela_fail(err, RELA_NOMEM, "no memory to apply subwords");
     s->bpe = b;
     rela_status st = RELA_OK;
-    if (!(s->cache = rela_bpe_cache_create(CACHE_WORDS)))
+    if (!(s->cache = rela_bpe_cache_create()))
         st = rela_fail(err, RELA_NOMEM, "no memory to apply subwords");
     if (st == RELA_OK && b->glossary)
         st = rela_glossary_match_create(&s->match, b->glossary, err);
@@ -146,7 +146,8 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
 {
     rela_word_walk walk = rela_words(line.text, line.len);
     rela_rng rng = rela_rng_start(s->bpe->seed, number);
-    group g = { .n = 0 };
+    group g; /* filled as far as g.n says: clearing it for every line would take longer than that */
+    g.n = 0;
     rela_status st = RELA_OK;
     bool more = true;
     for (uint64_t done = 0; st == RELA_OK && more; done += g.n) {
@@ -203,22 +204,14 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
     return st;
 }
 
-/* A word that is not in the cache: another thread may have met it, or it is new. */
 static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
                               rela_error *err)
 {
     const size_t before = out->len;
-    bool found = false;
-    rela_status st = rela_bpe_shelf_get(&found, out, s->bpe->shelf, word, err);
-    if (st == RELA_OK && !found)
-        st = encode(out, s, word->key, NULL, err);
-    if (st != RELA_OK)
-        return st;
-    const rela_span value = { out->data + before, out->len - before };
-    if (!found)
-        rela_bpe_shelf_put(s->bpe->shelf, word, value);
-    rela_bpe_cache_put(s->cache, word, value);
-    return RELA_OK;
+    const rela_status st = encode(out, s, word->key, NULL, err);
+    if (st == RELA_OK)
+        rela_bpe_cache_put(s->cache, word, (rela_span){ out->data + before, out->len - before });
+    return st;
 }
 
 /* Appends a gap, mostly one blank, and makes room for what follows. */

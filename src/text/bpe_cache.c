@@ -5,19 +5,16 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum {
     SLOTS_MIN = 1 << 6,
     TEXT_START = 1, /* place 0 stands for a free slot */
     TEXT_MIN = 1 << 10,
-    TEXT_PER_WORD = 64, /* bytes of key and value, at most on average */
-    KEY_MAX = 255,      /* longer words are not worth keeping */
-    SHORT = 16,
-    DRAWERS = 32,
-    DRAWER_WORDS = 1 << 14,
-    DRAWER_SHIFT = 24 /* bits of the hash that neither slots nor tags use */
+    TEXT_MAX = 1 << 24, /* bytes of keys and values */
+    WORDS_MAX = 1 << 18,
+    KEY_MAX = 255, /* longer words are not worth keeping */
+    SHORT = 16
 };
 
 typedef struct slot {
@@ -30,22 +27,11 @@ typedef struct lengths {
 } lengths;
 
 struct rela_bpe_cache {
-    slot *slots; /* at most half of them are used */
+    slot *slots; /* at most two of three are used: a small table stays near the processor */
     size_t mask;
-    size_t n, max;
+    size_t n;
     char *text;
     size_t used, cap;
-};
-
-/* A shelf has several drawers with a lock each, so that threads rarely wait for each other. */
-typedef struct drawer {
-    pthread_mutex_t lock;
-    rela_bpe_cache *cache;
-    char apart[64]; /* neighbours do not share a cache line */
-} drawer;
-
-struct rela_bpe_shelf {
-    drawer drawers[DRAWERS];
 };
 
 static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q);
@@ -54,13 +40,12 @@ static inline uint64_t hash(rela_span key, uint64_t first, uint64_t last);
 static bool make_room(rela_bpe_cache *c, size_t len);
 static bool grow_slots(rela_bpe_cache *c);
 
-rela_bpe_cache *rela_bpe_cache_create(size_t max_words)
+rela_bpe_cache *rela_bpe_cache_create(void)
 {
     rela_bpe_cache *c = rela_mem_zalloc(sizeof *c);
     if (!c)
         return NULL;
     c->used = TEXT_START;
-    c->max = max_words;
     if (!grow_slots(c)) {
         rela_bpe_cache_destroy(c);
         return NULL;
@@ -112,56 +97,6 @@ void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_s
     memcpy(c->text + c->used, value.text, value.len);
     c->used += value.len;
     c->n++;
-}
-
-rela_bpe_shelf *rela_bpe_shelf_create(void)
-{
-    rela_bpe_shelf *s = rela_mem_zalloc(sizeof *s);
-    if (!s)
-        return NULL;
-    bool good = true;
-    for (size_t i = 0; i < DRAWERS; i++) {
-        (void)pthread_mutex_init(&s->drawers[i].lock, NULL);
-        s->drawers[i].cache = rela_bpe_cache_create(DRAWER_WORDS);
-        good = good && s->drawers[i].cache;
-    }
-    if (!good) {
-        rela_bpe_shelf_destroy(s);
-        return NULL;
-    }
-    return s;
-}
-
-void rela_bpe_shelf_destroy(rela_bpe_shelf *s)
-{
-    if (!s)
-        return;
-    for (size_t i = 0; i < DRAWERS; i++) {
-        (void)pthread_mutex_destroy(&s->drawers[i].lock);
-        rela_bpe_cache_destroy(s->drawers[i].cache);
-    }
-    rela_mem_free(s);
-}
-
-rela_status rela_bpe_shelf_get(bool *found, rela_buffer *out, rela_bpe_shelf *s,
-                               const rela_cache_query *query, rela_error *err)
-{
-    drawer *d = &s->drawers[query->hash >> DRAWER_SHIFT & (DRAWERS - 1)];
-    (void)pthread_mutex_lock(&d->lock);
-    const rela_span value = get(d->cache, query);
-    *found = value.text != NULL;
-    const rela_status st = *found ? rela_buffer_append(out, value.text, value.len, err) : RELA_OK;
-    (void)pthread_mutex_unlock(&d->lock);
-    return st;
-}
-
-void rela_bpe_shelf_put(rela_bpe_shelf *s, const rela_cache_query *query, rela_span value)
-{
-    drawer *d = &s->drawers[query->hash >> DRAWER_SHIFT & (DRAWERS - 1)];
-    (void)pthread_mutex_lock(&d->lock);
-    if (!get(d->cache, query).text) /* another thread may have been faster */
-        rela_bpe_cache_put(d->cache, query, value);
-    (void)pthread_mutex_unlock(&d->lock);
 }
 
 static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q)
@@ -217,12 +152,12 @@ static inline uint64_t hash(rela_span key, uint64_t first, uint64_t last)
 /* For one more entry of len bytes; false: leave it out. */
 static bool make_room(rela_bpe_cache *c, size_t len)
 {
-    if (c->n >= c->max || c->used + len > c->max * TEXT_PER_WORD) {
+    if (c->n >= WORDS_MAX || c->used + len > TEXT_MAX) {
         memset(c->slots, 0, (c->mask + 1) * sizeof *c->slots);
         c->n = 0;
         c->used = TEXT_START;
     }
-    if ((c->n + 1) * 2 > c->mask + 1 && !grow_slots(c))
+    if ((c->n + 1) * 3 > (c->mask + 1) * 2 && !grow_slots(c))
         return false;
     if (c->used + len <= c->cap)
         return true;
@@ -240,7 +175,7 @@ static bool make_room(rela_bpe_cache *c, size_t len)
 /* The lower half of a hash is not kept, so keys are hashed again. */
 static bool grow_slots(rela_bpe_cache *c)
 {
-    const size_t n = c->slots ? (c->mask + 1) * 4 : SLOTS_MIN;
+    const size_t n = c->slots ? (c->mask + 1) * 2 : SLOTS_MIN;
     slot *slots = rela_mem_zalloc(n * sizeof *slots);
     if (!slots)
         return false;

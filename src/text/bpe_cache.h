@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_cache.h - segmented words, bounded: what is full starts anew.
- *
- * A cache belongs to one thread. A shelf is shared: what one thread has segmented the others find
- * there when they meet the word for the first time. */
+/* src/text/bpe_cache.h - segmented words of one thread, bounded: when it is full it starts anew. */
 #ifndef RELA_TEXT_BPE_CACHE_H
 #define RELA_TEXT_BPE_CACHE_H
 
@@ -24,10 +21,8 @@ typedef struct rela_cache_query {
 
 enum { RELA_CACHE_PAD = 16 };
 
-typedef struct rela_bpe_shelf rela_bpe_shelf;
-
-rela_bpe_cache *rela_bpe_cache_create(size_t max_words); /* a power of 2; NULL: out of memory */
-void rela_bpe_cache_destroy(rela_bpe_cache *c);          /* NULL is fine */
+rela_bpe_cache *rela_bpe_cache_create(void);    /* NULL when out of memory */
+void rela_bpe_cache_destroy(rela_bpe_cache *c); /* NULL is fine */
 
 /* Fills in the values of n queries. Several at a time are faster: memory for all of them is fetched
  * while the first ones are dealt with. */
@@ -36,13 +31,5 @@ void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, siz
 /* Adds the value of a query that found none. Failure to grow is no error: the cache just stays
  * small. */
 void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value);
-
-rela_bpe_shelf *rela_bpe_shelf_create(void); /* NULL when out of memory */
-void rela_bpe_shelf_destroy(rela_bpe_shelf *s);
-
-/* For a query that a cache has not found: appends the value if it is there. */
-rela_status rela_bpe_shelf_get(bool *found, rela_buffer *out, rela_bpe_shelf *s,
-                               const rela_cache_query *query, rela_error *err);
-void rela_bpe_shelf_put(rela_bpe_shelf *s, const rela_cache_query *query, rela_span value);
 
 #endif

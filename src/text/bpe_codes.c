@@ -21,6 +21,7 @@ static rela_status read_version(rela_bpe *b, rela_span line, rela_error *err);
 static rela_status read_merge(rela_bpe *b, rela_span line, rela_buffer *joint, rela_error *err);
 static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error *err);
 static bool grow_slots(rela_bpe *b);
+static void place(uint32_t *slots, size_t mask, const rela_bpe_merge *m, uint32_t rank);
 static rela_status find_origins(rela_bpe *b, rela_error *err);
 static rela_status find_letters(rela_bpe *b, rela_error *err);
 static rela_status copy_options(rela_bpe *b, const rela_bpe_options *o, rela_error *err);
@@ -48,10 +49,8 @@ rela_status rela_bpe_parse(rela_bpe **out, const char *name, const char *codes, 
     rela_status st = copy_options(b, o, err);
     if (st == RELA_OK) {
         b->symbols = rela_map_create(0);
-        b->shelf = rela_bpe_shelf_create();
-        st = b->symbols && b->shelf && grow_slots(b)
-                 ? read_codes(b, codes, len, o->merges, err)
-                 : rela_fail(err, RELA_NOMEM, "no memory for the codes");
+        st = b->symbols && grow_slots(b) ? read_codes(b, codes, len, o->merges, err)
+                                         : rela_fail(err, RELA_NOMEM, "no memory for the codes");
         if (st == RELA_OK)
             st = find_origins(b, err);
         if (st == RELA_OK)
@@ -87,7 +86,6 @@ void rela_bpe_free(rela_bpe *b)
     rela_map_destroy(b->symbols);
     rela_map_destroy(b->vocabulary);
     rela_glossary_destroy(b->glossary);
-    rela_bpe_shelf_destroy(b->shelf);
     rela_mem_free(b->merges);
     rela_mem_free(b->slots);
     rela_mem_free(b->origin);
@@ -194,16 +192,13 @@ static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error 
     b->merges = merges;
     const uint32_t rank = (uint32_t)b->n_merges;
     merges[rank] = (rela_bpe_merge){ symbols[0], symbols[1], symbols[2], rank };
-    const uint32_t first = rela_bpe_find(b, symbols[0], symbols[1])->rank;
+    const uint32_t first = rela_bpe_rank(b, symbols[0], symbols[1]);
     b->n_merges++;
     if (first != RELA_RANK_NONE) {
         merges[first].last = rank;
         return RELA_OK;
     }
-    size_t i = rela_pair_hash(symbols[0], symbols[1]) & b->slot_mask;
-    while (b->slots[i].rank != RELA_RANK_NONE)
-        i = (i + 1) & b->slot_mask;
-    b->slots[i] = (rela_bpe_slot){ symbols[0], symbols[1], rank, symbols[2] };
+    place(b->slots, b->slot_mask, &merges[rank], rank);
     if (b->n_merges * 2 > b->slot_mask && !grow_slots(b))
         return rela_fail(err, RELA_NOMEM, "no memory for more merges");
     return RELA_OK;
@@ -212,23 +207,28 @@ static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error 
 static bool grow_slots(rela_bpe *b)
 {
     const size_t n = b->slots ? (b->slot_mask + 1) * 2 : SLOTS_MIN;
-    rela_bpe_slot *slots = rela_mem_array(n, sizeof *slots);
+    uint32_t *slots = rela_mem_array(n, sizeof *slots);
     if (!slots)
         return false;
     memset(slots, 0xFF, n * sizeof *slots); /* RELA_RANK_NONE everywhere */
     for (size_t k = 0; b->slots && k <= b->slot_mask; k++) {
-        const rela_bpe_slot old = b->slots[k];
-        if (old.rank == RELA_RANK_NONE)
-            continue;
-        size_t i = rela_pair_hash(old.left, old.right) & (n - 1);
-        while (slots[i].rank != RELA_RANK_NONE)
-            i = (i + 1) & (n - 1);
-        slots[i] = old;
+        const uint32_t rank = b->slots[k] & RELA_RANK_MASK;
+        if (b->slots[k] != RELA_RANK_NONE)
+            place(slots, n - 1, &b->merges[rank], rank);
     }
     rela_mem_free(b->slots);
     b->slots = slots;
     b->slot_mask = n - 1;
     return true;
+}
+
+static void place(uint32_t *slots, size_t mask, const rela_bpe_merge *m, uint32_t rank)
+{
+    const uint64_t hash = rela_pair_hash(m->left, m->right);
+    size_t i = hash & mask;
+    while (slots[i] != RELA_RANK_NONE)
+        i = (i + 1) & mask;
+    slots[i] = (uint32_t)(hash >> 56) << RELA_RANK_BITS | rank;
 }
 
 /* If several merges make the same symbol, subword-nmt undoes the one whose last mention comes
@@ -242,7 +242,7 @@ static rela_status find_origins(rela_bpe *b, rela_error *err)
     memset(b->origin, 0xFF, n * sizeof *b->origin); /* RELA_RANK_NONE everywhere */
     for (size_t i = 0; i < b->n_merges; i++) {
         const rela_bpe_merge *m = &b->merges[i];
-        if (rela_bpe_find(b, m->left, m->right)->rank != i)
+        if (rela_bpe_rank(b, m->left, m->right) != i)
             continue;
         uint32_t *origin = &b->origin[m->joint];
         if (*origin == RELA_RANK_NONE || m->last < b->merges[*origin].last)

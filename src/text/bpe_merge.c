@@ -114,7 +114,7 @@ static void join(rela_bpe_unit *u, const rela_bpe *b, size_t i)
     const uint32_t gone = u[i].after;
     u[gone].rank = RELA_RANK_NONE;
     u[gone].drawn = RELA_RANK_NONE;
-    u[i].symbol = u[i].joint;
+    u[i].symbol = b->merges[u[i].rank].joint;
     u[i].after = u[gone].after;
     if (u[i].after != RELA_UNIT_NONE)
         u[u[i].after].before = (uint32_t)i;
@@ -126,12 +126,8 @@ static void join(rela_bpe_unit *u, const rela_bpe *b, size_t i)
 /* Looks up the merge of a unit with the next one. */
 static void rate(rela_bpe_unit *u, const rela_bpe *b, size_t i)
 {
-    u[i].rank = RELA_RANK_NONE;
-    if (u[i].after == RELA_UNIT_NONE)
-        return;
-    const rela_bpe_slot *s = rela_bpe_find(b, u[i].symbol, u[u[i].after].symbol);
-    u[i].rank = s->rank;
-    u[i].joint = s->joint;
+    u[i].rank = u[i].after == RELA_UNIT_NONE ? RELA_RANK_NONE
+                                             : rela_bpe_rank(b, u[i].symbol, u[u[i].after].symbol);
 }
 
 /* Nothing to do for a unit without a merge. */

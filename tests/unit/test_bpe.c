@@ -9,6 +9,7 @@
 #include "text/bpe.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,15 +164,14 @@ static void merge_plainly(rela_buffer *out, const rela_bpe *b, const char *word,
     for (;;) {
         uint32_t best = RELA_RANK_NONE;
         for (size_t i = 0; i + 1 < n; i++) {
-            const uint32_t rank = rela_bpe_find(b, symbols[i], symbols[i + 1])->rank;
+            const uint32_t rank = rela_bpe_rank(b, symbols[i], symbols[i + 1]);
             best = rank < best ? rank : best;
         }
         if (best == RELA_RANK_NONE)
             break;
         size_t k = 0;
         for (size_t i = 0; i < n; k++) {
-            const bool joins =
-                i + 1 < n && rela_bpe_find(b, symbols[i], symbols[i + 1])->rank == best;
+            const bool joins = i + 1 < n && rela_bpe_rank(b, symbols[i], symbols[i + 1]) == best;
             starts[k] = starts[i];
             symbols[k] = joins ? b->merges[best].joint : symbols[i];
             i += joins ? 2 : 1;
@@ -362,6 +362,57 @@ static void dropout_depends_on_seed_line_and_word_only(void **state)
     rela_mem_free(codes);
 }
 
+typedef struct worker {
+    const rela_bpe *bpe;
+    const char *text;
+    size_t len;
+    rela_buffer out;
+    rela_status status;
+} worker;
+
+static void *segment_all(void *ctx)
+{
+    worker *w = ctx;
+    rela_bpe_scratch *s = NULL;
+    const char *at = w->text;
+    rela_span line;
+    w->status = rela_bpe_scratch_create(&s, w->bpe, NULL);
+    while (w->status == RELA_OK && rela_next_line(&line, &at, w->text + w->len))
+        w->status = rela_bpe_apply(&w->out, s, line.text, line.len, 1, NULL);
+    rela_bpe_scratch_destroy(s);
+    return NULL;
+}
+
+static void threads_share_the_codes(void **state)
+{
+    (void)state;
+    enum { N = 3 };
+    static const char *const GLOSSARIES[] = { "USA", "[0-9]+" };
+    size_t len = 0;
+    char *codes = read_golden("codes-default", &len), *text = read_golden("corpus.txt", &len);
+    rela_bpe_options o;
+    rela_bpe_options_init(&o);
+    o.glossaries = GLOSSARIES;
+    o.n_glossaries = 2;
+    rela_bpe *b = parse(codes, &o);
+    worker workers[N];
+    pthread_t threads[N];
+    for (int i = 0; i < N; i++) {
+        workers[i] = (worker){ .bpe = b, .text = text, .len = len };
+        assert_int_equal(pthread_create(&threads[i], NULL, segment_all, &workers[i]), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        CHECK(workers[i].status == RELA_OK, "thread %d: status %d", i, (int)workers[i].status);
+        CHECK(strcmp(workers[i].out.data, workers[0].out.data) == 0, "thread %d differs", i);
+    }
+    for (int i = 0; i < N; i++)
+        rela_buffer_free(&workers[i].out);
+    rela_bpe_free(b);
+    rela_mem_free(text);
+    rela_mem_free(codes);
+}
+
 static void undo_removes_separators(void **state)
 {
     (void)state;
@@ -405,6 +456,7 @@ int main(void)
         cmocka_unit_test(codes_of_any_version_are_understood),
         cmocka_unit_test(dropout_leaves_merges_out_at_its_rate),
         cmocka_unit_test(dropout_depends_on_seed_line_and_word_only),
+        cmocka_unit_test(threads_share_the_codes),
         cmocka_unit_test(undo_removes_separators),
         cmocka_unit_test(bad_options_are_refused),
     };
