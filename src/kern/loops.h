@@ -27,15 +27,13 @@ static inline real rmax(real a, real b)
 }
 
 /* exp(x) by 2^n * e^r, |r| <= ln(2)/2, polynomial of degree 6 (Cephes coefficients); relative
- * error below 2e-7 in float. Inputs are clamped to where the result is finite and normal. */
-static inline real fast_exp(real x)
+ * error below 2e-7 in float, for x in [-87, 88]. */
+static inline real exp_within(real x)
 {
     if (sizeof(real) == sizeof(double))
         return (real)exp((double)x);
     const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
-    float f = (float)x;
-    f = f < -87.0f ? -87.0f : f;
-    f = f > 88.0f ? 88.0f : f;
+    const float f = (float)x;
     const float shifted = f * 1.44269504f + magic;
     const float n = shifted - magic;
     float r = f - n * 0.693359375f;
@@ -55,9 +53,23 @@ static inline real fast_exp(real x)
     return (real)(p * two_n.f);
 }
 
+/* The same for any x, clamped to where the result is finite and normal. */
+static inline real fast_exp(real x)
+{
+    if (sizeof(real) == sizeof(float)) {
+        x = x < -87 ? -87 : x;
+        x = x > 88 ? 88 : x;
+    }
+    return exp_within(x);
+}
+
+/* Clamped well inside the normal numbers: compilers compute the clamped case for all lanes, and a
+ * product with a subnormal number takes a hundred times as long as any other. */
 static inline real sigmoid(real x)
 {
-    return 1 / (1 + fast_exp(-x));
+    x = x < -40 ? -40 : x;
+    x = x > 40 ? 40 : x;
+    return 1 / (1 + exp_within(-x));
 }
 
 static inline uint32_t drop_hash(uint32_t key0, uint32_t key1, uint32_t position)
@@ -107,8 +119,12 @@ static inline real drop_factor(const rela_drop *d, uint32_t position)
     }
 
 MM_BLOCK(6, 2)
+MM_BLOCK(4, 2)
+MM_BLOCK(2, 2)
 MM_BLOCK(1, 2)
 MM_BLOCK(6, 1)
+MM_BLOCK(4, 1)
+MM_BLOCK(2, 1)
 MM_BLOCK(1, 1)
 
 /* The last columns, fewer than a vector: same order of sums as above, one element at a time. */
@@ -137,6 +153,10 @@ static void mm(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, c
         size_t i = 0;
         for (; i + 6 <= m; i += 6)
             mm_6x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+        for (; i + 4 <= m; i += 4)
+            mm_4x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+        for (; i + 2 <= m; i += 2)
+            mm_2x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
         for (; i < m; i++)
             mm_1x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
     }
@@ -144,6 +164,10 @@ static void mm(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, c
         size_t i = 0;
         for (; i + 6 <= m; i += 6)
             mm_6x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+        for (; i + 4 <= m; i += 4)
+            mm_4x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
+        for (; i + 2 <= m; i += 2)
+            mm_2x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
         for (; i < m; i++)
             mm_1x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
     }
@@ -566,6 +590,6 @@ const rela_kern LEVEL = {
     .packed = packed,
     .gather_scores = gather_scores,
     .gather_mix = gather_mix,
-    .log_sum_exp = log_sum_exp,
+    .exp_sum = exp_sum,
     .top = top,
 };
