@@ -10,7 +10,6 @@
 
 static void choose(rela_session *s, rela_sentence *x);
 static size_t collect(rela_session *s, const rela_sentence *x);
-static size_t best_of(const rela_candidate *lists, const size_t *next, const size_t *end, size_t n);
 static bool can_improve(const rela_session *s, const rela_sentence *x, double logp);
 
 const rela_strategy rela_strategy_beam = { choose };
@@ -33,40 +32,27 @@ static void choose(rela_session *s, rela_sentence *x)
         rela_session_extend(s, live[i]->row, live[i]->token, live[i]->logp);
 }
 
-/* The 2 * beam best extensions, best first, to the front of the pool; returns their number. Of
- * equal ones the earlier row and the smaller symbol come first. */
+/* The 2 * beam best extensions, best first; returns their number. The lists of the rows are sorted:
+ * they only have to be merged. Of equal ones the earlier row and the smaller symbol come first. */
 static size_t collect(rela_session *s, const rela_sentence *x)
 {
-    const size_t most = 2 * s->width;
-    rela_candidate *lists = s->pool + most; /* one sorted list per row */
-    size_t next[RELA_BEAM_MAX], end[RELA_BEAM_MAX];
-    for (size_t i = 0; i < x->n; i++) {
-        const size_t row = x->first + i;
-        const size_t n = s->k->top(s->top, s->logits + row * s->vocabulary, s->vocabulary, most);
-        next[i] = i * most;
-        end[i] = next[i] + n;
-        for (size_t j = 0; j < n; j++)
-            lists[next[i] + j] =
-                (rela_candidate){ (uint32_t)row, (int32_t)s->top[j],
-                                  s->rows.logp[row] + rela_row_logp(s, row, s->top[j]) };
-    }
-    size_t n = 0;
-    for (; n < most; n++) {
-        const size_t i = best_of(lists, next, end, x->n);
-        if (i == x->n)
+    size_t next[RELA_BEAM_MAX] = { 0 }, n = 0;
+    for (; n < s->list; n++) {
+        rela_candidate best = { .token = RELA_PAD };
+        for (size_t i = 0; i < x->n; i++) {
+            const size_t row = x->first + i, at = row * s->list + next[i];
+            if (next[i] == s->n_best[row])
+                continue;
+            const double logp = s->rows.logp[row] + ((double)s->best[at] - s->lse[row]);
+            if (best.token == RELA_PAD || logp > best.logp)
+                best = (rela_candidate){ (uint32_t)row, (int32_t)s->best_at[at], logp };
+        }
+        if (best.token == RELA_PAD)
             break;
-        s->pool[n] = lists[next[i]++];
+        next[best.row - x->first]++;
+        s->pool[n] = best;
     }
     return n;
-}
-
-static size_t best_of(const rela_candidate *lists, const size_t *next, const size_t *end, size_t n)
-{
-    size_t best = n;
-    for (size_t i = 0; i < n; i++)
-        if (next[i] < end[i] && (best == n || lists[next[i]].logp > lists[next[best]].logp))
-            best = i;
-    return best;
 }
 
 /* Whether a live hypothesis of this log-probability, which can only fall, may still enter the

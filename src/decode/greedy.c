@@ -9,10 +9,10 @@ const rela_strategy rela_strategy_greedy = { choose };
 static void choose(rela_session *s, rela_sentence *x)
 {
     for (size_t row = x->first; row < x->first + x->n; row++) {
-        uint32_t best = 0;
-        if (s->k->top(&best, s->logits + row * s->vocabulary, s->vocabulary, 1) == 0)
+        if (s->n_best[row] == 0)
             continue;
-        const double logp = s->rows.logp[row] + rela_row_logp(s, row, best);
+        const uint32_t best = s->best_at[row * s->list];
+        const double logp = s->rows.logp[row] + ((double)s->best[row * s->list] - s->lse[row]);
         if (best == RELA_EOS)
             rela_session_end(s, x, row, logp);
         else

@@ -27,7 +27,7 @@ static void choose(rela_session *s, rela_sentence *x)
         const uint32_t token = all ? draw_any(s, logits, u) : draw_best(s, logits, u);
         if (token >= s->vocabulary)
             continue;
-        const double logp = s->rows.logp[row] + rela_row_logp(s, row, token);
+        const double logp = s->rows.logp[row] + ((double)logits[token] - s->lse[row]);
         if (token == RELA_EOS)
             rela_session_end(s, x, row, logp);
         else
@@ -54,7 +54,7 @@ static uint32_t draw_any(const rela_session *s, const real *logits, double u)
 {
     const size_t v = s->vocabulary;
     const real factor = (real)(1 / s->options->temperature);
-    real *p = s->probabilities;
+    real *p = s->sorted;
     for (size_t i = 0; i < v; i++)
         p[i] = logits[i] * factor;
     s->k->softmax(p, p, v);
@@ -90,26 +90,26 @@ static uint32_t draw_best(const rela_session *s, const real *logits, double u)
     double all = 0, sum = 0;
     size_t n = 0, kept = 0;
     while (1) {
-        n = s->k->top(s->top, logits, s->vocabulary, guess);
+        n = s->k->top(s->order, s->sorted, 0, guess, logits, s->vocabulary, 0);
         if (n == 0)
             return (uint32_t)s->vocabulary;
-        const double best = (double)logits[s->top[0]];
+        const double best = (double)s->sorted[0];
         if (all <= 0 && o->top_p < 1)
             all = mass(s, logits, best);
         sum = 0;
         for (kept = 0; kept < n && (kept == 0 || sum < o->top_p * all || o->top_p >= 1); kept++)
-            sum += exp(((double)logits[s->top[kept]] - best) / o->temperature);
+            sum += exp(((double)s->sorted[kept] - best) / o->temperature);
         if (kept < n || n < guess || guess == most || sum >= o->top_p * all)
             break;
         guess = guess * GROWTH < most ? guess * GROWTH : most;
     }
-    const double best = (double)logits[s->top[0]];
+    const double best = (double)s->sorted[0];
     double rest = u * sum;
     size_t i = 0;
     for (; i + 1 < kept; i++) {
-        rest -= exp(((double)logits[s->top[i]] - best) / o->temperature);
+        rest -= exp(((double)s->sorted[i] - best) / o->temperature);
         if (rest < 0)
             break;
     }
-    return s->top[i];
+    return s->order[i];
 }

@@ -13,9 +13,6 @@ static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size);
 static void load(rela_session *s, const rela_source *sources, size_t n);
 static rela_status step(rela_session *s, rela_error *err);
 static rela_status make_room(rela_session *s, rela_error *err);
-static void predict(rela_session *s);
-static void average(rela_session *s);
-static void forbid(rela_session *s, const rela_sentence *x);
 static void force(rela_session *s, rela_sentence *x);
 static void cut(rela_session *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n);
 static void advance(rela_session *s);
@@ -102,6 +99,8 @@ rela_status rela_search_run(rela_session *s, rela_search_result *results,
     s->strategy = samples        ? &rela_strategy_sample
                   : o->beam == 1 ? &rela_strategy_greedy
                                  : &rela_strategy_beam;
+    s->whole = samples || s->n_nets > 1;
+    s->list = samples ? 0 : o->beam == 1 ? 1 : 2 * o->beam;
     if ((st = prepare(s, sources, n, err)) != RELA_OK)
         return st;
     const rela_tokens src = { s->src_ids, s->src_at, s->n_sentences };
@@ -215,12 +214,17 @@ static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size)
         s->sentences[i].ended = ended + i * 2 * s->width;
     plan_rows(&s->rows, p, size->rows, s->ld_history);
     plan_rows(&s->next, p, size->rows, s->ld_history);
-    s->logits = rela_plan_reals(p, size->rows * s->vocabulary);
+    s->logits = rela_plan_reals(p, size->rows * (s->whole ? s->vocabulary : RELA_SLICE));
     s->other = rela_plan_reals(p, s->n_nets > 1 ? size->rows * s->vocabulary : 0);
     s->lse = rela_plan_take(p, size->rows, sizeof *s->lse);
-    s->top = rela_plan_take(p, samples ? s->vocabulary : 2 * s->width, sizeof *s->top);
-    s->pool = rela_plan_take(p, samples ? 0 : 2 * s->width * (s->width + 1), sizeof *s->pool);
-    s->probabilities = rela_plan_reals(p, samples ? s->vocabulary : 0);
+    s->sums = rela_plan_take(p, size->rows, sizeof *s->sums);
+    s->best_at = rela_plan_take(p, size->rows * s->list, sizeof *s->best_at);
+    s->best = rela_plan_reals(p, size->rows * s->list);
+    s->n_best = rela_plan_take(p, size->rows, sizeof *s->n_best);
+    s->forced = rela_plan_take(p, size->rows, sizeof *s->forced);
+    s->pool = rela_plan_take(p, 2 * s->width, sizeof *s->pool);
+    s->order = rela_plan_take(p, samples ? s->vocabulary : 0, sizeof *s->order);
+    s->sorted = rela_plan_reals(p, samples ? s->vocabulary : 0);
     s->src_ids = rela_plan_take(p, size->src_rows, sizeof *s->src_ids);
     s->src_at = rela_plan_take(p, n + 1, sizeof *s->src_at);
 }
@@ -264,7 +268,7 @@ static rela_status step(rela_session *s, rela_error *err)
     const rela_status st = make_room(s, err);
     if (st != RELA_OK)
         return st;
-    predict(s);
+    rela_session_predict(s);
     s->next.n = 0;
     for (size_t first = 0, end = 0; first < s->rows.n; first = end) {
         rela_sentence *x = &s->sentences[s->rows.sentence[first]];
@@ -273,12 +277,10 @@ static rela_status step(rela_session *s, rela_error *err)
         x->first = first;
         x->n = end - first;
         const size_t before = s->next.n, position = s->rows.position[first];
-        if (position < x->source->n_prefix) {
+        if (position < x->source->n_prefix)
             force(s, x);
-        } else {
-            forbid(s, x);
+        else
             s->strategy->choose(s, x);
-        }
         if (s->next.n == before && x->n_ended == 0) /* no symbol is possible */
             cut(s, x, &s->rows, first, x->n);
         if (position + 1 >= x->limit) {
@@ -330,86 +332,12 @@ static rela_status make_room(rela_session *s, rela_error *err)
     return RELA_OK;
 }
 
-/* Keeps the weights of the chosen heads. */
-static void record(void *ctx, const rela_attn_view *v)
-{
-    rela_session *s = ctx;
-    const uint32_t number = (uint32_t)(v->layer * s->nets[0]->net->config.heads + v->head);
-    size_t at = number;
-    if (s->options->heads) {
-        at = 0;
-        while (at < s->n_heads && s->options->heads[at] != number)
-            at++;
-        if (at == s->n_heads)
-            return;
-    }
-    real *to = s->records + ((s->n_records + v->sentence) * s->n_heads + at) * s->ld_record;
-    memcpy(to, v->w, v->n * sizeof *v->w);
-}
-
-/* Runs all nets; logits and lse of all rows. */
-static void predict(rela_session *s)
-{
-    const size_t v = s->vocabulary;
-    const rela_attn_tap tap = { record, s };
-    rela_decoder_rows rows = { .n = s->rows.n,
-                               .token = s->rows.token,
-                               .position = s->rows.position,
-                               .sentence = s->rows.sentence,
-                               .history = s->rows.history,
-                               .ld = s->ld_history,
-                               .tap = s->n_heads ? &tap : NULL };
-    (void)rela_decoder_step(s->decoders[0], &rows);
-    rela_decoder_logits(s->decoders[0], s->logits, 0, rows.n);
-    rows.tap = NULL;
-    if (s->n_nets > 1) {
-        for (size_t i = 0; i < rows.n; i++)
-            s->k->softmax(s->logits + i * v, s->logits + i * v, v);
-        for (size_t i = 1; i < s->n_nets; i++) {
-            (void)rela_decoder_step(s->decoders[i], &rows);
-            rela_decoder_logits(s->decoders[i], s->other, 0, rows.n);
-            for (size_t j = 0; j < rows.n; j++)
-                s->k->softmax(s->other + j * v, s->other + j * v, v);
-            s->k->axpy(s->logits, 1, s->other, rows.n * v);
-        }
-        average(s);
-        return;
-    }
-    for (size_t i = 0; i < rows.n; i++)
-        s->lse[i] = s->k->log_sum_exp(s->logits + i * v, v);
-}
-
-/* Sums of probabilities become the logarithms of their means. */
-static void average(rela_session *s)
-{
-    for (size_t i = 0; i < s->rows.n; i++) {
-        real *row = s->logits + i * s->vocabulary;
-        for (size_t j = 0; j < s->vocabulary; j++)
-            row[j] = (real)log((double)row[j]);
-        s->lse[i] = log((double)s->n_nets);
-    }
-}
-
-/* Symbols that may not follow become impossible. */
-static void forbid(rela_session *s, const rela_sentence *x)
-{
-    const bool no_end = s->rows.position[x->first] < x->least;
-    for (size_t row = x->first; row < x->first + x->n; row++) {
-        real *logits = s->logits + row * s->vocabulary;
-        logits[RELA_PAD] = (real)-INFINITY;
-        if (s->options->forbid_unk)
-            logits[RELA_UNK] = (real)-INFINITY;
-        if (no_end)
-            logits[RELA_EOS] = (real)-INFINITY;
-    }
-}
-
 /* The next symbol is given. */
 static void force(rela_session *s, rela_sentence *x)
 {
     for (size_t row = x->first; row < x->first + x->n; row++) {
         const int32_t token = x->source->prefix[s->rows.position[row]];
-        const double logp = s->rows.logp[row] + rela_row_logp(s, row, (size_t)token);
+        const double logp = s->rows.logp[row] + s->forced[row] - s->lse[row];
         if (token == RELA_EOS)
             rela_session_end(s, x, row, logp);
         else

@@ -12,7 +12,10 @@
 #include "decode/search.h"
 #include "model/decoder.h"
 
-enum { RELA_NO_NODE = UINT32_MAX };
+enum {
+    RELA_NO_NODE = UINT32_MAX,
+    RELA_SLICE = 512 /* symbols whose logits exist at a time; a multiple of every panel */
+};
 
 /* One emitted symbol. */
 typedef struct rela_node {
@@ -78,12 +81,20 @@ struct rela_session {
     size_t n_sentences;
     rela_rows rows, next;
     size_t ld_history;
-    real *logits;         /* (rows, vocabulary); forbidden symbols are -INFINITY */
-    real *other;          /* the same for the further nets of an ensemble */
-    double *lse;          /* (rows): log-probability = logit - lse */
-    uint32_t *top;        /* (top_size) */
-    rela_candidate *pool; /* (width, 2 width) */
-    real *probabilities;  /* sampling: (vocabulary) */
+    /* Predictions: log-probability = logit - lse. Forbidden symbols are -INFINITY. */
+    bool whole;   /* all logits of a row are kept */
+    real *logits; /* (rows, vocabulary if whole, RELA_SLICE otherwise) */
+    real *other;  /* the same for the further nets of an ensemble */
+    double *lse;  /* (rows) */
+    rela_exp_sum *sums;
+    size_t list;          /* how many of the best symbols are wanted */
+    uint32_t *best_at;    /* (rows, list) symbols, best first */
+    real *best;           /* (rows, list) their logits */
+    uint32_t *n_best;     /* (rows) */
+    double *forced;       /* (rows) logit of the symbol that the prefix demands */
+    rela_candidate *pool; /* beam: (2 width) */
+    uint32_t *order;      /* sampling: (vocabulary) */
+    real *sorted;         /* sampling: (vocabulary) */
     int32_t *src_ids;
     uint32_t *src_at;
     void *block;
@@ -99,12 +110,6 @@ struct rela_session {
     rela_arena *arena; /* results */
 };
 
-/* Log-probability of a symbol after a row. */
-static inline double rela_row_logp(const rela_session *s, size_t row, size_t token)
-{
-    return (double)s->logits[row * s->vocabulary + token] - s->lse[row];
-}
-
 double rela_penalty(const rela_search_options *o, size_t length);
 
 /* The row lives on with one symbol more; logp: of the whole hypothesis. */
@@ -113,7 +118,10 @@ void rela_session_extend(rela_session *s, size_t row, int32_t token, double logp
 /* The row ends with the end symbol. Only the best `width` are kept. */
 void rela_session_end(rela_session *s, rela_sentence *x, size_t row, double logp);
 
-/* Checks, and how large a run becomes (check.c). */
+/* Logits, lists and sums of all rows (predict.c). */
+void rela_session_predict(rela_session *s);
+
+/* (check.c) */
 rela_status rela_search_check(const rela_session *s, const rela_source *sources, size_t n,
                               const rela_search_options *o, rela_error *err);
 

@@ -41,6 +41,12 @@ typedef struct rela_adam {
     real decay;        /* decoupled weight decay times the plain learning rate */
 } rela_adam;
 
+/* Sum of exponentials so far: exp(base) * sum. Starts as zeros. */
+typedef struct rela_exp_sum {
+    real base;
+    double sum;
+} rela_exp_sum;
+
 typedef struct rela_kern {
     const char *name; /* "portable", "avx2", "avx512", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
@@ -133,10 +139,13 @@ typedef struct rela_kern {
     void (*gather_mix)(real *z, const real *w, size_t ldw, const real *values, size_t ld,
                        const uint32_t *at, size_t n, size_t heads, size_t d_head);
 
-    double (*log_sum_exp)(const real *z, size_t n); /* n >= 1 */
-    /* Numbers of the largest of z (n), best first, equal ones in rising order; -INFINITY and NaN
-     * are never taken. Returns how many were found, at most most. */
-    size_t (*top)(uint32_t *at, const real *z, size_t n, size_t most);
+    /* Adds exp(z) of a part of a row, n >= 1, to the sum; returns the largest z. */
+    real (*exp_sum)(rela_exp_sum *sum, const real *z, size_t n);
+    /* Extends the list of the largest values of a row, best first and equal ones in rising order:
+     * at their numbers, best the values, have of them at most most. z (n) is the part of the row
+     * that begins with number first. -INFINITY and NaN are never taken. Returns the new have. */
+    size_t (*top)(uint32_t *at, real *best, size_t have, size_t most, const real *z, size_t n,
+                  size_t first);
 } rela_kern;
 
 /* Best table for this CPU; RELA_ISA in the environment may lower it. */

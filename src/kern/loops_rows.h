@@ -10,10 +10,31 @@
 enum {
     PANEL = 2 * LANES,                       /* columns kept side by side */
     ROWS_MOST = VECTOR_BYTES == 64 ? 12 : 6, /* rows whose sums fit the registers */
-    PANELS_MOST = 4                          /* of a block with a single row */
+    FETCH_FROM = 6 /* blocks: from here on there is time to fetch the next panel */
 };
 
 typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
+
+#ifndef LEVEL_LANES /* levels that have instructions for these define both */
+static inline real lane_sum(vec v)
+{
+    real part[LANES];
+    *(vec *)part = v;
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t i = 0; i < half; i++)
+            part[i] += part[i + half];
+    return part[0];
+}
+
+/* Bit i is set if lane i is above x. */
+static inline uint32_t above(const real *z, real x)
+{
+    uint32_t lanes = 0;
+    for (size_t i = 0; i < LANES; i++)
+        lanes |= (uint32_t)(z[i] > x) << i;
+    return lanes;
+}
+#endif
 
 static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n, size_t k)
 {
@@ -123,6 +144,15 @@ static void packed_last(const packed_block *g, size_t rows, size_t n)
         memcpy(g->c + i * g->ldc, c + i * PANEL, n * sizeof *c);
 }
 
+/* Part b of the next panel on its way to the second cache while this one is used. */
+static inline void fetch(const real *next, size_t size, size_t b, size_t blocks)
+{
+    enum { LINE = 64 / sizeof(real) };
+    const size_t end = size * (b + 1) / blocks;
+    for (size_t i = size * b / blocks; i < end; i += LINE)
+        __builtin_prefetch(next + i, 0, 2);
+}
+
 static void packed(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
                    size_t m, size_t n, size_t k, bool with_relu)
 {
@@ -137,6 +167,8 @@ static void packed(real *c, size_t ldc, const real *a, size_t lda, const real *p
     }
     for (; j < n; j += PANEL)
         for (size_t b = 0; b < blocks; b++) { /* blocks of about equal height */
+            if (blocks >= FETCH_FROM && j + PANEL < n)
+                fetch(p + (j + PANEL) * k, PANEL * k, b, blocks);
             const size_t first = m * b / blocks, rows = m * (b + 1) / blocks - first;
             const packed_block g = { c + first * ldc + j,
                                      a + first * lda,
@@ -155,13 +187,29 @@ static void packed(real *c, size_t ldc, const real *a, size_t lda, const real *p
 
 /* ---- attention of one query over rows kept anywhere ---- */
 
-static void gather_scores(real *s, size_t lds, const real *q, const real *keys, size_t ld,
-                          const uint32_t *at, size_t n, size_t heads, size_t d_head)
+/* One head whose width is a whole number of vectors. */
+static inline void gather_head(real *s, const real *q, const real *keys, size_t ld,
+                               const uint32_t *at, size_t n, size_t d_head)
 {
     for (size_t j = 0; j < n; j++) {
         const real *key = keys + at[j] * ld;
-        for (size_t h = 0; h < heads; h++)
-            s[h * lds + j] = dot(q + h * d_head, key + h * d_head, d_head);
+        vec sum = *(const vec *)q * *(const vec *)key;
+        for (size_t c = LANES; c < d_head; c += LANES)
+            sum += *(const vec *)(q + c) * *(const vec *)(key + c);
+        s[j] = lane_sum(sum);
+    }
+}
+
+static void gather_scores(real *s, size_t lds, const real *q, const real *keys, size_t ld,
+                          const uint32_t *at, size_t n, size_t heads, size_t d_head)
+{
+    for (size_t h = 0; h < heads; h++) {
+        const real *query = q + h * d_head, *key = keys + h * d_head;
+        if (d_head % LANES == 0)
+            gather_head(s + h * lds, query, key, ld, at, n, d_head);
+        else
+            for (size_t j = 0; j < n; j++)
+                s[h * lds + j] = dot(query, key + at[j] * ld, d_head);
     }
 }
 
@@ -176,43 +224,78 @@ static void gather_mix(real *z, const real *w, size_t ldw, const real *values, s
 
 /* ---- selection ---- */
 
-static double log_sum_exp(const real *z, size_t n)
+/* Sum of exp(z - base) and the largest z, in one pass; lanes are joined at the end. */
+static inline real exp_pass(double *sum, const real *z, size_t n, real base)
 {
-    const real most = row_max(z, n);
-    real sum = 0;
-    SIMD_SUM(sum)
-    for (size_t i = 0; i < n; i++)
-        sum += fast_exp(z[i] - most);
-    return (double)most + log((double)sum);
-}
-
-/* Keeps the best so far sorted; few enter after the first hundred or so. */
-static void top_insert(uint32_t *at, const real *z, size_t *have, size_t most, uint32_t i)
-{
-    size_t place = *have < most ? (*have)++ : most - 1;
-    for (; place > 0 && z[at[place - 1]] < z[i]; place--)
-        at[place] = at[place - 1];
-    at[place] = i;
-}
-
-static size_t top(uint32_t *at, const real *z, size_t n, size_t most)
-{
-    enum { STRETCH = 64 };
-    size_t have = 0, i = 0;
-    for (; i < n && have < most; i++)
-        if (z[i] > (real)-INFINITY)
-            top_insert(at, z, &have, most, (uint32_t)i);
-    while (i < n && most > 0) {
-        const size_t end = n - i < STRETCH ? n : i + STRETCH;
-        const real least = z[at[most - 1]];
-        real best = (real)-INFINITY; /* not z[i], which may be NaN */
-        SIMD_MAX(best)
-        for (size_t j = i; j < end; j++)
-            best = z[j] > best ? z[j] : best;
-        for (; i < end && best > least; i++)
-            if (z[i] > z[at[most - 1]])
-                top_insert(at, z, &have, most, (uint32_t)i);
-        i = end;
+    enum { TWO = 2 * LANES };
+    real part[TWO] = { 0 }, high[TWO], y[TWO];
+    for (size_t l = 0; l < TWO; l++)
+        high[l] = z[0];
+    size_t i = 0;
+    for (; i + TWO <= n; i += TWO) {
+        SIMD for (size_t l = 0; l < TWO; l++)
+        {
+            high[l] = rmax(z[i + l], high[l]);
+            const real x = z[i + l] - base;
+            y[l] = rmax(x, -87);
+        }
+        SIMD for (size_t l = 0; l < TWO; l++) part[l] += exp_within(y[l] < 88 ? y[l] : 88);
     }
+    for (size_t half = LANES; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++)
+            high[l] = rmax(high[l + half], high[l]);
+    real most = high[0];
+    *sum = (double)(lane_sum(*(const vec *)part) + lane_sum(*(const vec *)(part + LANES)));
+    for (; i < n; i++) {
+        most = rmax(z[i], most);
+        *sum += (double)fast_exp(z[i] - base);
+    }
+    return most;
+}
+
+static real exp_sum(rela_exp_sum *total, const real *z, size_t n)
+{
+    const real far = 40; /* from the base to what float still sums well */
+    double sum = 0;
+    const bool first = total->sum <= 0;
+    real most = first ? row_max(z, n) : exp_pass(&sum, z, n, total->base);
+    if (first || most > total->base + far) {
+        total->sum *= first ? 0 : exp((double)total->base - (double)most);
+        total->base = most;
+        most = exp_pass(&sum, z, n, most);
+    }
+    total->sum += sum;
+    return most;
+}
+
+static inline size_t top_insert(uint32_t *at, real *best, size_t have, size_t most, real z,
+                                size_t number)
+{
+    if (have == most && !(z > best[most - 1]))
+        return have;
+    size_t place = have < most ? have++ : most - 1;
+    for (; place > 0 && best[place - 1] < z; place--) {
+        at[place] = at[place - 1];
+        best[place] = best[place - 1];
+    }
+    at[place] = (uint32_t)number;
+    best[place] = z;
+    return have;
+}
+
+static size_t top(uint32_t *at, real *best, size_t have, size_t most, const real *z, size_t n,
+                  size_t first)
+{
+    size_t i = 0;
+    for (; i + LANES <= n && most > 0; i += LANES) {
+        const real least = have < most ? (real)-INFINITY : best[most - 1];
+        for (uint32_t lanes = above(z + i, least); lanes; lanes &= lanes - 1) {
+            const size_t j = i + (size_t)__builtin_ctz(lanes);
+            have = top_insert(at, best, have, most, z[j], first + j);
+        }
+    }
+    for (; i < n && most > 0; i++)
+        if (z[i] > (real)-INFINITY)
+            have = top_insert(at, best, have, most, z[i], first + i);
     return have;
 }

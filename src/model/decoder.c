@@ -12,6 +12,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Between rows as wide as the inner layer, which is often a power of two: without a gap all rows
+ * of a product would compete for the same few places in the cache. */
+enum { ROW_GAP = 16 };
+
 struct rela_decoder {
     const rela_frozen *frozen;
     rela_decoder_size size;
@@ -21,16 +25,16 @@ struct rela_decoder {
     real *r;    /* (rows, d) pre-norm: the residual stream */
     real *y;    /* (rows, d) output of a sublayer */
     real *z;    /* (rows, d) mixed values */
-    real *wide; /* (rows, max(3d, ffn)) */
+    real *wide; /* (rows, max(3d, ffn + gap)) */
     rela_norm_stats *stats;
     rela_attn_scratch enc_scratch;
     rela_cache_scratch scratch;
     uint32_t *src_at; /* (sentences + 1) */
     size_t *keys_at;  /* (sentences + 1): place of the transposed keys, in units of d reals */
-    size_t n_sentences, keys_total;
-    real *keys_t; /* (layers, keys_total, d) */
-    real *values; /* (layers, src_rows, d) */
-    void *slots;  /* allocation of the cache */
+    size_t keys_total, n_rows; /* n_rows: of the last step */
+    real *keys_t;              /* (layers, keys_total, d) */
+    real *values;              /* (layers, src_rows, d) */
+    void *slots;               /* allocation of the cache */
     size_t n_slots;
     rela_cache cache;
 };
@@ -139,6 +143,7 @@ const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows)
 {
     const rela_net *n = d->frozen->net;
     assert(rows->n <= d->size.rows);
+    d->n_rows = rows->n;
     embed_rows(d, rows);
     start(d, rows->n, true);
     for (size_t i = 0; i < n->config.dec_layers; i++) {
@@ -152,11 +157,13 @@ const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows)
     return d->x;
 }
 
-void rela_decoder_logits(const rela_decoder *d, real *logits, size_t first, size_t n)
+void rela_decoder_logits(const rela_decoder *d, real *logits, size_t ld, size_t first, size_t n)
 {
     const rela_config *c = &d->frozen->net->config;
-    d->frozen->net->k->packed(logits, c->vocab_tgt, d->x + first * c->d, c->d, d->frozen->output,
-                              NULL, n, c->vocab_tgt, c->d, false);
+    const rela_kern *k = d->frozen->net->k;
+    assert(first % k->panel == 0 && first + n <= c->vocab_tgt);
+    k->packed(logits, ld, d->x, c->d, d->frozen->output + first * c->d, NULL, d->n_rows, n, c->d,
+              false);
 }
 
 /* ---- memory ---- */
@@ -166,7 +173,7 @@ static void plan(rela_decoder *d, rela_plan *p)
     const rela_config *c = &d->frozen->net->config;
     const rela_decoder_size *s = &d->size;
     const size_t rows = s->src_rows > s->rows ? s->src_rows : s->rows;
-    const size_t wide = 3 * c->d > c->ffn ? 3 * c->d : c->ffn;
+    const size_t wide = 3 * c->d > c->ffn + ROW_GAP ? 3 * c->d : c->ffn + ROW_GAP;
     const size_t len = s->src_len > s->steps ? s->src_len : s->steps;
     d->x = rela_plan_reals(p, rows * c->d);
     d->r = rela_plan_reals(p, c->pre_norm ? rows * c->d : 0);
@@ -276,9 +283,10 @@ static void ffn(const place *p)
     const rela_net *n = d->frozen->net;
     const rela_config *c = &n->config;
     const rela_ffn_at *at = &p->at->ffn;
-    n->k->packed(d->wide, c->ffn, d->x, c->d, p->w->up, n->weights + at->up_bias, p->rows, c->ffn,
-                 c->d, true);
-    n->k->packed(d->y, c->d, d->wide, c->ffn, p->w->down, NULL, p->rows, c->d, c->ffn, false);
+    const size_t ld = c->ffn + ROW_GAP;
+    n->k->packed(d->wide, ld, d->x, c->d, p->w->up, n->weights + at->up_bias, p->rows, c->ffn, c->d,
+                 true);
+    n->k->packed(d->y, c->d, d->wide, ld, p->w->down, NULL, p->rows, c->d, c->ffn, false);
     finish(p, n->weights + at->down_bias, p->decoder ? 2 : 1);
 }
 
@@ -316,7 +324,6 @@ static void remember(rela_decoder *d, const rela_tokens *src)
 {
     const rela_net *n = d->frozen->net;
     const size_t w = n->config.d, rows = src->at[src->n];
-    d->n_sentences = src->n;
     memcpy(d->src_at, src->at, (src->n + 1) * sizeof *d->src_at);
     d->keys_at[0] = 0;
     for (size_t i = 0; i < src->n; i++)

@@ -46,7 +46,8 @@ typedef struct rela_decoder_rows {
 
 /* Features (n, d) of the rows; lent until the next call. */
 const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows);
-/* logits (n, vocabulary) of the rows [first, first + n) of the last step. */
-void rela_decoder_logits(const rela_decoder *d, real *logits, size_t first, size_t n);
+/* Logits of the rows of the last step for the symbols [first, first + n): (rows, ld). first is a
+ * multiple of the kernels' panel. */
+void rela_decoder_logits(const rela_decoder *d, real *logits, size_t ld, size_t first, size_t n);
 
 #endif

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PROBE_LEN = 24, PROBE_VOCAB_MAX = 64, PROBE_ROWS = 64 };
+enum { PROBE_LEN = 24, PROBE_VOCAB_MAX = 1200, PROBE_ROWS = 64 };
 
 typedef struct probe {
     rela_net net;

@@ -70,7 +70,7 @@ static double walk_steps(probe *p, rela_decoder *d, const rela_source *sources, 
                                          .history = &w.history[0][0],
                                          .ld = PROBE_LEN };
         (void)rela_decoder_step(d, &rows);
-        rela_decoder_logits(d, logits, 0, 4);
+        rela_decoder_logits(d, logits, v, 0, v);
         for (size_t i = 0; i < 4; i++) {
             worst = fmax(worst, check_row(p, logits + i * v, &sources[i / 2], w.ids[i], t));
             w.ids[i][t] = (int32_t)(3 + rela_rng_below(&r, v - 3));

@@ -236,6 +236,33 @@ static void beam_follows_its_definition(void **state)
     }
 }
 
+/* More symbols than a slice of logits holds. */
+static void large_vocabularies_are_searched_in_full(void **state)
+{
+    (void)state;
+    static list want;
+    static const int32_t IDS[] = { 3, 1008, 515, 900 };
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        probe p;
+        rela_config c = probe_config("rela-g", 1027 + seed * 40);
+        c.enc_layers = c.dec_layers = 1;
+        probe_start(&p, &c, seed, 3);
+        rela_search_options o;
+        rela_search_options_init(&o);
+        o.beam = o.n_best = 3;
+        o.max_extra = 3;
+        const rela_source src = { .ids = IDS, .n = 4 };
+        const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
+        slow_beam(&q, &want);
+        rela_search_result got;
+        rela_session *s = NULL;
+        run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
+        compare(&got, &want, o.n_best, "slices");
+        rela_session_destroy(s);
+        probe_end(&p);
+    }
+}
+
 static void greedy_takes_the_best_symbol(void **state)
 {
     (void)state;
@@ -311,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wide_beam_finds_the_best_of_all),
         cmocka_unit_test(beam_follows_its_definition),
+        cmocka_unit_test(large_vocabularies_are_searched_in_full),
         cmocka_unit_test(greedy_takes_the_best_symbol),
         cmocka_unit_test(ensemble_is_the_mean_of_probabilities),
     };
