@@ -19,7 +19,7 @@ typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
 static inline real lane_sum(vec v)
 {
     real part[LANES];
-    *(vec *)part = v;
+    memcpy(part, &v, sizeof v);
     for (size_t half = LANES / 2; half > 0; half /= 2)
         for (size_t i = 0; i < half; i++)
             part[i] += part[i + half];
