@@ -172,7 +172,8 @@ static rela_status score(double *bleu, const rela_valid *v, const rela_search_re
     rela_status st =
         sums && stats ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the score");
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        const rela_hypothesis *h = &rela_search_results_at(r, i).best[0];
+        const rela_search_result result = rela_search_results_at(r, i);
+        const rela_hypothesis *h = &result.best[0];
         rela_buffer_clear(&text);
         st = rela_pipeline_decode(&text, v->scratch, h->ids, h->n, err);
         const char *ref = v->refs.items[i].text;

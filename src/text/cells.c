@@ -45,6 +45,13 @@ static void split_last_stop(rela_cells *l);
 static int left_of(const rela_cells *l, size_t i);
 static int right_of(const rela_cells *l, size_t i);
 
+void rela_cells_start(rela_cells *l, const char *text, size_t len)
+{
+    l->text = (rela_span){ text, len };
+    l->parts = (rela_parts){ NULL, 0, 0 };
+    l->items = NULL;
+}
+
 rela_status rela_cells_read(rela_cells *l, unsigned scripts, rela_error *err)
 {
     const rela_status st = make_room(l, err);

@@ -50,6 +50,9 @@ typedef struct rela_cells {
     rela_cell fixed[RELA_CELLS_FIXED]; /* enough for most lines */
 } rela_cells;
 
+/* Sets what reading and freeing rely on; the rest of the struct is large and stays as it is. */
+void rela_cells_start(rela_cells *l, const char *text, size_t len);
+
 /* Reads text and parts, which the caller has set, as is items: NULL or from an earlier call. */
 rela_status rela_cells_read(rela_cells *l, unsigned scripts, rela_error *err);
 void rela_cells_free(rela_cells *l); /* items and parts */

@@ -79,7 +79,7 @@ void rela_glossary_destroy(rela_glossary *g)
 {
     if (!g)
         return;
-    for (size_t i = 0; i < g->n; i++) {
+    for (size_t i = 0; g->entries && i < g->n; i++) {
         pcre2_code_free(g->entries[i].whole);
         pcre2_code_free(g->entries[i].find);
         pcre2_code_free(g->entries[i].split);

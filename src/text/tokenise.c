@@ -72,9 +72,7 @@ rela_status rela_tokenise(const rela_tokeniser *t, rela_buffer *out, const char 
     const size_t start = out->len;
     rela_buffer repaired = RELA_BUFFER_INIT, room = RELA_BUFFER_INIT;
     rela_cells l; /* large, so that only what is needed is set */
-    l.text = (rela_span){ text, len };
-    l.parts = (rela_parts){ NULL, 0, 0 };
-    l.items = NULL;
+    rela_cells_start(&l, text, len);
     rela_status st = rela_text_repair(&l.text, &repaired, err);
     if (st == RELA_OK && l.text.len >= UINT32_MAX)
         st = rela_fail(err, RELA_ARG, "a line of %zu bytes; expected less than 4 GiB", len);
