@@ -72,7 +72,7 @@ static const number_row NUMBERS[] = {
     { AT(valid_every),           false,  2500,   2500,   500,    200,     1,    1e9 },
     { AT(save_every),            false,  2500,   2500,   250,    100,     1,    1e9 },
     { AT(keep),                  false,  5,      5,      10,     3,       1,    10000 },
-    { AT(average),               false,  5,      5,      10,     3,       1,    10000 },
+    { AT(average),               false,  5,      5,      10,     1,       1,    10000 },
     { AT(patience),              false,  0,      0,      0,      0,       0,    1e9 },
     { AT(valid_beam),            false,  4,      4,      5,      4,       0,    64 },
 };
