@@ -34,7 +34,8 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
                                 uint64_t number, rela_error *err);
 static rela_status append_drawn(rela_buffer *out, rela_bpe_scratch *s, const group *g,
                                 uint64_t first, rela_rng *rng, rela_error *err);
-static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, rela_error *err);
+static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, const char *floor,
+                                rela_error *err);
 static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
                               rela_error *err);
 static rela_status append_gap(rela_buffer *out, rela_span gap, size_t room, rela_error *err);
@@ -158,7 +159,7 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
             g.words[g.n++].key = w.word;
         }
         st = s->bpe->dropout > 0 ? append_drawn(out, s, &g, done, &rng, err)
-                                 : append_known(out, s, &g, err);
+                                 : append_known(out, s, &g, line.text, err);
         if (st == RELA_OK && !more) /* what follows the last word */
             st = rela_buffer_append(out, w.gap.text, w.gap.len, err);
     }
@@ -178,10 +179,11 @@ static rela_status append_drawn(rela_buffer *out, rela_bpe_scratch *s, const gro
     return st;
 }
 
-static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, rela_error *err)
+static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, const char *floor,
+                                rela_error *err)
 {
     rela_status st = RELA_OK;
-    rela_bpe_cache_find(s->cache, g->words, g->n);
+    rela_bpe_cache_find(s->cache, g->words, g->n, floor);
     for (size_t i = 0; i < g->n && st == RELA_OK; i++) {
         const rela_span value = g->words[i].value;
         st = append_gap(out, g->gaps[i], value.len + RELA_CACHE_PAD, err);
@@ -199,7 +201,8 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
         }
         if ((st = append_new(out, s, &g->words[i], err)) != RELA_OK)
             return st;
-        rela_bpe_cache_find(s->cache, g->words + i + 1, g->n - i - 1); /* they may have moved */
+        /* What was found may have moved. */
+        rela_bpe_cache_find(s->cache, g->words + i + 1, g->n - i - 1, floor);
     }
     return st;
 }

@@ -5,11 +5,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum {
     SLOTS_MIN = 1 << 6,
-    TEXT_START = 1, /* place 0 stands for a free slot */
+    TEXT_START = 8, /* place 0 stands for a free slot */
     TEXT_MIN = 1 << 10,
     TEXT_MAX = 1 << 24, /* bytes of keys and values */
     WORDS_MAX = 1 << 18,
@@ -19,12 +20,13 @@ enum {
 
 typedef struct slot {
     uint32_t tag; /* upper half of the hash */
-    uint32_t at;  /* of the entry in text: lengths, key, value; 0: free */
+    uint32_t at;  /* of the entry in text: head, key unless it is short, value; 0: free */
 } slot;
 
-typedef struct lengths {
-    uint16_t key, value;
-} lengths;
+typedef struct head {
+    rela_cache_ends ends;
+    uint16_t key_len, value_len;
+} head;
 
 struct rela_bpe_cache {
     slot *slots; /* at most two of three are used: a small table stays near the processor */
@@ -35,8 +37,8 @@ struct rela_bpe_cache {
 };
 
 static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q);
-static inline void read_ends(uint64_t *first, uint64_t *last, const char *p, size_t n);
-static inline uint64_t hash(rela_span key, uint64_t first, uint64_t last);
+static inline rela_cache_ends read_ends(rela_span key, const char *floor);
+static inline uint64_t hash(rela_span key, rela_cache_ends ends);
 static bool make_room(rela_bpe_cache *c, size_t len);
 static bool grow_slots(rela_bpe_cache *c);
 
@@ -62,12 +64,13 @@ void rela_bpe_cache_destroy(rela_bpe_cache *c)
     rela_mem_free(c);
 }
 
-void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, size_t n)
+void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, size_t n,
+                         const char *floor)
 {
     for (size_t i = 0; i < n; i++) {
         rela_cache_query *q = &queries[i];
-        read_ends(&q->first, &q->last, q->key.text, q->key.len);
-        q->hash = hash(q->key, q->first, q->last);
+        q->ends = read_ends(q->key, floor);
+        q->hash = hash(q->key, q->ends);
         __builtin_prefetch(&c->slots[q->hash & c->mask]);
     }
     for (size_t i = 0; i < n; i++) {
@@ -82,18 +85,18 @@ void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, siz
 void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value)
 {
     const rela_span key = query->key;
-    const lengths n = { (uint16_t)key.len, (uint16_t)value.len };
-    if (key.len > KEY_MAX || value.len > UINT16_MAX ||
-        !make_room(c, sizeof n + key.len + value.len))
+    const head h = { query->ends, (uint16_t)key.len, (uint16_t)value.len };
+    const size_t rest = key.len > SHORT ? key.len : 0;
+    if (key.len > KEY_MAX || value.len > UINT16_MAX || !make_room(c, sizeof h + rest + value.len))
         return;
     size_t i = query->hash & c->mask;
     while (c->slots[i].at)
         i = (i + 1) & c->mask;
     c->slots[i] = (slot){ (uint32_t)(query->hash >> 32), (uint32_t)c->used };
-    memcpy(c->text + c->used, &n, sizeof n);
-    c->used += sizeof n;
-    memcpy(c->text + c->used, key.text, key.len);
-    c->used += key.len;
+    memcpy(c->text + c->used, &h, sizeof h);
+    c->used += sizeof h;
+    memcpy(c->text + c->used, key.text, rest);
+    c->used += rest;
     memcpy(c->text + c->used, value.text, value.len);
     c->used += value.len;
     c->n++;
@@ -106,45 +109,47 @@ static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q)
         if (c->slots[i].tag != tag)
             continue;
         const char *entry = c->text + c->slots[i].at;
-        uint64_t first = 0, last = 0;
-        lengths n;
-        memcpy(&n, entry, sizeof n);
-        entry += sizeof n;
-        if (n.key != q->key.len)
+        head h;
+        memcpy(&h, entry, sizeof h);
+        entry += sizeof h;
+        if (h.key_len != q->key.len || h.ends.first != q->ends.first || h.ends.last != q->ends.last)
             continue;
-        read_ends(&first, &last, entry, n.key);
-        if (first == q->first && last == q->last &&
-            (n.key <= SHORT || memcmp(entry, q->key.text, n.key) == 0))
-            return (rela_span){ entry + n.key, n.value };
+        if (h.key_len <= SHORT)
+            return (rela_span){ entry, h.value_len };
+        if (memcmp(entry, q->key.text, h.key_len) == 0)
+            return (rela_span){ entry + h.key_len, h.value_len };
     }
     return (rela_span){ NULL, 0 };
 }
 
-/* The first and the last eight bytes, which may overlap: all there is to a short key. */
-static inline void read_ends(uint64_t *first, uint64_t *last, const char *p, size_t n)
+/* The first and the last eight bytes, which may overlap; of a shorter key all bytes, twice. */
+static inline rela_cache_ends read_ends(rela_span key, const char *floor)
 {
-    if (n >= 8) {
-        memcpy(first, p, 8);
-        memcpy(last, p + n - 8, 8);
-    } else if (n >= 4) {
-        uint32_t a = 0, b = 0;
-        memcpy(&a, p, 4);
-        memcpy(&b, p + n - 4, 4);
-        *first = a;
-        *last = b;
-    } else {
-        *first = (unsigned char)p[0];
-        *last = (uint64_t)(unsigned char)p[n / 2] << 8 | (unsigned char)p[n - 1];
+    const char *end = key.text + key.len;
+    rela_cache_ends e = { 0, 0 };
+    if (end - floor < 8) {
+        memcpy(&e.last, key.text, key.len);
+        e.last = le64toh(e.last);
+        e.first = e.last;
+        return e;
     }
+    /* Without a branch, by reading what stands before a short key and shifting it out. */
+    const bool brief = key.len < 8;
+    const unsigned shift = brief ? 64 - 8 * (unsigned)key.len : 0;
+    memcpy(&e.first, brief ? end - 8 : key.text, 8);
+    memcpy(&e.last, end - 8, 8);
+    e.first = le64toh(e.first) >> shift;
+    e.last = le64toh(e.last) >> shift;
+    return e;
 }
 
 /* Short keys are hashed without a call. */
-static inline uint64_t hash(rela_span key, uint64_t first, uint64_t last)
+static inline uint64_t hash(rela_span key, rela_cache_ends ends)
 {
     if (key.len > SHORT)
         return rela_map_hash(key.text, key.len);
-    uint64_t h = (first + key.len) * UINT64_C(0x9E3779B97F4A7C15);
-    h = (h ^ h >> 32 ^ last) * UINT64_C(0xBF58476D1CE4E5B9);
+    uint64_t h = (ends.first + key.len) * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ h >> 32 ^ ends.last) * UINT64_C(0xBF58476D1CE4E5B9);
     h = (h ^ h >> 29) * UINT64_C(0x94D049BB133111EB);
     return h ^ h >> 32;
 }
@@ -183,12 +188,9 @@ static bool grow_slots(rela_bpe_cache *c)
         if (c->slots[k].at == 0)
             continue;
         const char *entry = c->text + c->slots[k].at;
-        lengths len;
-        memcpy(&len, entry, sizeof len);
-        const rela_span key = { entry + sizeof len, len.key };
-        uint64_t first = 0, last = 0;
-        read_ends(&first, &last, key.text, key.len);
-        size_t i = hash(key, first, last) & (n - 1);
+        head h;
+        memcpy(&h, entry, sizeof h);
+        size_t i = hash((rela_span){ entry + sizeof h, h.key_len }, h.ends) & (n - 1);
         while (slots[i].at)
             i = (i + 1) & (n - 1);
         slots[i] = c->slots[k];

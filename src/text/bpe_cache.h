@@ -11,12 +11,17 @@
 
 typedef struct rela_bpe_cache rela_bpe_cache;
 
+typedef struct rela_cache_ends {
+    uint64_t first, last; /* eight bytes each */
+} rela_cache_ends;
+
 typedef struct rela_cache_query {
     rela_span key;   /* not empty */
     rela_span value; /* lent until the next put; text NULL: not there. RELA_CACHE_PAD bytes from its
                         start may be read, however short it is. */
     /* private */
-    uint64_t hash, first, last;
+    uint64_t hash;
+    rela_cache_ends ends;
 } rela_cache_query;
 
 enum { RELA_CACHE_PAD = 16 };
@@ -25,8 +30,9 @@ rela_bpe_cache *rela_bpe_cache_create(void);    /* NULL when out of memory */
 void rela_bpe_cache_destroy(rela_bpe_cache *c); /* NULL is fine */
 
 /* Fills in the values of n queries. Several at a time are faster: memory for all of them is fetched
- * while the first ones are dealt with. */
-void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, size_t n);
+ * while the first ones are dealt with. floor: where the text that holds the keys starts. */
+void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, size_t n,
+                         const char *floor);
 
 /* Adds the value of a query that found none. Failure to grow is no error: the cache just stays
  * small. */
