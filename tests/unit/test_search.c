@@ -236,6 +236,38 @@ static void beam_follows_its_definition(void **state)
     }
 }
 
+/* A strong reward for length lets long hypotheses win late, a punishment of it short ones. */
+static void search_stops_when_nothing_can_win_any_more(void **state)
+{
+    (void)state;
+    static list want;
+    static const int32_t IDS[] = { 3, 6, 5, 7 };
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        probe p;
+        rela_config c = probe_config("rela-g", 8);
+        c.enc_layers = c.dec_layers = 1;
+        c.tie = RELA_TIE_NONE; /* or symbols repeat themselves and sentences hardly end */
+        probe_start(&p, &c, seed, 1 + (double)(seed % 4));
+        for (int sign = -1; sign <= 1; sign += 2) {
+            rela_search_options o;
+            rela_search_options_init(&o);
+            o.beam = o.n_best = 2;
+            o.penalty = RELA_PENALTY_POWER;
+            o.alpha = (seed % 3 == 0 ? 2 : 0.8) * sign;
+            o.max_extra = 12;
+            const rela_source src = { .ids = IDS, .n = 4 };
+            const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
+            slow_beam(&q, &want);
+            rela_search_result got;
+            rela_session *s = NULL;
+            run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
+            compare(&got, &want, o.n_best, sign > 0 ? "reward" : "punishment");
+            rela_session_destroy(s);
+        }
+        probe_end(&p);
+    }
+}
+
 /* More symbols than a slice of logits holds. */
 static void large_vocabularies_are_searched_in_full(void **state)
 {
@@ -338,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wide_beam_finds_the_best_of_all),
         cmocka_unit_test(beam_follows_its_definition),
+        cmocka_unit_test(search_stops_when_nothing_can_win_any_more),
         cmocka_unit_test(large_vocabularies_are_searched_in_full),
         cmocka_unit_test(greedy_takes_the_best_symbol),
         cmocka_unit_test(ensemble_is_the_mean_of_probabilities),
