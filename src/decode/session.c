@@ -51,6 +51,11 @@ rela_status rela_session_create(rela_session **out, const rela_frozen *const *ne
     }
     s->vocabulary = nets[0]->net->config.vocab_tgt;
     s->k = nets[0]->net->k;
+    if (s->vocabulary <= RELA_EOS) {
+        st = rela_fail(err, RELA_ARG, "the model has %zu target symbols; expected at least %d",
+                       s->vocabulary, RELA_EOS + 1);
+        goto out;
+    }
     for (size_t i = 0; i < n_nets; i++) {
         s->nets[i] = nets[i];
         if (nets[i]->net->config.vocab_tgt != s->vocabulary) {

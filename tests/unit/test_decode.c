@@ -580,6 +580,49 @@ static void bad_requests_are_refused(void **state)
     setting_end(&s);
 }
 
+static void nets_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_session *s = NULL;
+    probe a, b;
+    rela_config c = probe_config("rela-g", VOCAB);
+    probe_start(&a, &c, 1, 1);
+    c = probe_config("rela-g", VOCAB + 1);
+    probe_start(&b, &c, 1, 1);
+    const rela_frozen *nets[] = { &a.frozen, &b.frozen };
+    CHECK(rela_session_create(&s, nets, 2, &err) == RELA_ARG && !s && err.message[0],
+          "vocabularies of different size");
+    probe_end(&a);
+    c = probe_config("rela-g", 2); /* no end symbol */
+    probe_start(&a, &c, 1, 1);
+    CHECK(rela_session_create(&s, a.nets, 1, &err) == RELA_ARG && !s, "no end symbol");
+    probe_end(&a);
+    probe_end(&b);
+}
+
+/* Weights that are not numbers must not hang or crash a search. */
+static void broken_weights_end_the_search(void **state)
+{
+    (void)state;
+    setting s;
+    rela_error err;
+    setting_start(&s, 1);
+    for (size_t i = 0; i < s.p.net.config.d; i++)
+        s.p.net.weights[s.p.net.layout.output + 5 * s.p.net.config.d + i] = (real)NAN;
+    rela_frozen_deinit(&s.p.frozen);
+    CHECK_OK(rela_frozen_init(&s.p.frozen, &s.p.net, &err), err);
+    for (size_t beam = 1; beam <= 4; beam += 3)
+        for (int method = 0; method < 2; method++) {
+            s.o.beam = beam;
+            s.o.method = (rela_search_method)method;
+            run(&s, s.results, 0, SENTENCES);
+            for (size_t i = 0; i < SENTENCES; i++)
+                CHECK(s.results[i].n == 1, "sentence %zu: %zu results", i, s.results[i].n);
+        }
+    setting_end(&s);
+}
+
 /* ---- attention ---- */
 
 typedef struct seen {
@@ -641,6 +684,8 @@ int main(void)
         cmocka_unit_test(steady_state_allocates_nothing),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bad_requests_are_refused),
+        cmocka_unit_test(nets_that_do_not_fit_are_refused),
+        cmocka_unit_test(broken_weights_end_the_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
