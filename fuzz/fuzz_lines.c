@@ -51,8 +51,8 @@ static void read_blocks(lines *l, const char *path, const rela_reader_options *o
         l->too_long = l->status != RELA_OK && strstr(err.message, "longer than") != NULL;
         more = l->status == RELA_OK && block.len > 0;
         HOLDS(!more || (first == l->n + 1 && block.data[block.len - 1] == '\n'));
-        const char *at = block.data, *end = at + block.len;
-        for (rela_span line; more && rela_next_line(&line, &at, end); l->n++) {
+        const char *at = block.data, *end = more ? at + block.len : at;
+        for (rela_span line; rela_next_line(&line, &at, end); l->n++) {
             HOLDS(line.len <= options->max_line);
             HOLDS(rela_buffer_append(&l->text, line.text, line.len, NULL) == RELA_OK);
             HOLDS(rela_buffer_append_char(&l->text, '\n', NULL) == RELA_OK);

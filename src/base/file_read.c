@@ -186,21 +186,20 @@ rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max
 static rela_status start(rela_reader *r, rela_error *err)
 {
     static const char MARK[3] = "\xEF\xBB\xBF";
-    while (!r->started) {
+    rela_status st = r->decoded ? RELA_OK : more_decoded(r, err); /* makes the buffer */
+    while (st == RELA_OK && !r->started) {
         const size_t have = r->decoded_len - r->decoded_at;
         const size_t n = have < sizeof MARK ? have : sizeof MARK;
-        const bool same = n == 0 || memcmp(r->decoded + r->decoded_at, MARK, n) == 0;
+        const bool same = memcmp(r->decoded + r->decoded_at, MARK, n) == 0;
         if (same && n < sizeof MARK && !r->decoded_end) {
-            const rela_status st = more_decoded(r, err);
-            if (st != RELA_OK)
-                return st;
+            st = more_decoded(r, err);
             continue;
         }
         r->had_mark = same && n == sizeof MARK;
         r->decoded_at += r->had_mark ? n : 0;
         r->started = true;
     }
-    return RELA_OK;
+    return st;
 }
 
 /* Appends decoded bytes behind the unread ones, which move to the front. */
