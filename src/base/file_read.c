@@ -206,7 +206,7 @@ static rela_status start(rela_reader *r, rela_error *err)
 static rela_status more_decoded(rela_reader *r, rela_error *err)
 {
     const size_t rest = r->decoded_len - r->decoded_at;
-    if (r->decoded_at > 0 && rest)
+    if (r->decoded && r->decoded_at > 0 && rest)
         memmove(r->decoded, r->decoded + r->decoded_at, rest);
     r->decoded_at = 0;
     r->decoded_len = rest;
