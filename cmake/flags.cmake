@@ -14,7 +14,8 @@ if(RELA_WERROR)
 endif()
 if(RELA_SANITIZE)
   target_compile_options(rela_flags INTERFACE -fsanitize=${RELA_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+    -fno-sanitize-recover=all
+    $<$<C_COMPILER_ID:Clang>:-fno-sanitize=pointer-overflow>) # NULL + 0, which C23 allows
   target_link_options(rela_flags INTERFACE -fsanitize=${RELA_SANITIZE})
 else()
   target_compile_options(rela_flags INTERFACE
