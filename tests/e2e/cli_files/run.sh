@@ -81,7 +81,7 @@ code=0
 rm -f long
 
 # Output that fails, in all the ways it can.
-for target in /dev/full; do refuses 1 "$target: cannot be written: No space left" bpe undo in -o $target; done
+refuses 1 "/dev/full: cannot be written: No space left" bpe undo in -o /dev/full
 refuses 1 "no/such/dir" bpe undo in -o no/such/dir
 refuses 1 "Is a directory" bpe undo in -o .
 mkdir closed
