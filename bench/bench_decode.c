@@ -124,7 +124,7 @@ static double flops(const bench *b, const load *l)
     return 2 * sum;
 }
 
-static double run_once(const bench *b, const load *l, rela_session *session)
+static double run_once(const bench *b, const load *l, rela_searcher *searcher)
 {
     rela_error err;
     rela_search_options o;
@@ -138,13 +138,17 @@ static double run_once(const bench *b, const load *l, rela_session *session)
     const double start = now(l->threads);
     rela_status st = RELA_OK;
     if (l->threads > 1) {
+        rela_search_pool *pool = NULL;
         rela_search_results *all = NULL;
-        st = rela_search_all(&all, nets, 1, b->sources, b->n, &o, l->threads, &err);
+        st = rela_search_pool_create(&pool, nets, 1, l->threads, &err);
+        if (st == RELA_OK)
+            st = rela_search_pool_run(&all, pool, b->sources, b->n, &o, &err);
         rela_search_results_free(all);
+        rela_search_pool_destroy(pool);
     } else {
         rela_search_result *results = rela_mem_array(l->batch, sizeof *results);
         for (size_t i = 0; i < b->n && st == RELA_OK; i += l->batch)
-            st = rela_search_run(session, results, b->sources + i,
+            st = rela_search_run(searcher, results, b->sources + i,
                                  b->n - i < l->batch ? b->n - i : l->batch, &o, &err);
         rela_mem_free(results);
     }
@@ -157,14 +161,14 @@ static void measure(bench *b, const char *preset, const load *l)
 {
     rela_error err;
     double took[REPEATS_MAX];
-    rela_session *session = NULL;
+    rela_searcher *searcher = NULL;
     const rela_frozen *nets[] = { &b->frozen };
     make_sources(b, l);
-    if (rela_session_create(&session, nets, 1, &err) != RELA_OK)
+    if (rela_searcher_create(&searcher, nets, 1, &err) != RELA_OK)
         return;
     const double peak = product_rate(l->threads);
     for (int i = 0; i < l->repeats; i++)
-        took[i] = run_once(b, l, session);
+        took[i] = run_once(b, l, searcher);
     for (int i = 0; i < l->repeats; i++) /* few: sort in place */
         for (int j = 0; j + 1 < l->repeats; j++)
             if (took[j] > took[j + 1]) {
@@ -181,7 +185,7 @@ static void measure(bench *b, const char *preset, const load *l)
            (double)b->tokens / median, (double)b->tokens / took[l->repeats - 1],
            (double)b->tokens / took[0], rate, peak, rate / peak, peak_mb());
     (void)fflush(stdout);
-    rela_session_destroy(session);
+    rela_searcher_destroy(searcher);
     rela_mem_free(b->sources);
     rela_mem_free(b->ids);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/bench_step.c - speed of a training update: real target tokens per second, as a share of
  * the rate of one big product in the same run.
- *   bench_step [preset] [kind] [threads] [tokens] [length] [piece] [updates] */
+ *   bench_step [preset] [kind] [threads] [tokens] [length] [piece] [updates] [batches]
+ * Sentences are random and all of one length, or come from a file of batches. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "batches.h"
 #include "kern/gemm.h"
-#include "train/step.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { BIG = 1536 };
+enum { BIG = 1536, WARM = 2 };
 
 /* GFLOP/s of square products, one per thread at the same time. */
 static double product_rate(int threads)
@@ -38,14 +39,44 @@ static double product_rate(int threads)
 }
 
 /* Forward FLOPs of the products of one update, scores included, causal half once. */
-static double flops(const rela_config *c, size_t sentences, size_t len)
+static double flops(const rela_config *c, const rela_update *u)
 {
-    const double d = (double)c->d, f = (double)c->ffn, t = (double)len,
-                 rows = t * (double)sentences;
-    const double enc = (double)c->enc_layers * (4 * d * d + 2 * d * f);
-    const double dec = (double)c->dec_layers * (8 * d * d + 2 * d * f) + d * (double)c->vocab_tgt;
-    const double score = (double)c->dec_layers * d * 2 * (t + t / 2 + t);
-    return 2 * rows * (enc + dec + score);
+    const double d = (double)c->d, f = (double)c->ffn;
+    const double enc_layers = (double)c->enc_layers, dec_layers = (double)c->dec_layers;
+    double total = 0;
+    for (size_t i = 0; i < u->src.n; i++) {
+        const double s = u->src.at[i + 1] - u->src.at[i], t = u->tgt.at[i + 1] - u->tgt.at[i];
+        total += s * (enc_layers * (4 * d * d + 2 * d * f) + dec_layers * 2 * d * d);
+        total += t * (dec_layers * (6 * d * d + 2 * d * f) + d * (double)c->vocab_tgt);
+        total += 2 * d * (enc_layers * s * s + dec_layers * (t * t / 2 + t * s));
+    }
+    return 2 * total;
+}
+
+/* Updates of random sentences, all of one length. */
+static void made_update(rela_update *u, size_t tokens, size_t len, size_t vocabulary)
+{
+    const size_t n = tokens / len;
+    int32_t *ids = rela_mem_array(n * len, sizeof *ids);
+    uint32_t *at = rela_mem_array(n + 1, sizeof *at);
+    rela_rng r = rela_rng_start(1, 1);
+    for (size_t i = 0; i < n * len; i++)
+        ids[i] = (int32_t)rela_rng_below(&r, (uint32_t)vocabulary - 3) + 3;
+    for (size_t i = 0; i <= n; i++)
+        at[i] = (uint32_t)(i * len);
+    *u = (rela_update){ { ids, at, n }, { ids, at, n } };
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, by_value);
+    return n % 2 != 0 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
 int main(int argc, char **argv)
@@ -77,41 +108,39 @@ int main(int argc, char **argv)
         rela_stepper_create(&s, &net, &o, &err) != RELA_OK)
         return fprintf(stderr, "%s\n", err.message), 1;
     rela_params_init(net.weights, &net.layout.params, 1);
-    const size_t n = tokens / len;
-    int32_t *ids = rela_mem_array(n * len, sizeof *ids);
-    uint32_t *at = rela_mem_array(n + 1, sizeof *at);
-    rela_rng r = rela_rng_start(1, 1);
-    for (size_t i = 0; i < n * len; i++)
-        ids[i] = (int32_t)rela_rng_below(&r, c.vocab_src - 3) + 3;
-    for (size_t i = 0; i <= n; i++)
-        at[i] = (uint32_t)(i * len);
-    const rela_update u = { { ids, at, n }, { ids, at, n } };
+    FILE *batches = argc > 8 ? fopen(argv[8], "rb") : NULL;
+    if (argc > 8 && batches == NULL)
+        return fprintf(stderr, "%s: cannot be read\n", argv[8]), 1;
+    rela_update u;
+    if (batches == NULL)
+        made_update(&u, tokens, len, c.vocab_src);
     rela_step_result res;
-    double best = 1e9, sum = 0;
+    double *rates = rela_mem_array((size_t)updates, sizeof *rates);
+    double *work = rela_mem_array((size_t)updates, sizeof *work);
     const double peak = product_rate(threads);
-    for (int i = 1; i <= updates + 2; i++) {
+    for (int i = 0; i < updates + WARM; i++) {
+        if (batches != NULL && !bench_next_update(&u, batches))
+            return fprintf(stderr, "%s: too few batches\n", argv[8]), 1;
         const double start = rela_clock_seconds();
-        if (rela_stepper_run(s, &res, &u, (uint64_t)i, 1e-4, &err) != RELA_OK)
+        if (rela_stepper_run(s, &res, &u, (uint64_t)i + 1, 1e-4, &err) != RELA_OK)
             return fprintf(stderr, "%s\n", err.message), 1;
         const double took = rela_clock_seconds() - start;
-        if (i > 2) {
-            best = took < best ? took : best;
-            sum += took;
+        if (i >= WARM) {
+            rates[i - WARM] = (double)res.tgt_tokens / took;
+            work[i - WARM] = 3 * flops(&c, &u) / took * 1e-9;
         }
     }
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    const double rate = (double)(n * len) * updates / sum, work = 3 * flops(&c, n, len);
+    const double gflops = median(work, (size_t)updates);
+    const double rate = median(rates, (size_t)updates); /* sorts them */
     printf("{\"bench\": \"step\", \"preset\": \"%s\", \"kind\": \"%s\", \"threads\": %d, "
-           "\"tokens\": %zu, \"length\": %zu, \"piece\": %zu, \"isa\": \"%s\", \"tok_s\": %.0f, "
-           "\"best_tok_s\": %.0f, \"gflops\": %.1f, \"big_product\": %.1f, \"share\": %.3f, "
-           "\"rss_mb\": %ld, \"loss\": %.5f}\n",
-           preset, kind, threads, n * len, len, piece, net.k->name, rate, (double)(n * len) / best,
-           work * updates / sum * 1e-9, peak, work * updates / sum * 1e-9 / peak,
-           use.ru_maxrss / 1024, res.loss / (double)res.tgt_tokens);
+           "\"piece\": %zu, \"isa\": \"%s\", \"tok_s\": %.0f, \"low\": %.0f, \"high\": %.0f, "
+           "\"gflops\": %.1f, \"big_product\": %.1f, \"share\": %.3f, \"rss_mb\": %ld, "
+           "\"loss\": %.5f}\n",
+           preset, kind, threads, piece, net.k->name, rate, rates[0], rates[updates - 1], gflops,
+           peak, gflops / peak, use.ru_maxrss / 1024, res.loss / (double)res.tgt_tokens);
     rela_stepper_destroy(s);
     rela_net_deinit(&net);
-    rela_mem_free(ids);
-    rela_mem_free(at);
     return 0;
 }

@@ -93,6 +93,7 @@ void rela_valid_destroy(rela_valid *v)
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
 {
     rela_frozen frozen = { 0 };
+    rela_search_pool *pool = NULL;
     rela_search_results *results = NULL;
     rela_search_options o;
     rela_search_options_init(&o);
@@ -100,10 +101,13 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
     rela_status st = rela_frozen_init(&frozen, v->net, err);
     const rela_frozen *const nets[] = { &frozen };
     if (st == RELA_OK)
-        st = rela_search_all(&results, nets, 1, v->sources, v->refs.n, &o, v->n_threads, err);
+        st = rela_search_pool_create(&pool, nets, 1, v->n_threads, err);
+    if (st == RELA_OK)
+        st = rela_search_pool_run(&results, pool, v->sources, v->refs.n, &o, err);
     if (st == RELA_OK)
         st = score(bleu, v, results, err);
     rela_search_results_free(results);
+    rela_search_pool_destroy(pool);
     rela_frozen_deinit(&frozen);
     return st;
 }

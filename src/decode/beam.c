@@ -6,15 +6,15 @@
  * end symbol enter the finished pool, the best others are the next live ones. So the finished
  * never displace the live, and as at most one extension of a hypothesis ends, enough of them live
  * on. */
-#include "decode/session.h"
+#include "decode/searcher.h"
 
-static void choose(rela_session *s, rela_sentence *x);
-static size_t collect(rela_session *s, const rela_sentence *x);
-static bool can_improve(const rela_session *s, const rela_sentence *x, double logp);
+static void choose(rela_searcher *s, rela_sentence *x);
+static size_t collect(rela_searcher *s, const rela_sentence *x);
+static bool can_improve(const rela_searcher *s, const rela_sentence *x, double logp);
 
 const rela_strategy rela_strategy_beam = { choose };
 
-static void choose(rela_session *s, rela_sentence *x)
+static void choose(rela_searcher *s, rela_sentence *x)
 {
     const size_t n = collect(s, x);
     const rela_candidate *live[RELA_BEAM_MAX];
@@ -22,19 +22,19 @@ static void choose(rela_session *s, rela_sentence *x)
     for (size_t i = 0; i < n; i++) {
         const rela_candidate *c = &s->pool[i];
         if (c->token == RELA_EOS)
-            rela_session_end(s, x, c->row, c->logp);
+            rela_searcher_end(s, x, c->row, c->logp);
         else if (n_live < s->width)
             live[n_live++] = c;
     }
     if (n_live == 0 || !can_improve(s, x, live[0]->logp))
         return;
     for (size_t i = 0; i < n_live; i++)
-        rela_session_extend(s, live[i]->row, live[i]->token, live[i]->logp);
+        rela_searcher_extend(s, live[i]->row, live[i]->token, live[i]->logp);
 }
 
 /* The 2 * beam best extensions, best first; returns their number. The lists of the rows are sorted:
  * they only have to be merged. Of equal ones the earlier row and the smaller symbol come first. */
-static size_t collect(rela_session *s, const rela_sentence *x)
+static size_t collect(rela_searcher *s, const rela_sentence *x)
 {
     size_t next[RELA_BEAM_MAX] = { 0 }, n = 0;
     for (; n < s->list; n++) {
@@ -57,7 +57,7 @@ static size_t collect(rela_session *s, const rela_sentence *x)
 
 /* Whether a live hypothesis of this log-probability, which can only fall, may still enter the
  * finished ones. The penalty is monotone in the length, so one of its ends is the best case. */
-static bool can_improve(const rela_session *s, const rela_sentence *x, double logp)
+static bool can_improve(const rela_searcher *s, const rela_sentence *x, double logp)
 {
     if (x->n_ended < s->width)
         return true;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/check.c - options and sources of a search, checked before anything is computed. */
-#include "decode/session.h"
+#include "decode/searcher.h"
 
 #include <math.h>
 
-static rela_status check_options(const rela_session *s, const rela_search_options *o,
+static rela_status check_options(const rela_searcher *s, const rela_search_options *o,
                                  rela_error *err);
 static rela_status check_sampling(const rela_search_options *o, rela_error *err);
-static rela_status check_source(const rela_session *s, const rela_config *c, const rela_source *x,
+static rela_status check_source(const rela_searcher *s, const rela_config *c, const rela_source *x,
                                 size_t i, rela_error *err);
 
-rela_status rela_search_check(const rela_session *s, const rela_source *sources, size_t n,
+rela_status rela_search_check(const rela_searcher *s, const rela_source *sources, size_t n,
                               const rela_search_options *o, rela_error *err)
 {
     rela_status st = check_options(s, o, err);
@@ -20,7 +20,7 @@ rela_status rela_search_check(const rela_session *s, const rela_source *sources,
     return st;
 }
 
-static rela_status check_options(const rela_session *s, const rela_search_options *o,
+static rela_status check_options(const rela_searcher *s, const rela_search_options *o,
                                  rela_error *err)
 {
     const rela_config *c = &s->nets[0]->net->config;
@@ -52,7 +52,7 @@ static rela_status check_sampling(const rela_search_options *o, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status check_source(const rela_session *s, const rela_config *c, const rela_source *x,
+static rela_status check_source(const rela_searcher *s, const rela_config *c, const rela_source *x,
                                 size_t i, rela_error *err)
 {
     if (x->n >= c->max_len)

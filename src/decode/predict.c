@@ -4,19 +4,19 @@
  * The usual case, one net and a search for the best, never has all logits of a row: the vocabulary
  * is taken in slices that stay in the cache, and of each slice only its sum of exponentials and the
  * few values that enter the list of the best are kept. Averaging nets and sampling need all. */
-#include "decode/session.h"
+#include "decode/searcher.h"
 
 #include <math.h>
 #include <string.h>
 
-static void run_net(rela_session *s, size_t net);
-static void by_slices(rela_session *s);
-static void look_at(rela_session *s, size_t row, real *z, size_t first, size_t n);
-static void in_full(rela_session *s);
-static void average(rela_session *s);
-static void forbid(const rela_session *s, size_t row, real *logits);
+static void run_net(rela_searcher *s, size_t net);
+static void by_slices(rela_searcher *s);
+static void look_at(rela_searcher *s, size_t row, real *z, size_t first, size_t n);
+static void in_full(rela_searcher *s);
+static void average(rela_searcher *s);
+static void forbid(const rela_searcher *s, size_t row, real *logits);
 
-void rela_session_predict(rela_session *s)
+void rela_searcher_predict(rela_searcher *s)
 {
     run_net(s, 0);
     if (s->whole)
@@ -28,7 +28,7 @@ void rela_session_predict(rela_session *s)
 /* Keeps the weights of the chosen heads. */
 static void record(void *ctx, const rela_attn_view *v)
 {
-    rela_session *s = ctx;
+    rela_searcher *s = ctx;
     const uint32_t number = (uint32_t)(v->layer * s->nets[0]->net->config.heads + v->head);
     size_t at = number;
     if (s->options->heads) {
@@ -42,7 +42,7 @@ static void record(void *ctx, const rela_attn_view *v)
     memcpy(to, v->w, v->n * sizeof *v->w);
 }
 
-static void run_net(rela_session *s, size_t net)
+static void run_net(rela_searcher *s, size_t net)
 {
     const rela_attn_tap tap = { record, s };
     const rela_decoder_rows rows = { .n = s->rows.n,
@@ -55,7 +55,7 @@ static void run_net(rela_session *s, size_t net)
     (void)rela_decoder_step(s->decoders[net], &rows);
 }
 
-static void by_slices(rela_session *s)
+static void by_slices(rela_searcher *s)
 {
     const size_t v = s->vocabulary, n = s->rows.n;
     for (size_t row = 0; row < n; row++) {
@@ -73,7 +73,7 @@ static void by_slices(rela_session *s)
 }
 
 /* One slice of one row. */
-static void look_at(rela_session *s, size_t row, real *z, size_t first, size_t n)
+static void look_at(rela_searcher *s, size_t row, real *z, size_t first, size_t n)
 {
     const real most = s->k->exp_sum(&s->sums[row], z, n);
     const rela_source *source = s->sentences[s->rows.sentence[row]].source;
@@ -91,7 +91,7 @@ static void look_at(rela_session *s, size_t row, real *z, size_t first, size_t n
             (uint32_t)s->k->top(s->best_at + at, s->best + at, have, s->list, z, n, first);
 }
 
-static void in_full(rela_session *s)
+static void in_full(rela_searcher *s)
 {
     const size_t v = s->vocabulary;
     rela_decoder_logits(s->decoders[0], s->logits, v, 0, v);
@@ -117,7 +117,7 @@ static void in_full(rela_session *s)
 }
 
 /* Logits become the logarithms of the mean probabilities. */
-static void average(rela_session *s)
+static void average(rela_searcher *s)
 {
     const size_t v = s->vocabulary, n = s->rows.n;
     for (size_t i = 0; i < n; i++)
@@ -136,7 +136,7 @@ static void average(rela_session *s)
 }
 
 /* Symbols that may not follow become impossible; all of them are in the first slice. */
-static void forbid(const rela_session *s, size_t row, real *logits)
+static void forbid(const rela_searcher *s, size_t row, real *logits)
 {
     logits[RELA_PAD] = (real)-INFINITY;
     if (s->options->forbid_unk)

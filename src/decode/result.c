@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/result.c - chains of nodes become arrays of ids. */
-#include "decode/session.h"
+#include "decode/searcher.h"
 
 #include <string.h>
 
-static rela_status fill(rela_session *s, rela_hypothesis *h, const rela_ended *e, size_t source,
+static rela_status fill(rela_searcher *s, rela_hypothesis *h, const rela_ended *e, size_t source,
                         rela_error *err);
-static void *take(rela_session *s, size_t n, size_t size);
+static void *take(rela_searcher *s, size_t n, size_t size);
 
 /* The translation of nothing. */
 static const int32_t NO_IDS[1] = { RELA_EOS };
 static const real NO_LOGPS[1] = { 0 };
 static const rela_hypothesis EMPTY = { .ids = NO_IDS, .complete = true, .logps = NO_LOGPS };
 
-rela_status rela_session_results(rela_session *s, rela_search_result *results, size_t n,
-                                 rela_error *err)
+rela_status rela_searcher_results(rela_searcher *s, rela_search_result *results, size_t n,
+                                  rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n; i++)
@@ -32,12 +32,12 @@ rela_status rela_session_results(rela_session *s, rela_search_result *results, s
     return st;
 }
 
-static void *take(rela_session *s, size_t n, size_t size)
+static void *take(rela_searcher *s, size_t n, size_t size)
 {
     return rela_arena_alloc(s->arena, n * size);
 }
 
-static rela_status fill(rela_session *s, rela_hypothesis *h, const rela_ended *e, size_t source,
+static rela_status fill(rela_searcher *s, rela_hypothesis *h, const rela_ended *e, size_t source,
                         rela_error *err)
 {
     int32_t *ids = take(s, e->length, sizeof *ids);

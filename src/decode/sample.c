@@ -4,20 +4,20 @@
  * The random number of a symbol is a function of seed, sentence number, sample and position, so
  * neither batches nor threads change what is drawn. */
 #include "base/rng.h"
-#include "decode/session.h"
+#include "decode/searcher.h"
 
 #include <math.h>
 
 enum { FIRST_GUESS = 64, GROWTH = 4 };
 
-static void choose(rela_session *s, rela_sentence *x);
-static double uniform(const rela_session *s, const rela_sentence *x, size_t row);
-static uint32_t draw_any(const rela_session *s, const real *logits, double u);
-static uint32_t draw_best(const rela_session *s, const real *logits, double u);
+static void choose(rela_searcher *s, rela_sentence *x);
+static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row);
+static uint32_t draw_any(const rela_searcher *s, const real *logits, double u);
+static uint32_t draw_best(const rela_searcher *s, const real *logits, double u);
 
 const rela_strategy rela_strategy_sample = { choose };
 
-static void choose(rela_session *s, rela_sentence *x)
+static void choose(rela_searcher *s, rela_sentence *x)
 {
     const rela_search_options *o = s->options;
     for (size_t row = x->first; row < x->first + x->n; row++) {
@@ -29,14 +29,14 @@ static void choose(rela_session *s, rela_sentence *x)
             continue;
         const double logp = s->rows.logp[row] + ((double)logits[token] - s->lse[row]);
         if (token == RELA_EOS)
-            rela_session_end(s, x, row, logp);
+            rela_searcher_end(s, x, row, logp);
         else
-            rela_session_extend(s, row, (int32_t)token, logp);
+            rela_searcher_extend(s, row, (int32_t)token, logp);
     }
 }
 
 /* On [0, 1). */
-static double uniform(const rela_session *s, const rela_sentence *x, size_t row)
+static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row)
 {
     const uint64_t number = x->source->number, seed = s->options->seed;
     const uint32_t counter[4] = { (uint32_t)number, (uint32_t)(number >> 32), s->rows.position[row],
@@ -50,7 +50,7 @@ static double uniform(const rela_session *s, const rela_sentence *x, size_t row)
 
 /* Among all symbols; the vocabulary size if there is none. Forbidden ones are skipped by their
  * logit: the vector exponential is never quite zero. */
-static uint32_t draw_any(const rela_session *s, const real *logits, double u)
+static uint32_t draw_any(const rela_searcher *s, const real *logits, double u)
 {
     const size_t v = s->vocabulary;
     const real factor = (real)(1 / s->options->temperature);
@@ -72,7 +72,7 @@ static uint32_t draw_any(const rela_session *s, const real *logits, double u)
 }
 
 /* Sum over all allowed symbols of exp((z - best) / temperature). */
-static double mass(const rela_session *s, const real *logits, double best)
+static double mass(const rela_searcher *s, const real *logits, double best)
 {
     double sum = 0;
     for (size_t i = 0; i < s->vocabulary; i++)
@@ -82,7 +82,7 @@ static double mass(const rela_session *s, const real *logits, double best)
 }
 
 /* Among the best symbols. */
-static uint32_t draw_best(const rela_session *s, const real *logits, double u)
+static uint32_t draw_best(const rela_searcher *s, const real *logits, double u)
 {
     const rela_search_options *o = s->options;
     const size_t most = o->top_k && o->top_k < s->vocabulary ? o->top_k : s->vocabulary;

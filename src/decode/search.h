@@ -3,7 +3,7 @@
  * several whose probabilities are averaged.
  *
  * Promises: the result of a sentence depends neither on the other sentences given with it, nor on
- * their order, nor on the number of threads. A session that has seen the largest batch allocates
+ * their order, nor on the number of threads. A searcher that has seen the largest batch allocates
  * nothing. Symbols: 0 <pad>, never produced; 1 <unk>; 2 the end of a sentence.
  *
  * The log-probability of a hypothesis is the sum over its symbols, the end included. Its score,
@@ -13,26 +13,16 @@
 #define RELA_DECODE_SEARCH_H
 
 #include "model/frozen.h"
+#include "rela/translate.h"
 
 enum { RELA_PAD = 0, RELA_UNK = 1, RELA_EOS = 2 };
 enum { RELA_BEAM_MAX = 512 };
 
-typedef enum rela_search_method {
-    RELA_SEARCH_BEAM, /* a beam of 1 is greedy search */
-    RELA_SEARCH_SAMPLE
-} rela_search_method;
-
-typedef enum rela_length_penalty {
-    RELA_PENALTY_GNMT,  /* ((5 + length) / 6) ^ alpha */
-    RELA_PENALTY_POWER, /* length ^ alpha */
-    RELA_PENALTY_NONE
-} rela_length_penalty;
-
 typedef struct rela_search_options {
-    rela_search_method method;
-    size_t beam;   /* 1 .. RELA_BEAM_MAX */
-    size_t n_best; /* hypotheses per sentence: at most beam; sampling: independent samples */
-    rela_length_penalty penalty;
+    int32_t method;  /* RELA_SEARCH_BEAM (a beam of 1 is greedy search), RELA_SEARCH_SAMPLE */
+    size_t beam;     /* 1 .. RELA_BEAM_MAX */
+    size_t n_best;   /* hypotheses per sentence: at most beam; sampling: independent samples */
+    int32_t penalty; /* RELA_PENALTY_... */
     double alpha;
     /* Longest hypothesis, its end included: factor * source + extra, the source without its end;
      * never more than the model's maximum. Shortest: no end before so many symbols. */
@@ -48,7 +38,7 @@ typedef struct rela_search_options {
     bool attention;
     const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
     size_t n_heads;
-    /* rela_search_all only: limits of a batch. */
+    /* rela_search_pool only: limits of a batch. */
     size_t batch_sentences, batch_tokens;
 } rela_search_options;
 
@@ -84,28 +74,34 @@ typedef struct rela_search_result {
 
 /* ---- one thread, one batch ---- */
 
-typedef struct rela_session rela_session; /* caches and scratch of one thread */
+typedef struct rela_searcher rela_searcher; /* caches and scratch of one thread */
 
 /* Nets must have the same target vocabulary and the same symbols in their source vocabulary; they
- * are lent and must outlive the session. */
-rela_status rela_session_create(rela_session **out, const rela_frozen *const *nets, size_t n_nets,
-                                rela_error *err);
-void rela_session_destroy(rela_session *s); /* NULL is fine */
+ * are lent and must outlive the searcher. */
+rela_status rela_searcher_create(rela_searcher **out, const rela_frozen *const *nets, size_t n_nets,
+                                 rela_error *err);
+void rela_searcher_destroy(rela_searcher *s); /* NULL is fine */
 
 /* Translates all n sources together. results (n) are lent until the next run. */
-rela_status rela_search_run(rela_session *s, rela_search_result *results,
+rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
                             const rela_source *sources, size_t n, const rela_search_options *o,
                             rela_error *err);
 
 /* ---- many sentences, several threads ---- */
 
+typedef struct rela_search_pool rela_search_pool; /* a searcher per thread */
 typedef struct rela_search_results rela_search_results;
 
-/* Sorts by length, forms batches, and gives them to n_threads sessions (0: as many as there are
- * cores). Results are in the order of the sources. Given to the caller. */
-rela_status rela_search_all(rela_search_results **out, const rela_frozen *const *nets,
-                            size_t n_nets, const rela_source *sources, size_t n,
-                            const rela_search_options *o, int n_threads, rela_error *err);
+/* n_threads 0: as many as there are cores. Nets as for rela_searcher_create. */
+rela_status rela_search_pool_create(rela_search_pool **out, const rela_frozen *const *nets,
+                                    size_t n_nets, int n_threads, rela_error *err);
+void rela_search_pool_destroy(rela_search_pool *p); /* NULL is fine */
+
+/* Sorts by length, forms batches, and gives them to the searchers. Results are in the order of the
+ * sources. Given to the caller; they do not depend on the pool. */
+rela_status rela_search_pool_run(rela_search_results **out, rela_search_pool *p,
+                                 const rela_source *sources, size_t n, const rela_search_options *o,
+                                 rela_error *err);
 void rela_search_results_free(rela_search_results *r); /* NULL is fine */
 size_t rela_search_results_count(const rela_search_results *r);
 rela_search_result rela_search_results_at(const rela_search_results *r, size_t i); /* lent */

@@ -148,7 +148,7 @@ static void cached_steps_equal_the_full_pass_in_every_shape(void **state)
 
 typedef struct setting {
     probe p;
-    rela_session *session;
+    rela_searcher *session;
     rela_source sources[SENTENCES];
     int32_t ids[SENTENCES * LONGEST];
     rela_search_result results[SENTENCES];
@@ -160,7 +160,7 @@ static void setting_start(setting *s, double sharp)
     rela_error err;
     rela_config c = probe_config("rela-g", VOCAB);
     probe_start(&s->p, &c, 21, sharp);
-    CHECK_OK(rela_session_create(&s->session, s->p.nets, 1, &err), err);
+    CHECK_OK(rela_searcher_create(&s->session, s->p.nets, 1, &err), err);
     probe_sources(s->sources, s->ids, SENTENCES, LONGEST, VOCAB, 8);
     rela_search_options_init(&s->o);
     s->o.max_extra = 6;
@@ -168,7 +168,7 @@ static void setting_start(setting *s, double sharp)
 
 static void setting_end(setting *s)
 {
-    rela_session_destroy(s->session);
+    rela_searcher_destroy(s->session);
     probe_end(&s->p);
 }
 
@@ -181,8 +181,8 @@ static void run(setting *s, rela_search_result *results, size_t first, size_t n)
 static void check_alone(setting *s)
 {
     rela_error err;
-    rela_session *alone = NULL;
-    CHECK_OK(rela_session_create(&alone, s->p.nets, 1, &err), err);
+    rela_searcher *alone = NULL;
+    CHECK_OK(rela_searcher_create(&alone, s->p.nets, 1, &err), err);
     run(s, s->results, 0, SENTENCES);
     size_t longest = 0, shortest = SIZE_MAX;
     for (size_t i = 0; i < SENTENCES; i++) {
@@ -198,7 +198,7 @@ static void check_alone(setting *s)
         shortest = one.best[0].n < shortest ? one.best[0].n : shortest;
     }
     CHECK(longest > shortest, "all translations have %zu symbols", longest);
-    rela_session_destroy(alone);
+    rela_searcher_destroy(alone);
 }
 
 static void batch_gives_the_same_bits_as_single_sentences(void **state)
@@ -227,6 +227,18 @@ static void compare_all(const rela_search_results *a, const rela_search_results 
     }
 }
 
+static rela_status search_all(rela_search_results **out, const rela_frozen *const *nets,
+                              size_t n_nets, const rela_source *sources, size_t n,
+                              const rela_search_options *o, int n_threads, rela_error *err)
+{
+    rela_search_pool *pool = NULL;
+    rela_status st = rela_search_pool_create(&pool, nets, n_nets, n_threads, err);
+    if (st == RELA_OK)
+        st = rela_search_pool_run(out, pool, sources, n, o, err);
+    rela_search_pool_destroy(pool);
+    return st;
+}
+
 static void threads_and_batches_do_not_change_results(void **state)
 {
     (void)state;
@@ -240,12 +252,12 @@ static void threads_and_batches_do_not_change_results(void **state)
     sources[7].n = sources[40].n = 0;
     s.o.n_best = 2;
     rela_search_results *one = NULL, *two = NULL, *three = NULL;
-    CHECK_OK(rela_search_all(&one, s.p.nets, 1, sources, MANY, &s.o, 1, &err), err);
+    CHECK_OK(search_all(&one, s.p.nets, 1, sources, MANY, &s.o, 1, &err), err);
     s.o.batch_sentences = 7;
-    CHECK_OK(rela_search_all(&two, s.p.nets, 1, sources, MANY, &s.o, 2, &err), err);
+    CHECK_OK(search_all(&two, s.p.nets, 1, sources, MANY, &s.o, 2, &err), err);
     s.o.batch_sentences = 100;
     s.o.batch_tokens = 40;
-    CHECK_OK(rela_search_all(&three, s.p.nets, 1, sources, MANY, &s.o, 3, &err), err);
+    CHECK_OK(search_all(&three, s.p.nets, 1, sources, MANY, &s.o, 3, &err), err);
     CHECK(rela_search_results_count(one) == MANY, "results missing");
     CHECK(rela_search_results_at(one, 7).n == 1 && rela_search_results_at(one, 7).best[0].n == 0,
           "an empty source is not translated to nothing");
@@ -254,7 +266,7 @@ static void threads_and_batches_do_not_change_results(void **state)
     rela_search_results_free(one);
     rela_search_results_free(two);
     rela_search_results_free(three);
-    CHECK_OK(rela_search_all(&one, s.p.nets, 1, sources, 0, &s.o, 2, &err), err);
+    CHECK_OK(search_all(&one, s.p.nets, 1, sources, 0, &s.o, 2, &err), err);
     CHECK(rela_search_results_count(one) == 0, "results out of nothing");
     rela_search_results_free(one);
     setting_end(&s);
@@ -385,9 +397,9 @@ static void sampling_follows_the_seed(void **state)
     setting s;
     rela_search_result again[SENTENCES];
     rela_error err;
-    rela_session *other = NULL;
+    rela_searcher *other = NULL;
     setting_start(&s, 2);
-    CHECK_OK(rela_session_create(&other, s.p.nets, 1, &err), err);
+    CHECK_OK(rela_searcher_create(&other, s.p.nets, 1, &err), err);
     s.o.method = RELA_SEARCH_SAMPLE;
     s.o.n_best = 2;
     run(&s, s.results, 0, SENTENCES);
@@ -415,7 +427,7 @@ static void sampling_follows_the_seed(void **state)
     CHECK_OK(rela_search_run(other, again, s.sources, SENTENCES, &s.o, &err), err);
     for (size_t i = 0; i < SENTENCES; i++)
         CHECK(same_hypothesis(&s.results[i].best[0], &again[i].best[0]), "sentence %zu", i);
-    rela_session_destroy(other);
+    rela_searcher_destroy(other);
     setting_end(&s);
 }
 
@@ -511,7 +523,7 @@ static void every_allocation_may_fail(void **state)
             rela_status st = rela_frozen_init(&f, &s.p.net, &err);
             const rela_frozen *nets[] = { &f, &f };
             if (st == RELA_OK)
-                st = rela_search_all(&all, nets, 2, s.sources, SENTENCES, &s.o, 1, &err);
+                st = search_all(&all, nets, 2, s.sources, SENTENCES, &s.o, 1, &err);
             done = rela_fault_seen(RELA_FAULT_MEM) < n;
             rela_fault_set(RELA_FAULT_MEM, 0, false);
             CHECK(done == (st == RELA_OK), "allocation %d: status %d", (int)n, (int)st);
@@ -584,19 +596,19 @@ static void nets_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     rela_error err = { RELA_OK, "" };
-    rela_session *s = NULL;
+    rela_searcher *s = NULL;
     probe a, b;
     rela_config c = probe_config("rela-g", VOCAB);
     probe_start(&a, &c, 1, 1);
     c = probe_config("rela-g", VOCAB + 1);
     probe_start(&b, &c, 1, 1);
     const rela_frozen *nets[] = { &a.frozen, &b.frozen };
-    CHECK(rela_session_create(&s, nets, 2, &err) == RELA_ARG && !s && err.message[0],
+    CHECK(rela_searcher_create(&s, nets, 2, &err) == RELA_ARG && !s && err.message[0],
           "vocabularies of different size");
     probe_end(&a);
     c = probe_config("rela-g", 2); /* no end symbol */
     probe_start(&a, &c, 1, 1);
-    CHECK(rela_session_create(&s, a.nets, 1, &err) == RELA_ARG && !s, "no end symbol");
+    CHECK(rela_searcher_create(&s, a.nets, 1, &err) == RELA_ARG && !s, "no end symbol");
     probe_end(&a);
     probe_end(&b);
 }
@@ -615,7 +627,7 @@ static void broken_weights_end_the_search(void **state)
     for (size_t beam = 1; beam <= 4; beam += 3)
         for (int method = 0; method < 2; method++) {
             s.o.beam = beam;
-            s.o.method = (rela_search_method)method;
+            s.o.method = (int32_t)method;
             run(&s, s.results, 0, SENTENCES);
             for (size_t i = 0; i < SENTENCES; i++)
                 CHECK(s.results[i].n == 1, "sentence %zu: %zu results", i, s.results[i].n);

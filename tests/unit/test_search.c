@@ -164,13 +164,13 @@ static void compare(const rela_search_result *got, const list *want, size_t n_be
 }
 
 static void run(rela_search_result *got, probe *const *nets, size_t n_nets, const rela_source *src,
-                const rela_search_options *o, rela_session **session)
+                const rela_search_options *o, rela_searcher **session)
 {
     rela_error err;
     const rela_frozen *frozen[3];
     for (size_t i = 0; i < n_nets; i++)
         frozen[i] = &nets[i]->frozen;
-    CHECK_OK(rela_session_create(session, frozen, n_nets, &err), err);
+    CHECK_OK(rela_searcher_create(session, frozen, n_nets, &err), err);
     CHECK_OK(rela_search_run(*session, got, src, 1, o, &err), err);
 }
 
@@ -190,17 +190,17 @@ static void wide_beam_finds_the_best_of_all(void **state)
             o.n_best = 20;
             o.max_factor = 0;
             o.max_extra = vocabulary == 5 ? 5 : 4;
-            o.penalty = (rela_length_penalty)(seed % 3);
+            o.penalty = (int32_t)(seed % 3);
             const rela_source src = { .ids = IDS, .n = 3 };
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             all.n = 0;
             enumerate(&q, &all, &(hypo){ .n = 0 });
             qsort(all.items, all.n, sizeof(hypo), by_score);
             rela_search_result got;
-            rela_session *s = NULL;
+            rela_searcher *s = NULL;
             run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
             compare(&got, &all, o.n_best, "all");
-            rela_session_destroy(s);
+            rela_searcher_destroy(s);
             probe_end(&p);
         }
 }
@@ -219,7 +219,7 @@ static void beam_follows_its_definition(void **state)
             rela_search_options o;
             rela_search_options_init(&o);
             o.beam = o.n_best = 2 + i % 4;
-            o.penalty = (rela_length_penalty)(i % 3);
+            o.penalty = (int32_t)(i % 3);
             o.alpha = ALPHAS[i / 3];
             o.forbid_unk = i % 2;
             o.max_extra = 3;
@@ -227,10 +227,10 @@ static void beam_follows_its_definition(void **state)
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             slow_beam(&q, &want);
             rela_search_result got;
-            rela_session *s = NULL;
+            rela_searcher *s = NULL;
             run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
             compare(&got, &want, o.n_best, "beam");
-            rela_session_destroy(s);
+            rela_searcher_destroy(s);
         }
         probe_end(&p);
     }
@@ -259,10 +259,10 @@ static void search_stops_when_nothing_can_win_any_more(void **state)
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             slow_beam(&q, &want);
             rela_search_result got;
-            rela_session *s = NULL;
+            rela_searcher *s = NULL;
             run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
             compare(&got, &want, o.n_best, sign > 0 ? "reward" : "punishment");
-            rela_session_destroy(s);
+            rela_searcher_destroy(s);
         }
         probe_end(&p);
     }
@@ -287,10 +287,10 @@ static void large_vocabularies_are_searched_in_full(void **state)
         const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
         slow_beam(&q, &want);
         rela_search_result got;
-        rela_session *s = NULL;
+        rela_searcher *s = NULL;
         run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
         compare(&got, &want, o.n_best, "slices");
-        rela_session_destroy(s);
+        rela_searcher_destroy(s);
         probe_end(&p);
     }
 }
@@ -325,11 +325,11 @@ static void greedy_takes_the_best_symbol(void **state)
         }
         h->score = h->logp / penalty(&o, (double)h->n);
         rela_search_result got;
-        rela_session *s = NULL;
+        rela_searcher *s = NULL;
         run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
         compare(&got, want, 1, "greedy");
         rela_mem_free(want);
-        rela_session_destroy(s);
+        rela_searcher_destroy(s);
         probe_end(&p);
     }
 }
@@ -356,10 +356,10 @@ static void ensemble_is_the_mean_of_probabilities(void **state)
         const oracle q = { .nets = { &p[0], &p[1], &p[2] }, .n = n, .source = &src, .o = &o };
         slow_beam(&q, &want);
         rela_search_result got;
-        rela_session *s = NULL;
+        rela_searcher *s = NULL;
         run(&got, q.nets, n, &src, &o, &s);
         compare(&got, &want, o.n_best, "ensemble");
-        rela_session_destroy(s);
+        rela_searcher_destroy(s);
     }
     for (size_t i = 0; i < 3; i++)
         probe_end(&p[i]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/session.h - the state of a search, shared by session.c and the strategies.
+/* src/decode/searcher.h - the state of a search, shared by searcher.c and the strategies.
  *
  * All sentences of a batch advance together, one symbol per step. A live hypothesis is a row. What
  * it has emitted is a chain of nodes, so that extending it copies nothing but its list of slots
  * (nn/attn/cache.h). A strategy looks at the rows of one sentence at a time, and extends or ends
  * them; sentences without rows are finished. */
-#ifndef RELA_DECODE_SESSION_H
-#define RELA_DECODE_SESSION_H
+#ifndef RELA_DECODE_SEARCHER_H
+#define RELA_DECODE_SEARCHER_H
 
 #include "base/arena.h"
 #include "decode/search.h"
@@ -62,12 +62,12 @@ typedef struct rela_candidate {
 
 typedef struct rela_strategy {
     /* Decides about the rows of x, all at the same position, none of them in a forced prefix. */
-    void (*choose)(rela_session *s, rela_sentence *x);
+    void (*choose)(rela_searcher *s, rela_sentence *x);
 } rela_strategy;
 
 extern const rela_strategy rela_strategy_greedy, rela_strategy_beam, rela_strategy_sample;
 
-struct rela_session {
+struct rela_searcher {
     size_t n_nets;
     const rela_frozen **nets;
     rela_decoder **decoders;
@@ -113,20 +113,20 @@ struct rela_session {
 double rela_penalty(const rela_search_options *o, size_t length);
 
 /* The row lives on with one symbol more; logp: of the whole hypothesis. */
-void rela_session_extend(rela_session *s, size_t row, int32_t token, double logp);
+void rela_searcher_extend(rela_searcher *s, size_t row, int32_t token, double logp);
 
 /* The row ends with the end symbol. Only the best `width` are kept. */
-void rela_session_end(rela_session *s, rela_sentence *x, size_t row, double logp);
+void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double logp);
 
 /* Logits, lists and sums of all rows (predict.c). */
-void rela_session_predict(rela_session *s);
+void rela_searcher_predict(rela_searcher *s);
 
 /* (check.c) */
-rela_status rela_search_check(const rela_session *s, const rela_source *sources, size_t n,
+rela_status rela_search_check(const rela_searcher *s, const rela_source *sources, size_t n,
                               const rela_search_options *o, rela_error *err);
 
 /* Turns what has ended into results (result.c). */
-rela_status rela_session_results(rela_session *s, rela_search_result *results, size_t n,
-                                 rela_error *err);
+rela_status rela_searcher_results(rela_searcher *s, rela_search_result *results, size_t n,
+                                  rela_error *err);
 
 #endif

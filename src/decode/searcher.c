@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/session.c - see session.h. */
-#include "decode/session.h"
+/* src/decode/searcher.c - see searcher.h. */
+#include "decode/searcher.h"
 
 #include "base/mem.h"
 
 #include <math.h>
 #include <string.h>
 
-static rela_status prepare(rela_session *s, const rela_source *sources, size_t n, rela_error *err);
-static rela_status reserve(rela_session *s, const rela_decoder_size *size, rela_error *err);
-static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size);
-static void load(rela_session *s, const rela_source *sources, size_t n);
-static rela_status step(rela_session *s, rela_error *err);
-static rela_status make_room(rela_session *s, rela_error *err);
-static void force(rela_session *s, rela_sentence *x);
-static void cut(rela_session *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n);
-static void advance(rela_session *s);
+static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t n, rela_error *err);
+static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela_error *err);
+static void plan(rela_searcher *s, rela_plan *p, const rela_decoder_size *size);
+static void load(rela_searcher *s, const rela_source *sources, size_t n);
+static rela_status step(rela_searcher *s, rela_error *err);
+static rela_status make_room(rela_searcher *s, rela_error *err);
+static void force(rela_searcher *s, rela_sentence *x);
+static void cut(rela_searcher *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n);
+static void advance(rela_searcher *s);
 
 void rela_search_options_init(rela_search_options *o)
 {
@@ -33,20 +33,20 @@ void rela_search_options_init(rela_search_options *o)
                                 .batch_tokens = 4096 };
 }
 
-rela_status rela_session_create(rela_session **out, const rela_frozen *const *nets, size_t n_nets,
-                                rela_error *err)
+rela_status rela_searcher_create(rela_searcher **out, const rela_frozen *const *nets, size_t n_nets,
+                                 rela_error *err)
 {
     rela_status st = RELA_OK;
     *out = NULL;
-    rela_session *s = rela_mem_zalloc(sizeof *s);
+    rela_searcher *s = rela_mem_zalloc(sizeof *s);
     if (!s)
-        return rela_fail(err, RELA_NOMEM, "no memory for a decoding session");
+        return rela_fail(err, RELA_NOMEM, "no memory for a searcher");
     s->n_nets = n_nets;
     s->nets = rela_mem_zalloc(n_nets * sizeof *s->nets);
     s->decoders = rela_mem_zalloc(n_nets * sizeof *s->decoders);
     s->arena = rela_arena_create(0);
     if (!s->nets || !s->decoders || !s->arena) {
-        st = rela_fail(err, RELA_NOMEM, "no memory for a decoding session");
+        st = rela_fail(err, RELA_NOMEM, "no memory for a searcher");
         goto out;
     }
     s->vocabulary = nets[0]->net->config.vocab_tgt;
@@ -70,11 +70,11 @@ rela_status rela_session_create(rela_session **out, const rela_frozen *const *ne
     *out = s;
     s = NULL;
 out:
-    rela_session_destroy(s);
+    rela_searcher_destroy(s);
     return st;
 }
 
-void rela_session_destroy(rela_session *s)
+void rela_searcher_destroy(rela_searcher *s)
 {
     if (!s)
         return;
@@ -91,7 +91,7 @@ void rela_session_destroy(rela_session *s)
     rela_mem_free(s);
 }
 
-rela_status rela_search_run(rela_session *s, rela_search_result *results,
+rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
                             const rela_source *sources, size_t n, const rela_search_options *o,
                             rela_error *err)
 {
@@ -113,7 +113,7 @@ rela_status rela_search_run(rela_session *s, rela_search_result *results,
         rela_decoder_encode(s->decoders[i], &src);
     while (s->rows.n && st == RELA_OK)
         st = step(s, err);
-    return st == RELA_OK ? rela_session_results(s, results, n, err) : st;
+    return st == RELA_OK ? rela_searcher_results(s, results, n, err) : st;
 }
 
 double rela_penalty(const rela_search_options *o, size_t length)
@@ -133,7 +133,7 @@ double rela_penalty(const rela_search_options *o, size_t length)
 /* ---- before the first step ---- */
 
 /* Symbols of the longest and the shortest translation. */
-static void set_limits(const rela_session *s, rela_sentence *x)
+static void set_limits(const rela_searcher *s, rela_sentence *x)
 {
     const rela_search_options *o = s->options;
     const double n = (double)x->source->n;
@@ -149,7 +149,7 @@ static void set_limits(const rela_session *s, rela_sentence *x)
     x->least = least < 1 ? 1 : least > (double)x->limit ? x->limit : (size_t)least;
 }
 
-static rela_status prepare(rela_session *s, const rela_source *sources, size_t n, rela_error *err)
+static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t n, rela_error *err)
 {
     rela_decoder_size size = { .sentence_rows = s->width };
     rela_arena_reset(s->arena);
@@ -170,7 +170,7 @@ static rela_status prepare(rela_session *s, const rela_source *sources, size_t n
     return st;
 }
 
-static rela_status reserve(rela_session *s, const rela_decoder_size *size, rela_error *err)
+static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela_error *err)
 {
     const rela_config *c = &s->nets[0]->net->config;
     s->n_heads = !s->options->attention ? 0
@@ -209,7 +209,7 @@ static void plan_rows(rela_rows *r, rela_plan *p, size_t n, size_t ld)
     r->history = rela_plan_take(p, n * ld, sizeof *r->history);
 }
 
-static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size)
+static void plan(rela_searcher *s, rela_plan *p, const rela_decoder_size *size)
 {
     const bool samples = s->strategy == &rela_strategy_sample;
     const size_t n = size->sentences;
@@ -235,7 +235,7 @@ static void plan(rela_session *s, rela_plan *p, const rela_decoder_size *size)
 }
 
 /* Sources side by side, one row per sentence (or sample) at position 0. */
-static void load(rela_session *s, const rela_source *sources, size_t n)
+static void load(rela_searcher *s, const rela_source *sources, size_t n)
 {
     const size_t start_rows = s->strategy == &rela_strategy_sample ? s->width : 1;
     size_t at = 0;
@@ -268,12 +268,12 @@ static void load(rela_session *s, const rela_source *sources, size_t n)
 
 /* ---- a step ---- */
 
-static rela_status step(rela_session *s, rela_error *err)
+static rela_status step(rela_searcher *s, rela_error *err)
 {
     const rela_status st = make_room(s, err);
     if (st != RELA_OK)
         return st;
-    rela_session_predict(s);
+    rela_searcher_predict(s);
     s->next.n = 0;
     for (size_t first = 0, end = 0; first < s->rows.n; first = end) {
         rela_sentence *x = &s->sentences[s->rows.sentence[first]];
@@ -298,7 +298,7 @@ static rela_status step(rela_session *s, rela_error *err)
 }
 
 /* A slot for each row, and room for what this step may add. */
-static rela_status make_room(rela_session *s, rela_error *err)
+static rela_status make_room(rela_searcher *s, rela_error *err)
 {
     const size_t n = s->rows.n, live = n < s->n_sentences ? n : s->n_sentences;
     rela_node *nodes =
@@ -338,21 +338,21 @@ static rela_status make_room(rela_session *s, rela_error *err)
 }
 
 /* The next symbol is given. */
-static void force(rela_session *s, rela_sentence *x)
+static void force(rela_searcher *s, rela_sentence *x)
 {
     for (size_t row = x->first; row < x->first + x->n; row++) {
         const int32_t token = x->source->prefix[s->rows.position[row]];
         const double logp = s->rows.logp[row] + s->forced[row] - s->lse[row];
         if (token == RELA_EOS)
-            rela_session_end(s, x, row, logp);
+            rela_searcher_end(s, x, row, logp);
         else
-            rela_session_extend(s, row, token, logp);
+            rela_searcher_extend(s, row, token, logp);
     }
 }
 
 /* ---- hypotheses ---- */
 
-static uint32_t add_node(rela_session *s, size_t row, int32_t token, double logp)
+static uint32_t add_node(rela_searcher *s, size_t row, int32_t token, double logp)
 {
     s->nodes[s->n_nodes] = (rela_node){ .parent = s->rows.node[row],
                                         .record = (uint32_t)(s->n_records + row),
@@ -361,7 +361,7 @@ static uint32_t add_node(rela_session *s, size_t row, int32_t token, double logp
     return (uint32_t)s->n_nodes++;
 }
 
-void rela_session_extend(rela_session *s, size_t row, int32_t token, double logp)
+void rela_searcher_extend(rela_searcher *s, size_t row, int32_t token, double logp)
 {
     const size_t to = s->next.n++, position = s->rows.position[row];
     s->next.token[to] = token;
@@ -390,7 +390,7 @@ static void insert(rela_sentence *x, const rela_ended *e, size_t most)
     x->n_ended = n + 1;
 }
 
-void rela_session_end(rela_session *s, rela_sentence *x, size_t row, double logp)
+void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double logp)
 {
     const size_t length = s->rows.position[row] + 1;
     const double score = logp / rela_penalty(s->options, length);
@@ -405,7 +405,7 @@ void rela_session_end(rela_session *s, rela_sentence *x, size_t row, double logp
 }
 
 /* Hypotheses that cannot go on are kept behind the complete ones. */
-static void cut(rela_session *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n)
+static void cut(rela_searcher *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n)
 {
     for (size_t row = first; row < first + n; row++) {
         const rela_ended e = { .node = rows->node[row],
@@ -419,7 +419,7 @@ static void cut(rela_session *s, rela_sentence *x, const rela_rows *rows, size_t
 }
 
 /* The next rows take over; slots that none of them needs are free again. */
-static void advance(rela_session *s)
+static void advance(rela_searcher *s)
 {
     const rela_rows rows = s->rows;
     s->n_records += s->n_heads ? s->rows.n : 0;

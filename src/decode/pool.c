@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/all.c - many sentences on several threads: a thread takes the next batch when it has
+/* src/decode/pool.c - many sentences on several threads: a thread takes the next batch when it has
  * finished one, longest first, so that none is left alone with a long one at the end. */
 #include "base/mem.h"
 #include "base/par.h"
-#include "decode/session.h"
+#include "decode/searcher.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct rela_search_pool {
+    size_t n_nets, n_searchers;
+    const rela_frozen **nets;
+    rela_searcher **searchers; /* one per thread, made when it first has work */
+};
 
 struct rela_search_results {
     size_t n, n_arenas;
@@ -19,10 +25,10 @@ typedef struct sorted {
     size_t length, at;
 } sorted;
 
-/* What one thread owns. */
+/* What one thread needs for a run. */
 typedef struct worker {
-    rela_session *session;
-    rela_arena *arena; /* lent */
+    rela_searcher *searcher; /* lent by the pool */
+    rela_arena *arena;       /* lent by the results */
     rela_source *sources;
     rela_search_result *results;
     rela_status status;
@@ -41,28 +47,62 @@ typedef struct job {
     _Atomic bool stopped;
 } job;
 
-static rela_status start(job *j, rela_search_results *r, const rela_frozen *const *nets,
-                         size_t n_nets, size_t n, rela_error *err);
+static rela_status start(job *j, rela_search_results *r, rela_search_pool *p, size_t n,
+                         rela_error *err);
 static void divide(job *j, size_t n);
 static void work(void *ctx, size_t begin, size_t finish, int thread);
 static rela_status run_batch(job *j, worker *w, size_t batch);
 static void end(job *j);
 
-rela_status rela_search_all(rela_search_results **out, const rela_frozen *const *nets,
-                            size_t n_nets, const rela_source *sources, size_t n,
-                            const rela_search_options *o, int n_threads, rela_error *err)
+rela_status rela_search_pool_create(rela_search_pool **out, const rela_frozen *const *nets,
+                                    size_t n_nets, int n_threads, rela_error *err)
+{
+    *out = NULL;
+    rela_search_pool *p = rela_mem_zalloc(sizeof *p);
+    if (!p)
+        return rela_fail(err, RELA_NOMEM, "no memory for the search");
+    p->n_nets = n_nets;
+    p->n_searchers = (size_t)rela_par_threads(n_threads);
+    p->nets = rela_mem_array(n_nets, sizeof *p->nets);
+    p->searchers = rela_mem_zalloc(p->n_searchers * sizeof *p->searchers);
+    rela_status st =
+        p->nets && p->searchers ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the search");
+    for (size_t i = 0; st == RELA_OK && i < n_nets; i++)
+        p->nets[i] = nets[i];
+    if (st == RELA_OK) /* tells at once whether the nets fit together */
+        st = rela_searcher_create(&p->searchers[0], p->nets, n_nets, err);
+    if (st == RELA_OK)
+        *out = p;
+    else
+        rela_search_pool_destroy(p);
+    return st;
+}
+
+void rela_search_pool_destroy(rela_search_pool *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; p->searchers && i < p->n_searchers; i++)
+        rela_searcher_destroy(p->searchers[i]);
+    rela_mem_free(p->searchers);
+    rela_mem_free(p->nets);
+    rela_mem_free(p);
+}
+
+rela_status rela_search_pool_run(rela_search_results **out, rela_search_pool *p,
+                                 const rela_source *sources, size_t n, const rela_search_options *o,
+                                 rela_error *err)
 {
     *out = NULL;
     job j = { .sources = sources, .options = o };
     rela_search_results *r = rela_mem_zalloc(sizeof *r);
     if (!r)
         return rela_fail(err, RELA_NOMEM, "no memory for the results");
-    const size_t threads = (size_t)rela_par_threads(n_threads);
-    j.n_workers = n < threads ? n : threads;
+    j.n_workers = n < p->n_searchers ? n : p->n_searchers;
     j.n_workers = j.n_workers ? j.n_workers : 1;
-    rela_status st = start(&j, r, nets, n_nets, n, err);
+    rela_status st = rela_search_check(p->searchers[0], sources, n, o, err);
     if (st == RELA_OK)
-        st = rela_search_check(j.workers[0].session, sources, n, o, err);
+        st = start(&j, r, p, n, err);
     if (st == RELA_OK) {
         divide(&j, n);
         rela_par_rows(j.n_workers, (int)j.n_workers, work, &j);
@@ -99,8 +139,8 @@ rela_search_result rela_search_results_at(const rela_search_results *r, size_t i
     return r->items[i];
 }
 
-static rela_status start(job *j, rela_search_results *r, const rela_frozen *const *nets,
-                         size_t n_nets, size_t n, rela_error *err)
+static rela_status start(job *j, rela_search_results *r, rela_search_pool *p, size_t n,
+                         rela_error *err)
 {
     size_t per_batch = j->options->batch_sentences;
     per_batch = per_batch ? per_batch : 1;
@@ -116,9 +156,12 @@ static rela_status start(job *j, rela_search_results *r, const rela_frozen *cons
     bool ok = r->items && r->arenas && j->order && j->batch_at && j->workers;
     for (size_t i = 0; ok && i < j->n_workers; i++) {
         worker *w = &j->workers[i];
-        const rela_status st = rela_session_create(&w->session, nets, n_nets, err);
-        if (st != RELA_OK)
-            return st;
+        if (!p->searchers[i]) {
+            const rela_status st = rela_searcher_create(&p->searchers[i], p->nets, p->n_nets, err);
+            if (st != RELA_OK)
+                return st;
+        }
+        w->searcher = p->searchers[i];
         w->arena = r->arenas[i] = rela_arena_create(0);
         w->sources = rela_mem_array(per_batch, sizeof *w->sources);
         w->results = rela_mem_array(per_batch, sizeof *w->results);
@@ -130,7 +173,6 @@ static rela_status start(job *j, rela_search_results *r, const rela_frozen *cons
 static void end(job *j)
 {
     for (size_t i = 0; j->workers && i < j->n_workers; i++) {
-        rela_session_destroy(j->workers[i].session);
         rela_mem_free(j->workers[i].sources);
         rela_mem_free(j->workers[i].results);
     }
@@ -217,9 +259,9 @@ static rela_status run_batch(job *j, worker *w, size_t batch)
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch];
     for (size_t i = 0; i < n; i++)
         w->sources[i] = j->sources[order[i].at];
-    rela_status st = rela_search_run(w->session, w->results, w->sources, n, j->options, &w->err);
+    rela_status st = rela_search_run(w->searcher, w->results, w->sources, n, j->options, &w->err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = keep(w, &j->items[order[i].at], &w->results[i],
-                  w->session->n_heads * (order[i].length + 1));
+                  w->searcher->n_heads * (order[i].length + 1));
     return st;
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* bench/bench_curve.c - the loss of the tiny preset over a file of batches, the mean of every
+ * hundred updates: what another trainer must show on the same batches.
+ *   bench_curve KIND THREADS BATCHES */
+#include "base/clock.h"
+#include "batches.h"
+#include "train/schedule.h"
+
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_config c;
+    rela_net net;
+    rela_stepper *s = NULL;
+    if (argc != 4)
+        return fprintf(stderr, "usage: bench_curve KIND THREADS BATCHES\n"), 2;
+    FILE *f = fopen(argv[3], "rb");
+    const rela_step_options o = { .n_threads = atoi(argv[2]),
+                                  .beta1 = 0.9,
+                                  .beta2 = 0.98,
+                                  .epsilon = 1e-8,
+                                  .smooth = 0.1,
+                                  .seed = 1 };
+    if (f == NULL || rela_config_preset(&c, "tiny", &err) != RELA_OK)
+        return fprintf(stderr, "%s: cannot be read\n", argv[3]), 1;
+    c.vocab_src = c.vocab_tgt = 10000;
+    c.eps = 1e-8;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        c.kind[i] = rela_attn_kind_find(argv[1]);
+    if (rela_config_check(&c, &err) != RELA_OK || rela_net_init(&net, &c, &err) != RELA_OK ||
+        rela_stepper_create(&s, &net, &o, &err) != RELA_OK)
+        return fprintf(stderr, "%s\n", err.message), 1;
+    rela_params_init(net.weights, &net.layout.params, 1);
+    const rela_schedule schedule = {
+        .kind = RELA_SCHEDULE_INVERSE_SQRT, .rate = 5e-3, .start = 1e-7, .warmup = 2000
+    };
+    double loss = 0, nll = 0, tokens = 0, start = rela_clock_seconds();
+    rela_update u;
+    for (uint64_t i = 1; bench_next_update(&u, f); i++) {
+        rela_step_result r;
+        if (rela_stepper_run(s, &r, &u, i, rela_schedule_rate(&schedule, i), &err) != RELA_OK)
+            return fprintf(stderr, "%s\n", err.message), 1;
+        loss += r.loss;
+        nll += r.nll;
+        tokens += (double)r.tgt_tokens;
+        if (i % 100 != 0)
+            continue;
+        printf("{\"bench\": \"curve\", \"kind\": \"%s\", \"update\": %llu, \"loss\": %.4f, "
+               "\"nll\": %.4f, \"tok_s\": %.0f}\n",
+               argv[1], (unsigned long long)i, loss / tokens, nll / tokens,
+               tokens / (rela_clock_seconds() - start));
+        fflush(stdout);
+        loss = nll = tokens = 0;
+        start = rela_clock_seconds();
+    }
+    return 0;
+}

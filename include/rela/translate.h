@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/translate.h - using a model: translate, score, look at its attention.
+ *
+ *   rela_runtime  threads and log            any number of threads at once
+ *   rela_model    weights and text pipeline  read-only: any number of threads at once
+ *   rela_session  caches and scratch         one thread at a time
+ *   rela_result, rela_scores                 owned by the caller, independent of the session
+ *
+ * Raw text goes in and raw text comes out: a model carries its tokeniser, subword codes and
+ * vocabularies. Texts are given with their lengths, or, with NULL for the lengths, NUL-terminated.
+ * A translation depends on its sentence, the model and the options alone: neither on the sentences
+ * beside it, nor on their order, nor on the number of threads. */
+#ifndef RELA_TRANSLATE_H
+#define RELA_TRANSLATE_H
+
+#include "rela/rela.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rela_runtime rela_runtime;
+typedef struct rela_model rela_model;
+typedef struct rela_session rela_session;
+typedef struct rela_result rela_result;
+typedef struct rela_scores rela_scores;
+
+/* ---- runtime ---- */
+
+typedef struct rela_runtime_options {
+    size_t struct_size; /* set by _init; lets the struct grow at its end */
+    int32_t n_threads;  /* 0: every core this process may use */
+    /* Notices such as a sentence that had to be cut; level 1: information, 2: warning. May be
+     * called from any thread that uses the runtime. NULL: nobody listens. */
+    void (*log)(void *ctx, int32_t level, const char *line);
+    void *log_ctx;
+} rela_runtime_options;
+
+RELA_API void rela_runtime_options_init(rela_runtime_options *o, size_t size);
+/* o may be NULL. */
+RELA_API rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *o,
+                                         rela_error *err);
+RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
+
+/* ---- model ---- */
+
+/* The file is checked as a whole before it is used. rt must outlive the model. */
+RELA_API rela_status rela_model_load(rela_model **out, rela_runtime *rt, const char *path,
+                                     rela_error *err);
+RELA_API void rela_model_free(rela_model *m); /* NULL is fine */
+
+/* Sizes, for those who read attention. */
+typedef struct rela_model_shape {
+    size_t struct_size;
+    int32_t enc_layers, dec_layers, heads, width, ffn;
+    int32_t max_length; /* tokens of a sentence, its end included */
+    int32_t vocab_src, vocab_tgt;
+    char attention[3][24]; /* kinds: encoder, decoder, cross */
+} rela_model_shape;
+
+/* out->struct_size: sizeof(rela_model_shape) of the caller. */
+RELA_API void rela_model_shape_get(rela_model_shape *out, const rela_model *m);
+
+/* ---- session ---- */
+
+/* m must outlive the session. */
+RELA_API rela_status rela_session_create(rela_session **out, const rela_model *m, rela_error *err);
+/* Several models whose probabilities are averaged; they must have the same vocabularies. The first
+ * one's text pipeline is used, and its attention shown. */
+RELA_API rela_status rela_session_create_ensemble(rela_session **out,
+                                                  const rela_model *const *models, size_t n,
+                                                  rela_error *err);
+RELA_API void rela_session_destroy(rela_session *s); /* NULL is fine */
+
+/* ---- translation ---- */
+
+enum { RELA_SEARCH_BEAM = 0, RELA_SEARCH_SAMPLE = 1 };
+enum {
+    RELA_PENALTY_GNMT = 0,  /* ((5 + length) / 6) ^ length_penalty */
+    RELA_PENALTY_POWER = 1, /* length ^ length_penalty */
+    RELA_PENALTY_NONE = 2
+};
+enum {
+    RELA_UNK_ALLOW = 0,
+    RELA_UNK_FORBID = 1,
+    RELA_UNK_REPLACE = 2 /* by the source word with most cross attention */
+};
+/* What to do with a sentence that is longer than the model allows; either way it is logged. */
+enum {
+    RELA_LONG_SPLIT = 0, /* translate it in parts, cut at punctuation or else at a word */
+    RELA_LONG_CUT = 1    /* translate its beginning */
+};
+
+typedef struct rela_translate_options {
+    size_t struct_size;
+    int32_t method;    /* RELA_SEARCH_... */
+    int32_t beam_size; /* 1..512; 1 is greedy */
+    int32_t n_best;    /* 1..beam_size; sampling: independent samples */
+    int32_t penalty;   /* RELA_PENALTY_... */
+    double length_penalty;
+    /* Longest translation in tokens, end included: factor * source + extra. */
+    double max_factor;
+    int32_t max_extra;
+    int32_t unk;           /* RELA_UNK_... */
+    int32_t long_sentence; /* RELA_LONG_... */
+    double temperature;    /* sampling */
+    int32_t top_k;         /* sampling: among the k most probable; 0: all */
+    double top_p;          /* sampling: among the fewest that hold so much probability; 1: all */
+    uint64_t seed;
+    uint64_t first_number;   /* number of the first text: notices and random numbers depend on it */
+    int32_t batch_sentences; /* translated together */
+    int32_t batch_tokens;
+    int32_t attention;         /* not 0: keep the cross attention of every token */
+    const char *const *prefix; /* what each translation must begin with; NULL: nothing */
+    const size_t *prefix_len;  /* NULL: NUL-terminated */
+} rela_translate_options;
+
+RELA_API void rela_translate_options_init(rela_translate_options *o, size_t size);
+
+/* Translates n texts. o may be NULL. */
+RELA_API rela_status rela_translate(rela_result **out, rela_session *s, const char *const *texts,
+                                    const size_t *lens, size_t n, const rela_translate_options *o,
+                                    rela_error *err);
+RELA_API void rela_result_free(rela_result *r); /* NULL is fine */
+
+/* i: number of the text; rank: 0 is the best of rela_result_n_best(r, i). All texts are lent and
+ * NUL-terminated. Getters do not check their arguments. */
+RELA_API size_t rela_result_count(const rela_result *r);
+RELA_API size_t rela_result_n_best(const rela_result *r, size_t i);
+RELA_API const char *rela_result_text(const rela_result *r, size_t i, size_t rank);
+RELA_API size_t rela_result_text_len(const rela_result *r, size_t i, size_t rank);
+RELA_API double rela_result_score(const rela_result *r, size_t i, size_t rank);
+RELA_API double rela_result_logp(const rela_result *r, size_t i, size_t rank);
+/* Subword tokens of a translation; the last is the end symbol unless it was cut off. */
+RELA_API size_t rela_result_n_tokens(const rela_result *r, size_t i, size_t rank);
+RELA_API const char *rela_result_token(const rela_result *r, size_t i, size_t rank, size_t k);
+RELA_API double rela_result_token_logp(const rela_result *r, size_t i, size_t rank, size_t k);
+/* Subword tokens of the source as the model saw it, the end symbol last. */
+RELA_API size_t rela_result_n_source(const rela_result *r, size_t i);
+RELA_API const char *rela_result_source_token(const rela_result *r, size_t i, size_t k);
+/* Cross attention (tokens, dec_layers * heads, source tokens) while each token was predicted; NULL
+ * if it was not asked for, or the sentence was empty or translated in parts. */
+RELA_API const float *rela_result_attention(const rela_result *r, size_t i, size_t rank);
+
+/* Which heads links are taken from. */
+typedef struct rela_link_options {
+    size_t struct_size;
+    int32_t layer; /* from 0; -1: mean of all */
+    int32_t head;  /* from 0; -1: mean of all */
+    int32_t soft;  /* not 0: all words with weight, as i-j:weight; 0: the heaviest, as i-j */
+} rela_link_options;
+
+RELA_API void rela_link_options_init(rela_link_options *o, size_t size);
+
+/* Appends links between source and target words (blank-separated i-j, from 0; words are those of
+ * the tokenised text). A target word whose weight is all on the end symbol, or that has none, gets
+ * no link. RELA_STATE without attention. o may be NULL. */
+RELA_API rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i,
+                                       size_t rank, const rela_link_options *o, rela_error *err);
+
+/* ---- scoring: how probable is a given translation? ---- */
+
+typedef struct rela_score_options {
+    size_t struct_size;
+    int32_t batch_tokens;
+    uint64_t first_number; /* number of the first pair, for notices */
+} rela_score_options;
+
+RELA_API void rela_score_options_init(rela_score_options *o, size_t size);
+
+/* Sentences longer than the model allows are cut and logged. o may be NULL. */
+RELA_API rela_status rela_score(rela_scores **out, rela_session *s, const char *const *src,
+                                const size_t *src_lens, const char *const *tgt,
+                                const size_t *tgt_lens, size_t n, const rela_score_options *o,
+                                rela_error *err);
+RELA_API void rela_scores_free(rela_scores *r); /* NULL is fine */
+
+RELA_API size_t rela_scores_count(const rela_scores *r);
+RELA_API double rela_scores_logp(const rela_scores *r, size_t i); /* natural, end included */
+RELA_API size_t rela_scores_n_tokens(const rela_scores *r, size_t i);
+RELA_API const char *rela_scores_token(const rela_scores *r, size_t i, size_t k); /* lent */
+RELA_API double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k);
+
+/* ---- attention of given pairs, every layer and head ---- */
+
+enum { RELA_ATTENTION_ENCODER = 0, RELA_ATTENTION_DECODER = 1, RELA_ATTENTION_CROSS = 2 };
+
+/* One query of one head: the keys with weight. n 0: the head attends to nothing. */
+typedef struct rela_attention_row {
+    size_t pair;                /* number of the pair */
+    int32_t place, layer, head; /* place: RELA_ATTENTION_... */
+    uint32_t query, n_keys;     /* n_keys: how many it could have attended to */
+    const uint32_t *keys;       /* (n) rising; lent during the call */
+    const float *weights;       /* (n) */
+    uint32_t n;
+} rela_attention_row;
+
+/* Tells every row of every pair, teacher forced, on the calling thread. A listener that does not
+ * return 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. */
+RELA_API rela_status rela_attend(rela_session *s, const char *const *src, const size_t *src_lens,
+                                 const char *const *tgt, const size_t *tgt_lens, size_t n,
+                                 int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
+                                 rela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
