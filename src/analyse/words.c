@@ -2,13 +2,6 @@
 /* src/analyse/words.c - see words.h. */
 #include "analyse/words.h"
 
-#include <string.h>
-
-bool rela_piece_continues(const char *piece, size_t len)
-{
-    return len > 2 && memcmp(piece + len - 2, "@@", 2) == 0;
-}
-
 void rela_words_merge(real *merged, const real *w, size_t ld, const rela_word_map *src,
                       const rela_word_map *tgt)
 {

@@ -2,9 +2,10 @@
 /* src/analyse/words.h - from attention between subword pieces to links between words.
  *
  * A word is what stands between blanks before BPE; word_of says for every piece (the end symbol
- * not among them) which word it belongs to, rising from 0. Merging sums over the pieces of a source
- * word and takes the mean over the pieces of a target word. The end of the source is kept as a
- * column of its own, so that a target word may choose it, which means: no link. */
+ * not among them) which word it belongs to, rising from 0 (rela_pipeline_words). Merging sums over
+ * the pieces of a source word and takes the mean over the pieces of a target word. The end of the
+ * source is kept as a column of its own, so that a target word may choose it, which means: no link.
+ */
 #ifndef RELA_ANALYSE_WORDS_H
 #define RELA_ANALYSE_WORDS_H
 
@@ -15,9 +16,6 @@ typedef struct rela_word_map {
     const uint32_t *word_of; /* (n_pieces) */
     size_t n_pieces, n_words;
 } rela_word_map;
-
-/* True if another piece of the same word follows: it ends with the marker of BPE. */
-bool rela_piece_continues(const char *piece, size_t len);
 
 /* merged (tgt words, src words + 1) from w (tgt pieces, src pieces + 1) with leading dimension ld;
  * the last column is the end symbol. */

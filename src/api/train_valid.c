@@ -179,7 +179,7 @@ static rela_status score(double *bleu, const rela_valid *v, const rela_search_re
         const rela_search_result result = rela_search_results_at(r, i);
         const rela_hypothesis *h = &result.best[0];
         rela_buffer_clear(&text);
-        st = rela_pipeline_decode(&text, v->scratch, h->ids, h->n, err);
+        st = rela_pipeline_decode(&text, v->scratch, h->ids, NULL, h->n, err);
         const char *ref = v->refs.items[i].text;
         const rela_segment segment = { .hyp = text.data ? text.data : "",
                                        .hyp_len = text.len,

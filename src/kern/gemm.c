@@ -4,6 +4,7 @@
 
 #ifndef RELA_REAL_IS_DOUBLE
 #include <dnnl.h>
+#include <omp.h>
 #include <pthread.h>
 #include <signal.h>
 #endif
@@ -36,16 +37,23 @@ static void fill_asynchronous(void)
 
 /* The generated code of oneDNN 2.6 does not survive a signal handler: the frame of the handler was
  * seen to land in its packing buffers and to corrupt the heap (tests/unit/test_gemm.c). Signals
- * wait until the product is done; the two system calls cost a fraction of a microsecond. */
+ * wait until the product is done; the two system calls cost a fraction of a microsecond.
+ *
+ * A product runs on the thread that asks for it: whoever calls has already divided the work, or
+ * was told to use one thread. Outside a parallel region the library would start threads of its
+ * own, which spin for each other and slow a busy machine down by a factor of twenty. */
 static dnnl_status_t shielded(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda,
                               const real *b, size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
     sigset_t old;
     (void)pthread_once(&once, fill_asynchronous);
     (void)pthread_sigmask(SIG_BLOCK, &asynchronous, &old);
+    const int n_threads = omp_get_max_threads(); /* a setting of this thread, not of the process */
+    omp_set_num_threads(1);
     const dnnl_status_t st =
         dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,
                    (dnnl_dim_t)ldb, add ? 1 : 0, c, (dnnl_dim_t)ldc);
+    omp_set_num_threads(n_threads);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     return st;
 }

@@ -194,7 +194,8 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
                              .d = n->config.d,
                              .vocabulary = n->config.vocab_tgt,
                              .smooth = p->smooth,
-                             .logits = w->logits };
+                             .logits = w->logits,
+                             .row_nll = p->row_nll };
     const rela_loss_sums sums =
         rela_loss_run(&loss, grads ? w->dx : NULL, grads ? grads + n->layout.output : NULL,
                       rela_worker_features(w), n->weights + n->layout.output, b->tgt.ids,

@@ -40,6 +40,7 @@ typedef struct rela_pass {
     uint64_t seed, update;
     real smooth;            /* label smoothing */
     const real *row_weight; /* (tgt_rows) or NULL: see rela_loss_run */
+    real *row_nll;          /* (tgt_rows) or NULL */
     const rela_attn_tap *tap;
 } rela_pass;
 

@@ -16,6 +16,8 @@ rela_loss_sums rela_loss_run(const rela_loss *o, real *dx, real *dtable, const r
             double nll = 0;
             const double loss =
                 o->k->loss_row(o->logits + t * v, v, (size_t)gold[at + t], o->smooth, scale, &nll);
+            if (o->row_nll)
+                o->row_nll[at + t] = (real)nll;
             sums.loss += loss * (double)scale;
             sums.nll += nll * (double)scale;
         }

@@ -21,7 +21,8 @@ typedef struct rela_loss {
     const rela_kern *k;
     size_t d, vocabulary;
     real smooth;
-    real *logits; /* (RELA_LOSS_CHUNK, vocabulary) */
+    real *logits;  /* (RELA_LOSS_CHUNK, vocabulary) */
+    real *row_nll; /* (rows) negative log-likelihood of each, written; NULL: not wanted */
 } rela_loss;
 
 /* x (rows, d), table (vocabulary, d); weight[t] (NULL: 1) scales loss and gradient of row t. dx

@@ -24,7 +24,8 @@ struct rela_pipeline_scratch {
     rela_bpe_scratch *bpe;
     rela_buffer a, b;
     int32_t *ids;
-    size_t n_ids, cap_ids;
+    uint32_t *words; /* of each id */
+    size_t n_ids, cap_ids, cap_words;
 };
 
 static rela_status make_side(rela_pipeline *p, int i, rela_error *err);
@@ -32,8 +33,8 @@ static rela_status make_tables(rela_pipeline *p, rela_error *err);
 static bool copy_span(char **copy, rela_span *span);
 static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, int side, rela_span text,
                            rela_error *err);
-static rela_status push_word(rela_pipeline_scratch *s, const rela_vocab *v, const char *word,
-                             size_t len, rela_error *err);
+static rela_status push_piece(rela_pipeline_scratch *s, const rela_vocab *v, rela_span piece,
+                              uint32_t *word, rela_error *err);
 
 rela_status rela_pipeline_create(rela_pipeline **out, const rela_pipeline_parts *parts,
                                  rela_error *err)
@@ -110,6 +111,7 @@ void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s)
     rela_buffer_free(&s->a);
     rela_buffer_free(&s->b);
     rela_mem_free(s->ids);
+    rela_mem_free(s->words);
     rela_mem_free(s);
 }
 
@@ -117,7 +119,8 @@ rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_s
                                  const char *text, size_t len, rela_error *err)
 {
     const rela_vocab *vocab = rela_pipeline_vocab(s->p, side);
-    rela_span line = { "", 0 }, word;
+    rela_span line = { "", 0 }, piece;
+    uint32_t word = 0;
     s->n_ids = 0;
     rela_status st = prepare(&line, s, side, (rela_span){ text, len }, err);
     if (st == RELA_OK && s->bpe) {
@@ -125,19 +128,29 @@ rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_s
         size_t n_pieces = 0;
         st = rela_bpe_pieces(&pieces, &n_pieces, s->bpe, line.text, line.len, 0, err);
         for (size_t i = 0; i < n_pieces && st == RELA_OK; i++)
-            st = push_word(s, vocab, pieces[i].text, pieces[i].len, err);
+            st = push_piece(s, vocab, (rela_span){ pieces[i].text, pieces[i].len }, &word, err);
     } else if (st == RELA_OK) {
         const char *at = line.text, *end = line.text + line.len;
-        while (st == RELA_OK && rela_next_word(&word, &at, end))
-            st = push_word(s, vocab, word.text, word.len, err);
+        while (st == RELA_OK && rela_next_word(&piece, &at, end))
+            st = push_piece(s, vocab, piece, &word, err);
     }
     *ids = s->ids;
     *n = s->n_ids;
     return st;
 }
 
+const uint32_t *rela_pipeline_words(const rela_pipeline_scratch *s)
+{
+    return s->words;
+}
+
+bool rela_piece_continues(const char *piece, size_t len)
+{
+    return len > 2 && memcmp(piece + len - 2, "@@", 2) == 0;
+}
+
 rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, const int32_t *ids,
-                                 size_t n, rela_error *err)
+                                 const rela_span *instead, size_t n, rela_error *err)
 {
     const rela_vocab *vocab = rela_pipeline_vocab(s->p, 1);
     rela_status st = RELA_OK;
@@ -147,7 +160,9 @@ rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, con
             continue;
         if (s->a.len)
             st = rela_buffer_append_char(&s->a, ' ', err);
-        if (st == RELA_OK)
+        if (st == RELA_OK && instead && instead[i].text)
+            st = rela_buffer_append(&s->a, instead[i].text, instead[i].len, err);
+        else if (st == RELA_OK)
             st = rela_buffer_append_text(&s->a, rela_vocab_token(vocab, ids[i]), err);
     }
     rela_span line = { s->a.data ? s->a.data : "", s->a.len };
@@ -240,13 +255,18 @@ static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, int side, r
     return st;
 }
 
-static rela_status push_word(rela_pipeline_scratch *s, const rela_vocab *v, const char *word,
-                             size_t len, rela_error *err)
+static rela_status push_piece(rela_pipeline_scratch *s, const rela_vocab *v, rela_span piece,
+                              uint32_t *word, rela_error *err)
 {
     int32_t *ids = rela_mem_grow(s->ids, &s->cap_ids, s->n_ids + 1, sizeof *ids);
-    if (!ids)
+    s->ids = ids ? ids : s->ids;
+    uint32_t *words = rela_mem_grow(s->words, &s->cap_words, s->n_ids + 1, sizeof *words);
+    s->words = words ? words : s->words;
+    if (!ids || !words)
         return rela_fail(err, RELA_NOMEM, "no memory for a line of %zu tokens", s->n_ids + 1);
-    s->ids = ids;
-    ids[s->n_ids++] = rela_vocab_id(v, word, len);
+    words[s->n_ids] = *word;
+    ids[s->n_ids++] = rela_vocab_id(v, piece.text, piece.len);
+    if (!s->bpe || !rela_piece_continues(piece.text, piece.len))
+        (*word)++;
     return RELA_OK;
 }

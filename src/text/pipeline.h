@@ -48,9 +48,16 @@ void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s); /* NULL is fine */
 rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
                                  const char *text, size_t len, rela_error *err);
 
-/* Appends the text of token numbers: target side, special tokens left out except <unk>. */
+/* The word that each token of the last encoded line belongs to, rising from 0; lent as they are. */
+const uint32_t *rela_pipeline_words(const rela_pipeline_scratch *s);
+
+/* Appends the text of token numbers: target side, special tokens left out except <unk>. instead:
+ * NULL, or n texts that stand for their tokens where they are not NULL. */
 rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, const int32_t *ids,
-                                 size_t n, rela_error *err);
+                                 const rela_span *instead, size_t n, rela_error *err);
+
+/* True if a token of the vocabulary is not the last of its word. */
+bool rela_piece_continues(const char *piece, size_t len);
 
 /* Appends the pieces of a line, blank-separated, as encode sees them. */
 rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int side,

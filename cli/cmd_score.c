@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_score.c - rela score: how probable given translations are. */
+#include "blocks.h"
+#include "models.h"
+
+#include "base/json.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct score_options {
+    const char *src, *tgt, *output;
+    bool word_scores, normalize;
+    int64_t batch_words, read_bytes;
+} score_options;
+
+#define AT(member) offsetof(score_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
+    { "tgt", 't', RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "its translation" },
+    { "output", 'o', RELA_OPTION_FILE, AT(output), 0, 0, "-", "FILE", "where the scores go" },
+    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
+    { "normalize", 0, RELA_OPTION_FLAG, AT(normalize), 0, 0, NULL, NULL, "divide by the number of tokens" },
+    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "tokens scored together, at most" },
+    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_score[] = {
+    { .name = "score",
+      .summary = "tell how probable given translations are",
+      .operands = "MODEL...",
+      .min_operands = 1,
+      .max_operands = RELA_CLI_MODELS_MAX,
+      .description =
+          "Writes one line per pair: the natural logarithm of the probability that the model\n"
+          "gives to the translation, its end included. The perplexity of the whole text is\n"
+          "reported at the end. Several models are an ensemble. With --json every pair is an\n"
+          "object on a line of its own, and the last line is the summary.",
+      .examples = "rela score run/model.rela --src test.en --tgt test.de > scores\n"
+                  "rela score --word-scores run/model.rela --src test.en --tgt test.de",
+      .options = OPTIONS,
+      .options_size = sizeof(score_options),
+      .run = run },
+    { .name = NULL },
+};
+
+typedef struct scorer {
+    rela_cli *cli;
+    const score_options *options;
+    rela_cli_models models;
+    rela_reader *src, *tgt;
+    rela_writer *writer;
+    rela_cli_block a, b;
+    rela_buffer out;
+    double logp; /* of all pairs */
+    uint64_t tokens, pairs;
+} scorer;
+
+static rela_status open_all(scorer *s, rela_error *err);
+static rela_status score_all(scorer *s, rela_error *err);
+static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err);
+static rela_status summarise(scorer *s, rela_error *err);
+static void close_all(scorer *s);
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    scorer s = { .cli = cli, .options = options };
+    if (!s.options->src || !s.options->tgt)
+        return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
+    rela_status st = open_all(&s, err);
+    st = st ? st : score_all(&s, err);
+    st = st ? st : summarise(&s, err);
+    if (st == RELA_OK) {
+        st = rela_writer_commit(s.writer, err);
+        s.writer = NULL;
+    }
+    close_all(&s);
+    return st;
+}
+
+static rela_status open_all(scorer *s, rela_error *err)
+{
+    rela_status st = rela_cli_models_open(&s->models, s->cli, err);
+    if (st == RELA_OK)
+        st = rela_reader_open(&s->src, s->options->src, NULL, err);
+    if (st == RELA_OK)
+        st = rela_reader_open(&s->tgt, s->options->tgt, NULL, err);
+    return st == RELA_OK ? rela_writer_open(&s->writer, s->options->output, err) : st;
+}
+
+static void close_all(scorer *s)
+{
+    if (s->writer && strcmp(s->options->output, "-") == 0)
+        (void)rela_writer_flush(s->writer, NULL); /* what was done before a failure */
+    rela_writer_abort(s->writer);
+    rela_reader_close(s->src);
+    rela_reader_close(s->tgt);
+    rela_cli_block_free(&s->a);
+    rela_cli_block_free(&s->b);
+    rela_buffer_free(&s->out);
+    rela_cli_models_close(&s->models);
+}
+
+static rela_status score_block(scorer *s, rela_error *err)
+{
+    rela_score_options o;
+    rela_scores *r = NULL;
+    rela_score_options_init(&o, sizeof o);
+    o.batch_tokens = (int32_t)s->options->batch_words;
+    o.first_number = s->a.first;
+    rela_status st = rela_score(&r, s->models.session, s->a.texts, s->a.lens, s->b.texts, s->b.lens,
+                                s->a.n, &o, err);
+    rela_buffer_clear(&s->out);
+    for (size_t i = 0; i < s->a.n && st == RELA_OK; i++)
+        st = append(s, r, i, err);
+    rela_scores_free(r);
+    return st == RELA_OK ? rela_writer_write(s->writer, s->out.data, s->out.len, err) : st;
+}
+
+static rela_status score_all(scorer *s, rela_error *err)
+{
+    rela_progress bar;
+    rela_cli_progress(s->cli, &bar, "scoring", "bytes", rela_reader_size(s->src));
+    rela_progress_start(&bar, 0);
+    rela_status st = RELA_OK;
+    do {
+        st = rela_cli_block_read(&s->a, s->src, (size_t)s->options->read_bytes, err);
+        if (st == RELA_OK)
+            st = rela_cli_block_match(&s->b, s->tgt, &s->a, s->options->src, err);
+        if (st == RELA_OK && s->a.n)
+            st = score_block(s, err);
+        rela_progress_update(&bar, rela_reader_position(s->src), NULL);
+    } while (st == RELA_OK && s->a.n);
+    if (st == RELA_OK && bar.drawn)
+        rela_progress_finish(&bar, rela_reader_position(s->src), NULL);
+    return st;
+}
+
+/* One pair. Words of the target are shown as the model saw them. */
+static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err)
+{
+    const bool json = s->cli->common.json;
+    const size_t n = rela_scores_n_tokens(r, i);
+    const double logp = rela_scores_logp(r, i);
+    const double shown = s->options->normalize ? logp / (double)n : logp;
+    s->logp += logp;
+    s->tokens += n;
+    s->pairs++;
+    rela_status st =
+        json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": %.9g, \"tokens\": %zu",
+                                  (unsigned long long)(s->a.first + i), shown, n)
+             : rela_buffer_printf(&s->out, err, "%.6f", shown);
+    if (st == RELA_OK && s->options->word_scores) {
+        st = rela_buffer_append_text(&s->out, json ? ", \"words\": [" : " |||", err);
+        for (size_t k = 0; k < n && st == RELA_OK; k++) {
+            const char *token = rela_scores_token(r, i, k);
+            const double value = rela_scores_token_logp(r, i, k);
+            if (!json) {
+                st = rela_buffer_printf(&s->out, err, " %.6f", value);
+                continue;
+            }
+            st = rela_buffer_append_text(&s->out, k ? ", [" : "[", err);
+            st = st ? st : rela_json_quote(&s->out, token, strlen(token), err);
+            st = st ? st : rela_buffer_printf(&s->out, err, ", %.9g]", value);
+        }
+        if (st == RELA_OK && json)
+            st = rela_buffer_append_char(&s->out, ']', err);
+    }
+    return st == RELA_OK ? rela_buffer_append_text(&s->out, json ? "}\n" : "\n", err) : st;
+}
+
+static rela_status summarise(scorer *s, rela_error *err)
+{
+    const double perplexity = s->tokens ? exp(-s->logp / (double)s->tokens) : 1;
+    rela_log_line(&s->cli->sink, RELA_LOG_INFO,
+                  "%llu pairs, %llu tokens, log-probability %.4f, perplexity %.4f",
+                  (unsigned long long)s->pairs, (unsigned long long)s->tokens, s->logp, perplexity);
+    if (!s->cli->common.json)
+        return RELA_OK;
+    rela_buffer_clear(&s->out);
+    const rela_status st = rela_buffer_printf(&s->out, err,
+                                              "{\"pairs\": %llu, \"tokens\": %llu, \"logp\": %.9g, "
+                                              "\"perplexity\": %.9g}\n",
+                                              (unsigned long long)s->pairs,
+                                              (unsigned long long)s->tokens, s->logp, perplexity);
+    return st == RELA_OK ? rela_writer_write(s->writer, s->out.data, s->out.len, err) : st;
+}

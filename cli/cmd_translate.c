@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_translate.c - rela translate: raw text to raw text. */
+#include "blocks.h"
+#include "models.h"
+
+#include "base/json.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct translate_options {
+    const char *input, *output, *prefix;
+    int64_t beam, n_best;
+    const char *normalize;
+    double max_factor;
+    int64_t max_extra;
+    const char *unk, *long_sentence;
+    const char *alignment;
+    int64_t layer, head;
+    bool word_scores, scores;
+    const char *sampling;
+    double temperature;
+    int64_t batch, batch_words, read_bytes;
+} translate_options;
+
+#define AT(member) offsetof(translate_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "input", 'i', RELA_OPTION_FILE, AT(input), 0, 0, "-", "FILE", "text to translate, one sentence per line" },
+    { "output", 'o', RELA_OPTION_FILE, AT(output), 0, 0, "-", "FILE", "where the translations go" },
+    { "beam", 'b', RELA_OPTION_INT, AT(beam), 1, 512, "4", "N", "hypotheses of a sentence; 1 is greedy" },
+    { "n-best", 'n', RELA_OPTION_INT, AT(n_best), 1, 512, "1", "N", "translations of a sentence: 'line ||| text ||| logp= X ||| score'" },
+    { "normalize", 0, RELA_OPTION_TEXT, AT(normalize), 0, 0, "gnmt:0.6", "gnmt:A|power:A|none", "what log-probabilities are divided by" },
+    { "max-length-factor", 0, RELA_OPTION_REAL, AT(max_factor), 0, 100, "1", "X", "longest translation in tokens: X times the source ..." },
+    { "max-length-extra", 0, RELA_OPTION_INT, AT(max_extra), 0, 65536, "50", "N", "... and N more" },
+    { "prefix", 0, RELA_OPTION_FILE, AT(prefix), 0, 0, NULL, "FILE", "what each translation must begin with, line by line" },
+    { "unk", 0, RELA_OPTION_CHOICE, AT(unk), 0, 0, "allow", "allow|forbid|replace", "unknown words: write <unk>, never produce them, or copy the aligned source word" },
+    { "long", 0, RELA_OPTION_CHOICE, AT(long_sentence), 0, 0, "split", "split|cut", "sentences over the model's limit: translate them in parts, or their beginning" },
+    { "alignment", 0, RELA_OPTION_CHOICE, AT(alignment), 0, 0, NULL, "hard|soft", "append word links of the cross attention: ' ||| 0-0 2-1', soft with weights" },
+    { "layer", 0, RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "alignment: decoder layer, from 1; 0: mean of all" },
+    { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "alignment: head, from 1; 0: mean of all" },
+    { "scores", 0, RELA_OPTION_FLAG, AT(scores), 0, 0, NULL, NULL, "append log-probability and score" },
+    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
+    { "sampling", 0, RELA_OPTION_TEXT, AT(sampling), 0, 0, NULL, "full|top:K|nucleus:P", "draw words by their probability instead of searching" },
+    { "temperature", 0, RELA_OPTION_REAL, AT(temperature), 1e-6, 1e6, "1", "X", "sampling: logits are divided by it" },
+    { "batch", 0, RELA_OPTION_INT, AT(batch), 1, 65536, "32", "N", "sentences translated together" },
+    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "4096", "N", "source tokens translated together, at most" },
+    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_translate[] = {
+    { .name = "translate",
+      .summary = "translate text with a model",
+      .operands = "MODEL...",
+      .min_operands = 1,
+      .max_operands = RELA_CLI_MODELS_MAX,
+      .description =
+          "Reads raw text and writes raw text: the model brings its tokeniser, subwords and\n"
+          "vocabularies. One line comes out for every line that goes in, in the same order; a\n"
+          "line that can be answered is answered at once, so the program can be talked to through\n"
+          "a pipe. Several models are an ensemble: the mean of their probabilities. With --json\n"
+          "every translation is an object on a line of its own.",
+      .examples = "rela translate run/model.rela < in.en > out.de\n"
+                  "rela translate -b 8 --n-best 4 run/model.rela < in.en\n"
+                  "rela translate --alignment hard a.rela b.rela -i in.en -o out.de",
+      .options = OPTIONS,
+      .options_size = sizeof(translate_options),
+      .run = run },
+    { .name = NULL },
+};
+
+typedef struct translator {
+    rela_cli *cli;
+    const translate_options *options;
+    rela_cli_models models;
+    rela_translate_options how;
+    rela_link_options links;
+    rela_reader *reader, *prefix;
+    rela_writer *writer;
+    rela_cli_block in, begin;
+    rela_buffer out;
+} translator;
+
+static rela_status resolve(translator *t, rela_error *err);
+static rela_status parse_penalty(rela_translate_options *how, const char *text, rela_error *err);
+static rela_status parse_sampling(rela_translate_options *how, const char *text, rela_error *err);
+static rela_status open_all(translator *t, rela_error *err);
+static rela_status translate_all(translator *t, rela_error *err);
+static rela_status append(translator *t, const rela_result *r, size_t i, rela_error *err);
+static rela_status append_json(translator *t, const rela_result *r, size_t i, size_t rank,
+                               rela_error *err);
+static rela_status append_plain(translator *t, const rela_result *r, size_t i, size_t rank,
+                                rela_error *err);
+static void close_all(translator *t);
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    translator t = { .cli = cli, .options = options };
+    rela_status st = resolve(&t, err);
+    st = st ? st : open_all(&t, err);
+    st = st ? st : translate_all(&t, err);
+    if (st == RELA_OK) {
+        st = rela_writer_commit(t.writer, err);
+        t.writer = NULL;
+    }
+    close_all(&t);
+    return st;
+}
+
+static rela_status resolve(translator *t, rela_error *err)
+{
+    const translate_options *o = t->options;
+    rela_translate_options *how = &t->how;
+    rela_translate_options_init(how, sizeof *how);
+    how->beam_size = (int32_t)o->beam;
+    how->n_best = (int32_t)o->n_best;
+    how->max_factor = o->max_factor;
+    how->max_extra = (int32_t)o->max_extra;
+    how->unk = strcmp(o->unk, "forbid") == 0    ? RELA_UNK_FORBID
+               : strcmp(o->unk, "replace") == 0 ? RELA_UNK_REPLACE
+                                                : RELA_UNK_ALLOW;
+    how->long_sentence = strcmp(o->long_sentence, "cut") == 0 ? RELA_LONG_CUT : RELA_LONG_SPLIT;
+    how->temperature = o->temperature;
+    how->seed = (uint64_t)t->cli->common.seed;
+    how->batch_sentences = (int32_t)o->batch;
+    how->batch_tokens = (int32_t)o->batch_words;
+    how->attention = o->alignment != NULL;
+    rela_link_options_init(&t->links, sizeof t->links);
+    t->links.layer = (int32_t)o->layer - 1;
+    t->links.head = (int32_t)o->head - 1;
+    t->links.soft = o->alignment && strcmp(o->alignment, "soft") == 0;
+    rela_status st = parse_penalty(how, o->normalize, err);
+    if (st == RELA_OK && o->sampling)
+        st = parse_sampling(how, o->sampling, err);
+    if (st == RELA_OK && !o->sampling && o->n_best > o->beam)
+        st = rela_fail(err, RELA_ARG, "--n-best %lld is more than --beam %lld",
+                       (long long)o->n_best, (long long)o->beam);
+    return st;
+}
+
+static rela_status parse_penalty(rela_translate_options *how, const char *text, rela_error *err)
+{
+    const char *colon = strchr(text, ':');
+    const size_t len = colon ? (size_t)(colon - text) : strlen(text);
+    if (strcmp(text, "none") == 0)
+        how->penalty = RELA_PENALTY_NONE;
+    else if (len == 4 && memcmp(text, "gnmt", len) == 0)
+        how->penalty = RELA_PENALTY_GNMT;
+    else if (len == 5 && memcmp(text, "power", len) == 0)
+        how->penalty = RELA_PENALTY_POWER;
+    else
+        return rela_fail(err, RELA_ARG,
+                         "option --normalize: '%s'; expected gnmt:NUMBER, power:NUMBER or none",
+                         text);
+    if (colon && !rela_parse_f64(&how->length_penalty, colon + 1))
+        return rela_fail(err, RELA_ARG, "option --normalize: '%s' is not a number", colon + 1);
+    return RELA_OK;
+}
+
+static rela_status parse_sampling(rela_translate_options *how, const char *text, rela_error *err)
+{
+    int64_t k = 0;
+    how->method = RELA_SEARCH_SAMPLE;
+    if (strcmp(text, "full") == 0)
+        return RELA_OK;
+    if (strncmp(text, "top:", 4) == 0 && rela_parse_i64(&k, text + 4) && k >= 1 && k <= INT32_MAX) {
+        how->top_k = (int32_t)k;
+        return RELA_OK;
+    }
+    if (strncmp(text, "nucleus:", 8) == 0 && rela_parse_f64(&how->top_p, text + 8) &&
+        how->top_p > 0 && how->top_p <= 1)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG,
+                     "option --sampling: '%s'; expected full, top:K with K from 1, or nucleus:P "
+                     "with P above 0 to 1",
+                     text);
+}
+
+static rela_status open_all(translator *t, rela_error *err)
+{
+    const translate_options *o = t->options;
+    rela_status st = rela_cli_models_open(&t->models, t->cli, err);
+    if (st == RELA_OK && o->prefix)
+        st = rela_reader_open(&t->prefix, o->prefix, NULL, err);
+    if (st == RELA_OK)
+        st = rela_reader_open(&t->reader, o->input, NULL, err);
+    return st == RELA_OK ? rela_writer_open(&t->writer, o->output, err) : st;
+}
+
+static void close_all(translator *t)
+{
+    if (t->writer && strcmp(t->options->output, "-") == 0)
+        (void)rela_writer_flush(t->writer, NULL); /* what was done before a failure */
+    rela_writer_abort(t->writer);
+    rela_reader_close(t->reader);
+    rela_reader_close(t->prefix);
+    rela_cli_block_free(&t->in);
+    rela_cli_block_free(&t->begin);
+    rela_buffer_free(&t->out);
+    rela_cli_models_close(&t->models);
+}
+
+static rela_status translate_block(translator *t, rela_error *err)
+{
+    rela_result *r = NULL;
+    t->how.first_number = t->in.first;
+    t->how.prefix = t->prefix ? t->begin.texts : NULL;
+    t->how.prefix_len = t->prefix ? t->begin.lens : NULL;
+    rela_status st =
+        rela_translate(&r, t->models.session, t->in.texts, t->in.lens, t->in.n, &t->how, err);
+    rela_buffer_clear(&t->out);
+    for (size_t i = 0; i < t->in.n && st == RELA_OK; i++)
+        st = append(t, r, i, err);
+    rela_result_free(r);
+    if (st == RELA_OK)
+        st = rela_writer_write(t->writer, t->out.data, t->out.len, err);
+    return st == RELA_OK ? rela_writer_flush(t->writer, err) : st;
+}
+
+static rela_status translate_all(translator *t, rela_error *err)
+{
+    rela_progress bar;
+    rela_cli_progress(t->cli, &bar, "translating", "bytes", rela_reader_size(t->reader));
+    rela_progress_start(&bar, 0);
+    rela_status st = RELA_OK;
+    do {
+        st = rela_cli_block_read(&t->in, t->reader, (size_t)t->options->read_bytes, err);
+        if (st == RELA_OK && t->prefix)
+            st = rela_cli_block_match(&t->begin, t->prefix, &t->in, rela_reader_name(t->reader),
+                                      err);
+        if (st == RELA_OK && t->in.n)
+            st = translate_block(t, err);
+        rela_progress_update(&bar, rela_reader_position(t->reader), NULL);
+    } while (st == RELA_OK && t->in.n);
+    if (st == RELA_OK && bar.drawn)
+        rela_progress_finish(&bar, rela_reader_position(t->reader), NULL);
+    return st;
+}
+
+/* ---- output ---- */
+
+static rela_status append(translator *t, const rela_result *r, size_t i, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t k = 0; k < rela_result_n_best(r, i) && st == RELA_OK; k++) {
+        st = t->cli->common.json ? append_json(t, r, i, k, err) : append_plain(t, r, i, k, err);
+        if (st == RELA_OK)
+            st = rela_buffer_append_char(&t->out, '\n', err);
+    }
+    return st;
+}
+
+static rela_status append_links(translator *t, const rela_result *r, size_t i, size_t rank,
+                                rela_error *err)
+{
+    const rela_status st = rela_result_links(&t->out, r, i, rank, &t->links, err);
+    return st == RELA_STATE ? RELA_OK : st; /* a sentence translated in parts has none */
+}
+
+static rela_status append_plain(translator *t, const rela_result *r, size_t i, size_t rank,
+                                rela_error *err)
+{
+    const translate_options *o = t->options;
+    rela_buffer *out = &t->out;
+    rela_status st = RELA_OK;
+    if (o->n_best > 1)
+        st = rela_buffer_printf(out, err, "%llu ||| ", (unsigned long long)(t->in.first + i - 1));
+    if (st == RELA_OK)
+        st = rela_buffer_append(out, rela_result_text(r, i, rank), rela_result_text_len(r, i, rank),
+                                err);
+    if (st == RELA_OK && (o->n_best > 1 || o->scores))
+        st = rela_buffer_printf(out, err, " ||| logp= %.6g ||| %.6g", rela_result_logp(r, i, rank),
+                                rela_result_score(r, i, rank));
+    if (st == RELA_OK && o->word_scores) {
+        st = rela_buffer_append_text(out, " ||| words=", err);
+        for (size_t k = 0; k < rela_result_n_tokens(r, i, rank) && st == RELA_OK; k++)
+            st = rela_buffer_printf(out, err, " %.6g", rela_result_token_logp(r, i, rank, k));
+    }
+    if (st == RELA_OK && o->alignment) {
+        st = rela_buffer_append_text(out, " ||| ", err);
+        st = st ? st : append_links(t, r, i, rank, err);
+    }
+    return st;
+}
+
+static rela_status append_json(translator *t, const rela_result *r, size_t i, size_t rank,
+                               rela_error *err)
+{
+    rela_buffer *out = &t->out;
+    rela_status st = rela_buffer_printf(out, err, "{\"line\": %llu, \"rank\": %zu, \"text\": ",
+                                        (unsigned long long)(t->in.first + i), rank + 1);
+    if (st == RELA_OK)
+        st = rela_json_quote(out, rela_result_text(r, i, rank), rela_result_text_len(r, i, rank),
+                             err);
+    if (st == RELA_OK)
+        st = rela_buffer_printf(out, err, ", \"logp\": %.9g, \"score\": %.9g",
+                                rela_result_logp(r, i, rank), rela_result_score(r, i, rank));
+    if (st == RELA_OK && t->options->word_scores) {
+        const char *comma = "";
+        st = rela_buffer_append_text(out, ", \"tokens\": [", err);
+        for (size_t k = 0; k < rela_result_n_tokens(r, i, rank) && st == RELA_OK; k++) {
+            const char *token = rela_result_token(r, i, rank, k);
+            st = rela_buffer_printf(out, err, "%s[", comma);
+            st = st ? st : rela_json_quote(out, token, strlen(token), err);
+            st =
+                st ? st
+                   : rela_buffer_printf(out, err, ", %.9g]", rela_result_token_logp(r, i, rank, k));
+            comma = ", ";
+        }
+        st = st ? st : rela_buffer_append_char(out, ']', err);
+    }
+    if (st == RELA_OK && t->options->alignment) {
+        st = rela_buffer_append_text(out, ", \"alignment\": \"", err);
+        st = st ? st : append_links(t, r, i, rank, err);
+        st = st ? st : rela_buffer_append_char(out, '"', err);
+    }
+    return st == RELA_OK ? rela_buffer_append_char(out, '}', err) : st;
+}

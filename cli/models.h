@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/models.h - the models a command names, ready to use: one, or an ensemble. */
+#ifndef RELA_CLI_MODELS_H
+#define RELA_CLI_MODELS_H
+
+#include "cli.h"
+
+#include "rela/translate.h"
+
+enum { RELA_CLI_MODELS_MAX = 64 };
+
+/* All zero is closed. */
+typedef struct rela_cli_models {
+    rela_runtime *runtime;
+    rela_model *models[RELA_CLI_MODELS_MAX];
+    size_t n;
+    rela_session *session;
+} rela_cli_models;
+
+/* Loads the models that the operands name; what the library has to tell goes to the log of cli,
+ * which must outlive them. Close it in any case. */
+rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err);
+void rela_cli_models_close(rela_cli_models *m);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/score.c - rela_score and rela_attend: what a model thinks of given pairs, teacher forced.
+ *
+ * Pairs of similar length share a batch; threads take batches in turn. */
+#include "api/session.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/par.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rela_scores {
+    const rela_model *model;
+    rela_id_list src, tgt;
+    real *logps; /* of all target tokens, places as in tgt */
+};
+
+typedef struct sorted {
+    size_t length, at;
+} sorted;
+
+/* What one thread owns: a batch, and a worker per model. */
+typedef struct scorer {
+    rela_worker **workers;
+    int32_t *ids[RELA_PIPELINE_SIDES];
+    uint32_t *at[RELA_PIPELINE_SIDES];
+    real *nll;
+    double *sum; /* probability of each target token, over the models */
+} scorer;
+
+typedef struct job {
+    rela_session *session;
+    rela_scores *scores;
+    sorted *order;
+    size_t *batch_at; /* (n_batches + 1) places in order */
+    size_t n_batches, n_scorers;
+    size_t rows[RELA_PIPELINE_SIDES], sentences; /* of the largest batch */
+    scorer *scorers;
+    _Atomic size_t next;
+} job;
+
+static rela_status encode_pairs(rela_scores *r, rela_session *s, const char *const *src,
+                                const size_t *src_lens, const char *const *tgt,
+                                const size_t *tgt_lens, size_t n, uint64_t first_number,
+                                rela_error *err);
+static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err);
+static void divide(job *j, size_t n, size_t batch_tokens);
+static void work(void *ctx, size_t begin, size_t end, int thread);
+static void run_batch(const job *j, scorer *x, size_t batch);
+static void finish(job *j);
+
+void rela_score_options_init(rela_score_options *o, size_t size)
+{
+    memset(o, 0, size);
+    const rela_score_options defaults = { size, 2048, 1 };
+    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}
+
+rela_status rela_score(rela_scores **out, rela_session *s, const char *const *src,
+                       const size_t *src_lens, const char *const *tgt, const size_t *tgt_lens,
+                       size_t n, const rela_score_options *o, rela_error *err)
+{
+    rela_score_options own;
+    rela_score_options_init(&own, sizeof own);
+    if (o)
+        memcpy(&own, o, o->struct_size < sizeof own ? o->struct_size : sizeof own);
+    *out = NULL;
+    if (own.batch_tokens < 1)
+        return rela_fail(err, RELA_ARG, "batch of %d tokens; expected at least 1",
+                         (int)own.batch_tokens);
+    rela_scores *r = rela_mem_zalloc(sizeof *r);
+    if (!r)
+        return rela_fail(err, RELA_NOMEM, "no memory for the scores");
+    r->model = s->models[0];
+    job j = { .session = s, .scores = r };
+    rela_status st = encode_pairs(r, s, src, src_lens, tgt, tgt_lens, n, own.first_number, err);
+    if (st == RELA_OK)
+        st = start(&j, n, (size_t)own.batch_tokens, err);
+    if (st == RELA_OK)
+        rela_par_rows(j.n_scorers, (int)j.n_scorers, work, &j);
+    finish(&j);
+    if (st == RELA_OK)
+        *out = r;
+    else
+        rela_scores_free(r);
+    return st;
+}
+
+void rela_scores_free(rela_scores *r)
+{
+    if (!r)
+        return;
+    rela_id_list_free(&r->src);
+    rela_id_list_free(&r->tgt);
+    rela_mem_free(r->logps);
+    rela_mem_free(r);
+}
+
+size_t rela_scores_count(const rela_scores *r)
+{
+    return r->tgt.n_texts;
+}
+
+size_t rela_scores_n_tokens(const rela_scores *r, size_t i)
+{
+    return r->tgt.at[i + 1] - r->tgt.at[i];
+}
+
+double rela_scores_logp(const rela_scores *r, size_t i)
+{
+    double sum = 0;
+    for (size_t k = r->tgt.at[i]; k < r->tgt.at[i + 1]; k++)
+        sum += (double)r->logps[k];
+    return sum;
+}
+
+const char *rela_scores_token(const rela_scores *r, size_t i, size_t k)
+{
+    return rela_vocab_token(rela_pipeline_vocab(r->model->pipeline, 1),
+                            r->tgt.ids[r->tgt.at[i] + k]);
+}
+
+double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k)
+{
+    return (double)r->logps[r->tgt.at[i] + k];
+}
+
+/* ---- batches ---- */
+
+static rela_status encode_pairs(rela_scores *r, rela_session *s, const char *const *src,
+                                const size_t *src_lens, const char *const *tgt,
+                                const size_t *tgt_lens, size_t n, uint64_t first_number,
+                                rela_error *err)
+{
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; i < s->n_models; i++)
+        most = s->models[i]->net.config.max_len - 1 < most ? s->models[i]->net.config.max_len - 1
+                                                           : most;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        bool cut[RELA_PIPELINE_SIDES] = { false, false };
+        for (int side = 0; side < RELA_PIPELINE_SIDES && st == RELA_OK; side++) {
+            const rela_encode_how how = { side, most, true };
+            const char *const *texts = side == 0 ? src : tgt;
+            const size_t *lens = side == 0 ? src_lens : tgt_lens;
+            st = rela_id_list_add(side == 0 ? &r->src : &r->tgt, &cut[side], s, &how, texts[i],
+                                  rela_text_len(texts, lens, i), err);
+        }
+        if (cut[0] || cut[1])
+            rela_log_line(&r->model->runtime->log, RELA_LOG_WARNING,
+                          "line %llu: longer than the %zu tokens that the model takes: cut",
+                          (unsigned long long)(first_number + i), most);
+    }
+    return st;
+}
+
+static rela_status start_scorer(scorer *x, const job *j, rela_error *err)
+{
+    const rela_session *s = j->session;
+    bool ok = (x->workers = rela_mem_zalloc(s->n_models * sizeof *x->workers)) != NULL;
+    for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
+        x->ids[side] = rela_mem_array(j->rows[side], sizeof *x->ids[side]);
+        x->at[side] = rela_mem_array(j->sentences + 1, sizeof *x->at[side]);
+        ok = ok && x->ids[side] && x->at[side];
+    }
+    x->nll = rela_mem_array(j->rows[1], sizeof *x->nll);
+    x->sum = rela_mem_array(j->rows[1], sizeof *x->sum);
+    if (!ok || !x->nll || !x->sum)
+        return rela_fail(err, RELA_NOMEM, "no memory to score");
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
+        st = rela_worker_create(&x->workers[i], &s->models[i]->net, j->rows[0], j->rows[1], err);
+    return st;
+}
+
+static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err)
+{
+    rela_scores *r = j->scores;
+    r->logps = rela_mem_array(r->tgt.n + 1, sizeof *r->logps);
+    j->order = rela_mem_array(n + 1, sizeof *j->order);
+    j->batch_at = rela_mem_array(n + 1, sizeof *j->batch_at);
+    if (!r->logps || !j->order || !j->batch_at)
+        return rela_fail(err, RELA_NOMEM, "no memory to score %zu pairs", n);
+    divide(j, n, batch_tokens);
+    const size_t threads = (size_t)r->model->runtime->n_threads;
+    const size_t n_scorers = j->n_batches < threads ? j->n_batches : threads;
+    j->scorers = rela_mem_zalloc((n_scorers + 1) * sizeof *j->scorers);
+    if (!j->scorers)
+        return rela_fail(err, RELA_NOMEM, "no memory to score %zu pairs", n);
+    rela_status st = RELA_OK;
+    while (j->n_scorers < n_scorers && st == RELA_OK)
+        st = start_scorer(&j->scorers[j->n_scorers++], j, err);
+    return st;
+}
+
+static void finish(job *j)
+{
+    for (size_t i = 0; i < j->n_scorers; i++) {
+        scorer *x = &j->scorers[i];
+        for (size_t k = 0; x->workers && k < j->session->n_models; k++)
+            rela_worker_destroy(x->workers[k]);
+        rela_mem_free(x->workers);
+        for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
+            rela_mem_free(x->ids[side]);
+            rela_mem_free(x->at[side]);
+        }
+        rela_mem_free(x->nll);
+        rela_mem_free(x->sum);
+    }
+    rela_mem_free(j->scorers);
+    rela_mem_free(j->order);
+    rela_mem_free(j->batch_at);
+}
+
+/* Longest first; equal lengths in the order of the input. */
+static int longer(const void *a, const void *b)
+{
+    const sorted *x = a, *y = b;
+    if (x->length != y->length)
+        return x->length > y->length ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static size_t length_of(const rela_id_list *l, size_t i)
+{
+    return l->at[i + 1] - l->at[i];
+}
+
+static void divide(job *j, size_t n, size_t batch_tokens)
+{
+    const rela_id_list *lists[] = { &j->scores->src, &j->scores->tgt };
+    for (size_t i = 0; i < n; i++) {
+        const size_t a = length_of(lists[0], i), b = length_of(lists[1], i);
+        j->order[i] = (sorted){ a > b ? a : b, i };
+    }
+    qsort(j->order, n, sizeof *j->order, longer);
+    for (size_t first = 0, end = 0; first < n; first = end) {
+        size_t rows[RELA_PIPELINE_SIDES] = { 0, 0 };
+        for (; end < n &&
+               (end == first || (end - first + 1) * j->order[first].length <= batch_tokens);
+             end++)
+            for (int side = 0; side < RELA_PIPELINE_SIDES; side++)
+                rows[side] += length_of(lists[side], j->order[end].at);
+        for (int side = 0; side < RELA_PIPELINE_SIDES; side++)
+            j->rows[side] = rows[side] > j->rows[side] ? rows[side] : j->rows[side];
+        j->sentences = end - first > j->sentences ? end - first : j->sentences;
+        j->batch_at[j->n_batches++] = first;
+    }
+    j->batch_at[j->n_batches] = n;
+}
+
+static void work(void *ctx, size_t begin, size_t end, int thread)
+{
+    job *j = ctx;
+    (void)thread;
+    for (size_t i = begin; i < end; i++)
+        for (size_t batch = 0; (batch = atomic_fetch_add(&j->next, 1)) < j->n_batches;)
+            run_batch(j, &j->scorers[i], batch);
+}
+
+/* Copies the chosen pairs behind each other. */
+static rela_packed pack(scorer *x, const rela_scores *r, const sorted *order, size_t n)
+{
+    const rela_id_list *lists[] = { &r->src, &r->tgt };
+    for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
+        uint32_t rows = 0;
+        for (size_t i = 0; i < n; i++) {
+            const rela_id_list *l = lists[side];
+            const size_t len = length_of(l, order[i].at);
+            x->at[side][i] = rows;
+            memcpy(x->ids[side] + rows, l->ids + l->at[order[i].at], len * sizeof *l->ids);
+            rows += (uint32_t)len;
+        }
+        x->at[side][n] = rows;
+    }
+    return (rela_packed){ .src = { x->ids[0], x->at[0], n },
+                          .tgt = { x->ids[1], x->at[1], n },
+                          .src_rows = x->at[0][n],
+                          .tgt_rows = x->at[1][n] };
+}
+
+static void run_batch(const job *j, scorer *x, size_t batch)
+{
+    const sorted *order = j->order + j->batch_at[batch];
+    const size_t n = j->batch_at[batch + 1] - j->batch_at[batch], n_models = j->session->n_models;
+    const rela_packed b = pack(x, j->scores, order, n);
+    for (size_t m = 0; m < n_models; m++) {
+        const rela_pass pass = { .row_nll = x->nll };
+        (void)rela_worker_forward(x->workers[m], &b, &pass);
+        for (size_t t = 0; t < b.tgt_rows && n_models > 1; t++)
+            x->sum[t] = (m ? x->sum[t] : 0) + exp(-(double)x->nll[t]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        real *to = j->scores->logps + j->scores->tgt.at[order[i].at];
+        for (uint32_t t = b.tgt.at[i]; t < b.tgt.at[i + 1]; t++)
+            *to++ = n_models == 1 ? -x->nll[t] : (real)log(x->sum[t] / (double)n_models);
+    }
+}
+
+/* ---- attention ---- */
+
+typedef struct observer {
+    int (*see)(void *ctx, const rela_attention_row *row);
+    void *ctx;
+    rela_attention_row row;
+    uint32_t *keys;
+    float *weights;
+    int answer; /* not 0: the listener wants no more */
+} observer;
+
+/* The rows of a head without their zeros. */
+static void observe(void *ctx, const rela_attn_view *v)
+{
+    observer *o = ctx;
+    rela_attention_row row = o->row;
+    row.place = (int32_t)v->type;
+    row.layer = (int32_t)v->layer;
+    row.head = (int32_t)v->head;
+    row.keys = o->keys;
+    row.weights = o->weights;
+    for (size_t t = 0; t < v->rows && !o->answer; t++) {
+        const real *w = v->w + t * v->ld;
+        row.query = (uint32_t)(v->first + t);
+        row.n_keys = v->type == RELA_ATTN_DEC ? row.query + 1 : (uint32_t)v->n;
+        row.n = 0;
+        for (uint32_t k = 0; k < row.n_keys; k++)
+            if (w[k] != 0) {
+                o->keys[row.n] = k;
+                o->weights[row.n++] = w[k];
+            }
+        o->answer = o->see(o->ctx, &row);
+    }
+}
+
+rela_status rela_attend(rela_session *s, const char *const *src, const size_t *src_lens,
+                        const char *const *tgt, const size_t *tgt_lens, size_t n,
+                        int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
+                        rela_error *err)
+{
+    rela_scores r = { .model = s->models[0] };
+    job j = { .session = s, .scores = &r };
+    observer o = { .see = see, .ctx = ctx };
+    scorer x = { 0 };
+    rela_status st = encode_pairs(&r, s, src, src_lens, tgt, tgt_lens, n, 1, err);
+    if (st == RELA_OK)
+        st = start(&j, n, 1, err);
+    if (st == RELA_OK && n > 0) {
+        const size_t longest = s->models[0]->net.config.max_len;
+        o.keys = rela_mem_array(longest, sizeof *o.keys);
+        o.weights = rela_mem_array(longest, sizeof *o.weights);
+        if (!o.keys || !o.weights)
+            st = rela_fail(err, RELA_NOMEM, "no memory for attention rows");
+        else
+            x = j.scorers[0];
+    }
+    const rela_attn_tap tap = { observe, &o };
+    for (size_t i = 0; i < n && st == RELA_OK && !o.answer; i++) {
+        const sorted one = { 0, i };
+        const rela_packed b = pack(&x, &r, &one, 1);
+        const rela_pass pass = { .tap = &tap };
+        o.row.pair = i;
+        (void)rela_worker_forward(x.workers[0], &b, &pass);
+    }
+    if (st == RELA_OK && o.answer)
+        st = rela_fail(err, RELA_CANCEL, "stopped by the listener");
+    finish(&j);
+    rela_id_list_free(&r.src);
+    rela_id_list_free(&r.tgt);
+    rela_mem_free(r.logps);
+    rela_mem_free(o.keys);
+    rela_mem_free(o.weights);
+    return st;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/translate.c - rela_translate: raw text to ids, search, ids to raw text.
+ *
+ * A text is one source of the search, or several parts if it is longer than the model allows. */
+#include "api/result.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One call. */
+typedef struct job {
+    rela_session *session;
+    const rela_model *model;
+    const char *const *texts;
+    const size_t *lens;
+    size_t n;
+    const rela_translate_options *options;
+    rela_result *result;
+    rela_id_list prefixes;
+    rela_source *parts; /* of all texts, in order */
+    size_t *first_part; /* (n + 1) */
+    size_t n_parts, cap_parts;
+    rela_buffer text;
+    rela_span *instead; /* scratch of one translation */
+    size_t cap_instead;
+    rela_buffer pieces; /* of a source with unknown words in its translation */
+    rela_buffer words;  /* what unknown words are replaced with */
+} job;
+
+static rela_status check_options(const rela_translate_options *o, rela_error *err);
+static rela_search_options search_options(const rela_translate_options *o);
+static rela_status encode(job *j, rela_error *err);
+static rela_status divide(job *j, size_t i, rela_error *err);
+static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
+                       size_t most);
+static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_error *err);
+static rela_status build(job *j, rela_error *err);
+static rela_status build_text(job *j, size_t i, rela_error *err);
+static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela_error *err);
+static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, size_t rank,
+                                   rela_error *err);
+
+void rela_translate_options_init(rela_translate_options *o, size_t size)
+{
+    const rela_translate_options defaults = { .struct_size = size,
+                                              .method = RELA_SEARCH_BEAM,
+                                              .beam_size = 4,
+                                              .n_best = 1,
+                                              .penalty = RELA_PENALTY_GNMT,
+                                              .length_penalty = 0.6,
+                                              .max_factor = 1,
+                                              .max_extra = 50,
+                                              .temperature = 1,
+                                              .top_p = 1,
+                                              .seed = 1,
+                                              .first_number = 1,
+                                              .batch_sentences = 32,
+                                              .batch_tokens = 4096 };
+    memset(o, 0, size);
+    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}
+
+rela_status rela_translate(rela_result **out, rela_session *s, const char *const *texts,
+                           const size_t *lens, size_t n, const rela_translate_options *o,
+                           rela_error *err)
+{
+    rela_translate_options own;
+    rela_translate_options_init(&own, sizeof own);
+    if (o)
+        memcpy(&own, o, o->struct_size < sizeof own ? o->struct_size : sizeof own);
+    *out = NULL;
+    rela_status st = check_options(&own, err);
+    if (st != RELA_OK)
+        return st;
+    job j = { .session = s,
+              .model = s->models[0],
+              .texts = texts,
+              .lens = lens,
+              .n = n,
+              .options = &own,
+              .result = rela_mem_zalloc(sizeof *j.result) };
+    if (!j.result)
+        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    j.result->model = j.model;
+    st = encode(&j, err);
+    if (st == RELA_OK) {
+        const rela_search_options search = search_options(&own);
+        st = rela_search_pool_run(&j.result->found, s->pool, j.parts, j.n_parts, &search, err);
+    }
+    if (st == RELA_OK)
+        st = build(&j, err);
+    rela_id_list_free(&j.prefixes);
+    rela_mem_free(j.parts);
+    rela_mem_free(j.first_part);
+    rela_mem_free(j.instead);
+    rela_buffer_free(&j.text);
+    rela_buffer_free(&j.pieces);
+    rela_buffer_free(&j.words);
+    if (st == RELA_OK)
+        *out = j.result;
+    else
+        rela_result_free(j.result);
+    return st;
+}
+
+/* What the search does not check itself. */
+static rela_status check_options(const rela_translate_options *o, rela_error *err)
+{
+    const struct {
+        const char *name;
+        int32_t value, least, most;
+    } rows[] = { { "search method", o->method, 0, RELA_SEARCH_SAMPLE },
+                 { "length penalty", o->penalty, 0, RELA_PENALTY_NONE },
+                 { "treatment of unknown words", o->unk, 0, RELA_UNK_REPLACE },
+                 { "treatment of long sentences", o->long_sentence, 0, RELA_LONG_CUT },
+                 { "beam", o->beam_size, 1, RELA_BEAM_MAX },
+                 { "number of best translations", o->n_best, 1, RELA_BEAM_MAX },
+                 { "longest translation", o->max_extra, 0, INT32_MAX },
+                 { "number of symbols to sample from", o->top_k, 0, INT32_MAX },
+                 { "batch of sentences", o->batch_sentences, 1, INT32_MAX },
+                 { "batch of tokens", o->batch_tokens, 1, INT32_MAX } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
+            return rela_fail(err, RELA_ARG, "%s is %d; expected %d..%d", rows[i].name,
+                             (int)rows[i].value, (int)rows[i].least, (int)rows[i].most);
+    return RELA_OK;
+}
+
+static rela_search_options search_options(const rela_translate_options *o)
+{
+    rela_search_options s;
+    rela_search_options_init(&s);
+    s.method = o->method;
+    s.beam = (size_t)o->beam_size;
+    s.n_best = (size_t)o->n_best;
+    s.penalty = o->penalty;
+    s.alpha = o->length_penalty;
+    s.max_factor = o->max_factor;
+    s.max_extra = o->max_extra;
+    s.forbid_unk = o->unk == RELA_UNK_FORBID;
+    s.temperature = o->temperature;
+    s.top_k = (size_t)o->top_k;
+    s.top_p = o->top_p;
+    s.seed = o->seed;
+    s.attention = o->attention || o->unk == RELA_UNK_REPLACE;
+    s.batch_sentences = (size_t)o->batch_sentences;
+    s.batch_tokens = (size_t)o->batch_tokens;
+    return s;
+}
+
+/* ---- sources ---- */
+
+static void warn(const job *j, size_t i, const char *what)
+{
+    rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
+                  "line %llu: longer than the %zu tokens that the model takes: %s",
+                  (unsigned long long)(j->options->first_number + i),
+                  j->model->net.config.max_len - 1, what);
+}
+
+static rela_status encode(job *j, rela_error *err)
+{
+    const rela_translate_options *o = j->options;
+    const size_t most = j->model->net.config.max_len - 1;
+    const bool cuts = o->long_sentence == RELA_LONG_CUT;
+    const rela_encode_how source = { .side = 0, .most = cuts ? most : 0, .with_end = true };
+    const rela_encode_how prefix = { .side = 1, .most = most };
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
+        bool cut = false;
+        st = rela_id_list_add(&j->result->sources, &cut, j->session, &source, j->texts[i],
+                              rela_text_len(j->texts, j->lens, i), err);
+        if (cut)
+            warn(j, i, "the rest is not translated");
+        if (st == RELA_OK && o->prefix)
+            st = rela_id_list_add(&j->prefixes, NULL, j->session, &prefix, o->prefix[i],
+                                  rela_text_len(o->prefix, o->prefix_len, i), err);
+    }
+    j->first_part = rela_mem_array(j->n + 1, sizeof *j->first_part);
+    if (st == RELA_OK && !j->first_part)
+        st = rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", j->n);
+    for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
+        j->first_part[i] = j->n_parts;
+        st = divide(j, i, err);
+        j->first_part[i + 1] = j->n_parts;
+    }
+    return st;
+}
+
+/* The parts of a text: one, unless it is too long. */
+static rela_status divide(job *j, size_t i, rela_error *err)
+{
+    const rela_id_list *l = &j->result->sources;
+    const size_t most = j->model->net.config.max_len - 1, n = l->at[i + 1] - l->at[i] - 1;
+    if (n <= most)
+        return add_part(j, i, 0, n, err);
+    warn(j, i, "translated in parts");
+    rela_status st = RELA_OK;
+    for (size_t first = 0, count = 0; first < n && st == RELA_OK; first += count) {
+        count =
+            part_end(j, l->ids + l->at[i] + first, l->words + l->at[i] + first, n - first, most);
+        st = add_part(j, i, first, count, err);
+    }
+    return st;
+}
+
+/* How strongly a token invites a cut behind it. */
+static int cut_rank(const rela_vocab *v, const int32_t *ids, const uint32_t *words, size_t k)
+{
+    const char *token = rela_vocab_token(v, ids[k]);
+    if (words[k + 1] == words[k])
+        return 0;
+    if (token[0] && !token[1])
+        return strchr(".!?", token[0]) ? 4 : strchr(";:", token[0]) ? 3 : token[0] == ',' ? 2 : 1;
+    return 1;
+}
+
+/* Tokens of the next part: as many as fit, but rather to a mark in the second half of them. words
+ * has an entry behind the last of the n tokens, that of the end symbol. */
+static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
+                       size_t most)
+{
+    const rela_vocab *v = rela_pipeline_vocab(j->model->pipeline, 0);
+    size_t best = most;
+    int rank = 0;
+    if (n <= most)
+        return n;
+    for (size_t k = most; k > most / 2; k--) {
+        const int here = cut_rank(v, ids, words, k - 1);
+        if (here > rank) {
+            rank = here;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_error *err)
+{
+    const rela_id_list *l = &j->result->sources, *p = &j->prefixes;
+    rela_source *parts = rela_mem_grow(j->parts, &j->cap_parts, j->n_parts + 1, sizeof *parts);
+    if (!parts)
+        return rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", j->n);
+    j->parts = parts;
+    parts[j->n_parts++] = (rela_source){ .ids = l->ids + l->at[text] + first,
+                                         .n = n,
+                                         .number = j->options->first_number + text };
+    if (first == 0 && n && p->n_texts) {
+        parts[j->n_parts - 1].prefix = p->ids + p->at[text];
+        parts[j->n_parts - 1].n_prefix = p->at[text + 1] - p->at[text];
+    }
+    return RELA_OK;
+}
+
+/* ---- translations ---- */
+
+static rela_status build(job *j, rela_error *err)
+{
+    rela_result *r = j->result;
+    r->arena = rela_arena_create(0);
+    r->items = r->arena ? rela_arena_alloc(r->arena, j->n * sizeof *r->items) : NULL;
+    if (!r->items)
+        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    r->n = j->n;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < j->n && st == RELA_OK; i++)
+        st = build_text(j, i, err);
+    return st;
+}
+
+static rela_search_result found(const job *j, size_t part)
+{
+    return rela_search_results_at(j->result->found, part);
+}
+
+static rela_status build_text(job *j, size_t i, rela_error *err)
+{
+    rela_result *r = j->result;
+    const rela_id_list *l = &r->sources;
+    rela_translated *t = &r->items[i];
+    size_t n_best = SIZE_MAX;
+    for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++)
+        n_best = found(j, k).n < n_best ? found(j, k).n : n_best;
+    *t = (rela_translated){ .best = rela_arena_alloc(r->arena, n_best * sizeof *t->best),
+                            .n_best = n_best,
+                            .src = l->ids + l->at[i],
+                            .src_words = l->words + l->at[i],
+                            .n_src = l->at[i + 1] - l->at[i] };
+    if (!t->best)
+        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    rela_status st = RELA_OK;
+    for (size_t rank = 0; rank < n_best && st == RELA_OK; rank++)
+        st = join(j, &t->best[rank], i, rank, err);
+    return st;
+}
+
+static bool has_unknown(const rela_translation *t)
+{
+    for (size_t k = 0; k < t->n; k++)
+        if (t->ids[k] == RELA_UNK)
+            return true;
+    return false;
+}
+
+/* Puts the parts of a text together: ids, log-probabilities, text. */
+static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela_error *err)
+{
+    const size_t first = j->first_part[i], end = j->first_part[i + 1];
+    rela_arena *arena = j->result->arena;
+    size_t n = 0, at = 0;
+    for (size_t k = first; k < end; k++)
+        n += found(j, k).best[rank].n + 1;
+    int32_t *ids = rela_arena_alloc(arena, n * sizeof *ids);
+    real *logps = rela_arena_alloc(arena, n * sizeof *logps);
+    if (!ids || !logps)
+        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    *t = (rela_translation){ .ids = ids, .logps = logps };
+    for (size_t k = first; k < end; k++) {
+        const rela_hypothesis *h = &found(j, k).best[rank];
+        const size_t count = h->n + (h->complete && k + 1 == end);
+        for (size_t m = 0; m < count; m++) {
+            ids[at] = m < h->n ? h->ids[m] : RELA_EOS;
+            logps[at++] = h->logps[m];
+        }
+        t->score += h->score;
+        t->logp += h->logp;
+        if (first + 1 == end && j->options->attention)
+            t->attention = h->attention;
+    }
+    t->n = at;
+    rela_status st = RELA_OK;
+    const bool replace = j->options->unk == RELA_UNK_REPLACE && has_unknown(t);
+    if (replace)
+        st = replace_unknown(j, t, i, rank, err);
+    rela_buffer_clear(&j->text);
+    if (st == RELA_OK)
+        st = rela_pipeline_decode(&j->text, j->session->scratch, ids, replace ? j->instead : NULL,
+                                  at, err);
+    char *text = st == RELA_OK ? rela_arena_alloc(arena, j->text.len + 1) : NULL;
+    if (st == RELA_OK && !text)
+        st = rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    if (text) {
+        if (j->text.len)
+            memcpy(text, j->text.data, j->text.len);
+        text[j->text.len] = '\0';
+        t->text = (rela_span){ text, j->text.len };
+    }
+    return st;
+}
+
+/* ---- unknown words ---- */
+
+/* The source token with most weight over all heads while a token was predicted. */
+static size_t most_attended(const real *rows, size_t heads, size_t n_src)
+{
+    size_t best = 0;
+    double most = -1;
+    for (size_t k = 0; k < n_src; k++) {
+        double sum = 0;
+        for (size_t h = 0; h < heads; h++)
+            sum += (double)rows[h * (n_src + 1) + k];
+        if (sum > most) {
+            most = sum;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Appends a word of the source as it was before BPE; pieces are blank-separated. */
+static rela_status append_word(rela_buffer *out, const rela_buffer *pieces, const uint32_t *words,
+                               uint32_t word, rela_error *err)
+{
+    const char *at = pieces->data, *end = at + pieces->len;
+    rela_span piece;
+    rela_status st = RELA_OK;
+    for (size_t k = 0; st == RELA_OK && rela_next_word(&piece, &at, end); k++) {
+        if (words[k] > word)
+            break;
+        if (words[k] == word) {
+            const bool more = words[k + 1] == word;
+            st = rela_buffer_append(out, piece.text, piece.len - (more ? 2 : 0), err);
+        }
+    }
+    return st;
+}
+
+static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, size_t rank,
+                                   rela_error *err)
+{
+    const rela_config *c = &j->model->net.config;
+    const rela_translated *x = &j->result->items[i];
+    const size_t heads = c->dec_layers * c->heads;
+    rela_span *instead = rela_mem_grow(j->instead, &j->cap_instead, t->n, sizeof *instead);
+    if (!instead)
+        return rela_fail(err, RELA_NOMEM, "no memory to replace unknown words");
+    j->instead = instead;
+    memset(instead, 0, t->n * sizeof *instead);
+    rela_buffer_clear(&j->pieces);
+    rela_buffer_clear(&j->words);
+    rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, 0, j->texts[i],
+                                          rela_text_len(j->texts, j->lens, i), err);
+    size_t at = 0;
+    for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
+        const rela_hypothesis *h = &found(j, k).best[rank];
+        const rela_source *part = &j->parts[k];
+        for (size_t m = 0; m < h->n && st == RELA_OK; m++, at++) {
+            if (h->ids[m] != RELA_UNK || part->n == 0)
+                continue;
+            const size_t place =
+                most_attended(h->attention + m * heads * (part->n + 1), heads, part->n);
+            const size_t start = j->words.len;
+            st = append_word(&j->words, &j->pieces, x->src_words,
+                             x->src_words[(size_t)(part->ids - x->src) + place], err);
+            instead[at].len = j->words.len - start;
+        }
+    }
+    /* Texts are pointed to only now: the buffer has moved while it grew. */
+    const char *text = j->words.data;
+    for (size_t k = 0; k < t->n && st == RELA_OK; k++)
+        if (instead[k].len) {
+            instead[k].text = text;
+            text += instead[k].len;
+        }
+    return st;
+}
