@@ -182,10 +182,24 @@ static rela_status parse_sampling(rela_translate_options *how, const char *text,
                      text);
 }
 
+static rela_status check_head(const translator *t, rela_error *err)
+{
+    rela_model_shape shape = { .struct_size = sizeof shape };
+    rela_model_shape_get(&shape, t->models.models[0]);
+    if (t->options->layer > shape.dec_layers || t->options->head > shape.heads)
+        return rela_fail(err, RELA_ARG,
+                         "--layer %lld --head %lld; the model has %d layers of %d heads",
+                         (long long)t->options->layer, (long long)t->options->head,
+                         (int)shape.dec_layers, (int)shape.heads);
+    return RELA_OK;
+}
+
 static rela_status open_all(translator *t, rela_error *err)
 {
     const translate_options *o = t->options;
     rela_status st = rela_cli_models_open(&t->models, t->cli, err);
+    if (st == RELA_OK && o->alignment)
+        st = check_head(t, err);
     if (st == RELA_OK && o->prefix)
         st = rela_reader_open(&t->prefix, o->prefix, NULL, err);
     if (st == RELA_OK)
