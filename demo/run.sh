@@ -31,4 +31,20 @@ say "Training: rela train --preset demo --attention rela-g"
 "$rela" train --preset demo --attention rela-g --tokenise --updates 500 --valid-every 100 --report-every 100 \
     --train-src "$dir/corpus/train.src" --train-tgt "$dir/corpus/train.tgt" \
     --valid-src "$dir/corpus/valid.src" --valid-tgt "$dir/corpus/valid.tgt" --out "$dir/run"
+
+say "Translating sentences it has never seen: rela translate $dir/run/model.rela"
+head -n 6 "$dir/corpus/test.src" | "$rela" translate --quiet --alignment hard "$dir/run/model.rela" >"$dir/first"
+for line in 1 2 3 4 5 6; do
+    printf '  source     %s\n' "$(sed -n ${line}p "$dir/corpus/test.src")"
+    printf '  rela       %s\n' "$(sed -n "${line}s/ ||| .*//p" "$dir/first")"
+    printf '  reference  %s\n' "$(sed -n ${line}p "$dir/corpus/test.tgt")"
+    printf '  attention  %s\n\n' "$(sed -n "${line}s/.* ||| //p" "$dir/first")"
+done
+"$rela" translate --quiet "$dir/run/model.rela" <"$dir/corpus/test.src" >"$dir/test.out"
+"$rela" bleu "$dir/corpus/test.tgt" <"$dir/test.out"
+awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "null_cross") c = i; else if ($i == "sparsity_cross") s = i }
+    END { printf "Cross attention: %.1f %% of the weights are exactly zero, %.1f %% of the queries attend to nothing\n", 100 * $s, 100 * $c }' \
+    "$dir/run/valid.tsv"
+
 say "Done: the model is $dir/run/model.rela, its curves are in $dir/run/figures"
+echo "Talk to it: echo 'The old farmer sees a child.' | $rela translate $dir/run/model.rela"
