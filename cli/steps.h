@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/steps.h - several files read in step: line n of one belongs to line n of the others.
- *
- * Files with different numbers of lines are an error that tells both counts; so are files without
- * any line, unless told otherwise. */
+/* cli/steps.h - base/steps.h for commands: with their threads and their progress bar. */
 #ifndef RELA_CLI_STEPS_H
 #define RELA_CLI_STEPS_H
 
 #include "cli.h"
 
-/* Some lines of all files. */
-typedef struct rela_cli_rows {
-    rela_span *cells; /* (n, n_files): one line of each file */
-    size_t n;
-    uint64_t first;  /* number of the first line */
-    rela_buffer out; /* what work makes of them; empty before */
-    /* private */
-    rela_buffer text;
-    size_t cap;
-} rela_cli_rows;
+#include "base/steps.h"
+
+typedef rela_rows rela_cli_rows;
 
 typedef struct rela_cli_steps {
     rela_list files; /* "-" is standard input, once */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/steps.h - several files read in step, on all threads: line n of one belongs to line n of
+ * the others.
+ *
+ * Blocks of rows are read in order, worked on concurrently and finished in order. Files with
+ * different numbers of lines are an error that tells both counts; so are files without any line,
+ * unless told otherwise. */
+#ifndef RELA_BASE_STEPS_H
+#define RELA_BASE_STEPS_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Some lines of all files. */
+typedef struct rela_rows {
+    rela_span *cells; /* (n, n_files): one line of each file */
+    size_t n;
+    uint64_t first;  /* number of the first line, from 1 */
+    rela_buffer out; /* what work makes of them; empty before */
+    void *extra;     /* the same for what is no text: kept from block to block, NULL at first */
+    /* private */
+    rela_buffer text;
+    size_t cap;
+} rela_rows;
+
+typedef struct rela_steps {
+    const char *const *files; /* "-" is standard input, once */
+    size_t n_files;
+    int n_threads;
+    size_t block_rows; /* at most so many at once; 0: thousands */
+    uint64_t limit;    /* stop after so many rows; 0: at the end */
+    bool may_be_empty;
+    rela_status (*work)(void *ctx, rela_rows *rows, int thread, rela_error *err);
+    rela_status (*done)(void *ctx, rela_rows *rows, rela_error *err); /* in order */
+    void (*free_extra)(void *extra);                                  /* or NULL */
+    void *ctx;
+} rela_steps;
+
+/* *n_rows (NULL is fine): how many were read. */
+rela_status rela_steps_run(uint64_t *n_rows, const rela_steps *s, rela_error *err);
+
+/* Adds the place of a line of a file to the message of a failure; passes RELA_OK on. */
+rela_status rela_fail_at(rela_error *err, rela_status st, const char *path, uint64_t line);
+
+#endif
