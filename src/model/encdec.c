@@ -182,6 +182,14 @@ rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const r
     return rela_worker_train(w, NULL, b, p);
 }
 
+void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass *p)
+{
+    const stack enc = stack_start(w, b, p, NULL, false);
+    const stack dec = stack_start(w, b, p, NULL, true);
+    encode(&enc);
+    decode(&dec);
+}
+
 rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass *p)
 {

@@ -54,6 +54,8 @@ size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_
 
 /* Forward only: loss sums. */
 rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const rela_pass *p);
+/* Forward without the output layer: for those who look at attention or features alone. */
+void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass *p);
 /* Forward and backward; grads (layout of the parameters) is added to. */
 rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass *p);
