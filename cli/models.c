@@ -8,19 +8,31 @@ static void tell(void *ctx, int32_t level, const char *line)
     rela_log_line(&cli->sink, (rela_log_level)level, "%s", line);
 }
 
-rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err)
+rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *const *paths,
+                                 size_t n, rela_error *err)
 {
-    const rela_model *models[RELA_CLI_MODELS_MAX];
     rela_runtime_options o;
     rela_runtime_options_init(&o, sizeof o);
     o.n_threads = (int32_t)cli->common.threads;
     o.log = tell;
     o.log_ctx = cli;
-    rela_status st = rela_runtime_create(&m->runtime, &o, err);
-    for (; m->n < cli->operands.n && st == RELA_OK; m->n++) {
-        st = rela_model_load(&m->models[m->n], m->runtime, cli->operands.items[m->n], err);
-        models[m->n] = m->models[m->n];
+    rela_status st = m->runtime ? RELA_OK : rela_runtime_create(&m->runtime, &o, err);
+    if (m->n + n > RELA_CLI_MODELS_MAX)
+        return rela_fail(err, RELA_ARG, "%zu models; expected at most %d", m->n + n,
+                         RELA_CLI_MODELS_MAX);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        st = rela_model_load(&m->models[m->n], m->runtime, paths[i], err);
+        m->n += st == RELA_OK;
     }
+    return st;
+}
+
+rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err)
+{
+    const rela_model *models[RELA_CLI_MODELS_MAX];
+    const rela_status st = rela_cli_models_load(m, cli, cli->operands.items, cli->operands.n, err);
+    for (size_t i = 0; i < m->n; i++)
+        models[i] = m->models[i];
     return st == RELA_OK ? rela_session_create_ensemble(&m->session, models, m->n, err) : st;
 }
 

@@ -17,8 +17,12 @@ typedef struct rela_cli_models {
     rela_session *session;
 } rela_cli_models;
 
-/* Loads the models that the operands name; what the library has to tell goes to the log of cli,
- * which must outlive them. Close it in any case. */
+/* Loads n models, each for itself, beside those that are there. Close it in any case. */
+rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *const *paths,
+                                 size_t n, rela_error *err);
+
+/* Loads the models that the operands name, as one ensemble; what the library has to tell goes to
+ * the log of cli, which must outlive them. Close it in any case. */
 rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err);
 void rela_cli_models_close(rela_cli_models *m);
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_align.c - rela align: word links of parallel text from the attention of a model. */
+#include "models.h"
+#include "shades.h"
+
+#include "rela/analyse.h"
+#include "rela/metric.h"
+
+#include <string.h>
+
+typedef struct align_options {
+    const char *src, *tgt, *output;
+    int64_t layer, head, reverse_layer, reverse_head;
+    bool shift, reverse_shift, soft;
+    double threshold;
+    const char *reverse, *symmetrise, *best_on;
+    int64_t gold_base, show;
+    bool gold_reverse;
+} align_options;
+
+#define AT(member) offsetof(align_options, member)
+#define METHODS    "intersect|union|grow-diag|grow-diag-final|grow-diag-final-and"
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text; - is standard input" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer, from 1; 0: mean of all layers and heads" },
+    { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "head of that layer, from 1; 0: mean of its heads" },
+    { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "attention with the target word as input, not while it is predicted" },
+    { "best-on", 0, RELA_OPTION_FILE, AT(best_on), 0, 0, NULL, "GOLD", "gold links of the first lines: use what has the lowest error on them" },
+    { "gold-base", 0, RELA_OPTION_INT, AT(gold_base), 0, 1, "0", "0|1", "number of the first word in GOLD" },
+    { "gold-reverse", 0, RELA_OPTION_FLAG, AT(gold_reverse), 0, 0, NULL, NULL, "GOLD has the target word first" },
+    { "threshold", 0, RELA_OPTION_REAL, AT(threshold), 0, 1, "0", "X", "link all words with this share of the weight of a target word; 0: the heaviest" },
+    { "soft", 0, RELA_OPTION_FLAG, AT(soft), 0, 0, NULL, NULL, "write i-j:weight for all words with weight" },
+    { "reverse", 0, RELA_OPTION_FILE, AT(reverse), 0, 0, NULL, "MODEL2", "model of the other direction; links of both are joined" },
+    { "reverse-layer", 0, RELA_OPTION_INT, AT(reverse_layer), 0, 256, "0", "N", "as --layer, of MODEL2" },
+    { "reverse-head", 0, RELA_OPTION_INT, AT(reverse_head), 0, 256, "0", "N", "as --head, of MODEL2" },
+    { "reverse-shift", 0, RELA_OPTION_FLAG, AT(reverse_shift), 0, 0, NULL, NULL, "as --shift, of MODEL2" },
+    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag", METHODS, "how links of both directions become one" },
+    { "show", 0, RELA_OPTION_INT, AT(show), 0, 9007199254740991.0, "0", "N", "draw the attention of line N instead" },
+    { "output", 'o', RELA_OPTION_FILE, AT(output), 0, 0, "-", "FILE", "where the links go; - is standard output" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_align[] = {
+    { .name = "align",
+      .summary = "link words of parallel text by the attention of a model",
+      .operands = "MODEL",
+      .min_operands = 1,
+      .max_operands = 1,
+      .description =
+          "Writes one line per pair: blank-separated links i-j between source word i and target\n"
+          "word j, both from 0. Words are those of the text after the tokeniser of the model. A\n"
+          "target word is linked to the source word it attends to most; it has no link if that\n"
+          "is the end of the sentence, or if it attends to nothing. A pair with an empty side, or\n"
+          "too long for the model, gives an empty line.",
+      .examples =
+          "rela align run/model.rela --src test.en --tgt test.de --layer 2 --shift > test.align\n"
+          "rela align run/model.rela --src all.en --tgt all.de --best-on first150.align -o "
+          "all.align\n"
+          "rela align en-de.rela --reverse de-en.rela --src a.en --tgt a.de --symmetrise "
+          "grow-diag\n"
+          "rela align run/model.rela --src test.en --tgt test.de --show 3",
+      .options = OPTIONS,
+      .options_size = sizeof(align_options),
+      .run = run },
+    { .name = NULL },
+};
+
+typedef struct aligner {
+    rela_cli *cli;
+    const align_options *o;
+    rela_cli_models models;
+    rela_writer *writer;
+    rela_progress progress;
+    rela_buffer out;
+    rela_status st;
+    rela_error *err;
+} aligner;
+
+static void set_options(rela_align_options *to, const aligner *a);
+static rela_status check(const aligner *a, rela_error *err);
+static int write_line(void *ctx, const rela_aligned *line);
+static rela_status report(const aligner *a, const rela_align_report *r, rela_error *err);
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    aligner a = { .cli = cli, .o = options, .err = err };
+    rela_align_options o;
+    rela_align_report r = { .struct_size = sizeof r };
+    rela_status st = check(&a, err);
+    if (st == RELA_OK)
+        st = rela_cli_models_load(&a.models, cli, cli->operands.items, 1, err);
+    if (st == RELA_OK && a.o->reverse)
+        st = rela_cli_models_load(&a.models, cli, &a.o->reverse, 1, err);
+    if (st == RELA_OK)
+        st = rela_writer_open(&a.writer, a.o->output, err);
+    if (st == RELA_OK) {
+        set_options(&o, &a);
+        rela_cli_progress(cli, &a.progress, "aligning", "pairs", 0);
+        rela_progress_start(&a.progress, 0);
+        st = rela_align(&r, a.models.models[0], &o, write_line, &a, err);
+        st = st == RELA_CANCEL ? a.st : st;
+        if (st == RELA_OK && a.progress.drawn)
+            rela_progress_finish(&a.progress, r.lines, NULL);
+    }
+    if (st == RELA_OK) {
+        st = rela_writer_commit(a.writer, err);
+    } else if (a.writer) {
+        if (strcmp(a.o->output, "-") == 0)
+            (void)rela_writer_flush(a.writer, NULL); /* what was done before the failure */
+        rela_writer_abort(a.writer);
+    }
+    if (st == RELA_OK && cli->common.json)
+        st = report(&a, &r, err);
+    rela_buffer_free(&a.out);
+    rela_cli_models_close(&a.models);
+    return st;
+}
+
+static rela_status check(const aligner *a, rela_error *err)
+{
+    const align_options *o = a->o;
+    if (!o->src || !o->tgt)
+        return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
+    if (o->head && !o->layer)
+        return rela_fail(err, RELA_ARG, "--head needs --layer");
+    if (o->reverse_head && !o->reverse_layer)
+        return rela_fail(err, RELA_ARG, "--reverse-head needs --reverse-layer");
+    if (o->soft && o->reverse)
+        return rela_fail(err, RELA_ARG, "--soft and --reverse cannot go together");
+    if (o->best_on && (o->layer || o->shift || o->reverse_layer || o->reverse_shift))
+        return rela_fail(err, RELA_ARG, "--best-on chooses layer, head and shift itself");
+    if (a->cli->common.json && strcmp(o->output, "-") == 0)
+        return rela_fail(err, RELA_ARG, "--json prints a report: the links need --output");
+    return RELA_OK;
+}
+
+static void set_options(rela_align_options *to, const aligner *a)
+{
+    static const char *const NAMES[] = { "intersect", "union", "grow-diag", "grow-diag-final",
+                                         "grow-diag-final-and" };
+    const align_options *o = a->o;
+    rela_align_options_init(to, sizeof *to);
+    to->src = o->src;
+    to->tgt = o->tgt;
+    to->layer = (int32_t)o->layer - 1;
+    to->head = (int32_t)o->head - 1;
+    to->shift = o->shift;
+    to->threshold = o->threshold;
+    to->soft = o->soft;
+    to->reverse = o->reverse ? a->models.models[1] : NULL;
+    to->reverse_layer = (int32_t)o->reverse_layer - 1;
+    to->reverse_head = (int32_t)o->reverse_head - 1;
+    to->reverse_shift = o->reverse_shift;
+    while (strcmp(NAMES[to->symmetrise], o->symmetrise) != 0)
+        to->symmetrise = (to->symmetrise + 1) % 5;
+    to->best_on = o->best_on;
+    to->gold_base = (int32_t)o->gold_base;
+    to->gold_reverse = o->gold_reverse;
+    to->only = (uint64_t)o->show;
+}
+
+static int write_line(void *ctx, const rela_aligned *line)
+{
+    aligner *a = ctx;
+    rela_buffer_clear(&a->out);
+    if (a->o->show) {
+        a->st = rela_cli_shades(&a->out, line, a->err);
+    } else {
+        a->st = rela_buffer_append(&a->out, line->links, line->links_len, a->err);
+        if (a->st == RELA_OK)
+            a->st = rela_buffer_append_char(&a->out, '\n', a->err);
+    }
+    if (a->st == RELA_OK)
+        a->st = rela_writer_write(a->writer, a->out.data, a->out.len, a->err);
+    rela_progress_update(&a->progress, line->number, NULL);
+    return a->st != RELA_OK;
+}
+
+static rela_status report(const aligner *a, const rela_align_report *r, rela_error *err)
+{
+    rela_buffer out = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(
+        &out, err,
+        "{\"lines\": %llu, \"empty\": %llu, \"too_long\": %llu, \"layer\": %d, \"head\": %d, "
+        "\"shift\": %s",
+        (unsigned long long)r->lines, (unsigned long long)r->empty, (unsigned long long)r->too_long,
+        r->layer + 1, r->head + 1, r->shift ? "true" : "false");
+    if (st == RELA_OK && a->o->reverse)
+        st = rela_buffer_printf(
+            &out, err, ", \"reverse_layer\": %d, \"reverse_head\": %d, \"reverse_shift\": %s",
+            r->reverse_layer + 1, r->reverse_head + 1, r->reverse_shift ? "true" : "false");
+    if (st == RELA_OK && a->o->best_on)
+        st = rela_buffer_printf(&out, err, ", \"dev_pairs\": %llu, \"dev_aer\": %.17g",
+                                (unsigned long long)r->dev_pairs, 100 * r->aer);
+    if (st == RELA_OK && a->o->best_on && a->o->reverse)
+        st = rela_buffer_printf(&out, err, ", \"dev_reverse_aer\": %.17g", 100 * r->reverse_aer);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(&out, "}\n", err);
+    if (st == RELA_OK)
+        st = rela_cli_print(&out, err);
+    rela_buffer_free(&out);
+    return st;
+}

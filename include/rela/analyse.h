@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* include/rela/analyse.h - what the attention of a model shows: word links, measures, filtering.
+ *
+ * All of it reads parallel text from files, in step, on the threads of the model's runtime, and
+ * tells results in the order of the lines, on one thread at a time. Texts are run through the
+ * model teacher forced: as if it had produced the given target. A pair with an empty side, or one
+ * that is longer than the model allows (or than 1024 tokens), is not run; each is counted, and
+ * long ones are logged with their line numbers. Layers and heads count from 0. */
+#ifndef RELA_ANALYSE_H
+#define RELA_ANALYSE_H
+
+#include "rela/translate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- word links ---- */
+
+typedef struct rela_align_options {
+    size_t struct_size;        /* set by _init; lets the struct grow at its end */
+    const char *src, *tgt;     /* files; "-" is standard input, once */
+    int32_t layer, head;       /* of the cross attention; -1: mean of all */
+    int32_t shift;             /* not 0: the row in which a word is the input */
+    double threshold;          /* 0: the heaviest word; else all with this share of the row */
+    int32_t soft;              /* not 0: links are written i-j:weight, all that have weight */
+    const rela_model *reverse; /* a model of the other direction; NULL: none */
+    int32_t reverse_layer, reverse_head, reverse_shift;
+    int32_t symmetrise;   /* with reverse: rela_symmetrise of metric.h */
+    const char *best_on;  /* gold links of the first lines: layer, head and shift of the lowest
+                           * alignment error on them are used; NULL: as given above */
+    int32_t gold_base;    /* number of the first word in best_on: 0 or 1 */
+    int32_t gold_reverse; /* not 0: best_on has the target word first */
+    uint64_t only; /* this line alone, and with its words and weights; 0: all lines, links alone */
+} rela_align_options;
+
+/* One pair. Everything is lent during the call. */
+typedef struct rela_aligned {
+    uint64_t number;   /* line, from 1 */
+    const char *links; /* "0-0 1-2", NUL-terminated; empty for a pair that was not run */
+    size_t links_len;
+    /* The rest only with options.only; else 0 and NULL. */
+    size_t n_src, n_tgt;          /* words */
+    const char *const *src_words; /* NUL-terminated */
+    const char *const *tgt_words;
+    const float *weights; /* (n_tgt, n_src + 1); the last column is the end of the source */
+} rela_aligned;
+
+/* What was used, and what became of the lines. */
+typedef struct rela_align_report {
+    size_t struct_size; /* set by the caller */
+    int32_t layer, head, shift;
+    int32_t reverse_layer, reverse_head, reverse_shift;
+    double aer, reverse_aer; /* 0..1, on the lines of best_on; 0 without */
+    uint64_t dev_pairs;      /* lines of best_on */
+    uint64_t lines, empty, too_long;
+} rela_align_report;
+
+RELA_API void rela_align_options_init(rela_align_options *o, size_t size);
+
+/* Tells every line; a listener that does not return 0 stops it with RELA_CANCEL. report may be
+ * NULL. */
+RELA_API rela_status rela_align(rela_align_report *report, const rela_model *m,
+                                const rela_align_options *o,
+                                int (*tell)(void *ctx, const rela_aligned *line), void *ctx,
+                                rela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

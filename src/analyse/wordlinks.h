@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/wordlinks.h - word links from cross attention: which heads, which row, which words.
+ *
+ * Normal attention: a target token has the row with which it was predicted. Shifted: the row in
+ * which it is the input, one further down; the last token then has the row that predicts the end.
+ */
+#ifndef RELA_ANALYSE_WORDLINKS_H
+#define RELA_ANALYSE_WORDLINKS_H
+
+#include "analyse/watch.h"
+#include "rela/metric.h"
+
+/* Attention between words; all zero when empty. */
+typedef struct rela_word_weights {
+    real *w; /* (n_tgt, n_src + 1); the last column is the end of the source */
+    size_t n_tgt, n_src, cap;
+} rela_word_weights;
+
+void rela_word_weights_free(rela_word_weights *m);
+
+/* Merges one matrix w (n_tgt, n_src: tokens with the end) of a pair into words. */
+rela_status rela_word_weights_merge(rela_word_weights *out, const real *w, const rela_watched *p,
+                                    bool shift, rela_error *err);
+/* sum += x, which has the same shape; an empty sum becomes a copy. */
+rela_status rela_word_weights_add(rela_word_weights *sum, const rela_word_weights *x,
+                                  rela_error *err);
+
+/* Replaces out. threshold 0: every target word is linked to the source word with the largest
+ * weight, unless that is the end or there is none. Else: to all source words that hold at least
+ * this share of the weight of its row. transposed: m was made with source and target swapped. */
+rela_status rela_word_weights_links(rela_links *out, const rela_word_weights *m, double threshold,
+                                    bool transposed, rela_error *err);
+
+/* out (n_q, n_k) = mean over the heads. */
+void rela_heads_mean(real *out, const rela_heads *h);
+
+#endif
