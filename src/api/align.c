@@ -1,66 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* src/api/align.c - rela_align: word links of parallel text, streamed. The heads are chosen first,
  * on the lines that have gold links, if that is asked for. */
-#include "analyse/headaer.h"
-#include "api/session.h"
-#include "base/file.h"
+#include "api/align_job.h"
 #include "base/mem.h"
-#include "base/steps.h"
-#include "rela/analyse.h"
 
 #include <string.h>
 
-enum { BLOCK_ROWS = 32, DIRECTIONS = 2, LONG_SHOWN = 20 };
-
-/* What one thread owns. */
-typedef struct lane {
-    rela_watcher *watcher[DIRECTIONS];
-    rela_text_pair pairs[BLOCK_ROWS];
-    rela_word_weights sums[DIRECTIONS][BLOCK_ROWS]; /* over the chosen layers */
-    rela_word_weights merged;
-    rela_links links[DIRECTIONS], joined;
-    rela_head_aer aer[DIRECTIONS];
-    rela_links gold[DIRECTIONS][BLOCK_ROWS];
-    real *mean;
-    size_t cap_mean;
-} lane;
+enum { LONG_SHOWN = 20 };
 
 /* States of the pairs of a block, for the thread that finishes it. */
 typedef struct block {
-    rela_watched_state state[BLOCK_ROWS];
+    rela_watched_state state[RELA_ALIGN_ROWS];
 } block;
 
-typedef struct job {
-    rela_align_options o;
-    const rela_model *models[DIRECTIONS];
-    rela_head_choice choice[DIRECTIONS];
-    int n_directions;
-    lane *lanes;
-    int n_lanes;
-    rela_align_report report;
-    int (*tell)(void *ctx, const rela_aligned *line);
-    void *ctx;
-    /* gold */
-    char *gold;
-    rela_span *gold_lines;
-    size_t n_gold, cap_gold;
-    /* options.only */
-    rela_buffer words[2];
-    rela_word_weights shown;
-} job;
-
-/* A listener of one direction of one lane. */
-typedef struct ear {
-    const job *j;
-    lane *l;
-    int direction;
-} ear;
-
-static rela_status check(const job *j, rela_error *err);
-static rela_status make_lanes(job *j, rela_error *err);
-static void free_job(job *j);
-static rela_status choose(job *j, rela_error *err);
-static rela_status align_lines(job *j, rela_error *err);
+static rela_status check(const rela_align_job *j, rela_error *err);
+static rela_status make_lanes(rela_align_job *j, rela_error *err);
+static void free_job(rela_align_job *j);
+static rela_status align_lines(rela_align_job *j, rela_error *err);
 
 void rela_align_options_init(rela_align_options *o, size_t size)
 {
@@ -77,7 +33,7 @@ void rela_align_options_init(rela_align_options *o, size_t size)
 rela_status rela_align(rela_align_report *report, const rela_model *m, const rela_align_options *o,
                        int (*tell)(void *ctx, const rela_aligned *line), void *ctx, rela_error *err)
 {
-    job j = { .models = { m }, .tell = tell, .ctx = ctx };
+    rela_align_job j = { .models = { m }, .tell = tell, .ctx = ctx };
     rela_align_options_init(&j.o, sizeof j.o);
     memcpy(&j.o, o, o->struct_size < sizeof j.o ? o->struct_size : sizeof j.o);
     j.models[1] = j.o.reverse;
@@ -88,7 +44,7 @@ rela_status rela_align(rela_align_report *report, const rela_model *m, const rel
     if (st == RELA_OK)
         st = make_lanes(&j, err);
     if (st == RELA_OK && j.o.best_on)
-        st = choose(&j, err);
+        st = rela_align_choose(&j, err);
     if (st == RELA_OK)
         st = align_lines(&j, err);
     if (report) {
@@ -107,7 +63,7 @@ rela_status rela_align(rela_align_report *report, const rela_model *m, const rel
     return st;
 }
 
-static rela_status check(const job *j, rela_error *err)
+static rela_status check(const rela_align_job *j, rela_error *err)
 {
     const rela_align_options *o = &j->o;
     for (int d = 0; d < j->n_directions; d++) {
@@ -136,7 +92,7 @@ static rela_status check(const job *j, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status make_lanes(job *j, rela_error *err)
+static rela_status make_lanes(rela_align_job *j, rela_error *err)
 {
     j->n_lanes = j->models[0]->runtime->n_threads;
     j->lanes = rela_mem_zalloc((size_t)j->n_lanes * sizeof *j->lanes);
@@ -156,13 +112,13 @@ static rela_status make_lanes(job *j, rela_error *err)
     return RELA_OK;
 }
 
-static void free_lane(lane *l)
+static void free_lane(rela_align_lane *l)
 {
-    for (int d = 0; d < DIRECTIONS; d++) {
+    for (int d = 0; d < RELA_ALIGN_DIRECTIONS; d++) {
         rela_watcher_destroy(l->watcher[d]);
         rela_head_aer_deinit(&l->aer[d]);
         rela_links_free(&l->links[d]);
-        for (int i = 0; i < BLOCK_ROWS; i++) {
+        for (int i = 0; i < RELA_ALIGN_ROWS; i++) {
             rela_word_weights_free(&l->sums[d][i]);
             rela_links_free(&l->gold[d][i]);
         }
@@ -172,7 +128,7 @@ static void free_lane(lane *l)
     rela_mem_free(l->mean);
 }
 
-static void free_job(job *j)
+static void free_job(rela_align_job *j)
 {
     for (int i = 0; j->lanes && i < j->n_lanes; i++)
         free_lane(&j->lanes[i]);
@@ -184,10 +140,8 @@ static void free_job(job *j)
         rela_buffer_free(&j->words[i]);
 }
 
-/* ---- what both passes share ---- */
-
-/* Encodes the pairs of a block for one direction. */
-static rela_status load(const job *j, lane *l, int d, const rela_rows *rows, rela_error *err)
+rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
+                            const rela_rows *rows, rela_error *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
         const rela_span *c = rows->cells + i * 2;
@@ -199,18 +153,18 @@ static rela_status load(const job *j, lane *l, int d, const rela_rows *rows, rel
     return st;
 }
 
-static const rela_watched *pair_of(const lane *l, int d, size_t i)
+const rela_watched *rela_align_pair(const rela_align_lane *l, int d, size_t i)
 {
     return rela_watcher_pair(l->watcher[d], i);
 }
 
 /* Both models must see the same words, or links of the two cannot be put together. */
-static rela_status compare_words(const job *j, const lane *l, size_t i, uint64_t line,
-                                 rela_error *err)
+static rela_status compare_words(const rela_align_job *j, const rela_align_lane *l, size_t i,
+                                 uint64_t line, rela_error *err)
 {
     if (j->n_directions < 2)
         return RELA_OK;
-    const rela_watched *a = pair_of(l, 0, i), *b = pair_of(l, 1, i);
+    const rela_watched *a = rela_align_pair(l, 0, i), *b = rela_align_pair(l, 1, i);
     if (a->src_map.n_words == b->tgt_map.n_words && a->tgt_map.n_words == b->src_map.n_words)
         return RELA_OK;
     const rela_status st =
@@ -221,138 +175,13 @@ static rela_status compare_words(const job *j, const lane *l, size_t i, uint64_t
     return rela_fail_at(err, st, j->o.src, line);
 }
 
-/* ---- choosing heads ---- */
-
-static rela_status read_gold(job *j, rela_error *err)
-{
-    size_t len = 0;
-    rela_status st = rela_file_read(&j->gold, &len, j->o.best_on, 0, err);
-    if (st != RELA_OK)
-        return st;
-    const char *at = j->gold, *end = at + len;
-    for (rela_span line; rela_next_line(&line, &at, end);) {
-        rela_span *lines = rela_mem_grow(j->gold_lines, &j->cap_gold, j->n_gold + 1, sizeof *lines);
-        if (!lines)
-            return rela_fail(err, RELA_NOMEM, "%s: no memory for its lines", j->o.best_on);
-        j->gold_lines = lines;
-        lines[j->n_gold++] = line;
-    }
-    return j->n_gold ? RELA_OK : rela_fail(err, RELA_FORMAT, "%s: no lines", j->o.best_on);
-}
-
-static rela_status parse_gold(const job *j, lane *l, int d, size_t i, uint64_t line,
-                              rela_error *err)
-{
-    const rela_watched *p = pair_of(l, d, i);
-    const rela_link_form form = { .base = j->o.gold_base,
-                                  .reverse = (j->o.gold_reverse != 0) != (d == 1),
-                                  .check = 1,
-                                  .n_src = p->src_map.n_words,
-                                  .n_tgt = p->tgt_map.n_words };
-    const rela_span text = j->gold_lines[line - 1];
-    return rela_fail_at(err, rela_links_parse(&l->gold[d][i], text.text, text.len, &form, err),
-                        j->o.best_on, line);
-}
-
-static rela_status score_heads(void *ctx, const rela_heads *h, rela_error *err)
-{
-    const ear *e = ctx;
-    lane *l = e->l;
-    return rela_head_aer_layer(&l->aer[e->direction], h, pair_of(l, e->direction, h->pair),
-                               &l->gold[e->direction][h->pair], err);
-}
-
-static rela_status score_all_heads(void *ctx, size_t pair, rela_error *err)
-{
-    const ear *e = ctx;
-    lane *l = e->l;
-    return rela_head_aer_ran(&l->aer[e->direction], pair, &l->gold[e->direction][pair], err);
-}
-
-static rela_status score_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
-{
-    job *j = ctx;
-    lane *l = &j->lanes[thread];
-    rela_status st = RELA_OK;
-    for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        ear e = { j, l, d };
-        const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
-                                   .see = score_heads,
-                                   .ran = score_all_heads,
-                                   .ctx = &e };
-        st = load(j, l, d, rows, err);
-        for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-            st = parse_gold(j, l, d, i, rows->first + i, err);
-            if (st == RELA_OK && pair_of(l, d, i)->state != RELA_WATCHED)
-                rela_head_aer_missed(&l->aer[d], &l->gold[d][i]);
-        }
-        if (st == RELA_OK)
-            st = rela_watcher_run(l->watcher[d], &watch, err);
-    }
-    return st;
-}
-
-static rela_status nothing(void *ctx, rela_rows *rows, rela_error *err)
-{
-    (void)ctx;
-    (void)rows;
-    (void)err;
-    return RELA_OK;
-}
-
-static void log_choice(const job *j, int d, double aer)
-{
-    const rela_head_choice *c = &j->choice[d];
-    const rela_log *log = &j->models[0]->runtime->log;
-    const char *const way = c->shift ? "shifted" : "normal", *side = d ? "reverse: " : "";
-    char heads[64];
-    if (c->layer < 0)
-        rela_format_text(heads, sizeof heads, "mean of all layers and heads");
-    else if (c->head < 0)
-        rela_format_text(heads, sizeof heads, "layer %d, mean of its heads", c->layer + 1);
-    else
-        rela_format_text(heads, sizeof heads, "layer %d, head %d", c->layer + 1, c->head + 1);
-    rela_log_line(log, RELA_LOG_INFO, "%sbest on %s: %s, %s attention (AER %.1f on %zu pairs)",
-                  side, j->o.best_on, heads, way, 100 * aer, j->n_gold);
-}
-
-static rela_status choose(job *j, rela_error *err)
-{
-    const char *const files[] = { j->o.src, j->o.tgt };
-    uint64_t n = 0;
-    rela_status st = read_gold(j, err);
-    const rela_steps steps = { .files = files,
-                               .n_files = 2,
-                               .n_threads = j->n_lanes,
-                               .block_rows = BLOCK_ROWS,
-                               .limit = j->n_gold,
-                               .work = score_block,
-                               .done = nothing,
-                               .ctx = j };
-    if (st == RELA_OK)
-        st = rela_steps_run(&n, &steps, err);
-    if (st == RELA_OK && n < j->n_gold)
-        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines but %s has %llu", j->o.best_on,
-                       j->n_gold, j->o.src, (unsigned long long)n);
-    for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        rela_head_aer *sum = &j->lanes[0].aer[d];
-        for (int i = 1; i < j->n_lanes; i++)
-            rela_head_aer_add(sum, &j->lanes[i].aer[d]);
-        j->choice[d] = rela_head_aer_best(sum);
-        *(d ? &j->report.reverse_aer : &j->report.aer) = rela_head_aer_get(sum, j->choice[d]);
-        log_choice(j, d, rela_head_aer_get(sum, j->choice[d]));
-    }
-    j->report.dev_pairs = j->n_gold;
-    return st;
-}
-
 /* ---- aligning ---- */
 
 /* Adds the chosen attention of a layer to the sum of its pair. */
 static rela_status gather(void *ctx, const rela_heads *h, rela_error *err)
 {
-    const ear *e = ctx;
-    lane *l = e->l;
+    const rela_align_ear *e = ctx;
+    rela_align_lane *l = e->l;
     const rela_head_choice *c = &e->j->choice[e->direction];
     const size_t n = h->n_q * h->n_k;
     if (c->layer >= 0 && (size_t)c->layer != h->layer)
@@ -366,14 +195,14 @@ static rela_status gather(void *ctx, const rela_heads *h, rela_error *err)
         rela_heads_mean(mean, h);
         w = mean;
     }
-    const rela_status st =
-        rela_word_weights_merge(&l->merged, w, pair_of(l, e->direction, h->pair), c->shift, err);
+    const rela_status st = rela_word_weights_merge(
+        &l->merged, w, rela_align_pair(l, e->direction, h->pair), c->shift, err);
     return st == RELA_OK ? rela_word_weights_add(&l->sums[e->direction][h->pair], &l->merged, err)
                          : st;
 }
 
-static rela_status format_soft(rela_buffer *out, const rela_word_weights *m, const job *j,
-                               rela_error *err)
+static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
+                               const rela_align_job *j, rela_error *err)
 {
     const size_t ld = m->n_src + 1;
     const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
@@ -394,7 +223,8 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m, con
 }
 
 /* The links of one pair, all directions run. */
-static rela_status format_pair(rela_buffer *out, const job *j, lane *l, size_t i, rela_error *err)
+static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_lane *l,
+                               size_t i, rela_error *err)
 {
     static const rela_link_form PHARAOH = { 0 };
     if (j->o.soft)
@@ -412,7 +242,8 @@ static rela_status format_pair(rela_buffer *out, const job *j, lane *l, size_t i
 }
 
 /* Keeps words and weights of the pair that is to be shown. */
-static rela_status keep_shown(job *j, lane *l, const rela_rows *rows, size_t i, rela_error *err)
+static rela_status keep_shown(rela_align_job *j, rela_align_lane *l, const rela_rows *rows,
+                              size_t i, rela_error *err)
 {
     const rela_word_weights *m = &l->sums[0][i];
     rela_status st = RELA_OK;
@@ -424,8 +255,8 @@ static rela_status keep_shown(job *j, lane *l, const rela_rows *rows, size_t i, 
 
 static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
-    job *j = ctx;
-    lane *l = &j->lanes[thread];
+    rela_align_job *j = ctx;
+    rela_align_lane *l = &j->lanes[thread];
     rela_status st = RELA_OK;
     if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
         return rela_fail(err, RELA_NOMEM, "no memory for a block");
@@ -433,18 +264,18 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     if (j->o.only && rows->first + rows->n <= j->o.only)
         return RELA_OK; /* only lines before the one that counts */
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        ear e = { j, l, d };
+        rela_align_ear e = { j, l, d };
         const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
                                    .see = gather,
                                    .ctx = &e };
-        st = load(j, l, d, rows, err);
+        st = rela_align_load(j, l, d, rows, err);
         if (st == RELA_OK)
             st = rela_watcher_run(l->watcher[d], &watch, err);
     }
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        b->state[i] = pair_of(l, 0, i)->state;
+        b->state[i] = rela_align_pair(l, 0, i)->state;
         if (j->n_directions == 2 && b->state[i] == RELA_WATCHED)
-            b->state[i] = pair_of(l, 1, i)->state;
+            b->state[i] = rela_align_pair(l, 1, i)->state;
         st = compare_words(j, l, i, rows->first + i, err);
         if (st == RELA_OK && b->state[i] == RELA_WATCHED)
             st = format_pair(&rows->out, j, l, i, err);
@@ -458,7 +289,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     return st;
 }
 
-static void count_line(job *j, const block *b, size_t i, uint64_t number)
+static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t number)
 {
     rela_align_report *r = &j->report;
     const rela_log *log = &j->models[0]->runtime->log;
@@ -496,7 +327,7 @@ static const char **list_words(rela_buffer *b, size_t *n)
     return list;
 }
 
-static rela_status tell_shown(job *j, rela_aligned *a, rela_error *err)
+static rela_status tell_shown(rela_align_job *j, rela_aligned *a, rela_error *err)
 {
     const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
     const rela_word_weights *m = &j->shown;
@@ -521,7 +352,7 @@ static rela_status tell_shown(job *j, rela_aligned *a, rela_error *err)
 
 static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
 {
-    job *j = ctx;
+    rela_align_job *j = ctx;
     const char *at = rows->out.data, *end = at + rows->out.len;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && st == RELA_OK && rows->out.len && at < end; i++) {
@@ -542,14 +373,14 @@ static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
     return st;
 }
 
-static rela_status align_lines(job *j, rela_error *err)
+static rela_status align_lines(rela_align_job *j, rela_error *err)
 {
     const char *const files[] = { j->o.src, j->o.tgt };
     uint64_t n = 0;
     const rela_steps steps = { .files = files,
                                .n_files = 2,
                                .n_threads = j->n_lanes,
-                               .block_rows = BLOCK_ROWS,
+                               .block_rows = RELA_ALIGN_ROWS,
                                .limit = j->o.only,
                                .may_be_empty = true,
                                .work = align_block,

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/align_job.h - what the two halves of rela_align share: choosing heads, writing links. */
+#ifndef RELA_API_ALIGN_JOB_H
+#define RELA_API_ALIGN_JOB_H
+
+#include "analyse/headaer.h"
+#include "api/session.h"
+#include "base/steps.h"
+#include "rela/analyse.h"
+
+enum { RELA_ALIGN_ROWS = 32, RELA_ALIGN_DIRECTIONS = 2 };
+
+/* What one thread owns. */
+typedef struct rela_align_lane {
+    rela_watcher *watcher[RELA_ALIGN_DIRECTIONS];
+    rela_text_pair pairs[RELA_ALIGN_ROWS];
+    rela_word_weights sums[RELA_ALIGN_DIRECTIONS][RELA_ALIGN_ROWS]; /* over the chosen layers */
+    rela_word_weights merged;
+    rela_links links[RELA_ALIGN_DIRECTIONS], joined;
+    rela_head_aer aer[RELA_ALIGN_DIRECTIONS];
+    rela_links gold[RELA_ALIGN_DIRECTIONS][RELA_ALIGN_ROWS];
+    real *mean;
+    size_t cap_mean;
+} rela_align_lane;
+
+typedef struct rela_align_job {
+    rela_align_options o;
+    const rela_model *models[RELA_ALIGN_DIRECTIONS];
+    rela_head_choice choice[RELA_ALIGN_DIRECTIONS];
+    int n_directions;
+    rela_align_lane *lanes;
+    int n_lanes;
+    rela_align_report report;
+    int (*tell)(void *ctx, const rela_aligned *line);
+    void *ctx;
+    /* gold */
+    char *gold;
+    rela_span *gold_lines;
+    size_t n_gold, cap_gold;
+    /* options.only */
+    rela_buffer words[2];
+    rela_word_weights shown;
+} rela_align_job;
+
+/* A listener of one direction of one lane. */
+typedef struct rela_align_ear {
+    const rela_align_job *j;
+    rela_align_lane *l;
+    int direction;
+} rela_align_ear;
+
+/* Encodes the pairs of a block for one direction. */
+rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int direction,
+                            const rela_rows *rows, rela_error *err);
+/* A pair of the block that was loaded; lent. */
+const rela_watched *rela_align_pair(const rela_align_lane *l, int direction, size_t i);
+
+/* Sets the choices of the job by the alignment error on the lines that have gold links. */
+rela_status rela_align_choose(rela_align_job *j, rela_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/lens.h - a small model with random weights and a text pipeline, to be looked at. */
+#ifndef RELA_TESTS_LENS_H
+#define RELA_TESTS_LENS_H
+
+#include "check.h"
+
+#include "model/encdec.h"
+#include "text/pipeline.h"
+
+#include <string.h>
+
+typedef struct lens {
+    rela_net net;
+    rela_pipeline *pipeline;
+} lens;
+
+/* Two layers of two heads; words a b c d e, as they are. */
+static inline void lens_start(lens *l, const char *kind, uint64_t seed)
+{
+    static const char VOCAB[] = "<pad>\n<unk>\n<eos>\na\nb\nc\nd\ne\n";
+    rela_error err = { RELA_OK, "" };
+    rela_config c;
+    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.d = 16;
+    c.ffn = 24;
+    c.heads = 2;
+    c.enc_layers = c.dec_layers = 2;
+    c.vocab_src = c.vocab_tgt = 8;
+    c.max_len = 60;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        c.kind[i] = rela_attn_kind_find(kind);
+    CHECK_OK(rela_config_check(&c, &err), err);
+    CHECK_OK(rela_net_init(&l->net, &c, &err), err);
+    rela_params_init(l->net.weights, &l->net.layout.params, seed);
+    const rela_pipeline_parts parts = { .side = { { .language = "en" }, { .language = "en" } },
+                                        .vocab = { { VOCAB, sizeof VOCAB - 1 } } };
+    CHECK_OK(rela_pipeline_create(&l->pipeline, &parts, &err), err);
+}
+
+static inline void lens_end(lens *l)
+{
+    rela_net_deinit(&l->net);
+    rela_pipeline_destroy(l->pipeline);
+}
+
+static inline rela_span span_of(const char *text)
+{
+    return (rela_span){ text, strlen(text) };
+}
+
+#endif
