@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { GROUP = 16 };
+enum { GROUP = 32 };
 
 typedef struct group {
     rela_cache_query words[GROUP];
@@ -36,8 +36,8 @@ static rela_status append_drawn(rela_buffer *out, rela_bpe_scratch *s, const gro
                                 uint64_t first, rela_rng *rng, rela_error *err);
 static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, const char *floor,
                                 rela_error *err);
-static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
-                              rela_error *err);
+static rela_status append_new(rela_buffer *out, bool *moved, rela_bpe_scratch *s,
+                              const rela_cache_query *word, rela_error *err);
 static rela_status append_gap(rela_buffer *out, rela_span gap, size_t room, rela_error *err);
 static rela_status encode(rela_buffer *out, rela_bpe_scratch *s, rela_span word, rela_rng *rng,
                           rela_error *err);
@@ -185,7 +185,10 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
     rela_status st = RELA_OK;
     rela_bpe_cache_find(s->cache, g->words, g->n, floor);
     for (size_t i = 0; i < g->n && st == RELA_OK; i++) {
-        const rela_span value = g->words[i].value;
+        rela_cache_query *word = &g->words[i];
+        if (!word->value.text)
+            rela_bpe_cache_find_again(s->cache, word);
+        const rela_span value = word->value;
         st = append_gap(out, g->gaps[i], value.len + RELA_CACHE_PAD, err);
         if (st != RELA_OK)
             return st;
@@ -199,21 +202,23 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
             out->len += value.len;
             continue;
         }
-        if ((st = append_new(out, s, &g->words[i], err)) != RELA_OK)
+        bool moved = false;
+        if ((st = append_new(out, &moved, s, word, err)) != RELA_OK)
             return st;
-        /* What was found may have moved. */
-        rela_bpe_cache_find(s->cache, g->words + i + 1, g->n - i - 1, floor);
+        if (moved)
+            rela_bpe_cache_find(s->cache, word + 1, g->n - i - 1, floor);
     }
     return st;
 }
 
-static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
-                              rela_error *err)
+static rela_status append_new(rela_buffer *out, bool *moved, rela_bpe_scratch *s,
+                              const rela_cache_query *word, rela_error *err)
 {
     const size_t before = out->len;
     const rela_status st = encode(out, s, word->key, NULL, err);
     if (st == RELA_OK)
-        rela_bpe_cache_put(s->cache, word, (rela_span){ out->data + before, out->len - before });
+        *moved = rela_bpe_cache_put(s->cache, word,
+                                    (rela_span){ out->data + before, out->len - before });
     return st;
 }
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    SLOTS_MIN = 1 << 6,
+    SLOTS_MIN = 1 << 10,
     TEXT_START = 8, /* place 0 stands for a free slot */
-    TEXT_MIN = 1 << 10,
+    TEXT_MIN = 1 << 16,
     TEXT_MAX = 1 << 24, /* bytes of keys and values */
     WORDS_MAX = 1 << 18,
     KEY_MAX = 255, /* longer words are not worth keeping */
@@ -82,13 +82,21 @@ void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, siz
         queries[i].value = get(c, &queries[i]);
 }
 
-void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value)
+void rela_bpe_cache_find_again(const rela_bpe_cache *c, rela_cache_query *query)
+{
+    query->value = get(c, query);
+}
+
+bool rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value)
 {
     const rela_span key = query->key;
     const head h = { query->ends, (uint16_t)key.len, (uint16_t)value.len };
     const size_t rest = key.len > SHORT ? key.len : 0;
+    const char *text = c->text;
+    const size_t used = c->used;
     if (key.len > KEY_MAX || value.len > UINT16_MAX || !make_room(c, sizeof h + rest + value.len))
-        return;
+        return false;
+    const bool moved = c->text != text || c->used < used;
     size_t i = query->hash & c->mask;
     while (c->slots[i].at)
         i = (i + 1) & c->mask;
@@ -100,6 +108,7 @@ void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_s
     memcpy(c->text + c->used, value.text, value.len);
     c->used += value.len;
     c->n++;
+    return moved;
 }
 
 static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q)

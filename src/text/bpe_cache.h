@@ -17,8 +17,8 @@ typedef struct rela_cache_ends {
 
 typedef struct rela_cache_query {
     rela_span key;   /* not empty */
-    rela_span value; /* lent until the next put; text NULL: not there. RELA_CACHE_PAD bytes from its
-                        start may be read, however short it is. */
+    rela_span value; /* lent until a put says that values have moved; text NULL: not there.
+                        RELA_CACHE_PAD bytes from its start may be read, however short it is. */
     /* private */
     uint64_t hash;
     rela_cache_ends ends;
@@ -34,8 +34,11 @@ void rela_bpe_cache_destroy(rela_bpe_cache *c); /* NULL is fine */
 void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, size_t n,
                          const char *floor);
 
+/* Looks again for a query that found nothing: it may have been put meanwhile. */
+void rela_bpe_cache_find_again(const rela_bpe_cache *c, rela_cache_query *query);
+
 /* Adds the value of a query that found none. Failure to grow is no error: the cache just stays
- * small. */
-void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value);
+ * small. True if the values found before have moved. */
+bool rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value);
 
 #endif

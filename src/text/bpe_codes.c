@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 1 << 20, FILE_MAX = 1 << 30, SLOTS_MIN = 64, LETTERS_MIN = 256 };
+enum {
+    LINE_MAX_BYTES = 1 << 20,
+    FILE_MAX = 1 << 30,
+    SLOTS_MIN = 64,
+    SLOTS_PER_MERGE = 4,
+    LETTERS_MIN = 256
+};
 
 static const char VERSION_HEAD[] = "#version:";
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
@@ -199,7 +205,7 @@ static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error 
         return RELA_OK;
     }
     place(b->slots, b->slot_mask, &merges[rank], rank);
-    if (b->n_merges * 2 > b->slot_mask && !grow_slots(b))
+    if (b->n_merges * SLOTS_PER_MERGE > b->slot_mask && !grow_slots(b))
         return rela_fail(err, RELA_NOMEM, "no memory for more merges");
     return RELA_OK;
 }
