@@ -60,7 +60,7 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
                        const rela_attn_in *in, const rela_attn_rows *rows)
 {
-    const size_t d = a->heads * a->d_head;
+    const size_t d = a->ldz ? a->ldz : a->heads * a->d_head;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
         head h;
         head_start(&h, a, s, in, rows, at);
@@ -136,7 +136,7 @@ static void clear_rows(real *x, size_t ld, size_t rows, size_t n)
 void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_attn_grad *g,
                     const real *dz, const rela_attn_in *in, const rela_attn_rows *rows)
 {
-    const size_t d = a->heads * a->d_head;
+    const size_t d = a->ldz ? a->ldz : a->heads * a->d_head;
     const bool maps = a->kind->map != NULL;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
         head h;
@@ -196,7 +196,7 @@ static void head_start(head *h, const rela_attn *a, const rela_attn_scratch *s,
 static strip strip_at(const head *h, size_t first)
 {
     const size_t rest = h->n_q - first, m = rest < STRIP ? rest : STRIP;
-    const size_t n = h->a->causal ? first + m : h->n_k;
+    const size_t n = h->a->causal && first + m < h->n_k ? first + m : h->n_k;
     const size_t lanes = h->a->k->lanes;
     return (strip){ first, m, n, (n + lanes - 1) / lanes * lanes };
 }
@@ -334,7 +334,7 @@ static void drop_strip(const head *h, const strip *t, real *x)
 /* How many keys row i of the strip may see. */
 static size_t visible(const head *h, const strip *t, size_t i)
 {
-    return h->a->causal ? t->first + i + 1 : t->n;
+    return h->a->causal && t->first + i < t->n ? t->first + i + 1 : t->n;
 }
 
 /* How long a row of n visible scores is made for the kind. */

@@ -32,7 +32,8 @@ typedef struct rela_attn {
     const rela_attn_kind *kind;
     const rela_attn_setup *setup;
     size_t heads, d_head;
-    bool causal;
+    size_t ldz;  /* leading dimension of mixed values and their gradient; 0: heads * d_head */
+    bool causal; /* query i sees the keys 0 .. i, as far as there are any */
     const real *head_params;  /* (heads, n_head) */
     rela_drop drop;           /* of the weights; first is unused */
     const rela_attn_tap *tap; /* NULL: nobody looks */
@@ -73,7 +74,7 @@ typedef struct rela_attn_scratch {
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
                             size_t d_head, size_t max_len);
 
-/* z (rows of queries, heads * d_head) = mixed values. */
+/* z (rows of queries, heads * d_head) = mixed values. dz may be dq, if ldz is ldq. */
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
                        const rela_attn_in *in, const rela_attn_rows *rows);
 void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_attn_grad *g,

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* src/api/attention_check.c - see attention_check.h. */
+#include "api/attention_check.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HEADS_MAX = 1 << 12, HEAD_WIDTH_MAX = 1 << 16, LENGTH_MAX = 1 << 24, THREADS_MAX = 256 };
+
+typedef struct range {
+    const char *what;
+    double value, min, max;
+} range;
+
+static void init(void *to, size_t size, const void *all, size_t full);
+static void complete(void *all, size_t full, const void *given);
+static rela_status check_ranges(const range *r, size_t n, rela_error *err);
+static rela_status check_learned(const rela_attention_input *in, const rela_attention_sizes *s,
+                                 rela_error *err);
+static rela_status check_lengths(const rela_attention_input *in, const rela_attention_sizes *s,
+                                 rela_error *err);
+static rela_status check_ld(size_t *ld, const char *what, size_t d, rela_error *err);
+
+void rela_attention_options_init(rela_attention_options *o, size_t size)
+{
+    const rela_attention_options all = { .struct_size = size,
+                                         .kind = "rela-g",
+                                         .heads = 8,
+                                         .head_width = 64,
+                                         .max_length = 1024,
+                                         .epsilon = 1e-8,
+                                         .slope = 0.01,
+                                         .alpha = 1.5,
+                                         .fuse = 0.1,
+                                         .top = 8,
+                                         .window = 8,
+                                         .stride = 8 };
+    init(o, size, &all, sizeof all);
+}
+
+void rela_attention_input_init(rela_attention_input *in, size_t size)
+{
+    const rela_attention_input all = { .struct_size = size };
+    init(in, size, &all, sizeof all);
+}
+
+void rela_attention_output_init(rela_attention_output *out, size_t size)
+{
+    const rela_attention_output all = { .struct_size = size };
+    init(out, size, &all, sizeof all);
+}
+
+void rela_attention_gradient_init(rela_attention_gradient *g, size_t size)
+{
+    const rela_attention_gradient all = { .struct_size = size };
+    init(g, size, &all, sizeof all);
+}
+
+rela_status rela_attention_options_check(rela_attention_options *all, rela_attention_sizes *s,
+                                         const rela_attention_options *o, rela_error *err)
+{
+    rela_attention_options_init(all, sizeof *all);
+    complete(all, sizeof *all, o);
+    const char *name = all->kind ? all->kind : "rela-g";
+    const range ranges[] = {
+        { "heads", all->heads, 1, HEADS_MAX },
+        { "head_width", all->head_width, 1, HEAD_WIDTH_MAX },
+        { "max_length", all->max_length, 1, LENGTH_MAX },
+        { "n_threads", all->n_threads, 0, THREADS_MAX },
+        { "epsilon", all->epsilon, 1e-30, 1 },
+        { "dropout", all->dropout, 0, 0.99 },
+        { "slope", all->slope, 0, 0.99 },
+        { "alpha", all->alpha, 1.01, 4 },
+        { "fuse", all->fuse, 0, 1e6 },
+        { "top", all->top, 1, LENGTH_MAX },
+        { "window", all->window, 1, LENGTH_MAX },
+        { "stride", all->stride, 1, LENGTH_MAX },
+    };
+    rela_status st = check_ranges(ranges, sizeof ranges / sizeof ranges[0], err);
+    if (st != RELA_OK)
+        return st;
+    *s = (rela_attention_sizes){ .kind = rela_attn_kind_find(name),
+                                 .heads = (size_t)all->heads,
+                                 .d_head = (size_t)all->head_width,
+                                 .d = (size_t)all->heads * (size_t)all->head_width,
+                                 .max_length = (size_t)all->max_length,
+                                 .causal = all->causal != 0 };
+    if (!s->kind)
+        return rela_fail(err, RELA_ARG, "unknown attention '%s'; rela_attention_name lists them",
+                         name);
+    return RELA_OK;
+}
+
+rela_status rela_attention_input_check(rela_attention_input *all, const rela_attention_sizes *s,
+                                       const rela_attention_input *in, rela_error *err)
+{
+    rela_attention_input_init(all, sizeof *all);
+    complete(all, sizeof *all, in);
+    rela_status st = check_ld(&all->ldq, "ldq", s->d, err);
+    st = st ? st : check_ld(&all->ldk, "ldk", s->d, err);
+    st = st ? st : check_ld(&all->ldv, "ldv", s->d, err);
+    st = st ? st : check_learned(all, s, err);
+    return st ? st : check_lengths(all, s, err);
+}
+
+rela_status rela_attention_output_check(rela_attention_output *all, const rela_attention_sizes *s,
+                                        const rela_attention_output *out, rela_error *err)
+{
+    rela_attention_output_init(all, sizeof *all);
+    complete(all, sizeof *all, out);
+    if (!all->y)
+        return rela_fail(err, RELA_ARG, "no place for the result: y is NULL");
+    return check_ld(&all->ldy, "ldy", s->d, err);
+}
+
+rela_status rela_attention_gradient_check(rela_attention_gradient *all,
+                                          const rela_attention_sizes *s,
+                                          const rela_attention_gradient *g, rela_error *err)
+{
+    rela_attention_gradient_init(all, sizeof *all);
+    complete(all, sizeof *all, g);
+    if (!all->dy || !all->dq || !all->dk || !all->dv)
+        return rela_fail(err, RELA_ARG, "dy, dq, dk or dv is NULL");
+    return check_ld(&all->lddy, "lddy", s->d, err);
+}
+
+/* ---- structs of any size; all begin with it ---- */
+
+static void init(void *to, size_t size, const void *all, size_t full)
+{
+    memset(to, 0, size);
+    memcpy(to, all, size < full ? size : full);
+}
+
+static void complete(void *all, size_t full, const void *given)
+{
+    size_t size = 0;
+    memcpy(&size, given, sizeof size);
+    memcpy(all, given, size < full ? size : full);
+}
+
+/* ---- checks ---- */
+
+static rela_status check_ranges(const range *r, size_t n, rela_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(r[i].value >= r[i].min && r[i].value <= r[i].max))
+            return rela_fail(err, RELA_ARG, "%s is %.9g; expected %.9g..%.9g", r[i].what,
+                             r[i].value, r[i].min, r[i].max);
+    return RELA_OK;
+}
+
+static rela_status check_ld(size_t *ld, const char *what, size_t d, rela_error *err)
+{
+    if (*ld == 0)
+        *ld = d;
+    if (*ld >= d)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "%s is %zu; expected at least %zu", what, *ld, d);
+}
+
+static rela_status check_learned(const rela_attention_input *in, const rela_attention_sizes *s,
+                                 rela_error *err)
+{
+    const rela_attn_kind *kind = s->kind;
+    if (in->n > 0 && (!in->q || !in->k || !in->v))
+        return rela_fail(err, RELA_ARG, "queries, keys or values are NULL");
+    if (kind->norm && !in->gain)
+        return rela_fail(err, RELA_ARG, "%s needs a gain of %zu numbers", kind->name, s->d);
+    if (kind->norm && kind->norm->gated && !in->gate)
+        return rela_fail(err, RELA_ARG, "%s needs a gate of %zu numbers", kind->name, s->d);
+    if (kind->n_head && !in->head)
+        return rela_fail(err, RELA_ARG, "%s needs %zu numbers per head", kind->name, kind->n_head);
+    return RELA_OK;
+}
+
+static rela_status check_lengths(const rela_attention_input *in, const rela_attention_sizes *s,
+                                 rela_error *err)
+{
+    if (in->n > 0 && ((!in->q_step && !in->q_lens) || (!in->k_step && !in->k_lens)))
+        return rela_fail(err, RELA_ARG, "neither a step nor lengths of the sequences");
+    for (size_t i = 0; i < in->n; i++) {
+        const size_t n_q = in->q_lens ? in->q_lens[i] : in->q_step;
+        const size_t n_k = in->k_lens ? in->k_lens[i] : in->k_step;
+        if (in->q_step && n_q > in->q_step)
+            return rela_fail(err, RELA_ARG, "sequence %zu: %zu queries in a step of %zu", i, n_q,
+                             in->q_step);
+        if (in->k_step && n_k > in->k_step)
+            return rela_fail(err, RELA_ARG, "sequence %zu: %zu keys in a step of %zu", i, n_k,
+                             in->k_step);
+        if (n_k > s->max_length)
+            return rela_fail(err, RELA_ARG, "sequence %zu: %zu keys; expected at most %zu", i, n_k,
+                             s->max_length);
+        if (n_q > LENGTH_MAX)
+            return rela_fail(err, RELA_ARG, "sequence %zu: %zu queries; expected at most %d", i,
+                             n_q, LENGTH_MAX);
+    }
+    return RELA_OK;
+}
