@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""The shared library: where it is, what its functions take, and how they fail."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, Iterator
+
+from . import _structs as structs
+
+VERSION = (0, 1)
+STATUS = {0: "OK", -1: "NOMEM", -2: "IO", -3: "FORMAT", -4: "ARG", -5: "STATE", -6: "UNSUP",
+          -7: "CANCEL", -8: "CLOSED"}
+
+
+class Error(Exception):
+    """A failed call. ``status`` is the name of the status ("FORMAT", "IO" ...), ``message`` one
+    line with the place and the reason."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def _places() -> Iterator[str]:
+    """Where the library may be, in the order of preference."""
+    named = os.environ.get("RELA_LIBRARY")
+    if named:
+        yield named
+        return
+    yield from sorted(str(p) for p in Path(__file__).parent.glob("librela.so*"))
+    found = ctypes.util.find_library("rela")
+    if found:
+        yield found
+    yield f"librela.so.{VERSION[0]}.{VERSION[1]}"
+    yield "librela.so"
+
+
+def _load() -> ctypes.CDLL:
+    reason = ""
+    for place in _places():
+        try:
+            library = ctypes.CDLL(place)
+        except OSError as e:
+            reason = str(e)
+            continue
+        library.rela_version.restype = c_uint32
+        version = library.rela_version()
+        if (version >> 16, version >> 8 & 255) != VERSION:
+            raise ImportError(f"{place} is version {version >> 16}.{version >> 8 & 255}; "
+                              f"expected {VERSION[0]}.{VERSION[1]}")
+        return library
+    raise ImportError(f"librela was not found: install it, or name it in RELA_LIBRARY ({reason})")
+
+
+_TEXTS, _LENS = POINTER(c_char_p), POINTER(c_size_t)
+_ERR = POINTER(structs.Error)
+_OUT = POINTER(c_void_p)
+
+
+def _p(struct: Any) -> Any:
+    return POINTER(struct)
+
+
+# Functions that return a status take the error last; it is added by call().
+_CALLS = {
+    "rela_runtime_create": [_OUT, _p(structs.RuntimeOptions)],
+    "rela_model_load": [_OUT, c_void_p, c_char_p],
+    "rela_session_create_ensemble": [_OUT, POINTER(c_void_p), c_size_t],
+    "rela_translate": [_OUT, c_void_p, _TEXTS, _LENS, c_size_t, _p(structs.TranslateOptions)],
+    "rela_score": [_OUT, c_void_p, _TEXTS, _LENS, _TEXTS, _LENS, c_size_t, _p(structs.ScoreOptions)],
+    "rela_attend": [c_void_p, _TEXTS, _LENS, _TEXTS, _LENS, c_size_t, structs.SEE, c_void_p],
+    "rela_result_links": [_p(structs.Buffer), c_void_p, c_size_t, c_size_t, _p(structs.LinkOptions)],
+    "rela_train": [_p(structs.TrainOptions), _p(structs.TrainListener)],
+    "rela_attention_create": [_OUT, _p(structs.AttentionOptions)],
+    "rela_attention_forward": [_p(structs.AttentionOutput), c_void_p, _p(structs.AttentionInput)],
+    "rela_attention_back": [_p(structs.AttentionGradient), c_void_p, _p(structs.AttentionInput)],
+}
+_RESULT = [c_void_p, c_size_t, c_size_t]
+_GETTERS = {
+    "rela_result_n_best": (c_size_t, [c_void_p, c_size_t]),
+    "rela_result_text": (c_void_p, _RESULT),
+    "rela_result_text_len": (c_size_t, _RESULT),
+    "rela_result_score": (c_double, _RESULT),
+    "rela_result_logp": (c_double, _RESULT),
+    "rela_result_n_tokens": (c_size_t, _RESULT),
+    "rela_result_token": (c_char_p, _RESULT + [c_size_t]),
+    "rela_result_token_logp": (c_double, _RESULT + [c_size_t]),
+    "rela_result_n_source": (c_size_t, [c_void_p, c_size_t]),
+    "rela_result_source_token": (c_char_p, _RESULT),
+    "rela_result_attention": (POINTER(c_float), _RESULT),
+    "rela_scores_logp": (c_double, [c_void_p, c_size_t]),
+    "rela_scores_n_tokens": (c_size_t, [c_void_p, c_size_t]),
+    "rela_scores_token": (c_char_p, _RESULT),
+    "rela_scores_token_logp": (c_double, _RESULT),
+    "rela_attention_name": (c_char_p, [c_size_t]),
+    "rela_attention_summary": (c_char_p, [c_size_t]),
+    "rela_attention_learned_get": (None, [_p(structs.AttentionLearned), c_void_p]),
+    "rela_model_shape_get": (None, [_p(structs.ModelShape), c_void_p]),
+    "rela_runtime_destroy": (None, [c_void_p]),
+    "rela_model_free": (None, [c_void_p]),
+    "rela_session_destroy": (None, [c_void_p]),
+    "rela_result_free": (None, [c_void_p]),
+    "rela_scores_free": (None, [c_void_p]),
+    "rela_attention_destroy": (None, [c_void_p]),
+    "rela_buffer_free": (None, [_p(structs.Buffer)]),
+}
+
+lib = _load()
+for _name, _arguments in _CALLS.items():
+    getattr(lib, _name).argtypes = _arguments + [_ERR]
+    getattr(lib, _name).restype = c_int32
+for _name, (_restype, _arguments) in _GETTERS.items():
+    getattr(lib, _name).argtypes = _arguments
+    getattr(lib, _name).restype = _restype
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Calls a function that can fail; raises Error if it does."""
+    err = structs.Error()
+    status = getattr(lib, name)(*arguments, ctypes.byref(err))
+    if status:
+        raise Error(STATUS.get(status, str(status)), err.message.decode("utf-8", "replace"))
+
+
+def options(struct: Any) -> Any:
+    """A struct of options with the library's defaults."""
+    o = struct()
+    init = getattr(lib, struct.INIT)
+    init.argtypes, init.restype = [POINTER(struct), c_size_t], None
+    init(ctypes.byref(o), ctypes.sizeof(o))
+    return o
+
+
+def set_options(o: Any, values: dict[str, Any]) -> list[bytes]:
+    """Sets members from Python values; None keeps the default. Returns what must stay alive."""
+    types = dict(o._fields_)
+    alive = []
+    for name, value in values.items():
+        if name not in types or name == "struct_size":
+            raise TypeError(f"unknown option '{name}'")
+        if value is None:
+            continue
+        if types[name] is c_char_p:
+            value = os.fsencode(value)
+            if b"\0" in value:
+                raise ValueError(f"{name}: NUL byte")
+            alive.append(value)
+        elif types[name] in (c_int32, c_int64, c_uint64, c_size_t):
+            value = _integer(name, value, types[name])
+        elif types[name] is c_double:
+            value = float(value)
+        setattr(o, name, value)
+    return alive
+
+
+def _integer(name: str, value: Any, kind: Any) -> int:
+    """ctypes would cut what does not fit."""
+    number = value.__index__()
+    if kind(number).value != number:
+        raise ValueError(f"{name}: {number} is out of range")
+    return number
+
+
+def text_array(texts: list[str]) -> tuple[Any, Any]:
+    """Texts as the library takes them: UTF-8 with lengths. Lone surrogates become '?'."""
+    coded = [t.encode("utf-8", "replace") for t in texts]
+    return (c_char_p * len(coded))(*coded), (c_size_t * len(coded))(*map(len, coded))

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Structs of the public headers, member by member; a test compares them with a C compiler's."""
+from __future__ import annotations
+
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int,
+                    c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
+
+
+def _fields(kind, names):
+    return [(name, kind) for name in names.split()]
+
+
+_SIZE = [("struct_size", c_size_t)]
+LOG = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+
+
+class Error(Structure):
+    C_NAME = "rela_error"
+    _fields_ = [("status", c_int32), ("message", c_char * 508)]
+
+
+class Buffer(Structure):
+    C_NAME = "rela_buffer"
+    _fields_ = [("data", c_void_p), ("len", c_size_t), ("cap", c_size_t)]
+
+
+class RuntimeOptions(Structure):
+    C_NAME = "rela_runtime_options"
+    INIT = "rela_runtime_options_init"
+    _fields_ = _SIZE + [("n_threads", c_int32), ("log", LOG), ("log_ctx", c_void_p)]
+
+
+class ModelShape(Structure):
+    C_NAME = "rela_model_shape"
+    _fields_ = _SIZE + _fields(
+        c_int32, "enc_layers dec_layers heads width ffn max_length vocab_src vocab_tgt") + [
+            ("attention", c_char * 24 * 3)]
+
+
+class TranslateOptions(Structure):
+    C_NAME = "rela_translate_options"
+    INIT = "rela_translate_options_init"
+    _fields_ = _SIZE + _fields(c_int32, "method beam_size n_best penalty") + [
+        ("length_penalty", c_double), ("max_factor", c_double)
+    ] + _fields(c_int32, "max_extra unk long_sentence") + [
+        ("temperature", c_double), ("top_k", c_int32), ("top_p", c_double), ("seed", c_uint64),
+        ("first_number", c_uint64)
+    ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
+        ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t))]
+
+
+class LinkOptions(Structure):
+    C_NAME = "rela_link_options"
+    INIT = "rela_link_options_init"
+    _fields_ = _SIZE + _fields(c_int32, "layer head soft")
+
+
+class ScoreOptions(Structure):
+    C_NAME = "rela_score_options"
+    INIT = "rela_score_options_init"
+    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_number", c_uint64)]
+
+
+class AttentionRow(Structure):
+    C_NAME = "rela_attention_row"
+    _fields_ = [("pair", c_size_t), ("place", c_int32), ("layer", c_int32), ("head", c_int32),
+                ("query", c_uint32), ("n_keys", c_uint32), ("keys", POINTER(c_uint32)),
+                ("weights", POINTER(c_float)), ("n", c_uint32)]
+
+
+SEE = CFUNCTYPE(c_int, c_void_p, POINTER(AttentionRow))
+
+
+class TrainOptions(Structure):
+    C_NAME = "rela_train_options"
+    INIT = "rela_train_options_init"
+    _fields_ = _SIZE + _fields(
+        c_char_p, "preset train_src train_tgt valid_src valid_tgt out src_lang tgt_lang") + _fields(
+        c_bool, "tokenise normalise lowercase") + _fields(
+        c_int64, "merges") + _fields(
+        c_char_p, "codes vocab_src vocab_tgt") + _fields(
+        c_int64, "vocab_size vocab_min") + _fields(
+        c_char_p, "attention attention_enc attention_dec attention_cross") + _fields(
+        c_int64, "width ffn heads enc_layers dec_layers max_length") + _fields(
+        c_char_p, "norm tie") + _fields(
+        c_bool, "norm_per_head") + _fields(
+        c_double, "dropout dropout_embed dropout_attention dropout_ffn ln_epsilon attn_slope "
+        "attn_alpha attn_fuse") + _fields(
+        c_int64, "attn_top attn_window attn_stride updates epochs batch_tokens") + _fields(
+        c_double, "lr lr_start lr_least") + _fields(
+        c_int64, "warmup") + _fields(
+        c_char_p, "schedule") + _fields(
+        c_double, "beta1 beta2 adam_epsilon weight_decay clip label_smoothing") + _fields(
+        c_char_p, "loss_mean") + _fields(
+        c_int64, "seed threads piece_rows max_skipped") + _fields(
+        c_bool, "cut_long") + _fields(
+        c_double, "max_ratio") + _fields(
+        c_int64, "data_memory report_every valid_every save_every keep average patience") + _fields(
+        c_char_p, "best_by") + _fields(
+        c_int64, "valid_beam")
+
+
+class TrainEvent(Structure):
+    C_NAME = "rela_train_event"
+    _fields_ = [("kind", c_int32), ("text", c_char_p)] + _fields(
+        c_uint64, "update updates epoch") + _fields(
+        c_double, "loss nll rate grad_norm tokens_per_second padding perplexity bleu") + [
+        ("is_best", c_bool)]
+
+
+TELL = CFUNCTYPE(c_int, c_void_p, POINTER(TrainEvent))
+
+
+class TrainListener(Structure):
+    C_NAME = "rela_train_listener"
+    _fields_ = [("tell", TELL), ("ctx", c_void_p)]
+
+
+class AttentionOptions(Structure):
+    C_NAME = "rela_attention_options"
+    INIT = "rela_attention_options_init"
+    _fields_ = _SIZE + [("kind", c_char_p)] + _fields(
+        c_int32, "heads head_width max_length n_threads causal norm_per_head") + _fields(
+        c_double, "epsilon dropout slope alpha fuse") + _fields(c_int32, "top window stride")
+
+
+class AttentionLearned(Structure):
+    C_NAME = "rela_attention_learned"
+    _fields_ = _SIZE + _fields(c_size_t, "gain gate head") + _fields(
+        c_int32, "random_gain random_gate") + _fields(c_double, "gain_start head_start")
+
+
+class AttentionInput(Structure):
+    C_NAME = "rela_attention_input"
+    INIT = "rela_attention_input_init"
+    _fields_ = _SIZE + _fields(c_size_t, "n q_step k_step") + _fields(
+        c_void_p, "q_lens k_lens q k v") + _fields(c_size_t, "ldq ldk ldv") + _fields(
+        c_void_p, "gain gate head") + [("seed", c_uint64), ("training", c_int32)]
+
+
+class AttentionOutput(Structure):
+    C_NAME = "rela_attention_output"
+    INIT = "rela_attention_output_init"
+    _fields_ = _SIZE + [("y", c_void_p), ("ldy", c_size_t), ("mixed", c_void_p),
+                        ("weights", c_void_p)]
+
+
+class AttentionGradient(Structure):
+    C_NAME = "rela_attention_gradient"
+    INIT = "rela_attention_gradient_init"
+    _fields_ = _SIZE + [("dy", c_void_p), ("lddy", c_size_t)] + _fields(
+        c_void_p, "mixed dq dk dv dgain dgate dhead")
+
+
+ALL = [s for s in list(globals().values()) if isinstance(s, type) and issubclass(s, Structure)
+       and hasattr(s, "C_NAME")]

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""Using a model: translate, score, look at its attention."""
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from ctypes import byref, c_void_p, sizeof
+from dataclasses import dataclass, field
+from typing import Any, Callable, Sequence, Union, overload
+
+import numpy as np
+
+from . import _structs as structs
+from ._library import call, lib, options, set_options, text_array
+
+_PENALTY = {"gnmt": 0, "power": 1, "none": 2}
+_UNK = {"allow": 0, "forbid": 1, "replace": 2}
+_LONG = {"split": 0, "cut": 1}
+Path = Union[str, "os.PathLike[str]"]
+
+
+@dataclass
+class Translation:
+    """One translation of one text."""
+
+    text: str
+    score: float  #: what the search ranks by
+    logp: float  #: natural logarithm of its probability
+    tokens: list[str] = field(repr=False)  #: subwords; the last is the end symbol
+    token_logps: list[float] = field(repr=False)
+    source_tokens: list[str] = field(repr=False)
+    #: (tokens, layers, heads, source tokens), if it was asked for
+    attention: np.ndarray | None = field(default=None, repr=False)
+    links: list[tuple[int, int]] | None = field(default=None, repr=False)  #: (source, target) words
+
+
+@dataclass
+class Score:
+    """How probable a given translation is."""
+
+    logp: float
+    tokens: list[str] = field(repr=False)
+    token_logps: list[float] = field(repr=False)
+
+
+@dataclass
+class PairAttention:
+    """Weights of every layer and head for one sentence pair, dense: (layers, heads, queries, keys).
+
+    Iterating over ``items()`` gives the three arrays with their names.
+    """
+
+    source: list[str]  #: tokens, the end symbol last
+    target: list[str]
+    encoder: np.ndarray  #: (layers, heads, source, source)
+    decoder: np.ndarray  #: (layers, heads, target, target)
+    cross: np.ndarray  #: (layers, heads, target, source)
+
+    def items(self) -> list[tuple[str, np.ndarray]]:
+        return [("encoder", self.encoder), ("decoder", self.decoder), ("cross", self.cross)]
+
+
+class Translator:
+    """A loaded model, or several that vote.
+
+    path     model file, or a list of them (then their probabilities are averaged)
+    threads  0: every core this process may use
+    log      called with notices such as a sentence that had to be cut
+
+    May be shared by threads; calls wait for each other. ``close`` or a ``with`` block frees the
+    memory early.
+    """
+
+    def __init__(self, path: Path | Sequence[Path], threads: int = 0,
+                 log: Callable[[str], None] | None = None) -> None:
+        self._lock = threading.Lock()
+        self._runtime, self._session = c_void_p(), c_void_p()
+        self._models: list[c_void_p] = []
+        o = options(structs.RuntimeOptions)
+        set_options(o, {"n_threads": threads})
+        if log:
+            o.log = structs.LOG(lambda _ctx, _level, line: log(line.decode("utf-8", "replace")))
+        self._log = o.log  # must live as long as the runtime
+        call("rela_runtime_create", byref(self._runtime), byref(o))
+        paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
+        for p in paths:
+            model = c_void_p()
+            call("rela_model_load", byref(model), self._runtime, os.fsencode(p))
+            self._models.append(model)
+        models = (c_void_p * len(self._models))(*[m.value for m in self._models])
+        call("rela_session_create_ensemble", byref(self._session), models, len(self._models))
+
+    def close(self) -> None:
+        """Frees the model. Further calls raise ValueError."""
+        with self._lock:
+            lib.rela_session_destroy(self._session)
+            for model in self._models:
+                lib.rela_model_free(model)
+            lib.rela_runtime_destroy(self._runtime)
+            self._session, self._models, self._runtime = c_void_p(), [], c_void_p()
+
+    def __enter__(self) -> Translator:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_lock"):
+            self.close()
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Sizes of the (first) model, and its three kinds of attention."""
+        self._check_open()
+        s = structs.ModelShape(struct_size=sizeof(structs.ModelShape))
+        lib.rela_model_shape_get(byref(s), self._models[0])
+        sizes = {name: getattr(s, name) for name, _ in s._fields_[1:-1]}
+        kinds = [kind.value.decode() for kind in s.attention]
+        return sizes | {"attention": dict(zip(("encoder", "decoder", "cross"), kinds))}
+
+    @overload
+    def translate(self, text: str, **settings: Any) -> Any: ...
+
+    @overload
+    def translate(self, text: Sequence[str], **settings: Any) -> list[Any]: ...
+
+    def translate(self, text: str | Sequence[str], beam: int = 4, n_best: int = 1, *,
+                  details: bool = False, attention: bool = False, sample: bool = False,
+                  temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, seed: int = 1,
+                  penalty: str = "gnmt", length_penalty: float | None = None,
+                  max_factor: float | None = None, max_extra: int | None = None,
+                  unk: str = "allow", long_sentence: str = "split",
+                  prefix: str | Sequence[str] | None = None) -> Any:
+        """Translates a text (gives one) or a list of texts (gives a list).
+
+        A translation is a str. With n_best > 1 it is a list of Translation, best first; with
+        details or attention it is one Translation. sample draws translations at random instead of
+        searching for the best. prefix: what each translation must begin with.
+        """
+        texts = [text] if isinstance(text, str) else list(text)
+        o = options(structs.TranslateOptions)
+        set_options(o, {
+            "method": int(sample), "beam_size": beam, "n_best": n_best, "seed": seed,
+            "penalty": _choice("penalty", penalty, _PENALTY), "length_penalty": length_penalty,
+            "max_factor": max_factor, "max_extra": max_extra, "temperature": temperature,
+            "top_k": top_k, "top_p": top_p, "unk": _choice("unk", unk, _UNK),
+            "long_sentence": _choice("long_sentence", long_sentence, _LONG),
+            "attention": int(attention)})
+        if prefix is not None:
+            prefixes = [prefix] * len(texts) if isinstance(prefix, str) else list(prefix)
+            if len(prefixes) != len(texts):
+                raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
+            o.prefix, o.prefix_len = text_array(prefixes)
+        with self._results(texts, o) as result:
+            plain = n_best == 1 and not (details or attention)
+            found = [self._read(result, i, plain, n_best) for i in range(len(texts))]
+        return found[0] if isinstance(text, str) else found
+
+    def score(self, src: str | Sequence[str], tgt: str | Sequence[str]) -> Any:
+        """How probable tgt is as a translation of src: a Score, or a list for lists."""
+        sources, targets = _pairs(src, tgt)
+        scores = c_void_p()
+        with self._lock:
+            self._check_open()
+            call("rela_score", byref(scores), self._session, *text_array(sources),
+                 *text_array(targets), len(sources), None)
+        try:
+            found = [_read_score(scores, i) for i in range(len(sources))]
+        finally:
+            lib.rela_scores_free(scores)
+        return found[0] if isinstance(src, str) else found
+
+    def attention(self, src: str, tgt: str) -> PairAttention:
+        """All weights of attention while the model reads src and is told to say tgt."""
+        source = self._source_tokens(src)
+        target = self.score(src, tgt).tokens
+        sizes = self.shape
+        shapes = [(sizes["enc_layers"], len(source), len(source)),
+                  (sizes["dec_layers"], len(target), len(target)),
+                  (sizes["dec_layers"], len(target), len(source))]
+        arrays = [np.zeros((layers, sizes["heads"], queries, keys), np.float32)
+                  for layers, queries, keys in shapes]
+
+        def see(_ctx: Any, row: Any) -> int:
+            r = row.contents
+            if r.n:
+                keys = np.ctypeslib.as_array(r.keys, (r.n,))
+                arrays[r.place][r.layer, r.head, r.query, keys] = np.ctypeslib.as_array(
+                    r.weights, (r.n,))
+            return 0
+
+        with self._lock:
+            self._check_open()
+            call("rela_attend", self._session, *text_array([src]), *text_array([tgt]), 1,
+                 structs.SEE(see), None)
+        return PairAttention(source, target, *arrays)
+
+    def _check_open(self) -> None:
+        if not self._session:
+            raise ValueError("the translator is closed")
+
+    def _results(self, texts: list[str], o: Any) -> _Result:
+        result = c_void_p()
+        with self._lock:
+            self._check_open()
+            call("rela_translate", byref(result), self._session, *text_array(texts), len(texts),
+                 byref(o))
+        return _Result(result)
+
+    def _read(self, result: c_void_p, i: int, plain: bool, n_best: int) -> Any:
+        if plain:
+            return _text(result, i, 0)
+        ranks = range(lib.rela_result_n_best(result, i))
+        found = [self._translation(result, i, rank) for rank in ranks]
+        return found if n_best > 1 else found[0]
+
+    def _translation(self, result: c_void_p, i: int, rank: int) -> Translation:
+        tokens = range(lib.rela_result_n_tokens(result, i, rank))
+        found = Translation(
+            text=_text(result, i, rank), score=lib.rela_result_score(result, i, rank),
+            logp=lib.rela_result_logp(result, i, rank),
+            tokens=[_str(lib.rela_result_token(result, i, rank, k)) for k in tokens],
+            token_logps=[lib.rela_result_token_logp(result, i, rank, k) for k in tokens],
+            source_tokens=_source(result, i))
+        weights = lib.rela_result_attention(result, i, rank)
+        if weights:
+            sizes = self.shape
+            shape = (len(tokens), sizes["dec_layers"], sizes["heads"], len(found.source_tokens))
+            found.attention = np.ctypeslib.as_array(weights, shape).copy()
+            found.links = _links(result, i, rank)
+        return found
+
+    def _source_tokens(self, text: str) -> list[str]:
+        """As scoring sees them. The shortest possible translation is made on the way."""
+        o = options(structs.TranslateOptions)
+        set_options(o, {"beam_size": 1, "max_factor": 0, "max_extra": 1,
+                        "long_sentence": _LONG["cut"]})
+        with self._results([text], o) as result:
+            return _source(result, 0)
+
+
+class _Result:
+    """A result that is freed at the end of a with block."""
+
+    def __init__(self, handle: c_void_p) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> c_void_p:
+        return self._handle
+
+    def __exit__(self, *_: Any) -> None:
+        lib.rela_result_free(self._handle)
+
+
+def _choice(name: str, value: str, values: dict[str, int]) -> int:
+    if value not in values:
+        raise ValueError(f"{name} '{value}' is not one of {', '.join(values)}")
+    return values[value]
+
+
+def _pairs(src: str | Sequence[str], tgt: str | Sequence[str]) -> tuple[list[str], list[str]]:
+    if isinstance(src, str) != isinstance(tgt, str):
+        raise TypeError("src and tgt must both be texts or both be lists")
+    sources, targets = ([src], [tgt]) if isinstance(src, str) else (list(src), list(tgt))
+    if len(sources) != len(targets):
+        raise ValueError(f"{len(sources)} sources, but {len(targets)} targets")
+    return sources, targets
+
+
+def _str(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _text(result: c_void_p, i: int, rank: int) -> str:
+    length = lib.rela_result_text_len(result, i, rank)
+    return _str(ctypes.string_at(lib.rela_result_text(result, i, rank), length))
+
+
+def _source(result: c_void_p, i: int) -> list[str]:
+    return [_str(lib.rela_result_source_token(result, i, k))
+            for k in range(lib.rela_result_n_source(result, i))]
+
+
+def _links(result: c_void_p, i: int, rank: int) -> list[tuple[int, int]]:
+    buffer = structs.Buffer()
+    try:
+        call("rela_result_links", byref(buffer), result, i, rank, None)
+        text = ctypes.string_at(buffer.data, buffer.len).decode() if buffer.data else ""
+    finally:
+        lib.rela_buffer_free(byref(buffer))
+    return [(int(a), int(b)) for a, b in (link.split("-") for link in text.split())]
+
+
+def _read_score(scores: c_void_p, i: int) -> Score:
+    tokens = range(lib.rela_scores_n_tokens(scores, i))
+    return Score(lib.rela_scores_logp(scores, i),
+                 [_str(lib.rela_scores_token(scores, i, k)) for k in tokens],
+                 [lib.rela_scores_token_logp(scores, i, k) for k in tokens])
