@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* include/rela/model.h - model files: what one holds, and the mean of several.
+/* include/rela/model.h - model files: what one holds, the mean of several, other forms.
  *
  * A model file is one file in the safetensors layout: weights, configuration, subword codes,
  * vocabularies, text pipeline, training record and a content hash. A checkpoint is the same file
@@ -44,6 +44,29 @@ RELA_API void rela_model_average_options_init(rela_model_average_options *o, siz
  * its parts, no state of training, and a record that names them. o may be NULL. */
 RELA_API rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
                                         const rela_model_average_options *o, rela_error *err);
+
+/* Forms that a model comes in. The numbers are part of the ABI. */
+enum {
+    RELA_MODEL_RELA = 0,        /* one model file */
+    RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
+    RELA_MODEL_CTRANSLATE2 = 2  /* a directory that CTranslate2 loads; can only be written */
+};
+
+typedef struct rela_model_convert_options {
+    size_t struct_size;
+    int32_t from, to;                            /* RELA_MODEL_... */
+    int32_t n_threads;                           /* 0: all */
+    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: nobody listens */
+    void *notice_ctx;
+} rela_model_convert_options;
+
+RELA_API void rela_model_convert_options_init(rela_model_convert_options *o, size_t size);
+
+/* Reads a model in one form and writes it in another. Plain weights that become a model file again
+ * give the same bytes. A model that the other form cannot say (for CTranslate2 anything but softmax
+ * attention, and models without vocabularies) is RELA_UNSUP. o may be NULL: a checked copy. */
+RELA_API rela_status rela_model_convert(const char *out, const char *in,
+                                        const rela_model_convert_options *o, rela_error *err);
 
 #ifdef __cplusplus
 }

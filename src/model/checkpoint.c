@@ -24,6 +24,9 @@ typedef struct slot {
 struct rela_checkpoint {
     rela_safetensors *file;
     char *path;
+    const rela_metadata *texts; /* of the file, or those the caller has given for it */
+    size_t n_texts;
+    bool plain; /* the latter */
     rela_config config;
     rela_layout layout;
     char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX];
@@ -33,6 +36,7 @@ struct rela_checkpoint {
 };
 
 static rela_status check_all(rela_checkpoint *c, rela_error *err);
+static const rela_metadata *find_text(const rela_checkpoint *c, const char *key);
 static rela_status check_keys(const rela_checkpoint *c, rela_error *err);
 static rela_status read_config(rela_checkpoint *c, rela_error *err);
 static rela_status read_hash(rela_checkpoint *c, rela_error *err);
@@ -92,13 +96,18 @@ rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
     rela_status st =
         c->path ? RELA_OK : rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
     st = st ? st : rela_safetensors_open(&c->file, path, o.max_header, err);
+    if (st == RELA_OK) {
+        c->plain = o.texts != NULL;
+        c->texts = c->plain ? o.texts : rela_safetensors_metadata_at(c->file, 0);
+        c->n_texts = c->plain ? o.n_texts : rela_safetensors_n_metadata(c->file);
+    }
     if (st == RELA_OK && (st = check_all(c, err)) != RELA_OK)
         st = rela_fail_in(err, st, path);
     if (st != RELA_OK) {
         rela_checkpoint_close(c);
         return st;
     }
-    if (!c->hash[0])
+    if (!c->hash[0] && !c->plain)
         rela_log_line(o.log, RELA_LOG_WARNING,
                       "%s: has no content hash, so damage to its numbers would go unnoticed", path);
     *out = c;
@@ -171,7 +180,7 @@ const char *rela_checkpoint_hash(const rela_checkpoint *c)
 
 static rela_status check_all(rela_checkpoint *c, rela_error *err)
 {
-    rela_status st = check_keys(c, err);
+    rela_status st = c->plain ? RELA_OK : check_keys(c, err);
     st = st ? st : read_config(c, err);
     st = st ? st : rela_layout_init(&c->layout, &c->config, err);
     st = st ? st : find_blocks(c, err);
@@ -207,9 +216,17 @@ static rela_status check_keys(const rela_checkpoint *c, rela_error *err)
     return RELA_OK;
 }
 
+static const rela_metadata *find_text(const rela_checkpoint *c, const char *key)
+{
+    for (size_t i = 0; i < c->n_texts; i++)
+        if (rela_span_compare(c->texts[i].key, (rela_span){ key, strlen(key) }) == 0)
+            return &c->texts[i];
+    return NULL;
+}
+
 static rela_status read_config(rela_checkpoint *c, rela_error *err)
 {
-    const rela_metadata *m = rela_safetensors_metadata_find(c->file, KEY_CONFIG);
+    const rela_metadata *m = find_text(c, KEY_CONFIG);
     if (!m)
         return rela_fail(err, RELA_FORMAT, "no '" KEY_CONFIG "' in the header");
     rela_status st = rela_config_from_json(&c->config, m->value.text, m->value.len, err);
@@ -221,7 +238,7 @@ static rela_status read_config(rela_checkpoint *c, rela_error *err)
 
 static rela_status read_hash(rela_checkpoint *c, rela_error *err)
 {
-    const rela_metadata *m = rela_safetensors_metadata_find(c->file, RELA_HASH_KEY);
+    const rela_metadata *m = find_text(c, RELA_HASH_KEY);
     if (!m)
         return RELA_OK;
     if (m->value.len < 1 || m->value.len >= sizeof c->hash ||
@@ -311,7 +328,7 @@ static void describe(char out[SHAPE_TEXT], const rela_tensor *t)
 static rela_status check_vocabulary(const rela_checkpoint *c, const char *key, size_t size,
                                     rela_error *err)
 {
-    const rela_metadata *m = rela_safetensors_metadata_find(c->file, key);
+    const rela_metadata *m = find_text(c, key);
     if (!m)
         return RELA_OK;
     const size_t n = rela_count_lines(m->value);
@@ -323,7 +340,7 @@ static rela_status check_vocabulary(const rela_checkpoint *c, const char *key, s
 
 static rela_status check_json(const rela_checkpoint *c, const char *key, rela_error *err)
 {
-    const rela_metadata *m = rela_safetensors_metadata_find(c->file, key);
+    const rela_metadata *m = find_text(c, key);
     if (!m)
         return RELA_OK;
     rela_json j;
@@ -354,8 +371,8 @@ static rela_status load_blocks(real **base, rela_extras *extras, const rela_chec
 static rela_status copy_sections(rela_extras *extras, const rela_checkpoint *c, rela_error *err)
 {
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < rela_safetensors_n_metadata(c->file) && st == RELA_OK; i++) {
-        const rela_metadata *m = rela_safetensors_metadata_at(c->file, i);
+    for (size_t i = 0; i < c->n_texts && st == RELA_OK; i++) {
+        const rela_metadata *m = &c->texts[i];
         char name[RELA_SECTION_NAME_MAX];
         if (!rela_key_section(m->key))
             continue;

@@ -60,6 +60,10 @@ typedef struct rela_checkpoint_options {
     size_t max_header;   /* bytes; 0: RELA_HEADER_MAX */
     bool blocks;         /* load further blocks too; they are checked in any case */
     const rela_log *log; /* for notices; NULL: none */
+    /* For a file of plain weights: the texts that it does not have itself, the configuration among
+     * them. Lent while the file is open. NULL: the file has its own. */
+    const rela_metadata *texts;
+    size_t n_texts;
 } rela_checkpoint_options;
 
 /* extras and options may be NULL. Refuses to write numbers that are not finite, so that whatever is

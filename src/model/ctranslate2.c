@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/ctranslate2.c - a model directory of CTranslate2 (binary version 6, TransformerSpec
+ * revision 7): forms.h.
+ *
+ * Its Transformer is ours but for the embeddings: a row times sqrt(d) plus a row of a position
+ * table, no learned bias, and a start symbol. The bias goes into the position tables, that of the
+ * decoder without it in row 0; the flag start_from_zero_embedding makes row 0 all that the first
+ * step sees, so any symbol can be the start; <pad>, which is never wanted, is. A bias of the
+ * output, which we do not have, keeps <pad> from being chosen. */
+#include "model/forms.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "rela/vocab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPEC "TransformerSpec"
+
+enum { BINARY_VERSION = 6, SPEC_REVISION = 7, NAME_LEN = 96, CHUNK = 4096, DIMS_MAX = 2 };
+enum { NEVER = -1000000000 }; /* logit of a symbol that must not be chosen */
+
+/* Numbers of element types in the file. */
+typedef enum element { FLOAT32 = 0, INT8 = 1, INT16 = 2 } element;
+
+static const size_t ELEMENT_SIZE[] = { [FLOAT32] = 4, [INT8] = 1, [INT16] = 2 };
+
+typedef struct variable {
+    char name[NAME_LEN];
+    element type;
+    size_t rank, dims[DIMS_MAX];
+    const real *values; /* lent; NULL: the number below */
+    int32_t scalar;
+    const char *same_as; /* another name for that variable; lent */
+} variable;
+
+/* The list of variables; the first failure is kept. */
+typedef struct list {
+    const rela_net *net;
+    variable *items;
+    size_t n, cap;
+    rela_status status;
+    rela_error *err;
+    const char *stack;                   /* "encoder" or "decoder" */
+    real *enc_positions, *dec_positions; /* (max_len, d) */
+    real *out_bias;                      /* (vocab_tgt) */
+} list;
+
+static rela_status check_model(const rela_net *net, const rela_extras *extras, rela_error *err);
+static rela_status write_texts(const char *dir, const rela_extras *extras, rela_error *err);
+static rela_status write_vocabulary(const char *dir, const char *name, const rela_section *s,
+                                    rela_error *err);
+static rela_status write_config(const char *dir, const rela_config *c, rela_error *err);
+static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err);
+static rela_status make_tables(list *l, rela_error *err);
+static void list_stack(list *l, bool decoder);
+static void list_layer(list *l, size_t layer, const rela_layer_at *at, bool decoder);
+static rela_status write_list(const char *path, const list *l, rela_error *err);
+
+rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
+                                   rela_error *err)
+{
+    rela_status st = check_model(net, extras, err);
+    st = st ? st : rela_dir_make(dir, err);
+    st = st ? st : write_texts(dir, extras, err);
+    st = st ? st : write_config(dir, &net->config, err);
+    return st ? st : write_weights(dir, net, err);
+}
+
+static rela_status check_model(const rela_net *net, const rela_extras *extras, rela_error *err)
+{
+    const rela_config *c = &net->config;
+    rela_status st = rela_host_check(err);
+    for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++)
+        if (strcmp(c->kind[t]->name, "softmax") != 0)
+            st = rela_fail(err, RELA_UNSUP,
+                           "CTranslate2 has no %s attention (place: %s); expected softmax",
+                           c->kind[t]->name, rela_attn_type_name((rela_attn_type)t));
+    if (st == RELA_OK && (!rela_extras_get(extras, RELA_SECTION_VOCAB_SRC) ||
+                          !rela_extras_get(extras, RELA_SECTION_VOCAB_TGT)))
+        st = rela_fail(err, RELA_UNSUP, "the model has no vocabularies; CTranslate2 needs them");
+    return st;
+}
+
+/* ---- texts ---- */
+
+static rela_status write_texts(const char *dir, const rela_extras *extras, rela_error *err)
+{
+    const rela_section *src = rela_extras_get(extras, RELA_SECTION_VOCAB_SRC);
+    const rela_section *tgt = rela_extras_get(extras, RELA_SECTION_VOCAB_TGT);
+    const rela_section *codes = rela_extras_get(extras, RELA_SECTION_BPE);
+    const rela_section *pipeline = rela_extras_get(extras, RELA_SECTION_PIPELINE);
+    const bool shared = src->len == tgt->len && memcmp(src->text, tgt->text, src->len) == 0;
+    rela_status st = RELA_OK;
+    if (shared)
+        st = write_vocabulary(dir, "shared_vocabulary.json", src, err);
+    else {
+        st = write_vocabulary(dir, "source_vocabulary.json", src, err);
+        st = st ? st : write_vocabulary(dir, "target_vocabulary.json", tgt, err);
+    }
+    if (st == RELA_OK && codes)
+        st = rela_form_file(dir, "bpe.codes", codes->text, codes->len, err);
+    if (st == RELA_OK && pipeline)
+        st = rela_form_file(dir, "pipeline.json", pipeline->text, pipeline->len, err);
+    return st;
+}
+
+/* A list of all tokens; a missing line end of the last one is fine. */
+static rela_status write_vocabulary(const char *dir, const char *name, const rela_section *s,
+                                    rela_error *err)
+{
+    rela_buffer out = RELA_BUFFER_INIT;
+    const char *at = s->text, *end = s->text + s->len;
+    rela_status st = rela_buffer_append_text(&out, "[", err);
+    while (at < end && st == RELA_OK) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        st = rela_buffer_append_text(&out, at == s->text ? "\n  " : ",\n  ", err);
+        st = st ? st : rela_json_quote(&out, at, (size_t)(stop - at), err);
+        at = stop + 1;
+    }
+    st = st ? st : rela_buffer_append_text(&out, "\n]\n", err);
+    st = st ? st : rela_form_file(dir, name, out.data, out.len, err);
+    rela_buffer_free(&out);
+    return st;
+}
+
+static rela_status write_config(const char *dir, const rela_config *c, rela_error *err)
+{
+    rela_buffer out = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&out, err,
+                                        "{\n"
+                                        "  \"add_source_bos\": false,\n"
+                                        "  \"add_source_eos\": true,\n"
+                                        "  \"bos_token\": \"<pad>\",\n"
+                                        "  \"decoder_start_token\": \"<pad>\",\n"
+                                        "  \"eos_token\": \"<eos>\",\n"
+                                        "  \"layer_norm_epsilon\": %.9g,\n"
+                                        "  \"multi_query_attention\": false,\n"
+                                        "  \"unk_token\": \"<unk>\"\n"
+                                        "}\n",
+                                        c->eps);
+    st = st ? st : rela_form_file(dir, "config.json", out.data, out.len, err);
+    rela_buffer_free(&out);
+    return st;
+}
+
+/* ---- list of variables ---- */
+
+static variable *add(list *l, const char *scope, const char *name, element type)
+{
+    variable *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
+    if (!items && l->status == RELA_OK)
+        l->status = rela_fail(l->err, RELA_NOMEM, "no memory to list %zu variables", l->n + 1);
+    if (!items)
+        return NULL;
+    l->items = items;
+    variable *v = &items[l->n++];
+    *v = (variable){ .type = type };
+    (void)snprintf(v->name, sizeof v->name, "%s/%s%s", l->stack, scope, name);
+    return v;
+}
+
+static void add_number(list *l, const char *name, element type, int32_t value)
+{
+    variable *v = add(l, "", name, type);
+    if (v)
+        v->scalar = value;
+}
+
+/* cols 0: a vector. */
+static void add_values(list *l, const char *scope, const char *name, const real *values,
+                       size_t rows, size_t cols)
+{
+    variable *v = add(l, scope, name, FLOAT32);
+    if (!v)
+        return;
+    v->rank = cols ? 2 : 1;
+    v->dims[0] = rows;
+    v->dims[1] = cols;
+    v->values = values;
+}
+
+static void add_alias(list *l, const char *name, const char *same_as)
+{
+    variable *v = add(l, "", name, FLOAT32);
+    if (v)
+        v->same_as = same_as;
+}
+
+static void add_linear(list *l, const char *scope, const char *name, size_t weight, size_t bias,
+                       size_t out, size_t in)
+{
+    char part[NAME_LEN];
+    (void)snprintf(part, sizeof part, "%s/weight", name);
+    add_values(l, scope, part, l->net->weights + weight, out, in);
+    (void)snprintf(part, sizeof part, "%s/bias", name);
+    add_values(l, scope, part, l->net->weights + bias, out, 0);
+}
+
+static void add_ln(list *l, const char *scope, const char *name, rela_ln_at at)
+{
+    char part[NAME_LEN];
+    (void)snprintf(part, sizeof part, "%slayer_norm/gamma", name);
+    add_values(l, scope, part, l->net->weights + at.gain, l->net->config.d, 0);
+    (void)snprintf(part, sizeof part, "%slayer_norm/beta", name);
+    add_values(l, scope, part, l->net->weights + at.offset, l->net->config.d, 0);
+}
+
+static void list_stack(list *l, bool decoder)
+{
+    const rela_config *c = &l->net->config;
+    const rela_layout *at = &l->net->layout;
+    const real *w = l->net->weights;
+    l->stack = decoder ? "decoder" : "encoder";
+    add_number(l, "activation", INT8, 0); /* ReLU */
+    add_number(l, "num_heads", INT16, (int32_t)c->heads);
+    add_number(l, "pre_norm", INT8, c->pre_norm);
+    add_number(l, "scale_embeddings", INT8, 1); /* by sqrt(d) */
+    add_values(l, "", "position_encodings/encodings", decoder ? l->dec_positions : l->enc_positions,
+               c->max_len, c->d);
+    if (c->pre_norm)
+        add_ln(l, "", "", decoder ? at->dec_ln : at->enc_ln);
+    for (size_t i = 0; i < (decoder ? c->dec_layers : c->enc_layers); i++)
+        list_layer(l, i, decoder ? &at->dec[i] : &at->enc[i], decoder);
+    if (!decoder) {
+        add_number(l, "embeddings_merge", INT8, 0); /* only one embedding per token */
+        add_number(l, "multi_query_attention", INT8, 0);
+        if (c->tie == RELA_TIE_ALL)
+            add_alias(l, "embeddings_0/weight", "decoder/embeddings/weight");
+        else
+            add_values(l, "", "embeddings_0/weight", w + at->embed_src, c->vocab_src, c->d);
+        return;
+    }
+    add_number(l, "alibi", INT8, 0);
+    add_number(l, "alibi_use_positive_positions", INT8, 0);
+    add_number(l, "scale_alibi", INT8, 0);
+    add_number(l, "alignment_heads", INT16, 1);
+    add_number(l, "alignment_layer", INT16, -1);
+    add_number(l, "start_from_zero_embedding", INT8, 1);
+    add_values(l, "", "embeddings/weight", w + at->embed_tgt, c->vocab_tgt, c->d);
+    if (c->tie == RELA_TIE_NONE)
+        add_values(l, "", "projection/weight", w + at->output, c->vocab_tgt, c->d);
+    else
+        add_alias(l, "projection/weight", "decoder/embeddings/weight");
+    add_values(l, "", "projection/bias", l->out_bias, c->vocab_tgt, 0);
+}
+
+static void list_layer(list *l, size_t layer, const rela_layer_at *at, bool decoder)
+{
+    const size_t d = l->net->config.d, ffn = l->net->config.ffn;
+    char scope[NAME_LEN];
+    (void)snprintf(scope, sizeof scope, "layer_%zu/self_attention/", layer);
+    add_linear(l, scope, "linear_0", at->self.in, at->self.in_bias, 3 * d, d);
+    add_linear(l, scope, "linear_1", at->self.out, at->self.out_bias, d, d);
+    add_ln(l, scope, "", at->self.ln);
+    if (decoder) {
+        (void)snprintf(scope, sizeof scope, "layer_%zu/attention/", layer);
+        add_linear(l, scope, "linear_0", at->cross.in, at->cross.in_bias, d, d);
+        add_linear(l, scope, "linear_1", at->cross.kv, at->cross.kv_bias, 2 * d, d);
+        add_linear(l, scope, "linear_2", at->cross.out, at->cross.out_bias, d, d);
+        add_ln(l, scope, "", at->cross.ln);
+    }
+    (void)snprintf(scope, sizeof scope, "layer_%zu/ffn/", layer);
+    add_linear(l, scope, "linear_0", at->ffn.up, at->ffn.up_bias, ffn, d);
+    add_linear(l, scope, "linear_1", at->ffn.down, at->ffn.down_bias, d, ffn);
+    add_ln(l, scope, "", at->ffn.ln);
+}
+
+/* The arrays that our model does not have as such. */
+static rela_status make_tables(list *l, rela_error *err)
+{
+    const rela_net *net = l->net;
+    const size_t len = net->config.max_len, d = net->config.d;
+    l->enc_positions = rela_mem_array(len * d, sizeof(real));
+    l->dec_positions = rela_mem_array(len * d, sizeof(real));
+    l->out_bias = rela_mem_array(net->config.vocab_tgt, sizeof(real));
+    if (!l->enc_positions || !l->dec_positions || !l->out_bias)
+        return rela_fail(err, RELA_NOMEM, "no memory for tables of %zu positions", len);
+    const real *bias = net->weights + net->layout.embed_bias;
+    for (size_t i = 0; i < len * d; i++)
+        l->enc_positions[i] = net->positions[i] + bias[i % d];
+    memcpy(l->dec_positions, l->enc_positions, len * d * sizeof(real));
+    memcpy(l->dec_positions, net->positions, d * sizeof(real));
+    memset(l->out_bias, 0, net->config.vocab_tgt * sizeof(real));
+    l->out_bias[RELA_VOCAB_PAD] = NEVER;
+    return RELA_OK;
+}
+
+/* ---- the file ---- */
+
+static int compare_variables(const void *a, const void *b)
+{
+    return strcmp(((const variable *)a)->name, ((const variable *)b)->name);
+}
+
+static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    list l = { .net = net, .err = err };
+    rela_status st = make_tables(&l, err);
+    if (st == RELA_OK) {
+        list_stack(&l, false);
+        list_stack(&l, true);
+        st = l.status;
+    }
+    st = st ? st : rela_buffer_printf(&path, err, "%s/model.bin", dir);
+    if (st == RELA_OK) {
+        qsort(l.items, l.n, sizeof *l.items, compare_variables);
+        st = write_list(path.data, &l, err);
+    }
+    rela_buffer_free(&path);
+    rela_mem_free(l.enc_positions);
+    rela_mem_free(l.dec_positions);
+    rela_mem_free(l.out_bias);
+    rela_mem_free(l.items);
+    return st;
+}
+
+static rela_status put_u32(rela_writer *w, size_t value, rela_error *err)
+{
+    const uint32_t x = (uint32_t)value;
+    if (x != value)
+        return rela_fail(err, RELA_UNSUP,
+                         "%zu does not fit the 32 bits that CTranslate2 has for it", value);
+    return rela_writer_write(w, (const char *)&x, sizeof x, err);
+}
+
+static rela_status put_u8(rela_writer *w, size_t value, rela_error *err)
+{
+    const char x = (char)value;
+    return rela_writer_write(w, &x, 1, err);
+}
+
+/* Length with the NUL in 16 bits, then the bytes and the NUL. */
+static rela_status put_text(rela_writer *w, const char *text, rela_error *err)
+{
+    const uint16_t len = (uint16_t)(strlen(text) + 1);
+    const rela_status st = rela_writer_write(w, (const char *)&len, sizeof len, err);
+    return st ? st : rela_writer_write(w, text, len, err);
+}
+
+static rela_status put_values(rela_writer *w, const real *values, size_t n, rela_error *err)
+{
+    float chunk[CHUNK];
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i += CHUNK) {
+        const size_t have = n - i < CHUNK ? n - i : CHUNK;
+        for (size_t j = 0; j < have; j++)
+            chunk[j] = (float)values[i + j];
+        st = rela_writer_write(w, (const char *)chunk, have * sizeof *chunk, err);
+    }
+    return st;
+}
+
+static rela_status put_variable(rela_writer *w, const variable *v, rela_error *err)
+{
+    size_t count = 1;
+    rela_status st = put_text(w, v->name, err);
+    st = st ? st : put_u8(w, v->rank, err);
+    for (size_t i = 0; i < v->rank && st == RELA_OK; i++) {
+        count *= v->dims[i];
+        st = put_u32(w, v->dims[i], err);
+    }
+    st = st ? st : put_u8(w, (size_t)v->type, err);
+    st = st ? st : put_u32(w, count * ELEMENT_SIZE[v->type], err);
+    if (st != RELA_OK || v->values)
+        return st ? st : put_values(w, v->values, count, err);
+    const int16_t number = (int16_t)v->scalar; /* little endian: its first byte is the small one */
+    return rela_writer_write(w, (const char *)&number, ELEMENT_SIZE[v->type], err);
+}
+
+static rela_status write_list(const char *path, const list *l, rela_error *err)
+{
+    rela_writer *w = NULL;
+    size_t n_aliases = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n_aliases += l->items[i].same_as != NULL;
+    rela_status st = rela_writer_open(&w, path, err);
+    if (st != RELA_OK)
+        return st;
+    st = put_u32(w, BINARY_VERSION, err);
+    st = st ? st : put_text(w, SPEC, err);
+    st = st ? st : put_u32(w, SPEC_REVISION, err);
+    st = st ? st : put_u32(w, l->n - n_aliases, err);
+    for (size_t i = 0; i < l->n && st == RELA_OK; i++)
+        if (!l->items[i].same_as)
+            st = put_variable(w, &l->items[i], err);
+    st = st ? st : put_u32(w, n_aliases, err);
+    for (size_t i = 0; i < l->n && st == RELA_OK; i++)
+        if (l->items[i].same_as) {
+            st = put_text(w, l->items[i].name, err);
+            st = st ? st : put_text(w, l->items[i].same_as, err);
+        }
+    if (st == RELA_OK)
+        return rela_writer_commit(w, err);
+    rela_writer_abort(w);
+    return st;
+}

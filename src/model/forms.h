@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/forms.h - other forms of a model than its own file: see docs/formats.md.
+ *
+ * Both are directories. What is there under the same names is replaced file by file, the weights
+ * last, so a directory with weights is complete. */
+#ifndef RELA_MODEL_FORMS_H
+#define RELA_MODEL_FORMS_H
+
+#include "model/checkpoint.h"
+
+/* Plain weights and the texts beside them. */
+rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_extras *extras,
+                             rela_error *err);
+/* path: the directory, or the file of weights in it. Fills net and extras, which must be empty; as
+ * strict as loading a model. */
+rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path,
+                            const rela_checkpoint_options *options, rela_error *err);
+
+/* A model directory of CTranslate2. RELA_UNSUP if the model cannot be said in it. */
+rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
+                                   rela_error *err);
+
+/* Writes dir/name. */
+rela_status rela_form_file(const char *dir, const char *name, const char *text, size_t len,
+                           rela_error *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/plain.c - plain weights: forms.h. The tensors of a model file under their own names in
+ * model.safetensors, which any reader of that format understands, and every text of the header as a
+ * file beside it. */
+#include "model/forms.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "model/checkpoint_keys.h"
+
+#include <string.h>
+
+#define WEIGHTS      "model.safetensors"
+#define PLAIN_FORMAT "rela-weights"
+
+enum {
+    TEXT_MAX = RELA_HEADER_MAX, /* bytes of a text: more would not fit a model file */
+    FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX
+};
+
+/* File names of texts; those that are not here keep their key as name. */
+static const struct text_file {
+    const char *key, *name;
+} FILES[] = {
+    { KEY_CONFIG, "config.json" },           { RELA_SECTION_RECORD, "record.json" },
+    { RELA_SECTION_STATE, "state.json" },    { RELA_SECTION_PIPELINE, "pipeline.json" },
+    { RELA_SECTION_BPE, "bpe.codes" },       { RELA_SECTION_VOCAB_SRC, "vocab.src" },
+    { RELA_SECTION_VOCAB_TGT, "vocab.tgt" },
+};
+
+enum { N_FILES = sizeof FILES / sizeof FILES[0] };
+
+/* Texts read from a directory. */
+typedef struct texts {
+    const char *dir;
+    rela_extras sections;
+    char *config;
+    size_t config_len;
+} texts;
+
+static rela_status write_texts(const char *dir, const rela_net *net, const rela_extras *extras,
+                               rela_error *err);
+static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
+                                 rela_error *err);
+static const char *file_of(const char *key);
+static rela_status see_file(void *ctx, const char *name, rela_error *err);
+static rela_status read_text(texts *t, const char *key, const char *name, rela_error *err);
+static rela_status read_file(char **text, size_t *len, const char *dir, const char *name,
+                             rela_error *err);
+static rela_status load(rela_net *net, rela_extras *extras, const char *path, const texts *t,
+                        const rela_checkpoint_options *options, rela_error *err);
+
+rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_extras *extras,
+                             rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_dir_make(dir, err);
+    st = st ? st : write_texts(dir, net, extras, err);
+    st = st ? st : rela_buffer_printf(&path, err, "%s/" WEIGHTS, dir);
+    st = st ? st : write_weights(path.data, net, extras, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path,
+                            const rela_checkpoint_options *options, rela_error *err)
+{
+    const bool whole = rela_dir_exists(path);
+    const char *slash = strrchr(path, '/');
+    rela_buffer dir = RELA_BUFFER_INIT, file = RELA_BUFFER_INIT;
+    texts t = { .config = NULL };
+    rela_status st = RELA_OK;
+    if (whole)
+        st = rela_buffer_append_text(&dir, path, err);
+    else if (slash)
+        st = rela_buffer_append(&dir, path, slash == path ? 1 : (size_t)(slash - path), err);
+    else
+        st = rela_buffer_append_text(&dir, ".", err);
+    st = st ? st : rela_buffer_printf(&file, err, whole ? "%s/" WEIGHTS : "%s", path);
+    t.dir = dir.data;
+    st = st ? st : read_file(&t.config, &t.config_len, t.dir, file_of(KEY_CONFIG), err);
+    st = st ? st : rela_dir_list(t.dir, see_file, &t, err);
+    st = st ? st : load(net, extras, file.data, &t, options, err);
+    rela_mem_free(t.config);
+    rela_extras_deinit(&t.sections);
+    rela_buffer_free(&dir);
+    rela_buffer_free(&file);
+    return st;
+}
+
+/* ---- writing ---- */
+
+static rela_status write_texts(const char *dir, const rela_net *net, const rela_extras *extras,
+                               rela_error *err)
+{
+    rela_buffer config = RELA_BUFFER_INIT;
+    rela_status st = rela_config_to_json(&config, &net->config, err);
+    st = st ? st : rela_form_file(dir, file_of(KEY_CONFIG), config.data, config.len, err);
+    for (size_t i = 0; i < extras->n_sections && st == RELA_OK; i++) {
+        const rela_section *s = &extras->sections[i];
+        st = rela_form_file(dir, file_of(s->name), s->text, s->len, err);
+    }
+    rela_buffer_free(&config);
+    return st;
+}
+
+static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
+                                 rela_error *err)
+{
+    static const rela_metadata KIND = { { KEY_FORMAT, sizeof KEY_FORMAT - 1 },
+                                        { PLAIN_FORMAT, sizeof PLAIN_FORMAT - 1 } };
+    const rela_params *params = &net->layout.params;
+    const size_t n = params->n * (1 + extras->n_blocks);
+    rela_tensor *tensors = rela_mem_array(n, sizeof *tensors);
+    char(*names)[FULL_NAME_MAX] = rela_mem_array(n, sizeof *names);
+    rela_status st = RELA_OK;
+    if (!tensors || !names)
+        st = rela_fail(err, RELA_NOMEM, "%s: no memory to list %zu tensors", path, n);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        const rela_block *block = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
+        const rela_param *p = &params->items[i % params->n];
+        tensors[i] = rela_param_tensor(names[i], sizeof names[i], block ? block->name : NULL, p);
+        tensors[i].data = (block ? block->values : net->weights) + p->offset;
+    }
+    st = st ? st : rela_safetensors_write(path, tensors, n, &KIND, 1, 0, err);
+    rela_mem_free(tensors);
+    rela_mem_free(names);
+    return st;
+}
+
+static const char *file_of(const char *key)
+{
+    for (size_t i = 0; i < N_FILES; i++)
+        if (strcmp(FILES[i].key, key) == 0)
+            return FILES[i].name;
+    return key;
+}
+
+/* ---- reading ---- */
+
+/* Files that are no text of a model are left alone. */
+static rela_status see_file(void *ctx, const char *name, rela_error *err)
+{
+    for (size_t i = 1; i < N_FILES; i++) /* the configuration is read already */
+        if (strcmp(FILES[i].name, name) == 0)
+            return read_text(ctx, FILES[i].key, name, err);
+    const bool text = rela_key_text((rela_span){ name, strlen(name) });
+    return text ? read_text(ctx, name, name, err) : RELA_OK;
+}
+
+static rela_status read_text(texts *t, const char *key, const char *name, rela_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    rela_status st = read_file(&text, &len, t->dir, name, err);
+    st = st ? st : rela_extras_set(&t->sections, key, text, len, err);
+    rela_mem_free(text);
+    return st;
+}
+
+static rela_status read_file(char **text, size_t *len, const char *dir, const char *name,
+                             rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
+    st = st ? st : rela_file_read(text, len, path.data, TEXT_MAX, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* The weights, with the texts in place of a header's. */
+static rela_status load(rela_net *net, rela_extras *extras, const char *path, const texts *t,
+                        const rela_checkpoint_options *options, rela_error *err)
+{
+    const size_t n = t->sections.n_sections;
+    rela_checkpoint_options o = options ? *options : (rela_checkpoint_options){ 0 };
+    rela_metadata *list = rela_mem_array(n + 1, sizeof *list);
+    if (!list)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory for %zu texts", path, n + 1);
+    list[0] = (rela_metadata){ { KEY_CONFIG, strlen(KEY_CONFIG) }, { t->config, t->config_len } };
+    for (size_t i = 0; i < n; i++) {
+        const rela_section *s = &t->sections.sections[i];
+        list[i + 1] = (rela_metadata){ { s->name, strlen(s->name) }, { s->text, s->len } };
+    }
+    o.texts = list;
+    o.n_texts = n + 1;
+    const rela_status st = rela_net_load(net, extras, path, &o, err);
+    rela_mem_free(list);
+    return st;
+}
