@@ -17,6 +17,8 @@ static const rela_option OPTIONS[] = {
       "rela|safetensors|ctranslate2", "form to write" },
     { "from", 0, RELA_OPTION_CHOICE, offsetof(convert_options, from), 0, 0, "rela",
       "rela|safetensors", "form of the input" },
+    { "vocab", 0, RELA_OPTION_CHOICE, offsetof(convert_options, vocab), 0, 0, NULL,
+      "marian|fairseq|opennmt|joeynmt", "the input is a vocabulary of that tool, not a model" },
     { "output", 'o', RELA_OPTION_FILE, offsetof(convert_options, output), 0, 0, NULL, "PATH",
       "file or directory to write" },
     { .name = NULL },
@@ -24,13 +26,15 @@ static const rela_option OPTIONS[] = {
 /* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
-static int32_t form_of(const char *name);
+static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_error *err);
+static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_error *err);
+static int32_t find(const char *const *names, const char *name);
 static void tell(void *ctx, const char *line);
 
 const rela_command rela_commands_convert[] = {
     { .name = "convert",
-      .summary = "write a model in another form",
-      .operands = "MODEL --to FORM -o PATH",
+      .summary = "write a model or vocabulary in another form",
+      .operands = "INPUT --to FORM -o PATH",
       .min_operands = 1,
       .max_operands = 1,
       .description =
@@ -39,10 +43,13 @@ const rela_command rela_commands_convert[] = {
           "files beside them; '--from safetensors' makes the same model file of it again, byte\n"
           "for byte. 'ctranslate2' is a directory that CTranslate2 loads; only models whose\n"
           "attention is softmax everywhere can be said in it.\n"
+          "With --vocab the input is a vocabulary of another tool, and the output one of ours:\n"
+          "one token per line, our special tokens in place of theirs.\n"
           "Every input is checked as a whole before anything is written.",
       .examples = "rela convert model.rela --to ctranslate2 -o model.ct2\n"
                   "rela convert model.rela --to safetensors -o plain\n"
-                  "rela convert --from safetensors plain -o model.rela",
+                  "rela convert --from safetensors plain -o model.rela\n"
+                  "rela convert --vocab marian vocab.yml -o vocab",
       .options = OPTIONS,
       .options_size = sizeof(convert_options),
       .run = run },
@@ -54,25 +61,49 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const convert_options *o = options;
     if (!o->output)
         return rela_fail(err, RELA_ARG, "no output; give one with --output");
+    return o->vocab ? convert_vocab(cli, o, err) : convert_model(cli, o, err);
+}
+
+static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_error *err)
+{
+    static const char *const FORMS[] = {
+        [RELA_MODEL_RELA] = "rela",
+        [RELA_MODEL_SAFETENSORS] = "safetensors",
+        [RELA_MODEL_CTRANSLATE2] = "ctranslate2",
+    };
     rela_model_convert_options convert;
     rela_model_convert_options_init(&convert, sizeof convert);
-    convert.from = form_of(o->from);
-    convert.to = form_of(o->to);
+    convert.from = find(FORMS, o->from);
+    convert.to = find(FORMS, o->to);
     convert.n_threads = (int32_t)cli->common.threads;
     convert.notice = tell;
     convert.notice_ctx = cli;
     return rela_model_convert(o->output, cli->operands.items[0], &convert, err);
 }
 
-static int32_t form_of(const char *name)
+static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_error *err)
 {
-    static const char *const NAMES[] = {
-        [RELA_MODEL_RELA] = "rela",
-        [RELA_MODEL_SAFETENSORS] = "safetensors",
-        [RELA_MODEL_CTRANSLATE2] = "ctranslate2",
+    static const char *const FORMS[] = {
+        [RELA_VOCAB_MARIAN] = "marian",
+        [RELA_VOCAB_FAIRSEQ] = "fairseq",
+        [RELA_VOCAB_OPENNMT] = "opennmt",
+        [RELA_VOCAB_JOEYNMT] = "joeynmt",
     };
+    rela_vocab *v = NULL;
+    if (rela_options_given(cli->state, "from") || rela_options_given(cli->state, "to"))
+        return rela_fail(err, RELA_ARG, "--from and --to are for models, not for --vocab");
+    const rela_vocab_form form = (rela_vocab_form)find(FORMS, o->vocab);
+    rela_status st = rela_vocab_import(&v, cli->operands.items[0], form, err);
+    st = st ? st : rela_vocab_save(v, o->output, err);
+    rela_vocab_free(v);
+    return st;
+}
+
+/* The option table allows the listed names only. */
+static int32_t find(const char *const *names, const char *name)
+{
     int32_t i = 0;
-    while (strcmp(NAMES[i], name) != 0) /* the option table allows these only */
+    while (strcmp(names[i], name) != 0)
         i++;
     return i;
 }

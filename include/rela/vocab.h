@@ -82,6 +82,20 @@ RELA_API rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, siz
 RELA_API rela_status rela_vocab_parse(rela_vocab **out, const char *name, const char *text,
                                       size_t len, rela_error *err);
 RELA_API rela_status rela_vocab_load(rela_vocab **out, const char *path, rela_error *err);
+
+/* Vocabularies of other tools. */
+typedef enum rela_vocab_form {
+    RELA_VOCAB_MARIAN,  /* lines `token: number`, tokens quoted as YAML does */
+    RELA_VOCAB_FAIRSEQ, /* dict.txt: lines `token count`, special tokens left out */
+    RELA_VOCAB_OPENNMT, /* lines `token` or `token<TAB>count` */
+    RELA_VOCAB_JOEYNMT  /* one token per line */
+} rela_vocab_form;
+
+/* Reads the tokens in the order of their numbers. The special tokens of the other tool (`<s>`,
+ * `</s>`, `<pad>`, `<blank>`, `<unk>`) give way to ours, so numbers change. Anything that the tool
+ * would not have written is RELA_FORMAT with the line. */
+RELA_API rela_status rela_vocab_import(rela_vocab **out, const char *path, rela_vocab_form form,
+                                       rela_error *err);
 RELA_API void rela_vocab_free(rela_vocab *v); /* NULL is fine */
 
 /* Appends the text that parse reads. */

@@ -90,12 +90,25 @@ rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path
 
 /* ---- writing ---- */
 
+/* A text of the model that was there before would be taken for one of this model. */
+static rela_status remove_old(const char *dir, const char *name, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
+    st = st ? st : rela_file_remove(path.data, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
 static rela_status write_texts(const char *dir, const rela_net *net, const rela_extras *extras,
                                rela_error *err)
 {
     rela_buffer config = RELA_BUFFER_INIT;
     rela_status st = rela_config_to_json(&config, &net->config, err);
     st = st ? st : rela_form_file(dir, file_of(KEY_CONFIG), config.data, config.len, err);
+    for (size_t i = 1; i < N_FILES && st == RELA_OK; i++)
+        if (!rela_extras_get(extras, FILES[i].key))
+            st = remove_old(dir, FILES[i].name, err);
     for (size_t i = 0; i < extras->n_sections && st == RELA_OK; i++) {
         const rela_section *s = &extras->sections[i];
         st = rela_form_file(dir, file_of(s->name), s->text, s->len, err);

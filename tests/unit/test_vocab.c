@@ -227,6 +227,87 @@ static void byte_order_mark_and_line_ends_do_not_matter(void **state)
     rela_vocab_free(v);
 }
 
+static rela_status import(rela_buffer *text, rela_vocab_form form, const char *file,
+                          rela_error *err)
+{
+    rela_vocab *v = NULL;
+    CHECK_OK(rela_file_write(path, file, strlen(file), err), *err);
+    const rela_status st = rela_vocab_import(&v, path, form, err);
+    CHECK((st == RELA_OK) == (v != NULL), "status %d", (int)st);
+    rela_buffer_clear(text);
+    if (v)
+        CHECK_OK(rela_vocab_write(text, v, err), *err);
+    rela_vocab_free(v);
+    return st;
+}
+
+static void vocabularies_of_other_tools_are_read(void **state)
+{
+    (void)state;
+#define HEAD "<pad>\n<unk>\n<eos>\n"
+    static const struct {
+        rela_vocab_form form;
+        const char *file, *want;
+    } ROWS[] = {
+        { RELA_VOCAB_MARIAN,
+          "</s>: 0\n<unk>: 1\nder: 2\n\"\\\"\": 4\n':': 3\n\"\\u00e9\\x21\": 5\na: b: 6\n", NULL },
+        { RELA_VOCAB_MARIAN,
+          "</s>: 0\n<unk>: 1\nder: 2\n\"\\\"\": 4\n'''': 3\n\"\\u00e9\\x21\": 5\n",
+          HEAD "der\n'\n\"\n\xC3\xA9!\n" },
+        { RELA_VOCAB_FAIRSEQ, "der 120\n, 7\nmadeupword0000 0\n", HEAD "der\n,\nmadeupword0000\n" },
+        { RELA_VOCAB_OPENNMT, "<blank>\n<s>\n</s>\nder\n,\n", HEAD "der\n,\n" },
+        { RELA_VOCAB_OPENNMT, "der\t12\n,\t3", HEAD "der\n,\n" },
+        { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n<s>\n</s>\nder\n", HEAD "der\n" },
+    };
+#undef HEAD
+    rela_buffer text = RELA_BUFFER_INIT;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        rela_error err = { RELA_OK, "" };
+        const rela_status st = import(&text, ROWS[i].form, ROWS[i].file, &err);
+        if (ROWS[i].want)
+            CHECK(st == RELA_OK && strcmp(text.data, ROWS[i].want) == 0, "row %zu: %d '%s' %s", i,
+                  (int)st, text.data, err.message);
+        else
+            CHECK(st == RELA_FORMAT, "row %zu: status %d", i, (int)st);
+    }
+    rela_buffer_free(&text);
+}
+
+static void vocabularies_that_no_tool_wrote_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        rela_vocab_form form;
+        const char *file, *message;
+    } ROWS[] = {
+        { RELA_VOCAB_MARIAN, "<unk>: 1\nder: 0\n", "the special token </s> is missing" },
+        { RELA_VOCAB_MARIAN, "</s>: 0\n<unk>: 0\n",
+          "line 2: number 0 was given in line 1 already" },
+        { RELA_VOCAB_MARIAN, "</s>: 0\n<unk>: 2\n", "number 1 is missing; expected 0 to 2" },
+        { RELA_VOCAB_MARIAN, "</s>: 0\n<unk>:1\n", "line 2: expected 'token: number'" },
+        { RELA_VOCAB_MARIAN, "</s>: 0\n\"<unk>: 1\n", "line 2: a quote is not closed" },
+        { RELA_VOCAB_MARIAN, "</s>: 0\n\"\\q\": 1\n", "line 2: unknown escape" },
+        { RELA_VOCAB_MARIAN, "</s>: 99999999999\n", "line 1: number 99999999999; expected less" },
+        { RELA_VOCAB_FAIRSEQ, "der\n", "line 1: expected a token, a blank and a count" },
+        { RELA_VOCAB_FAIRSEQ, "der 1\n</s> 2\n",
+          "line 2: the token </s> cannot be in such a file" },
+        { RELA_VOCAB_OPENNMT, "der\tx\n", "line 1: expected a token, a tab and a count" },
+        { RELA_VOCAB_OPENNMT, "der\nder\n", "token 'der' is there already" },
+        { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n</s>\nder\n", "the special token <s> is missing" },
+        { RELA_VOCAB_JOEYNMT, "<unk>\n\n", "line 2: empty token" },
+        { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n<s>\n</s>\n<eos>\n", "line 5: the token <eos>" },
+        { (rela_vocab_form)9, "a\n", "no form 9" },
+    };
+    rela_buffer text = RELA_BUFFER_INIT;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        rela_error err = { RELA_OK, "" };
+        const rela_status st = import(&text, ROWS[i].form, ROWS[i].file, &err);
+        CHECK(st == RELA_FORMAT || st == RELA_ARG, "row %zu: status %d", i, (int)st);
+        CHECK(strstr(err.message, ROWS[i].message), "row %zu: %s", i, err.message);
+    }
+    rela_buffer_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +318,8 @@ int main(void)
         cmocka_unit_test(a_vocabulary_starts_with_the_special_tokens),
         cmocka_unit_test(bad_files_are_refused_with_the_line),
         cmocka_unit_test(byte_order_mark_and_line_ends_do_not_matter),
+        cmocka_unit_test(vocabularies_of_other_tools_are_read),
+        cmocka_unit_test(vocabularies_that_no_tool_wrote_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
