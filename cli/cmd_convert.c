@@ -28,7 +28,7 @@ static const rela_option OPTIONS[] = {
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_error *err);
 static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_error *err);
-static int32_t find(const char *const *names, const char *name);
+static int32_t find(const char *const *names, int32_t n, const char *name);
 static void tell(void *ctx, const char *line);
 
 const rela_command rela_commands_convert[] = {
@@ -73,8 +73,8 @@ static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_e
     };
     rela_model_convert_options convert;
     rela_model_convert_options_init(&convert, sizeof convert);
-    convert.from = find(FORMS, o->from);
-    convert.to = find(FORMS, o->to);
+    convert.from = find(FORMS, sizeof FORMS / sizeof FORMS[0], o->from);
+    convert.to = find(FORMS, sizeof FORMS / sizeof FORMS[0], o->to);
     convert.n_threads = (int32_t)cli->common.threads;
     convert.notice = tell;
     convert.notice_ctx = cli;
@@ -92,7 +92,8 @@ static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_e
     rela_vocab *v = NULL;
     if (rela_options_given(cli->state, "from") || rela_options_given(cli->state, "to"))
         return rela_fail(err, RELA_ARG, "--from and --to are for models, not for --vocab");
-    const rela_vocab_form form = (rela_vocab_form)find(FORMS, o->vocab);
+    const rela_vocab_form form =
+        (rela_vocab_form)find(FORMS, sizeof FORMS / sizeof FORMS[0], o->vocab);
     rela_status st = rela_vocab_import(&v, cli->operands.items[0], form, err);
     st = st ? st : rela_vocab_save(v, o->output, err);
     rela_vocab_free(v);
@@ -100,10 +101,10 @@ static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_e
 }
 
 /* The option table allows the listed names only. */
-static int32_t find(const char *const *names, const char *name)
+static int32_t find(const char *const *names, int32_t n, const char *name)
 {
     int32_t i = 0;
-    while (strcmp(names[i], name) != 0)
+    while (i + 1 < n && strcmp(names[i], name) != 0)
         i++;
     return i;
 }

@@ -19,7 +19,7 @@ train softmax pre 16 30 --norm pre --tie output
 train rela-g gated 16 30
 
 for run in soft pre gated; do
-    for model in $run/model.rela $run/checkpoints/*.rela; do
+    for model in "$run/model.rela" "$run"/checkpoints/*.rela; do
         accepts convert "$model" --to safetensors -o plain
         accepts convert --from safetensors plain -o back.rela
         cmp "$model" back.rela || fail "$model is not the same after a round trip"
@@ -43,7 +43,7 @@ for run in soft pre; do
     names $run.ct2/model.bin >names.txt
     n=86 # 2 x (12 + 20) of the layers, 8 + 14 others
     for name in activation num_heads pre_norm scale_embeddings position_encodings/encodings; do
-        grep -qx "encoder/$name" names.txt && grep -qx "decoder/$name" names.txt || fail "$run: no $name"
+        [ "$(grep -cEx "(encoder|decoder)/$name" names.txt)" -eq 2 ] || fail "$run: no $name"
     done
     for name in encoder/embeddings_0/weight decoder/embeddings/weight decoder/projection/weight decoder/projection/bias \
         decoder/start_from_zero_embedding decoder/layer_1/attention/linear_2/bias decoder/layer_1/ffn/layer_norm/gamma; do
@@ -51,7 +51,7 @@ for run in soft pre; do
     done
     [ "$run" = soft ] || n=$((n + 4)) # norms after the stacks
     [ "$(wc -l <names.txt)" -eq "$n" ] || fail "$run: $(wc -l <names.txt) variables, expected $n"
-    tokens=$(grep -c '^  "' "$(ls $run.ct2/*vocabulary.json | head -n 1)")
+    tokens=$(cat "$run.ct2"/*vocabulary.json | grep -c '^  "')
     [ "$tokens" -gt 50 ] || fail "$run: $tokens tokens"
 done
 
