@@ -42,7 +42,9 @@ static int make_model(void **state)
     rela_params_init(net.weights, &net.layout.params, 11);
     CHECK_OK(rela_pipeline_store(&extras, p, &err), err);
     (void)snprintf(path, sizeof path, "/tmp/rela-test-api.%ld.rela", (long)getpid());
-    CHECK_OK(rela_net_save(path, &net, &extras, NULL, &err), err);
+    const rela_checkpoint_options alone = { .n_threads =
+                                                1 }; /* no OpenMP team, see test_api_threads */
+    CHECK_OK(rela_net_save(path, &net, &extras, &alone, &err), err);
     rela_extras_deinit(&extras);
     rela_net_deinit(&net);
     rela_pipeline_destroy(p);
