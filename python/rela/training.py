@@ -55,8 +55,13 @@ def train(train_src: str | os.PathLike[str], train_tgt: str | os.PathLike[str],
     failed: list[BaseException] = []
 
     def tell(_ctx: Any, event: Any) -> int:
+        if failed:
+            return _STOP
         try:
-            return _ANSWERS[callback(_read(event.contents)) if callback else None]
+            answer = callback(_read(event.contents)) if callback else None
+            if answer not in _ANSWERS:
+                raise ValueError(f"a callback answered {answer!r}; expected None, 'save' or 'stop'")
+            return _ANSWERS[answer]
         except BaseException as e:  # it cannot pass through the library
             failed.append(e)
             return _STOP

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""Attention as an operator on NumPy arrays: any kind, forward and backward."""
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import byref, c_void_p
+from dataclasses import dataclass
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+
+from . import _structs as structs
+from ._library import call, lib, options, set_options
+
+
+def kinds() -> dict[str, str]:
+    """The kinds of attention with one line about each."""
+
+    def walk() -> Iterator[tuple[str, str]]:
+        i = 0
+        while (name := lib.rela_attention_name(i)) is not None:
+            yield name.decode(), lib.rela_attention_summary(i).decode()
+            i += 1
+
+    return dict(walk())
+
+
+@dataclass
+class Learned:
+    """What a kind has to learn: numbers of each sort (0: none) and where they start.
+
+    A start of None is random, uniform on +-sqrt(3 / d)."""
+
+    gain: int
+    gate: int
+    head: int
+    gain_start: float | None
+    gate_start: float | None
+    head_start: float
+
+
+class Attention:
+    """An attention operator: created once, called often, allocates nothing in between.
+
+    kind        a name of kinds()
+    max_length  most keys of a sequence
+    causal      query i sees the keys 0 .. i only
+    settings    further members of rela_attention_options: norm_per_head, epsilon, dropout, slope,
+                alpha, fuse, top, window, stride
+
+    Arrays are float32 of shape (batch, length, d) or (length, d), d = heads * head_width. May be
+    shared by threads; calls wait for each other.
+    """
+
+    def __init__(self, heads: int, head_width: int, kind: str = "rela-g", *,
+                 max_length: int = 1024, causal: bool = False, threads: int = 0,
+                 **settings: Any) -> None:
+        self._handle = c_void_p()
+        self._lock = threading.Lock()
+        o = options(structs.AttentionOptions)
+        alive = set_options(o, {
+            "heads": heads, "head_width": head_width, "kind": kind, "max_length": max_length,
+            "causal": int(causal), "n_threads": threads} | settings)
+        call("rela_attention_create", byref(self._handle), byref(o))
+        del alive
+        self.heads, self.d, self.kind, self.max_length = heads, heads * head_width, kind, max_length
+        learned = structs.AttentionLearned(struct_size=ctypes.sizeof(structs.AttentionLearned))
+        lib.rela_attention_learned_get(byref(learned), self._handle)
+        self.learned = Learned(learned.gain, learned.gate, learned.head,
+                               None if learned.random_gain else learned.gain_start,
+                               None if learned.random_gate else 1.0, learned.head_start)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.rela_attention_destroy(self._handle)
+            self._handle = c_void_p()
+
+    def forward(self, q: Any, k: Any, v: Any, *, gain: Any = None, gate: Any = None,
+                head: Any = None, q_lengths: Sequence[int] | None = None,
+                k_lengths: Sequence[int] | None = None, seed: int = 0, training: bool = False,
+                weights: bool = False, mixed: bool = False) -> Any:
+        """The result, shaped like q; with weights or mixed a tuple (y, weights, mixed).
+
+        weights are (batch, heads, queries, keys), mixed the values before the norm, which backward
+        can use; None where not asked for. gain and gate are 1 and head is the kind's first value
+        where they are not given. Lengths say how many rows of each sequence count.
+        """
+        call_ = _Call(self, q, k, v, gain, gate, head, q_lengths, k_lengths, seed, training)
+        y = np.empty_like(call_.q)
+        kept = np.empty_like(y) if mixed else None
+        shown = np.empty((*call_.q.shape[:1], self.heads, call_.q.shape[1], call_.k.shape[1]),
+                         np.float32) if weights else None
+        o = options(structs.AttentionOutput)
+        o.y, o.mixed, o.weights = _at(y), _at(kept), _at(shown)
+        with self._lock:
+            call("rela_attention_forward", byref(o), self._handle, byref(call_.struct))
+        if not (weights or mixed):
+            return call_.shaped(y)
+        return call_.shaped(y), call_.shaped(shown), call_.shaped(kept)
+
+    def backward(self, dy: Any, q: Any, k: Any, v: Any, *, gain: Any = None, gate: Any = None,
+                 head: Any = None, q_lengths: Sequence[int] | None = None,
+                 k_lengths: Sequence[int] | None = None, seed: int = 0, training: bool = False,
+                 mixed: Any = None) -> dict[str, np.ndarray]:
+        """Gradients by name ("q", "k", "v", and "gain", "gate", "head" as far as the kind has
+        them), given that of the result. The other arguments are those of forward."""
+        call_ = _Call(self, q, k, v, gain, gate, head, q_lengths, k_lengths, seed, training)
+        above = _floats("dy", dy, call_.q.shape)
+        kept = None if mixed is None else _floats("mixed", mixed, call_.q.shape)
+        found = {name: np.empty_like(x) for name, x in (("q", call_.q), ("k", call_.k),
+                                                        ("v", call_.v))}
+        found |= {name: np.zeros_like(x) for name, x in call_.learned.items()}
+        g = options(structs.AttentionGradient)
+        g.dy, g.mixed = _at(above), _at(kept)
+        for name, x in found.items():
+            setattr(g, "d" + name, _at(x))
+        with self._lock:
+            call("rela_attention_back", byref(g), self._handle, byref(call_.struct))
+        return {name: call_.shaped(x) if name in "qkv" else x for name, x in found.items()}
+
+
+def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *,
+              gain: Any = None, gate: Any = None, head: Any = None, causal: bool = False,
+              q_lengths: Sequence[int] | None = None, k_lengths: Sequence[int] | None = None,
+              return_weights: bool = False, threads: int = 0, **settings: Any) -> Any:
+    """Attention of any kind on arrays (length, d) or (batch, length, d).
+
+    Gives the result, or with return_weights a tuple of it and the weights (batch, heads, queries,
+    keys). k_lengths masks keys behind the end of each sequence. See Attention for the settings, and
+    use it where the same operator is called often or gradients are wanted.
+    """
+    width = np.shape(q)[-1] if np.ndim(q) else 0
+    if heads < 1 or width % heads:
+        raise ValueError(f"{heads} heads do not divide a width of {width}")
+    longest = max(1, np.shape(k)[-2] if np.ndim(k) > 1 else 1)
+    op = Attention(heads, width // heads, kind, max_length=longest, causal=causal, threads=threads,
+                   **settings)
+    found = op.forward(q, k, v, gain=gain, gate=gate, head=head, q_lengths=q_lengths,
+                       k_lengths=k_lengths, weights=return_weights)
+    return found[:2] if return_weights else found
+
+
+class _Call:
+    """The arguments of a call, checked, as a struct that stays valid with them."""
+
+    def __init__(self, op: Attention, q: Any, k: Any, v: Any, gain: Any, gate: Any, head: Any,
+                 q_lengths: Any, k_lengths: Any, seed: int, training: bool) -> None:
+        self._flat = np.ndim(q) == 2
+        self.q, self.k, self.v = (self._rows(n, x, op.d) for n, x in (("q", q), ("k", k), ("v", v)))
+        if self.k.shape != self.v.shape or len(self.k) != len(self.q):
+            raise ValueError(f"shapes of q, k and v do not fit: {self.q.shape}, {self.k.shape}, "
+                             f"{self.v.shape}")
+        sizes = op.learned
+        given = [("gain", gain, sizes.gain, 1.0), ("gate", gate, sizes.gate, 1.0),
+                 ("head", head, sizes.head, sizes.head_start)]
+        self.learned = {n: _floats(n, np.full(size, start) if x is None else np.ravel(x), (size,))
+                        for n, x, size, start in given if size}
+        self._lengths = [_lengths("q_lengths", q_lengths, self.q), _lengths("k_lengths", k_lengths,
+                                                                            self.k)]
+        s = self.struct = options(structs.AttentionInput)
+        # A step of 0 would mean packed sequences; without rows there is nothing to do.
+        s.n = len(self.q) if self.q.shape[1] else 0
+        s.q_step, s.k_step = self.q.shape[1], max(1, self.k.shape[1])
+        s.q_lens, s.k_lens = (_at(x) for x in self._lengths)
+        s.q, s.k, s.v = _at(self.q), _at(self.k), _at(self.v)
+        for name, x in self.learned.items():
+            setattr(s, name, _at(x))
+        s.seed, s.training = seed, int(training)
+
+    def _rows(self, name: str, x: Any, d: int) -> np.ndarray:
+        x = np.asarray(x)
+        if x.ndim != (2 if self._flat else 3) or x.shape[-1] != d:
+            raise ValueError(f"{name} has shape {x.shape}; expected (length, {d}) or "
+                             f"(batch, length, {d}), all alike")
+        return np.ascontiguousarray(x[None] if self._flat else x, np.float32)
+
+    def shaped(self, x: np.ndarray | None) -> np.ndarray | None:
+        return x if x is None or not self._flat else x[0]
+
+
+def _floats(name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
+    x = np.ascontiguousarray(x, np.float32)
+    if x.size != np.prod(shape, dtype=int):
+        raise ValueError(f"{name} has {x.size} numbers; expected shape {shape}")
+    return x.reshape(shape)
+
+
+def _lengths(name: str, lengths: Any, rows: np.ndarray) -> np.ndarray | None:
+    if lengths is None:
+        if rows.shape[1]:
+            return None
+        lengths = np.zeros(len(rows))  # the step is 1 then
+    x = np.ravel(np.asarray(lengths))
+    if len(x) != len(rows) or (len(x) and (x.min() < 0 or x.max() > rows.shape[1])):
+        raise ValueError(f"{name}: expected {len(rows)} numbers from 0 to {rows.shape[1]}")
+    return np.ascontiguousarray(x, np.uint32)
+
+
+def _at(x: np.ndarray | None) -> int | None:
+    return None if x is None else x.ctypes.data

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""The package as a program uses it. Needs model.rela and corpus/ in the current directory."""
+import contextlib
+import ctypes
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import rela
+from rela import _structs
+
+SOURCE = Path(os.environ["RELA_SOURCE"])
+TEXTS = ["the old house is small .", "a dog sleeps .", "", "ä \0 \N{GRINNING FACE}"]
+
+
+def has(module):
+    try:
+        __import__(module)
+    except ImportError:
+        return False
+    return True
+
+
+class Structs(unittest.TestCase):
+    def test_members_are_where_a_c_compiler_has_them(self):
+        lines, want = [], []
+        for struct in _structs.ALL:
+            name = struct.C_NAME
+            lines.append(f'printf("%zu\\n", sizeof({name}));')
+            want.append(ctypes.sizeof(struct))
+            for member, *_ in struct._fields_:
+                lines.append(f'printf("%zu\\n", offsetof({name}, {member}));')
+                want.append(getattr(struct, member).offset)
+        with tempfile.TemporaryDirectory() as folder:
+            code, program = Path(folder) / "sizes.c", Path(folder) / "sizes"
+            code.write_text('#include "rela/attention.h"\n#include "rela/train.h"\n'
+                            '#include "rela/translate.h"\n#include <stdio.h>\n'
+                            "int main(void) {\n" + "\n".join(lines) + "\n}\n")
+            subprocess.run(["cc", "-I", SOURCE / "include", code, "-o", program], check=True)
+            got = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(list(map(int, got.split())), want)
+
+
+class Translate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = rela.Translator("model.rela", threads=2)
+
+    def test_five_lines_translate_a_sentence(self):
+        program = ("import rela\n"
+                   "model = rela.Translator('model.rela')\n"
+                   "text = model.translate('the old house is small .')\n"
+                   "assert isinstance(text, str)\n"
+                   "print(text)\n")
+        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                               check=True).stdout
+        self.assertEqual(found.strip("\n"), self.model.translate(TEXTS[0]))
+
+    def test_a_list_gives_what_its_texts_give(self):
+        self.assertEqual(self.model.translate(TEXTS), [self.model.translate(t) for t in TEXTS])
+        self.assertEqual(self.model.translate([]), [])
+
+    def test_the_program_says_the_same(self):
+        found = subprocess.run([os.environ["RELA"], "translate", "-q", "-b", "4", "model.rela"],
+                               input="\n".join(TEXTS[:2]) + "\n", capture_output=True, text=True,
+                               check=True).stdout
+        self.assertEqual(found.splitlines(), self.model.translate(TEXTS[:2], beam=4))
+
+    def test_details_fit_together(self):
+        for t in self.model.translate(TEXTS[0], n_best=3, attention=True):
+            self.assertAlmostEqual(sum(t.token_logps), t.logp, places=3)
+            self.assertEqual(t.attention.shape[0], len(t.tokens))
+            self.assertEqual(t.attention.shape[3], len(t.source_tokens))
+            self.assertIsInstance(t.links, list)
+        self.assertEqual(self.model.translate(TEXTS[0], details=True).text,
+                         self.model.translate(TEXTS[0]))
+
+    def test_samples_depend_on_the_seed_alone(self):
+        one, same, other = (self.model.translate(TEXTS[0], sample=True, seed=s) for s in (1, 1, 2))
+        self.assertEqual(one, same)
+        self.assertNotEqual(one, other)
+
+    def test_a_prefix_is_followed(self):
+        self.assertTrue(self.model.translate(TEXTS[0], prefix="das").startswith("das"))
+
+    def test_scores_of_a_list_are_those_of_its_pairs(self):
+        a, b = self.model.score(TEXTS[:2], ["das Haus .", "ein Hund ."])
+        self.assertAlmostEqual(sum(a.token_logps), a.logp, places=3)
+        self.assertAlmostEqual(b.logp, self.model.score(TEXTS[1], "ein Hund .").logp, places=4)
+
+    def test_attention_is_that_of_the_translation(self):
+        """The search shows cross attention; told its own words, the model attends alike."""
+        best = self.model.translate(TEXTS[1], beam=1, attention=True)
+        seen = self.model.attention(TEXTS[1], best.text)
+        self.assertEqual(seen.source, best.source_tokens)
+        self.assertEqual(seen.encoder.shape[2:], (len(seen.source),) * 2)
+        self.assertTrue((np.triu(seen.decoder, 1) == 0).all())
+        if seen.target == best.tokens:
+            np.testing.assert_allclose(seen.cross.transpose(2, 0, 1, 3), best.attention, atol=1e-4)
+
+    def test_threads_may_share_it(self):
+        want = self.model.translate(TEXTS)
+        found = [None] * 4
+
+        def work(i):
+            found[i] = self.model.translate(TEXTS)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(found, [want] * 4)
+
+    def test_a_model_and_itself_are_that_model(self):
+        both = rela.Translator(["model.rela", "model.rela"])
+        self.assertEqual(both.translate(TEXTS[:2]), self.model.translate(TEXTS[:2]))
+
+    def test_notices_arrive(self):
+        lines = []
+        with rela.Translator("model.rela", log=lines.append) as model:
+            model.translate("dog " * 500, long_sentence="cut", beam=1)
+        self.assertTrue(lines)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            model.translate("dog")
+
+
+class Failures(unittest.TestCase):
+    def test_errors_have_status_and_message(self):
+        Path("bad.rela").write_bytes(b"\xff" * 100)
+        for path, status in (("missing.rela", "IO"), ("bad.rela", "FORMAT")):
+            with self.assertRaises(rela.Error) as caught:
+                rela.Translator(path)
+            self.assertEqual(caught.exception.status, status)
+            self.assertIn(path, caught.exception.message)
+        model = rela.Translator("model.rela")
+        with self.assertRaises(rela.Error) as caught:
+            model.translate("a", beam=0)
+        self.assertEqual(caught.exception.status, "ARG")
+        with self.assertRaisesRegex(ValueError, "unk 'perhaps' is not one of"):
+            model.translate("a", unk="perhaps")
+        with self.assertRaisesRegex(ValueError, "2 sources, but 1 targets"):
+            model.score(["a", "b"], ["c"])
+        with self.assertRaisesRegex(ValueError, "beam_size: 5000000000 is out of range"):
+            model.translate("a", beam=5 * 10**9)
+
+    def test_a_library_that_is_missing_is_named(self):
+        code = "import rela"
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                               env=os.environ | {"RELA_LIBRARY": "no/such/librela.so"})
+        self.assertIn("librela was not found", found.stderr)
+
+
+class Train(unittest.TestCase):
+    SMALL = dict(preset="demo", width=16, merges=50, updates=6, report_every=2, batch_tokens=256)
+
+    def train(self, out, callback=None, **settings):
+        return rela.train("corpus/train.src", "corpus/train.tgt", out, callback,
+                          **(self.SMALL | settings))
+
+    def test_it_trains_stops_and_resumes(self):
+        events = []
+        with self.assertRaises(rela.Error) as caught:
+            self.train("stopped", lambda e: "stop" if e.update == 3 else events.append(e))
+        self.assertEqual(caught.exception.status, "CANCEL")
+        path = self.train("stopped")
+        self.assertEqual(path.read_bytes(), self.train("whole").read_bytes())
+        self.assertIn("report", {e.kind for e in events})
+        self.assertGreater([e.loss for e in events if e.kind == "report"][0], 0)
+
+    def test_exceptions_of_a_callback_arrive(self):
+        def fail(event):
+            raise KeyError(event.kind)
+
+        with self.assertRaises(KeyError):
+            self.train("failed", fail)
+        with self.assertRaisesRegex(ValueError, "expected None, 'save' or 'stop'"):
+            self.train("failed", lambda e: "perhaps")
+
+    def test_bad_settings_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "unknown option 'widht'"):
+            self.train("bad", widht=3)
+        with self.assertRaisesRegex(rela.Error, "width"):
+            self.train("bad", width=10**6)
+
+
+class Operator(unittest.TestCase):
+    def setUp(self):
+        random = np.random.default_rng(5)
+        self.q, self.k, self.v = (random.standard_normal((3, n, 8)) for n in (4, 6, 6))
+
+    def test_relu_and_softmax_by_their_formulas(self):
+        s = self.q @ self.k.transpose(0, 2, 1) / np.sqrt(8)
+        np.testing.assert_allclose(rela.attention(self.q, self.k, self.v, "relu"),
+                                   np.maximum(s, 0) @ self.v, rtol=1e-4, atol=1e-5)
+        e = np.exp(s)
+        np.testing.assert_allclose(rela.attention(self.q, self.k, self.v, "softmax"),
+                                   e / e.sum(-1, keepdims=True) @ self.v, rtol=1e-4, atol=1e-5)
+
+    def test_one_sequence_is_a_batch_of_one(self):
+        for kind in rela.kinds():
+            y, w = rela.attention(self.q, self.k, self.v, kind, heads=2, return_weights=True)
+            y0, w0 = rela.attention(self.q[1], self.k[1], self.v[1], kind, 2, return_weights=True)
+            np.testing.assert_array_equal(y[1], y0)
+            np.testing.assert_array_equal(w[1], w0)
+
+    def test_lengths_hide_rows(self):
+        y = rela.attention(self.q, self.k, self.v, heads=2, k_lengths=[6, 3, 0], q_lengths=[4, 2, 4])
+        cut = rela.attention(self.q[1, :2], self.k[1, :3], self.v[1, :3], heads=2)
+        np.testing.assert_array_equal(y[1, :2], cut)
+        self.assertTrue((y[1, 2:] == 0).all() and (y[2] == 0).all())
+
+    def test_nothing_gives_nothing(self):
+        empty = np.zeros((2, 0, 8))
+        self.assertEqual(rela.attention(empty, self.k[:2], self.v[:2]).shape, (2, 0, 8))
+        self.assertTrue((rela.attention(self.q[:2], empty, empty) == 0).all())
+
+    def test_bad_shapes_are_refused(self):
+        for bad, message in (((self.q[:2], self.k, self.v), "do not fit"),
+                             ((self.q, self.k[..., :7], self.v), "expected"),
+                             ((self.q, self.k[0], self.v), "expected")):
+            with self.assertRaisesRegex(ValueError, message):
+                rela.attention(*bad)
+        with self.assertRaisesRegex(ValueError, "3 heads do not divide a width of 8"):
+            rela.attention(self.q, self.k, self.v, heads=3)
+        with self.assertRaisesRegex(ValueError, "k_lengths"):
+            rela.attention(self.q, self.k, self.v, k_lengths=[7, 1, 1])
+        with self.assertRaisesRegex(ValueError, "gain has 3 numbers"):
+            rela.attention(self.q, self.k, self.v, gain=[1, 2, 3])
+        with self.assertRaisesRegex(rela.Error, "unknown attention"):
+            rela.attention(self.q, self.k, self.v, "odd")
+
+
+class Documentation(unittest.TestCase):
+    def test_examples_run(self):
+        text = (SOURCE / "docs" / "python.md").read_text()
+        blocks = re.findall(r"^```python( torch)?\n(.*?)^```", text, re.M | re.S)
+        self.assertGreater(len(blocks), 6)
+        names = {}
+        for torch, code in blocks:
+            if torch and not (has("torch") and "RELA_NO_TORCH" not in os.environ):
+                continue
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(code, "docs/python.md", "exec"), names)
+
+    def test_a_head_is_drawn(self):
+        script = SOURCE / "examples" / "python" / "plot_head.py"
+        subprocess.run([sys.executable, script, "model.rela", TEXTS[0], "das alte Haus .",
+                        "--place", "cross", "--layer", "1", "--head", "2", "-o", "head.svg"],
+                       check=True)
+        picture = Path("head.svg").read_text()
+        self.assertTrue(picture.startswith("<svg") and picture.rstrip().endswith("</svg>"))
+        self.assertIn("&lt;eos&gt;", picture)
+
+
+if __name__ == "__main__":
+    unittest.main()
