@@ -65,6 +65,36 @@ RELA_API rela_status rela_align(rela_align_report *report, const rela_model *m,
                                 int (*tell)(void *ctx, const rela_aligned *line), void *ctx,
                                 rela_error *err);
 
+/* ---- measures of attention ---- */
+
+typedef struct rela_analyse_options {
+    size_t struct_size;
+    const char *src, *tgt; /* files; read whole, as targets are permuted */
+    const char *gold;      /* gold links of the first lines, or NULL: no alignment errors */
+    int32_t gold_base, gold_reverse; /* as in rela_align_options */
+    const char *tags;                /* tags of the target words, line by line, or NULL */
+    const char *out;                 /* directory for everything that is written; made if need be */
+    const char *dump;                /* .npz file for all attention of the first model, or NULL */
+    uint64_t seed;                   /* of the permutation of the targets */
+    uint64_t limit;                  /* first so many pairs; 0: all */
+    uint64_t example;         /* line whose attention is drawn; 0: the first of medium length */
+    int32_t layer;            /* decoder layer that is drawn; -1: the one with most null rows */
+    int32_t skip_end;         /* not 0: null rates without the query that predicts the end */
+    const char *const *names; /* of the models, in tables and figures; NULL: model 1, 2, ... */
+    /* Called on one thread at a time; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
+    int (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+} rela_analyse_options;
+
+RELA_API void rela_analyse_options_init(rela_analyse_options *o, size_t size);
+
+/* Measures n models on the same text and writes analysis.json, tables, figures and report.html to
+ * options.out. Appends to the two buffers, either of which may be NULL, a table of the main
+ * figures and the JSON. The same text, models and seed give the same files. */
+RELA_API rela_status rela_analyse(rela_buffer *table, rela_buffer *json,
+                                  const rela_model *const *models, size_t n,
+                                  const rela_analyse_options *o, rela_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,24 +2,15 @@
 /* src/analyse/plot.c - see plot.h. */
 #include "analyse/plot.h"
 
-#include "base/file.h"
+#include "analyse/page.h"
+#include "base/str.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
-#include <cairo.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-enum { TICKS = 6, PNG_SCALE = 2, N_COLOURS = 7 };
-
-static const double COLOURS[N_COLOURS][3] = {
-    { 0.00, 0.45, 0.70 }, { 0.84, 0.37, 0.00 }, { 0.00, 0.62, 0.45 }, { 0.80, 0.47, 0.65 },
-    { 0.90, 0.62, 0.00 }, { 0.34, 0.71, 0.91 }, { 0.00, 0.00, 0.00 },
-};
+enum { TICKS = 6 };
 
 static const double MARGIN_LEFT = 62, MARGIN_RIGHT = 16, MARGIN_TOP = 34, MARGIN_BOTTOM = 46;
-static const double FONT = 11, FONT_TITLE = 13;
+static const double WIDTH = 480, HEIGHT = 320, LEGEND_LINE = 15;
 
 /* An axis: the range of values and where it lies on the page. */
 typedef struct axis {
@@ -34,74 +25,70 @@ typedef struct page {
     axis x, y;
 } page;
 
-typedef struct sink {
-    rela_writer *writer;
-    rela_status status;
-    rela_error *err;
-} sink;
-
-static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned int len);
-static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h, bool *png);
+static void draw_page(void *ctx, cairo_t *c);
 static void draw(cairo_t *c, const rela_plot *p, double w, double h);
+static void draw_legend_below(cairo_t *c, const rela_plot *p, double w, double y);
+static double legend_height(const rela_plot *p, double w);
 static void find_range(axis *a, const rela_plot *p, bool vertical);
 static void draw_axis(const page *g, bool vertical);
 static void draw_series(const page *g, size_t i);
 static void draw_legend(const page *g);
 static double place(const axis *a, double v);
 static double nice_step(double range);
-static void text_at(cairo_t *c, const char *s, double x, double y, double align);
 static void tick_text(char *out, size_t size, double v, double step);
+
+/* A figure: panels in a row. */
+typedef struct figure {
+    const rela_plot *plots;
+    size_t n;
+} figure;
+
+static double width_of(const rela_plot *p)
+{
+    return p->width > 0 ? p->width : WIDTH;
+}
+
+static double height_of(const rela_plot *p)
+{
+    return p->height > 0 ? p->height : HEIGHT;
+}
 
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err)
 {
-    const double w = p->width > 0 ? p->width : 480, h = p->height > 0 ? p->height : 320;
-    sink s = { .status = RELA_OK, .err = err };
-    bool png = false;
-    s.status = rela_writer_open(&s.writer, path, err);
-    if (s.status != RELA_OK)
-        return s.status;
-    cairo_surface_t *surface = make_surface(path, &s, w, h, &png);
-    if (!surface) {
-        rela_writer_abort(s.writer);
-        return rela_fail(err, RELA_ARG, "%s: a figure must end in .svg, .png or .pdf", path);
+    return rela_plots_save(p, 1, path, err);
+}
+
+rela_status rela_plots_save(const rela_plot *plots, size_t n, const char *path, rela_error *err)
+{
+    figure f = { plots, n };
+    double w = 0, h = 0;
+    for (size_t i = 0; i < n; i++) {
+        w += width_of(&plots[i]);
+        h = height_of(&plots[i]) > h ? height_of(&plots[i]) : h;
     }
-    cairo_t *c = cairo_create(surface);
-    if (png)
-        cairo_scale(c, PNG_SCALE, PNG_SCALE);
-    draw(c, p, w, h);
-    cairo_destroy(c);
-    if (png)
-        (void)cairo_surface_write_to_png_stream(surface, write_bytes, &s);
-    cairo_surface_finish(surface);
-    const cairo_status_t cs = cairo_surface_status(surface);
-    cairo_surface_destroy(surface);
-    if (s.status == RELA_OK && cs != CAIRO_STATUS_SUCCESS && cs != CAIRO_STATUS_SURFACE_FINISHED)
-        s.status = rela_fail(err, RELA_NOMEM, "%s: %s", path, cairo_status_to_string(cs));
-    if (s.status == RELA_OK)
-        return rela_writer_commit(s.writer, err);
-    rela_writer_abort(s.writer);
-    return s.status;
+    return rela_page_save(path, w, n > 1 ? h + legend_height(plots, w) : h, draw_page, &f, err);
 }
 
-static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned int len)
+static void draw_page(void *ctx, cairo_t *c)
 {
-    sink *s = closure;
-    if (s->status == RELA_OK)
-        s->status = rela_writer_write(s->writer, (const char *)bytes, len, s->err);
-    return s->status == RELA_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
-}
-
-static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h, bool *png)
-{
-    const char *dot = strrchr(path, '.');
-    if (dot && strcmp(dot, ".svg") == 0)
-        return cairo_svg_surface_create_for_stream(write_bytes, s, w, h);
-    if (dot && strcmp(dot, ".pdf") == 0)
-        return cairo_pdf_surface_create_for_stream(write_bytes, s, w, h);
-    *png = dot && strcmp(dot, ".png") == 0;
-    return *png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w * PNG_SCALE,
-                                             (int)h * PNG_SCALE)
-                : NULL;
+    const figure *f = ctx;
+    double x = 0, h = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const rela_plot *p = &f->plots[i];
+        cairo_save(c);
+        cairo_translate(c, x, 0);
+        draw(c, p, width_of(p), height_of(p));
+        if (f->n == 1)
+            draw_legend(&(page){ .c = c,
+                                 .p = p,
+                                 .x = { .to = width_of(p) - MARGIN_RIGHT },
+                                 .y = { .to = MARGIN_TOP } });
+        cairo_restore(c);
+        x += width_of(p);
+        h = height_of(p) > h ? height_of(p) : h;
+    }
+    if (f->n > 1)
+        draw_legend_below(c, f->plots, x, h);
 }
 
 static void draw(cairo_t *c, const rela_plot *p, double w, double h)
@@ -110,23 +97,20 @@ static void draw(cairo_t *c, const rela_plot *p, double w, double h)
                .p = p,
                .x = { .from = MARGIN_LEFT, .to = w - MARGIN_RIGHT },
                .y = { .from = h - MARGIN_BOTTOM, .to = MARGIN_TOP, .log = p->log_y } };
-    cairo_set_source_rgb(c, 1, 1, 1);
-    cairo_paint(c);
-    cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     find_range(&g.x, p, false);
     find_range(&g.y, p, true);
     cairo_set_source_rgb(c, 0, 0, 0);
-    cairo_set_font_size(c, FONT_TITLE);
-    text_at(c, p->title, (g.x.from + g.x.to) / 2, MARGIN_TOP - 14, 0.5);
-    cairo_set_font_size(c, FONT);
+    cairo_set_font_size(c, RELA_FONT_TITLE);
+    rela_page_text(c, p->title, (g.x.from + g.x.to) / 2, MARGIN_TOP - 14, 0.5);
+    cairo_set_font_size(c, RELA_FONT);
     draw_axis(&g, false);
     draw_axis(&g, true);
+    cairo_save(c);
     cairo_rectangle(c, g.x.from, g.y.to, g.x.to - g.x.from, g.y.from - g.y.to);
     cairo_clip(c);
     for (size_t i = 0; i < p->n_series; i++)
         draw_series(&g, i);
-    cairo_reset_clip(c);
-    draw_legend(&g);
+    cairo_restore(c);
 }
 
 static bool usable(const axis *a, double v)
@@ -147,6 +131,11 @@ static void find_range(axis *a, const rela_plot *p, bool vertical)
             a->low = t < a->low ? t : a->low;
             a->high = t > a->high ? t : a->high;
         }
+    if (vertical && p->y_low < p->y_high) {
+        a->low = p->y_low < a->low ? p->y_low : a->low;
+        a->high = p->y_high > a->high ? p->y_high : a->high;
+        return;
+    }
     if (!(a->low <= a->high)) { /* nothing to show */
         a->low = 0;
         a->high = 1;
@@ -154,6 +143,10 @@ static void find_range(axis *a, const rela_plot *p, bool vertical)
     if (a->low == a->high) {
         a->low -= 0.5;
         a->high += 0.5;
+    }
+    if (!vertical && p->whole_x) { /* whole marks at both ends */
+        a->low -= 0.15;
+        a->high += 0.15;
     }
     if (vertical) { /* air above and below the curves */
         const double air = 0.05 * (a->high - a->low);
@@ -199,9 +192,9 @@ static void draw_tick(const page *g, bool vertical, double at, const char *label
     cairo_stroke(c);
     cairo_set_source_rgb(c, 0, 0, 0);
     if (vertical)
-        text_at(c, label, g->x.from - 6, at + 4, 1);
+        rela_page_text(c, label, g->x.from - 6, at + 4, 1);
     else
-        text_at(c, label, at, g->y.from + 15, 0.5);
+        rela_page_text(c, label, at, g->y.from + 15, 0.5);
 }
 
 static void draw_axis(const page *g, bool vertical)
@@ -209,7 +202,9 @@ static void draw_axis(const page *g, bool vertical)
     const axis *a = vertical ? &g->y : &g->x;
     cairo_t *c = g->c;
     char label[48];
-    const double step = nice_step(a->high - a->low);
+    double step = nice_step(a->high - a->low);
+    if (!vertical && g->p->whole_x && step < 1)
+        step = 1;
     const double first = ceil(a->low / step);
     const int n = (int)floor(a->high / step + 1e-9 - first);
     for (int i = 0; i <= n; i++) {
@@ -227,21 +222,23 @@ static void draw_axis(const page *g, bool vertical)
     cairo_line_to(c, vertical ? g->x.from : g->x.to, g->y.from);
     cairo_stroke(c);
     if (!vertical) {
-        text_at(c, g->p->x_label, (a->from + a->to) / 2, a == &g->x ? g->y.from + 34 : 0, 0.5);
+        rela_page_text(c, g->p->x_label, (a->from + a->to) / 2, a == &g->x ? g->y.from + 34 : 0,
+                       0.5);
         return;
     }
     cairo_save(c);
     cairo_translate(c, 14, (a->from + a->to) / 2);
     cairo_rotate(c, -1.57079632679489661923);
-    text_at(c, g->p->y_label, 0, 0, 0.5);
+    rela_page_text(c, g->p->y_label, 0, 0, 0.5);
     cairo_restore(c);
 }
 
-static void set_style(cairo_t *c, size_t i)
+static void set_style(cairo_t *c, const rela_plot *p, size_t i)
 {
     static const double DASHES[][2] = { { 0, 0 }, { 7, 3 }, { 2, 2 } };
-    const double *colour = COLOURS[i % N_COLOURS], *dash = DASHES[i % 3];
-    cairo_set_source_rgb(c, colour[0], colour[1], colour[2]);
+    const rela_style style = p->styles ? p->styles[i] : (rela_style){ (int)i, (int)(i % 3) };
+    const double *dash = DASHES[style.dash % 3];
+    rela_page_colour(c, (size_t)style.colour);
     cairo_set_dash(c, dash, dash[0] > 0 ? 2 : 0, 0);
     cairo_set_line_width(c, 1.6);
 }
@@ -250,7 +247,7 @@ static void draw_series(const page *g, size_t i)
 {
     const rela_series *s = &g->p->series[i];
     bool pen_down = false;
-    set_style(g->c, i);
+    set_style(g->c, g->p, i);
     for (size_t j = 0; j < s->n; j++) {
         const bool good = isfinite(s->x[j]) && usable(&g->y, s->y[j]);
         if (good && pen_down)
@@ -290,24 +287,58 @@ static void draw_legend(const page *g)
     for (size_t i = 0; i < g->p->n_series; i++) {
         if (!g->p->series[i].label)
             continue;
-        set_style(g->c, i);
+        set_style(g->c, g->p, i);
         cairo_move_to(g->c, left, y + 6);
         cairo_line_to(g->c, left + 28, y + 6);
         cairo_stroke(g->c);
         cairo_set_dash(g->c, NULL, 0, 0);
         cairo_set_source_rgb(g->c, 0, 0, 0);
-        text_at(g->c, g->p->series[i].label, left + 34, y + 10, 0);
+        rela_page_text(g->c, g->p->series[i].label, left + 34, y + 10, 0);
         y += 15;
     }
 }
 
-/* align: 0 left, 0.5 centre, 1 right of x. */
-static void text_at(cairo_t *c, const char *s, double x, double y, double align)
+/* Entries side by side, as many lines as they need. */
+static void draw_legend_below(cairo_t *c, const rela_plot *p, double w, double y)
 {
-    cairo_text_extents_t e;
-    if (!s)
-        return;
-    cairo_text_extents(c, s, &e);
-    cairo_move_to(c, x - align * e.x_advance, y);
-    cairo_show_text(c, s);
+    double x = MARGIN_LEFT;
+    y += 4;
+    for (size_t i = 0; i < p->n_series; i++) {
+        if (!p->series[i].label)
+            continue;
+        const double wide = rela_page_text_width(c, p->series[i].label) + 56;
+        if (x > MARGIN_LEFT && x + wide > w) {
+            x = MARGIN_LEFT;
+            y += LEGEND_LINE;
+        }
+        set_style(c, p, i);
+        cairo_move_to(c, x, y);
+        cairo_line_to(c, x + 28, y);
+        cairo_stroke(c);
+        cairo_set_dash(c, NULL, 0, 0);
+        cairo_set_source_rgb(c, 0, 0, 0);
+        rela_page_text(c, p->series[i].label, x + 34, y + 4, 0);
+        x += wide;
+    }
+}
+
+/* Room for as many lines as the entries need. */
+static double legend_height(const rela_plot *p, double w)
+{
+    cairo_t *ruler = rela_page_ruler();
+    double x = MARGIN_LEFT;
+    size_t lines = 1;
+    for (size_t i = 0; ruler && i < p->n_series; i++) {
+        if (!p->series[i].label)
+            continue;
+        const double wide = rela_page_text_width(ruler, p->series[i].label) + 56;
+        if (x > MARGIN_LEFT && x + wide > w) {
+            x = MARGIN_LEFT;
+            lines++;
+        }
+        x += wide;
+    }
+    if (ruler)
+        cairo_destroy(ruler);
+    return LEGEND_LINE * (double)lines + 6;
 }

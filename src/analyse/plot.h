@@ -17,16 +17,26 @@ typedef struct rela_series {
     size_t n; /* points that are not finite break the line */
 } rela_series;
 
+typedef struct rela_style {
+    int colour; /* from 0 */
+    int dash;   /* 0: none, 1: dashed, 2: dotted */
+} rela_style;
+
 typedef struct rela_plot {
     const char *title, *x_label, *y_label;
     const rela_series *series;
+    const rela_style *styles; /* (n_series); NULL: by their numbers */
     size_t n_series;
     bool log_y;           /* values that are not positive are left out */
     bool markers;         /* a dot at every point */
     double width, height; /* points; 0: 480 x 320 */
+    bool whole_x;         /* ticks at whole numbers only */
+    double y_low, y_high; /* range of the axis, made larger if need be; both 0: that of the data */
 } rela_plot;
 
 /* RELA_ARG for another ending than .svg, .png, .pdf. */
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
+/* Several side by side, with the same series: one legend below all. */
+rela_status rela_plots_save(const rela_plot *plots, size_t n, const char *path, rela_error *err);
 
 #endif

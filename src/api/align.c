@@ -133,8 +133,7 @@ static void free_job(rela_align_job *j)
     for (int i = 0; j->lanes && i < j->n_lanes; i++)
         free_lane(&j->lanes[i]);
     rela_mem_free(j->lanes);
-    rela_mem_free(j->gold);
-    rela_mem_free(j->gold_lines);
+    rela_text_lines_free(&j->gold);
     rela_word_weights_free(&j->shown);
     for (int i = 0; i < 2; i++)
         rela_buffer_free(&j->words[i]);

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/api/align_choose.c - the heads with the lowest alignment error on lines with gold links. */
 #include "api/align_job.h"
-#include "base/file.h"
-#include "base/mem.h"
-
-static rela_status read_gold(rela_align_job *j, rela_error *err)
-{
-    size_t len = 0;
-    rela_status st = rela_file_read(&j->gold, &len, j->o.best_on, 0, err);
-    if (st != RELA_OK)
-        return st;
-    const char *at = j->gold, *end = at + len;
-    for (rela_span line; rela_next_line(&line, &at, end);) {
-        rela_span *lines = rela_mem_grow(j->gold_lines, &j->cap_gold, j->n_gold + 1, sizeof *lines);
-        if (!lines)
-            return rela_fail(err, RELA_NOMEM, "%s: no memory for its lines", j->o.best_on);
-        j->gold_lines = lines;
-        lines[j->n_gold++] = line;
-    }
-    return j->n_gold ? RELA_OK : rela_fail(err, RELA_FORMAT, "%s: no lines", j->o.best_on);
-}
 
 static rela_status parse_gold(const rela_align_job *j, rela_align_lane *l, int d, size_t i,
                               uint64_t line, rela_error *err)
@@ -30,7 +11,7 @@ static rela_status parse_gold(const rela_align_job *j, rela_align_lane *l, int d
                                   .check = 1,
                                   .n_src = p->src_map.n_words,
                                   .n_tgt = p->tgt_map.n_words };
-    const rela_span text = j->gold_lines[line - 1];
+    const rela_span text = j->gold.items[line - 1];
     return rela_fail_at(err, rela_links_parse(&l->gold[d][i], text.text, text.len, &form, err),
                         j->o.best_on, line);
 }
@@ -94,27 +75,29 @@ static void log_choice(const rela_align_job *j, int d, double aer)
     else
         rela_format_text(heads, sizeof heads, "layer %d, head %d", c->layer + 1, c->head + 1);
     rela_log_line(log, RELA_LOG_INFO, "%sbest on %s: %s, %s attention (AER %.1f on %zu pairs)",
-                  side, j->o.best_on, heads, way, 100 * aer, j->n_gold);
+                  side, j->o.best_on, heads, way, 100 * aer, j->gold.n);
 }
 
 rela_status rela_align_choose(rela_align_job *j, rela_error *err)
 {
     const char *const files[] = { j->o.src, j->o.tgt };
     uint64_t n = 0;
-    rela_status st = read_gold(j, err);
+    rela_status st = rela_text_lines_read(&j->gold, j->o.best_on, err);
+    if (st == RELA_OK && j->gold.n == 0)
+        st = rela_fail(err, RELA_FORMAT, "%s: no lines", j->o.best_on);
     const rela_steps steps = { .files = files,
                                .n_files = 2,
                                .n_threads = j->n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,
-                               .limit = j->n_gold,
+                               .limit = j->gold.n,
                                .work = score_block,
                                .done = nothing,
                                .ctx = j };
     if (st == RELA_OK)
         st = rela_steps_run(&n, &steps, err);
-    if (st == RELA_OK && n < j->n_gold)
+    if (st == RELA_OK && n < j->gold.n)
         st = rela_fail(err, RELA_FORMAT, "%s has %zu lines but %s has %llu", j->o.best_on,
-                       j->n_gold, j->o.src, (unsigned long long)n);
+                       j->gold.n, j->o.src, (unsigned long long)n);
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_head_aer *sum = &j->lanes[0].aer[d];
         for (int i = 1; i < j->n_lanes; i++)
@@ -123,6 +106,6 @@ rela_status rela_align_choose(rela_align_job *j, rela_error *err)
         *(d ? &j->report.reverse_aer : &j->report.aer) = rela_head_aer_get(sum, j->choice[d]);
         log_choice(j, d, rela_head_aer_get(sum, j->choice[d]));
     }
-    j->report.dev_pairs = j->n_gold;
+    j->report.dev_pairs = j->gold.n;
     return st;
 }

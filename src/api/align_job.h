@@ -6,6 +6,7 @@
 #include "analyse/headaer.h"
 #include "api/session.h"
 #include "base/steps.h"
+#include "base/textlines.h"
 #include "rela/analyse.h"
 
 enum { RELA_ALIGN_ROWS = 32, RELA_ALIGN_DIRECTIONS = 2 };
@@ -33,10 +34,7 @@ typedef struct rela_align_job {
     rela_align_report report;
     int (*tell)(void *ctx, const rela_aligned *line);
     void *ctx;
-    /* gold */
-    char *gold;
-    rela_span *gold_lines;
-    size_t n_gold, cap_gold;
+    rela_text_lines gold;
     /* options.only */
     rela_buffer words[2];
     rela_word_weights shown;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_plot.c - figures of every format are written whole, or not at all. */
+#include "analyse/bars.h"
+#include "analyse/heatmap.h"
 #include "analyse/plot.h"
 #include "base/fault.h"
 #include "base/file.h"
@@ -82,6 +84,36 @@ static void empty_and_flat_data_can_be_drawn(void **state)
     }
 }
 
+static void panels_bars_and_maps_of_anything_can_be_drawn(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "one", "zwei", "<&> \xC3\xA4" };
+    static const double VALUES[] = { 0, 0, 0, 1, 0.5, NAN, 3, -1, 2 };
+    static const rela_style STYLES[] = { { 0, 1 }, { 9, 2 } };
+    const rela_plot panels[] = {
+        { .series = SERIES, .styles = STYLES, .n_series = 2, .whole_x = true, .y_high = 20 },
+        { .series = SERIES, .n_series = 2 }
+    };
+    const rela_bars bars[] = { { "t", "y", NAMES, NAMES, 3, 3, VALUES, 1 },
+                               { NULL, NULL, NULL, NULL, 0, 0, NULL, 0 } };
+    const rela_heatmap maps[] = { { "null row", NAMES, NAMES, 3, 3, VALUES, .null_rows = true },
+                                  { "numbers", NAMES, NAMES, 3, 3, VALUES, .numbers = true,
+                                    .high = 1 },
+                                  { .title = NULL } };
+    static const char *const FILES[] = { "d.svg", "d.png", "d.pdf" };
+    for (size_t i = 0; i < 3; i++) {
+        char path[SCRATCH_PATH];
+        rela_error err = { RELA_OK, "" };
+        path_of(path, sizeof path, FILES[i]);
+        CHECK_OK(rela_plots_save(panels, 2, path, &err), err);
+        for (size_t k = 0; k < 2; k++)
+            CHECK_OK(rela_bars_save(&bars[k], path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps, 3, 2, "caption", path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps + 2, 1, 2, NULL, path, &err), err);
+        (void)unlink(path);
+    }
+}
+
 static void a_failing_disk_leaves_nothing(void **state)
 {
     (void)state;
@@ -106,6 +138,7 @@ int main(void)
         cmocka_unit_test(every_format_is_recognised_by_its_name),
         cmocka_unit_test(another_ending_is_refused),
         cmocka_unit_test(empty_and_flat_data_can_be_drawn),
+        cmocka_unit_test(panels_bars_and_maps_of_anything_can_be_drawn),
         cmocka_unit_test(a_failing_disk_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_analyse.c - rela analyse: what the attention of models does, as tables and figures. */
+#include "models.h"
+
+#include "rela/analyse.h"
+
+#include <string.h>
+
+typedef struct analyse_options {
+    const char *src, *tgt, *gold, *tags, *out, *dump;
+    int64_t gold_base, limit, example, layer;
+    bool gold_reverse, skip_end;
+    rela_list names, compare;
+} analyse_options;
+
+#define AT(member) offsetof(analyse_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "where tables, figures and the report go" },
+    { "compare", 0, RELA_OPTION_LIST, AT(compare), 0, 0, NULL, "MODEL2", "a further model, side by side with the first; as if it were an operand" },
+    { "names", 0, RELA_OPTION_LIST, AT(names), 0, 0, NULL, "NAME", "name of a model in tables and figures, once for each [from its path]" },
+    { "gold", 0, RELA_OPTION_FILE, AT(gold), 0, 0, NULL, "FILE", "gold links of the first lines, for alignment errors" },
+    { "gold-base", 0, RELA_OPTION_INT, AT(gold_base), 0, 1, "0", "0|1", "number of the first word in the gold links" },
+    { "gold-reverse", 0, RELA_OPTION_FLAG, AT(gold_reverse), 0, 0, NULL, NULL, "gold links have the target word first" },
+    { "tags", 0, RELA_OPTION_FILE, AT(tags), 0, 0, NULL, "FILE", "parts of speech of the target words, line by line" },
+    { "dump", 0, RELA_OPTION_FILE, AT(dump), 0, 0, NULL, "FILE", "write all attention of the first model to a .npz file" },
+    { "limit", 'n', RELA_OPTION_INT, AT(limit), 0, 1e9, "0", "N", "only the first N pairs; 0: all" },
+    { "example", 0, RELA_OPTION_INT, AT(example), 0, 1e9, "0", "LINE", "line whose attention is drawn; 0: the first of medium length" },
+    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer that is drawn, from 1; 0: the one with most null rows" },
+    { "skip-end", 0, RELA_OPTION_FLAG, AT(skip_end), 0, 0, NULL, NULL, "null rates without the query that predicts the end" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+enum { NAME_SIZE = 64 };
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_analyse[] = {
+    { .name = "analyse",
+      .alias = "analyze",
+      .summary = "measure and draw what the attention of models does",
+      .operands = "MODEL...",
+      .min_operands = 1,
+      .max_operands = RELA_CLI_MODELS_MAX,
+      .description =
+          "Runs the pairs through each model, teacher forced, and writes to --out: analysis.json,\n"
+          "heads.tsv, layers.tsv, models.tsv (tags.tsv), figures as SVG, PNG and PDF, and\n"
+          "report.html with all of it. Measured are sparsity, null rate on the text and with\n"
+          "permuted targets (--seed), head diversity, alignment errors against --gold, and null\n"
+          "rates by part of speech with --tags. Several models are put side by side.",
+      .examples = "rela analyse run/model.rela --src test.en --tgt test.de --out analysis\n"
+                  "rela analyse softmax/model.rela rela-g/model.rela --src dev.de --tgt dev.en \\\n"
+                  "    --gold dev.align --out both",
+      .options = OPTIONS,
+      .options_size = sizeof(analyse_options),
+      .run = run },
+    { .name = NULL },
+};
+
+typedef struct screen {
+    rela_cli *cli;
+    rela_progress bar;
+    bool started;
+} screen;
+
+static int tell(void *ctx, uint64_t done, uint64_t total);
+static void name_of(char *out, const char *path);
+static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buffer *json,
+                         rela_error *err);
+
+static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options *o,
+                        rela_error *err)
+{
+    if (!o->src || !o->tgt || !o->out)
+        return rela_fail(err, RELA_ARG, "--src, --tgt and --out are needed");
+    if (o->names.n && o->names.n != cli->operands.n + o->compare.n)
+        return rela_fail(err, RELA_ARG, "%zu names for %zu models", o->names.n,
+                         cli->operands.n + o->compare.n);
+    const rela_status st = rela_cli_models_load(m, cli, cli->operands.items, cli->operands.n, err);
+    return st == RELA_OK ? rela_cli_models_load(m, cli, o->compare.items, o->compare.n, err) : st;
+}
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    const analyse_options *o = options;
+    static char texts[RELA_CLI_MODELS_MAX][NAME_SIZE];
+    const rela_model *models[RELA_CLI_MODELS_MAX];
+    const char *names[RELA_CLI_MODELS_MAX];
+    rela_cli_models m = { .runtime = NULL };
+    screen s = { .cli = cli };
+    rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
+    rela_status st = load(&m, cli, o, err);
+    for (size_t i = 0; i < m.n && st == RELA_OK; i++) {
+        const size_t given = cli->operands.n;
+        models[i] = m.models[i];
+        name_of(texts[i], i < given ? cli->operands.items[i] : o->compare.items[i - given]);
+        names[i] = o->names.n ? o->names.items[i] : texts[i];
+    }
+    if (st == RELA_OK) {
+        rela_analyse_options a;
+        rela_analyse_options_init(&a, sizeof a);
+        a.src = o->src;
+        a.tgt = o->tgt;
+        a.gold = o->gold;
+        a.gold_base = (int32_t)o->gold_base;
+        a.gold_reverse = o->gold_reverse;
+        a.tags = o->tags;
+        a.out = o->out;
+        a.dump = o->dump;
+        a.seed = (uint64_t)cli->common.seed;
+        a.limit = (uint64_t)o->limit;
+        a.example = (uint64_t)o->example;
+        a.layer = (int32_t)o->layer - 1;
+        a.skip_end = o->skip_end;
+        a.names = names;
+        a.progress = tell;
+        a.progress_ctx = &s;
+        st = rela_analyse(&table, &json, models, m.n, &a, err);
+    }
+    if (st == RELA_OK)
+        st = print(cli, &table, &json, err);
+    rela_buffer_free(&table);
+    rela_buffer_free(&json);
+    rela_cli_models_close(&m);
+    return st;
+}
+
+static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buffer *json,
+                         rela_error *err)
+{
+    return rela_cli_print(cli->common.json ? json : table, err);
+}
+
+static int tell(void *ctx, uint64_t done, uint64_t total)
+{
+    screen *s = ctx;
+    if (!s->started) {
+        rela_cli_progress(s->cli, &s->bar, "analysing", "pairs", total);
+        rela_progress_start(&s->bar, 0);
+        s->started = true;
+    }
+    if (done < total)
+        rela_progress_update(&s->bar, done, NULL);
+    else if (s->bar.drawn)
+        rela_progress_finish(&s->bar, done, NULL);
+    return 0;
+}
+
+/* "runs/rela-g/model.rela" is rela-g, "big.rela" is big. */
+static void name_of(char *out, const char *path)
+{
+    const char *end = path + strlen(path), *slash = strrchr(path, '/');
+    const char *start = slash ? slash + 1 : path;
+    if (slash && slash > path &&
+        (strcmp(start, "model.rela") == 0 || strcmp(start, "best.rela") == 0)) {
+        end = slash;
+        start = slash;
+        while (start > path && start[-1] != '/')
+            start--;
+    } else if (end - start > 5 && strcmp(end - 5, ".rela") == 0) {
+        end -= 5;
+    }
+    rela_format_text(out, NAME_SIZE, "%.*s", (int)(end - start), start);
+}

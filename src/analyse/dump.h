@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/dump.h - every attention row of every pair as sparse rows in one .npz file, from
+ * which all figures can be worked out again. docs/formats.md describes it.
+ *
+ * Blocks are filled on any thread and written one after the other. */
+#ifndef RELA_ANALYSE_DUMP_H
+#define RELA_ANALYSE_DUMP_H
+
+#include "analyse/watch.h"
+
+/* Rows of some pairs. All zero is empty. */
+typedef struct rela_dump_block {
+    rela_buffer rows;    /* (n, 6) int32: pair, place, layer, head, query, n_keys */
+    rela_buffer counts;  /* (n) int64: keys with weight */
+    rela_buffer indices; /* int32 */
+    rela_buffer weights; /* float32 */
+    rela_buffer text;    /* tokens of the pairs */
+} rela_dump_block;
+
+typedef struct rela_dump rela_dump;
+
+void rela_dump_block_clear(rela_dump_block *b);
+void rela_dump_block_free(rela_dump_block *b);
+/* number: of the pair in the corpus, from 0. */
+rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t number,
+                          rela_error *err);
+/* The tokens of a pair: source, tab, target, line end; an empty line for one that was not run. */
+rela_status rela_dump_tokens(rela_dump_block *b, const rela_watched *p,
+                             const rela_pipeline *pipeline, rela_error *err);
+
+rela_status rela_dump_open(rela_dump **out, const char *path, rela_error *err);
+rela_status rela_dump_write(rela_dump *d, rela_dump_block *b, rela_error *err);
+rela_status rela_dump_commit(rela_dump *d, rela_error *err); /* ends its life */
+void rela_dump_abort(rela_dump *d);                          /* NULL is fine */
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/findings.h - all that an analysis of some models on one text has found, and the forms
+ * in which it is told: JSON, tables, figures, one page for the browser. */
+#ifndef RELA_ANALYSE_FINDINGS_H
+#define RELA_ANALYSE_FINDINGS_H
+
+#include "analyse/headaer.h"
+#include "analyse/measures.h"
+#include "analyse/tagnull.h"
+
+/* Cross attention of one layer on one pair, to be drawn. */
+typedef struct rela_example {
+    uint64_t line; /* 0: there is none */
+    size_t layer, heads, n_q, n_k;
+    double *w;                    /* (heads, n_q, n_k) */
+    const char **rows, **columns; /* tokens; the texts are lent */
+} rela_example;
+
+void rela_example_free(rela_example *e);
+
+typedef struct rela_findings {
+    const char *name;
+    const rela_config *config;
+    rela_measures text, twin; /* twin: the same sources, targets permuted */
+    rela_head_aer aer;        /* sums NULL: no gold links */
+    rela_tag_null tags;       /* cells NULL: no tags */
+    rela_example example, example_twin;
+    double *pair_null[2]; /* (lines) mean null rate of the cross attention; -1: not run */
+    double auc;           /* of telling text from twin by it; 0.5: cannot be told */
+    uint64_t pairs;       /* that were run */
+    uint64_t empty, too_long, untagged;
+} rela_findings;
+
+typedef struct rela_analysis {
+    rela_findings *models;
+    size_t n;
+    const rela_map *tag_names;
+    const char *src, *tgt;
+    uint64_t seed, lines;
+    bool skip_end;
+} rela_analysis;
+
+void rela_findings_deinit(rela_findings *f);
+
+/* Area under the ROC curve: how often a value of b is above one of a, halves for equals. Negative
+ * values are left out; both arrays are sorted. */
+double rela_auc(double *a, size_t n_a, double *b, size_t n_b);
+
+/* Mean over all heads of a type. */
+double rela_mean_over_heads(const rela_measures *m, rela_attn_type type,
+                            double (*figure)(const rela_head_sums *s));
+double rela_mean_js(const rela_measures *m, rela_attn_type type, size_t tau);
+/* Means over layers: of the layer attention (AoL), of the best head of each (AoH); 0..1. */
+double rela_mean_aer(const rela_head_aer *a, bool best_head, bool shift);
+const char *rela_place_name(rela_attn_type t); /* "encoder", "decoder", "cross" */
+
+rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err);
+rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+/* heads.tsv, layers.tsv, models.tsv and, with tags, tags.tsv */
+rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err);
+
+/* A figure that was drawn: dir/stem.svg, .png, .pdf. */
+typedef struct rela_figure {
+    char stem[64];
+    const char *title, *text; /* lent */
+} rela_figure;
+
+enum { RELA_FIGURES_MAX = 256 };
+
+rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *dir,
+                                  const rela_analysis *a, rela_error *err);
+/* dir/report.html with the figures inside. */
+rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
+                               size_t n, rela_error *err);
+
+#endif

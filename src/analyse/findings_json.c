@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/findings_json.c - an analysis as one JSON object; docs/analyse.md lists its keys. */
+#include "analyse/findings.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
+static json_t *place_json(const rela_findings *f, rela_attn_type t);
+static json_t *layer_json(const rela_findings *f, rela_attn_type t, size_t layer);
+static json_t *aer_json(const rela_head_aer *a);
+static json_t *tags_json(const rela_tag_null *t, const rela_map *names);
+static json_t *heads_json(const rela_head_sums *heads, size_t n,
+                          double (*figure)(const rela_head_sums *s));
+
+rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    json_t *root = json_object(), *models = json_array();
+    json_object_set_new(root, "version", json_integer(1));
+    json_object_set_new(root, "lines", json_integer((json_int_t)a->lines));
+    json_object_set_new(root, "seed", json_integer((json_int_t)a->seed));
+    json_object_set_new(root, "end_row_counted", json_boolean(!a->skip_end));
+    json_object_set_new(root, "logarithm", json_string("natural"));
+    for (size_t i = 0; i < a->n; i++)
+        json_array_append_new(models, model_json(&a->models[i], a->tag_names));
+    json_object_set_new(root, "models", models);
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    if (!text)
+        return rela_fail(err, RELA_NOMEM, "no memory for the analysis");
+    rela_status st = rela_buffer_append(out, text, strlen(text), err);
+    free(text); /* NOLINT: jansson's own */
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
+{
+    json_t *m = json_object(), *kinds = json_object(), *places = json_object();
+    json_object_set_new(m, "name", json_string(f->name));
+    json_object_set_new(m, "pairs", json_integer((json_int_t)f->pairs));
+    json_object_set_new(m, "empty", json_integer((json_int_t)f->empty));
+    json_object_set_new(m, "too_long", json_integer((json_int_t)f->too_long));
+    for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
+        const rela_attn_type type = (rela_attn_type)t;
+        json_object_set_new(kinds, rela_place_name(type), json_string(f->config->kind[t]->name));
+        json_object_set_new(places, rela_place_name(type), place_json(f, type));
+    }
+    json_object_set_new(m, "attention", kinds);
+    json_object_set_new(m, "places", places);
+    json_object_set_new(m, "auc_text_permuted", json_real(f->auc));
+    if (f->aer.sums)
+        json_object_set_new(m, "aer", aer_json(&f->aer));
+    if (f->tags.cells) {
+        json_object_set_new(m, "untagged", json_integer((json_int_t)f->untagged));
+        json_object_set_new(m, "tags", tags_json(&f->tags, tag_names));
+    }
+    return m;
+}
+
+static json_t *place_json(const rela_findings *f, rela_attn_type t)
+{
+    const rela_measures *m = &f->text;
+    json_t *place = json_object(), *layers = json_array(), *js = json_object();
+    json_object_set_new(place, "sparsity",
+                        json_real(rela_mean_over_heads(m, t, rela_sparsity_micro)));
+    json_object_set_new(place, "sparsity_macro",
+                        json_real(rela_mean_over_heads(m, t, rela_sparsity_macro)));
+    json_object_set_new(place, "null_rate", json_real(rela_mean_over_heads(m, t, rela_null_micro)));
+    json_object_set_new(place, "null_rate_permuted",
+                        json_real(rela_mean_over_heads(&f->twin, t, rela_null_micro)));
+    for (size_t k = 0; k < RELA_TAUS; k++) {
+        char name[16];
+        rela_format_text(name, sizeof name, "%g", rela_taus[k]);
+        json_object_set_new(js, name, json_real(rela_mean_js(m, t, k)));
+    }
+    json_object_set_new(place, "diversity", js);
+    for (size_t i = 0; i < m->layers[t]; i++)
+        json_array_append_new(layers, layer_json(f, t, i));
+    json_object_set_new(place, "layers", layers);
+    return place;
+}
+
+static json_t *layer_json(const rela_findings *f, rela_attn_type t, size_t layer)
+{
+    const rela_measures *m = &f->text;
+    const rela_head_sums *heads = m->head[t] + layer * m->heads;
+    const rela_head_sums *twins = f->twin.head[t] + layer * m->heads;
+    const rela_layer_sums *sums = &m->layer[t][layer];
+    const rela_spread null = rela_spread_over_heads(m, t, layer, rela_null_micro);
+    const rela_spread twin = rela_spread_over_heads(&f->twin, t, layer, rela_null_micro);
+    json_t *l = json_object(), *js = json_array();
+    json_object_set_new(l, "layer", json_integer((json_int_t)layer + 1));
+    json_object_set_new(l, "sparsity",
+                        json_real(rela_spread_over_heads(m, t, layer, rela_sparsity_micro).mean));
+    json_object_set_new(l, "sparsity_macro",
+                        json_real(rela_spread_over_heads(m, t, layer, rela_sparsity_macro).mean));
+    json_object_set_new(l, "null_rate", json_real(null.mean));
+    json_object_set_new(l, "null_rate_variance", json_real(null.variance));
+    json_object_set_new(l, "null_rate_permuted", json_real(twin.mean));
+    json_object_set_new(l, "null_rate_permuted_variance", json_real(twin.variance));
+    json_object_set_new(l, "null_rate_of_mean",
+                        json_real(sums->rows ? (double)sums->null_rows / (double)sums->rows : 0));
+    for (size_t k = 0; k < RELA_TAUS; k++)
+        json_array_append_new(js, json_real(rela_layer_js(sums, k)));
+    json_object_set_new(l, "diversity", js);
+    json_object_set_new(l, "head_sparsity", heads_json(heads, m->heads, rela_sparsity_micro));
+    json_object_set_new(l, "head_null_rate", heads_json(heads, m->heads, rela_null_micro));
+    json_object_set_new(l, "head_null_rate_permuted", heads_json(twins, m->heads, rela_null_micro));
+    return l;
+}
+
+static json_t *heads_json(const rela_head_sums *heads, size_t n,
+                          double (*figure)(const rela_head_sums *s))
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < n; k++)
+        json_array_append_new(list, json_real(figure(&heads[k])));
+    return list;
+}
+
+static json_t *aer_json(const rela_head_aer *a)
+{
+    static const char *const WAYS[] = { "normal", "shifted" };
+    json_t *all = json_object();
+    json_object_set_new(all, "pairs", json_integer((json_int_t)a->pairs));
+    for (int shift = 0; shift < 2; shift++) {
+        json_t *way = json_object(), *layers = json_array();
+        const rela_head_choice mean = { RELA_HEAD_MEAN, RELA_HEAD_MEAN, shift == 1 };
+        json_object_set_new(way, "AoL", json_real(100 * rela_mean_aer(a, false, shift == 1)));
+        json_object_set_new(way, "AoH", json_real(100 * rela_mean_aer(a, true, shift == 1)));
+        json_object_set_new(way, "all_layers", json_real(100 * rela_head_aer_get(a, mean)));
+        for (size_t i = 0; i < a->layers; i++) {
+            json_t *l = json_object(), *heads = json_array();
+            const rela_head_choice layer = { (int32_t)i, RELA_HEAD_MEAN, shift == 1 };
+            const rela_head_choice best = rela_head_aer_best_of(a, i, shift == 1);
+            json_object_set_new(l, "layer", json_integer((json_int_t)i + 1));
+            json_object_set_new(l, "mean_of_heads", json_real(100 * rela_head_aer_get(a, layer)));
+            json_object_set_new(l, "best_head", json_integer(best.head + 1));
+            json_object_set_new(l, "best", json_real(100 * rela_head_aer_get(a, best)));
+            for (size_t k = 0; k < a->heads; k++) {
+                const rela_head_choice c = { (int32_t)i, (int32_t)k, shift == 1 };
+                json_array_append_new(heads, json_real(100 * rela_head_aer_get(a, c)));
+            }
+            json_object_set_new(l, "heads", heads);
+            json_array_append_new(layers, l);
+        }
+        json_object_set_new(way, "layers", layers);
+        json_object_set_new(all, WAYS[shift], way);
+    }
+    return all;
+}
+
+static json_t *tags_json(const rela_tag_null *t, const rela_map *names)
+{
+    json_t *all = json_object();
+    for (size_t tag = 0; tag < t->n_tags; tag++) {
+        const rela_span name = rela_map_key(names, (uint32_t)tag);
+        json_t *one = json_object(), *layers = json_array();
+        json_object_set_new(one, "queries", json_integer((json_int_t)t->cells[tag].rows));
+        for (size_t i = 0; i < t->layers; i++) {
+            json_t *heads = json_array();
+            for (size_t k = 0; k < t->heads; k++) {
+                const rela_tag_sums *c = &t->cells[(i * t->heads + k) * t->n_tags + tag];
+                json_array_append_new(
+                    heads, json_real(c->rows ? (double)c->null_rows / (double)c->rows : 0));
+            }
+            json_array_append_new(layers, heads);
+        }
+        json_object_set_new(one, "null_rate", layers);
+        char key[64];
+        rela_format_text(key, sizeof key, "%.*s", (int)(name.len < 60 ? name.len : 60), name.text);
+        json_object_set_new(all, key, one);
+    }
+    return all;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/findings_tsv.c - an analysis as tables that a spreadsheet reads. */
+#include "analyse/findings.h"
+
+#include "base/file.h"
+
+static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+
+rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err)
+{
+    static const struct {
+        const char *name;
+        rela_status (*fill)(rela_buffer *out, const rela_analysis *a, rela_error *err);
+    } TABLES[] = { { "heads", heads_table },
+                   { "layers", layers_table },
+                   { "models", models_table },
+                   { "tags", tags_table } };
+    rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < (a->tag_names ? 4 : 3) && st == RELA_OK; i++) {
+        rela_buffer_clear(&text);
+        rela_buffer_clear(&path);
+        st = rela_buffer_printf(&path, err, "%s/%s.tsv", dir, TABLES[i].name);
+        if (st == RELA_OK)
+            st = TABLES[i].fill(&text, a, err);
+        if (st == RELA_OK)
+            st = rela_file_write(path.data, text.data, text.len, err);
+    }
+    rela_buffer_free(&text);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(
+        out,
+        "model\tplace\tlayer\thead\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_macro\t"
+        "null_rate_permuted\taer\taer_shifted\n",
+        err);
+    for (size_t i = 0; i < a->n; i++)
+        for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
+            const rela_findings *f = &a->models[i];
+            const rela_measures *m = &f->text;
+            for (size_t k = 0; k < m->layers[t] * m->heads && st == RELA_OK; k++) {
+                const rela_head_sums *s = &m->head[t][k];
+                const int32_t layer = (int32_t)(k / m->heads), head = (int32_t)(k % m->heads);
+                st = rela_buffer_printf(out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t",
+                                        f->name, rela_place_name((rela_attn_type)t), layer + 1,
+                                        head + 1, rela_sparsity_micro(s), rela_sparsity_macro(s),
+                                        rela_null_micro(s), rela_null_macro(s),
+                                        rela_null_micro(&f->twin.head[t][k]));
+                if (st == RELA_OK && f->aer.sums && t == RELA_ATTN_CROSS)
+                    st = rela_buffer_printf(
+                        out, err, "%.2f\t%.2f\n",
+                        100 * rela_head_aer_get(&f->aer, (rela_head_choice){ layer, head, false }),
+                        100 * rela_head_aer_get(&f->aer, (rela_head_choice){ layer, head, true }));
+                else if (st == RELA_OK)
+                    st = rela_buffer_append_text(out, "\t\n", err);
+            }
+        }
+    return st;
+}
+
+static rela_status append_aer(rela_buffer *out, const rela_head_aer *a, size_t layer,
+                              rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (int shift = 0; shift < 2 && st == RELA_OK; shift++) {
+        const rela_head_choice mean = { (int32_t)layer, RELA_HEAD_MEAN, shift == 1 };
+        const rela_head_choice best = rela_head_aer_best_of(a, layer, shift == 1);
+        st = rela_buffer_printf(out, err, "\t%.2f\t%d\t%.2f", 100 * rela_head_aer_get(a, mean),
+                                best.head + 1, 100 * rela_head_aer_get(a, best));
+    }
+    return st;
+}
+
+static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(
+        out,
+        "model\tplace\tlayer\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_variance\t"
+        "null_rate_permuted\tnull_rate_permuted_variance\tdiversity_1\tdiversity_0.5\t"
+        "diversity_0.25\tdiversity_0.1\taer_layer\tbest_head\taer_best\taer_layer_shifted\t"
+        "best_head_shifted\taer_best_shifted\n",
+        err);
+    for (size_t i = 0; i < a->n; i++)
+        for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
+            const rela_findings *f = &a->models[i];
+            const rela_attn_type type = (rela_attn_type)t;
+            for (size_t k = 0; k < f->text.layers[t] && st == RELA_OK; k++) {
+                const rela_spread null = rela_spread_over_heads(&f->text, type, k, rela_null_micro);
+                const rela_spread twin = rela_spread_over_heads(&f->twin, type, k, rela_null_micro);
+                st = rela_buffer_printf(
+                    out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
+                    rela_place_name(type), k + 1,
+                    rela_spread_over_heads(&f->text, type, k, rela_sparsity_micro).mean,
+                    rela_spread_over_heads(&f->text, type, k, rela_sparsity_macro).mean, null.mean,
+                    null.variance, twin.mean, twin.variance);
+                for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
+                    st = rela_buffer_printf(out, err, "\t%.6f",
+                                            rela_layer_js(&f->text.layer[t][k], tau));
+                if (st == RELA_OK && f->aer.sums && type == RELA_ATTN_CROSS)
+                    st = append_aer(out, &f->aer, k, err);
+                else if (st == RELA_OK)
+                    st = rela_buffer_append_text(out, "\t\t\t\t\t\t", err);
+                if (st == RELA_OK)
+                    st = rela_buffer_append_char(out, '\n', err);
+            }
+        }
+    return st;
+}
+
+static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(
+        out,
+        "model\tplace\tattention\tpairs\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_permuted\t"
+        "diversity_1\tdiversity_0.5\tdiversity_0.25\tdiversity_0.1\tauc_permuted\tAoL\tAoH\t"
+        "AoL_shifted\tAoH_shifted\n",
+        err);
+    for (size_t i = 0; i < a->n; i++)
+        for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++) {
+            const rela_findings *f = &a->models[i];
+            const rela_attn_type type = (rela_attn_type)t;
+            st = rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
+                                    rela_place_name(type), f->config->kind[t]->name,
+                                    (unsigned long long)f->pairs,
+                                    rela_mean_over_heads(&f->text, type, rela_sparsity_micro),
+                                    rela_mean_over_heads(&f->text, type, rela_sparsity_macro),
+                                    rela_mean_over_heads(&f->text, type, rela_null_micro),
+                                    rela_mean_over_heads(&f->twin, type, rela_null_micro));
+            for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
+                st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, type, tau));
+            if (st == RELA_OK && type == RELA_ATTN_CROSS)
+                st = rela_buffer_printf(out, err, "\t%.6f", f->auc);
+            else if (st == RELA_OK)
+                st = rela_buffer_append_char(out, '\t', err);
+            for (int k = 0; k < 4 && st == RELA_OK; k++)
+                st = f->aer.sums && type == RELA_ATTN_CROSS
+                         ? rela_buffer_printf(out, err, "\t%.2f",
+                                              100 * rela_mean_aer(&f->aer, k % 2 == 1, k > 1))
+                         : rela_buffer_append_char(out, '\t', err);
+            if (st == RELA_OK)
+                st = rela_buffer_append_char(out, '\n', err);
+        }
+    return st;
+}
+
+static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st =
+        rela_buffer_append_text(out, "model\tlayer\thead\tafter\tqueries\tnull_rate\n", err);
+    for (size_t i = 0; i < a->n; i++) {
+        const rela_tag_null *t = &a->models[i].tags;
+        for (size_t k = 0; k < t->layers * t->heads; k++)
+            for (size_t tag = 0; tag < t->n_tags && st == RELA_OK; tag++) {
+                const rela_span name = rela_map_key(a->tag_names, (uint32_t)tag);
+                const rela_tag_sums *c = &t->cells[k * t->n_tags + tag];
+                st = rela_buffer_printf(out, err, "%s\t%zu\t%zu\t%.*s\t%llu\t%.6f\n",
+                                        a->models[i].name, k / t->heads + 1, k % t->heads + 1,
+                                        (int)name.len, name.text, (unsigned long long)c->rows,
+                                        c->rows ? (double)c->null_rows / (double)c->rows : 0);
+            }
+    }
+    return st;
+}

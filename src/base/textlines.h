@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/textlines.h - all lines of a file in memory, for those who must go back and forth. */
+#ifndef RELA_BASE_TEXTLINES_H
+#define RELA_BASE_TEXTLINES_H
+
+#include "base/str.h"
+
+/* All zero is empty. */
+typedef struct rela_text_lines {
+    rela_span *items; /* without line ends; lent until it is freed */
+    size_t n;
+    /* private */
+    char *text;
+    size_t cap;
+} rela_text_lines;
+
+rela_status rela_text_lines_read(rela_text_lines *l, const char *path, rela_error *err);
+void rela_text_lines_free(rela_text_lines *l);
+
+#endif

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# rela analyse: everything it promises is written, the same for any number of threads; several models
+# side by side; bad text, gold, tags and options with exit code and message.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+
+awk 'BEGIN {
+    srand(4)
+    for (i = 0; i < 300; i++) {
+        n = 3 + int(rand() * 5)
+        line = ""; gold = ""; tags = ""
+        for (j = 0; j < n; j++) {
+            w = int(rand() * 20)
+            line = line (j ? " " : "") "w" w
+            gold = gold (j ? " " : "") j "-" j
+            tags = tags (j ? " " : "") (w % 2 ? "ODD" : "EVEN")
+        }
+        print line > "text"
+        print gold > "all.gold"
+        print tags > "all.tags"
+    }
+}'
+for kind in rela-g softmax; do
+    "$RELA" train --quiet --preset demo --attention $kind --merges 0 --width 32 --ffn 64 --heads 4 \
+        --enc-layers 1 --dec-layers 2 --updates 40 --batch-tokens 256 --save-every 40 --average 1 \
+        --train-src text --train-tgt text --out $kind --threads 2
+done
+head -n 70 text >a
+head -n 50 all.gold >gold
+head -n 70 all.tags >tags
+
+"$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --tags tags --out one --dump one.npz -q \
+    --threads 1 >table
+for line in sparsity 'null rate' 'null rate, permuted' 'head diversity' 'AER of layers'; do
+    grep -q "$line" table || fail "no $line in $(cat table)"
+done
+for file in analysis.json heads.tsv layers.tsv models.tsv tags.tsv report.html; do
+    [ -s one/$file ] || fail "no $file"
+done
+for stem in sparsity null-rate aer aer-means diversity null-heads-1 tags-1 maps-1 maps-permuted-1; do
+    for ending in svg png pdf; do
+        [ -s one/$stem.$ending ] || fail "no figure $stem.$ending"
+    done
+    grep -q "<svg" one/$stem.svg || fail "$stem.svg is no drawing"
+done
+[ "$(grep -c '<figure>' one/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' one/report.html) figures in the report"
+grep -q 'src=\|href="http' one/report.html && fail "the report needs other files"
+[ "$(head -c 2 one.npz)" = PK ] || fail "the dump is no archive"
+awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/heads.tsv | grep . && fail "heads.tsv"
+[ "$(wc -l <one/heads.tsv)" -eq 21 ] || fail "$(wc -l <one/heads.tsv) lines in heads.tsv"
+awk -F '\t' 'NF != 19' one/layers.tsv | grep . && fail "layers.tsv"
+cut -f 4 one/tags.tsv | sort -u | tr '\n' ' ' | grep -qx '(start) EVEN ODD after ' || fail "tags.tsv: $(head -n 3 one/tags.tsv)"
+
+# Threads change no byte; the seed only what is permuted.
+"$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --tags tags --out two --dump two.npz -q \
+    --threads 3 >/dev/null
+for file in analysis.json heads.tsv layers.tsv models.tsv tags.tsv report.html maps-1.png; do
+    cmp one/$file two/$file || fail "$file depends on the threads"
+done
+cmp one.npz two.npz || fail "the dump depends on the threads"
+"$RELA" analyse rela-g/model.rela --src a --tgt a --out three -q --seed 7 --json >json
+cmp json three/analysis.json || fail "--json prints something else"
+grep -q '"seed": 7' json || fail "the seed is not told"
+[ ! -e three/aer.svg ] && [ ! -e three/tags.tsv ] || fail "figures without data"
+
+# Side by side. Softmax has neither zeros nor null rows.
+"$RELA" analyse rela-g/model.rela --compare softmax/model.rela --src a --tgt a --gold gold --out both -q >table
+grep -q '^rela-g (70 pairs)' table && grep -q '^softmax (70 pairs)' table || fail "names: $(cat table)"
+awk -F '\t' '$1 == "softmax" && ($5 + $6 + $7 != 0)' both/models.tsv | grep . && fail "softmax has zeros"
+awk -F '\t' '$1 == "rela-g" && $2 == "cross" && $5 < 0.01' both/models.tsv | grep . && fail "rela-g has no zeros"
+[ -s both/maps-2.svg ] && [ -s both/null-heads-2.pdf ] || fail "no figures of the second model"
+"$RELA" analyse rela-g/model.rela softmax/model.rela --names A --names '<b>' --src a --tgt a --out named -q -n 20 >table
+grep -q '^<b> (20 pairs)' table || fail "given names: $(cat table)"
+grep -q '<b><b>' named/report.html && fail "names are not escaped"
+
+# Odd text: one word, empty and long lines, tags that do not fit.
+{ echo w1; echo; echo "w1 w2"; awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 "; print "" }'; } >odd
+{ echo ODD; echo; echo ODD; echo ODD; } >odd.tags
+"$RELA" analyse rela-g/model.rela --src odd --tgt odd --tags odd.tags --out odd.out >table 2>note || fail "odd text: $(cat note)"
+grep -q '(2 pairs)' table || fail "odd text: $(cat table)"
+grep -q 'line 4: longer than' note && grep -q '1 lines have another number of tags' note || fail "note: $(cat note)"
+
+model=rela-g/model.rela
+: >empty
+echo >blank
+printf '0-0\n0-99\n' >bad.gold
+refuses 3 "empty: no lines" analyse $model --src empty --tgt empty --out x
+refuses 3 "blank: no pair could be run" analyse $model --src blank --tgt blank --out x
+refuses 3 "a has 70 lines but text has 300" analyse $model --src a --tgt text --out x
+refuses 3 "a has 70 lines but all.gold has 300" analyse $model --src a --tgt a --gold all.gold --out x
+refuses 3 "a has 70 lines but gold has 50" analyse $model --src a --tgt a --tags gold --out x
+refuses 3 "bad.gold: line 2: " analyse $model --src a --tgt a --gold bad.gold --out x
+refuses 2 "no line 71" analyse $model --src a --tgt a --example 71 --out x
+refuses 2 "no layer 3" analyse $model --src a --tgt a --layer 3 --out x
+refuses 2 "--src, --tgt and --out are needed" analyse $model --src a --tgt a
+refuses 2 "1 names for 2 models" analyse $model $model --names A --src a --tgt a --out x
+refuses 1 "a: cannot be made" analyse $model --src a --tgt a --out a/x
+finish
