@@ -95,6 +95,95 @@ RELA_API rela_status rela_analyse(rela_buffer *table, rela_buffer *json,
                                   const rela_model *const *models, size_t n,
                                   const rela_analyse_options *o, rela_error *err);
 
+/* ---- filtering parallel text ---- */
+
+/* What becomes of a pair, in the order in which it is found out. */
+/* clang-format off */
+#define RELA_FILTER_REASON_MAP(X)                                                \
+    X(KEPT,      "kept",      "kept")                                            \
+    X(LONG,      "long",      "more words or bytes than allowed")                \
+    X(ENCODING,  "encoding",  "not UTF-8")                                       \
+    X(EMPTY,     "empty",     "an empty side")                                   \
+    X(SHORT,     "short",     "fewer words than asked for")                      \
+    X(RATIO,     "ratio",     "lengths too different")                           \
+    X(COPY,      "copy",      "the target is (mostly) the source")               \
+    X(SCRIPT,    "script",    "letters of another script")                       \
+    X(DUPLICATE, "duplicate", "was there before")                                \
+    X(TOKENS,    "tokens",    "too long for the model")                          \
+    X(SCORE,     "score",     "the model thinks it is no translation")
+/* clang-format on */
+
+typedef enum rela_filter_reason {
+#define RELA_X(name, key, text) RELA_FILTER_##name,
+    RELA_FILTER_REASON_MAP(RELA_X)
+#undef RELA_X
+        RELA_FILTER_N_REASONS
+} rela_filter_reason;
+
+/* What the score of a pair is; all are 0..1, the higher the better. */
+enum {
+    RELA_FILTER_COMBINED = 0,  /* probability of being a translation, calibrated on the text */
+    RELA_FILTER_NULL = 1,      /* 1 - mean null rate of the chosen cross-attention heads */
+    RELA_FILTER_UNCOVERED = 2, /* 1 - share of source words that get hardly any attention */
+    RELA_FILTER_LOGPROB = 3    /* geometric mean of the probabilities of the target tokens */
+};
+
+enum {
+    RELA_REPEATS_KEEP = 0,
+    RELA_REPEATS_PAIR = 1,   /* drop pairs that were there before */
+    RELA_REPEATS_SOURCE = 2, /* ... whose source was */
+    RELA_REPEATS_TARGET = 3
+};
+
+typedef struct rela_filter_options {
+    size_t struct_size;
+    const char *src, *tgt;         /* files; "-" is standard input, once */
+    const char *out_src, *out_tgt; /* what is kept; NULL: nothing is written */
+    const char *scores;            /* a table with a row per pair, or NULL */
+    int32_t n_threads;             /* without a model; 0: all */
+    /* rules */
+    int64_t min_words, max_words, max_bytes;
+    double max_ratio; /* of words; 0: any */
+    int32_t keep_copies;
+    double max_overlap;                  /* share of target words that the source has; 1: any */
+    const char *src_script, *tgt_script; /* "latin", "han,kana", "any"; NULL: those of the
+                                          * vocabulary of the model, any without one */
+    double script_share;                 /* least share of the letters */
+    int32_t duplicates;                  /* RELA_REPEATS_... */
+    /* model */
+    int32_t by;        /* RELA_FILTER_COMBINED ... */
+    double min_score;  /* below it a pair is dropped; negative: 0.5 for combined, else 0 */
+    double keep;       /* instead: the best share of the pairs that pass the rules; 0: as above */
+    const char *heads; /* "2:1,2:3": layers and heads, from 1, for null rates; NULL: all */
+    int64_t calibrate; /* pairs that the combined score is made from */
+    const char *trusted_src,
+        *trusted_tgt; /* text to take them from; NULL: that which is filtered */
+    uint64_t seed;    /* of the bad pairs made for that */
+    int (*progress)(void *ctx, uint64_t lines);
+    void *progress_ctx;
+} rela_filter_options;
+
+typedef struct rela_filter_report {
+    size_t struct_size;                          /* set by the caller */
+    uint64_t read, count[RELA_FILTER_N_REASONS]; /* the counts add up to read */
+    double cut;                                  /* least score that was kept */
+    uint64_t calibrated;                         /* pairs the combined score was made from */
+    double auc; /* of telling them from the bad pairs made of them, on every fifth, left out */
+    double mean_score; /* of all pairs that were scored */
+} rela_filter_report;
+
+RELA_API void rela_filter_options_init(rela_filter_options *o, size_t size);
+RELA_API const char *rela_filter_reason_key(rela_filter_reason reason);  /* NULL past the end */
+RELA_API const char *rela_filter_reason_text(rela_filter_reason reason); /* NULL past the end */
+
+/* Reads a corpus and writes the pairs that are kept, in order. m NULL: rules alone. */
+RELA_API rela_status rela_filter(rela_filter_report *report, const rela_model *m,
+                                 const rela_filter_options *o, rela_error *err);
+RELA_API rela_status rela_filter_report_table(rela_buffer *out, const rela_filter_report *report,
+                                              rela_error *err);
+RELA_API rela_status rela_filter_report_json(rela_buffer *out, const rela_filter_report *report,
+                                             rela_error *err);
+
 #ifdef __cplusplus
 }
 #endif

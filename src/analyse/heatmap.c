@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, SLANT = 0.87;
+static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, SLANT = 0.87,
+                    HATCH = 5;
 
 /* Where things lie; all maps of a page have places of the same size. */
 typedef struct sheet {
@@ -74,9 +75,10 @@ static void draw(void *ctx, cairo_t *c)
     rela_page_text(c, s->caption, AIR, 20, 0);
     cairo_set_font_size(c, RELA_FONT);
     for (size_t i = 0; i < s->n; i++) {
+        const size_t line = i / s->per_line, column = i % s->per_line;
         cairo_save(c);
-        cairo_translate(c, AIR + s->wide * (double)(i % s->per_line),
-                        (s->caption ? CAPTION : 0) + s->tall * (double)(i / s->per_line));
+        cairo_translate(c, AIR + s->wide * (double)column,
+                        (s->caption ? CAPTION : 0) + s->tall * (double)line);
         draw_map(s, c, &s->maps[i]);
         cairo_restore(c);
     }
@@ -152,7 +154,8 @@ static void hatch(cairo_t *c, double x, double y, double w, double h)
     cairo_paint(c);
     cairo_set_source_rgb(c, 0.91, 0.68, 0.50);
     cairo_set_line_width(c, 0.8);
-    for (double at = x - h; at < x + w; at += 5) {
+    for (int i = 0; i < (int)((w + h) / HATCH) + 1; i++) {
+        const double at = x - h + HATCH * i;
         cairo_move_to(c, at, y + h);
         cairo_line_to(c, at + h, y);
     }

@@ -18,10 +18,10 @@ typedef struct rela_npz rela_npz;
 enum { RELA_NPZ_ARRAYS_MAX = 16, RELA_NPZ_NAME_MAX = 32 };
 
 rela_status rela_npz_open(rela_npz **out, const char *path, rela_error *err);
-/* columns 0: one dimension. *array is its number. */
-rela_status rela_npz_add(size_t *array, rela_npz *z, const char *name, rela_npy_type type,
+/* columns 0: one dimension. *number: to name the array by. */
+rela_status rela_npz_add(size_t *number, rela_npz *z, const char *name, rela_npy_type type,
                          size_t columns, rela_error *err);
-rela_status rela_npz_append(rela_npz *z, size_t array, const void *items, size_t n_items,
+rela_status rela_npz_append(rela_npz *z, size_t number, const void *items, size_t n_items,
                             rela_error *err);
 /* Ends the life of z in any case. */
 rela_status rela_npz_commit(rela_npz *z, rela_error *err);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_filter.c - rela filter: keep the good pairs of parallel text. */
+#include "models.h"
+
+#include "rela/analyse.h"
+
+#include <string.h>
+
+typedef struct filter_options {
+    const char *src, *tgt, *out_src, *out_tgt, *scores;
+    const char *src_script, *tgt_script, *duplicates, *by, *heads;
+    const char *trusted_src, *trusted_tgt;
+    int64_t min_words, max_words, max_bytes, calibrate;
+    double max_ratio, max_overlap, script_share, min_score, keep;
+    bool keep_copies, dry_run;
+} filter_options;
+
+#define AT(member) offsetof(filter_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "out-src", 0, RELA_OPTION_FILE, AT(out_src), 0, 0, NULL, "FILE", "where sources of pairs that are kept go" },
+    { "out-tgt", 0, RELA_OPTION_FILE, AT(out_tgt), 0, 0, NULL, "FILE", "where their targets go" },
+    { "scores", 0, RELA_OPTION_FILE, AT(scores), 0, 0, NULL, "FILE", "write a table: line, reason, score, null rate, uncovered share, log-probability per token" },
+    { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only tell what would be dropped" },
+    { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what the score of a pair is" },
+    { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [0.5 if combined, else 0]" },
+    { "keep", 0, RELA_OPTION_REAL, AT(keep), 0, 1, "0", "SHARE", "keep the best share of what passes the rules, instead of --min-score" },
+    { "heads", 0, RELA_OPTION_TEXT, AT(heads), 0, 0, NULL, "L:H,...", "cross-attention heads of the null rate, layers and heads from 1 [all]" },
+    { "calibrate", 0, RELA_OPTION_INT, AT(calibrate), 20, 1e6, "2000", "N", "pairs the combined score is made from" },
+    { "trusted-src", 0, RELA_OPTION_FILE, AT(trusted_src), 0, 0, NULL, "FILE", "clean text for that, source side [the text that is filtered]" },
+    { "trusted-tgt", 0, RELA_OPTION_FILE, AT(trusted_tgt), 0, 0, NULL, "FILE", "clean text for that, target side" },
+    { "min-words", 0, RELA_OPTION_INT, AT(min_words), 0, 1e6, "1", "N", "least words of a side" },
+    { "max-words", 0, RELA_OPTION_INT, AT(max_words), 1, 1e6, "200", "N", "most words of a side" },
+    { "max-bytes", 0, RELA_OPTION_INT, AT(max_bytes), 1, 67108864, "65536", "N", "most bytes of a side" },
+    { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, "3", "X", "largest ratio of words of the two sides; 0: any" },
+    { "keep-copies", 0, RELA_OPTION_FLAG, AT(keep_copies), 0, 0, NULL, NULL, "do not drop targets that are the source" },
+    { "max-overlap", 0, RELA_OPTION_REAL, AT(max_overlap), 0, 1, "0.8", "X", "largest share of target words that the source has too; 1: any" },
+    { "src-script", 0, RELA_OPTION_TEXT, AT(src_script), 0, 0, NULL, "NAME,...", "scripts of the source, or any [those of the vocabulary]" },
+    { "tgt-script", 0, RELA_OPTION_TEXT, AT(tgt_script), 0, 0, NULL, "NAME,...", "scripts of the target, or any [those of the vocabulary]" },
+    { "script-share", 0, RELA_OPTION_REAL, AT(script_share), 0, 1, "0.5", "X", "least share of letters in these scripts" },
+    { "duplicates", 0, RELA_OPTION_CHOICE, AT(duplicates), 0, 0, "pair", "keep|pair|source|target", "drop pairs that were there before: whole, or one side of them" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_filter[] = {
+    { .name = "filter",
+      .summary = "drop pairs of parallel text that are no translations",
+      .operands = "[MODEL]",
+      .min_operands = 0,
+      .max_operands = 1,
+      .description =
+          "Drops pairs by rules (encoding, length, ratio, copies, script, duplicates), then by\n"
+          "what a model says about them: how many target words attend to nothing (null rate), how\n"
+          "many source words get no attention, how probable the target is, or all of it in one\n"
+          "probability that is calibrated on the first pairs of the text against bad pairs made\n"
+          "of them. Order is kept. Without MODEL only rules apply. Prints how many pairs were\n"
+          "dropped and why.",
+      .examples =
+          "rela filter run/model.rela --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de\n"
+          "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
+          "rela filter --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de --max-words 80",
+      .options = OPTIONS,
+      .options_size = sizeof(filter_options),
+      .run = run },
+    { .name = NULL },
+};
+
+/* The number of a choice in its list. */
+static int32_t number_of(const char *name, const char *const *list)
+{
+    int32_t i = 0;
+    while (strcmp(list[i], name) != 0)
+        i++;
+    return i;
+}
+
+static void set_options(rela_filter_options *to, const rela_cli *cli, const filter_options *o)
+{
+    static const char *const SCORES[] = { "combined", "null", "uncovered", "logprob" };
+    static const char *const WAYS[] = { "keep", "pair", "source", "target" };
+    rela_filter_options_init(to, sizeof *to);
+    to->src = o->src;
+    to->tgt = o->tgt;
+    to->out_src = o->dry_run ? NULL : o->out_src;
+    to->out_tgt = o->dry_run ? NULL : o->out_tgt;
+    to->scores = o->scores;
+    to->n_threads = (int32_t)cli->common.threads;
+    to->min_words = o->min_words;
+    to->max_words = o->max_words;
+    to->max_bytes = o->max_bytes;
+    to->max_ratio = o->max_ratio;
+    to->keep_copies = o->keep_copies;
+    to->max_overlap = o->max_overlap;
+    to->src_script = o->src_script;
+    to->tgt_script = o->tgt_script;
+    to->script_share = o->script_share;
+    to->duplicates = number_of(o->duplicates, WAYS);
+    to->by = number_of(o->by, SCORES);
+    to->min_score = rela_options_given(cli->state, "min-score") ? o->min_score : -1;
+    to->keep = o->keep;
+    to->heads = o->heads;
+    to->calibrate = o->calibrate;
+    to->trusted_src = o->trusted_src;
+    to->trusted_tgt = o->trusted_tgt;
+    to->seed = (uint64_t)cli->common.seed;
+}
+
+typedef struct screen {
+    rela_cli *cli;
+    rela_progress bar;
+    bool started;
+} screen;
+
+/* The bar starts with the first pairs, not while the score is being made. */
+static int tell(void *ctx, uint64_t lines)
+{
+    screen *s = ctx;
+    if (!s->started) {
+        rela_cli_progress(s->cli, &s->bar, "filtering", "pairs", 0);
+        rela_progress_start(&s->bar, 0);
+        s->started = true;
+    }
+    rela_progress_update(&s->bar, lines, NULL);
+    return 0;
+}
+
+static rela_status check(const rela_cli *cli, const filter_options *o, rela_error *err)
+{
+    if (!o->src || !o->tgt)
+        return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
+    if (!o->dry_run && (!o->out_src || !o->out_tgt))
+        return rela_fail(err, RELA_ARG, "--out-src and --out-tgt are needed, or --dry-run");
+    if (!o->trusted_src != !o->trusted_tgt)
+        return rela_fail(err, RELA_ARG, "--trusted-src and --trusted-tgt must be given together");
+    if (cli->operands.n == 0 && (o->keep > 0 || o->heads))
+        return rela_fail(err, RELA_ARG, "--keep and --heads need a model");
+    if (o->keep > 0 && rela_options_given(cli->state, "min-score"))
+        return rela_fail(err, RELA_ARG, "--keep and --min-score cannot go together");
+    return RELA_OK;
+}
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    const filter_options *o = options;
+    rela_cli_models m = { .runtime = NULL };
+    rela_filter_report r = { .struct_size = sizeof r };
+    rela_buffer out = RELA_BUFFER_INIT;
+    rela_status st = check(cli, o, err);
+    if (st == RELA_OK)
+        st = rela_cli_models_load(&m, cli, cli->operands.items, cli->operands.n, err);
+    if (st == RELA_OK) {
+        rela_filter_options f;
+        screen s = { .cli = cli };
+        set_options(&f, cli, o);
+        f.progress = tell;
+        f.progress_ctx = &s;
+        st = rela_filter(&r, m.n ? m.models[0] : NULL, &f, err);
+        if (st == RELA_OK && s.bar.drawn)
+            rela_progress_finish(&s.bar, r.read, NULL);
+    }
+    if (st == RELA_OK)
+        st = cli->common.json ? rela_filter_report_json(&out, &r, err)
+                              : rela_filter_report_table(&out, &r, err);
+    if (st == RELA_OK)
+        st = rela_cli_print(&out, err);
+    rela_buffer_free(&out);
+    rela_cli_models_close(&m);
+    return st;
+}
