@@ -337,7 +337,7 @@ static rela_status tell_shown(rela_align_job *j, rela_aligned *a, rela_error *er
     if (st == RELA_OK && m->w && (a->n_src != m->n_src || a->n_tgt != m->n_tgt))
         st = rela_fail(err, RELA_UNSUP, "line %llu: words with odd blanks in them",
                        (unsigned long long)a->number);
-    for (size_t i = 0; i < m->n_tgt * (m->n_src + 1); i++)
+    for (size_t i = 0; m->w && i < m->n_tgt * (m->n_src + 1); i++)
         m->w[i] /= (real)layers;
     a->src_words = src;
     a->tgt_words = tgt;
