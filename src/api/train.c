@@ -11,6 +11,7 @@
 #include "api/train_valid.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static rela_status start_or_resume(trainer *t, rela_error *err);
 static rela_status resume(trainer *t, uint64_t update, rela_error *err);
 static rela_status start(trainer *t, rela_error *err);
 static rela_status read_text(trainer *t, rela_error *err);
+static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err);
 static rela_status check_room(trainer *t, rela_error *err);
 static rela_status run_loop(trainer *t, rela_error *err);
 static rela_status finish(trainer *t, rela_error *err);
@@ -106,27 +108,36 @@ static rela_status start_or_resume(trainer *t, rela_error *err)
     return st;
 }
 
+/* What is wrong with a file is said with its name. */
+static rela_status in_file(rela_status st, const char *path, rela_error *err)
+{
+    return st == RELA_FORMAT ? rela_fail_in(err, st, path) : st;
+}
+
 static rela_status resume(trainer *t, uint64_t update, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     rela_config wanted;
+    rela_error why = { RELA_OK, "" };
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
     rela_status st = rela_run_checkpoint_path(&path, &t->run, update, err);
     if (st == RELA_OK)
         st = rela_train_config(&wanted, &t->o, err);
     if (st == RELA_OK) {
-        st = rela_net_load(&t->net, &t->loaded, path.data, &options, err);
+        st = rela_net_load(&t->net, &t->loaded, path.data, &options, &why);
         t->net_ready = st == RELA_OK;
-        if (st != RELA_OK && err)
+        if (st != RELA_OK)
             (void)rela_fail(err, st, "%.400s; remove this file to go on from the one before",
-                            err->message);
+                            why.message);
     }
     if (st == RELA_OK)
-        st = rela_train_state_compare(&t->loaded, &t->o, err);
+        st = in_file(rela_train_state_compare(&t->loaded, &t->o, err), path.data, err);
     if (st == RELA_OK)
-        st = rela_train_state_restore(&t->state, &t->loaded, err);
+        st = in_file(rela_train_state_restore(&t->state, &t->loaded, err), path.data, err);
     if (st == RELA_OK)
-        st = rela_pipeline_restore(&t->pipeline, &t->loaded, err);
+        st = in_file(rela_pipeline_restore(&t->pipeline, &t->loaded, err), path.data, err);
+    if (st == RELA_OK)
+        st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
     if (st == RELA_OK)
         say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
@@ -148,6 +159,8 @@ static rela_status start(trainer *t, rela_error *err)
     c.vocab_src = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 0));
     c.vocab_tgt = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 1));
     st = rela_config_check(&c, err);
+    if (st == RELA_OK)
+        st = check_memory(t, &c, err);
     if (st == RELA_OK)
         st = rela_net_init(&t->net, &c, err);
     if (st != RELA_OK)
@@ -199,6 +212,26 @@ static rela_status read_text(trainer *t, rela_error *err)
     return st;
 }
 
+/* Said before anything is allocated: the system would rather end the process later than refuse. */
+static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err)
+{
+    rela_net plan = { .config = *c, .k = rela_kern_get() };
+    const rela_step_options so = rela_train_step_options(&t->o);
+    const rela_status st = rela_layout_init(&plan.layout, c, err);
+    if (st != RELA_OK)
+        return st;
+    const size_t weights = plan.layout.params.total * sizeof(real);
+    const double need = (double)weights + (double)rela_stepper_bytes(&plan, &so);
+    const double available = (double)rela_memory_free();
+    rela_layout_deinit(&plan.layout);
+    if (available <= 0 || need <= available)
+        return RELA_OK;
+    return rela_fail(err, RELA_NOMEM,
+                     "training this model needs %.0f MB of memory, but only %.0f MB are free; a "
+                     "smaller model, fewer --threads or a smaller --piece-rows need less",
+                     need / 1e6, available / 1e6);
+}
+
 /* Memory and disk are looked at before hours are spent. */
 static rela_status check_room(trainer *t, rela_error *err)
 {
@@ -240,7 +273,10 @@ static rela_status make_loop(trainer *t, rela_error *err)
     for (int i = 0; i < 2; i++) {
         real *moment = rela_extras_take(&t->loaded, NAMES[i]);
         if (!moment)
-            return rela_fail(err, RELA_FORMAT, "the checkpoint has no %s", NAMES[i]);
+            return rela_fail(err, RELA_FORMAT,
+                             "%s: the last checkpoint has no %s; remove it to go on from the one "
+                             "before",
+                             t->o.out, NAMES[i]);
         memcpy(rela_stepper_moment(t->stepper, i), moment,
                t->net.layout.params.total * sizeof *moment);
         rela_mem_free(moment);
@@ -351,19 +387,27 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
     return rela_valid_bleu(&score->bleu, t->translator, err);
 }
 
+/* NaN has a sign, which nobody wants to read. */
+static double unsigned_nan(double x)
+{
+    return isnan(x) ? (double)NAN : x;
+}
+
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err)
 {
     trainer *t = ctx;
+    const double loss = unsigned_nan(score->loss), nll = unsigned_nan(score->nll);
+    const double perplexity = unsigned_nan(score->perplexity);
     rela_buffer text = RELA_BUFFER_INIT;
     rela_valid_zeros z = { { 0 }, 0 };
     rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
     if (st == RELA_OK)
-        st = rela_buffer_printf(
-            &text, err, "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d\t%.4f\t%.4f\t%.4f\t%.4f\n",
-            (unsigned long long)s->update, score->loss, score->nll, score->perplexity, score->bleu,
-            is_best, z.sparsity[RELA_ATTN_ENC], z.sparsity[RELA_ATTN_DEC],
-            z.sparsity[RELA_ATTN_CROSS], z.null_cross);
+        st = rela_buffer_printf(&text, err,
+                                "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d\t%.4f\t%.4f\t%.4f\t%.4f\n",
+                                (unsigned long long)s->update, loss, nll, perplexity, score->bleu,
+                                is_best, z.sparsity[RELA_ATTN_ENC], z.sparsity[RELA_ATTN_DEC],
+                                z.sparsity[RELA_ATTN_CROSS], z.null_cross);
     if (st == RELA_OK)
         st = rela_appender_write(t->run.valid, text.data, text.len, err);
     if (st == RELA_OK && is_best)
@@ -374,14 +418,14 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     say(t,
         "validation at update %llu: loss %.4f, perplexity %.3f, BLEU %.2f, cross attention %.0f %% "
         "zeros, %.0f %% null%s",
-        (unsigned long long)s->update, score->loss, score->perplexity, score->bleu,
+        (unsigned long long)s->update, loss, perplexity, score->bleu,
         100 * z.sparsity[RELA_ATTN_CROSS], 100 * z.null_cross, is_best ? ", best so far" : "");
     (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
                                       .update = s->update,
                                       .updates = (uint64_t)t->o.updates,
-                                      .loss = score->loss,
-                                      .nll = score->nll,
-                                      .perplexity = score->perplexity,
+                                      .loss = loss,
+                                      .nll = nll,
+                                      .perplexity = perplexity,
                                       .bleu = score->bleu,
                                       .is_best = is_best });
     return st;

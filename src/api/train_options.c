@@ -299,6 +299,9 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
         return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
     if (!o->vocab_src != !o->vocab_tgt && strcmp(o->tie, "all") != 0)
         return rela_fail(err, RELA_ARG, "give both vocabularies or none");
+    if (o->vocab_src && !o->codes && o->merges > 0)
+        return rela_fail(err, RELA_ARG,
+                         "a vocabulary goes with its subwords: give --codes too, or --merges 0");
     return RELA_OK;
 }
 

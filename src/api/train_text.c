@@ -17,6 +17,8 @@ typedef struct encoders {
 } encoders;
 
 static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o);
+static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
+                              rela_error *err);
 static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
                           rela_ids *out, rela_error *err);
 
@@ -28,8 +30,10 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
     rela_status st = RELA_OK;
     *out = NULL;
     for (int i = 0; i < 3 && st == RELA_OK; i++)
-        if (paths[i])
+        if (paths[i]) {
             st = rela_file_read(&texts[i], &lens[i], paths[i], CODES_MAX, err);
+            st = st ? st : check_text(i == 0, paths[i], texts[i], lens[i], err);
+        }
     rela_pipeline_recipe r = { .text = { o->train_src, o->train_tgt },
                                .merges = (uint64_t)o->merges,
                                .codes = { texts[0], lens[0] },
@@ -47,6 +51,30 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
         st = given ? rela_pipeline_create(out, &parts, err) : rela_pipeline_learn(out, &r, err);
     for (int i = 0; i < 3; i++)
         rela_mem_free(texts[i]);
+    return st;
+}
+
+rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train_options *o,
+                                        rela_error *err)
+{
+    const rela_pipeline_parts *parts = rela_pipeline_parts_of(p);
+    const char *const paths[] = { o->codes, o->vocab_src, o->vocab_tgt };
+    const rela_span old[] = { parts->codes, parts->vocab[0],
+                              parts->vocab[1].text ? parts->vocab[1] : parts->vocab[0] };
+    rela_status st = RELA_OK;
+    for (int i = 0; i < 3 && st == RELA_OK; i++) {
+        char *text = NULL;
+        size_t len = 0;
+        if (!paths[i])
+            continue;
+        st = rela_file_read(&text, &len, paths[i], CODES_MAX, err);
+        if (st == RELA_OK && (len != old[i].len || memcmp(text, old[i].text, len) != 0))
+            st = rela_fail(err, RELA_STATE,
+                           "%s is not the file this run was started with; use another --out to "
+                           "start afresh",
+                           paths[i]);
+        rela_mem_free(text);
+    }
     return st;
 }
 
@@ -69,6 +97,19 @@ rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
         st = rela_store_read(out, report, &job, (uint64_t)o->data_memory, o->out, err);
     for (int i = 0; i < e.n; i++)
         rela_pipeline_scratch_destroy(e.scratch[i]);
+    return st;
+}
+
+/* Parsed here once more, so that a message names the file. */
+static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
+                              rela_error *err)
+{
+    rela_bpe *bpe = NULL;
+    rela_vocab *vocab = NULL;
+    const rela_status st = codes ? rela_bpe_parse(&bpe, path, text, len, NULL, err)
+                                 : rela_vocab_parse(&vocab, path, text, len, err);
+    rela_bpe_free(bpe);
+    rela_vocab_free(vocab);
     return st;
 }
 

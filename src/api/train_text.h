@@ -10,6 +10,10 @@
 /* Learns or loads codes and vocabularies. o is resolved. */
 rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o, rela_error *err);
 
+/* RELA_STATE if codes or vocabularies of the options are not those of p. */
+rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train_options *o,
+                                        rela_error *err);
+
 /* Encoded pairs of two files, by the rules of the options; the report tells what was dropped. */
 rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
                             const rela_train_options *o, const rela_pipeline *p, const char *src,

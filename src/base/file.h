@@ -132,4 +132,8 @@ rela_status rela_dir_list(const char *path,
 /* Bytes free for this user in the file system of path; 0 if unknown. */
 uint64_t rela_disk_free(const char *path);
 
+/* Bytes of memory that this process can still get without harm, as far as the system and its
+ * control group tell; 0 if unknown. */
+uint64_t rela_memory_free(void);
+
 #endif

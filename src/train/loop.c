@@ -124,8 +124,8 @@ static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_e
     if (l->state.n_skipped_row < l->o.max_skipped)
         return RELA_OK;
     return rela_fail(err, RELA_STATE,
-                     "update %llu: %s is not finite, for the %lluth time in a row; a smaller "
-                     "learning rate or --clip may help",
+                     "update %llu: %s is not finite, %llu times in a row; a smaller learning rate "
+                     "or --clip may help",
                      (unsigned long long)l->state.update, rela_stepper_culprit(l->stepper),
                      (unsigned long long)l->state.n_skipped_row);
 }

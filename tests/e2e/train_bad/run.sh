@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Training with text, settings and directories that are bad or odd: a row each, with exit code and
+# message, or the run must succeed. What a failed run leaves behind must be usable.
+# shellcheck disable=SC2086 # lists of options are split
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+"$RELA" corpus --quiet --size 60 --seed 5 --out corpus >/dev/null
+mv corpus/train.src s
+mv corpus/train.tgt t
+head -n 1 s >s1
+head -n 1 t >t1
+: >empty
+text='--train-src s --train-tgt t'
+basis='--preset demo --ffn 16 --heads 2 --enc-layers 1 --dec-layers 1 --threads 1 --warmup 0 --quiet'
+small="$basis --width 16 --merges 0"
+
+bad() { # CODE MESSAGE OUT OPTION...
+    want_code=$1 want_message=$2 out=$3
+    shift 3
+    refuses "$want_code" "$want_message" train $small --out "$out" "$@"
+    [ ! -e "$out/model.rela" ] || fail "$out: a model was written"
+}
+good() { # OUT OPTION...
+    out=$1
+    shift
+    accepts train $small --out "$out" "$@"
+    [ -s "$out/model.rela" ] || fail "$out: no model"
+}
+
+# ---- text ----
+good one --train-src s1 --train-tgt t1 --updates 3
+good few $text --updates 3 --batch-tokens 100000000
+good same --train-src s --train-tgt s --updates 2
+bad 3 'empty: no pair of sentences is left (of 0)' none --train-src empty --train-tgt empty --updates 2
+bad 3 's has 60 lines and t1 has 1; expected as many lines in both' uneven --train-src s --train-tgt t1 --updates 2
+bad 3 's: no pair of sentences is left (of 60)' long $text --max-length 2 --updates 2
+good cut $text --max-length 2 --cut-long --updates 2
+bad 1 'nowhere: No such file or directory' missing --train-src s --train-tgt nowhere --updates 2
+bad 1 'Is a directory' folder --train-src s --train-tgt . --updates 2
+bad 3 'empty: no pair of sentences is left (of 0)' valid0 $text --valid-src empty --valid-tgt empty --updates 2
+bad 2 'validation needs both --valid-src and --valid-tgt' half $text --valid-src s1 --updates 2
+bad 3 'expected as many lines in both' valid1 $text --valid-src s --valid-tgt t1 --updates 2
+
+# ---- vocabularies and codes that are given ----
+printf '<pad>\n<unk>\n<eos>\nthe\nthe\n' >twice
+bad 3 "twice: line 5: token 'the' is there already, in line 4" vocab2 $text --vocab-src twice --vocab-tgt twice --updates 2
+printf '<pad>\n<unk>\n<eos>\nthe\n' >few.vocab
+good tiny $text --vocab-src few.vocab --updates 2
+bad 3 'empty: ends after 0 lines' vocab0 $text --vocab-src empty --vocab-tgt empty --updates 2
+bad 3 'empty: empty; expected lines like' codes0 $text --codes empty --updates 2
+refuses 2 'a vocabulary goes with its subwords' train $basis --width 16 $text --vocab-src few.vocab --merges 5 --out learned
+
+# ---- settings ----
+good still $text --lr 0 --updates 2
+bad 2 'option --lr: 1e30 is out of range; expected 0..1000000' lr30 $text --lr 1e30 --updates 2
+bad 2 "option --lr: 'nan' is not a number" lrnan $text --lr nan --updates 2
+bad 1 'not finite, 3 times in a row; a smaller learning rate' wild $text --lr 1e6 --schedule constant \
+    --max-skipped 3 --save-every 1 --updates 30
+for file in wild/checkpoints/*.rela; do # what is left is finite
+    accepts info "$file"
+done
+good wilder $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --updates 4
+bad 2 "unknown attention 'hard'" kind $text --attention hard --updates 2
+refuses 2 'width 18 is not a multiple of 4 heads' train $text --preset demo --width 18 --quiet --out odd
+for huge in '--width 16384 --enc-layers 200' '--width 8192 --piece-rows 1048576'; do
+    # Said at once, before memory is asked for.
+    "$RELA_BUILD/tests/peak" kib "$RELA" train $text --preset demo --merges 0 --quiet $huge --out huge 2>err && fail "$huge: taken"
+    grep -qE 'training this model needs [0-9]+ MB of memory, but only [0-9]+ MB are free' err || fail "$huge: $(cat err)"
+    [ "$(cat kib)" -lt 1000000 ] || fail "$huge: $(cat kib) KiB"
+    n_checks=$((n_checks + 1))
+done
+
+# ---- the directory ----
+bad 1 's1: cannot be made' s1 $text --updates 2
+good some/new/place $text --updates 2
+code=0
+(ulimit -f 20 && "$RELA" train $small $text --updates 2 --out limited) 2>err || code=$?
+[ $code -eq 1 ] && grep -q 'limited/checkpoints/000002.rela: cannot be written: File too large' err ||
+    fail "a limit of file sizes: exit code $code: $(cat err)"
+good limited $text --updates 2
+
+# ---- resuming with something else ----
+run="$text --vocab-src few.vocab --save-every 1 --keep 3 --average 1"
+good old $run --updates 2
+cp old/model.rela want.rela
+again() { # CODE MESSAGE OPTION...
+    want_code=$1 want_message=$2
+    shift 2
+    refuses "$want_code" "$want_message" train $small --out old --updates 2 "$@"
+    cmp -s old/model.rela want.rela || fail "resuming with $*: the model has changed"
+}
+refuses 1 "'width: 32' is new" train $basis --width 32 --merges 0 --out old --updates 2 $run
+again 1 "'attention: \"softmax\"' is new" $run --attention softmax
+again 1 "'vocab-size: 9' is new" $run --vocab-size 9
+again 1 "'max-length: 30' is new" $run --max-length 30
+printf '<pad>\n<unk>\n<eos>\na\n' >other.vocab
+again 1 'other.vocab is not the file this run was started with' --train-src s --train-tgt t --vocab-src other.vocab --save-every 1 --keep 3 --average 1
+again 1 'the training text is not the one this run was started with' --train-src s1 --train-tgt t1 --vocab-src few.vocab --save-every 1 --keep 3 --average 1
+printf x >>old/checkpoints/000002.rela
+again 3 'old/checkpoints/000002.rela: header: ' $run
+grep -q '; remove this file to go on from the one before$' lib.err || fail "no advice: $(cat lib.err)"
+cp old/model.rela old/checkpoints/000002.rela
+again 3 'the last checkpoint has no adam.m; remove it' $run
+rm old/checkpoints/000002.rela
+accepts train $small --out old --updates 2 $run
+cmp -s old/model.rela want.rela || fail "from the checkpoint before: another model"
+cp few.vocab moved.vocab
+accepts train $small --out old --updates 2 $text --vocab-src moved.vocab --save-every 1 --keep 3 --average 1
+
+# ---- any file call fails, a full disk among them; then the run goes on to the same result ----
+faulty="$small $text --updates 3 --save-every 1 --keep 2 --average 2 --valid-src s1 --valid-tgt t1 --valid-every 2 --valid-beam 1"
+"$RELA" train $faulty --out whole
+failed=0 n=1 in_a_row=0
+while [ $in_a_row -lt 3 ]; do
+    code=0
+    n_checks=$((n_checks + 1))
+    RELA_FAULT=file:$n "$RELA" train $faulty --out f 2>err || code=$?
+    if [ $code -eq 0 ]; then
+        in_a_row=$((in_a_row + 1))
+    else
+        in_a_row=0 failed=$((failed + 1))
+        [ $code -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] || fail "file:$n: exit code $code: $(cat err)"
+        "$RELA" train $faulty --out f 2>err || fail "file:$n: cannot be resumed: $(cat err)"
+    fi
+    cmp -s f/model.rela whole/model.rela || fail "file:$n: another model"
+    [ -z "$(find . -name '*.tmp-*')" ] || fail "file:$n: $(find . -name '*.tmp-*') is left"
+    rm -rf f
+    if [ $n -lt 12 ]; then n=$((n + 3)); else n=$((n + ${RELA_STRIDE:-19})); fi
+done
+echo "$failed runs failed and went on, up to call $n"
+finish
