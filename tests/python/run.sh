@@ -7,6 +7,8 @@ module=${1:-test_package}
 command -v "$python" >/dev/null || { echo "skipped: no python" && exit 0; }
 "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy" && exit 0; }
 [ "$module" != test_torch ] || "$python" -c 'import torch' 2>/dev/null || { echo "skipped: no torch" && exit 0; }
+# PyTorch does not stand being watched.
+[ "$module" != test_torch ] || [ -z "$RELA_SANITIZE" ] || { echo "skipped: no torch under sanitizers" && exit 0; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 export RELA_LIBRARY="$RELA_BUILD/librela.so"
@@ -22,10 +24,9 @@ fi
 export PYTHONPATH="$scratch/site:$RELA_SOURCE/tests/python" PYTHONDONTWRITEBYTECODE=1
 cd "$scratch"
 [ "$module" = test_torch ] || "$RELA_SOURCE/tests/tiny_model" "$RELA" "$scratch"
-# The interpreter knows nothing of sanitizers: they must be there first. It keeps what it has to the
-# end, which is no leak, and PyTorch does not stand being watched.
+# The interpreter knows nothing of sanitizers: they must be there first. What it keeps to the end is
+# no leak.
 if [ -n "$RELA_SANITIZE" ]; then
-    [ "$module" != test_torch ] || { echo "skipped: no torch under sanitizers" && exit 0; }
     LD_PRELOAD=$(gcc -print-file-name=libasan.so) RELA_NO_TORCH=1 \
         ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 "$python" -m unittest "$module"
 else

@@ -126,7 +126,7 @@ while [ $in_a_row -lt 3 ]; do
     cmp -s f/model.rela whole/model.rela || fail "file:$n: another model"
     [ -z "$(find . -name '*.tmp-*')" ] || fail "file:$n: $(find . -name '*.tmp-*') is left"
     rm -rf f
-    if [ $n -lt 12 ]; then n=$((n + 3)); else n=$((n + ${RELA_STRIDE:-19})); fi
+    if [ $n -lt 12 ]; then n=$((n + 3)); else n=$((n + ${RELA_STRIDE:-43})); fi
 done
 echo "$failed runs failed and went on, up to call $n"
 finish
