@@ -380,6 +380,7 @@ static rela_status align_lines(rela_align_job *j, rela_error *err)
                                .n_files = 2,
                                .n_threads = j->n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,
+                               .max_line = RELA_ALIGN_LINE,
                                .limit = j->o.only,
                                .may_be_empty = true,
                                .work = align_block,

@@ -89,6 +89,7 @@ rela_status rela_align_choose(rela_align_job *j, rela_error *err)
                                .n_files = 2,
                                .n_threads = j->n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,
+                               .max_line = RELA_ALIGN_LINE,
                                .limit = j->gold.n,
                                .work = score_block,
                                .done = nothing,

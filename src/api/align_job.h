@@ -9,7 +9,8 @@
 #include "base/textlines.h"
 #include "rela/analyse.h"
 
-enum { RELA_ALIGN_ROWS = 32, RELA_ALIGN_DIRECTIONS = 2 };
+/* Of a longer line only the beginning is looked at: it is too long for any model. */
+enum { RELA_ALIGN_ROWS = 32, RELA_ALIGN_DIRECTIONS = 2, RELA_ALIGN_LINE = 1 << 20 };
 
 /* What one thread owns. */
 typedef struct rela_align_lane {

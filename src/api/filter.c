@@ -394,6 +394,7 @@ static rela_status filter_lines(rela_filter_job *j, rela_error *err)
                                .n_files = 2,
                                .n_threads = j->n_lanes,
                                .block_rows = RELA_FILTER_ROWS,
+                               .max_line = (size_t)j->o.max_bytes + 1, /* enough to drop it */
                                .may_be_empty = true,
                                .work = work_block,
                                .done = finish_block,
@@ -461,6 +462,7 @@ static rela_status cut_lines(rela_filter_job *j, rela_error *err)
     const rela_steps steps = { .files = files,
                                .n_files = 2,
                                .n_threads = 1,
+                               .max_line = (size_t)j->o.max_bytes + 1,
                                .may_be_empty = true,
                                .work = nothing,
                                .done = cut_block,

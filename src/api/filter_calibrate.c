@@ -99,6 +99,7 @@ static rela_status gather(sample *s, rela_error *err)
                                .n_files = 2,
                                .n_threads = 1,
                                .block_rows = RELA_FILTER_ROWS,
+                               .max_line = (size_t)o->max_bytes + 1,
                                .may_be_empty = true,
                                .work = no_work,
                                .done = take,

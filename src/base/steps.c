@@ -67,7 +67,8 @@ static rela_status open_files(walk *w, rela_error *err)
         if (strcmp(path, "-") == 0 && standard)
             return rela_fail(err, RELA_ARG, "standard input can be read only once");
         standard = standard || strcmp(path, "-") == 0;
-        st = rela_reader_open(&w->readers[i], path, NULL, err);
+        const rela_reader_options o = { .max_line = w->job->max_line };
+        st = rela_reader_open(&w->readers[i], path, &o, err);
     }
     return st;
 }
@@ -128,7 +129,7 @@ static rela_status read_row(walk *w, rela_rows *rows, bool *more, rela_error *er
         rela_status st = rela_reader_line(w->readers[i], &line, err);
         if (st != RELA_OK)
             return st;
-        if (line.too_long)
+        if (line.too_long && !w->job->max_line)
             return rela_fail(err, RELA_FORMAT, "%s: line %llu: longer than %d bytes",
                              rela_reader_name(w->readers[i]), (unsigned long long)line.number,
                              RELA_LINE_MAX);

@@ -32,6 +32,8 @@ typedef struct rela_steps {
     int n_threads;
     size_t block_rows; /* at most so many at once; 0: thousands */
     uint64_t limit;    /* stop after so many rows; 0: at the end */
+    size_t max_line;   /* lines are cut after so many bytes; 0: RELA_LINE_MAX, and longer ones
+                        * are an error */
     bool may_be_empty;
     rela_status (*work)(void *ctx, rela_rows *rows, int thread, rela_error *err);
     rela_status (*done)(void *ctx, rela_rows *rows, rela_error *err); /* in order */

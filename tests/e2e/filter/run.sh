@@ -46,6 +46,12 @@ gzip -kf src
 "$RELA" filter --src src.gz --tgt - --out-src c --out-tgt d --max-words 10 --tgt-script latin <tgt >/dev/null
 cmp a c && cmp b d || fail "gzip and standard input"
 
+# A very long line is dropped like others.
+{ echo 'Zwei Boote'; head -c 20000000 /dev/zero | tr '\0' x; echo; echo 'Drei Boote'; } >huge.tgt
+printf 'Two boats\nxxx\nThree boats\n' >huge.src
+"$RELA" filter --src huge.src --tgt huge.tgt --out-src c --out-tgt d --threads 1 >table
+grep -q '^long  *1 ' table && [ "$(cat d)" = "$(printf 'Zwei Boote\nDrei Boote')" ] || fail "a long line: $(cat table)"
+
 # A model that copies; every fourth pair is no copy, every eighth has words added.
 awk 'BEGIN {
     srand(4)
