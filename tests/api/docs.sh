@@ -16,7 +16,7 @@ cd "$scratch"
 awk '/^```c$/ { getline; name = $2; file = name ~ /\.c$/ ? name : "" }
      /^```$/ { file = "" }
      file { print >file }' "$RELA_SOURCE/docs/api.md"
-[ "$(find . -maxdepth 1 -name '*.c' | wc -l)" -eq 4 ]
+[ "$(find . -maxdepth 1 -name '*.c' | wc -l)" -eq 5 ]
 for file in *.c; do
     # shellcheck disable=SC2046,SC2086
     cc $flags "$file" $(pkg-config --cflags --libs rela) -o "${file%.c}"
@@ -28,7 +28,9 @@ done
 ./attention | grep -q '^50 weights, [0-9]* of them zero; y\[0\] = '
 ! ./translate missing.rela 2>err
 grep -q 'missing.rela' err
-echo "docs/api.md: 4 programs"
+./align model.rela corpus/test.src corpus/test.tgt >out 2>err
+[ "$(wc -l <out)" -eq "$(wc -l <corpus/test.src)" ] && grep -q '[0-9]-[0-9]' out
+echo "docs/api.md: 5 programs"
 
 cp -r "$RELA_SOURCE/examples/c" example
 make -s -C example CFLAGS="$flags"
