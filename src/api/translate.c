@@ -274,6 +274,12 @@ static rela_search_result found(const job *j, size_t part)
     return rela_search_results_at(j->result->found, part);
 }
 
+static const rela_hypothesis *hypothesis(const job *j, size_t part, size_t rank)
+{
+    const rela_search_result r = found(j, part);
+    return r.best + rank;
+}
+
 static rela_status build_text(job *j, size_t i, rela_error *err)
 {
     rela_result *r = j->result;
@@ -310,14 +316,14 @@ static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela
     rela_arena *arena = j->result->arena;
     size_t n = 0, at = 0;
     for (size_t k = first; k < end; k++)
-        n += found(j, k).best[rank].n + 1;
+        n += hypothesis(j, k, rank)->n + 1;
     int32_t *ids = rela_arena_alloc(arena, n * sizeof *ids);
     real *logps = rela_arena_alloc(arena, n * sizeof *logps);
     if (!ids || !logps)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     *t = (rela_translation){ .ids = ids, .logps = logps };
     for (size_t k = first; k < end; k++) {
-        const rela_hypothesis *h = &found(j, k).best[rank];
+        const rela_hypothesis *h = hypothesis(j, k, rank);
         const size_t count = h->n + (h->complete && k + 1 == end);
         for (size_t m = 0; m < count; m++) {
             ids[at] = m < h->n ? h->ids[m] : RELA_EOS;
@@ -403,7 +409,7 @@ static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, 
                                           rela_text_len(j->texts, j->lens, i), err);
     size_t at = 0;
     for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
-        const rela_hypothesis *h = &found(j, k).best[rank];
+        const rela_hypothesis *h = hypothesis(j, k, rank);
         const rela_source *part = &j->parts[k];
         for (size_t m = 0; m < h->n && st == RELA_OK; m++, at++) {
             if (h->ids[m] != RELA_UNK || part->n == 0)

@@ -3,6 +3,7 @@
 #include "decode/searcher.h"
 
 #include "base/mem.h"
+#include "kern/tiny.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,11 +109,13 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     s->list = samples ? 0 : o->beam == 1 ? 1 : 2 * o->beam;
     if ((st = prepare(s, sources, n, err)) != RELA_OK)
         return st;
+    const uint64_t tiny = rela_tiny_flush();
     const rela_tokens src = { s->src_ids, s->src_at, s->n_sentences };
     for (size_t i = 0; i < s->n_nets && s->n_sentences; i++)
         rela_decoder_encode(s->decoders[i], &src);
     while (s->rows.n && st == RELA_OK)
         st = step(s, err);
+    rela_tiny_restore(tiny);
     return st == RELA_OK ? rela_searcher_results(s, results, n, err) : st;
 }
 

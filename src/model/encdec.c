@@ -7,6 +7,7 @@
 #include "model/encdec.h"
 
 #include "base/mem.h"
+#include "kern/tiny.h"
 #include "nn/linear.h"
 
 #include <assert.h>
@@ -184,16 +185,19 @@ rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const r
 
 void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass *p)
 {
+    const uint64_t tiny = rela_tiny_flush();
     const stack enc = stack_start(w, b, p, NULL, false);
     const stack dec = stack_start(w, b, p, NULL, true);
     encode(&enc);
     decode(&dec);
+    rela_tiny_restore(tiny);
 }
 
 rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass *p)
 {
     const rela_net *n = w->net;
+    const uint64_t tiny = rela_tiny_flush();
     const stack enc = stack_start(w, b, p, grads, false);
     const stack dec = stack_start(w, b, p, grads, true);
     encode(&enc);
@@ -212,13 +216,16 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
         decode_back(&dec);
         encode_back(&enc);
     }
+    rela_tiny_restore(tiny);
     return sums;
 }
 
 const real *rela_worker_encode(rela_worker *w, const rela_packed *b, const rela_pass *p)
 {
+    const uint64_t tiny = rela_tiny_flush();
     const stack enc = stack_start(w, b, p, NULL, false);
     encode(&enc);
+    rela_tiny_restore(tiny);
     return w->enc.layers[w->net->config.enc_layers - 1].ffn.out.x;
 }
 

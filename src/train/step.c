@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "kern/tiny.h"
 
 #include <math.h>
 #include <string.h>
@@ -323,6 +324,7 @@ static void sum_gradients(void *ctx, size_t begin, size_t end, int thread)
     rela_stepper *s = ctx;
     const size_t total = s->net->layout.params.total;
     const rela_kern *k = s->net->k;
+    const uint64_t tiny = rela_tiny_flush();
     double squares = 0;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
@@ -333,6 +335,7 @@ static void sum_gradients(void *ctx, size_t begin, size_t end, int thread)
         }
         squares += (double)k->sum_squares(sum, n);
     }
+    rela_tiny_restore(tiny);
     s->lanes[thread].squares = squares;
 }
 
@@ -340,6 +343,7 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
     const size_t total = s->net->layout.params.total;
+    const uint64_t tiny = rela_tiny_flush();
     (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
@@ -348,6 +352,7 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
                         &s->adam);
         memset(g, 0, n * sizeof *g);
     }
+    rela_tiny_restore(tiny);
 }
 
 static void clear_gradients(rela_stepper *s)
