@@ -112,11 +112,11 @@ static rela_status score_block(scorer *s, rela_error *err)
 {
     rela_score_options o;
     rela_scores *r = NULL;
+    const rela_pairs pairs = { s->a.texts, s->a.lens, s->b.texts, s->b.lens, s->a.n };
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
     o.first_number = s->a.first;
-    rela_status st = rela_score(&r, s->models.session, s->a.texts, s->a.lens, s->b.texts, s->b.lens,
-                                s->a.n, &o, err);
+    rela_status st = rela_score(&r, s->models.session, &pairs, &o, err);
     rela_buffer_clear(&s->out);
     for (size_t i = 0; i < s->a.n && st == RELA_OK; i++)
         st = append(s, r, i, err);

@@ -160,6 +160,15 @@ RELA_API rela_status rela_result_links(rela_buffer *out, const rela_result *r, s
 
 /* ---- scoring: how probable is a given translation? ---- */
 
+/* Texts and their translations; lengths NULL: NUL-terminated. */
+typedef struct rela_pairs {
+    const char *const *src;
+    const size_t *src_lens;
+    const char *const *tgt;
+    const size_t *tgt_lens;
+    size_t n;
+} rela_pairs;
+
 typedef struct rela_score_options {
     size_t struct_size;
     int32_t batch_tokens;
@@ -169,10 +178,8 @@ typedef struct rela_score_options {
 RELA_API void rela_score_options_init(rela_score_options *o, size_t size);
 
 /* Sentences longer than the model allows are cut and logged. o may be NULL. */
-RELA_API rela_status rela_score(rela_scores **out, rela_session *s, const char *const *src,
-                                const size_t *src_lens, const char *const *tgt,
-                                const size_t *tgt_lens, size_t n, const rela_score_options *o,
-                                rela_error *err);
+RELA_API rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pairs,
+                                const rela_score_options *o, rela_error *err);
 RELA_API void rela_scores_free(rela_scores *r); /* NULL is fine */
 
 RELA_API size_t rela_scores_count(const rela_scores *r);
@@ -197,8 +204,7 @@ typedef struct rela_attention_row {
 
 /* Tells every row of every pair, teacher forced, on the calling thread. A listener that does not
  * return 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. */
-RELA_API rela_status rela_attend(rela_session *s, const char *const *src, const size_t *src_lens,
-                                 const char *const *tgt, const size_t *tgt_lens, size_t n,
+RELA_API rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
                                  int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
                                  rela_error *err);
 

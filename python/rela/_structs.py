@@ -61,6 +61,12 @@ class ScoreOptions(Structure):
     _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_number", c_uint64)]
 
 
+class Pairs(Structure):
+    C_NAME = "rela_pairs"
+    _fields_ = [("src", POINTER(c_char_p)), ("src_lens", POINTER(c_size_t)),
+                ("tgt", POINTER(c_char_p)), ("tgt_lens", POINTER(c_size_t)), ("n", c_size_t)]
+
+
 class AttentionRow(Structure):
     C_NAME = "rela_attention_row"
     _fields_ = [("pair", c_size_t), ("place", c_int32), ("layer", c_int32), ("head", c_int32),

@@ -164,8 +164,8 @@ class Translator:
         scores = c_void_p()
         with self._lock:
             self._check_open()
-            call("rela_score", byref(scores), self._session, *text_array(sources),
-                 *text_array(targets), len(sources), None)
+            pairs = structs.Pairs(*text_array(sources), *text_array(targets), len(sources))
+            call("rela_score", byref(scores), self._session, byref(pairs), None)
         try:
             found = [_read_score(scores, i) for i in range(len(sources))]
         finally:
@@ -193,8 +193,8 @@ class Translator:
 
         with self._lock:
             self._check_open()
-            call("rela_attend", self._session, *text_array([src]), *text_array([tgt]), 1,
-                 structs.SEE(see), None)
+            pairs = structs.Pairs(*text_array([src]), *text_array([tgt]), 1)
+            call("rela_attend", self._session, byref(pairs), structs.SEE(see), None)
         return PairAttention(source, target, *arrays)
 
     def _check_open(self) -> None:

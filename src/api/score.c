@@ -42,10 +42,8 @@ typedef struct job {
     _Atomic size_t next;
 } job;
 
-static rela_status encode_pairs(rela_scores *r, rela_session *s, const char *const *src,
-                                const size_t *src_lens, const char *const *tgt,
-                                const size_t *tgt_lens, size_t n, uint64_t first_number,
-                                rela_error *err);
+static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
+                                uint64_t first_number, rela_error *err);
 static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err);
 static void divide(job *j, size_t n, size_t batch_tokens);
 static void work(void *ctx, size_t begin, size_t end, int thread);
@@ -59,9 +57,8 @@ void rela_score_options_init(rela_score_options *o, size_t size)
     memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
 }
 
-rela_status rela_score(rela_scores **out, rela_session *s, const char *const *src,
-                       const size_t *src_lens, const char *const *tgt, const size_t *tgt_lens,
-                       size_t n, const rela_score_options *o, rela_error *err)
+rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pairs,
+                       const rela_score_options *o, rela_error *err)
 {
     rela_score_options own;
     rela_score_options_init(&own, sizeof own);
@@ -76,9 +73,9 @@ rela_status rela_score(rela_scores **out, rela_session *s, const char *const *sr
         return rela_fail(err, RELA_NOMEM, "no memory for the scores");
     r->model = s->models[0];
     job j = { .session = s, .scores = r };
-    rela_status st = encode_pairs(r, s, src, src_lens, tgt, tgt_lens, n, own.first_number, err);
+    rela_status st = encode_pairs(r, s, pairs, own.first_number, err);
     if (st == RELA_OK)
-        st = start(&j, n, (size_t)own.batch_tokens, err);
+        st = start(&j, pairs->n, (size_t)own.batch_tokens, err);
     if (st == RELA_OK)
         rela_par_rows(j.n_scorers, (int)j.n_scorers, work, &j);
     finish(&j);
@@ -130,22 +127,20 @@ double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k)
 
 /* ---- batches ---- */
 
-static rela_status encode_pairs(rela_scores *r, rela_session *s, const char *const *src,
-                                const size_t *src_lens, const char *const *tgt,
-                                const size_t *tgt_lens, size_t n, uint64_t first_number,
-                                rela_error *err)
+static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
+                                uint64_t first_number, rela_error *err)
 {
     size_t most = SIZE_MAX;
     for (size_t i = 0; i < s->n_models; i++)
         most = s->models[i]->net.config.max_len - 1 < most ? s->models[i]->net.config.max_len - 1
                                                            : most;
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+    for (size_t i = 0; i < pairs->n && st == RELA_OK; i++) {
         bool cut[RELA_PIPELINE_SIDES] = { false, false };
         for (int side = 0; side < RELA_PIPELINE_SIDES && st == RELA_OK; side++) {
             const rela_encode_how how = { side, most, true };
-            const char *const *texts = side == 0 ? src : tgt;
-            const size_t *lens = side == 0 ? src_lens : tgt_lens;
+            const char *const *texts = side == 0 ? pairs->src : pairs->tgt;
+            const size_t *lens = side == 0 ? pairs->src_lens : pairs->tgt_lens;
             st = rela_id_list_add(side == 0 ? &r->src : &r->tgt, &cut[side], s, &how, texts[i],
                                   rela_text_len(texts, lens, i), err);
         }
@@ -335,8 +330,7 @@ static void observe(void *ctx, const rela_attn_view *v)
     }
 }
 
-rela_status rela_attend(rela_session *s, const char *const *src, const size_t *src_lens,
-                        const char *const *tgt, const size_t *tgt_lens, size_t n,
+rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
                         int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
                         rela_error *err)
 {
@@ -344,10 +338,10 @@ rela_status rela_attend(rela_session *s, const char *const *src, const size_t *s
     job j = { .session = s, .scores = &r };
     observer o = { .see = see, .ctx = ctx };
     scorer x = { 0 };
-    rela_status st = encode_pairs(&r, s, src, src_lens, tgt, tgt_lens, n, 1, err);
+    rela_status st = encode_pairs(&r, s, pairs, 1, err);
     if (st == RELA_OK)
-        st = start(&j, n, 1, err);
-    if (st == RELA_OK && n > 0) {
+        st = start(&j, pairs->n, 1, err);
+    if (st == RELA_OK && pairs->n > 0) {
         const size_t longest = s->models[0]->net.config.max_len;
         o.keys = rela_mem_array(longest, sizeof *o.keys);
         o.weights = rela_mem_array(longest, sizeof *o.weights);
@@ -357,7 +351,7 @@ rela_status rela_attend(rela_session *s, const char *const *src, const size_t *s
             x = j.scorers[0];
     }
     const rela_attn_tap tap = { observe, &o };
-    for (size_t i = 0; i < n && st == RELA_OK && !o.answer; i++) {
+    for (size_t i = 0; i < pairs->n && st == RELA_OK && !o.answer; i++) {
         const sorted one = { 0, i };
         const rela_packed b = pack(&x, &r, &one, 1);
         const rela_pass pass = { .tap = &tap };

@@ -27,14 +27,15 @@ static void a_model_with_itself_is_that_model(void **state)
     rela_session *both = NULL;
     rela_result *a = NULL, *b = NULL;
     rela_scores *x = NULL, *y = NULL;
+    const rela_pairs pairs = { .src = texts, .tgt = texts, .n = TEXTS };
     world_start(&w, 2);
     const rela_model *models[] = { w.model, w.model };
     CHECK_OK(rela_session_create_ensemble(&both, models, 2, &err), err);
     CHECK_OK(rela_translate(&a, w.session, texts, NULL, TEXTS, NULL, &err), err);
     CHECK_OK(rela_translate(&b, both, texts, NULL, TEXTS, NULL, &err), err);
     same_results(a, b, 1e-5);
-    CHECK_OK(rela_score(&x, w.session, texts, NULL, texts, NULL, TEXTS, NULL, &err), err);
-    CHECK_OK(rela_score(&y, both, texts, NULL, texts, NULL, TEXTS, NULL, &err), err);
+    CHECK_OK(rela_score(&x, w.session, &pairs, NULL, &err), err);
+    CHECK_OK(rela_score(&y, both, &pairs, NULL, &err), err);
     for (size_t i = 0; i < TEXTS; i++)
         CHECK(fabs(rela_scores_logp(x, i) - rela_scores_logp(y, i)) < 1e-4, "pair %zu", i);
     rela_scores_free(x);
@@ -64,7 +65,8 @@ static void scores_agree_with_the_search(void **state)
     const char *found[TEXTS];
     for (size_t i = 0; i < TEXTS; i++)
         found[i] = rela_result_text(r, i, 0);
-    CHECK_OK(rela_score(&s, w.session, texts, NULL, found, NULL, TEXTS, NULL, &err), err);
+    const rela_pairs pairs = { .src = texts, .tgt = found, .n = TEXTS };
+    CHECK_OK(rela_score(&s, w.session, &pairs, NULL, &err), err);
     size_t n = 0;
     for (size_t i = 0; i < TEXTS; i++) {
         const size_t tokens = rela_result_n_tokens(r, i, 0);
@@ -114,18 +116,18 @@ static void attention_has_a_row_for_every_query(void **state)
     rela_model_shape shape = { .struct_size = sizeof shape };
     seen s = { 0 };
     const char *src[] = { "a b c", "" }, *tgt[] = { "d e", "g" };
+    const rela_pairs pairs = { .src = src, .tgt = tgt, .n = 2 };
     world_start(&w, 1);
     rela_model_shape_get(&shape, w.model);
     CHECK(shape.enc_layers == 4 && shape.heads == 4 && strcmp(shape.attention[2], "rela-g") == 0,
           "shape: %d layers, %d heads, %s", (int)shape.enc_layers, (int)shape.heads,
           shape.attention[2]);
-    CHECK_OK(rela_attend(w.session, src, NULL, tgt, NULL, 2, see, &s, &err), err);
+    CHECK_OK(rela_attend(w.session, &pairs, see, &s, &err), err);
     /* Tokens with their ends: 4 and 1 sources, 3 and 2 targets; self and cross for these. */
     const size_t want = 16 * (4 + 1) + 2 * 16 * (3 + 2);
     CHECK(s.rows == want, "%zu rows; expected %zu", s.rows, want);
     s = (seen){ .stop_after = 7 };
-    CHECK(rela_attend(w.session, src, NULL, tgt, NULL, 2, see, &s, &err) == RELA_CANCEL,
-          "not stopped");
+    CHECK(rela_attend(w.session, &pairs, see, &s, &err) == RELA_CANCEL, "not stopped");
     CHECK(s.rows == 7, "%zu rows after the stop", s.rows);
     world_end(&w);
 }
