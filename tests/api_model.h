@@ -7,23 +7,18 @@
 #include "api/model_text.h"
 #include "base/file.h"
 #include "base/rng.h"
-#include "check.h"
 #include "rela/translate.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "scratch.h"
 
 enum { TEXTS = 24, WIDTH = 64, MAX_LEN = 40 };
 
 static const char VOCABULARY[] = "<pad>\n<unk>\n<eos>\na\nb\nc\nd\ne\nf@@\ng\nh\n.\n,\n";
-static char path[64];
+static char path[SCRATCH_PATH];
 static char texts_block[TEXTS][128];
 static const char *texts[TEXTS];
 
 static int make_model(void **state)
 {
-    (void)state;
     rela_error err = { RELA_OK, "" };
     rela_config c;
     rela_net net;
@@ -41,7 +36,8 @@ static int make_model(void **state)
     CHECK_OK(rela_net_init(&net, &c, &err), err);
     rela_params_init(net.weights, &net.layout.params, 11);
     CHECK_OK(rela_pipeline_store(&extras, p, &err), err);
-    (void)snprintf(path, sizeof path, "/tmp/rela-test-api.%ld.rela", (long)getpid());
+    CHECK(scratch_make(state) == 0, "no scratch folder");
+    (void)snprintf(path, sizeof path, "%s", scratch("model.rela"));
     const rela_checkpoint_options alone = { .n_threads =
                                                 1 }; /* no OpenMP team, see test_api_threads */
     CHECK_OK(rela_net_save(path, &net, &extras, &alone, &err), err);
@@ -63,8 +59,7 @@ static int make_model(void **state)
 
 static int remove_model(void **state)
 {
-    (void)state;
-    return rela_file_remove(path, NULL) == RELA_OK ? 0 : 1;
+    return scratch_remove(state);
 }
 
 typedef struct world {
