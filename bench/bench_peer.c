@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/bench_peer.c - our side of bench/peers/ct2.py.
  *   bench_peer make PRESET KIND FILE      a model with random weights and a vocabulary of numbers
- *   bench_peer run FILE SOURCES BATCH BEAM THREADS
+ *   bench_peer run FILE SOURCES BATCH BEAM THREADS [int8]
  * run loads the model, prints {"load_s"}, and for every line of standard input translates all of
  * SOURCES (a line of ids per sentence; neighbours form a batch, each sentence is forced to the
  * length of its source) and prints what it took. */
@@ -25,6 +25,7 @@ typedef struct bench {
     int32_t *ids;
     size_t n, tokens, batch, beam;
     int threads;
+    bool int8;
 } bench;
 
 static double cpu_seconds(void)
@@ -141,7 +142,9 @@ static rela_status run(bench *b, const char *model, const char *sources, rela_er
     rela_searcher *searcher = NULL;
     rela_search_pool *pool = NULL;
     rela_status st = rela_net_load(&b->net, NULL, model, &o, err);
-    st = st ? st : rela_frozen_init(&b->frozen, &b->net, err);
+    if (st == RELA_OK)
+        st = b->int8 ? rela_frozen_init_bytes(&b->frozen, &b->net, err)
+                     : rela_frozen_init(&b->frozen, &b->net, err);
     const rela_frozen *nets[] = { &b->frozen };
     const double load = rela_clock_seconds() - start;
     st = st ? st : rela_searcher_create(&searcher, nets, 1, err);
@@ -171,10 +174,11 @@ int main(int argc, char **argv)
     bench b = { .n = 0 };
     if (argc == 5 && strcmp(argv[1], "make") == 0) {
         st = make(argv[2], argv[3], argv[4], &err);
-    } else if (argc == 7 && strcmp(argv[1], "run") == 0) {
+    } else if (argc >= 7 && strcmp(argv[1], "run") == 0) {
         b.batch = (size_t)strtol(argv[4], NULL, 10);
         b.beam = (size_t)strtol(argv[5], NULL, 10);
         b.threads = (int)strtol(argv[6], NULL, 10);
+        b.int8 = argc > 7 && strcmp(argv[7], "int8") == 0;
         st = run(&b, argv[2], argv[3], &err);
     } else {
         (void)rela_fail(&err, RELA_ARG, "see the head of bench/bench_peer.c");

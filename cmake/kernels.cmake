@@ -9,7 +9,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     COMPILE_OPTIONS "${loop_flags};-ffp-contract=fast;-mavx2;-mfma")
   set_source_files_properties(src/kern/x86/avx512.c PROPERTIES COMPILE_OPTIONS
     "${loop_flags};-ffp-contract=fast;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mprefer-vector-width=512")
-  set(kernel_definitions RELA_HAVE_AVX2 RELA_HAVE_AVX512)
+  get_source_file_property(wide_options src/kern/x86/avx512.c COMPILE_OPTIONS)
+  set_source_files_properties(src/kern/x86/vnni.c PROPERTIES COMPILE_OPTIONS "${wide_options};-mavx512vnni")
+  set(kernel_definitions RELA_HAVE_AVX2 RELA_HAVE_AVX512 RELA_HAVE_VNNI)
   list(FILTER library_sources EXCLUDE REGEX "src/kern/arm/")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set_source_files_properties(src/kern/arm/neon.c PROPERTIES

@@ -47,8 +47,25 @@ typedef struct rela_exp_sum {
     double sum;
 } rela_exp_sum;
 
+/* A matrix (n, k) in 8 bits: row j is scale[j] times whole numbers of at most RELA_BYTE_MOST. p:
+ * panels of RELA_BYTE_PANEL rows; in a panel four numbers of each row, then the next four, with
+ * zeros up to whole panels and fours. The same in all levels and in files. */
+typedef struct rela_bytes {
+    const int8_t *p;
+    const real *scale;   /* (n up to whole panels) */
+    const int32_t *sums; /* the same: sum of the whole numbers of each row */
+} rela_bytes;
+
+enum { RELA_BYTE_PANEL = 16, RELA_BYTE_MOST = 127 };
+
+/* Bytes of p. */
+static inline size_t rela_bytes_size(size_t n, size_t k)
+{
+    return (n + RELA_BYTE_PANEL - 1) / RELA_BYTE_PANEL * RELA_BYTE_PANEL * ((k + 3) / 4 * 4);
+}
+
 typedef struct rela_kern {
-    const char *name; /* "portable", "avx2", "avx512", "neon" */
+    const char *name; /* "portable", "avx2", "avx512", "vnni", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
 
     /* c (m, n) = sum over k of a[i * a_row + k * a_col] * b (k, n), added to c if add. For the
@@ -131,6 +148,19 @@ typedef struct rela_kern {
     void (*pack)(real *p, const real *w, size_t ldw, size_t n, size_t k);
     void (*packed)(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
                    size_t m, size_t n, size_t k, bool relu);
+
+    /* The same in 8 bits. pack_bytes rounds w (n, k); unpack_bytes is row j of it again. bytes
+     * rounds the rows of a product: q (m, ldq) with ldq >= k a multiple of 4, scale (m), in a
+     * form that packed_bytes of the same table understands. Sums are exact: all tables give the
+     * same bits. */
+    void (*pack_bytes)(int8_t *p, real *scale, int32_t *sums, const real *w, size_t ldw, size_t n,
+                       size_t k);
+    void (*unpack_bytes)(real *y, const int8_t *p, const real *scale, size_t j, size_t k);
+    void (*bytes)(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda, size_t m,
+                  size_t k);
+    void (*packed_bytes)(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
+                         const rela_bytes *w, const real *bias, size_t m, size_t n, size_t k,
+                         bool relu);
 
     /* One query q (heads, d_head) against n keys, row at[j] of keys (leading dimension ld):
      * s[h * lds + j]. And the values of such rows mixed: z (heads, d_head). */

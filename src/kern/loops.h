@@ -549,6 +549,8 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_rows.h"
 
+#include "kern/loops_bytes.h"
+
 const rela_kern LEVEL = {
     .name = LEVEL_NAME,
     .lanes = LANES,
@@ -588,6 +590,10 @@ const rela_kern LEVEL = {
     .panel = PANEL,
     .pack = pack,
     .packed = packed,
+    .pack_bytes = pack_bytes,
+    .unpack_bytes = unpack_bytes,
+    .bytes = bytes,
+    .packed_bytes = packed_bytes,
     .gather_scores = gather_scores,
     .gather_mix = gather_mix,
     .exp_sum = exp_sum,

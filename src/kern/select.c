@@ -29,6 +29,13 @@ static int have_avx512(void)
 }
 #endif
 
+#ifdef RELA_HAVE_VNNI
+static int have_vnni(void)
+{
+    return have_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
 typedef struct kern_level {
     const rela_kern *table;
     int (*usable)(void);
@@ -42,6 +49,9 @@ static const kern_level LEVELS[] = {
 #endif
 #ifdef RELA_HAVE_AVX512
     { &rela_kern_avx512, have_avx512 },
+#endif
+#ifdef RELA_HAVE_VNNI
+    { &rela_kern_vnni, have_vnni },
 #endif
 #ifdef RELA_HAVE_NEON
     { &rela_kern_neon, always },

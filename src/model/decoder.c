@@ -21,11 +21,13 @@ struct rela_decoder {
     rela_decoder_size size;
     void *block; /* everything planned lies in it */
     size_t block_bytes;
-    real *x;    /* (rows, d) what the next sublayer reads */
-    real *r;    /* (rows, d) pre-norm: the residual stream */
-    real *y;    /* (rows, d) output of a sublayer */
-    real *z;    /* (rows, d) mixed values */
-    real *wide; /* (rows, max(3d, ffn + gap)) */
+    real *x;          /* (rows, d) what the next sublayer reads */
+    real *r;          /* (rows, d) pre-norm: the residual stream */
+    real *y;          /* (rows, d) output of a sublayer */
+    real *z;          /* (rows, d) mixed values */
+    real *wide;       /* (rows, max(3d, ffn + gap)) */
+    int8_t *bytes;    /* (rows, widest) rows of a product in 8 bits, if the net is in 8 bits */
+    real *byte_scale; /* (rows) */
     rela_norm_stats *stats;
     rela_attn_scratch enc_scratch;
     rela_cache_scratch scratch;
@@ -39,6 +41,12 @@ struct rela_decoder {
     rela_cache cache;
 };
 
+/* Of rows of k bytes. */
+static size_t byte_ld(size_t k)
+{
+    return (k + 3) / 4 * 4;
+}
+
 /* Where one layer of one stack finds its numbers. */
 typedef struct place {
     rela_decoder *d;
@@ -49,11 +57,14 @@ typedef struct place {
 } place;
 
 static void plan(rela_decoder *d, rela_plan *p);
+static void product(const rela_decoder *d, real *c, size_t ldc, const real *a, size_t lda,
+                    const rela_frozen_matrix *w, const real *bias, size_t rows, bool relu);
+static void embed_source(rela_decoder *d, real *x, const rela_tokens *src);
 static void *aligned(void *block);
 static void finish(const place *p, const real *bias, size_t sublayer);
 static void start(rela_decoder *d, size_t rows, bool decoder);
-static void attn_end(const place *p, const rela_attn_at *at, const real *out, rela_attn_type type,
-                     size_t sublayer);
+static void attn_end(const place *p, const rela_attn_at *at, const rela_frozen_matrix *out,
+                     rela_attn_type type, size_t sublayer);
 static void ffn(const place *p);
 static rela_attn attn_of(const place *p, const rela_attn_at *at, rela_attn_type type);
 static void remember(rela_decoder *d, const rela_tokens *src);
@@ -126,8 +137,7 @@ void rela_decoder_encode(rela_decoder *d, const rela_tokens *src)
     const size_t rows = src->at[src->n];
     assert(src->n <= d->size.sentences && rows <= d->size.src_rows);
     real *x = n->config.pre_norm ? d->r : d->x;
-    rela_embed_forward(x, src, false, n->weights + n->layout.embed_src,
-                       n->weights + n->layout.embed_bias, n->positions, n->config.d);
+    embed_source(d, x, src);
     start(d, rows, false);
     for (size_t i = 0; i < n->config.enc_layers; i++) {
         const place p = { d,    &n->layout.enc[i],    &d->frozen->enc[i],
@@ -154,6 +164,9 @@ const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows)
         cross_step(&p, rows);
         ffn(&p);
     }
+    if (d->bytes) /* for the logits, whose product comes in slices */
+        n->k->bytes(d->bytes, byte_ld(n->config.d), d->byte_scale, d->x, n->config.d, rows->n,
+                    n->config.d);
     return d->x;
 }
 
@@ -161,9 +174,17 @@ void rela_decoder_logits(const rela_decoder *d, real *logits, size_t ld, size_t 
 {
     const rela_config *c = &d->frozen->net->config;
     const rela_kern *k = d->frozen->net->k;
-    assert(first % k->panel == 0 && first + n <= c->vocab_tgt);
-    k->packed(logits, ld, d->x, c->d, d->frozen->output + first * c->d, NULL, d->n_rows, n, c->d,
-              false);
+    const rela_frozen_matrix *w = &d->frozen->output;
+    assert(first % k->panel == 0 && first % RELA_BYTE_PANEL == 0 && first + n <= c->vocab_tgt);
+    if (w->reals) {
+        k->packed(logits, ld, d->x, c->d, w->reals + first * c->d, NULL, d->n_rows, n, c->d, false);
+        return;
+    }
+    const size_t ldq = byte_ld(c->d);
+    const rela_bytes part = { w->bytes.p + first * ldq, w->bytes.scale + first,
+                              w->bytes.sums + first };
+    k->packed_bytes(logits, ld, d->bytes, ldq, d->byte_scale, &part, NULL, d->n_rows, n, c->d,
+                    false);
 }
 
 /* ---- memory ---- */
@@ -180,6 +201,10 @@ static void plan(rela_decoder *d, rela_plan *p)
     d->y = rela_plan_reals(p, rows * c->d);
     d->z = rela_plan_reals(p, rows * c->d);
     d->wide = rela_plan_reals(p, rows * wide);
+    const bool bytes = !d->frozen->output.reals;
+    d->bytes = rela_plan_take(p, bytes ? rows * byte_ld(c->d > c->ffn ? c->d : c->ffn) : 0, 1);
+    d->bytes = bytes ? d->bytes : NULL;
+    d->byte_scale = rela_plan_reals(p, bytes ? rows : 0);
     d->stats = rela_plan_take(p, rows, sizeof *d->stats);
     rela_attn_scratch_plan(&d->enc_scratch, p, c->kind[RELA_ATTN_ENC], c->d / c->heads, s->src_len);
     rela_cache_scratch_plan(&d->scratch, p, c->heads, len, s->sentence_rows);
@@ -198,6 +223,20 @@ static void *aligned(void *block)
 }
 
 /* ---- what sublayers share ---- */
+
+/* c (rows, n) = a (rows, k) w^T + bias. */
+static void product(const rela_decoder *d, real *c, size_t ldc, const real *a, size_t lda,
+                    const rela_frozen_matrix *w, const real *bias, size_t rows, bool relu)
+{
+    const rela_kern *k = d->frozen->net->k;
+    if (w->reals) {
+        k->packed(c, ldc, a, lda, w->reals, bias, rows, w->n, w->k, relu);
+        return;
+    }
+    const size_t ldq = byte_ld(w->k);
+    k->bytes(d->bytes, ldq, d->byte_scale, a, lda, rows, w->k);
+    k->packed_bytes(c, ldc, d->bytes, ldq, d->byte_scale, &w->bytes, bias, rows, w->n, w->k, relu);
+}
 
 static rela_ln_at ln_of(const rela_layer_at *at, size_t part, bool decoder)
 {
@@ -262,8 +301,8 @@ static rela_attn attn_of(const place *p, const rela_attn_at *at, rela_attn_type 
 }
 
 /* From mixed values z to the end of the sublayer. */
-static void attn_end(const place *p, const rela_attn_at *at, const real *out, rela_attn_type type,
-                     size_t sublayer)
+static void attn_end(const place *p, const rela_attn_at *at, const rela_frozen_matrix *out,
+                     rela_attn_type type, size_t sublayer)
 {
     rela_decoder *d = p->d;
     const rela_net *n = d->frozen->net;
@@ -273,7 +312,7 @@ static void attn_end(const place *p, const rela_attn_at *at, const real *out, re
         n->k->gated_norm(d->z, d->z, n->weights + at->gain,
                          norm->gated ? n->weights + at->gate : NULL, p->rows, c->d,
                          c->norm_per_head ? c->heads : 1, (real)c->attn_eps, norm->center);
-    n->k->packed(d->y, c->d, d->z, c->d, out, NULL, p->rows, c->d, c->d, false);
+    product(d, d->y, c->d, d->z, c->d, out, NULL, p->rows, false);
     finish(p, n->weights + at->out_bias, sublayer);
 }
 
@@ -284,13 +323,33 @@ static void ffn(const place *p)
     const rela_config *c = &n->config;
     const rela_ffn_at *at = &p->at->ffn;
     const size_t ld = c->ffn + ROW_GAP;
-    n->k->packed(d->wide, ld, d->x, c->d, p->w->up, n->weights + at->up_bias, p->rows, c->ffn, c->d,
-                 true);
-    n->k->packed(d->y, c->d, d->wide, ld, p->w->down, NULL, p->rows, c->d, c->ffn, false);
+    product(d, d->wide, ld, d->x, c->d, &p->w->up, n->weights + at->up_bias, p->rows, true);
+    product(d, d->y, c->d, d->wide, ld, &p->w->down, NULL, p->rows, false);
     finish(p, n->weights + at->down_bias, p->decoder ? 2 : 1);
 }
 
 /* ---- encoder ---- */
+
+static void embed_source(rela_decoder *d, real *x, const rela_tokens *src)
+{
+    const rela_net *n = d->frozen->net;
+    const rela_bytes *table = &d->frozen->embed_src.bytes;
+    const real *bias = n->weights + n->layout.embed_bias;
+    const size_t w = n->config.d;
+    if (!table->p) {
+        rela_embed_forward(x, src, false, n->weights + n->layout.embed_src, bias, n->positions, w);
+        return;
+    }
+    const real factor = (real)sqrt((double)w);
+    for (size_t s = 0; s < src->n; s++)
+        for (size_t t = src->at[s]; t < src->at[s + 1]; t++) {
+            const real *position = n->positions + (t - src->at[s]) * w;
+            real *row = x + t * w;
+            n->k->unpack_bytes(row, table->p, table->scale, (size_t)src->ids[t], w);
+            for (size_t i = 0; i < w; i++)
+                row[i] = row[i] * factor + bias[i] + position[i];
+        }
+}
 
 static void encode_layer(const place *p, const rela_tokens *src)
 {
@@ -301,10 +360,9 @@ static void encode_layer(const place *p, const rela_tokens *src)
     const rela_attn attn = attn_of(p, at, RELA_ATTN_ENC);
     const rela_attn_rows rows = { src->n, src->at, src->at, 0 };
     const rela_attn_in in = { d->wide, d->wide + w, d->wide + 2 * w, 3 * w, 3 * w, 3 * w };
-    n->k->packed(d->wide, 3 * w, d->x, w, p->w->qkv, n->weights + at->in_bias, p->rows, 3 * w, w,
-                 false);
+    product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, p->rows, false);
     rela_attn_forward(&attn, &d->enc_scratch, d->z, &in, &rows);
-    attn_end(p, at, p->w->self_out, RELA_ATTN_ENC, 0);
+    attn_end(p, at, &p->w->self_out, RELA_ATTN_ENC, 0);
 }
 
 /* The cross keys and values of one sentence in one layer. */
@@ -333,9 +391,9 @@ static void remember(rela_decoder *d, const rela_tokens *src)
         const place p = { d, &n->layout.dec[l], &d->frozen->dec[l], l, 0, rows, true };
         const rela_attn attn = attn_of(&p, at, RELA_ATTN_CROSS);
         const real *bias = n->weights + at->kv_bias;
-        n->k->packed(d->y, w, d->x, w, p.w->cross_k, bias, rows, w, w, false);
-        n->k->packed(d->values + l * d->size.src_rows * w, w, d->x, w, p.w->cross_v, bias + w, rows,
-                     w, w, false);
+        product(d, d->y, w, d->x, w, &p.w->cross_k, bias, rows, false);
+        product(d, d->values + l * d->size.src_rows * w, w, d->x, w, &p.w->cross_v, bias + w, rows,
+                false);
         for (size_t i = 0; i < src->n; i++) {
             const rela_memory m = memory_of(d, l, i);
             rela_memory_put(&m, &attn, d->y + src->at[i] * w, w);
@@ -351,6 +409,7 @@ static void embed_rows(rela_decoder *d, const rela_decoder_rows *rows)
     const size_t w = n->config.d;
     const real factor = (real)sqrt((double)w);
     const real *bias = n->weights + n->layout.embed_bias;
+    const rela_bytes *table = &d->frozen->embed_tgt.bytes;
     real *x = n->config.pre_norm ? d->r : d->x;
     for (size_t i = 0; i < rows->n; i++) {
         real *row = x + i * w;
@@ -358,7 +417,12 @@ static void embed_rows(rela_decoder *d, const rela_decoder_rows *rows)
         memcpy(row, n->positions + rows->position[i] * w, w * sizeof *row);
         if (rows->position[i] == 0)
             continue;
-        const real *entry = n->weights + n->layout.embed_tgt + (size_t)rows->token[i] * w;
+        const size_t token = (size_t)rows->token[i];
+        const real *entry = d->y;
+        if (table->p)
+            n->k->unpack_bytes(d->y, table->p, table->scale, token, w);
+        else
+            entry = n->weights + n->layout.embed_tgt + token * w;
         for (size_t c = 0; c < w; c++)
             row[c] += entry[c] * factor + bias[c];
     }
@@ -371,8 +435,7 @@ static void self_step(const place *p, const rela_decoder_rows *rows)
     const size_t w = n->config.d;
     const rela_attn_at *at = &p->at->self;
     const rela_attn attn = attn_of(p, at, RELA_ATTN_DEC);
-    n->k->packed(d->wide, 3 * w, d->x, w, p->w->qkv, n->weights + at->in_bias, rows->n, 3 * w, w,
-                 false);
+    product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, rows->n, false);
     for (size_t i = 0; i < rows->n; i++) {
         real *qkv = d->wide + i * 3 * w;
         const uint32_t *slots = rows->history + i * rows->ld;
@@ -382,7 +445,7 @@ static void self_step(const place *p, const rela_decoder_rows *rows)
         rela_attn_query(&attn, qkv);
         rela_cache_attend(&d->cache, &attn, &d->scratch, d->z + i * w, qkv, slots, last + 1);
     }
-    attn_end(p, at, p->w->self_out, RELA_ATTN_DEC, 0);
+    attn_end(p, at, &p->w->self_out, RELA_ATTN_DEC, 0);
 }
 
 static void cross_step(const place *p, const rela_decoder_rows *rows)
@@ -393,8 +456,7 @@ static void cross_step(const place *p, const rela_decoder_rows *rows)
     const rela_attn_at *at = &p->at->cross;
     rela_attn attn = attn_of(p, at, RELA_ATTN_CROSS);
     attn.tap = rows->tap;
-    n->k->packed(d->wide, w, d->x, w, p->w->cross_q, n->weights + at->in_bias, rows->n, w, w,
-                 false);
+    product(d, d->wide, w, d->x, w, &p->w->cross_q, n->weights + at->in_bias, rows->n, false);
     for (size_t i = 0; i < rows->n; i++)
         rela_attn_query(&attn, d->wide + i * w);
     size_t end = 0;
@@ -406,5 +468,5 @@ static void cross_step(const place *p, const rela_decoder_rows *rows)
         rela_memory_attend(&m, &attn, &d->scratch, d->z + i * w, d->wide + i * w, end - i, i,
                            rows->position[i]);
     }
-    attn_end(p, at, p->w->cross_out, RELA_ATTN_CROSS, 1);
+    attn_end(p, at, &p->w->cross_out, RELA_ATTN_CROSS, 1);
 }

@@ -18,6 +18,7 @@ typedef struct adder {
     size_t layer;
 } adder;
 
+static rela_status init(rela_layout *l, const rela_config *c, bool bare, rela_error *err);
 static void add(adder *a, size_t *at, const char *name, size_t rows, size_t cols, rela_init init);
 static void add_linear(adder *a, size_t *weight, size_t *bias, const char *name, size_t out,
                        size_t in, double limit);
@@ -29,7 +30,18 @@ static const rela_init ZERO = { RELA_INIT_CONSTANT, 0 }, ONE = { RELA_INIT_CONST
 
 rela_status rela_layout_init(rela_layout *l, const rela_config *c, rela_error *err)
 {
-    *l = (rela_layout){ .enc = rela_mem_zalloc(c->enc_layers * sizeof *l->enc),
+    return init(l, c, false, err);
+}
+
+rela_status rela_layout_init_bare(rela_layout *l, const rela_config *c, rela_error *err)
+{
+    return init(l, c, true, err);
+}
+
+static rela_status init(rela_layout *l, const rela_config *c, bool bare, rela_error *err)
+{
+    *l = (rela_layout){ .params = { .bare = bare },
+                        .enc = rela_mem_zalloc(c->enc_layers * sizeof *l->enc),
                         .dec = rela_mem_zalloc(c->dec_layers * sizeof *l->dec) };
     if (!l->enc || !l->dec) {
         rela_layout_deinit(l);
@@ -122,9 +134,13 @@ static void add_attn(adder *a, rela_attn_at *at, const rela_config *c, rela_attn
     if (cross) /* two maps side by side, each initialised as a d x d map */
         add_linear(a, &at->kv, &at->kv_bias, name, 2 * d, d, square);
     (void)snprintf(name, sizeof name, "%s.head", place);
-    if (kind->n_head)
+    if (kind->n_head) { /* few numbers, and none of a product */
+        const bool bare = a->params->bare;
+        a->params->bare = false;
         add(a, &at->head, name, c->heads, kind->n_head,
             (rela_init){ RELA_INIT_CONSTANT, (double)kind->head_start });
+        a->params->bare = bare;
+    }
     if (kind->norm) {
         (void)snprintf(name, sizeof name, "%s.norm.gain", place);
         add(a, &at->gain, name, 0, d, kind->norm->random_gain ? small : ONE);

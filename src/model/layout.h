@@ -41,6 +41,9 @@ typedef struct rela_layout {
 
 /* c must have passed rela_config_check. */
 rela_status rela_layout_init(rela_layout *l, const rela_config *c, rela_error *err);
+/* Without the matrices of products and embeddings, whose offsets mean nothing: what is left of a
+ * net beside matrices in 8 bits. */
+rela_status rela_layout_init_bare(rela_layout *l, const rela_config *c, rela_error *err);
 void rela_layout_deinit(rela_layout *l);
 
 #endif

@@ -38,9 +38,14 @@ rela_status rela_params_add(rela_params *p, size_t *offset, const char *name, si
                        mark + 1);
     else
         (void)snprintf(q->name, sizeof q->name, "%s", name);
-    *offset = p->total;
     const size_t n = rela_param_count(q);
     p->count += n;
+    if (p->bare && rows) {
+        *offset = q->offset = 0;
+        q->bare = true;
+        return RELA_OK;
+    }
+    *offset = p->total;
     p->total += n + ALIGN_REALS - 1 - (n + ALIGN_REALS - 1) % ALIGN_REALS;
     return RELA_OK;
 }

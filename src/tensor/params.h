@@ -32,6 +32,7 @@ typedef struct rela_param {
     size_t rows; /* 1 for vectors */
     size_t cols;
     size_t offset; /* in reals, from the start of the block */
+    bool bare;     /* it has no place there */
     rela_init init;
 } rela_param;
 
@@ -40,12 +41,13 @@ typedef struct rela_params {
     size_t n, cap;
     size_t total; /* reals of the block, padding included */
     size_t count; /* reals that are parameters */
+    bool bare;    /* matrices have no place in the block: their numbers are kept elsewhere */
 } rela_params;
 
 void rela_params_deinit(rela_params *p);
 
-/* Adds a matrix (rows, cols), or a vector for rows 0; *offset is its place. A '#' in the
- * name stands for the number of the layer. */
+/* Adds a matrix (rows, cols), or a vector for rows 0; *offset is its place, in a bare table 0 for
+ * a matrix. A '#' in the name stands for the number of the layer. */
 rela_status rela_params_add(rela_params *p, size_t *offset, const char *name, size_t layer,
                             size_t rows, size_t cols, rela_init init, rela_error *err);
 

@@ -8,6 +8,9 @@
 #define LEVEL_LANES
 
 #include <immintrin.h>
+#include <string.h>
+
+#include "kern/x86/bytes_avx2.h"
 
 static inline float lane_sum(__m256 v)
 {

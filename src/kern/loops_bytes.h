@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/loops_bytes.h - products in 8 bits for decoding. Part of loops.h.
+ *
+ * Sums are whole numbers and exact, and what is done to them afterwards is the same sequence of
+ * roundings in every level: all levels give the same bits as a plain loop. A level with suitable
+ * instructions defines BYTE_ROWS and, before loops.h, the few operations that the others get here.
+ */
+
+#ifndef BYTE_ROWS
+#define BYTE_ROWS   1 /* rows whose sums fit the registers */
+#define BYTE_OFFSET 0 /* what is added to the bytes of rows, to make them unsigned */
+
+enum { BYTE_COLS = 4 }; /* columns of a vector of sums */
+
+typedef int32_t byte_sums __attribute__((vector_size(16), aligned(4), may_alias));
+typedef const int8_t *byte_weights; /* (BYTE_COLS, 4) */
+typedef const int8_t *byte_row;     /* (4) */
+
+static inline byte_weights byte_load(const int8_t *w)
+{
+    return w;
+}
+
+static inline byte_row byte_spread(const int8_t *q)
+{
+    return q;
+}
+
+/* Adds four products to each column. */
+static inline byte_sums byte_dot(byte_sums sums, byte_row q, byte_weights w)
+{
+    for (size_t j = 0; j < BYTE_COLS; j++)
+        sums[j] +=
+            q[0] * w[4 * j] + q[1] * w[4 * j + 1] + q[2] * w[4 * j + 2] + q[3] * w[4 * j + 3];
+    return sums;
+}
+
+/* c = sums * (scale * row) + bias, rounded after each step. */
+static inline void byte_store(real *c, byte_sums sums, real row, const real *scale,
+                              const real *bias)
+{
+    for (size_t j = 0; j < BYTE_COLS; j++) {
+        const volatile real y = (real)sums[j] * (scale[j] * row); /* no multiply-add */
+        c[j] = y + bias[j];
+    }
+}
+
+/* Nearest whole numbers of x * inverse, halves to the even one. */
+static inline void byte_round(int8_t *q, const real *x, real inverse, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        q[i] = (int8_t)lrint((double)(x[i] * inverse));
+}
+#endif
+
+enum { BYTE_VECS = RELA_BYTE_PANEL / BYTE_COLS, BYTE_PANELS_MOST = 8 };
+
+static real largest_size(const real *x, size_t n)
+{
+    real most = 0;
+    SIMD_MAX(most) for (size_t i = 0; i < n; i++)
+    {
+        const real size = x[i] < 0 ? -x[i] : x[i];
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+static void bytes(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda, size_t m, size_t k)
+{
+    const real top = RELA_BYTE_MOST;
+    for (size_t i = 0; i < m; i++) {
+        const real most = largest_size(a + i * lda, k);
+        scale[i] = most / top;
+        byte_round(q + i * ldq, a + i * lda, most > 0 ? top / most : 0, k);
+        memset(q + i * ldq + k, 0, ldq - k);
+    }
+}
+
+static void pack_bytes(int8_t *p, real *scale, int32_t *sums, const real *w, size_t ldw, size_t n,
+                       size_t k)
+{
+    const size_t steps = (k + 3) / 4,
+                 whole = n + (RELA_BYTE_PANEL - n % RELA_BYTE_PANEL) % RELA_BYTE_PANEL;
+    const real top = RELA_BYTE_MOST;
+    memset(p, 0, whole * steps * 4);
+    memset(scale, 0, whole * sizeof *scale);
+    memset(sums, 0, whole * sizeof *sums);
+    for (size_t j = 0; j < n; j++) {
+        int8_t *to =
+            p + j / RELA_BYTE_PANEL * RELA_BYTE_PANEL * steps * 4 + j % RELA_BYTE_PANEL * 4;
+        const real most = largest_size(w + j * ldw, k), inverse = most > 0 ? top / most : 0;
+        scale[j] = most / top;
+        for (size_t i = 0; i < k; i++) {
+            const int8_t x = (int8_t)lrint((double)(w[j * ldw + i] * inverse));
+            to[i / 4 * 4 * RELA_BYTE_PANEL + i % 4] = x;
+            sums[j] += x;
+        }
+    }
+}
+
+static void unpack_bytes(real *y, const int8_t *p, const real *scale, size_t j, size_t k)
+{
+    const size_t steps = (k + 3) / 4;
+    p += j / RELA_BYTE_PANEL * RELA_BYTE_PANEL * steps * 4 + j % RELA_BYTE_PANEL * 4;
+    for (size_t i = 0; i < k; i++)
+        y[i] = (real)p[i / 4 * 4 * RELA_BYTE_PANEL + i % 4] * scale[j];
+}
+
+typedef struct byte_block {
+    real *c;
+    const int8_t *q, *p;
+    const real *rows, *scale, *bias; /* scale and bias: of the first column */
+    const int32_t *sums;
+    size_t ldc, ldq, steps; /* steps: k / 4, rounded up */
+} byte_block;
+
+/* R rows by P panels in registers. */
+#define BYTE_BLOCK(rows_, panels_)                                                                 \
+    static void bytes_##rows_##x##panels_(const byte_block *g)                                     \
+    {                                                                                              \
+        enum { R = rows_, V = (panels_)*BYTE_VECS };                                               \
+        byte_sums sum[R][V];                                                                       \
+        const size_t steps = g->steps, ldq = g->ldq;                                               \
+        const int8_t *q = g->q, *p = g->p;                                                         \
+        _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++)                                    \
+            _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++) sum[i][j] =                    \
+                *(const byte_sums *)(g->sums + j * BYTE_COLS) * -BYTE_OFFSET;                      \
+        for (size_t t = 0; t < steps; t++) {                                                       \
+            byte_weights w[V];                                                                     \
+            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) w[j] =                         \
+                byte_load(p + (j / BYTE_VECS * steps + t) * 4 * RELA_BYTE_PANEL +                  \
+                          j % BYTE_VECS * 4 * BYTE_COLS);                                          \
+            _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                \
+            {                                                                                      \
+                const byte_row x = byte_spread(q + i * ldq + 4 * t);                               \
+                _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) sum[i][j] =                \
+                    byte_dot(sum[i][j], x, w[j]);                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                    \
+            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++)                                \
+                byte_store(g->c + i * g->ldc + j * BYTE_COLS, sum[i][j], g->rows[i],               \
+                           g->scale + j * BYTE_COLS, g->bias + j * BYTE_COLS);                     \
+    }
+
+typedef void byte_run(const byte_block *g);
+
+BYTE_BLOCK(1, 1)
+#if BYTE_ROWS >= 4 && BYTE_ROWS < 12
+BYTE_BLOCK(1, 2)
+#endif
+#if BYTE_ROWS >= 4
+BYTE_BLOCK(2, 1)
+BYTE_BLOCK(3, 1)
+BYTE_BLOCK(4, 1)
+#endif
+#if BYTE_ROWS >= 12
+BYTE_BLOCK(1, 8)
+BYTE_BLOCK(2, 4)
+BYTE_BLOCK(3, 4)
+BYTE_BLOCK(4, 4)
+BYTE_BLOCK(5, 2)
+BYTE_BLOCK(6, 2)
+BYTE_BLOCK(7, 2)
+BYTE_BLOCK(8, 2)
+BYTE_BLOCK(9, 2)
+BYTE_BLOCK(10, 2)
+BYTE_BLOCK(11, 2)
+BYTE_BLOCK(12, 2)
+BYTE_BLOCK(5, 1)
+BYTE_BLOCK(6, 1)
+BYTE_BLOCK(7, 1)
+BYTE_BLOCK(8, 1)
+BYTE_BLOCK(9, 1)
+BYTE_BLOCK(10, 1)
+BYTE_BLOCK(11, 1)
+BYTE_BLOCK(12, 1)
+#endif
+
+/* By the number of rows: one panel, and several at once. */
+static const struct byte_runs {
+    byte_run *one, *wide;
+    size_t panels;
+} BYTE_RUNS[BYTE_ROWS + 1] = {
+#if BYTE_ROWS >= 12
+    [1] = { bytes_1x1, bytes_1x8, 8 },    [2] = { bytes_2x1, bytes_2x4, 4 },
+    [3] = { bytes_3x1, bytes_3x4, 4 },    [4] = { bytes_4x1, bytes_4x4, 4 },
+    [5] = { bytes_5x1, bytes_5x2, 2 },    [6] = { bytes_6x1, bytes_6x2, 2 },
+    [7] = { bytes_7x1, bytes_7x2, 2 },    [8] = { bytes_8x1, bytes_8x2, 2 },
+    [9] = { bytes_9x1, bytes_9x2, 2 },    [10] = { bytes_10x1, bytes_10x2, 2 },
+    [11] = { bytes_11x1, bytes_11x2, 2 }, [12] = { bytes_12x1, bytes_12x2, 2 },
+#elif BYTE_ROWS >= 4
+    [1] = { bytes_1x1, bytes_1x2, 2 },
+    [2] = { bytes_2x1, bytes_2x1, 1 },
+    [3] = { bytes_3x1, bytes_3x1, 1 },
+    [4] = { bytes_4x1, bytes_4x1, 1 },
+#else
+    [1] = { bytes_1x1, bytes_1x1, 1 },
+#endif
+};
+
+/* The last panel, of which only n columns exist. */
+static void bytes_last(const byte_block *g, size_t rows, size_t n)
+{
+    real c[BYTE_ROWS * RELA_BYTE_PANEL], bias[RELA_BYTE_PANEL] = { 0 };
+    byte_block b = *g;
+    b.c = c;
+    b.ldc = RELA_BYTE_PANEL;
+    b.bias = bias;
+    memcpy(bias, g->bias, n * sizeof *bias);
+    BYTE_RUNS[rows].one(&b);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(g->c + i * g->ldc, c + i * RELA_BYTE_PANEL, n * sizeof *c);
+}
+
+/* Several panels, one after the other: for blocks that are lower than their neighbours. */
+static void bytes_narrow(const byte_block *g, size_t rows, size_t panels)
+{
+    byte_block b = *g;
+    for (; panels > 0; panels--) {
+        BYTE_RUNS[rows].one(&b);
+        b.c += RELA_BYTE_PANEL;
+        b.p += RELA_BYTE_PANEL * 4 * b.steps;
+        b.scale += RELA_BYTE_PANEL;
+        b.bias += RELA_BYTE_PANEL;
+        b.sums += RELA_BYTE_PANEL;
+    }
+}
+
+static void rectify(real *c, size_t ldc, size_t m, size_t n)
+{
+    for (size_t i = 0; i < m; i++)
+        SIMD for (size_t j = 0; j < n; j++) c[i * ldc + j] = rmax(c[i * ldc + j], 0);
+}
+
+static void packed_bytes(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
+                         const rela_bytes *w, const real *bias, size_t m, size_t n, size_t k,
+                         bool with_relu)
+{
+    static const real NONE[BYTE_PANELS_MOST * RELA_BYTE_PANEL];
+    const size_t steps = (k + 3) / 4, blocks = (m + BYTE_ROWS - 1) / BYTE_ROWS;
+    for (size_t j = 0, take = 0; j < n; j += take) {
+        size_t panels = blocks ? BYTE_RUNS[(m + blocks - 1) / blocks].panels : 1;
+        if (j + panels * RELA_BYTE_PANEL > n)
+            panels = 1;
+        take = panels * RELA_BYTE_PANEL;
+        for (size_t b = 0; b < blocks; b++) { /* blocks of about equal height */
+            const size_t first = m * b / blocks, height = m * (b + 1) / blocks - first;
+            const byte_block g = { .c = c + first * ldc + j,
+                                   .q = q + first * ldq,
+                                   .p = w->p + j * steps * 4,
+                                   .rows = rows + first,
+                                   .scale = w->scale + j,
+                                   .bias = bias ? bias + j : NONE,
+                                   .sums = w->sums + j,
+                                   .ldc = ldc,
+                                   .ldq = ldq,
+                                   .steps = steps };
+            if (j + take > n)
+                bytes_last(&g, height, n - j);
+            else if (panels == BYTE_RUNS[height].panels)
+                BYTE_RUNS[height].wide(&g);
+            else
+                bytes_narrow(&g, height, panels);
+        }
+        if (with_relu)
+            rectify(c + j, ldc, m, n - j < take ? n - j : take);
+    }
+}
