@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "decode/search.h"
-#include "model/checkpoint.h"
+#include "model/frozen_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,21 +137,21 @@ static rela_status run_once(const bench *b, rela_searcher *searcher, rela_search
 static rela_status run(bench *b, const char *model, const char *sources, rela_error *err)
 {
     char line[64];
-    const double start = rela_clock_seconds();
+    const double start = rela_clock_seconds(), start_cpu = cpu_seconds();
     const rela_checkpoint_options o = { .n_threads = b->threads };
     rela_searcher *searcher = NULL;
     rela_search_pool *pool = NULL;
-    rela_status st = rela_net_load(&b->net, NULL, model, &o, err);
-    if (st == RELA_OK)
-        st = b->int8 ? rela_frozen_init_bytes(&b->frozen, &b->net, err)
-                     : rela_frozen_init(&b->frozen, &b->net, err);
+    rela_extras extras = { 0 };
+    rela_status st = rela_frozen_load(&b->frozen, &b->net, &extras, model, b->int8, &o, err);
+    rela_extras_deinit(&extras);
     const rela_frozen *nets[] = { &b->frozen };
-    const double load = rela_clock_seconds() - start;
+    const double load = rela_clock_seconds() - start, load_cpu = cpu_seconds() - start_cpu;
     st = st ? st : rela_searcher_create(&searcher, nets, 1, err);
     st = st ? st : rela_search_pool_create(&pool, nets, 1, b->threads, err);
     st = st ? st : read_sources(b, sources, err);
     if (st == RELA_OK)
-        (void)printf("{\"load_s\": %.4f, \"rss_mb\": %.1f}\n", load, peak_mb());
+        (void)printf("{\"load_s\": %.4f, \"load_cpu_s\": %.4f, \"rss_mb\": %.1f}\n", load, load_cpu,
+                     peak_mb());
     while (st == RELA_OK && fflush(stdout) == 0 && fgets(line, sizeof line, stdin)) {
         const double clock = rela_clock_seconds(), cpu = cpu_seconds();
         st = run_once(b, searcher, pool, err);

@@ -16,12 +16,15 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
     o.n_threads = (int32_t)cli->common.threads;
     o.log = tell;
     o.log_ctx = cli;
+    rela_model_options with;
+    rela_model_options_init(&with, sizeof with);
+    with.int8 = m->int8;
     rela_status st = m->runtime ? RELA_OK : rela_runtime_create(&m->runtime, &o, err);
     if (m->n + n > RELA_CLI_MODELS_MAX)
         return rela_fail(err, RELA_ARG, "%zu models; expected at most %d", m->n + n,
                          RELA_CLI_MODELS_MAX);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        st = rela_model_load(&m->models[m->n], m->runtime, paths[i], err);
+        st = rela_model_load_with(&m->models[m->n], m->runtime, paths[i], &with, err);
         m->n += st == RELA_OK;
     }
     return st;

@@ -11,6 +11,7 @@ enum { RELA_CLI_MODELS_MAX = 64 };
 
 /* All zero is closed. */
 typedef struct rela_cli_models {
+    bool int8; /* to be set before loading */
     rela_runtime *runtime;
     rela_model *models[RELA_CLI_MODELS_MAX];
     size_t n;

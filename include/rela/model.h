@@ -49,7 +49,8 @@ RELA_API rela_status rela_model_average(const char *out, const char *const *path
 enum {
     RELA_MODEL_RELA = 0,        /* one model file */
     RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
-    RELA_MODEL_CTRANSLATE2 = 2  /* a directory that CTranslate2 loads; can only be written */
+    RELA_MODEL_CTRANSLATE2 = 2, /* a directory that CTranslate2 loads; can only be written */
+    RELA_MODEL_INT8 = 3 /* one model file, matrices in 8 bits: it translates, nothing else */
 };
 
 typedef struct rela_model_convert_options {
@@ -64,7 +65,8 @@ RELA_API void rela_model_convert_options_init(rela_model_convert_options *o, siz
 
 /* Reads a model in one form and writes it in another. Plain weights that become a model file again
  * give the same bytes. A model that the other form cannot say (for CTranslate2 anything but softmax
- * attention, and models without vocabularies) is RELA_UNSUP. o may be NULL: a checked copy. */
+ * attention, and models without vocabularies; in 8 bits widths that are no multiple of 16) is
+ * RELA_UNSUP. o may be NULL: a checked copy. */
 RELA_API rela_status rela_model_convert(const char *out, const char *in,
                                         const rela_model_convert_options *o, rela_error *err);
 

@@ -44,9 +44,22 @@ RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
 
 /* ---- model ---- */
 
+typedef struct rela_model_options {
+    size_t struct_size;
+    /* not 0: keep matrices in 8 bits. Such a model translates faster in a quarter of the memory,
+     * and does nothing else: scores and the attention of given pairs are RELA_STATE. Stored models
+     * in 8 bits (RELA_MODEL_INT8) are always so. */
+    int32_t int8;
+} rela_model_options;
+
+RELA_API void rela_model_options_init(rela_model_options *o, size_t size);
+
 /* The file is checked as a whole before it is used. rt must outlive the model. */
 RELA_API rela_status rela_model_load(rela_model **out, rela_runtime *rt, const char *path,
                                      rela_error *err);
+/* o may be NULL. */
+RELA_API rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char *path,
+                                          const rela_model_options *o, rela_error *err);
 RELA_API void rela_model_free(rela_model *m); /* NULL is fine */
 
 /* Sizes, for those who read attention. */

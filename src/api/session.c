@@ -5,6 +5,7 @@
 #include "api/model_text.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "model/frozen_file.h"
 
 #include <string.h>
 
@@ -58,20 +59,36 @@ void rela_runtime_destroy(rela_runtime *rt)
 
 /* ---- model ---- */
 
+void rela_model_options_init(rela_model_options *o, size_t size)
+{
+    memset(o, 0, size);
+    o->struct_size = size;
+}
+
 rela_status rela_model_load(rela_model **out, rela_runtime *rt, const char *path, rela_error *err)
 {
+    return rela_model_load_with(out, rt, path, NULL, err);
+}
+
+rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char *path,
+                                 const rela_model_options *options, rela_error *err)
+{
     rela_extras extras = { 0 };
+    rela_model_options with;
+    rela_model_options_init(&with, sizeof with);
+    if (options)
+        memcpy(&with, options,
+               options->struct_size < sizeof with ? options->struct_size : sizeof with);
     *out = NULL;
     rela_model *m = rela_mem_zalloc(sizeof *m);
     if (!m)
         return rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     m->runtime = rt;
     const rela_checkpoint_options o = { .n_threads = rt->n_threads, .log = &rt->log };
-    rela_status st = rela_net_load(&m->net, &extras, path, &o, err);
+    rela_status st = rela_frozen_load(&m->frozen, &m->net, &extras, path, with.int8, &o, err);
     if (st == RELA_OK) {
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);
-        st = st ? st : rela_frozen_init(&m->frozen, &m->net, err);
         if (st != RELA_OK)
             st = rela_fail_in(err, st, path);
     }

@@ -58,10 +58,14 @@ typedef struct rela_bytes {
 
 enum { RELA_BYTE_PANEL = 16, RELA_BYTE_MOST = 127 };
 
-/* Bytes of p. */
+/* n up to whole panels, and bytes of p. */
+static inline size_t rela_byte_rows(size_t n)
+{
+    return (n + RELA_BYTE_PANEL - 1) / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
+}
 static inline size_t rela_bytes_size(size_t n, size_t k)
 {
-    return (n + RELA_BYTE_PANEL - 1) / RELA_BYTE_PANEL * RELA_BYTE_PANEL * ((k + 3) / 4 * 4);
+    return rela_byte_rows(n) * ((k + 3) / 4 * 4);
 }
 
 typedef struct rela_kern {

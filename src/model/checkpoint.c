@@ -15,9 +15,12 @@ _Static_assert(sizeof(size_t) >= 8, "models of more than 4 GiB need a 64-bit mac
 enum { SHAPE_TEXT = 256, FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX };
 
 /* Which parameter of which block a tensor of the file is. */
+typedef enum slot_part { PART_REALS, PART_BYTES, PART_SCALE } slot_part;
+
 typedef struct slot {
     bool known;
     uint8_t block; /* 0: the weights */
+    uint8_t part;  /* slot_part */
     uint32_t param;
 } slot;
 
@@ -27,6 +30,7 @@ struct rela_checkpoint {
     const rela_metadata *texts; /* of the file, or those the caller has given for it */
     size_t n_texts;
     bool plain; /* the latter */
+    bool bytes; /* matrices are in 8 bits */
     rela_config config;
     rela_layout layout;
     char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX];
@@ -37,19 +41,22 @@ struct rela_checkpoint {
 
 static rela_status check_all(rela_checkpoint *c, rela_error *err);
 static const rela_metadata *find_text(const rela_checkpoint *c, const char *key);
-static rela_status check_keys(const rela_checkpoint *c, rela_error *err);
+static rela_status check_keys(rela_checkpoint *c, rela_error *err);
 static rela_status read_config(rela_checkpoint *c, rela_error *err);
 static rela_status read_hash(rela_checkpoint *c, rela_error *err);
 static rela_status find_blocks(rela_checkpoint *c, rela_error *err);
 static rela_status check_tensors(rela_checkpoint *c, rela_error *err);
 static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, rela_error *err);
+static rela_status check_tensor(rela_checkpoint *c, const rela_tensor *want, slot is,
+                                rela_error *err);
+static rela_status read_to(const rela_checkpoint *c, void *const *to, int n_threads,
+                           rela_error *err);
 static void describe(char out[SHAPE_TEXT], const rela_tensor *t);
 static rela_status check_vocabulary(const rela_checkpoint *c, const char *key, size_t size,
                                     rela_error *err);
 static rela_status check_json(const rela_checkpoint *c, const char *key, rela_error *err);
 static rela_status load_blocks(real **base, rela_extras *extras, const rela_checkpoint *c,
                                rela_error *err);
-static rela_status copy_sections(rela_extras *extras, const rela_checkpoint *c, rela_error *err);
 static real *new_block(const rela_params *p);
 
 rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
@@ -64,6 +71,11 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
     rela_status st = rela_checkpoint_open(&c, path, &o, err);
     if (!c)
         return st;
+    if (c->bytes) {
+        rela_checkpoint_close(c);
+        return rela_fail(err, RELA_UNSUP, "%s: a model in 8 bits can translate, and nothing else",
+                         path);
+    }
     base[0] = new_block(&c->layout.params);
     if (!base[0])
         st = rela_fail(err, RELA_NOMEM, "%s: no memory for a model of %zu numbers", path,
@@ -72,7 +84,7 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
         st = load_blocks(base, extras, c, err);
     st = st ? st : rela_checkpoint_read(c, base, o.n_threads, err);
     if (st == RELA_OK && extras)
-        st = copy_sections(extras, c, err);
+        st = rela_checkpoint_texts(extras, c, err);
     if (st == RELA_OK) {
         st = rela_net_adopt(net, &c->config, &c->layout, base[0], err);
         base[0] = NULL; /* given, as the layout */
@@ -129,28 +141,40 @@ rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, in
                                  rela_error *err)
 {
     const size_t n = rela_safetensors_count(c->file);
-    char hash[RELA_HASH_TEXT] = "";
     void **to = rela_mem_array(n, sizeof *to);
     if (!to)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", c->path);
     for (size_t i = 0; i < n; i++) {
-        real *block = base ? base[c->slots[i].block] : NULL;
+        real *block = base && !c->bytes ? base[c->slots[i].block] : NULL;
         to[i] = block ? block + c->layout.params.items[c->slots[i].param].offset : NULL;
     }
-    const rela_content content = { .tensors = rela_safetensors_at(c->file, 0),
-                                   .n = n,
-                                   .metadata = rela_safetensors_metadata_at(c->file, 0),
-                                   .n_metadata = rela_safetensors_n_metadata(c->file),
-                                   .file = c->file,
-                                   .to = to,
-                                   .n_threads = n_threads,
-                                   .path = c->path };
-    rela_status st = rela_content_run(hash, &content, err);
+    const rela_status st = read_to(c, to, n_threads, err);
     rela_mem_free(to);
-    if (st == RELA_OK && c->hash[0] && strcmp(hash, c->hash) != 0)
-        st = rela_fail(err, RELA_FORMAT, "%s: damaged: its contents have the hash %s; expected %s",
-                       c->path, hash, c->hash);
-    return st ? st : rela_safetensors_check(c->file, err);
+    return st;
+}
+
+rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, int8_t *const *p,
+                                       real *const *scale, int n_threads, rela_error *err)
+{
+    const size_t n = rela_safetensors_count(c->file);
+    void **to = rela_mem_array(n, sizeof *to);
+    if (!to)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", c->path);
+    for (size_t i = 0; i < n; i++) {
+        const slot *s = &c->slots[i];
+        if (s->part == PART_REALS)
+            to[i] = weights + c->layout.params.items[s->param].offset;
+        else
+            to[i] = s->part == PART_BYTES ? (void *)p[s->param] : (void *)scale[s->param];
+    }
+    const rela_status st = read_to(c, to, n_threads, err);
+    rela_mem_free(to);
+    return st;
+}
+
+bool rela_checkpoint_in_bytes(const rela_checkpoint *c)
+{
+    return c->bytes;
 }
 
 const rela_config *rela_checkpoint_config(const rela_checkpoint *c)
@@ -178,12 +202,38 @@ const char *rela_checkpoint_hash(const rela_checkpoint *c)
     return c->hash;
 }
 
+/* Reads, checks and compares with the hash of the header. */
+static rela_status read_to(const rela_checkpoint *c, void *const *to, int n_threads,
+                           rela_error *err)
+{
+    char hash[RELA_HASH_TEXT] = "";
+    const rela_content content = { .tensors = rela_safetensors_at(c->file, 0),
+                                   .n = rela_safetensors_count(c->file),
+                                   .metadata = rela_safetensors_metadata_at(c->file, 0),
+                                   .n_metadata = rela_safetensors_n_metadata(c->file),
+                                   .file = c->file,
+                                   .to = to,
+                                   .n_threads = n_threads,
+                                   .path = c->path };
+    rela_status st = rela_content_run(hash, &content, err);
+    if (st == RELA_OK && c->hash[0] && strcmp(hash, c->hash) != 0)
+        st = rela_fail(err, RELA_FORMAT, "%s: damaged: its contents have the hash %s; expected %s",
+                       c->path, hash, c->hash);
+    return st ? st : rela_safetensors_check(c->file, err);
+}
+
 static rela_status check_all(rela_checkpoint *c, rela_error *err)
 {
     rela_status st = c->plain ? RELA_OK : check_keys(c, err);
     st = st ? st : read_config(c, err);
-    st = st ? st : rela_layout_init(&c->layout, &c->config, err);
+    if (st == RELA_OK)
+        st = c->bytes ? rela_layout_init_bare(&c->layout, &c->config, err)
+                      : rela_layout_init(&c->layout, &c->config, err);
     st = st ? st : find_blocks(c, err);
+    if (st == RELA_OK && c->bytes && (c->n_blocks || c->config.d % RELA_BYTE_PANEL != 0))
+        st = rela_fail(err, RELA_FORMAT,
+                       "in 8 bits, but with further blocks or a width that is no multiple of %d",
+                       RELA_BYTE_PANEL);
     st = st ? st : check_tensors(c, err);
     st = st ? st : check_vocabulary(c, RELA_SECTION_VOCAB_SRC, c->config.vocab_src, err);
     st = st ? st : check_vocabulary(c, RELA_SECTION_VOCAB_TGT, c->config.vocab_tgt, err);
@@ -192,7 +242,7 @@ static rela_status check_all(rela_checkpoint *c, rela_error *err)
     return st ? st : read_hash(c, err);
 }
 
-static rela_status check_keys(const rela_checkpoint *c, rela_error *err)
+static rela_status check_keys(rela_checkpoint *c, rela_error *err)
 {
     const rela_metadata *format = rela_safetensors_metadata_find(c->file, KEY_FORMAT);
     const rela_metadata *version = rela_safetensors_metadata_find(c->file, KEY_VERSION);
@@ -201,12 +251,15 @@ static rela_status check_keys(const rela_checkpoint *c, rela_error *err)
         return rela_fail(err, RELA_FORMAT,
                          "a safetensors file, but not a model of rela: its '" KEY_FORMAT
                          "' is not '" FORMAT_NAME "'");
-    if (!version || version->value.len != strlen(FORMAT_VERSION) ||
-        memcmp(version->value.text, FORMAT_VERSION, version->value.len) != 0)
+    const rela_span have = version ? version->value : (rela_span){ "", 0 };
+    static const rela_span REALS = { FORMAT_VERSION, sizeof FORMAT_VERSION - 1 };
+    static const rela_span BYTES = { BYTES_VERSION, sizeof BYTES_VERSION - 1 };
+    c->bytes = rela_span_compare(have, BYTES) == 0;
+    if (!c->bytes && rela_span_compare(have, REALS) != 0)
         return rela_fail(err, RELA_FORMAT,
-                         "'" KEY_VERSION "' is '%.*s'; this program reads " FORMAT_VERSION,
-                         version ? (int)(version->value.len < 16 ? version->value.len : 16) : 0,
-                         version ? version->value.text : "");
+                         "'" KEY_VERSION "' is '%.*s'; this program reads " FORMAT_VERSION
+                         " and " BYTES_VERSION,
+                         (int)(have.len < 16 ? have.len : 16), have.text);
     for (size_t i = 0; i < rela_safetensors_n_metadata(c->file); i++) {
         const rela_span key = rela_safetensors_metadata_at(c->file, i)->key;
         if (!rela_key_reserved(key) && !rela_key_section(key))
@@ -299,19 +352,36 @@ static rela_status check_tensors(rela_checkpoint *c, rela_error *err)
 
 static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, rela_error *err)
 {
-    char name[FULL_NAME_MAX], want_text[SHAPE_TEXT], have_text[SHAPE_TEXT];
-    const rela_tensor want = rela_param_tensor(
-        name, sizeof name, block ? c->blocks[block - 1] : NULL, &c->layout.params.items[param]);
+    char name[FULL_NAME_MAX];
+    const rela_param *p = &c->layout.params.items[param];
+    slot is = { .known = true, .block = (uint8_t)block, .param = (uint32_t)param };
+    rela_tensor want = rela_param_tensor(name, sizeof name, block ? c->blocks[block - 1] : NULL, p);
+    if (!p->bare)
+        return check_tensor(c, &want, is, err);
+    want = rela_param_bytes(name, sizeof name, p);
+    is.part = PART_BYTES;
+    const rela_status st = check_tensor(c, &want, is, err);
+    if (st != RELA_OK)
+        return st;
+    want = rela_param_scale(name, sizeof name, p);
+    is.part = PART_SCALE;
+    return check_tensor(c, &want, is, err);
+}
+
+static rela_status check_tensor(rela_checkpoint *c, const rela_tensor *want, slot is,
+                                rela_error *err)
+{
+    char want_text[SHAPE_TEXT], have_text[SHAPE_TEXT];
+    const char *name = want->name.text;
     const rela_tensor *have = rela_safetensors_find(c->file, name);
-    describe(want_text, &want);
+    describe(want_text, want);
     if (!have)
         return rela_fail(err, RELA_FORMAT, "tensor '%s' is missing; expected %s", name, want_text);
     describe(have_text, have);
     if (strcmp(want_text, have_text) != 0)
         return rela_fail(err, RELA_FORMAT, "tensor '%s' is %s; expected %s", name, have_text,
                          want_text);
-    c->slots[have - rela_safetensors_at(c->file, 0)] =
-        (slot){ .known = true, .block = (uint8_t)block, .param = (uint32_t)param };
+    c->slots[have - rela_safetensors_at(c->file, 0)] = is;
     return RELA_OK;
 }
 
@@ -368,7 +438,7 @@ static rela_status load_blocks(real **base, rela_extras *extras, const rela_chec
     return RELA_OK;
 }
 
-static rela_status copy_sections(rela_extras *extras, const rela_checkpoint *c, rela_error *err)
+rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = 0; i < c->n_texts && st == RELA_OK; i++) {

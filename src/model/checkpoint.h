@@ -59,6 +59,7 @@ typedef struct rela_checkpoint_options {
     int n_threads;       /* 0: all */
     size_t max_header;   /* bytes; 0: RELA_HEADER_MAX */
     bool blocks;         /* load further blocks too; they are checked in any case */
+    bool bytes;          /* save matrices in 8 bits, and no state of training */
     const rela_log *log; /* for notices; NULL: none */
     /* For a file of plain weights: the texts that it does not have itself, the configuration among
      * them. Lent while the file is open. NULL: the file has its own. */
@@ -85,6 +86,14 @@ void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
  * them (or for base) drops those numbers after the check. */
 rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, int n_threads,
                                  rela_error *err);
+
+/* A file whose matrices are in 8 bits: its layout is bare (layout.h), and it has no blocks. The
+ * matrix of parameter i goes to p[i] and scale[i], where there is one. */
+bool rela_checkpoint_in_bytes(const rela_checkpoint *c);
+rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, int8_t *const *p,
+                                       real *const *scale, int n_threads, rela_error *err);
+/* The texts of a file, copied. */
+rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c, rela_error *err);
 
 const rela_config *rela_checkpoint_config(const rela_checkpoint *c);
 const rela_params *rela_checkpoint_params(const rela_checkpoint *c);

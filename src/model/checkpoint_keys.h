@@ -11,6 +11,7 @@
 #define KEY_CONFIG     "config"
 #define FORMAT_NAME    "rela-model"
 #define FORMAT_VERSION "1"
+#define BYTES_VERSION  "2" /* matrices in 8 bits */
 
 enum { RELA_SECTION_NAME_MAX = 64 };
 
@@ -28,5 +29,9 @@ size_t rela_count_lines(rela_span text);
 /* How a parameter appears in a file. name (size bytes) receives "block/name", or the name alone
  * for block NULL; the result points to it. */
 rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const rela_param *p);
+
+/* The same for a matrix in 8 bits, packed as rela_bytes, and for the scales of its rows. */
+rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p);
+rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p);
 
 #endif

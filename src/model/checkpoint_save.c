@@ -15,6 +15,7 @@ enum {
 };
 
 /* The lists handed to the container. */
+/* A matrix in 8 bits is two tensors. */
 typedef struct listing {
     rela_tensor *tensors;
     char (*names)[FULL_NAME_MAX];
@@ -23,10 +24,13 @@ typedef struct listing {
     size_t n_metadata;
     rela_buffer config;
     char hash[RELA_HASH_TEXT];
+    char *bytes; /* matrices in 8 bits and their scales */
 } listing;
 
-static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
+static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras, bool bytes,
                             rela_error *err);
+static rela_status list_bytes(listing *l, const rela_net *net, rela_error *err);
+static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare);
 static void list_block(listing *l, const rela_params *params, const char *block,
                        const real *values);
 static void list_text(listing *l, const char *key, const char *text, size_t len);
@@ -39,7 +43,8 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
 {
     static const rela_extras NONE = { 0 };
     listing l = { .n = 0 };
-    rela_status st = list_all(&l, net, extras ? extras : &NONE, err);
+    const bool bytes = options && options->bytes;
+    rela_status st = list_all(&l, net, extras ? extras : &NONE, bytes, err);
     const rela_content content = { .tensors = l.tensors,
                                    .n = l.n,
                                    .metadata = l.metadata,
@@ -56,6 +61,7 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
                                     options ? options->max_header : 0, err);
     }
     rela_buffer_free(&l.config);
+    rela_mem_free(l.bytes);
     rela_mem_free(l.tensors);
     rela_mem_free(l.names);
     rela_mem_free(l.metadata);
@@ -183,29 +189,66 @@ rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const 
     return t;
 }
 
+rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p)
+{
+    rela_tensor t = rela_param_tensor(name, size, NULL, p);
+    t.dtype = RELA_I8;
+    t.rank = 4;
+    t.shape[0] = rela_byte_rows(p->rows) / RELA_BYTE_PANEL;
+    t.shape[1] = (p->cols + 3) / 4;
+    t.shape[2] = RELA_BYTE_PANEL;
+    t.shape[3] = 4;
+    return t;
+}
+
+rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p)
+{
+    (void)snprintf(name, size, "%s.scale", p->name);
+    rela_tensor t = { .name = { name, strlen(name) },
+                      .dtype = sizeof(real) == sizeof(float) ? RELA_F32 : RELA_F64,
+                      .rank = 1,
+                      .shape = { p->rows } };
+    return t;
+}
+
+/* Bytes that a matrix takes with scales and sums of whole panels. */
+static size_t byte_room(const rela_param *p)
+{
+    return rela_byte_rows(p->rows) * (sizeof(real) + sizeof(int32_t)) +
+           rela_bytes_size(p->rows, p->cols);
+}
+
 /* Sorted, as hash and container want them. */
-static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
+static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras, bool bytes,
                             rela_error *err)
 {
     const rela_params *params = &net->layout.params;
-    const size_t n = params->n * (1 + extras->n_blocks);
+    const size_t n_blocks = bytes ? 0 : extras->n_blocks;
+    const size_t n = params->n * (bytes ? 2 : 1 + n_blocks);
     l->tensors = rela_mem_array(n, sizeof *l->tensors);
     l->names = rela_mem_array(n, sizeof *l->names);
     l->metadata = rela_mem_array(extras->n_sections + RESERVED_KEYS, sizeof *l->metadata);
     if (!l->tensors || !l->names || !l->metadata)
         return rela_fail(err, RELA_NOMEM, "no memory to list %zu tensors", n);
-    const rela_status st = rela_config_to_json(&l->config, &net->config, err);
+    rela_status st = rela_config_to_json(&l->config, &net->config, err);
+    if (st == RELA_OK && bytes)
+        st = list_bytes(l, net, err);
     if (st != RELA_OK)
         return st;
-    list_block(l, params, NULL, net->weights);
-    for (size_t i = 0; i < extras->n_blocks; i++)
+    if (!bytes)
+        list_block(l, params, NULL, net->weights);
+    for (size_t i = 0; i < n_blocks; i++)
         list_block(l, params, extras->blocks[i].name, extras->blocks[i].values);
     qsort(l->tensors, l->n, sizeof *l->tensors, compare_tensors);
     list_text(l, KEY_FORMAT, FORMAT_NAME, strlen(FORMAT_NAME));
-    list_text(l, KEY_VERSION, FORMAT_VERSION, strlen(FORMAT_VERSION));
+    const char *version = bytes ? BYTES_VERSION : FORMAT_VERSION;
+    list_text(l, KEY_VERSION, version, strlen(version));
     list_text(l, KEY_CONFIG, l->config.data, l->config.len);
-    for (size_t i = 0; i < extras->n_sections; i++)
-        list_text(l, extras->sections[i].name, extras->sections[i].text, extras->sections[i].len);
+    for (size_t i = 0; i < extras->n_sections; i++) {
+        const rela_section *s = &extras->sections[i];
+        if (!bytes || strcmp(s->name, RELA_SECTION_STATE) != 0)
+            list_text(l, s->name, s->text, s->len);
+    }
     qsort(l->metadata, l->n_metadata, sizeof *l->metadata, compare_metadata);
     return RELA_OK;
 }
@@ -216,6 +259,56 @@ static void list_block(listing *l, const rela_params *params, const char *block,
         const rela_param *p = &params->items[i];
         l->tensors[l->n] = rela_param_tensor(l->names[l->n], sizeof l->names[0], block, p);
         l->tensors[l->n++].data = values + p->offset;
+    }
+}
+
+/* Every matrix in 8 bits, everything else as it is. */
+static rela_status list_bytes(listing *l, const rela_net *net, rela_error *err)
+{
+    rela_layout bare;
+    if (net->config.d % RELA_BYTE_PANEL != 0)
+        return rela_fail(err, RELA_UNSUP, "a width of %zu; in 8 bits a multiple of %d is needed",
+                         net->config.d, RELA_BYTE_PANEL);
+    rela_status st = rela_layout_init_bare(&bare, &net->config, err);
+    if (st != RELA_OK)
+        return st;
+    size_t size = 0;
+    for (size_t i = 0; i < bare.params.n; i++) {
+        const rela_param *p = &bare.params.items[i];
+        size += p->bare ? byte_room(p) : 0;
+    }
+    l->bytes = rela_mem_alloc(size);
+    if (l->bytes)
+        fill_bytes(l, net, &bare.params);
+    else
+        st = rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", size);
+    rela_layout_deinit(&bare);
+    return st;
+}
+
+/* Scales first: they want alignment, and the bytes of whole panels keep it. */
+static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare)
+{
+    char *at = l->bytes;
+    for (size_t i = 0; i < bare->n; i++) {
+        const rela_param *p = &bare->items[i];
+        const real *from = net->weights + net->layout.params.items[i].offset;
+        char *name = l->names[l->n];
+        if (!p->bare) {
+            l->tensors[l->n] = rela_param_tensor(name, sizeof l->names[0], NULL, p);
+            l->tensors[l->n++].data = from;
+            continue;
+        }
+        const size_t whole = rela_byte_rows(p->rows);
+        real *scale = (real *)(void *)at;
+        int32_t *sums = (int32_t *)(void *)(at + whole * sizeof *scale);
+        int8_t *bytes = (int8_t *)(sums + whole);
+        net->k->pack_bytes(bytes, scale, sums, from, p->cols, p->rows, p->cols);
+        l->tensors[l->n] = rela_param_bytes(name, sizeof l->names[0], p);
+        l->tensors[l->n++].data = bytes;
+        l->tensors[l->n] = rela_param_scale(l->names[l->n], sizeof l->names[0], p);
+        l->tensors[l->n++].data = scale;
+        at += byte_room(p);
     }
 }
 

@@ -17,6 +17,8 @@ typedef struct form {
 
 static rela_status write_model(const char *path, const rela_net *net, const rela_extras *extras,
                                rela_error *err);
+static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
+                               rela_error *err);
 static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 /* By number. */
@@ -24,6 +26,7 @@ static const form FORMS[] = {
     [RELA_MODEL_RELA] = { rela_net_load, write_model, true },
     [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, true },
     [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, false },
+    [RELA_MODEL_INT8] = { NULL, write_bytes, false },
 };
 
 enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
@@ -73,6 +76,13 @@ static rela_status write_model(const char *path, const rela_net *net, const rela
                                rela_error *err)
 {
     return rela_net_save(path, net, extras, NULL, err);
+}
+
+static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
+                               rela_error *err)
+{
+    const rela_checkpoint_options how = { .bytes = true };
+    return rela_net_save(path, net, extras, &how, err);
 }
 
 static void pass_notice(void *ctx, rela_log_level level, const char *line)

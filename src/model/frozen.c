@@ -134,7 +134,7 @@ static rela_frozen_matrix pack(packer *p, size_t offset, size_t n, size_t k)
         m.reals = to;
         return m;
     }
-    const size_t whole = (n + RELA_BYTE_PANEL - 1) / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
+    const size_t whole = rela_byte_rows(n);
     int8_t *to = rela_plan_take(&p->plan, rela_bytes_size(n, k), 1);
     real *scale = rela_plan_reals(&p->plan, whole);
     int32_t *sums = rela_plan_take(&p->plan, whole, sizeof *sums);

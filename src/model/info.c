@@ -63,9 +63,12 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     const rela_params *p = rela_checkpoint_params(c);
     const bool state = rela_safetensors_metadata_find(f, RELA_SECTION_STATE) != NULL;
     const char *hash = rela_checkpoint_hash(c);
-    rela_status st = rela_buffer_printf(
-        out, err, "file            %s\nformat          " FORMAT_NAME " " FORMAT_VERSION ", %s\n",
-        path, state ? "checkpoint" : "model");
+    rela_status st =
+        rela_buffer_printf(out, err, "file            %s\nformat          " FORMAT_NAME " %s, %s\n",
+                           path, rela_checkpoint_in_bytes(c) ? BYTES_VERSION : FORMAT_VERSION,
+                           state                         ? "checkpoint"
+                           : rela_checkpoint_in_bytes(c) ? "model in 8 bits"
+                                                         : "model");
     st = st ? st
             : rela_buffer_printf(out, err, "bytes           %" PRIu64 "\nhash            %s\n",
                                  rela_safetensors_size(f),
@@ -133,8 +136,9 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
     st = st ? st : rela_json_quote(out, path, strlen(path), err);
     st = st ? st
             : rela_buffer_printf(out, err,
-                                 ", \"format\": \"" FORMAT_NAME "\", \"version\": " FORMAT_VERSION
+                                 ", \"format\": \"" FORMAT_NAME "\", \"version\": %s"
                                  ", \"bytes\": %" PRIu64 ", \"hash\": ",
+                                 rela_checkpoint_in_bytes(c) ? BYTES_VERSION : FORMAT_VERSION,
                                  rela_safetensors_size(f));
     st = st      ? st
          : *hash ? rela_json_quote(out, hash, strlen(hash), err)

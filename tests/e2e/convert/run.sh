@@ -55,6 +55,16 @@ for run in soft pre; do
     [ "$tokens" -gt 50 ] || fail "$run: $tokens tokens"
 done
 
+accepts convert gated/model.rela --to int8 -o gated.int8
+[ "$(wc -c <gated.int8)" -lt "$(wc -c <gated/model.rela)" ] || fail "8 bits take more room"
+accepts info gated.int8
+grep -q 'rela-model 2, model in 8 bits' lib.out || fail "info of a model in 8 bits: $(cat lib.out)"
+"$RELA" translate -q --int8 gated/model.rela <corpus/test.src >rounded.txt
+"$RELA" translate -q gated.int8 <corpus/test.src >stored.txt
+cmp rounded.txt stored.txt || fail "stored in 8 bits translates otherwise than rounded when loaded"
+refuses 1 'a model in 8 bits can translate, and nothing else' score gated.int8 --src corpus/test.src --tgt corpus/test.tgt
+refuses 1 'a model in 8 bits can translate, and nothing else' convert gated.int8 --to safetensors -o plain
+
 refuses 1 'CTranslate2 has no rela-g attention' convert gated/model.rela --to ctranslate2 -o gated.ct2
 refuses 2 'no output; give one with --output' convert soft/model.rela
 refuses 1 'No such file' convert missing.rela -o x.rela

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_bytes.c - models in 8 bits: stored or rounded when loaded they translate to the
+ * same bits, near those of the full model, whatever the batch; and they do nothing else. */
+#include "decode_probe.h"
+#include "model_file.h"
+#include "sweep.h"
+
+#include "model/frozen_file.h"
+
+enum { VOCAB = 53, N_SOURCES = 5, LEN = 7 };
+
+static scratch at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return scratch_start(&at);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return scratch_end(&at);
+}
+
+typedef struct loaded {
+    rela_net net;
+    rela_frozen frozen;
+    rela_extras extras;
+} loaded;
+
+static void load(loaded *l, const char *path, bool bytes)
+{
+    rela_error err;
+    const rela_checkpoint_options o = { .n_threads = 1 };
+    CHECK_OK(rela_frozen_load(&l->frozen, &l->net, &l->extras, path, bytes, &o, &err), err);
+}
+
+static void unload(loaded *l)
+{
+    rela_frozen_deinit(&l->frozen);
+    rela_net_deinit(&l->net);
+    rela_extras_deinit(&l->extras);
+}
+
+/* Saves the net twice: as it is to at.path, in 8 bits to at.other. */
+static void save_both(const rela_config *c)
+{
+    rela_error err;
+    probe p;
+    const rela_checkpoint_options o = { .n_threads = 1, .bytes = true };
+    probe_start(&p, c, 7, 3);
+    CHECK_OK(rela_net_save(at.path, &p.net, NULL, NULL, &err), err);
+    CHECK_OK(rela_net_save(at.other, &p.net, NULL, &o, &err), err);
+    probe_end(&p);
+}
+
+static rela_config wide_config(const char *kind)
+{
+    rela_config c = probe_config(kind, VOCAB);
+    c.d = 48;
+    c.ffn = 50; /* no multiple of four */
+    return c;
+}
+
+static void make_sources(rela_source *s, int32_t *ids)
+{
+    for (size_t i = 0; i < N_SOURCES; i++) {
+        s[i] = (rela_source){ .ids = ids + i * LEN, .n = 2 + i, .number = i };
+        for (size_t j = 0; j < s[i].n; j++)
+            ids[i * LEN + j] = (int32_t)(3 + (i * 11 + j * 5) % (VOCAB - 3));
+    }
+}
+
+typedef struct outcome {
+    size_t n[N_SOURCES];
+    int32_t ids[N_SOURCES][PROBE_LEN];
+    real logps[N_SOURCES][PROBE_LEN];
+} outcome;
+
+/* batch: how many sources at a time. forced: translations to follow; NULL: free. */
+static void translate(outcome *out, const rela_frozen *f, size_t batch, const outcome *forced)
+{
+    rela_error err;
+    rela_searcher *searcher = NULL;
+    rela_source sources[N_SOURCES];
+    rela_search_result results[N_SOURCES];
+    int32_t ids[N_SOURCES * LEN];
+    rela_search_options o;
+    rela_search_options_init(&o);
+    o.max_extra = 8;
+    make_sources(sources, ids);
+    for (size_t i = 0; forced && i < N_SOURCES; i++) {
+        sources[i].prefix = forced->ids[i];
+        sources[i].n_prefix = forced->n[i];
+    }
+    memset(out, 0, sizeof *out);
+    CHECK_OK(rela_searcher_create(&searcher, &f, 1, &err), err);
+    for (size_t i = 0; i < N_SOURCES; i += batch) {
+        const size_t n = N_SOURCES - i < batch ? N_SOURCES - i : batch;
+        CHECK_OK(rela_search_run(searcher, results, sources + i, n, &o, &err), err);
+        for (size_t j = 0; j < n; j++) {
+            const rela_hypothesis *h = &results[j].best[0];
+            out->n[i + j] = h->n;
+            memcpy(out->ids[i + j], h->ids, h->n * sizeof *h->ids);
+            memcpy(out->logps[i + j], h->logps, h->n * sizeof *h->logps);
+        }
+    }
+    rela_searcher_destroy(searcher);
+}
+
+static bool same(const outcome *a, const outcome *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static void check_config(const rela_config *c)
+{
+    loaded full, rounded, stored;
+    outcome a, b, alone, near;
+    double apart = 0, n = 0;
+    save_both(c);
+    load(&full, at.path, false);
+    load(&rounded, at.path, true);
+    load(&stored, at.other, false);
+    translate(&a, &rounded.frozen, N_SOURCES, NULL);
+    translate(&b, &stored.frozen, N_SOURCES, NULL);
+    CHECK(same(&a, &b), "%s: stored is not as rounded", c->kind[0]->name);
+    translate(&alone, &stored.frozen, 1, NULL);
+    CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->kind[0]->name);
+    translate(&near, &full.frozen, N_SOURCES, &a);
+    for (size_t i = 0; i < N_SOURCES; i++)
+        for (size_t j = 0; j < a.n[i]; j++, n++)
+            apart += fabs((double)(a.logps[i][j] - near.logps[i][j]));
+    print_message("%-12s log-probabilities %.3f apart\n", c->kind[0]->name, apart / n);
+    CHECK(apart / n < 0.1, "%s: %.3f from the full model", c->kind[0]->name, apart / n);
+    unload(&full);
+    unload(&rounded);
+    unload(&stored);
+}
+
+static void stored_or_rounded_alone_or_in_a_batch_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static const char *const KINDS[] = { "softmax", "rela-g", "rela-t" };
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+        rela_config c = wide_config(KINDS[i]);
+        check_config(&c);
+        c.pre_norm = true;
+        c.tie = RELA_TIE_NONE;
+        check_config(&c);
+        c.tie = RELA_TIE_OUT;
+        c.vocab_src = VOCAB + 9;
+        check_config(&c);
+    }
+}
+
+static void nothing_but_translating_is_offered(void **state)
+{
+    (void)state;
+    rela_error err;
+    rela_worker *w = NULL;
+    rela_net n;
+    loaded l;
+    rela_config c = wide_config("rela-g");
+    save_both(&c);
+    load(&l, at.path, true);
+    assert_int_equal(rela_worker_create(&w, &l.net, 8, 8, &err), RELA_STATE);
+    unload(&l);
+    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
+    CHECK(strstr(err.message, "a model in 8 bits can translate, and nothing else"), "%s",
+          err.message);
+    c.d = 24; /* can be rounded when loaded, but its parts are no whole panels */
+    start_net(&n, &c, 1);
+    const rela_checkpoint_options o = { .bytes = true };
+    assert_int_equal(rela_net_save(at.other, &n, NULL, &o, &err), RELA_UNSUP);
+    CHECK_OK(rela_net_save(at.path, &n, NULL, NULL, &err), err);
+    rela_net_deinit(&n);
+    load(&l, at.path, true);
+    unload(&l);
+}
+
+static void damage_and_failures_are_told(void **state)
+{
+    (void)state;
+    rela_error err;
+    loaded l;
+    size_t len = 0;
+    const rela_checkpoint_options o = { .n_threads = 1 };
+    const rela_config c = wide_config("softmax");
+    save_both(&c);
+    char *bytes = read_all(at.other, &len);
+    bytes[len - 100] ^= 1;
+    CHECK_OK(rela_file_write(at.path, bytes, len, &err), err);
+    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.path, true, &o, &err),
+                     RELA_FORMAT);
+    CHECK(strstr(err.message, "damaged"), "%s", err.message);
+    char *scale = memmem(bytes, len, "embed.scale", 11);
+    CHECK(scale, "no scales");
+    memcpy(scale, "embed.tcale", 11);
+    CHECK_OK(rela_file_write(at.path, bytes, len, &err), err);
+    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.path, true, &o, &err),
+                     RELA_FORMAT);
+    CHECK(strstr(err.message, "tensor 'embed.scale' is missing; expected F32 [53]"), "%s",
+          err.message);
+    rela_mem_free(bytes);
+    for (sweep s = SWEEP_START; sweep_next(&s);) {
+        sweep_arm(&s);
+        const rela_status st =
+            rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, true, &o, &err);
+        sweep_disarm(&s);
+        CHECK(st == RELA_OK || (!l.frozen.block && !l.net.weights), "left over after %d", st);
+        if (st == RELA_OK)
+            unload(&l);
+        sweep_check(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stored_or_rounded_alone_or_in_a_batch_gives_the_same_bits),
+        cmocka_unit_test(nothing_but_translating_is_offered),
+        cmocka_unit_test(damage_and_failures_are_told),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
