@@ -103,8 +103,10 @@ static void unpack_bytes(real *y, const int8_t *p, const real *scale, size_t j, 
 {
     const size_t steps = (k + 3) / 4;
     p += j / RELA_BYTE_PANEL * RELA_BYTE_PANEL * steps * 4 + j % RELA_BYTE_PANEL * 4;
-    for (size_t i = 0; i < k; i++)
-        y[i] = (real)p[i / 4 * 4 * RELA_BYTE_PANEL + i % 4] * scale[j];
+    for (size_t i = 0; i < k; i++) {
+        const size_t at = i / 4 * 4 * RELA_BYTE_PANEL + i % 4;
+        y[i] = (real)p[at] * scale[j];
+    }
 }
 
 typedef struct byte_block {

@@ -58,7 +58,7 @@ typedef struct place {
 
 static void plan(rela_decoder *d, rela_plan *p);
 static void product(const rela_decoder *d, real *c, size_t ldc, const real *a, size_t lda,
-                    const rela_frozen_matrix *w, const real *bias, size_t rows, bool relu);
+                    const rela_frozen_matrix *w, const real *bias, size_t rows);
 static void embed_source(rela_decoder *d, real *x, const rela_tokens *src);
 static void *aligned(void *block);
 static void finish(const place *p, const real *bias, size_t sublayer);
@@ -226,16 +226,17 @@ static void *aligned(void *block)
 
 /* c (rows, n) = a (rows, k) w^T + bias. */
 static void product(const rela_decoder *d, real *c, size_t ldc, const real *a, size_t lda,
-                    const rela_frozen_matrix *w, const real *bias, size_t rows, bool relu)
+                    const rela_frozen_matrix *w, const real *bias, size_t rows)
 {
     const rela_kern *k = d->frozen->net->k;
     if (w->reals) {
-        k->packed(c, ldc, a, lda, w->reals, bias, rows, w->n, w->k, relu);
+        k->packed(c, ldc, a, lda, w->reals, bias, rows, w->n, w->k, w->relu);
         return;
     }
     const size_t ldq = byte_ld(w->k);
     k->bytes(d->bytes, ldq, d->byte_scale, a, lda, rows, w->k);
-    k->packed_bytes(c, ldc, d->bytes, ldq, d->byte_scale, &w->bytes, bias, rows, w->n, w->k, relu);
+    k->packed_bytes(c, ldc, d->bytes, ldq, d->byte_scale, &w->bytes, bias, rows, w->n, w->k,
+                    w->relu);
 }
 
 static rela_ln_at ln_of(const rela_layer_at *at, size_t part, bool decoder)
@@ -312,7 +313,7 @@ static void attn_end(const place *p, const rela_attn_at *at, const rela_frozen_m
         n->k->gated_norm(d->z, d->z, n->weights + at->gain,
                          norm->gated ? n->weights + at->gate : NULL, p->rows, c->d,
                          c->norm_per_head ? c->heads : 1, (real)c->attn_eps, norm->center);
-    product(d, d->y, c->d, d->z, c->d, out, NULL, p->rows, false);
+    product(d, d->y, c->d, d->z, c->d, out, NULL, p->rows);
     finish(p, n->weights + at->out_bias, sublayer);
 }
 
@@ -323,8 +324,8 @@ static void ffn(const place *p)
     const rela_config *c = &n->config;
     const rela_ffn_at *at = &p->at->ffn;
     const size_t ld = c->ffn + ROW_GAP;
-    product(d, d->wide, ld, d->x, c->d, &p->w->up, n->weights + at->up_bias, p->rows, true);
-    product(d, d->y, c->d, d->wide, ld, &p->w->down, NULL, p->rows, false);
+    product(d, d->wide, ld, d->x, c->d, &p->w->up, n->weights + at->up_bias, p->rows);
+    product(d, d->y, c->d, d->wide, ld, &p->w->down, NULL, p->rows);
     finish(p, n->weights + at->down_bias, p->decoder ? 2 : 1);
 }
 
@@ -360,7 +361,7 @@ static void encode_layer(const place *p, const rela_tokens *src)
     const rela_attn attn = attn_of(p, at, RELA_ATTN_ENC);
     const rela_attn_rows rows = { src->n, src->at, src->at, 0 };
     const rela_attn_in in = { d->wide, d->wide + w, d->wide + 2 * w, 3 * w, 3 * w, 3 * w };
-    product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, p->rows, false);
+    product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, p->rows);
     rela_attn_forward(&attn, &d->enc_scratch, d->z, &in, &rows);
     attn_end(p, at, &p->w->self_out, RELA_ATTN_ENC, 0);
 }
@@ -391,9 +392,8 @@ static void remember(rela_decoder *d, const rela_tokens *src)
         const place p = { d, &n->layout.dec[l], &d->frozen->dec[l], l, 0, rows, true };
         const rela_attn attn = attn_of(&p, at, RELA_ATTN_CROSS);
         const real *bias = n->weights + at->kv_bias;
-        product(d, d->y, w, d->x, w, &p.w->cross_k, bias, rows, false);
-        product(d, d->values + l * d->size.src_rows * w, w, d->x, w, &p.w->cross_v, bias + w, rows,
-                false);
+        product(d, d->y, w, d->x, w, &p.w->cross_k, bias, rows);
+        product(d, d->values + l * d->size.src_rows * w, w, d->x, w, &p.w->cross_v, bias + w, rows);
         for (size_t i = 0; i < src->n; i++) {
             const rela_memory m = memory_of(d, l, i);
             rela_memory_put(&m, &attn, d->y + src->at[i] * w, w);
@@ -435,7 +435,7 @@ static void self_step(const place *p, const rela_decoder_rows *rows)
     const size_t w = n->config.d;
     const rela_attn_at *at = &p->at->self;
     const rela_attn attn = attn_of(p, at, RELA_ATTN_DEC);
-    product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, rows->n, false);
+    product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, rows->n);
     for (size_t i = 0; i < rows->n; i++) {
         real *qkv = d->wide + i * 3 * w;
         const uint32_t *slots = rows->history + i * rows->ld;
@@ -456,7 +456,7 @@ static void cross_step(const place *p, const rela_decoder_rows *rows)
     const rela_attn_at *at = &p->at->cross;
     rela_attn attn = attn_of(p, at, RELA_ATTN_CROSS);
     attn.tap = rows->tap;
-    product(d, d->wide, w, d->x, w, &p->w->cross_q, n->weights + at->in_bias, rows->n, false);
+    product(d, d->wide, w, d->x, w, &p->w->cross_q, n->weights + at->in_bias, rows->n);
     for (size_t i = 0; i < rows->n; i++)
         rela_attn_query(&attn, d->wide + i * w);
     size_t end = 0;

@@ -118,6 +118,7 @@ static void pack_layer(packer *p, rela_frozen_layer *to, const rela_layer_at *at
         to->cross_out = pack(p, at->cross.out, d, d);
     }
     to->up = pack(p, at->ffn.up, ffn, d);
+    to->up.relu = true;
     to->down = pack(p, at->ffn.down, d, ffn);
 }
 

@@ -14,6 +14,7 @@ typedef struct rela_frozen_matrix {
     const real *reals;
     rela_bytes bytes;
     size_t n, k;
+    bool relu; /* the results of the product are rectified */
 } rela_frozen_matrix;
 
 /* Packed matrices of a layer; the cross members are not there in the encoder. */

@@ -166,6 +166,7 @@ static void point_layer(rela_frozen_layer *w, const finder *x, const char *stack
         w->cross_out = find(x, stack, layer, "cross.out", 0, 0);
     }
     w->up = find(x, stack, layer, "ffn.up", 0, 0);
+    w->up.relu = true;
     w->down = find(x, stack, layer, "ffn.down", 0, 0);
 }
 
