@@ -169,8 +169,8 @@ edited tokens.rela 's/<pad>\\n<unk>/<unk>\\n<pad>/'
 row tokens.rela 3 'damaged'
 edited kind.rela 's/attention_cross\\":\\"rela-g/attention_cross\\":\\"rela-h/'
 row kind.rela 3 "config: attention_cross: unknown name 'rela-h'"
-edited version.rela 's/"format_version":"1"/"format_version":"2"/'
-row version.rela 3 "'format_version' is '2'; this program reads 1"
+edited version.rela 's/"format_version":"1"/"format_version":"9"/'
+row version.rela 3 "'format_version' is '9'; this program reads 1"
 size=$(wc -c <good.rela)
 head -c $((size - 1)) good.rela >cut.rela
 row cut.rela 3 'header: '
