@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 18 };
+enum {
+    BLOCK_BYTES = 1 << 18,
+    PER_THREAD = 2 /* blocks: a thread need not wait for its turn to write */
+};
 
 typedef struct block {
     rela_buffer in, out;
@@ -36,13 +39,13 @@ rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_li
     static const char *const STANDARD[] = { "-" };
     const int n_threads = rela_par_threads((int)cli->common.threads);
     stream s = { .job = job };
-    void **blocks = make_blocks(n_threads);
+    void **blocks = make_blocks(n_threads * PER_THREAD);
     rela_status st = blocks ? rela_writer_open(&s.writer, output ? output : "-", err)
                             : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n_threads);
     const size_t n = inputs.n ? inputs.n : 1;
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = run_file(cli, &s, inputs.n ? inputs.items[i] : STANDARD[0], blocks, n_threads, err);
-    free_blocks(blocks, n_threads);
+    free_blocks(blocks, n_threads * PER_THREAD);
     if (st == RELA_OK)
         return rela_writer_commit(s.writer, err);
     if (s.writer && (!output || strcmp(output, "-") == 0))
@@ -64,7 +67,8 @@ static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **b
                              .write = write_block,
                              .ctx = s,
                              .blocks = blocks,
-                             .n_threads = n_threads };
+                             .n_threads = n_threads,
+                             .n_blocks = n_threads * PER_THREAD };
     st = rela_pipe_run(&pipe, err);
     if (st == RELA_OK && s->progress.drawn)
         rela_progress_finish(&s->progress, rela_reader_position(s->reader), NULL);

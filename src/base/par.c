@@ -2,25 +2,38 @@
 /* src/base/par.c - see par.h. */
 #include "base/par.h"
 
+#include "base/mem.h"
+
 #include <omp.h>
 #include <pthread.h>
 #include <stdint.h>
 
+/* A block that has been worked on and waits for its turn to be written. */
+typedef struct pipe_done {
+    void *block; /* NULL: none */
+    rela_status status;
+    rela_error why;
+} pipe_done;
+
 typedef struct pipe_state {
     pthread_mutex_t lock;
     pthread_cond_t turn;
+    size_t n_blocks, n_free;
+    void **free;     /* blocks nobody has */
+    pipe_done *done; /* (n_blocks) by number of the block, which is below n_written + n_blocks */
     uint64_t n_read, n_written; /* blocks */
     bool ended;
-    bool reading;
+    bool reading, writing;
     rela_status status; /* of the earliest block that failed */
-    uint64_t failed_at; /* its ticket: blocks before it are still written */
+    uint64_t failed_at; /* its number: blocks before it are still written */
     rela_error *err;    /* of the caller, under the lock */
 } pipe_state;
 
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread);
-static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *ticket);
-static void pipe_write(const rela_pipe *p, pipe_state *s, void *block, uint64_t ticket,
-                       rela_status worked, const rela_error *why);
+static void *take_block(pipe_state *s);
+static void give_block(pipe_state *s, void *block);
+static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *number);
+static void pipe_write(const rela_pipe *p, pipe_state *s);
 static void stop(pipe_state *s, uint64_t at, rela_status status, const rela_error *why);
 
 int rela_par_threads(int requested)
@@ -49,6 +62,16 @@ void rela_par_rows(size_t n, int n_threads,
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
 {
     pipe_state s = { .status = RELA_OK, .err = err };
+    s.n_blocks = s.n_free = (size_t)(p->n_blocks ? p->n_blocks : p->n_threads);
+    s.free = rela_mem_array(s.n_blocks, sizeof *s.free);
+    s.done = rela_mem_zalloc(s.n_blocks * sizeof *s.done);
+    if (!s.free || !s.done) {
+        rela_mem_free(s.free);
+        rela_mem_free(s.done);
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu blocks", s.n_blocks);
+    }
+    for (size_t i = 0; i < s.n_blocks; i++)
+        s.free[i] = p->blocks[s.n_blocks - 1 - i];
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.turn, NULL);
     if (p->n_threads < 2 || omp_in_parallel()) {
@@ -59,22 +82,49 @@ rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
     }
     pthread_cond_destroy(&s.turn);
     pthread_mutex_destroy(&s.lock);
+    rela_mem_free(s.free);
+    rela_mem_free(s.done);
     return s.status;
 }
 
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread)
 {
-    void *block = p->blocks[thread];
-    uint64_t ticket = 0;
-    while (pipe_read(p, s, block, &ticket)) {
-        rela_error why = { RELA_OK, "" };
-        const rela_status st = p->work(p->ctx, block, thread, &why);
-        pipe_write(p, s, block, ticket, st, &why);
+    uint64_t number = 0;
+    for (;;) {
+        void *block = take_block(s);
+        if (!pipe_read(p, s, block, &number)) {
+            give_block(s, block);
+            return;
+        }
+        pipe_done d = { block, RELA_OK, { RELA_OK, "" } };
+        d.status = p->work(p->ctx, block, thread, &d.why);
+        pthread_mutex_lock(&s->lock);
+        s->done[number % s->n_blocks] = d;
+        pipe_write(p, s);
+        pthread_mutex_unlock(&s->lock);
     }
 }
 
+static void *take_block(pipe_state *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->n_free == 0)
+        pthread_cond_wait(&s->turn, &s->lock);
+    void *block = s->free[--s->n_free];
+    pthread_mutex_unlock(&s->lock);
+    return block;
+}
+
+static void give_block(pipe_state *s, void *block)
+{
+    pthread_mutex_lock(&s->lock);
+    s->free[s->n_free++] = block;
+    pthread_cond_broadcast(&s->turn);
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* One reader at a time; the lock is not held while reading, so that writers go on meanwhile. */
-static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *ticket)
+static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *number)
 {
     pthread_mutex_lock(&s->lock);
     while (s->reading)
@@ -89,7 +139,7 @@ static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *
         s->reading = false;
         more = more && st == RELA_OK && !s->ended;
         if (more)
-            *ticket = s->n_read++;
+            *number = s->n_read++;
         else
             s->ended = true;
         if (st != RELA_OK)
@@ -100,24 +150,31 @@ static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *
     return more;
 }
 
-static void pipe_write(const rela_pipe *p, pipe_state *s, void *block, uint64_t ticket,
-                       rela_status worked, const rela_error *why)
+/* Writes all blocks whose turn has come, unless another thread is at it, which then sees them too.
+ * Called and left with the lock held; it is not held while writing. */
+static void pipe_write(const rela_pipe *p, pipe_state *s)
 {
-    pthread_mutex_lock(&s->lock);
-    while (s->n_written != ticket)
-        pthread_cond_wait(&s->turn, &s->lock);
-    const bool write = worked == RELA_OK && (s->status == RELA_OK || ticket < s->failed_at);
-    if (worked != RELA_OK)
-        stop(s, ticket, worked, why);
-    pthread_mutex_unlock(&s->lock);
-    rela_error write_why = { RELA_OK, "" };
-    rela_status st = write ? p->write(p->ctx, block, &write_why) : RELA_OK;
-    pthread_mutex_lock(&s->lock);
-    if (st != RELA_OK)
-        stop(s, ticket, st, &write_why);
-    s->n_written++;
-    pthread_cond_broadcast(&s->turn);
-    pthread_mutex_unlock(&s->lock);
+    for (;;) {
+        const uint64_t number = s->n_written;
+        pipe_done *d = &s->done[number % s->n_blocks];
+        if (s->writing || !d->block)
+            return;
+        const bool write = d->status == RELA_OK && (s->status == RELA_OK || number < s->failed_at);
+        if (d->status != RELA_OK)
+            stop(s, number, d->status, &d->why);
+        s->writing = true;
+        pthread_mutex_unlock(&s->lock);
+        rela_error why = { RELA_OK, "" };
+        const rela_status st = write ? p->write(p->ctx, d->block, &why) : RELA_OK;
+        pthread_mutex_lock(&s->lock);
+        if (st != RELA_OK)
+            stop(s, number, st, &why);
+        s->free[s->n_free++] = d->block;
+        d->block = NULL;
+        s->writing = false;
+        s->n_written++;
+        pthread_cond_broadcast(&s->turn);
+    }
 }
 
 static void stop(pipe_state *s, uint64_t at, rela_status status, const rela_error *why)

@@ -22,16 +22,18 @@ int rela_par_threads(int requested);
 void rela_par_rows(size_t n, int n_threads,
                    void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx);
 
-/* Each thread owns one block, made by the caller. read fills it (*more = false: nothing was read,
- * the input has ended), work runs concurrently, write follows the order of reads. The first
- * failure stops the pipe and is returned; blocks after it are not written. */
+/* read fills a block (*more = false: nothing was read, the input has ended), work runs
+ * concurrently, write follows the order of reads. A block is with one thread at a time. With as
+ * many blocks as threads a thread whose turn to write has not come has to wait; with more it goes
+ * on. The first failure stops the pipe and is returned; blocks after it are not written. */
 typedef struct rela_pipe {
     rela_status (*read)(void *ctx, void *block, bool *more, rela_error *err);
     rela_status (*work)(void *ctx, void *block, int thread, rela_error *err);
     rela_status (*write)(void *ctx, void *block, rela_error *err);
     void *ctx;
-    void **blocks; /* n_threads of them */
+    void **blocks; /* n_blocks of them, made by the caller */
     int n_threads;
+    int n_blocks; /* at least n_threads; 0: n_threads */
 } rela_pipe;
 
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err);

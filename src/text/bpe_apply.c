@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { GROUP = 32 };
+enum { GROUP = 24 };
 
 typedef struct group {
     rela_cache_query words[GROUP];

@@ -13,7 +13,7 @@ enum {
     LINE_MAX_BYTES = 1 << 20,
     FILE_MAX = 1 << 30,
     SLOTS_MIN = 64,
-    SLOTS_PER_MERGE = 4,
+    SLOTS_PER_MERGE = 2,
     LETTERS_MIN = 256
 };
 

@@ -115,7 +115,7 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, 
         pointers[i] = &blocks[i];
         st = rela_pipeline_scratch_create(&blocks[i].scratch, p, err);
     }
-    const rela_pipe pipe = { read_block, work_block, write_block, &s, pointers, n };
+    const rela_pipe pipe = { read_block, work_block, write_block, &s, pointers, n, 0 };
     if (st == RELA_OK)
         st = rela_pipe_run(&pipe, err);
     rela_reader_close(s.reader);

@@ -159,13 +159,17 @@ static rela_status write_number(void *ctx, void *b, rela_error *err)
     return st;
 }
 
+static int blocks_per_thread = 1; /* each test runs with one and with three */
+
 static rela_status run(job *j, int n_threads, rela_error *err)
 {
-    block storage[THREADS_MAX];
-    void *blocks[THREADS_MAX];
-    for (int i = 0; i < THREADS_MAX; i++)
+    enum { MOST = 3 * THREADS_MAX };
+    block storage[MOST];
+    void *blocks[MOST];
+    for (int i = 0; i < MOST; i++)
         blocks[i] = &storage[i];
-    const rela_pipe p = { read_number, square, write_number, j, blocks, n_threads };
+    const int n_blocks = n_threads * blocks_per_thread;
+    const rela_pipe p = { read_number, square, write_number, j, blocks, n_threads, n_blocks };
     return rela_pipe_run(&p, err);
 }
 
@@ -286,5 +290,7 @@ int main(void)
         cmocka_unit_test(a_failure_without_a_message_keeps_its_status),
         cmocka_unit_test(a_pipe_inside_a_parallel_region_runs_alone),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    blocks_per_thread = 3;
+    return failed ? failed : cmocka_run_group_tests(tests, NULL, NULL);
 }
