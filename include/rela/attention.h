@@ -33,7 +33,7 @@ typedef struct rela_attention_options {
     int32_t heads;
     int32_t head_width;     /* d_h: a row has d = heads * head_width numbers */
     int32_t max_length;     /* most keys of a sequence */
-    int32_t n_threads;      /* 0: every core this process may use */
+    int32_t n_threads;      /* at most; 0: every core this process may use */
     int32_t causal;         /* not 0: query i sees the keys 0 .. i, as far as there are any */
     int32_t norm_per_head;  /* not 0: the norm acts on each head alone, not on all d numbers */
     double epsilon;         /* of the norm, inside the root */

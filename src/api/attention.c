@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+enum { THREAD_WORK = 1 << 20 }; /* products of the scores that are worth another thread */
+
 /* What one thread has for itself. */
 typedef struct worker {
     rela_attn_scratch scratch;
@@ -44,6 +46,7 @@ typedef struct call {
     const float *dz;
     size_t lddz;
     rela_drop drop;
+    int n_threads;
 } call;
 
 /* Where a sequence lies. */
@@ -69,6 +72,7 @@ static void norm_sequences(void *ctx, size_t begin, size_t end, int thread);
 static void norm_back_sequences(void *ctx, size_t begin, size_t end, int thread);
 static void clear_shares(const rela_attention *a);
 static void add_shares(const rela_attention *a, const rela_attention_gradient *g);
+static int threads_for(const rela_attention *a, const rela_attention_input *in);
 static place first_place(const call *c, size_t i);
 static void next_place(place *p, const call *c);
 
@@ -144,9 +148,10 @@ rela_status rela_attention_forward(const rela_attention_output *out, rela_attent
                .y = o.y,
                .ldy = o.ldy,
                .weights = o.weights,
-               .drop = rela_drop_make(i.training ? a->dropout : 0, i.seed, 0, 0, 0) };
+               .drop = rela_drop_make(i.training ? a->dropout : 0, i.seed, 0, 0, 0),
+               .n_threads = threads_for(a, &i) };
     run_forward(&c);
-    rela_par_rows(i.n, a->n_threads, norm_sequences, &c);
+    rela_par_rows(i.n, c.n_threads, norm_sequences, &c);
     return RELA_OK;
 }
 
@@ -164,7 +169,8 @@ rela_status rela_attention_back(const rela_attention_gradient *g, rela_attention
                .g = &all,
                .dz = all.dy,
                .lddz = all.lddy,
-               .drop = rela_drop_make(i.training ? a->dropout : 0, i.seed, 0, 0, 0) };
+               .drop = rela_drop_make(i.training ? a->dropout : 0, i.seed, 0, 0, 0),
+               .n_threads = threads_for(a, &i) };
     clear_shares(a);
     if (a->size.kind->norm) {
         if (!all.mixed) {
@@ -172,11 +178,11 @@ rela_status rela_attention_back(const rela_attention_gradient *g, rela_attention
             c.ldz = i.ldq;
             run_forward(&c);
         }
-        rela_par_rows(i.n, a->n_threads, norm_back_sequences, &c);
+        rela_par_rows(i.n, c.n_threads, norm_back_sequences, &c);
         c.dz = all.dq;
         c.lddz = i.ldq;
     }
-    rela_par_rows(i.n * a->size.heads, a->n_threads, back_heads, &c);
+    rela_par_rows(i.n * a->size.heads, c.n_threads, back_heads, &c);
     add_shares(a, &all);
     return RELA_OK;
 }
@@ -262,7 +268,7 @@ static void clear(float *x, size_t ld, size_t first, size_t end, size_t n)
 
 static void run_forward(call *c)
 {
-    rela_par_rows(c->in->n * c->a->size.heads, c->a->n_threads, forward_heads, c);
+    rela_par_rows(c->in->n * c->a->size.heads, c->n_threads, forward_heads, c);
 }
 
 static void forward_heads(void *ctx, size_t begin, size_t end, int thread)
@@ -387,6 +393,17 @@ static void add_shares(const rela_attention *a, const rela_attention_gradient *g
 }
 
 /* ---- places ---- */
+
+/* Small inputs are done before other threads have woken up. */
+static int threads_for(const rela_attention *a, const rela_attention_input *in)
+{
+    double work = 0;
+    for (size_t i = 0; i < in->n; i++)
+        work += (double)(in->q_lens ? in->q_lens[i] : in->q_step) *
+                (double)(in->k_lens ? in->k_lens[i] : in->k_step) * (double)a->size.d;
+    const double wanted = 1 + work / THREAD_WORK;
+    return wanted < a->n_threads ? (int)wanted : a->n_threads;
+}
 
 static place first_place(const call *c, size_t i)
 {

@@ -233,7 +233,7 @@ static void check_spread(const char *kind, const char *what, const float *x, con
     same(kind, what, x, LD, want, LD, ROWS);
 }
 
-static void layout_and_threads_change_nothing(void **state)
+static void layout_changes_nothing(void **state)
 {
     (void)state;
     for (size_t c = 0; rela_attn_kind_at(c / 2); c++) {
@@ -255,6 +255,65 @@ static void layout_and_threads_change_nothing(void **state)
         near(kind, "dgain", padded.dgain, packed.dgain, D);
         near(kind, "dgate", padded.dgate, packed.dgate, D);
         near(kind, "dhead", padded.dhead, packed.dhead, HEADS);
+    }
+}
+
+/* Sequences that are long enough for three threads; gradients of what is learned are sums over all
+ * rows, in the order of the threads. */
+static void threads_change_nothing_but_the_order_of_sums(void **state)
+{
+    (void)state;
+    enum { LONG = 300, N = 3 * LONG * D };
+    static float q[N], k[N], v[N], dy[N], y[2][N], dx[2][3][N], learned[2][2 * D + HEADS];
+    static const char *const KINDS[] = { "rela-t", "softmax", "entmax-learned" };
+    fill(&packed); /* for what is learned */
+    for (size_t i = 0; i < N; i++) {
+        q[i] = rnd();
+        k[i] = rnd();
+        v[i] = rnd();
+        dy[i] = rnd();
+    }
+    for (size_t c = 0; c < 6; c++) {
+        rela_error err;
+        rela_attention *a = NULL;
+        rela_attention_options o;
+        rela_attention_options_init(&o, sizeof o);
+        o.kind = KINDS[c / 2];
+        o.heads = HEADS;
+        o.head_width = D_HEAD;
+        o.n_threads = c % 2 ? 3 : 1;
+        CHECK_OK(rela_attention_create(&a, &o, &err), err);
+        rela_attention_input in = input(&packed, 0, LONG);
+        in.n = 3;
+        in.q_lens = in.k_lens = NULL;
+        in.q = q;
+        in.k = k;
+        in.v = v;
+        rela_attention_output out;
+        rela_attention_output_init(&out, sizeof out);
+        out.y = y[c % 2];
+        CHECK_OK(rela_attention_forward(&out, a, &in, &err), err);
+        rela_attention_gradient g;
+        rela_attention_gradient_init(&g, sizeof g);
+        g.dy = dy;
+        g.dq = dx[c % 2][0];
+        g.dk = dx[c % 2][1];
+        g.dv = dx[c % 2][2];
+        g.dgain = learned[c % 2];
+        g.dgate = g.dgain + D;
+        g.dhead = g.dgate + D;
+        memset(learned[c % 2], 0, sizeof learned[0]);
+        CHECK_OK(rela_attention_back(&g, a, &in, &err), err);
+        rela_attention_destroy(a);
+        if (c % 2 == 0)
+            continue;
+        same(o.kind, "y", y[1], D, y[0], D, 3 * LONG);
+        for (size_t i = 0; i < 3; i++)
+            same(o.kind, "gradient", dx[1][i], D, dx[0][i], D, 3 * LONG);
+        for (size_t i = 0; i < 2 * D + HEADS; i++)
+            CHECK(fabsf(learned[1][i] - learned[0][i]) <= 1e-3f * (1 + fabsf(learned[0][i])),
+                  "%s: learned %zu: %g and %g", o.kind, i, (double)learned[1][i],
+                  (double)learned[0][i]);
     }
 }
 
@@ -535,7 +594,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_equals_the_layers_inside),
-        cmocka_unit_test(layout_and_threads_change_nothing),
+        cmocka_unit_test(layout_changes_nothing),
+        cmocka_unit_test(threads_change_nothing_but_the_order_of_sums),
         cmocka_unit_test(weights_are_those_that_were_used),
         cmocka_unit_test(gradients_follow_the_result_dropout_included),
         cmocka_unit_test(dropout_acts_in_training_only),
