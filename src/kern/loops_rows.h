@@ -36,13 +36,22 @@ static inline uint32_t above(const real *z, real x)
 }
 #endif
 
+/* In tiles as long as a line of the cache: rows are often a power of two apart, and all of a panel
+ * together would compete for the same few places there. */
 static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n, size_t k)
 {
-    for (size_t j0 = 0; j0 < n; j0 += PANEL) {
+    enum { TILE = 64 / sizeof(real) };
+    for (size_t j0 = 0; j0 < n; j0 += PANEL, p += k * PANEL) {
         const size_t nr = n - j0 < PANEL ? n - j0 : PANEL;
-        for (size_t i = 0; i < k; i++, p += PANEL)
-            for (size_t j = 0; j < PANEL; j++)
-                p[j] = j < nr ? w[(j0 + j) * ldw + i] : 0;
+        if (nr < PANEL)
+            memset(p, 0, k * PANEL * sizeof *p);
+        for (size_t i0 = 0; i0 < k; i0 += TILE)
+            for (size_t j = 0; j < nr; j++) {
+                const real *row = w + (j0 + j) * ldw;
+                const size_t i1 = i0 + TILE < k ? i0 + TILE : k;
+                for (size_t i = i0; i < i1; i++)
+                    p[i * PANEL + j] = row[i];
+            }
     }
 }
 

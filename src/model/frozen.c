@@ -3,49 +3,76 @@
 #include "model/frozen.h"
 
 #include "base/mem.h"
+#include "base/par.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Run twice: without memory to learn the size, then to fill it. */
+/* A matrix and where it goes. */
+typedef struct job {
+    const real *from; /* (n, k) */
+    real *reals;      /* or the three below */
+    int8_t *p;
+    real *scale;
+    int32_t *sums;
+    size_t n, k;
+    size_t first; /* number of its first panel among those of all jobs */
+} job;
+
+/* Plans all matrices twice: without memory to learn the size, then to know the places; then several
+ * threads fill these. */
 typedef struct packer {
     const rela_net *net;
     rela_plan plan;
     bool bytes;
+    size_t panel; /* rows that lie together */
+    job *jobs;    /* NULL the first time */
+    size_t n_jobs, n_panels;
 } packer;
 
-static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, rela_error *err);
+static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, int n_threads,
+                          rela_error *err);
 static rela_status make_bare(rela_net *net, rela_error *err);
 static void pack_all(packer *p, rela_frozen *f);
 static void pack_layer(packer *p, rela_frozen_layer *to, const rela_layer_at *at, bool decoder);
+static void fill_panels(void *ctx, size_t begin, size_t end, int thread);
 static rela_frozen_matrix pack(packer *p, size_t offset, size_t n, size_t k);
 
 rela_status rela_frozen_init(rela_frozen *f, const rela_net *net, rela_error *err)
 {
-    return freeze(f, net, false, err);
+    return freeze(f, net, false, 1, err);
 }
 
-rela_status rela_frozen_init_bytes(rela_frozen *f, rela_net *net, rela_error *err)
+rela_status rela_frozen_init_with(rela_frozen *f, const rela_net *net, int n_threads,
+                                  rela_error *err)
 {
-    rela_status st = freeze(f, net, true, err);
+    return freeze(f, net, false, n_threads, err);
+}
+
+rela_status rela_frozen_init_bytes(rela_frozen *f, rela_net *net, int n_threads, rela_error *err)
+{
+    rela_status st = freeze(f, net, true, n_threads, err);
     if (st == RELA_OK && (st = make_bare(net, err)) != RELA_OK)
         rela_frozen_deinit(f);
     return st;
 }
 
-static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, rela_error *err)
+static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, int n_threads,
+                          rela_error *err)
 {
     const rela_config *c = &net->config;
     *f = (rela_frozen){ .net = net,
                         .enc = rela_mem_zalloc(c->enc_layers * sizeof *f->enc),
                         .dec = rela_mem_zalloc(c->dec_layers * sizeof *f->dec) };
-    packer p = { .net = net, .bytes = bytes };
+    packer p = { .net = net, .bytes = bytes, .panel = bytes ? RELA_BYTE_PANEL : net->k->panel };
     if (f->enc && f->dec) {
         pack_all(&p, f);
         f->bytes = p.plan.used;
         f->block = rela_mem_alloc(f->bytes + RELA_PLAN_ALIGN);
+        p.jobs = rela_mem_array(p.n_jobs, sizeof *p.jobs);
     }
-    if (!f->block) {
+    if (!f->block || !p.jobs) {
+        rela_mem_free(p.jobs);
         rela_frozen_deinit(f);
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of packed weights", p.plan.used);
     }
@@ -53,7 +80,10 @@ static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, rela_
     p.plan =
         (rela_plan){ (char *)f->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
                      0 };
+    p.n_jobs = p.n_panels = 0;
     pack_all(&p, f);
+    rela_par_rows(p.n_panels, rela_par_threads(n_threads), fill_panels, &p);
+    rela_mem_free(p.jobs);
     return RELA_OK;
 }
 
@@ -124,23 +154,39 @@ static void pack_layer(packer *p, rela_frozen_layer *to, const rela_layer_at *at
 
 static rela_frozen_matrix pack(packer *p, size_t offset, size_t n, size_t k)
 {
-    const rela_kern *kern = p->net->k;
-    const real *from = p->net->weights + offset;
-    rela_frozen_matrix m = { .n = n, .k = k };
-    if (!p->bytes) {
-        const size_t panels = (n + kern->panel - 1) / kern->panel;
-        real *to = rela_plan_reals(&p->plan, panels * kern->panel * k);
-        if (to)
-            kern->pack(to, from, k, n, k);
-        m.reals = to;
-        return m;
+    const size_t panels = (n + p->panel - 1) / p->panel, whole = panels * p->panel;
+    job j = { .from = p->net->weights + offset, .n = n, .k = k, .first = p->n_panels };
+    if (p->bytes) {
+        j.p = rela_plan_take(&p->plan, rela_bytes_size(n, k), 1);
+        j.scale = rela_plan_reals(&p->plan, whole);
+        j.sums = rela_plan_take(&p->plan, whole, sizeof *j.sums);
+    } else {
+        j.reals = rela_plan_reals(&p->plan, whole * k);
     }
-    const size_t whole = rela_byte_rows(n);
-    int8_t *to = rela_plan_take(&p->plan, rela_bytes_size(n, k), 1);
-    real *scale = rela_plan_reals(&p->plan, whole);
-    int32_t *sums = rela_plan_take(&p->plan, whole, sizeof *sums);
-    if (to)
-        kern->pack_bytes(to, scale, sums, from, k, n, k);
-    m.bytes = (rela_bytes){ to, scale, sums };
-    return m;
+    if (p->jobs)
+        p->jobs[p->n_jobs] = j;
+    p->n_jobs++;
+    p->n_panels += panels;
+    return (
+        rela_frozen_matrix){ .reals = j.reals, .bytes = { j.p, j.scale, j.sums }, .n = n, .k = k };
+}
+
+static void fill_panels(void *ctx, size_t begin, size_t end, int thread)
+{
+    const packer *p = ctx;
+    const rela_kern *kern = p->net->k;
+    const job *j = p->jobs;
+    (void)thread;
+    for (size_t i = begin; i < end; i++) {
+        while (j + 1 < p->jobs + p->n_jobs && j[1].first <= i)
+            j++;
+        const size_t row = (i - j->first) * p->panel;
+        const size_t n = j->n - row < p->panel ? j->n - row : p->panel;
+        const real *from = j->from + row * j->k;
+        if (p->bytes)
+            kern->pack_bytes(j->p + rela_bytes_size(row, j->k), j->scale + row, j->sums + row, from,
+                             j->k, n, j->k);
+        else
+            kern->pack(j->reals + row * j->k, from, j->k, n, j->k);
+    }
 }

@@ -35,8 +35,11 @@ typedef struct rela_frozen {
 } rela_frozen;
 
 rela_status rela_frozen_init(rela_frozen *f, const rela_net *net, rela_error *err);
+/* The same on several threads; 0: all. */
+rela_status rela_frozen_init_with(rela_frozen *f, const rela_net *net, int n_threads,
+                                  rela_error *err);
 /* In 8 bits. The net becomes bare (layout.h): its matrices are given back. */
-rela_status rela_frozen_init_bytes(rela_frozen *f, rela_net *net, rela_error *err);
+rela_status rela_frozen_init_bytes(rela_frozen *f, rela_net *net, int n_threads, rela_error *err);
 void rela_frozen_deinit(rela_frozen *f); /* all zero is fine */
 
 #endif

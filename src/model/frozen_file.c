@@ -38,7 +38,8 @@ rela_status rela_frozen_load(rela_frozen *f, rela_net *net, rela_extras *extras,
         again.log = NULL; /* what there was to tell has been told */
         st = rela_net_load(net, extras, path, &again, err);
         if (st == RELA_OK)
-            st = bytes ? rela_frozen_init_bytes(f, net, err) : rela_frozen_init(f, net, err);
+            st = bytes ? rela_frozen_init_bytes(f, net, again.n_threads, err)
+                       : rela_frozen_init_with(f, net, again.n_threads, err);
     }
     if (st != RELA_OK) {
         rela_frozen_deinit(f);
