@@ -27,12 +27,11 @@ typedef struct page {
 
 static void draw_page(void *ctx, cairo_t *c);
 static void draw(cairo_t *c, const rela_plot *p, double w, double h);
-static void draw_legend_below(cairo_t *c, const rela_plot *p, double w, double y);
+static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y);
 static double legend_height(const rela_plot *p, double w);
 static void find_range(axis *a, const rela_plot *p, bool vertical);
 static void draw_axis(const page *g, bool vertical);
 static void draw_series(const page *g, size_t i);
-static void draw_legend(const page *g);
 static double place(const axis *a, double v);
 static double nice_step(double range);
 static void tick_text(char *out, size_t size, double v, double step);
@@ -42,6 +41,15 @@ typedef struct figure {
     const rela_plot *plots;
     size_t n;
 } figure;
+
+/* One line needs none. All panels have the same series. */
+static bool has_legend(const rela_plot *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_series; i++)
+        n += p->series[i].label != NULL;
+    return n > 1;
+}
 
 static double width_of(const rela_plot *p)
 {
@@ -66,7 +74,8 @@ rela_status rela_plots_save(const rela_plot *plots, size_t n, const char *path, 
         w += width_of(&plots[i]);
         h = height_of(&plots[i]) > h ? height_of(&plots[i]) : h;
     }
-    return rela_page_save(path, w, n > 1 ? h + legend_height(plots, w) : h, draw_page, &f, err);
+    return rela_page_save(path, w, has_legend(plots) ? h + legend_height(plots, w) : h, draw_page,
+                          &f, err);
 }
 
 static void draw_page(void *ctx, cairo_t *c)
@@ -78,17 +87,12 @@ static void draw_page(void *ctx, cairo_t *c)
         cairo_save(c);
         cairo_translate(c, x, 0);
         draw(c, p, width_of(p), height_of(p));
-        if (f->n == 1)
-            draw_legend(&(page){ .c = c,
-                                 .p = p,
-                                 .x = { .to = width_of(p) - MARGIN_RIGHT },
-                                 .y = { .to = MARGIN_TOP } });
         cairo_restore(c);
         x += width_of(p);
         h = height_of(p) > h ? height_of(p) : h;
     }
-    if (f->n > 1)
-        draw_legend_below(c, f->plots, x, h);
+    if (has_legend(f->plots))
+        draw_legend(c, f->plots, x, h);
 }
 
 static void draw(cairo_t *c, const rela_plot *p, double w, double h)
@@ -266,40 +270,8 @@ static void draw_series(const page *g, size_t i)
     }
 }
 
-static void draw_legend(const page *g)
-{
-    double width = 0, y = g->y.to + 8;
-    size_t n = 0;
-    for (size_t i = 0; i < g->p->n_series; i++) {
-        cairo_text_extents_t e;
-        if (!g->p->series[i].label)
-            continue;
-        cairo_text_extents(g->c, g->p->series[i].label, &e);
-        width = e.x_advance > width ? e.x_advance : width;
-        n++;
-    }
-    if (n < 2)
-        return;
-    const double left = g->x.to - width - 44;
-    cairo_set_source_rgba(g->c, 1, 1, 1, 0.85);
-    cairo_rectangle(g->c, left - 4, y - 4, width + 44, 15 * (double)n + 6);
-    cairo_fill(g->c);
-    for (size_t i = 0; i < g->p->n_series; i++) {
-        if (!g->p->series[i].label)
-            continue;
-        set_style(g->c, g->p, i);
-        cairo_move_to(g->c, left, y + 6);
-        cairo_line_to(g->c, left + 28, y + 6);
-        cairo_stroke(g->c);
-        cairo_set_dash(g->c, NULL, 0, 0);
-        cairo_set_source_rgb(g->c, 0, 0, 0);
-        rela_page_text(g->c, g->p->series[i].label, left + 34, y + 10, 0);
-        y += 15;
-    }
-}
-
 /* Entries side by side, as many lines as they need. */
-static void draw_legend_below(cairo_t *c, const rela_plot *p, double w, double y)
+static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y)
 {
     double x = MARGIN_LEFT;
     y += 4;
