@@ -37,7 +37,11 @@ cmp whole.records pieces.records
 # A second trainer on the same run is refused, other settings and other text too.
 "$RELA" "$@" --out pieces --updates 100000 &
 pid=$!
-sleep 1
+tries=300 # until it is at work, which on a busy machine may take more than a moment
+while [ "$(wc -l <pieces/train.jsonl)" -le "$(wc -l <whole/train.jsonl)" ] && [ $tries -gt 0 ]; do
+    sleep 0.1
+    tries=$((tries - 1))
+done
 code=0
 "$RELA" "$@" --out pieces 2>message || code=$?
 kill -TERM $pid
