@@ -35,7 +35,7 @@ rela_status rela_align(rela_align_report *report, const rela_model *m, const rel
 {
     rela_align_job j = { .models = { m }, .tell = tell, .ctx = ctx };
     rela_align_options_init(&j.o, sizeof j.o);
-    memcpy(&j.o, o, o->struct_size < sizeof j.o ? o->struct_size : sizeof j.o);
+    rela_options_take(&j.o, sizeof j.o, o);
     j.models[1] = j.o.reverse;
     j.n_directions = j.o.reverse ? 2 : 1;
     j.choice[0] = (rela_head_choice){ j.o.layer, j.o.head, j.o.shift != 0 };

@@ -67,7 +67,7 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     char(*names)[NAME_MAX_LEN] = rela_mem_zalloc((n + 1) * sizeof *names);
     rela_findings *found = rela_mem_zalloc((n + 1) * sizeof *found);
     rela_analyse_options_init(&j.o, sizeof j.o);
-    memcpy(&j.o, o, o->struct_size < sizeof j.o ? o->struct_size : sizeof j.o);
+    rela_options_take(&j.o, sizeof j.o, o);
     rela_status st =
         names && found ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
     if (st == RELA_OK && (n == 0 || !j.o.src || !j.o.tgt || !j.o.out))

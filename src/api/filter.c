@@ -55,7 +55,7 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
 {
     rela_filter_job j = { .model = m };
     rela_filter_options_init(&j.o, sizeof j.o);
-    memcpy(&j.o, o, o->struct_size < sizeof j.o ? o->struct_size : sizeof j.o);
+    rela_options_take(&j.o, sizeof j.o, o);
     j.cut = j.o.min_score >= 0 ? j.o.min_score : j.o.by == RELA_FILTER_COMBINED ? 0.5 : 0;
     rela_status st = check(&j, err);
     if (st == RELA_OK)

@@ -167,7 +167,7 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
     rela_link_options own;
     rela_link_options_init(&own, sizeof own);
     if (o)
-        memcpy(&own, o, o->struct_size < sizeof own ? o->struct_size : sizeof own);
+        rela_options_take(&own, sizeof own, o);
     const rela_config *c = &r->model->net.config;
     const rela_translation *t = at(r, i, rank);
     if (own.layer >= (int32_t)c->dec_layers || own.head >= (int32_t)c->heads)

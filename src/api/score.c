@@ -4,12 +4,12 @@
  * Pairs of similar length share a batch; threads take batches in turn. */
 #include "api/session.h"
 #include "base/arena.h"
+#include "base/lengths.h"
 #include "base/mem.h"
 #include "base/par.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct rela_scores {
@@ -17,10 +17,6 @@ struct rela_scores {
     rela_id_list src, tgt;
     real *logps; /* of all target tokens, places as in tgt */
 };
-
-typedef struct sorted {
-    size_t length, at;
-} sorted;
 
 /* What one thread owns: a batch, and a worker per model. */
 typedef struct scorer {
@@ -34,9 +30,10 @@ typedef struct scorer {
 typedef struct job {
     rela_session *session;
     rela_scores *scores;
-    sorted *order;
+    rela_length *order;
     size_t *batch_at; /* (n_batches + 1) places in order */
     size_t n_batches, n_scorers;
+    size_t most;                                 /* scorers: more would have nothing to do */
     size_t rows[RELA_PIPELINE_SIDES], sentences; /* of the largest batch */
     scorer *scorers;
     _Atomic size_t next;
@@ -63,7 +60,7 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     rela_score_options own;
     rela_score_options_init(&own, sizeof own);
     if (o)
-        memcpy(&own, o, o->struct_size < sizeof own ? o->struct_size : sizeof own);
+        rela_options_take(&own, sizeof own, o);
     *out = NULL;
     if (own.batch_tokens < 1)
         return rela_fail(err, RELA_ARG, "batch of %d tokens; expected at least 1",
@@ -72,7 +69,7 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     if (!r)
         return rela_fail(err, RELA_NOMEM, "no memory for the scores");
     r->model = s->models[0];
-    job j = { .session = s, .scores = r };
+    job j = { .session = s, .scores = r, .most = (size_t)r->model->runtime->n_threads };
     rela_status st = encode_pairs(r, s, pairs, own.first_number, err);
     if (st == RELA_OK)
         st = start(&j, pairs->n, (size_t)own.batch_tokens, err);
@@ -141,8 +138,8 @@ static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pair
             const rela_encode_how how = { side, most, true };
             const char *const *texts = side == 0 ? pairs->src : pairs->tgt;
             const size_t *lens = side == 0 ? pairs->src_lens : pairs->tgt_lens;
-            st = rela_id_list_add(side == 0 ? &r->src : &r->tgt, &cut[side], s, &how, texts[i],
-                                  rela_text_len(texts, lens, i), err);
+            st = rela_id_list_add(side == 0 ? &r->src : &r->tgt, &cut[side], s->scratch, &how,
+                                  texts[i], rela_text_len(texts, lens, i), err);
         }
         if (cut[0] || cut[1])
             rela_log_line(&r->model->runtime->log, RELA_LOG_WARNING,
@@ -180,8 +177,7 @@ static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err)
     if (!r->logps || !j->order || !j->batch_at)
         return rela_fail(err, RELA_NOMEM, "no memory to score %zu pairs", n);
     divide(j, n, batch_tokens);
-    const size_t threads = (size_t)r->model->runtime->n_threads;
-    const size_t n_scorers = j->n_batches < threads ? j->n_batches : threads;
+    const size_t n_scorers = j->n_batches < j->most ? j->n_batches : j->most;
     j->scorers = rela_mem_zalloc((n_scorers + 1) * sizeof *j->scorers);
     if (!j->scorers)
         return rela_fail(err, RELA_NOMEM, "no memory to score %zu pairs", n);
@@ -210,15 +206,6 @@ static void finish(job *j)
     rela_mem_free(j->batch_at);
 }
 
-/* Longest first; equal lengths in the order of the input. */
-static int longer(const void *a, const void *b)
-{
-    const sorted *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 static size_t length_of(const rela_id_list *l, size_t i)
 {
     return l->at[i + 1] - l->at[i];
@@ -229,9 +216,9 @@ static void divide(job *j, size_t n, size_t batch_tokens)
     const rela_id_list *lists[] = { &j->scores->src, &j->scores->tgt };
     for (size_t i = 0; i < n; i++) {
         const size_t a = length_of(lists[0], i), b = length_of(lists[1], i);
-        j->order[i] = (sorted){ a > b ? a : b, i };
+        j->order[i] = (rela_length){ a > b ? a : b, i };
     }
-    qsort(j->order, n, sizeof *j->order, longer);
+    rela_lengths_sort(j->order, n);
     for (size_t first = 0, end = 0; first < n; first = end) {
         size_t rows[RELA_PIPELINE_SIDES] = { 0, 0 };
         for (; end < n &&
@@ -257,7 +244,7 @@ static void work(void *ctx, size_t begin, size_t end, int thread)
 }
 
 /* Copies the chosen pairs behind each other. */
-static rela_packed pack(scorer *x, const rela_scores *r, const sorted *order, size_t n)
+static rela_packed pack(scorer *x, const rela_scores *r, const rela_length *order, size_t n)
 {
     const rela_id_list *lists[] = { &r->src, &r->tgt };
     for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
@@ -279,7 +266,7 @@ static rela_packed pack(scorer *x, const rela_scores *r, const sorted *order, si
 
 static void run_batch(const job *j, scorer *x, size_t batch)
 {
-    const sorted *order = j->order + j->batch_at[batch];
+    const rela_length *order = j->order + j->batch_at[batch];
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch], n_models = j->session->n_models;
     const rela_packed b = pack(x, j->scores, order, n);
     for (size_t m = 0; m < n_models; m++) {
@@ -335,7 +322,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
                         rela_error *err)
 {
     rela_scores r = { .model = s->models[0] };
-    job j = { .session = s, .scores = &r };
+    job j = { .session = s, .scores = &r, .most = 1 };
     observer o = { .see = see, .ctx = ctx };
     scorer x = { 0 };
     rela_status st = encode_pairs(&r, s, pairs, 1, err);
@@ -352,11 +339,11 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     }
     const rela_attn_tap tap = { observe, &o };
     for (size_t i = 0; i < pairs->n && st == RELA_OK && !o.answer; i++) {
-        const sorted one = { 0, i };
+        const rela_length one = { 0, i };
         const rela_packed b = pack(&x, &r, &one, 1);
         const rela_pass pass = { .tap = &tap };
         o.row.pair = i;
-        (void)rela_worker_forward(x.workers[0], &b, &pass);
+        rela_worker_attend(x.workers[0], &b, &pass);
     }
     if (st == RELA_OK && o.answer)
         st = rela_fail(err, RELA_CANCEL, "stopped by the listener");

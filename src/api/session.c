@@ -43,8 +43,7 @@ rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *
     if (!b)
         return rela_fail(err, RELA_NOMEM, "no memory for a runtime");
     if (o)
-        memcpy(&b->options, o,
-               o->struct_size < sizeof b->options ? o->struct_size : sizeof b->options);
+        rela_options_take(&b->options, sizeof b->options, o);
     b->runtime.n_threads = rela_par_threads(b->options.n_threads);
     if (b->options.log)
         b->runtime.log = (rela_log){ tell, &b->options, RELA_LOG_INFO };
@@ -77,8 +76,7 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
     rela_model_options with;
     rela_model_options_init(&with, sizeof with);
     if (options)
-        memcpy(&with, options,
-               options->struct_size < sizeof with ? options->struct_size : sizeof with);
+        rela_options_take(&with, sizeof with, options);
     *out = NULL;
     rela_model *m = rela_mem_zalloc(sizeof *m);
     if (!m)
@@ -214,47 +212,4 @@ static rela_status check_together(const rela_model *const *models, size_t n, rel
 size_t rela_text_len(const char *const *texts, const size_t *lens, size_t i)
 {
     return lens ? lens[i] : strlen(texts[i]);
-}
-
-rela_status rela_id_list_add(rela_id_list *l, bool *cut, rela_session *s,
-                             const rela_encode_how *how, const char *text, size_t len,
-                             rela_error *err)
-{
-    const int32_t *ids = NULL;
-    size_t n = 0;
-    rela_status st = rela_pipeline_encode(&ids, &n, s->scratch, how->side, text, len, err);
-    if (st != RELA_OK)
-        return st;
-    const bool over = how->most && n > how->most;
-    n = over ? how->most : n;
-    if (cut)
-        *cut = over;
-    int32_t *grown = rela_mem_grow(l->ids, &l->cap, l->n + n + 1, sizeof *grown);
-    l->ids = grown ? grown : l->ids;
-    uint32_t *words = rela_mem_grow(l->words, &l->cap_words, l->n + n + 1, sizeof *words);
-    l->words = words ? words : l->words;
-    size_t *at = rela_mem_grow(l->at, &l->cap_at, l->n_texts + 2, sizeof *at);
-    l->at = at ? at : l->at;
-    if (!grown || !words || !at)
-        return rela_fail(err, RELA_NOMEM, "no memory for %zu tokens", l->n + n);
-    if (n) {
-        memcpy(grown + l->n, ids, n * sizeof *ids);
-        memcpy(words + l->n, rela_pipeline_words(s->scratch), n * sizeof *words);
-    }
-    at[l->n_texts++] = l->n;
-    l->n += n;
-    if (how->with_end) {
-        words[l->n] = n ? words[l->n - 1] + 1 : 0;
-        grown[l->n++] = RELA_EOS;
-    }
-    at[l->n_texts] = l->n;
-    return RELA_OK;
-}
-
-void rela_id_list_free(rela_id_list *l)
-{
-    rela_mem_free(l->ids);
-    rela_mem_free(l->words);
-    rela_mem_free(l->at);
-    *l = (rela_id_list){ 0 };
 }

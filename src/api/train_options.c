@@ -2,6 +2,7 @@
 /* src/api/train_options.c - see train_options.h. */
 #include "api/train_options.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -141,7 +142,7 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
 {
     int preset = 0;
     rela_train_options_init(out, sizeof *out);
-    memcpy(out, in, in->struct_size < sizeof *out ? in->struct_size : sizeof *out);
+    rela_options_take(out, sizeof *out, in);
     out->struct_size = sizeof *out;
     if (!out->preset)
         out->preset = "base";

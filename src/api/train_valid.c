@@ -3,13 +3,12 @@
 #include "api/train_valid.h"
 
 #include "analyse/sparsity.h"
+#include "api/id_list.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "data/batch.h"
 #include "decode/search.h"
 #include "rela/metric.h"
-
-#include <string.h>
 
 enum { SPARSITY_TOKENS = 1024 }; /* enough for three digits */
 
@@ -25,8 +24,7 @@ struct rela_valid {
     const rela_pipeline *pipeline;
     rela_pipeline_scratch *scratch;
     lines refs;
-    int32_t *ids; /* sources, behind each other */
-    size_t n_ids, cap_ids;
+    rela_id_list ids; /* of the sources */
     rela_source *sources;
     rela_metric *bleu;
     size_t beam;
@@ -35,7 +33,6 @@ struct rela_valid {
 
 static rela_status read_lines(lines *l, const char *path, rela_error *err);
 static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err);
-static rela_status append_source(rela_valid *v, size_t *n, rela_span line, rela_error *err);
 static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
                          rela_error *err);
 
@@ -85,7 +82,7 @@ void rela_valid_destroy(rela_valid *v)
     rela_pipeline_scratch_destroy(v->scratch);
     rela_mem_free(v->refs.text);
     rela_mem_free(v->refs.items);
-    rela_mem_free(v->ids);
+    rela_id_list_free(&v->ids);
     rela_mem_free(v->sources);
     rela_mem_free(v);
 }
@@ -132,38 +129,17 @@ static rela_status read_lines(lines *l, const char *path, rela_error *err)
 /* Sources longer than the model allows are cut, as any translation would be. */
 static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err)
 {
+    const rela_encode_how how = { .side = 0, .most = v->net->config.max_len - 1 };
     v->sources = rela_mem_zalloc((src->n + 1) * sizeof *v->sources);
-    if (!v->sources)
-        return rela_fail(err, RELA_NOMEM, "no memory for validation");
-    for (size_t i = 0; i < src->n; i++) {
-        const rela_status st = append_source(v, &v->sources[i].n, src->items[i], err);
-        if (st != RELA_OK)
-            return st;
-    }
-    size_t at = 0; /* the ids may have moved while they were gathered */
-    for (size_t i = 0; i < src->n; i++) {
-        v->sources[i].ids = v->ids + at;
-        at += v->sources[i].n;
-    }
-    return RELA_OK;
-}
-
-static rela_status append_source(rela_valid *v, size_t *n, rela_span line, rela_error *err)
-{
-    const size_t most = v->net->config.max_len - 1;
-    const int32_t *ids = NULL;
-    const rela_status st = rela_pipeline_encode(&ids, n, v->scratch, 0, line.text, line.len, err);
-    if (st != RELA_OK)
-        return st;
-    *n = *n < most ? *n : most;
-    int32_t *all = rela_mem_grow(v->ids, &v->cap_ids, v->n_ids + *n + 1, sizeof *all);
-    if (!all)
-        return rela_fail(err, RELA_NOMEM, "no memory for validation");
-    v->ids = all;
-    if (*n)
-        memcpy(all + v->n_ids, ids, *n * sizeof *ids);
-    v->n_ids += *n;
-    return RELA_OK;
+    rela_status st = v->sources ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for validation");
+    for (size_t i = 0; i < src->n && st == RELA_OK; i++)
+        st = rela_id_list_add(&v->ids, NULL, v->scratch, &how, src->items[i].text,
+                              src->items[i].len, err);
+    for (size_t i = 0; i < src->n && st == RELA_OK;
+         i++) /* only now: they have moved while growing */
+        v->sources[i] =
+            (rela_source){ .ids = v->ids.ids + v->ids.at[i], .n = v->ids.at[i + 1] - v->ids.at[i] };
+    return st;
 }
 
 static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
@@ -222,7 +198,7 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
                                      .tgt = { b.ids[RELA_TARGET], b.at[RELA_TARGET], b.n },
                                      .src_rows = b.at[RELA_SOURCE][b.n],
                                      .tgt_rows = b.at[RELA_TARGET][b.n] };
-        (void)rela_worker_forward(worker, &packed, &pass);
+        rela_worker_attend(worker, &packed, &pass);
         for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
             out->sparsity[i] =
                 rela_zeros_share(rela_sparsity_sum(&zeros, (rela_attn_type)i, SIZE_MAX));

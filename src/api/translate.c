@@ -68,7 +68,7 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     rela_translate_options own;
     rela_translate_options_init(&own, sizeof own);
     if (o)
-        memcpy(&own, o, o->struct_size < sizeof own ? o->struct_size : sizeof own);
+        rela_options_take(&own, sizeof own, o);
     *out = NULL;
     rela_status st = check_options(&own, err);
     if (st != RELA_OK)
@@ -169,12 +169,12 @@ static rela_status encode(job *j, rela_error *err)
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
         bool cut = false;
-        st = rela_id_list_add(&j->result->sources, &cut, j->session, &source, j->texts[i],
+        st = rela_id_list_add(&j->result->sources, &cut, j->session->scratch, &source, j->texts[i],
                               rela_text_len(j->texts, j->lens, i), err);
         if (cut)
             warn(j, i, "the rest is not translated");
         if (st == RELA_OK && o->prefix)
-            st = rela_id_list_add(&j->prefixes, NULL, j->session, &prefix, o->prefix[i],
+            st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[i],
                                   rela_text_len(o->prefix, o->prefix_len, i), err);
     }
     j->first_part = rela_mem_array(j->n + 1, sizeof *j->first_part);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/pool.c - many sentences on several threads: a thread takes the next batch when it has
  * finished one, longest first, so that none is left alone with a long one at the end. */
+#include "base/lengths.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "decode/searcher.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct rela_search_pool {
@@ -20,10 +20,6 @@ struct rela_search_results {
     rela_search_result *items; /* in the order of the sources */
     rela_arena **arenas;       /* one per thread; what items point to */
 };
-
-typedef struct sorted {
-    size_t length, at;
-} sorted;
 
 /* What one thread needs for a run. */
 typedef struct worker {
@@ -39,7 +35,7 @@ typedef struct job {
     const rela_source *sources;
     const rela_search_options *options;
     rela_search_result *items;
-    sorted *order;
+    rela_length *order;
     size_t *batch_at; /* (n_batches + 1) places in order */
     size_t n_batches, n_workers;
     worker *workers;
@@ -181,22 +177,13 @@ static void end(job *j)
     rela_mem_free(j->order);
 }
 
-/* Longest first; equal lengths in the order of the input. */
-static int longer(const void *a, const void *b)
-{
-    const sorted *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* Neighbours in length share a batch. Few sentences are spread over all threads. */
 static void divide(job *j, size_t n)
 {
     const rela_search_options *o = j->options;
     for (size_t i = 0; i < n; i++)
-        j->order[i] = (sorted){ j->sources[i].n, i };
-    qsort(j->order, n, sizeof *j->order, longer);
+        j->order[i] = (rela_length){ j->sources[i].n, i };
+    rela_lengths_sort(j->order, n);
     size_t most = (n + j->n_workers - 1) / j->n_workers;
     most = most < o->batch_sentences ? most : o->batch_sentences;
     most = most ? most : 1;
@@ -255,7 +242,7 @@ static rela_status keep(worker *w, rela_search_result *to, const rela_search_res
 
 static rela_status run_batch(job *j, worker *w, size_t batch)
 {
-    const sorted *order = j->order + j->batch_at[batch];
+    const rela_length *order = j->order + j->batch_at[batch];
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch];
     for (size_t i = 0; i < n; i++)
         w->sources[i] = j->sources[order[i].at];

@@ -15,7 +15,8 @@ static void load(rela_searcher *s, const rela_source *sources, size_t n);
 static rela_status step(rela_searcher *s, rela_error *err);
 static rela_status make_room(rela_searcher *s, rela_error *err);
 static void force(rela_searcher *s, rela_sentence *x);
-static void cut(rela_searcher *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n);
+static void cut(rela_searcher *s, rela_sentence *x, const rela_live_rows *rows, size_t first,
+                size_t n);
 static void advance(rela_searcher *s);
 
 void rela_search_options_init(rela_search_options *o)
@@ -201,7 +202,7 @@ static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela
     return st;
 }
 
-static void plan_rows(rela_rows *r, rela_plan *p, size_t n, size_t ld)
+static void plan_rows(rela_live_rows *r, rela_plan *p, size_t n, size_t ld)
 {
     r->token = rela_plan_take(p, n, sizeof *r->token);
     r->position = rela_plan_take(p, n, sizeof *r->position);
@@ -408,7 +409,8 @@ void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double lo
 }
 
 /* Hypotheses that cannot go on are kept behind the complete ones. */
-static void cut(rela_searcher *s, rela_sentence *x, const rela_rows *rows, size_t first, size_t n)
+static void cut(rela_searcher *s, rela_sentence *x, const rela_live_rows *rows, size_t first,
+                size_t n)
 {
     for (size_t row = first; row < first + n; row++) {
         const rela_ended e = { .node = rows->node[row],
@@ -424,7 +426,7 @@ static void cut(rela_searcher *s, rela_sentence *x, const rela_rows *rows, size_
 /* The next rows take over; slots that none of them needs are free again. */
 static void advance(rela_searcher *s)
 {
-    const rela_rows rows = s->rows;
+    const rela_live_rows rows = s->rows;
     s->n_records += s->n_heads ? s->rows.n : 0;
     s->rows = s->next;
     s->next = rows;

@@ -34,7 +34,7 @@ typedef struct rela_ended {
 } rela_ended;
 
 /* Live hypotheses, those of a sentence behind each other. */
-typedef struct rela_rows {
+typedef struct rela_live_rows {
     size_t n;
     int32_t *token;     /* last symbol */
     uint32_t *position; /* symbols so far */
@@ -43,7 +43,7 @@ typedef struct rela_rows {
     uint32_t *sample; /* number of the sample it belongs to */
     double *logp;
     uint32_t *history; /* (n, ld_history) slots */
-} rela_rows;
+} rela_live_rows;
 
 typedef struct rela_sentence {
     const rela_source *source;
@@ -79,7 +79,7 @@ struct rela_searcher {
     size_t width; /* hypotheses of a sentence, at most */
     rela_sentence *sentences;
     size_t n_sentences;
-    rela_rows rows, next;
+    rela_live_rows rows, next;
     size_t ld_history;
     /* Predictions: log-probability = logit - lse. Forbidden symbols are -INFINITY. */
     bool whole;   /* all logits of a row are kept */

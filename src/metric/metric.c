@@ -51,7 +51,7 @@ rela_status rela_metric_create_bleu(rela_metric **out, const rela_bleu_options *
     rela_bleu_options *own = &m.bleu;
     rela_bleu_options_init(own, sizeof *own);
     if (o)
-        memcpy(own, o, o->struct_size < sizeof *own ? o->struct_size : sizeof *own);
+        rela_options_take(own, sizeof *own, o);
     rela_status st = check_bleu(own, err);
     if (own->smooth_value < 0)
         own->smooth_value = own->smoothing == RELA_SMOOTH_FLOOR ? FLOOR_DEFAULT : ADD_K_DEFAULT;
@@ -67,7 +67,7 @@ rela_status rela_metric_create_chrf(rela_metric **out, const rela_chrf_options *
     rela_chrf_options *own = &m.chrf;
     rela_chrf_options_init(own, sizeof *own);
     if (o)
-        memcpy(own, o, o->struct_size < sizeof *own ? o->struct_size : sizeof *own);
+        rela_options_take(own, sizeof *own, o);
     rela_status st = check_chrf(own, err);
     m.n_stats = 3 * (size_t)(own->char_order + own->word_order);
     if (st == RELA_OK)

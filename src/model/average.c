@@ -66,7 +66,7 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
     rela_status st = RELA_OK;
     rela_model_average_options_init(&o, sizeof o);
     if (options)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+        rela_options_take(&o, sizeof o, options);
     rela_log log = { .write = pass_notice, .ctx = &o };
     const rela_checkpoint_options how = { .n_threads = o.n_threads, .log = &log };
     for (size_t i = 0; i < n && st == RELA_OK; i++)

@@ -3,6 +3,7 @@
 #include "rela/model.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "model/forms.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ rela_status rela_model_convert(const char *out, const char *in,
     rela_extras extras = { 0 };
     rela_model_convert_options_init(&o, sizeof o);
     if (options)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+        rela_options_take(&o, sizeof o, options);
     if (o.from < 0 || o.from >= N_FORMS || !FORMS[o.from].read)
         return rela_fail(err, RELA_ARG, "%s: models of this form cannot be read", in);
     if (o.to < 0 || o.to >= N_FORMS)

@@ -5,6 +5,7 @@
 #include "rela/model.h"
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "model/checkpoint.h"
 #include "model/checkpoint_keys.h"
 
@@ -42,7 +43,7 @@ rela_status rela_model_info(rela_buffer *out, const char *path,
     rela_model_info_options o;
     rela_model_info_options_init(&o, sizeof o);
     if (options)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+        rela_options_take(&o, sizeof o, options);
     if (o.max_header < 0)
         return rela_fail(err, RELA_ARG, "max_header is negative");
     const rela_checkpoint_options how = { .n_threads = o.n_threads,
