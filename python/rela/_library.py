@@ -69,7 +69,7 @@ def _p(struct: Any) -> Any:
 # Functions that return a status take the error last; it is added by call().
 _CALLS = {
     "rela_runtime_create": [_OUT, _p(structs.RuntimeOptions)],
-    "rela_model_load": [_OUT, c_void_p, c_char_p],
+    "rela_model_load_with": [_OUT, c_void_p, c_char_p, _p(structs.ModelOptions)],
     "rela_session_create_ensemble": [_OUT, POINTER(c_void_p), c_size_t],
     "rela_translate": [_OUT, c_void_p, _TEXTS, _LENS, c_size_t, _p(structs.TranslateOptions)],
     "rela_score": [_OUT, c_void_p, _p(structs.Pairs), _p(structs.ScoreOptions)],

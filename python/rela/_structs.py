@@ -30,6 +30,12 @@ class RuntimeOptions(Structure):
     _fields_ = _SIZE + [("n_threads", c_int32), ("log", LOG), ("log_ctx", c_void_p)]
 
 
+class ModelOptions(Structure):
+    C_NAME = "rela_model_options"
+    INIT = "rela_model_options_init"
+    _fields_ = _SIZE + _fields(c_int32, "int8")
+
+
 class ModelShape(Structure):
     C_NAME = "rela_model_shape"
     _fields_ = _SIZE + _fields(

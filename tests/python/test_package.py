@@ -124,6 +124,40 @@ class Translate(unittest.TestCase):
         both = rela.Translator(["model.rela", "model.rela"])
         self.assertEqual(both.translate(TEXTS[:2]), self.model.translate(TEXTS[:2]))
 
+    def test_eight_bits_translate_and_do_nothing_else(self):
+        with rela.Translator("model.rela", int8=True) as model:
+            found = subprocess.run([os.environ["RELA"], "translate", "-q", "--int8", "model.rela"],
+                                   input="\n".join(TEXTS[:2]) + "\n", capture_output=True,
+                                   text=True, check=True).stdout
+            self.assertEqual(found.splitlines(), model.translate(TEXTS[:2]))
+            with self.assertRaises(rela.Error) as caught:
+                model.score(TEXTS[0], "das Haus .")
+            self.assertEqual(caught.exception.status, "STATE")
+
+    def test_batches_change_nothing(self):
+        want = self.model.translate(TEXTS, n_best=2)
+        for settings in (dict(batch_sentences=1), dict(batch_tokens=1)):
+            found = self.model.translate(TEXTS, n_best=2, **settings)
+            self.assertEqual([[(t.text, t.logp) for t in ts] for ts in found],
+                             [[(t.text, t.logp) for t in ts] for ts in want])
+        a, b = (self.model.score(TEXTS[:2], ["das Haus .", "ein Hund ."], batch_tokens=n)
+                for n in (1, 4096))
+        self.assertEqual([s.tokens for s in a], [s.tokens for s in b])
+
+    def test_links_are_those_of_the_chosen_head(self):
+        for settings in ({}, dict(layer=0), dict(layer=0, head=1)):
+            t = self.model.translate(TEXTS[0], attention=True, links="soft", **settings)
+            hard = self.model.translate(TEXTS[0], attention=True, **settings).links
+            self.assertLessEqual(set(hard), {(s, k) for s, k, _ in t.links})
+            self.assertTrue(all(w > 0 for *_, w in t.links))
+        with self.assertRaises(rela.Error) as caught:
+            self.model.translate(TEXTS[0], attention=True, layer=99)
+        self.assertEqual(caught.exception.status, "ARG")
+
+    def test_random_numbers_depend_on_the_number_of_a_text(self):
+        one = self.model.translate([TEXTS[1], TEXTS[0]], sample=True)[1]
+        self.assertEqual(one, self.model.translate(TEXTS[0], sample=True, first_number=2))
+
     def test_notices_arrive(self):
         lines = []
         with rela.Translator("model.rela", log=lines.append) as model:
