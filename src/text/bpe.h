@@ -4,6 +4,7 @@
 #define RELA_TEXT_BPE_H
 
 #include "base/map.h"
+#include "text/bpe_cache.h"
 #include "text/glossary.h"
 
 #include "rela/subword.h"
@@ -22,6 +23,13 @@ typedef struct rela_bpe_merge {
     uint32_t last; /* last line that says the same; the first one is the rank */
 } rela_bpe_merge;
 
+/* What merging needs to know of a pair, in one place: it is looked up in no order. */
+typedef struct rela_bpe_slot {
+    uint32_t left, right;
+    uint32_t rank; /* RELA_RANK_NONE: free slot */
+    uint32_t joint;
+} rela_bpe_slot;
+
 typedef struct rela_bpe_letter {
     uint32_t code;       /* the character; UINT32_MAX: free slot */
     uint32_t inner, end; /* its symbols inside and at the end of a word; RELA_MAP_NONE: none */
@@ -31,7 +39,7 @@ struct rela_bpe {
     rela_map *symbols;
     rela_bpe_merge *merges; /* by rank; lines that repeat another are there, but never found */
     size_t n_merges, cap_merges;
-    uint32_t *slots; /* rank by pair: open addressing, see rela_bpe_rank */
+    rela_bpe_slot *slots; /* by pair: open addressing, see rela_bpe_pair */
     size_t slot_mask;
     uint32_t *origin;         /* by symbol: rank of the merge that is undone to split it */
     rela_bpe_letter *letters; /* by character: open addressing */
@@ -42,6 +50,7 @@ struct rela_bpe {
     size_t separator_len;
     rela_map *vocabulary; /* NULL: every piece is fine */
     rela_glossary *glossary;
+    rela_bpe_cache *cache;
     double dropout;
     uint64_t seed;
 };
@@ -53,23 +62,14 @@ static inline uint64_t rela_pair_hash(uint32_t left, uint32_t right)
     return h ^ h >> 32;
 }
 
-/* A slot holds a rank and above it eight bits of the hash: the table stays small, and few pairs
- * that are not merged need a look at the merges. */
-enum { RELA_RANK_BITS = 24, RELA_RANK_MASK = (1 << RELA_RANK_BITS) - 1 };
-
-/* RELA_RANK_NONE if the pair is not merged. */
-static inline uint32_t rela_bpe_rank(const rela_bpe *b, uint32_t left, uint32_t right)
+/* The slot of a pair; a free one, with RELA_RANK_NONE, if the pair is not merged. */
+static inline const rela_bpe_slot *rela_bpe_pair(const rela_bpe *b, uint32_t left, uint32_t right)
 {
-    const uint64_t hash = rela_pair_hash(left, right);
-    const uint32_t tag = (uint32_t)(hash >> 56);
-    for (size_t i = hash & b->slot_mask; b->slots[i] != RELA_RANK_NONE;
-         i = (i + 1) & b->slot_mask) {
-        const uint32_t rank = b->slots[i] & RELA_RANK_MASK;
-        if (b->slots[i] >> RELA_RANK_BITS == tag && b->merges[rank].left == left &&
-            b->merges[rank].right == right)
-            return rank;
-    }
-    return RELA_RANK_NONE;
+    size_t i = rela_pair_hash(left, right) & b->slot_mask;
+    while ((b->slots[i].left != left || b->slots[i].right != right) &&
+           b->slots[i].rank != RELA_RANK_NONE)
+        i = (i + 1) & b->slot_mask;
+    return &b->slots[i];
 }
 
 /* The symbols of a character; none if no merge has it. */

@@ -21,7 +21,6 @@ static const rela_span ONE_BLANK = { " ", 1 };
 struct rela_bpe_scratch {
     const rela_bpe *bpe;
     rela_bpe_word word;
-    rela_bpe_cache *cache;
     rela_glossary_match *match; /* NULL: no glossaries */
     rela_buffer repaired;
     rela_buffer line; /* for pieces */
@@ -36,8 +35,8 @@ static rela_status append_drawn(rela_buffer *out, rela_bpe_scratch *s, const gro
                                 uint64_t first, rela_rng *rng, rela_error *err);
 static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, const char *floor,
                                 rela_error *err);
-static rela_status append_new(rela_buffer *out, bool *moved, rela_bpe_scratch *s,
-                              const rela_cache_query *word, rela_error *err);
+static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
+                              rela_error *err);
 static rela_status append_gap(rela_buffer *out, rela_span gap, size_t room, rela_error *err);
 static rela_status encode(rela_buffer *out, rela_bpe_scratch *s, rela_span word, rela_rng *rng,
                           rela_error *err);
@@ -51,11 +50,8 @@ rela_status rela_bpe_scratch_create(rela_bpe_scratch **out, const rela_bpe *b, r
     if (!s)
         return rela_fail(err, RELA_NOMEM, "no memory to apply subwords");
     s->bpe = b;
-    rela_status st = RELA_OK;
-    if (!(s->cache = rela_bpe_cache_create()))
-        st = rela_fail(err, RELA_NOMEM, "no memory to apply subwords");
-    if (st == RELA_OK && b->glossary)
-        st = rela_glossary_match_create(&s->match, b->glossary, err);
+    const rela_status st =
+        b->glossary ? rela_glossary_match_create(&s->match, b->glossary, err) : RELA_OK;
     if (st != RELA_OK) {
         rela_bpe_scratch_destroy(s);
         return st;
@@ -69,7 +65,6 @@ void rela_bpe_scratch_destroy(rela_bpe_scratch *s)
     if (!s)
         return;
     rela_bpe_word_free(&s->word);
-    rela_bpe_cache_destroy(s->cache);
     rela_glossary_match_destroy(s->match);
     rela_buffer_free(&s->repaired);
     rela_buffer_free(&s->line);
@@ -183,11 +178,11 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
                                 rela_error *err)
 {
     rela_status st = RELA_OK;
-    rela_bpe_cache_find(s->cache, g->words, g->n, floor);
+    rela_bpe_cache_find(s->bpe->cache, g->words, g->n, floor);
     for (size_t i = 0; i < g->n && st == RELA_OK; i++) {
         rela_cache_query *word = &g->words[i];
         if (!word->value.text)
-            rela_bpe_cache_find_again(s->cache, word);
+            rela_bpe_cache_find_again(s->bpe->cache, word);
         const rela_span value = word->value;
         st = append_gap(out, g->gaps[i], value.len + RELA_CACHE_PAD, err);
         if (st != RELA_OK)
@@ -202,23 +197,19 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
             out->len += value.len;
             continue;
         }
-        bool moved = false;
-        if ((st = append_new(out, &moved, s, word, err)) != RELA_OK)
-            return st;
-        if (moved)
-            rela_bpe_cache_find(s->cache, word + 1, g->n - i - 1, floor);
+        st = append_new(out, s, word, err);
     }
     return st;
 }
 
-static rela_status append_new(rela_buffer *out, bool *moved, rela_bpe_scratch *s,
-                              const rela_cache_query *word, rela_error *err)
+static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
+                              rela_error *err)
 {
     const size_t before = out->len;
     const rela_status st = encode(out, s, word->key, NULL, err);
     if (st == RELA_OK)
-        *moved = rela_bpe_cache_put(s->cache, word,
-                                    (rela_span){ out->data + before, out->len - before });
+        rela_bpe_cache_put(s->bpe->cache, word,
+                           (rela_span){ out->data + before, out->len - before });
     return st;
 }
 

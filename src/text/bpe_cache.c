@@ -6,21 +6,21 @@
 #include "base/mem.h"
 
 #include <endian.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
-    SLOTS_MIN = 1 << 10,
-    TEXT_START = 8, /* place 0 stands for a free slot */
-    TEXT_MIN = 1 << 16,
-    TEXT_MAX = 1 << 24, /* bytes of keys and values */
     WORDS_MAX = 1 << 18,
-    KEY_MAX = 255, /* longer words are not worth keeping */
+    N_SLOTS = 2 * WORDS_MAX,
+    SLOT_MASK = N_SLOTS - 1,
+    TEXT_START = 8,     /* place 0 stands for a free slot */
+    TEXT_MAX = 1 << 24, /* bytes of keys and values */
+    KEY_MAX = 255,      /* longer words are not worth keeping */
     SHORT = 16
 };
 
 typedef struct slot {
-    uint32_t tag; /* upper half of the hash */
-    uint32_t at;  /* of the entry in text: head, key unless it is short, value; 0: free */
+    _Atomic uint64_t word; /* upper half of the hash, place of the entry in text; 0: free */
 } slot;
 
 typedef struct head {
@@ -28,27 +28,29 @@ typedef struct head {
     uint16_t key_len, value_len;
 } head;
 
+/* Both tables have their full size from the start, but memory that is not used is never touched.
+ * So nothing ever moves, and an entry, once its slot is set, never changes: readers need no lock.
+ */
 struct rela_bpe_cache {
-    slot *slots; /* at most two of three are used: a small table stays near the processor */
-    size_t mask;
-    size_t n;
-    char *text;
-    size_t used, cap;
+    slot *slots;
+    char *text; /* entries: head, key unless it is short, value */
+    _Atomic size_t n, used;
 };
 
 static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q);
 static inline rela_cache_ends read_ends(rela_span key, const char *floor);
 static inline uint64_t hash(rela_span key, rela_cache_ends ends);
-static bool make_room(rela_bpe_cache *c, size_t len);
-static bool grow_slots(rela_bpe_cache *c);
+static size_t make_room(rela_bpe_cache *c, size_t len);
 
 rela_bpe_cache *rela_bpe_cache_create(void)
 {
     rela_bpe_cache *c = rela_mem_zalloc(sizeof *c);
     if (!c)
         return NULL;
-    c->used = TEXT_START;
-    if (!grow_slots(c)) {
+    atomic_init(&c->used, TEXT_START);
+    c->slots = rela_mem_zalloc(N_SLOTS * sizeof *c->slots);
+    c->text = rela_mem_alloc(TEXT_MAX + RELA_CACHE_PAD);
+    if (!c->slots || !c->text) {
         rela_bpe_cache_destroy(c);
         return NULL;
     }
@@ -71,12 +73,13 @@ void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, siz
         rela_cache_query *q = &queries[i];
         q->ends = read_ends(q->key, floor);
         q->hash = hash(q->key, q->ends);
-        __builtin_prefetch(&c->slots[q->hash & c->mask]);
+        __builtin_prefetch(&c->slots[q->hash & SLOT_MASK]);
     }
     for (size_t i = 0; i < n; i++) {
-        const uint32_t at = c->slots[queries[i].hash & c->mask].at;
-        if (at)
-            __builtin_prefetch(c->text + at);
+        const uint64_t word =
+            atomic_load_explicit(&c->slots[queries[i].hash & SLOT_MASK].word, memory_order_relaxed);
+        if (word)
+            __builtin_prefetch(c->text + (uint32_t)word);
     }
     for (size_t i = 0; i < n; i++)
         queries[i].value = get(c, &queries[i]);
@@ -87,37 +90,41 @@ void rela_bpe_cache_find_again(const rela_bpe_cache *c, rela_cache_query *query)
     query->value = get(c, query);
 }
 
-bool rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value)
+void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value)
 {
     const rela_span key = query->key;
     const head h = { query->ends, (uint16_t)key.len, (uint16_t)value.len };
     const size_t rest = key.len > SHORT ? key.len : 0;
-    const char *text = c->text;
-    const size_t used = c->used;
-    if (key.len > KEY_MAX || value.len > UINT16_MAX || !make_room(c, sizeof h + rest + value.len))
-        return false;
-    const bool moved = c->text != text || c->used < used;
-    size_t i = query->hash & c->mask;
-    while (c->slots[i].at)
-        i = (i + 1) & c->mask;
-    c->slots[i] = (slot){ (uint32_t)(query->hash >> 32), (uint32_t)c->used };
-    memcpy(c->text + c->used, &h, sizeof h);
-    c->used += sizeof h;
-    memcpy(c->text + c->used, key.text, rest);
-    c->used += rest;
-    memcpy(c->text + c->used, value.text, value.len);
-    c->used += value.len;
-    c->n++;
-    return moved;
+    if (key.len > KEY_MAX || value.len > UINT16_MAX)
+        return;
+    const size_t at = make_room(c, sizeof h + rest + value.len);
+    if (at == 0)
+        return;
+    char *entry = c->text + at;
+    memcpy(entry, &h, sizeof h);
+    memcpy(entry + sizeof h, key.text, rest);
+    memcpy(entry + sizeof h + rest, value.text, value.len);
+    /* Another thread may put the same word at this moment; then it stands there twice. */
+    const uint64_t word = (query->hash >> 32 << 32) | at;
+    uint64_t free_slot = 0;
+    size_t i = query->hash & SLOT_MASK;
+    while (!atomic_compare_exchange_strong_explicit(&c->slots[i].word, &free_slot, word,
+                                                    memory_order_release, memory_order_relaxed)) {
+        free_slot = 0;
+        i = (i + 1) & SLOT_MASK;
+    }
 }
 
 static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q)
 {
-    const uint32_t tag = (uint32_t)(q->hash >> 32);
-    for (size_t i = q->hash & c->mask; c->slots[i].at; i = (i + 1) & c->mask) {
-        if (c->slots[i].tag != tag)
+    const uint64_t tag = q->hash >> 32;
+    for (size_t i = q->hash & SLOT_MASK;; i = (i + 1) & SLOT_MASK) {
+        const uint64_t word = atomic_load_explicit(&c->slots[i].word, memory_order_acquire);
+        if (word == 0)
+            return (rela_span){ NULL, 0 };
+        if (word >> 32 != tag)
             continue;
-        const char *entry = c->text + c->slots[i].at;
+        const char *entry = c->text + (uint32_t)word;
         head h;
         memcpy(&h, entry, sizeof h);
         entry += sizeof h;
@@ -128,7 +135,6 @@ static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q)
         if (memcmp(entry, q->key.text, h.key_len) == 0)
             return (rela_span){ entry + h.key_len, h.value_len };
     }
-    return (rela_span){ NULL, 0 };
 }
 
 /* The first and the last eight bytes, which may overlap; of a shorter key all bytes, twice. */
@@ -163,49 +169,13 @@ static inline uint64_t hash(rela_span key, rela_cache_ends ends)
     return h ^ h >> 32;
 }
 
-/* For one more entry of len bytes; false: leave it out. */
-static bool make_room(rela_bpe_cache *c, size_t len)
+/* The place of a new entry of len bytes; 0 if the cache is full. Slots stay free beyond WORDS_MAX,
+ * so that every search ends. */
+static size_t make_room(rela_bpe_cache *c, size_t len)
 {
-    if (c->n >= WORDS_MAX || c->used + len > TEXT_MAX) {
-        memset(c->slots, 0, (c->mask + 1) * sizeof *c->slots);
-        c->n = 0;
-        c->used = TEXT_START;
-    }
-    if ((c->n + 1) * 3 > (c->mask + 1) * 2 && !grow_slots(c))
-        return false;
-    if (c->used + len <= c->cap)
-        return true;
-    size_t cap = c->cap ? c->cap * 2 : TEXT_MIN;
-    while (cap < c->used + len)
-        cap *= 2;
-    char *text = rela_mem_resize(c->text, cap + RELA_CACHE_PAD);
-    if (!text)
-        return false;
-    c->text = text;
-    c->cap = cap;
-    return true;
-}
-
-/* The lower half of a hash is not kept, so keys are hashed again. */
-static bool grow_slots(rela_bpe_cache *c)
-{
-    const size_t n = c->slots ? (c->mask + 1) * 2 : SLOTS_MIN;
-    slot *slots = rela_mem_zalloc(n * sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t k = 0; c->slots && k <= c->mask; k++) {
-        if (c->slots[k].at == 0)
-            continue;
-        const char *entry = c->text + c->slots[k].at;
-        head h;
-        memcpy(&h, entry, sizeof h);
-        size_t i = hash((rela_span){ entry + sizeof h, h.key_len }, h.ends) & (n - 1);
-        while (slots[i].at)
-            i = (i + 1) & (n - 1);
-        slots[i] = c->slots[k];
-    }
-    rela_mem_free(c->slots);
-    c->slots = slots;
-    c->mask = n - 1;
-    return true;
+    if (atomic_load_explicit(&c->used, memory_order_relaxed) + len > TEXT_MAX ||
+        atomic_fetch_add_explicit(&c->n, 1, memory_order_relaxed) >= WORDS_MAX)
+        return 0;
+    const size_t at = atomic_fetch_add_explicit(&c->used, len, memory_order_relaxed);
+    return at + len <= TEXT_MAX ? at : 0;
 }

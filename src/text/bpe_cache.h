@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_cache.h - segmented words of one thread, bounded: when it is full it starts anew. */
+/* src/text/bpe_cache.h - segmented words, shared by threads; bounded: once it is full, new
+ * words are left out (frequent ones come early). */
 #ifndef RELA_TEXT_BPE_CACHE_H
 #define RELA_TEXT_BPE_CACHE_H
 
 #include "base/str.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +17,8 @@ typedef struct rela_cache_ends {
 
 typedef struct rela_cache_query {
     rela_span key;   /* not empty */
-    rela_span value; /* lent until a put says that values have moved; text NULL: not there.
-                        RELA_CACHE_PAD bytes from its start may be read, however short it is. */
+    rela_span value; /* lent; text NULL: not there. RELA_CACHE_PAD bytes from its start may be read,
+                        however short it is. */
     /* private */
     uint64_t hash;
     rela_cache_ends ends;
@@ -37,8 +37,7 @@ void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, siz
 /* Looks again for a query that found nothing: it may have been put meanwhile. */
 void rela_bpe_cache_find_again(const rela_bpe_cache *c, rela_cache_query *query);
 
-/* Adds the value of a query that found none. Failure to grow is no error: the cache just stays
- * small. True if the values found before have moved. */
-bool rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value);
+/* Adds the value of a query that found none, if there is room. */
+void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_span value);
 
 #endif

@@ -27,7 +27,7 @@ static rela_status read_version(rela_bpe *b, rela_span line, rela_error *err);
 static rela_status read_merge(rela_bpe *b, rela_span line, rela_buffer *joint, rela_error *err);
 static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error *err);
 static bool grow_slots(rela_bpe *b);
-static void place(uint32_t *slots, size_t mask, const rela_bpe_merge *m, uint32_t rank);
+static void place(rela_bpe_slot *slots, size_t mask, rela_bpe_slot pair);
 static rela_status find_origins(rela_bpe *b, rela_error *err);
 static rela_status find_letters(rela_bpe *b, rela_error *err);
 static rela_status copy_options(rela_bpe *b, const rela_bpe_options *o, rela_error *err);
@@ -55,8 +55,10 @@ rela_status rela_bpe_parse(rela_bpe **out, const char *name, const char *codes, 
     rela_status st = copy_options(b, o, err);
     if (st == RELA_OK) {
         b->symbols = rela_map_create(0);
-        st = b->symbols && grow_slots(b) ? read_codes(b, codes, len, o->merges, err)
-                                         : rela_fail(err, RELA_NOMEM, "no memory for the codes");
+        b->cache = rela_bpe_cache_create();
+        st = b->symbols && b->cache && grow_slots(b)
+                 ? read_codes(b, codes, len, o->merges, err)
+                 : rela_fail(err, RELA_NOMEM, "no memory for the codes");
         if (st == RELA_OK)
             st = find_origins(b, err);
         if (st == RELA_OK)
@@ -92,6 +94,7 @@ void rela_bpe_free(rela_bpe *b)
     rela_map_destroy(b->symbols);
     rela_map_destroy(b->vocabulary);
     rela_glossary_destroy(b->glossary);
+    rela_bpe_cache_destroy(b->cache);
     rela_mem_free(b->merges);
     rela_mem_free(b->slots);
     rela_mem_free(b->origin);
@@ -198,13 +201,13 @@ static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error 
     b->merges = merges;
     const uint32_t rank = (uint32_t)b->n_merges;
     merges[rank] = (rela_bpe_merge){ symbols[0], symbols[1], symbols[2], rank };
-    const uint32_t first = rela_bpe_rank(b, symbols[0], symbols[1]);
+    const uint32_t first = rela_bpe_pair(b, symbols[0], symbols[1])->rank;
     b->n_merges++;
     if (first != RELA_RANK_NONE) {
         merges[first].last = rank;
         return RELA_OK;
     }
-    place(b->slots, b->slot_mask, &merges[rank], rank);
+    place(b->slots, b->slot_mask, (rela_bpe_slot){ symbols[0], symbols[1], rank, symbols[2] });
     if (b->n_merges * SLOTS_PER_MERGE > b->slot_mask && !grow_slots(b))
         return rela_fail(err, RELA_NOMEM, "no memory for more merges");
     return RELA_OK;
@@ -213,14 +216,13 @@ static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error 
 static bool grow_slots(rela_bpe *b)
 {
     const size_t n = b->slots ? (b->slot_mask + 1) * 2 : SLOTS_MIN;
-    uint32_t *slots = rela_mem_array(n, sizeof *slots);
+    rela_bpe_slot *slots = rela_mem_array(n, sizeof *slots);
     if (!slots)
         return false;
     memset(slots, 0xFF, n * sizeof *slots); /* RELA_RANK_NONE everywhere */
     for (size_t k = 0; b->slots && k <= b->slot_mask; k++) {
-        const uint32_t rank = b->slots[k] & RELA_RANK_MASK;
-        if (b->slots[k] != RELA_RANK_NONE)
-            place(slots, n - 1, &b->merges[rank], rank);
+        if (b->slots[k].rank != RELA_RANK_NONE)
+            place(slots, n - 1, b->slots[k]);
     }
     rela_mem_free(b->slots);
     b->slots = slots;
@@ -228,13 +230,12 @@ static bool grow_slots(rela_bpe *b)
     return true;
 }
 
-static void place(uint32_t *slots, size_t mask, const rela_bpe_merge *m, uint32_t rank)
+static void place(rela_bpe_slot *slots, size_t mask, rela_bpe_slot pair)
 {
-    const uint64_t hash = rela_pair_hash(m->left, m->right);
-    size_t i = hash & mask;
-    while (slots[i] != RELA_RANK_NONE)
+    size_t i = rela_pair_hash(pair.left, pair.right) & mask;
+    while (slots[i].rank != RELA_RANK_NONE)
         i = (i + 1) & mask;
-    slots[i] = (uint32_t)(hash >> 56) << RELA_RANK_BITS | rank;
+    slots[i] = pair;
 }
 
 /* If several merges make the same symbol, subword-nmt undoes the one whose last mention comes
@@ -248,7 +249,7 @@ static rela_status find_origins(rela_bpe *b, rela_error *err)
     memset(b->origin, 0xFF, n * sizeof *b->origin); /* RELA_RANK_NONE everywhere */
     for (size_t i = 0; i < b->n_merges; i++) {
         const rela_bpe_merge *m = &b->merges[i];
-        if (rela_bpe_rank(b, m->left, m->right) != i)
+        if (rela_bpe_pair(b, m->left, m->right)->rank != i)
             continue;
         uint32_t *origin = &b->origin[m->joint];
         if (*origin == RELA_RANK_NONE || m->last < b->merges[*origin].last)

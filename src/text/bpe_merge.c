@@ -7,9 +7,15 @@
 #include "base/mem.h"
 #include "text/bpe_word.h"
 
-enum { LONG_WORD = 100 }; /* units */
+enum {
+    LONG_WORD = 100, /* units */
+    PLACE_BITS = 8,
+    PLACE_UNIT = (1 << PLACE_BITS) - 1,
+    PLACE_NONE = UINT32_MAX
+};
 
 static void merge_rounds(rela_bpe_unit *u, const rela_bpe *b, size_t n);
+static uint32_t place(const rela_bpe_unit *u, size_t i);
 static void merge_with_dropout(rela_bpe_unit *u, const rela_bpe *b, size_t n, rela_rng *rng);
 static bool merge_with_heap(rela_bpe_word *w, const rela_bpe *b);
 static bool take_batch(rela_bpe_word *w, uint32_t *rank, size_t *n);
@@ -35,18 +41,34 @@ rela_status rela_bpe_word_merge(rela_bpe_word *w, const rela_bpe *b, rela_rng *r
     return RELA_OK;
 }
 
+/* The places of merges are kept as rank << 8 | unit, so that the least one is the leftmost place of
+ * the lowest rank. */
 static void merge_rounds(rela_bpe_unit *u, const rela_bpe *b, size_t n)
 {
+    uint32_t places[LONG_WORD];
+    for (size_t i = 0; i < n; i++)
+        places[i] = place(u, i);
     for (;;) {
-        uint32_t best = RELA_RANK_NONE;
+        uint32_t least = PLACE_NONE;
         for (size_t i = 0; i < n; i++)
-            best = u[i].rank < best ? u[i].rank : best;
-        if (best == RELA_RANK_NONE)
+            least = places[i] < least ? places[i] : least;
+        if (least == PLACE_NONE)
             return;
-        for (size_t i = 0; i < n; i++)
-            if (u[i].rank == best)
-                join(u, b, i);
+        for (size_t i = least & PLACE_UNIT; i < n; i++) {
+            if (places[i] >> PLACE_BITS != least >> PLACE_BITS)
+                continue;
+            places[u[i].after] = PLACE_NONE;
+            join(u, b, i);
+            places[i] = place(u, i);
+            if (u[i].before != RELA_UNIT_NONE)
+                places[u[i].before] = place(u, u[i].before);
+        }
     }
+}
+
+static uint32_t place(const rela_bpe_unit *u, size_t i)
+{
+    return u[i].rank == RELA_RANK_NONE ? PLACE_NONE : u[i].rank << PLACE_BITS | (uint32_t)i;
 }
 
 /* Draws anew for every pair in every round. */
@@ -114,7 +136,7 @@ static void join(rela_bpe_unit *u, const rela_bpe *b, size_t i)
     const uint32_t gone = u[i].after;
     u[gone].rank = RELA_RANK_NONE;
     u[gone].drawn = RELA_RANK_NONE;
-    u[i].symbol = b->merges[u[i].rank].joint;
+    u[i].symbol = u[i].joint;
     u[i].after = u[gone].after;
     if (u[i].after != RELA_UNIT_NONE)
         u[u[i].after].before = (uint32_t)i;
@@ -126,8 +148,12 @@ static void join(rela_bpe_unit *u, const rela_bpe *b, size_t i)
 /* Looks up the merge of a unit with the next one. */
 static void rate(rela_bpe_unit *u, const rela_bpe *b, size_t i)
 {
-    u[i].rank = u[i].after == RELA_UNIT_NONE ? RELA_RANK_NONE
-                                             : rela_bpe_rank(b, u[i].symbol, u[u[i].after].symbol);
+    u[i].rank = RELA_RANK_NONE;
+    if (u[i].after == RELA_UNIT_NONE)
+        return;
+    const rela_bpe_slot *pair = rela_bpe_pair(b, u[i].symbol, u[u[i].after].symbol);
+    u[i].rank = pair->rank;
+    u[i].joint = pair->joint;
 }
 
 /* Nothing to do for a unit without a merge. */

@@ -164,14 +164,15 @@ static void merge_plainly(rela_buffer *out, const rela_bpe *b, const char *word,
     for (;;) {
         uint32_t best = RELA_RANK_NONE;
         for (size_t i = 0; i + 1 < n; i++) {
-            const uint32_t rank = rela_bpe_rank(b, symbols[i], symbols[i + 1]);
+            const uint32_t rank = rela_bpe_pair(b, symbols[i], symbols[i + 1])->rank;
             best = rank < best ? rank : best;
         }
         if (best == RELA_RANK_NONE)
             break;
         size_t k = 0;
         for (size_t i = 0; i < n; k++) {
-            const bool joins = i + 1 < n && rela_bpe_rank(b, symbols[i], symbols[i + 1]) == best;
+            const bool joins =
+                i + 1 < n && rela_bpe_pair(b, symbols[i], symbols[i + 1])->rank == best;
             starts[k] = starts[i];
             symbols[k] = joins ? b->merges[best].joint : symbols[i];
             i += joins ? 2 : 1;
