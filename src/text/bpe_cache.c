@@ -33,7 +33,7 @@ typedef struct head {
  */
 struct rela_bpe_cache {
     slot *slots;
-    char *text; /* entries: head, key unless it is short, value */
+    char *text; /* entries: head, key unless it is short, value, padded */
     _Atomic size_t n, used;
 };
 
@@ -49,7 +49,7 @@ rela_bpe_cache *rela_bpe_cache_create(void)
         return NULL;
     atomic_init(&c->used, TEXT_START);
     c->slots = rela_mem_zalloc(N_SLOTS * sizeof *c->slots);
-    c->text = rela_mem_alloc(TEXT_MAX + RELA_CACHE_PAD);
+    c->text = rela_mem_alloc(TEXT_MAX);
     if (!c->slots || !c->text) {
         rela_bpe_cache_destroy(c);
         return NULL;
@@ -97,7 +97,8 @@ void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_s
     const size_t rest = key.len > SHORT ? key.len : 0;
     if (key.len > KEY_MAX || value.len > UINT16_MAX)
         return;
-    const size_t at = make_room(c, sizeof h + rest + value.len);
+    const size_t padded = value.len > RELA_CACHE_PAD ? value.len : RELA_CACHE_PAD;
+    const size_t at = make_room(c, sizeof h + rest + padded);
     if (at == 0)
         return;
     char *entry = c->text + at;
