@@ -14,7 +14,7 @@ typedef struct convert_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "to", 0, RELA_OPTION_CHOICE, offsetof(convert_options, to), 0, 0, "rela",
-      "rela|safetensors|ctranslate2|int8", "form to write" },
+      "rela|safetensors|ctranslate2|int8|mapped", "form to write" },
     { "from", 0, RELA_OPTION_CHOICE, offsetof(convert_options, from), 0, 0, "rela",
       "rela|safetensors", "form of the input" },
     { "vocab", 0, RELA_OPTION_CHOICE, offsetof(convert_options, vocab), 0, 0, NULL,
@@ -44,6 +44,9 @@ const rela_command rela_commands_convert[] = {
           "for byte. 'ctranslate2' is a directory that CTranslate2 loads; only models whose\n"
           "attention is softmax everywhere can be said in it. 'int8' is one model file with the\n"
           "matrices in 8 bits: a quarter of the size, loaded as it is, for translation only.\n"
+          "'mapped' is one model file whose matrices lie as this kind of processor wants them:\n"
+          "they are used where they are, so it is ready at once and processes share its memory;\n"
+          "for translation only. Replace such a file with a rename: never write into it in use.\n"
           "With --vocab the input is a vocabulary of another tool, and the output one of ours:\n"
           "one token per line, our special tokens in place of theirs.\n"
           "Every input is checked as a whole before anything is written.",
@@ -72,6 +75,7 @@ static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_e
         [RELA_MODEL_SAFETENSORS] = "safetensors",
         [RELA_MODEL_CTRANSLATE2] = "ctranslate2",
         [RELA_MODEL_INT8] = "int8",
+        [RELA_MODEL_MAPPED] = "mapped",
     };
     rela_model_convert_options convert;
     rela_model_convert_options_init(&convert, sizeof convert);

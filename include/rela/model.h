@@ -50,7 +50,9 @@ enum {
     RELA_MODEL_RELA = 0,        /* one model file */
     RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
     RELA_MODEL_CTRANSLATE2 = 2, /* a directory that CTranslate2 loads; can only be written */
-    RELA_MODEL_INT8 = 3 /* one model file, matrices in 8 bits: it translates, nothing else */
+    /* One model file that translates, and nothing else: */
+    RELA_MODEL_INT8 = 3,  /* matrices in 8 bits */
+    RELA_MODEL_MAPPED = 4 /* matrices laid out for this processor and mapped into memory */
 };
 
 typedef struct rela_model_convert_options {

@@ -71,6 +71,8 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
         rela_options_take(&own, sizeof own, o);
     *out = NULL;
     rela_status st = check_options(&own, err);
+    for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
+        st = rela_frozen_check(&s->models[i]->frozen, err);
     if (st != RELA_OK)
         return st;
     job j = { .session = s,

@@ -97,6 +97,9 @@ rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err);
 /* Exactly len bytes, or an error: a file that lost its end meanwhile is RELA_FORMAT. */
 rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t at,
                            rela_error *err);
+/* All of it in memory that the system fills when it is touched, until the blob is closed. Who cuts
+ * the file meanwhile kills whoever reads beyond its new end: check often, or read instead. */
+rela_status rela_blob_map(rela_blob *b, const char **bytes, rela_error *err);
 rela_status rela_blob_check(const rela_blob *b, rela_error *err); /* is the size what it was? */
 void rela_blob_close(rela_blob *b);                               /* NULL is fine */
 uint64_t rela_blob_size(const rela_blob *b);                      /* at the opening */

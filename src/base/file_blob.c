@@ -15,6 +15,7 @@ struct rela_blob {
     int fd;
     char *name;
     uint64_t size;
+    const void *map; /* NULL: not mapped */
 };
 
 static rela_status blob_start(rela_blob *b, const char *path, rela_error *err);
@@ -50,6 +51,14 @@ rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t
     return RELA_OK;
 }
 
+rela_status rela_blob_map(rela_blob *b, const char **bytes, rela_error *err)
+{
+    if (!b->map && !(b->map = rela_sys_map(b->fd, (size_t)b->size)))
+        return rela_fail_errno(err, errno, "%s", b->name);
+    *bytes = b->map;
+    return RELA_OK;
+}
+
 rela_status rela_blob_check(const rela_blob *b, rela_error *err)
 {
     struct stat info;
@@ -66,6 +75,7 @@ void rela_blob_close(rela_blob *b)
 {
     if (!b)
         return;
+    rela_sys_unmap(b->map, (size_t)b->size);
     if (b->fd >= 0)
         (void)rela_sys_close(b->fd);
     rela_mem_free(b->name);

@@ -68,6 +68,16 @@ static inline size_t rela_bytes_size(size_t n, size_t k)
     return rela_byte_rows(n) * ((k + 3) / 4 * 4);
 }
 
+/* n up to whole panels, and the place of number i of row j among those of depth k: see pack. */
+static inline size_t rela_panel_rows(size_t n, size_t panel)
+{
+    return (n + panel - 1) / panel * panel;
+}
+static inline size_t rela_panel_at(size_t j, size_t i, size_t k, size_t panel)
+{
+    return j / panel * panel * k + i * panel + j % panel;
+}
+
 typedef struct rela_kern {
     const char *name; /* "portable", "avx2", "avx512", "vnni", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
@@ -150,6 +160,7 @@ typedef struct rela_kern {
      * faster. */
     size_t panel;
     void (*pack)(real *p, const real *w, size_t ldw, size_t n, size_t k);
+    void (*unpack)(real *y, const real *p, size_t j, size_t k); /* row j again */
     void (*packed)(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
                    size_t m, size_t n, size_t k, bool relu);
 

@@ -589,6 +589,7 @@ const rela_kern LEVEL = {
     .adam = adam,
     .panel = PANEL,
     .pack = pack,
+    .unpack = unpack,
     .packed = packed,
     .pack_bytes = pack_bytes,
     .unpack_bytes = unpack_bytes,

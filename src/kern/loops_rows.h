@@ -55,6 +55,13 @@ static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n,
     }
 }
 
+static void unpack(real *restrict y, const real *restrict p, size_t j, size_t k)
+{
+    p += rela_panel_at(j, 0, k, PANEL);
+    for (size_t i = 0; i < k; i++)
+        y[i] = p[i * PANEL];
+}
+
 typedef struct packed_block {
     real *c;
     const real *a, *p, *bias; /* bias of the first column, or NULL */

@@ -15,7 +15,7 @@ _Static_assert(sizeof(size_t) >= 8, "models of more than 4 GiB need a 64-bit mac
 enum { SHAPE_TEXT = 256, FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX };
 
 /* Which parameter of which block a tensor of the file is. */
-typedef enum slot_part { PART_REALS, PART_BYTES, PART_SCALE } slot_part;
+typedef enum slot_part { PART_REALS, PART_BYTES, PART_SCALE, PART_PANELS } slot_part;
 
 typedef struct slot {
     bool known;
@@ -30,7 +30,8 @@ struct rela_checkpoint {
     const rela_metadata *texts; /* of the file, or those the caller has given for it */
     size_t n_texts;
     bool plain; /* the latter */
-    bool bytes; /* matrices are in 8 bits */
+    rela_matrices matrices;
+    size_t panel; /* rows of a panel, if they are packed so */
     rela_config config;
     rela_layout layout;
     char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX];
@@ -42,6 +43,7 @@ struct rela_checkpoint {
 static rela_status check_all(rela_checkpoint *c, rela_error *err);
 static const rela_metadata *find_text(const rela_checkpoint *c, const char *key);
 static rela_status check_keys(rela_checkpoint *c, rela_error *err);
+static rela_status check_panel(rela_checkpoint *c, rela_error *err);
 static rela_status read_config(rela_checkpoint *c, rela_error *err);
 static rela_status read_hash(rela_checkpoint *c, rela_error *err);
 static rela_status find_blocks(rela_checkpoint *c, rela_error *err);
@@ -49,8 +51,8 @@ static rela_status check_tensors(rela_checkpoint *c, rela_error *err);
 static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, rela_error *err);
 static rela_status check_tensor(rela_checkpoint *c, const rela_tensor *want, slot is,
                                 rela_error *err);
-static rela_status read_to(const rela_checkpoint *c, void *const *to, int n_threads,
-                           rela_error *err);
+static rela_status read_to(const rela_checkpoint *c, void *const *to, const char *mapped,
+                           int n_threads, rela_error *err);
 static void describe(char out[SHAPE_TEXT], const rela_tensor *t);
 static rela_status check_vocabulary(const rela_checkpoint *c, const char *key, size_t size,
                                     rela_error *err);
@@ -71,10 +73,9 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
     rela_status st = rela_checkpoint_open(&c, path, &o, err);
     if (!c)
         return st;
-    if (c->bytes) {
+    if (c->matrices != RELA_MATRICES_PLAIN) {
         rela_checkpoint_close(c);
-        return rela_fail(err, RELA_UNSUP, "%s: a model in 8 bits can translate, and nothing else",
-                         path);
+        return rela_fail(err, RELA_UNSUP, "%s: " RELA_TRANSLATES_ONLY, path);
     }
     base[0] = new_block(&c->layout.params);
     if (!base[0])
@@ -145,10 +146,10 @@ rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, in
     if (!to)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", c->path);
     for (size_t i = 0; i < n; i++) {
-        real *block = base && !c->bytes ? base[c->slots[i].block] : NULL;
+        real *block = base && c->matrices == RELA_MATRICES_PLAIN ? base[c->slots[i].block] : NULL;
         to[i] = block ? block + c->layout.params.items[c->slots[i].param].offset : NULL;
     }
-    const rela_status st = read_to(c, to, n_threads, err);
+    const rela_status st = read_to(c, to, NULL, n_threads, err);
     rela_mem_free(to);
     return st;
 }
@@ -167,14 +168,37 @@ rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, 
         else
             to[i] = s->part == PART_BYTES ? (void *)p[s->param] : (void *)scale[s->param];
     }
-    const rela_status st = read_to(c, to, n_threads, err);
+    const rela_status st = read_to(c, to, NULL, n_threads, err);
     rela_mem_free(to);
     return st;
 }
 
-bool rela_checkpoint_in_bytes(const rela_checkpoint *c)
+rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, const real **p,
+                                       int n_threads, rela_error *err)
 {
-    return c->bytes;
+    const char *data = NULL;
+    rela_status st = rela_safetensors_map(c->file, &data, err);
+    st = st ? st : read_to(c, NULL, data, n_threads, err);
+    for (size_t i = 0; st == RELA_OK && i < rela_safetensors_count(c->file); i++) {
+        const slot *s = &c->slots[i];
+        const rela_param *param = &c->layout.params.items[s->param];
+        const char *at = data + rela_safetensors_at(c->file, i)->begin;
+        if (s->part == PART_PANELS)
+            p[s->param] = (const real *)(const void *)at;
+        else
+            memcpy(weights + param->offset, at, rela_param_count(param) * sizeof *weights);
+    }
+    return st;
+}
+
+size_t rela_checkpoint_panel(const rela_checkpoint *c)
+{
+    return c->panel;
+}
+
+rela_matrices rela_checkpoint_matrices(const rela_checkpoint *c)
+{
+    return c->matrices;
 }
 
 const rela_config *rela_checkpoint_config(const rela_checkpoint *c)
@@ -202,9 +226,9 @@ const char *rela_checkpoint_hash(const rela_checkpoint *c)
     return c->hash;
 }
 
-/* Reads, checks and compares with the hash of the header. */
-static rela_status read_to(const rela_checkpoint *c, void *const *to, int n_threads,
-                           rela_error *err)
+/* Reads (or looks at what is mapped), checks and compares with the hash of the header. */
+static rela_status read_to(const rela_checkpoint *c, void *const *to, const char *mapped,
+                           int n_threads, rela_error *err)
 {
     char hash[RELA_HASH_TEXT] = "";
     const rela_content content = { .tensors = rela_safetensors_at(c->file, 0),
@@ -212,6 +236,7 @@ static rela_status read_to(const rela_checkpoint *c, void *const *to, int n_thre
                                    .metadata = rela_safetensors_metadata_at(c->file, 0),
                                    .n_metadata = rela_safetensors_n_metadata(c->file),
                                    .file = c->file,
+                                   .mapped = mapped,
                                    .to = to,
                                    .n_threads = n_threads,
                                    .path = c->path };
@@ -227,19 +252,38 @@ static rela_status check_all(rela_checkpoint *c, rela_error *err)
     rela_status st = c->plain ? RELA_OK : check_keys(c, err);
     st = st ? st : read_config(c, err);
     if (st == RELA_OK)
-        st = c->bytes ? rela_layout_init_bare(&c->layout, &c->config, err)
-                      : rela_layout_init(&c->layout, &c->config, err);
+        st = c->matrices == RELA_MATRICES_PLAIN
+                 ? rela_layout_init(&c->layout, &c->config, err)
+                 : rela_layout_init_bare(&c->layout, &c->config, err);
     st = st ? st : find_blocks(c, err);
-    if (st == RELA_OK && c->bytes && (c->n_blocks || c->config.d % RELA_BYTE_PANEL != 0))
-        st = rela_fail(err, RELA_FORMAT,
-                       "in 8 bits, but with further blocks or a width that is no multiple of %d",
-                       RELA_BYTE_PANEL);
+    st = st ? st : check_panel(c, err);
     st = st ? st : check_tensors(c, err);
     st = st ? st : check_vocabulary(c, RELA_SECTION_VOCAB_SRC, c->config.vocab_src, err);
     st = st ? st : check_vocabulary(c, RELA_SECTION_VOCAB_TGT, c->config.vocab_tgt, err);
     st = st ? st : check_json(c, RELA_SECTION_RECORD, err);
     st = st ? st : check_json(c, RELA_SECTION_STATE, err);
     return st ? st : read_hash(c, err);
+}
+
+/* Which panels a file has is seen at its first matrix; the others must have the same. */
+static rela_status check_panel(rela_checkpoint *c, rela_error *err)
+{
+    enum { PANEL_MAX = 64 };
+    size_t i = 0;
+    if (c->matrices == RELA_MATRICES_PLAIN)
+        return RELA_OK;
+    while (i + 1 < c->layout.params.n && !c->layout.params.items[i].bare)
+        i++;
+    const rela_tensor *t = rela_safetensors_find(c->file, c->layout.params.items[i].name);
+    const uint64_t panel = t && t->rank == 3 ? t->shape[2] : RELA_BYTE_PANEL;
+    c->panel = c->matrices == RELA_MATRICES_BYTES ? RELA_BYTE_PANEL
+               : panel >= 1 && panel <= PANEL_MAX ? (size_t)panel
+                                                  : RELA_BYTE_PANEL;
+    if (c->n_blocks || c->config.d % c->panel != 0)
+        return rela_fail(err, RELA_FORMAT,
+                         "packed, but with further blocks or a width that is no multiple of %zu",
+                         c->panel);
+    return RELA_OK;
 }
 
 static rela_status check_keys(rela_checkpoint *c, rela_error *err)
@@ -252,13 +296,14 @@ static rela_status check_keys(rela_checkpoint *c, rela_error *err)
                          "a safetensors file, but not a model of rela: its '" KEY_FORMAT
                          "' is not '" FORMAT_NAME "'");
     const rela_span have = version ? version->value : (rela_span){ "", 0 };
-    static const rela_span REALS = { FORMAT_VERSION, sizeof FORMAT_VERSION - 1 };
-    static const rela_span BYTES = { BYTES_VERSION, sizeof BYTES_VERSION - 1 };
-    c->bytes = rela_span_compare(have, BYTES) == 0;
-    if (!c->bytes && rela_span_compare(have, REALS) != 0)
+    size_t form = 0;
+    while (form < RELA_N_VERSIONS &&
+           rela_span_compare(have, (rela_span){ RELA_VERSIONS[form], 1 }) != 0)
+        form++;
+    c->matrices = (rela_matrices)form;
+    if (form == RELA_N_VERSIONS)
         return rela_fail(err, RELA_FORMAT,
-                         "'" KEY_VERSION "' is '%.*s'; this program reads " FORMAT_VERSION
-                         " and " BYTES_VERSION,
+                         "'" KEY_VERSION "' is '%.*s'; this program reads 1, 2 and 3",
                          (int)(have.len < 16 ? have.len : 16), have.text);
     for (size_t i = 0; i < rela_safetensors_n_metadata(c->file); i++) {
         const rela_span key = rela_safetensors_metadata_at(c->file, i)->key;
@@ -358,6 +403,11 @@ static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, r
     rela_tensor want = rela_param_tensor(name, sizeof name, block ? c->blocks[block - 1] : NULL, p);
     if (!p->bare)
         return check_tensor(c, &want, is, err);
+    if (c->matrices == RELA_MATRICES_PANELS) {
+        want = rela_param_panels(name, sizeof name, p, c->panel);
+        is.part = PART_PANELS;
+        return check_tensor(c, &want, is, err);
+    }
     want = rela_param_bytes(name, sizeof name, p);
     is.part = PART_BYTES;
     const rela_status st = check_tensor(c, &want, is, err);

@@ -55,11 +55,19 @@ rela_status rela_extras_lend(rela_extras *e, const char *name, const real *value
 /* A block that was loaded, given to the caller (rela_mem_free); NULL: none. */
 real *rela_extras_take(rela_extras *e, const char *name);
 
+/* How a file has its matrices. All but the first are packed: for translation only. */
+typedef enum rela_matrices {
+    RELA_MATRICES_PLAIN,
+    RELA_MATRICES_BYTES, /* in 8 bits */
+    RELA_MATRICES_PANELS /* packed as decoding wants them, to be mapped into memory */
+} rela_matrices;
+
 typedef struct rela_checkpoint_options {
-    int n_threads;       /* 0: all */
-    size_t max_header;   /* bytes; 0: RELA_HEADER_MAX */
-    bool blocks;         /* load further blocks too; they are checked in any case */
-    bool bytes;          /* save matrices in 8 bits, and no state of training */
+    int n_threads;     /* 0: all */
+    size_t max_header; /* bytes; 0: RELA_HEADER_MAX */
+    bool blocks;       /* load further blocks too; they are checked in any case */
+    /* How to save; all but plain without the state of training. */
+    rela_matrices matrices;
     const rela_log *log; /* for notices; NULL: none */
     /* For a file of plain weights: the texts that it does not have itself, the configuration among
      * them. Lent while the file is open. NULL: the file has its own. */
@@ -87,11 +95,15 @@ void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
 rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, int n_threads,
                                  rela_error *err);
 
-/* A file whose matrices are in 8 bits: its layout is bare (layout.h), and it has no blocks. The
- * matrix of parameter i goes to p[i] and scale[i], where there is one. */
-bool rela_checkpoint_in_bytes(const rela_checkpoint *c);
+/* Unless they are plain, the layout of the file is bare (layout.h), and it has no blocks. */
+rela_matrices rela_checkpoint_matrices(const rela_checkpoint *c);
+/* The matrix of parameter i goes to p[i] and scale[i], where there is one. */
 rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, int8_t *const *p,
                                        real *const *scale, int n_threads, rela_error *err);
+/* Maps and checks; p[i] receives the place of the matrix of parameter i, until c is closed. */
+rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, const real **p,
+                                       int n_threads, rela_error *err);
+size_t rela_checkpoint_panel(const rela_checkpoint *c); /* rows of its panels */
 /* The texts of a file, copied. */
 rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c, rela_error *err);
 

@@ -6,12 +6,14 @@
 #include "model/safetensors.h"
 #include "tensor/params.h"
 
-#define KEY_FORMAT     "format"
-#define KEY_VERSION    "format_version"
-#define KEY_CONFIG     "config"
-#define FORMAT_NAME    "rela-model"
-#define FORMAT_VERSION "1"
-#define BYTES_VERSION  "2" /* matrices in 8 bits */
+#define KEY_FORMAT  "format"
+#define KEY_VERSION "format_version"
+#define KEY_CONFIG  "config"
+#define FORMAT_NAME "rela-model"
+
+/* Versions of the format, by the form of the matrices (rela_matrices). */
+enum { RELA_N_VERSIONS = 3 };
+extern const char *const RELA_VERSIONS[RELA_N_VERSIONS];
 
 enum { RELA_SECTION_NAME_MAX = 64 };
 
@@ -33,5 +35,8 @@ rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const 
 /* The same for a matrix in 8 bits, packed as rela_bytes, and for the scales of its rows. */
 rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p);
 rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p);
+
+/* The same for a matrix packed in panels of so many rows (kern.h: pack). */
+rela_tensor rela_param_panels(char *name, size_t size, const rela_param *p, size_t panel);
 
 #endif

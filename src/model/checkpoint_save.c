@@ -24,13 +24,20 @@ typedef struct listing {
     size_t n_metadata;
     rela_buffer config;
     char hash[RELA_HASH_TEXT];
-    char *bytes; /* matrices in 8 bits and their scales */
+    char *packed; /* matrices in 8 bits with their scales, or in panels */
 } listing;
 
-static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras, bool bytes,
-                            rela_error *err);
-static rela_status list_bytes(listing *l, const rela_net *net, rela_error *err);
+const char *const RELA_VERSIONS[RELA_N_VERSIONS] = {
+    [RELA_MATRICES_PLAIN] = "1",
+    [RELA_MATRICES_BYTES] = "2",
+    [RELA_MATRICES_PANELS] = "3",
+};
+
+static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
+                            rela_matrices matrices, rela_error *err);
+static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err);
 static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare);
+static void fill_panels(listing *l, const rela_net *net, const rela_params *bare);
 static void list_block(listing *l, const rela_params *params, const char *block,
                        const real *values);
 static void list_text(listing *l, const char *key, const char *text, size_t len);
@@ -43,8 +50,8 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
 {
     static const rela_extras NONE = { 0 };
     listing l = { .n = 0 };
-    const bool bytes = options && options->bytes;
-    rela_status st = list_all(&l, net, extras ? extras : &NONE, bytes, err);
+    const rela_matrices matrices = options ? options->matrices : RELA_MATRICES_PLAIN;
+    rela_status st = list_all(&l, net, extras ? extras : &NONE, matrices, err);
     const rela_content content = { .tensors = l.tensors,
                                    .n = l.n,
                                    .metadata = l.metadata,
@@ -61,7 +68,7 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
                                     options ? options->max_header : 0, err);
     }
     rela_buffer_free(&l.config);
-    rela_mem_free(l.bytes);
+    rela_mem_free(l.packed);
     rela_mem_free(l.tensors);
     rela_mem_free(l.names);
     rela_mem_free(l.metadata);
@@ -211,6 +218,16 @@ rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p)
     return t;
 }
 
+rela_tensor rela_param_panels(char *name, size_t size, const rela_param *p, size_t panel)
+{
+    rela_tensor t = rela_param_tensor(name, size, NULL, p);
+    t.rank = 3;
+    t.shape[0] = rela_panel_rows(p->rows, panel) / panel;
+    t.shape[1] = p->cols;
+    t.shape[2] = panel;
+    return t;
+}
+
 /* Bytes that a matrix takes with scales and sums of whole panels. */
 static size_t byte_room(const rela_param *p)
 {
@@ -218,35 +235,40 @@ static size_t byte_room(const rela_param *p)
            rela_bytes_size(p->rows, p->cols);
 }
 
+static size_t panel_room(const rela_param *p, size_t panel)
+{
+    return rela_panel_rows(p->rows, panel) * p->cols * sizeof(real);
+}
+
 /* Sorted, as hash and container want them. */
-static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras, bool bytes,
-                            rela_error *err)
+static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
+                            rela_matrices matrices, rela_error *err)
 {
     const rela_params *params = &net->layout.params;
-    const size_t n_blocks = bytes ? 0 : extras->n_blocks;
-    const size_t n = params->n * (bytes ? 2 : 1 + n_blocks);
+    const bool plain = matrices == RELA_MATRICES_PLAIN;
+    const size_t n_blocks = plain ? extras->n_blocks : 0;
+    const size_t n = params->n * (plain ? 1 + n_blocks : 2);
     l->tensors = rela_mem_array(n, sizeof *l->tensors);
     l->names = rela_mem_array(n, sizeof *l->names);
     l->metadata = rela_mem_array(extras->n_sections + RESERVED_KEYS, sizeof *l->metadata);
     if (!l->tensors || !l->names || !l->metadata)
         return rela_fail(err, RELA_NOMEM, "no memory to list %zu tensors", n);
     rela_status st = rela_config_to_json(&l->config, &net->config, err);
-    if (st == RELA_OK && bytes)
-        st = list_bytes(l, net, err);
+    if (st == RELA_OK && !plain)
+        st = list_packed(l, net, matrices == RELA_MATRICES_BYTES, err);
     if (st != RELA_OK)
         return st;
-    if (!bytes)
+    if (plain)
         list_block(l, params, NULL, net->weights);
     for (size_t i = 0; i < n_blocks; i++)
         list_block(l, params, extras->blocks[i].name, extras->blocks[i].values);
     qsort(l->tensors, l->n, sizeof *l->tensors, compare_tensors);
     list_text(l, KEY_FORMAT, FORMAT_NAME, strlen(FORMAT_NAME));
-    const char *version = bytes ? BYTES_VERSION : FORMAT_VERSION;
-    list_text(l, KEY_VERSION, version, strlen(version));
+    list_text(l, KEY_VERSION, RELA_VERSIONS[matrices], strlen(RELA_VERSIONS[matrices]));
     list_text(l, KEY_CONFIG, l->config.data, l->config.len);
     for (size_t i = 0; i < extras->n_sections; i++) {
         const rela_section *s = &extras->sections[i];
-        if (!bytes || strcmp(s->name, RELA_SECTION_STATE) != 0)
+        if (plain || strcmp(s->name, RELA_SECTION_STATE) != 0)
             list_text(l, s->name, s->text, s->len);
     }
     qsort(l->metadata, l->n_metadata, sizeof *l->metadata, compare_metadata);
@@ -262,24 +284,29 @@ static void list_block(listing *l, const rela_params *params, const char *block,
     }
 }
 
-/* Every matrix in 8 bits, everything else as it is. */
-static rela_status list_bytes(listing *l, const rela_net *net, rela_error *err)
+/* Every matrix packed, everything else as it is. */
+static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err)
 {
     rela_layout bare;
-    if (net->config.d % RELA_BYTE_PANEL != 0)
-        return rela_fail(err, RELA_UNSUP, "a width of %zu; in 8 bits a multiple of %d is needed",
-                         net->config.d, RELA_BYTE_PANEL);
+    const size_t panel = bytes ? RELA_BYTE_PANEL : net->k->panel;
+    if (net->config.d % panel != 0)
+        return rela_fail(err, RELA_UNSUP,
+                         "a width of %zu; to be packed it must be a multiple of %zu", net->config.d,
+                         panel);
     rela_status st = rela_layout_init_bare(&bare, &net->config, err);
     if (st != RELA_OK)
         return st;
     size_t size = 0;
     for (size_t i = 0; i < bare.params.n; i++) {
         const rela_param *p = &bare.params.items[i];
-        size += p->bare ? byte_room(p) : 0;
+        if (p->bare)
+            size += bytes ? byte_room(p) : panel_room(p, panel);
     }
-    l->bytes = rela_mem_alloc(size);
-    if (l->bytes)
+    l->packed = rela_mem_alloc(size);
+    if (l->packed && bytes)
         fill_bytes(l, net, &bare.params);
+    else if (l->packed)
+        fill_panels(l, net, &bare.params);
     else
         st = rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", size);
     rela_layout_deinit(&bare);
@@ -289,7 +316,7 @@ static rela_status list_bytes(listing *l, const rela_net *net, rela_error *err)
 /* Scales first: they want alignment, and the bytes of whole panels keep it. */
 static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare)
 {
-    char *at = l->bytes;
+    char *at = l->packed;
     for (size_t i = 0; i < bare->n; i++) {
         const rela_param *p = &bare->items[i];
         const real *from = net->weights + net->layout.params.items[i].offset;
@@ -309,6 +336,26 @@ static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare)
         l->tensors[l->n] = rela_param_scale(l->names[l->n], sizeof l->names[0], p);
         l->tensors[l->n++].data = scale;
         at += byte_room(p);
+    }
+}
+
+static void fill_panels(listing *l, const rela_net *net, const rela_params *bare)
+{
+    char *at = l->packed;
+    for (size_t i = 0; i < bare->n; i++) {
+        const rela_param *p = &bare->items[i];
+        const real *from = net->weights + net->layout.params.items[i].offset;
+        rela_tensor *t = &l->tensors[l->n];
+        char *name = l->names[l->n++];
+        if (!p->bare) {
+            *t = rela_param_tensor(name, sizeof l->names[0], NULL, p);
+            t->data = from;
+            continue;
+        }
+        *t = rela_param_panels(name, sizeof l->names[0], p, net->k->panel);
+        t->data = at;
+        net->k->pack((real *)(void *)at, from, p->cols, p->rows, p->cols);
+        at += panel_room(p, net->k->panel);
     }
 }
 

@@ -72,7 +72,7 @@ static rela_status walk_init(walk *w, const rela_content *c, int n_threads, rela
         (void)rela_tensor_bytes(&bytes, &c->tensors[i]);
         w->first[i] = pieces;
         pieces += (size_t)((bytes + PIECE - 1) / PIECE);
-        keeps_all = keeps_all && (!c->file || (c->to && c->to[i]));
+        keeps_all = keeps_all && (!c->file || c->mapped || (c->to && c->to[i]));
     }
     if (w->first)
         w->first[c->n] = pieces;
@@ -112,7 +112,9 @@ static rela_status do_piece(const walk *w, size_t piece, size_t tensor, int thre
     (void)rela_tensor_bytes(&bytes, t);
     const size_t len = bytes - offset < PIECE ? (size_t)(bytes - offset) : PIECE;
     const char *data = NULL;
-    if (c->file) {
+    if (c->mapped) {
+        data = c->mapped + t->begin + offset;
+    } else if (c->file) {
         char *to = c->to && c->to[tensor] ? (char *)c->to[tensor] + offset
                                           : w->scratch + (size_t)thread * PIECE;
         const rela_status st = rela_safetensors_read(c->file, to, t, offset, len, err);

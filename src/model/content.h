@@ -18,7 +18,8 @@ typedef struct rela_content {
     const rela_metadata *metadata; /* sorted by key */
     size_t n_metadata;
     const rela_safetensors *file; /* where to read from; NULL: tensors have their data */
-    void *const *to;              /* with file: n places for the data; NULL: only look at it */
+    const char *mapped;           /* with file: its data, if it is mapped */
+    void *const *to;              /* otherwise n places for the data; NULL: only look at it */
     int n_threads;                /* 0: all */
     const char *path;             /* for messages */
 } rela_content;

@@ -20,6 +20,8 @@ static rela_status write_model(const char *path, const rela_net *net, const rela
                                rela_error *err);
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
                                rela_error *err);
+static rela_status write_panels(const char *path, const rela_net *net, const rela_extras *extras,
+                                rela_error *err);
 static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 /* By number. */
@@ -28,6 +30,7 @@ static const form FORMS[] = {
     [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, true },
     [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, false },
     [RELA_MODEL_INT8] = { NULL, write_bytes, false },
+    [RELA_MODEL_MAPPED] = { NULL, write_panels, false },
 };
 
 enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
@@ -82,7 +85,14 @@ static rela_status write_model(const char *path, const rela_net *net, const rela
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
                                rela_error *err)
 {
-    const rela_checkpoint_options how = { .bytes = true };
+    const rela_checkpoint_options how = { .matrices = RELA_MATRICES_BYTES };
+    return rela_net_save(path, net, extras, &how, err);
+}
+
+static rela_status write_panels(const char *path, const rela_net *net, const rela_extras *extras,
+                                rela_error *err)
+{
+    const rela_checkpoint_options how = { .matrices = RELA_MATRICES_PANELS };
     return rela_net_save(path, net, extras, &how, err);
 }
 

@@ -331,13 +331,21 @@ static void ffn(const place *p)
 
 /* ---- encoder ---- */
 
+/* Row j of a packed matrix. */
+static void unpack(real *row, const rela_kern *k, const rela_frozen_matrix *w, size_t j)
+{
+    if (w->reals)
+        k->unpack(row, w->reals, j, w->k);
+    else
+        k->unpack_bytes(row, w->bytes.p, w->bytes.scale, j, w->k);
+}
+
 static void embed_source(rela_decoder *d, real *x, const rela_tokens *src)
 {
     const rela_net *n = d->frozen->net;
-    const rela_bytes *table = &d->frozen->embed_src.bytes;
     const real *bias = n->weights + n->layout.embed_bias;
     const size_t w = n->config.d;
-    if (!table->p) {
+    if (!n->layout.params.bare) {
         rela_embed_forward(x, src, false, n->weights + n->layout.embed_src, bias, n->positions, w);
         return;
     }
@@ -346,7 +354,7 @@ static void embed_source(rela_decoder *d, real *x, const rela_tokens *src)
         for (size_t t = src->at[s]; t < src->at[s + 1]; t++) {
             const real *position = n->positions + (t - src->at[s]) * w;
             real *row = x + t * w;
-            n->k->unpack_bytes(row, table->p, table->scale, (size_t)src->ids[t], w);
+            unpack(row, n->k, &d->frozen->embed_src, (size_t)src->ids[t]);
             for (size_t i = 0; i < w; i++)
                 row[i] = row[i] * factor + bias[i] + position[i];
         }
@@ -409,7 +417,6 @@ static void embed_rows(rela_decoder *d, const rela_decoder_rows *rows)
     const size_t w = n->config.d;
     const real factor = (real)sqrt((double)w);
     const real *bias = n->weights + n->layout.embed_bias;
-    const rela_bytes *table = &d->frozen->embed_tgt.bytes;
     real *x = n->config.pre_norm ? d->r : d->x;
     for (size_t i = 0; i < rows->n; i++) {
         real *row = x + i * w;
@@ -419,8 +426,8 @@ static void embed_rows(rela_decoder *d, const rela_decoder_rows *rows)
             continue;
         const size_t token = (size_t)rows->token[i];
         const real *entry = d->y;
-        if (table->p)
-            n->k->unpack_bytes(d->y, table->p, table->scale, token, w);
+        if (n->layout.params.bare)
+            unpack(d->y, n->k, &d->frozen->embed_tgt, token);
         else
             entry = n->weights + n->layout.embed_tgt + token * w;
         for (size_t c = 0; c < w; c++)

@@ -147,7 +147,7 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
 {
     *out = NULL;
     if (n->layout.params.bare)
-        return rela_fail(err, RELA_STATE, "a model in 8 bits can translate, and nothing else");
+        return rela_fail(err, RELA_STATE, RELA_TRANSLATES_ONLY);
     const size_t bytes = rela_worker_bytes(n, max_src_rows, max_tgt_rows);
     rela_worker *w = rela_mem_zalloc(sizeof *w);
     if (w) {

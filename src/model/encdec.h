@@ -12,6 +12,9 @@
 #include "nn/loss.h"
 
 /* A model in memory: what forward and backward read. Shareable while nobody writes weights. */
+/* Said of a net whose layout is bare. */
+#define RELA_TRANSLATES_ONLY "a packed model can translate, and nothing else"
+
 typedef struct rela_net {
     rela_config config;
     rela_layout layout;

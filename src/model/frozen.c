@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "model/checkpoint.h"
 
 #include <assert.h>
 #include <string.h>
@@ -90,9 +91,15 @@ static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, int n
 void rela_frozen_deinit(rela_frozen *f)
 {
     rela_mem_free(f->block);
+    rela_checkpoint_close(f->file);
     rela_mem_free(f->enc);
     rela_mem_free(f->dec);
     *f = (rela_frozen){ 0 };
+}
+
+rela_status rela_frozen_check(const rela_frozen *f, rela_error *err)
+{
+    return f->file ? rela_safetensors_check(rela_checkpoint_file(f->file), err) : RELA_OK;
 }
 
 /* Keeps what is no matrix. Both tables list the parameters in the same order. */
@@ -154,7 +161,7 @@ static void pack_layer(packer *p, rela_frozen_layer *to, const rela_layer_at *at
 
 static rela_frozen_matrix pack(packer *p, size_t offset, size_t n, size_t k)
 {
-    const size_t panels = (n + p->panel - 1) / p->panel, whole = panels * p->panel;
+    const size_t whole = rela_panel_rows(n, p->panel), panels = whole / p->panel;
     job j = { .from = p->net->weights + offset, .n = n, .k = k, .first = p->n_panels };
     if (p->bytes) {
         j.p = rela_plan_take(&p->plan, rela_bytes_size(n, k), 1);

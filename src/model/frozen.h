@@ -2,8 +2,8 @@
 /* src/model/frozen.h - a net laid out for decoding: every matrix packed for products of few rows
  * (kern.h: pack, pack_bytes). Immutable, so any number of threads may decode with it.
  *
- * It is a copy: later changes of the net's matrices are not seen. Biases, norms and, unless it is
- * in 8 bits, embeddings are read from the net, which must outlive it. */
+ * It is a copy: later changes of the net's matrices are not seen. Biases, norms and, unless the net
+ * is bare (layout.h), embeddings are read from the net, which must outlive it. */
 #ifndef RELA_MODEL_FROZEN_H
 #define RELA_MODEL_FROZEN_H
 
@@ -28,10 +28,11 @@ typedef struct rela_frozen {
     const rela_net *net;
     rela_frozen_layer *enc, *dec;
     rela_frozen_matrix output; /* d -> vocabulary */
-    /* In 8 bits only: (vocabulary, d). The same as output where the net ties them. */
+    /* With a bare net only: (vocabulary, d). The same as output where the net ties them. */
     rela_frozen_matrix embed_src, embed_tgt;
-    size_t bytes; /* of the packed matrices */
-    void *block;
+    size_t bytes;                 /* of the packed matrices */
+    void *block;                  /* of the packed matrices, unless they are mapped */
+    struct rela_checkpoint *file; /* in which they are mapped; NULL: none */
 } rela_frozen;
 
 rela_status rela_frozen_init(rela_frozen *f, const rela_net *net, rela_error *err);
@@ -41,5 +42,7 @@ rela_status rela_frozen_init_with(rela_frozen *f, const rela_net *net, int n_thr
 /* In 8 bits. The net becomes bare (layout.h): its matrices are given back. */
 rela_status rela_frozen_init_bytes(rela_frozen *f, rela_net *net, int n_threads, rela_error *err);
 void rela_frozen_deinit(rela_frozen *f); /* all zero is fine */
+/* Is all that it needs still there? A mapped file may have been cut. */
+rela_status rela_frozen_check(const rela_frozen *f, rela_error *err);
 
 #endif

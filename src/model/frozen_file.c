@@ -11,10 +11,17 @@ typedef struct places {
     int8_t **p;
     real **scale;
     int32_t **sums;
+    const real **reals; /* or this */
 } places;
 
-static rela_status load_bytes(rela_frozen *f, rela_net *net, rela_extras *extras,
-                              const rela_checkpoint *c, int n_threads, rela_error *err);
+static rela_status load_packed(rela_frozen *f, rela_net *net, rela_extras *extras,
+                               rela_checkpoint *c, int n_threads, rela_error *err);
+static rela_status read_bytes(rela_frozen *f, places *to, real *weights, const rela_checkpoint *c,
+                              int n_threads, rela_error *err);
+static rela_status map_panels(rela_frozen *f, places *to, real *weights, rela_checkpoint *c,
+                              int n_threads, rela_error *err);
+static rela_status change_panels(rela_frozen *f, places *to, const rela_params *params, size_t from,
+                                 size_t panel, rela_error *err);
 static rela_status make_room(rela_frozen *f, places *to, const rela_params *params,
                              rela_error *err);
 static void plan_matrices(places *to, const rela_params *params, rela_plan *plan);
@@ -31,8 +38,12 @@ rela_status rela_frozen_load(rela_frozen *f, rela_net *net, rela_extras *extras,
     rela_status st = rela_checkpoint_open(&c, path, options, err);
     if (st != RELA_OK)
         return st;
-    if (rela_checkpoint_in_bytes(c)) {
-        st = load_bytes(f, net, extras, c, options ? options->n_threads : 0, err);
+    if (bytes && rela_checkpoint_matrices(c) == RELA_MATRICES_PANELS) {
+        st = rela_fail(err, RELA_UNSUP,
+                       "%s: made to be mapped, in 32 bits; for 8 bits convert the model itself",
+                       path);
+    } else if (rela_checkpoint_matrices(c) != RELA_MATRICES_PLAIN) {
+        st = load_packed(f, net, extras, c, options ? options->n_threads : 0, err);
     } else {
         rela_checkpoint_options again = options ? *options : (rela_checkpoint_options){ 0 };
         again.log = NULL; /* what there was to tell has been told */
@@ -41,17 +52,19 @@ rela_status rela_frozen_load(rela_frozen *f, rela_net *net, rela_extras *extras,
             st = bytes ? rela_frozen_init_bytes(f, net, again.n_threads, err)
                        : rela_frozen_init_with(f, net, again.n_threads, err);
     }
+    const bool kept = f->file != NULL;
     if (st != RELA_OK) {
         rela_frozen_deinit(f);
         rela_net_deinit(net);
         rela_extras_deinit(extras);
     }
-    rela_checkpoint_close(c);
+    if (!kept)
+        rela_checkpoint_close(c);
     return st;
 }
 
-static rela_status load_bytes(rela_frozen *f, rela_net *net, rela_extras *extras,
-                              const rela_checkpoint *c, int n_threads, rela_error *err)
+static rela_status load_packed(rela_frozen *f, rela_net *net, rela_extras *extras,
+                               rela_checkpoint *c, int n_threads, rela_error *err)
 {
     const rela_config *config = rela_checkpoint_config(c);
     rela_layout layout;
@@ -64,16 +77,18 @@ static rela_status load_bytes(rela_frozen *f, rela_net *net, rela_extras *extras
     to.p = rela_mem_zalloc(n * sizeof *to.p);
     to.scale = rela_mem_zalloc(n * sizeof *to.scale);
     to.sums = rela_mem_zalloc(n * sizeof *to.sums);
+    to.reals = rela_mem_zalloc(n * sizeof *to.reals);
     f->enc = rela_mem_zalloc(config->enc_layers * sizeof *f->enc);
     f->dec = rela_mem_zalloc(config->dec_layers * sizeof *f->dec);
-    if (!weights || !to.p || !to.scale || !to.sums || !f->enc || !f->dec)
+    if (!weights || !to.p || !to.scale || !to.sums || !to.reals || !f->enc || !f->dec)
         st =
             rela_fail(err, RELA_NOMEM, "no memory for a model of %zu numbers", layout.params.count);
-    st = st ? st : make_room(f, &to, &layout.params, err);
-    st = st ? st : rela_checkpoint_read_bytes(c, weights, to.p, to.scale, n_threads, err);
+    if (st == RELA_OK)
+        st = rela_checkpoint_matrices(c) == RELA_MATRICES_BYTES
+                 ? read_bytes(f, &to, weights, c, n_threads, err)
+                 : map_panels(f, &to, weights, c, n_threads, err);
     st = st ? st : rela_checkpoint_texts(extras, c, err);
     if (st == RELA_OK) {
-        add_sums(&to, &layout.params);
         st = rela_net_adopt(net, config, &layout, weights, err);
         weights = NULL; /* given, as the layout */
     }
@@ -84,7 +99,65 @@ static rela_status load_bytes(rela_frozen *f, rela_net *net, rela_extras *extras
     rela_mem_free(to.p);
     rela_mem_free(to.scale);
     rela_mem_free(to.sums);
+    rela_mem_free(to.reals);
     return st;
+}
+
+static rela_status read_bytes(rela_frozen *f, places *to, real *weights, const rela_checkpoint *c,
+                              int n_threads, rela_error *err)
+{
+    const rela_params *params = rela_checkpoint_params(c);
+    rela_status st = make_room(f, to, params, err);
+    st = st ? st : rela_checkpoint_read_bytes(c, weights, to->p, to->scale, n_threads, err);
+    if (st == RELA_OK)
+        add_sums(to, params);
+    return st;
+}
+
+/* The file stays open with f: its matrices are used where they are, unless another kind of
+ * processor has laid them out. */
+static rela_status map_panels(rela_frozen *f, places *to, real *weights, rela_checkpoint *c,
+                              int n_threads, rela_error *err)
+{
+    const rela_params *params = rela_checkpoint_params(c);
+    const size_t have = rela_checkpoint_panel(c), want = rela_kern_get()->panel;
+    rela_status st = rela_checkpoint_map_panels(c, weights, to->reals, n_threads, err);
+    if (st == RELA_OK && have != want)
+        return change_panels(f, to, params, have, want, err);
+    for (size_t i = 0; st == RELA_OK && i < params->n; i++)
+        f->bytes += to->reals[i] ? rela_panel_rows(params->items[i].rows, want) *
+                                       params->items[i].cols * sizeof(real)
+                                 : 0;
+    if (st == RELA_OK)
+        f->file = c;
+    return st;
+}
+
+static rela_status change_panels(rela_frozen *f, places *to, const rela_params *params, size_t from,
+                                 size_t panel, rela_error *err)
+{
+    for (size_t i = 0; i < params->n; i++)
+        f->bytes += to->reals[i] ? rela_panel_rows(params->items[i].rows, panel) *
+                                       params->items[i].cols * sizeof(real)
+                                 : 0;
+    f->block = rela_mem_zalloc(f->bytes + RELA_PLAN_ALIGN);
+    if (!f->block)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", f->bytes);
+    const uintptr_t at = (uintptr_t)f->block;
+    real *next = (real *)(void *)((char *)f->block +
+                                  (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN);
+    for (size_t i = 0; i < params->n; i++) {
+        const rela_param *p = &params->items[i];
+        const real *old = to->reals[i];
+        if (!old)
+            continue;
+        for (size_t j = 0; j < p->rows; j++)
+            for (size_t k = 0; k < p->cols; k++)
+                next[rela_panel_at(j, k, p->cols, panel)] = old[rela_panel_at(j, k, p->cols, from)];
+        to->reals[i] = next;
+        next += rela_panel_rows(p->rows, panel) * p->cols;
+    }
+    return RELA_OK;
 }
 
 static rela_status make_room(rela_frozen *f, places *to, const rela_params *params, rela_error *err)
@@ -149,6 +222,10 @@ static rela_frozen_matrix find(const finder *x, const char *stack, size_t layer,
         rela_format_text(full, sizeof full, "%s", name);
     const rela_param *p = rela_params_find(x->params, full);
     const size_t i = (size_t)(p - x->params->items), k = p->cols;
+    if (x->to->reals[i])
+        return (rela_frozen_matrix){ .reals = x->to->reals[i] + first * k,
+                                     .n = rows ? rows : p->rows,
+                                     .k = k };
     return (rela_frozen_matrix){ .bytes = { x->to->p[i] + rela_bytes_size(first, k),
                                             x->to->scale[i] + first, x->to->sums[i] + first },
                                  .n = rows ? rows : p->rows,

@@ -64,12 +64,11 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     const rela_params *p = rela_checkpoint_params(c);
     const bool state = rela_safetensors_metadata_find(f, RELA_SECTION_STATE) != NULL;
     const char *hash = rela_checkpoint_hash(c);
+    static const char *const FORMS[] = { "model", "model in 8 bits", "model to be mapped" };
     rela_status st =
         rela_buffer_printf(out, err, "file            %s\nformat          " FORMAT_NAME " %s, %s\n",
-                           path, rela_checkpoint_in_bytes(c) ? BYTES_VERSION : FORMAT_VERSION,
-                           state                         ? "checkpoint"
-                           : rela_checkpoint_in_bytes(c) ? "model in 8 bits"
-                                                         : "model");
+                           path, RELA_VERSIONS[rela_checkpoint_matrices(c)],
+                           state ? "checkpoint" : FORMS[rela_checkpoint_matrices(c)]);
     st = st ? st
             : rela_buffer_printf(out, err, "bytes           %" PRIu64 "\nhash            %s\n",
                                  rela_safetensors_size(f),
@@ -139,7 +138,7 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
             : rela_buffer_printf(out, err,
                                  ", \"format\": \"" FORMAT_NAME "\", \"version\": %s"
                                  ", \"bytes\": %" PRIu64 ", \"hash\": ",
-                                 rela_checkpoint_in_bytes(c) ? BYTES_VERSION : FORMAT_VERSION,
+                                 RELA_VERSIONS[rela_checkpoint_matrices(c)],
                                  rela_safetensors_size(f));
     st = st      ? st
          : *hash ? rela_json_quote(out, hash, strlen(hash), err)

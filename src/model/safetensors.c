@@ -102,6 +102,14 @@ rela_status rela_safetensors_read(const rela_safetensors *f, void *out, const re
     return rela_blob_read(f->blob, out, len, f->data_at + t->begin + offset, err);
 }
 
+rela_status rela_safetensors_map(rela_safetensors *f, const char **data, rela_error *err)
+{
+    const rela_status st = rela_blob_map(f->blob, data, err);
+    if (st == RELA_OK)
+        *data += f->data_at;
+    return st;
+}
+
 rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err)
 {
     return rela_blob_check(f->blob, err);

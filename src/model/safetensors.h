@@ -72,6 +72,8 @@ void rela_safetensors_close(rela_safetensors *f); /* NULL is fine */
 /* len bytes of a tensor from offset on; both lie inside it. */
 rela_status rela_safetensors_read(const rela_safetensors *f, void *out, const rela_tensor *t,
                                   uint64_t offset, size_t len, rela_error *err);
+/* The data of all tensors, mapped (rela_blob_map) until the file is closed. */
+rela_status rela_safetensors_map(rela_safetensors *f, const char **data, rela_error *err);
 /* After the last read: has the file kept its size? */
 rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_SIZE = 8, ALIGNMENT = 8 };
+enum { LENGTH_SIZE = 8, ALIGNMENT = 64 }; /* for data that is mapped */
 
 /* The contents in the order of the file; lent. */
 typedef struct plan {
@@ -153,7 +153,7 @@ static rela_status build_header(rela_buffer *out, const plan *p, rela_error *err
         st = st ? st : add_tensor(out, p->tensors[i], &at, err);
     }
     st = st ? st : rela_buffer_append_char(out, '}', err);
-    while (st == RELA_OK && out->len % ALIGNMENT != 0)
+    while (st == RELA_OK && (LENGTH_SIZE + out->len) % ALIGNMENT != 0)
         st = rela_buffer_append_char(out, ' ', err);
     return st;
 }

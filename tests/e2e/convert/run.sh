@@ -16,7 +16,7 @@ train() { # KIND OUT WIDTH UPDATES OPTION...
 }
 train softmax soft 16 30
 train softmax pre 16 30 --norm pre --tie output
-train rela-g gated 16 30
+train rela-g gated 32 30 # whole panels: it will be packed
 
 for run in soft pre gated; do
     for model in "$run/model.rela" "$run"/checkpoints/*.rela; do
@@ -62,8 +62,17 @@ grep -q 'rela-model 2, model in 8 bits' lib.out || fail "info of a model in 8 bi
 "$RELA" translate -q --int8 gated/model.rela <corpus/test.src >rounded.txt
 "$RELA" translate -q gated.int8 <corpus/test.src >stored.txt
 cmp rounded.txt stored.txt || fail "stored in 8 bits translates otherwise than rounded when loaded"
-refuses 1 'a model in 8 bits can translate, and nothing else' score gated.int8 --src corpus/test.src --tgt corpus/test.tgt
-refuses 1 'a model in 8 bits can translate, and nothing else' convert gated.int8 --to safetensors -o plain
+refuses 1 'a packed model can translate, and nothing else' score gated.int8 --src corpus/test.src --tgt corpus/test.tgt
+refuses 1 'a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
+
+accepts convert gated/model.rela --to mapped -o gated.mapped
+accepts info gated.mapped
+grep -q 'rela-model 3, model to be mapped' lib.out || fail "info of a mapped model: $(cat lib.out)"
+"$RELA" translate -q gated/model.rela <corpus/test.src >read.txt
+"$RELA" translate -q gated.mapped <corpus/test.src >mapped.txt
+cmp read.txt mapped.txt || fail "mapped translates otherwise than read"
+refuses 1 'a packed model can translate, and nothing else' score gated.mapped --src corpus/test.src --tgt corpus/test.tgt
+refuses 1 'for 8 bits convert the model itself' translate --int8 gated.mapped
 
 refuses 1 'CTranslate2 has no rela-g attention' convert gated/model.rela --to ctranslate2 -o gated.ct2
 refuses 2 'no output; give one with --output' convert soft/model.rela

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/unit/test_bytes.c - models in 8 bits: stored or rounded when loaded they translate to the
- * same bits, near those of the full model, whatever the batch; and they do nothing else. */
+/* tests/unit/test_packed.c - packed models. In 8 bits: stored or rounded when loaded they translate
+ * to the same bits, near those of the full model, whatever the batch. Mapped: the bits of the full
+ * model. And they do nothing else. */
 #include "decode_probe.h"
 #include "model_file.h"
 #include "sweep.h"
 
 #include "model/frozen_file.h"
+
+#include <unistd.h>
 
 enum { VOCAB = 53, N_SOURCES = 5, LEN = 7 };
 
@@ -43,14 +46,15 @@ static void unload(loaded *l)
     rela_extras_deinit(&l->extras);
 }
 
-/* Saves the net twice: as it is to at.path, in 8 bits to at.other. */
-static void save_both(const rela_config *c)
+/* Saves the net twice: as it is to at.path, packed (on a processor of that level) to at.other. */
+static void save_both(const rela_config *c, rela_matrices matrices, const rela_kern *level)
 {
     rela_error err;
     probe p;
-    const rela_checkpoint_options o = { .n_threads = 1, .bytes = true };
+    const rela_checkpoint_options o = { .n_threads = 1, .matrices = matrices };
     probe_start(&p, c, 7, 3);
     CHECK_OK(rela_net_save(at.path, &p.net, NULL, NULL, &err), err);
+    p.net.k = level;
     CHECK_OK(rela_net_save(at.other, &p.net, NULL, &o, &err), err);
     probe_end(&p);
 }
@@ -119,7 +123,7 @@ static void check_config(const rela_config *c)
     loaded full, rounded, stored;
     outcome a, b, alone, near;
     double apart = 0, n = 0;
-    save_both(c);
+    save_both(c, RELA_MATRICES_BYTES, rela_kern_get());
     load(&full, at.path, false);
     load(&rounded, at.path, true);
     load(&stored, at.other, false);
@@ -163,21 +167,100 @@ static void nothing_but_translating_is_offered(void **state)
     rela_net n;
     loaded l;
     rela_config c = wide_config("rela-g");
-    save_both(&c);
+    save_both(&c, RELA_MATRICES_BYTES, rela_kern_get());
     load(&l, at.path, true);
     assert_int_equal(rela_worker_create(&w, &l.net, 8, 8, &err), RELA_STATE);
     unload(&l);
     assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
-    CHECK(strstr(err.message, "a model in 8 bits can translate, and nothing else"), "%s",
-          err.message);
+    CHECK(strstr(err.message, RELA_TRANSLATES_ONLY), "%s", err.message);
     c.d = 24; /* can be rounded when loaded, but its parts are no whole panels */
     start_net(&n, &c, 1);
-    const rela_checkpoint_options o = { .bytes = true };
+    const rela_checkpoint_options o = { .matrices = RELA_MATRICES_BYTES };
     assert_int_equal(rela_net_save(at.other, &n, NULL, &o, &err), RELA_UNSUP);
     CHECK_OK(rela_net_save(at.path, &n, NULL, NULL, &err), err);
     rela_net_deinit(&n);
     load(&l, at.path, true);
     unload(&l);
+}
+
+/* Whatever fails on the way, nothing is left. */
+static void check_load_failures(bool bytes)
+{
+    rela_error err;
+    loaded l;
+    const rela_checkpoint_options o = { .n_threads = 1 };
+    for (sweep s = SWEEP_START; sweep_next(&s);) {
+        sweep_arm(&s);
+        const rela_status st =
+            rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, bytes, &o, &err);
+        sweep_disarm(&s);
+        CHECK(st == RELA_OK || (!l.frozen.block && !l.net.weights), "left over after %d", st);
+        if (st == RELA_OK)
+            unload(&l);
+        sweep_check(&s);
+    }
+}
+
+static void check_mapped(const rela_config *c, const rela_kern *level)
+{
+    loaded full, mapped;
+    outcome a, b, alone;
+    save_both(c, RELA_MATRICES_PANELS, level);
+    load(&full, at.path, false);
+    load(&mapped, at.other, false);
+    assert_int_equal(mapped.frozen.file != NULL, level->panel == rela_kern_get()->panel);
+    translate(&a, &full.frozen, N_SOURCES, NULL);
+    translate(&b, &mapped.frozen, N_SOURCES, NULL);
+    CHECK(same(&a, &b), "%s: mapped is not as read", c->kind[0]->name);
+    translate(&alone, &mapped.frozen, 1, NULL);
+    CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->kind[0]->name);
+    unload(&full);
+    unload(&mapped);
+}
+
+static void mapped_is_as_read_whichever_processor_laid_it_out(void **state)
+{
+    (void)state;
+    rela_config c = wide_config("rela-g");
+    c.d = 96; /* whole panels of all levels */
+    for (size_t level = 0; rela_kern_at(level); level++) {
+        c.pre_norm = false;
+        c.tie = RELA_TIE_ALL;
+        check_mapped(&c, rela_kern_at(level));
+        c.pre_norm = true;
+        c.tie = RELA_TIE_NONE;
+        check_mapped(&c, rela_kern_at(level));
+    }
+}
+
+static void a_mapped_file_that_is_cut_or_damaged_is_told(void **state)
+{
+    (void)state;
+    rela_error err;
+    rela_net n;
+    loaded l;
+    size_t len = 0;
+    const rela_checkpoint_options o = { .n_threads = 1 };
+    rela_config c = wide_config("softmax");
+    c.d = 96; /* whole panels of all levels */
+    save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
+    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
+    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, true, &o, &err),
+                     RELA_UNSUP);
+    char *bytes = read_all(at.other, &len);
+    load(&l, at.other, false);
+    CHECK_OK(rela_frozen_check(&l.frozen, &err), err);
+    assert_int_equal(truncate(at.other, (off_t)len / 2), 0);
+    assert_int_equal(rela_frozen_check(&l.frozen, &err), RELA_FORMAT);
+    unload(&l);
+    bytes[len - 100] ^= 1;
+    CHECK_OK(rela_file_write(at.other, bytes, len, &err), err);
+    rela_mem_free(bytes);
+    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, false, &o, &err),
+                     RELA_FORMAT);
+    CHECK(strstr(err.message, "damaged"), "%s", err.message);
+    save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
+    check_load_failures(false);
 }
 
 static void damage_and_failures_are_told(void **state)
@@ -188,7 +271,7 @@ static void damage_and_failures_are_told(void **state)
     size_t len = 0;
     const rela_checkpoint_options o = { .n_threads = 1 };
     const rela_config c = wide_config("softmax");
-    save_both(&c);
+    save_both(&c, RELA_MATRICES_BYTES, rela_kern_get());
     char *bytes = read_all(at.other, &len);
     bytes[len - 100] ^= 1;
     CHECK_OK(rela_file_write(at.path, bytes, len, &err), err);
@@ -204,16 +287,7 @@ static void damage_and_failures_are_told(void **state)
     CHECK(strstr(err.message, "tensor 'embed.scale' is missing; expected F32 [53]"), "%s",
           err.message);
     rela_mem_free(bytes);
-    for (sweep s = SWEEP_START; sweep_next(&s);) {
-        sweep_arm(&s);
-        const rela_status st =
-            rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, true, &o, &err);
-        sweep_disarm(&s);
-        CHECK(st == RELA_OK || (!l.frozen.block && !l.net.weights), "left over after %d", st);
-        if (st == RELA_OK)
-            unload(&l);
-        sweep_check(&s);
-    }
+    check_load_failures(true);
 }
 
 int main(void)
@@ -222,6 +296,8 @@ int main(void)
         cmocka_unit_test(stored_or_rounded_alone_or_in_a_batch_gives_the_same_bits),
         cmocka_unit_test(nothing_but_translating_is_offered),
         cmocka_unit_test(damage_and_failures_are_told),
+        cmocka_unit_test(mapped_is_as_read_whichever_processor_laid_it_out),
+        cmocka_unit_test(a_mapped_file_that_is_cut_or_damaged_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
