@@ -161,6 +161,10 @@ typedef struct rela_kern {
     size_t panel;
     void (*pack)(real *p, const real *w, size_t ldw, size_t n, size_t k);
     void (*unpack)(real *y, const real *p, size_t j, size_t k); /* row j again */
+    /* The same of the n rows at[0], at[1] ... of w. */
+    void (*pack_at)(real *p, const real *w, size_t ldw, const uint32_t *at, size_t n, size_t k);
+    /* The same of rows of a packed matrix. */
+    void (*pick)(real *p, const real *w, const uint32_t *at, size_t n, size_t k);
     void (*packed)(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
                    size_t m, size_t n, size_t k, bool relu);
 
@@ -171,6 +175,9 @@ typedef struct rela_kern {
     void (*pack_bytes)(int8_t *p, real *scale, int32_t *sums, const real *w, size_t ldw, size_t n,
                        size_t k);
     void (*unpack_bytes)(real *y, const int8_t *p, const real *scale, size_t j, size_t k);
+    /* A packed matrix of n rows of another one, whose depth is k: those at[0], at[1] ... */
+    void (*pick_bytes)(int8_t *p, real *scale, int32_t *sums, const rela_bytes *w,
+                       const uint32_t *at, size_t n, size_t k);
     void (*bytes)(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda, size_t m,
                   size_t k);
     void (*packed_bytes)(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,

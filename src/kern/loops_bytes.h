@@ -109,6 +109,29 @@ static void unpack_bytes(real *y, const int8_t *p, const real *scale, size_t j, 
     }
 }
 
+/* Row by row: the fours of a row are one line of the cache apart, and the lines of a panel follow
+ * each other, which the processor foresees. */
+static void pick_bytes(int8_t *p, real *scale, int32_t *sums, const rela_bytes *w,
+                       const uint32_t *at, size_t n, size_t k)
+{
+    const size_t steps = (k + 3) / 4, step = 4 * (size_t)RELA_BYTE_PANEL, panel = step * steps;
+    const size_t last = n % RELA_BYTE_PANEL ? n / RELA_BYTE_PANEL : SIZE_MAX;
+    for (size_t j = 0; j < n; j++) {
+        const size_t row = at[j], to = j / RELA_BYTE_PANEL;
+        const int8_t *from = w->p + row / RELA_BYTE_PANEL * panel + row % RELA_BYTE_PANEL * 4;
+        int8_t *place = p + to * panel + j % RELA_BYTE_PANEL * 4;
+        if (to == last && j % RELA_BYTE_PANEL == 0) {
+            memset(p + to * panel, 0, panel);
+            memset(scale + j, 0, RELA_BYTE_PANEL * sizeof *scale);
+            memset(sums + j, 0, RELA_BYTE_PANEL * sizeof *sums);
+        }
+        for (size_t t = 0; t < panel; t += step)
+            memcpy(place + t, from + t, 4);
+        scale[j] = w->scale[row];
+        sums[j] = w->sums[row];
+    }
+}
+
 typedef struct byte_block {
     real *c;
     const int8_t *q, *p;

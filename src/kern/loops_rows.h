@@ -38,7 +38,8 @@ static inline uint32_t above(const real *z, real x)
 
 /* In tiles as long as a line of the cache: rows are often a power of two apart, and all of a panel
  * together would compete for the same few places there. */
-static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n, size_t k)
+static void pack_at(real *restrict p, const real *restrict w, size_t ldw, const uint32_t *at,
+                    size_t n, size_t k)
 {
     enum { TILE = 64 / sizeof(real) };
     for (size_t j0 = 0; j0 < n; j0 += PANEL, p += k * PANEL) {
@@ -47,7 +48,7 @@ static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n,
             memset(p, 0, k * PANEL * sizeof *p);
         for (size_t i0 = 0; i0 < k; i0 += TILE)
             for (size_t j = 0; j < nr; j++) {
-                const real *row = w + (j0 + j) * ldw;
+                const real *row = w + (at ? at[j0 + j] : j0 + j) * ldw;
                 const size_t i1 = i0 + TILE < k ? i0 + TILE : k;
                 for (size_t i = i0; i < i1; i++)
                     p[i * PANEL + j] = row[i];
@@ -55,11 +56,28 @@ static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n,
     }
 }
 
+static void pack(real *restrict p, const real *restrict w, size_t ldw, size_t n, size_t k)
+{
+    pack_at(p, w, ldw, NULL, n, k);
+}
+
 static void unpack(real *restrict y, const real *restrict p, size_t j, size_t k)
 {
     p += rela_panel_at(j, 0, k, PANEL);
     for (size_t i = 0; i < k; i++)
         y[i] = p[i * PANEL];
+}
+
+static void pick(real *restrict p, const real *restrict w, const uint32_t *at, size_t n, size_t k)
+{
+    if (n % PANEL)
+        memset(p + n / PANEL * PANEL * k, 0, k * PANEL * sizeof *p);
+    for (size_t j = 0; j < n; j++) {
+        real *to = p + rela_panel_at(j, 0, k, PANEL);
+        const real *from = w + rela_panel_at(at[j], 0, k, PANEL);
+        for (size_t i = 0; i < k; i++)
+            to[i * PANEL] = from[i * PANEL];
+    }
 }
 
 typedef struct packed_block {

@@ -71,6 +71,35 @@ static float plain(size_t i, size_t j)
     return p.relu && y < 0 ? 0 : y;
 }
 
+/* Columns picked from a packed matrix, some of them twice, give what they give in their place. */
+static void check_picked(const rela_kern *k, const rela_bytes *w, const float *c, size_t ldc,
+                         const int8_t *q, size_t ldq, const float *rows)
+{
+    enum { STEP = 7 };
+    uint32_t at[COLS];
+    float bias[COLS], own[ROWS * COLS];
+    const size_t n = p.n ? (p.n * 2 + 2) / 3 : 0, whole = rela_byte_rows(n);
+    int8_t *picked = malloc(rela_bytes_size(n, p.k) + 1);
+    float *scale = malloc((whole + 1) * sizeof *scale);
+    int32_t *sums = malloc((whole + 1) * sizeof *sums);
+    for (size_t j = 0; j < n; j++) {
+        at[j] = (uint32_t)(j * STEP % p.n);
+        bias[j] = p.b[at[j]];
+    }
+    k->pick_bytes(picked, scale, sums, w, at, n, p.k);
+    const rela_bytes part = { picked, scale, sums };
+    k->packed_bytes(own, n, q, ldq, rows, &part, p.bias ? bias : NULL, p.m, n, p.k, p.relu);
+    for (size_t i = 0; i < p.m; i++)
+        for (size_t j = 0; j < n; j++)
+            CHECK(own[i * n + j] == c[i * ldc + at[j]], "%s (%zu, %zu, %zu): picked %zu differs",
+                  k->name, p.m, p.n, p.k, j);
+    for (size_t j = n; j < whole; j++)
+        CHECK(scale[j] == 0 && sums[j] == 0, "%s: column %zu of nothing", k->name, j);
+    free(picked);
+    free(scale);
+    free(sums);
+}
+
 static void check_level(const rela_kern *k)
 {
     const size_t whole = (p.n + RELA_BYTE_PANEL - 1) / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
@@ -98,6 +127,7 @@ static void check_level(const rela_kern *k)
         for (size_t i = 0; i < p.k; i++)
             CHECK(y[i] == (float)one[i] * s, "%s: row %zu at %zu", k->name, j, i);
     }
+    check_picked(k, &w, c, ldc, q, ldq, rows);
     free(packed);
     free(q);
     free(scale);

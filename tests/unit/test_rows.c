@@ -52,6 +52,23 @@ static void check_packed(const rela_kern *k, size_t m, size_t n, size_t depth, b
         CHECK(memcmp(row, c + i * ldc, n * sizeof *row) == 0, "%s: row %zu of %zu has other bits",
               k->name, i, m);
     }
+    uint32_t at[256];
+    const size_t some = n < 256 ? n : 256;
+    for (size_t j = 0; j < some; j++)
+        at[j] = (uint32_t)(j * 7 % n);
+    k->pack_at(p, w, depth, at, some, depth);
+    k->packed(row, some, a, lda, p, NULL, m ? 1 : 0, some, depth, false);
+    k->pack(p, w, depth, n, depth);
+    k->packed(c, ldc, a, lda, p, NULL, m ? 1 : 0, n, depth, false);
+    for (size_t j = 0; j < some && m; j++)
+        CHECK(memcmp(&row[j], &c[at[j]], sizeof *row) == 0, "%s: row %zu of some differs", k->name,
+              j);
+    real *picked = rela_mem_array(panels * k->panel * depth, sizeof *picked);
+    k->pick(picked, p, at, some, depth);
+    k->pack_at(p, w, depth, at, some, depth);
+    CHECK(memcmp(picked, p, rela_panel_rows(some, k->panel) * depth * sizeof *p) == 0,
+          "%s: picked rows are not those that are packed", k->name);
+    rela_mem_free(picked);
     rela_mem_free(w);
     rela_mem_free(a);
     rela_mem_free(p);
