@@ -65,6 +65,37 @@ RELA_API rela_status rela_align(rela_align_report *report, const rela_model *m,
                                 int (*tell)(void *ctx, const rela_aligned *line), void *ctx,
                                 rela_error *err);
 
+/* ---- which words a sentence may be translated with ---- */
+
+typedef struct rela_shortlist_options {
+    size_t struct_size;
+    const char *src, *tgt; /* files of parallel text; "-" is standard input, once */
+    const char *links;     /* word links of its lines ("0-0 1-2"); NULL: by attention, as
+                            * rela_align does with the next four */
+    int32_t layer, head;   /* from 0; -1: mean of all */
+    int32_t shift;
+    double threshold;
+    int64_t frequent; /* most frequent target symbols, in the list of every sentence */
+    int64_t best;     /* for each source symbol, those it is linked to most often */
+    const char *out;  /* where the shortlist goes */
+    int (*progress)(void *ctx, uint64_t lines); /* not 0 stops with RELA_CANCEL; or NULL */
+    void *progress_ctx;
+} rela_shortlist_options;
+
+typedef struct rela_shortlist_report {
+    size_t struct_size;              /* set by the caller */
+    uint64_t lines, empty, too_long; /* pairs that were not used: an empty side, too long */
+    uint64_t links;
+    uint64_t frequent, words; /* in the shortlist: frequent ones, those of all source symbols */
+} rela_shortlist_report;
+
+RELA_API void rela_shortlist_options_init(rela_shortlist_options *o, size_t size);
+
+/* Learns for every symbol (subword) of the source vocabulary of m which target symbols translate
+ * it: those of linked words. report may be NULL. The same text gives the same file. */
+RELA_API rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model *m,
+                                          const rela_shortlist_options *o, rela_error *err);
+
 /* ---- measures of attention ---- */
 
 typedef struct rela_analyse_options {

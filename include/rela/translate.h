@@ -4,6 +4,7 @@
  *   rela_runtime  threads and log            any number of threads at once
  *   rela_model    weights and text pipeline  read-only: any number of threads at once
  *   rela_session  caches and scratch         one thread at a time
+ *   rela_shortlist  likely words             read-only: any number of threads at once
  *   rela_result, rela_scores                 owned by the caller, independent of the session
  *
  * Raw text goes in and raw text comes out: a model carries its tokeniser, subword codes and
@@ -22,6 +23,7 @@ extern "C" {
 typedef struct rela_runtime rela_runtime;
 typedef struct rela_model rela_model;
 typedef struct rela_session rela_session;
+typedef struct rela_shortlist rela_shortlist;
 typedef struct rela_result rela_result;
 typedef struct rela_scores rela_scores;
 
@@ -85,6 +87,14 @@ RELA_API rela_status rela_session_create_ensemble(rela_session **out,
                                                   rela_error *err);
 RELA_API void rela_session_destroy(rela_session *s); /* NULL is fine */
 
+/* ---- shortlist: which words a sentence may be translated with ---- */
+
+/* Reads what rela_shortlist_learn (analyse.h) wrote for a model with the vocabularies of m, which
+ * need not live on. A file for another model, or a damaged one, is RELA_FORMAT. */
+RELA_API rela_status rela_shortlist_load(rela_shortlist **out, const rela_model *m,
+                                         const char *path, rela_error *err);
+RELA_API void rela_shortlist_free(rela_shortlist *l); /* NULL is fine */
+
 /* ---- translation ---- */
 
 enum { RELA_SEARCH_BEAM = 0, RELA_SEARCH_SAMPLE = 1 };
@@ -126,6 +136,9 @@ typedef struct rela_translate_options {
     int32_t attention;         /* not 0: keep the cross attention of every token */
     const char *const *prefix; /* what each translation must begin with; NULL: nothing */
     const size_t *prefix_len;  /* NULL: NUL-terminated */
+    /* Words come from the list of their sentence only, which is faster; probabilities are those
+     * among these words. Made for the models of the session. NULL: all words. */
+    const rela_shortlist *shortlist;
 } rela_translate_options;
 
 RELA_API void rela_translate_options_init(rela_translate_options *o, size_t size);

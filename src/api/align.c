@@ -15,7 +15,6 @@ typedef struct block {
 
 static rela_status check(const rela_align_job *j, rela_error *err);
 static rela_status make_lanes(rela_align_job *j, rela_error *err);
-static void free_job(rela_align_job *j);
 static rela_status align_lines(rela_align_job *j, rela_error *err);
 
 void rela_align_options_init(rela_align_options *o, size_t size)
@@ -33,16 +32,10 @@ void rela_align_options_init(rela_align_options *o, size_t size)
 rela_status rela_align(rela_align_report *report, const rela_model *m, const rela_align_options *o,
                        int (*tell)(void *ctx, const rela_aligned *line), void *ctx, rela_error *err)
 {
-    rela_align_job j = { .models = { m }, .tell = tell, .ctx = ctx };
+    rela_align_job j = { .tell = tell, .ctx = ctx, .n_files = 2 };
     rela_align_options_init(&j.o, sizeof j.o);
     rela_options_take(&j.o, sizeof j.o, o);
-    j.models[1] = j.o.reverse;
-    j.n_directions = j.o.reverse ? 2 : 1;
-    j.choice[0] = (rela_head_choice){ j.o.layer, j.o.head, j.o.shift != 0 };
-    j.choice[1] = (rela_head_choice){ j.o.reverse_layer, j.o.reverse_head, j.o.reverse_shift != 0 };
-    rela_status st = check(&j, err);
-    if (st == RELA_OK)
-        st = make_lanes(&j, err);
+    rela_status st = rela_align_job_start(&j, m, err);
     if (st == RELA_OK && j.o.best_on)
         st = rela_align_choose(&j, err);
     if (st == RELA_OK)
@@ -59,8 +52,20 @@ rela_status rela_align(rela_align_report *report, const rela_model *m, const rel
         memcpy(report, &j.report, size < sizeof j.report ? size : sizeof j.report);
         report->struct_size = size;
     }
-    free_job(&j);
+    rela_align_job_end(&j);
     return st;
+}
+
+rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_error *err)
+{
+    const rela_align_options *o = &j->o;
+    j->models[0] = m;
+    j->models[1] = o->reverse;
+    j->n_directions = o->reverse ? 2 : 1;
+    j->choice[0] = (rela_head_choice){ o->layer, o->head, o->shift != 0 };
+    j->choice[1] = (rela_head_choice){ o->reverse_layer, o->reverse_head, o->reverse_shift != 0 };
+    const rela_status st = check(j, err);
+    return st ? st : make_lanes(j, err);
 }
 
 static rela_status check(const rela_align_job *j, rela_error *err)
@@ -128,7 +133,7 @@ static void free_lane(rela_align_lane *l)
     rela_mem_free(l->mean);
 }
 
-static void free_job(rela_align_job *j)
+void rela_align_job_end(rela_align_job *j)
 {
     for (int i = 0; j->lanes && i < j->n_lanes; i++)
         free_lane(&j->lanes[i]);
@@ -143,7 +148,7 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
                             const rela_rows *rows, rela_error *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const rela_span *c = rows->cells + i * 2;
+        const rela_span *c = rows->cells + i * j->n_files;
         l->pairs[i] = d == 0 ? (rela_text_pair){ c[0], c[1] } : (rela_text_pair){ c[1], c[0] };
     }
     const rela_status st = rela_watcher_load(l->watcher[d], l->pairs, rows->n, err);
@@ -176,8 +181,7 @@ static rela_status compare_words(const rela_align_job *j, const rela_align_lane 
 
 /* ---- aligning ---- */
 
-/* Adds the chosen attention of a layer to the sum of its pair. */
-static rela_status gather(void *ctx, const rela_heads *h, rela_error *err)
+rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err)
 {
     const rela_align_ear *e = ctx;
     rela_align_lane *l = e->l;
@@ -265,7 +269,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_ear e = { j, l, d };
         const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
-                                   .see = gather,
+                                   .see = rela_align_gather,
                                    .ctx = &e };
         st = rela_align_load(j, l, d, rows, err);
         if (st == RELA_OK)
@@ -291,14 +295,18 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
 static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t number)
 {
     rela_align_report *r = &j->report;
-    const rela_log *log = &j->models[0]->runtime->log;
     r->lines++;
     r->empty += b->state[i] == RELA_WATCHED_EMPTY;
-    if (b->state[i] != RELA_WATCHED_LONG)
-        return;
-    if (r->too_long++ < LONG_SHOWN)
-        rela_log_line(log, RELA_LOG_WARNING, "line %llu: longer than %zu tokens: no links",
-                      (unsigned long long)number, rela_watcher_limit(j->lanes[0].watcher[0]) - 1);
+    if (b->state[i] == RELA_WATCHED_LONG)
+        rela_align_tell_long(j, number, ++r->too_long);
+}
+
+void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n)
+{
+    if (n <= LONG_SHOWN)
+        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
+                      "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
+                      rela_watcher_limit(j->lanes[0].watcher[0]) - 1);
 }
 
 /* Pointers to the words of a buffer, whose line ends become NUL; given (rela_mem_free). */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/api/align_job.h - what the two halves of rela_align share: choosing heads, writing links. */
+/* src/api/align_job.h - what choosing heads, writing links and learning a shortlist from them
+ * share.
+ */
 #ifndef RELA_API_ALIGN_JOB_H
 #define RELA_API_ALIGN_JOB_H
 
@@ -30,6 +32,7 @@ typedef struct rela_align_job {
     const rela_model *models[RELA_ALIGN_DIRECTIONS];
     rela_head_choice choice[RELA_ALIGN_DIRECTIONS];
     int n_directions;
+    size_t n_files; /* read in step: source, target and perhaps links */
     rela_align_lane *lanes;
     int n_lanes;
     rela_align_report report;
@@ -47,6 +50,17 @@ typedef struct rela_align_ear {
     rela_align_lane *l;
     int direction;
 } rela_align_ear;
+
+/* Fills in the models and heads of the options, which are set, and checks them; makes a lane for
+ * each thread. Ends with rela_align_job_end, also after a failure. */
+rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_error *err);
+void rela_align_job_end(rela_align_job *j);
+
+/* Listener of a watcher, ctx: rela_align_ear. Adds the chosen attention of a layer to the sum of
+ * its pair. */
+rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err);
+/* Logs a pair that is too long for the model, the first few of them; n: how many there were. */
+void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n);
 
 /* Encodes the pairs of a block for one direction. */
 rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int direction,

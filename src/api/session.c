@@ -87,6 +87,9 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
     if (st == RELA_OK) {
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);
+        st = st ? st
+                : rela_vocab_pair_init(&m->vocab, rela_pipeline_vocab(m->pipeline, 0),
+                                       rela_pipeline_vocab(m->pipeline, 1), err);
         if (st != RELA_OK)
             st = rela_fail_in(err, st, path);
     }

@@ -18,6 +18,7 @@ struct rela_model {
     rela_net net;
     rela_frozen frozen; /* laid out for decoding */
     rela_pipeline *pipeline;
+    rela_vocab_pair vocab; /* what a shortlist must have been made for */
 };
 
 struct rela_session {

@@ -29,6 +29,8 @@ typedef struct job {
 } job;
 
 static rela_status check_options(const rela_translate_options *o, rela_error *err);
+static rela_status check_shortlist(const rela_translate_options *o, const rela_model *m,
+                                   rela_error *err);
 static rela_search_options search_options(const rela_translate_options *o);
 static rela_status encode(job *j, rela_error *err);
 static rela_status divide(job *j, size_t i, rela_error *err);
@@ -73,6 +75,7 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     rela_status st = check_options(&own, err);
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
         st = rela_frozen_check(&s->models[i]->frozen, err);
+    st = st ? st : check_shortlist(&own, s->models[0], err);
     if (st != RELA_OK)
         return st;
     job j = { .session = s,
@@ -129,6 +132,15 @@ static rela_status check_options(const rela_translate_options *o, rela_error *er
     return RELA_OK;
 }
 
+static rela_status check_shortlist(const rela_translate_options *o, const rela_model *m,
+                                   rela_error *err)
+{
+    if (!o->shortlist ||
+        strcmp(rela_shortlist_parts_of(o->shortlist)->vocab.hash, m->vocab.hash) == 0)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "the shortlist was made for a model with other vocabularies");
+}
+
 static rela_search_options search_options(const rela_translate_options *o)
 {
     rela_search_options s;
@@ -141,6 +153,7 @@ static rela_search_options search_options(const rela_translate_options *o)
     s.max_factor = o->max_factor;
     s.max_extra = o->max_extra;
     s.forbid_unk = o->unk == RELA_UNK_FORBID;
+    s.shortlist = o->shortlist;
     s.temperature = o->temperature;
     s.top_k = (size_t)o->top_k;
     s.top_p = o->top_p;

@@ -40,6 +40,14 @@ static rela_status check_options(const rela_searcher *s, const rela_search_optio
         if (o->heads[i] >= c->dec_layers * c->heads || (i > 0 && o->heads[i] <= o->heads[i - 1]))
             return rela_fail(err, RELA_ARG, "head number %u; expected rising numbers below %zu",
                              o->heads[i], c->dec_layers * c->heads);
+    if (o->shortlist) {
+        const rela_vocab_pair *v = &rela_shortlist_parts_of(o->shortlist)->vocab;
+        if (v->n_src != c->vocab_src || v->n_tgt != c->vocab_tgt)
+            return rela_fail(err, RELA_ARG,
+                             "a shortlist for %zu source and %zu target symbols; the model has %zu "
+                             "and %zu",
+                             v->n_src, v->n_tgt, c->vocab_src, c->vocab_tgt);
+    }
     return samples ? check_sampling(o, err) : RELA_OK;
 }
 

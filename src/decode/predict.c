@@ -14,7 +14,14 @@ static void by_slices(rela_searcher *s);
 static void look_at(rela_searcher *s, size_t row, real *z, size_t first, size_t n);
 static void in_full(rela_searcher *s);
 static void average(rela_searcher *s);
-static void forbid(const rela_searcher *s, size_t row, real *logits);
+static size_t demanded(const rela_searcher *s, size_t row);
+static void name_best(rela_searcher *s, size_t row);
+static void forbid(const rela_searcher *s, size_t row, real *z);
+
+static const rela_sentence *sentence_of(const rela_searcher *s, size_t row)
+{
+    return &s->sentences[s->rows.sentence[row]];
+}
 
 void rela_searcher_predict(rela_searcher *s)
 {
@@ -55,32 +62,58 @@ static void run_net(rela_searcher *s, size_t net)
     (void)rela_decoder_step(s->decoders[net], &rows);
 }
 
+/* Rows [begin, end) of all that are predicted together: those with the same symbols. Without lists
+ * all rows, else those of one sentence. */
+static size_t group_end(const rela_searcher *s, size_t begin)
+{
+    size_t end = s->chosen ? begin + 1 : s->rows.n;
+    while (end < s->rows.n && s->rows.sentence[end] == s->rows.sentence[begin])
+        end++;
+    return end;
+}
+
+/* Logits of such rows for some of their symbols. */
+static void logits(const rela_searcher *s, size_t net, real *to, size_t ld, size_t begin,
+                   size_t end, size_t first, size_t n)
+{
+    if (s->chosen)
+        rela_decoder_logits_chosen(s->decoders[net], to, ld, s->rows.sentence[begin], begin,
+                                   end - begin, first, n);
+    else
+        rela_decoder_logits(s->decoders[net], to, ld, first, n);
+}
+
 static void by_slices(rela_searcher *s)
 {
-    const size_t v = s->vocabulary, n = s->rows.n;
-    for (size_t row = 0; row < n; row++) {
+    for (size_t row = 0; row < s->rows.n; row++) {
         s->sums[row] = (rela_exp_sum){ .sum = 0 };
         s->n_best[row] = 0;
     }
-    for (size_t first = 0; first < v; first += RELA_SLICE) {
-        const size_t size = v - first < RELA_SLICE ? v - first : RELA_SLICE;
-        rela_decoder_logits(s->decoders[0], s->logits, RELA_SLICE, first, size);
-        for (size_t row = 0; row < n; row++)
-            look_at(s, row, s->logits + row * RELA_SLICE, first, size);
+    for (size_t begin = 0, end = 0; begin < s->rows.n; begin = end) {
+        end = group_end(s, begin);
+        const size_t v = sentence_of(s, begin)->n_words;
+        for (size_t first = 0; first < v; first += RELA_SLICE) {
+            const size_t size = v - first < RELA_SLICE ? v - first : RELA_SLICE;
+            logits(s, 0, s->logits, RELA_SLICE, begin, end, first, size);
+            for (size_t row = begin; row < end; row++)
+                look_at(s, row, s->logits + (row - begin) * RELA_SLICE, first, size);
+        }
     }
-    for (size_t row = 0; row < n; row++)
+    for (size_t row = 0; row < s->rows.n; row++) {
         s->lse[row] = (double)s->sums[row].base + log(s->sums[row].sum);
+        name_best(s, row);
+    }
 }
 
 /* One slice of one row. */
 static void look_at(rela_searcher *s, size_t row, real *z, size_t first, size_t n)
 {
     const real most = s->k->exp_sum(&s->sums[row], z, n);
-    const rela_source *source = s->sentences[s->rows.sentence[row]].source;
+    const rela_source *source = sentence_of(s, row)->source;
     if (s->rows.position[row] < source->n_prefix) {
-        const size_t token = (size_t)source->prefix[s->rows.position[row]];
-        if (token >= first && token < first + n)
-            s->forced[row] = (double)z[token - first];
+        const size_t at = demanded(s, row);
+        if (at >= first && at < first + n)
+            s->forced[row] = (double)z[at - first];
         return;
     }
     if (first == 0)
@@ -93,54 +126,90 @@ static void look_at(rela_searcher *s, size_t row, real *z, size_t first, size_t 
 
 static void in_full(rela_searcher *s)
 {
-    const size_t v = s->vocabulary;
-    rela_decoder_logits(s->decoders[0], s->logits, v, 0, v);
+    const size_t ld = s->most_words;
+    for (size_t begin = 0, end = 0; begin < s->rows.n; begin = end) {
+        end = group_end(s, begin);
+        logits(s, 0, s->logits + begin * ld, ld, begin, end, 0, sentence_of(s, begin)->n_words);
+    }
     if (s->n_nets > 1)
         average(s);
     for (size_t row = 0; row < s->rows.n; row++) {
-        real *z = s->logits + row * v;
+        const rela_sentence *x = sentence_of(s, row);
+        real *z = s->logits + row * ld;
         rela_exp_sum sum = { .sum = 0 };
         if (s->n_nets == 1) {
-            (void)s->k->exp_sum(&sum, z, v);
+            (void)s->k->exp_sum(&sum, z, x->n_words);
             s->lse[row] = (double)sum.base + log(sum.sum);
         }
-        const rela_source *source = s->sentences[s->rows.sentence[row]].source;
-        const size_t position = s->rows.position[row];
-        if (position < source->n_prefix) {
-            s->forced[row] = (double)z[source->prefix[position]];
+        if (s->rows.position[row] < x->source->n_prefix) {
+            s->forced[row] = (double)z[demanded(s, row)];
             continue;
         }
         forbid(s, row, z);
         s->n_best[row] = (uint32_t)s->k->top(s->best_at + row * s->list, s->best + row * s->list, 0,
-                                             s->list, z, v, 0);
+                                             s->list, z, x->n_words, 0);
+        name_best(s, row);
     }
 }
 
 /* Logits become the logarithms of the mean probabilities. */
 static void average(rela_searcher *s)
 {
-    const size_t v = s->vocabulary, n = s->rows.n;
+    const size_t ld = s->most_words, n = s->rows.n;
     for (size_t i = 0; i < n; i++)
-        s->k->softmax(s->logits + i * v, s->logits + i * v, v);
+        s->k->softmax(s->logits + i * ld, s->logits + i * ld, sentence_of(s, i)->n_words);
     for (size_t net = 1; net < s->n_nets; net++) {
         run_net(s, net);
-        rela_decoder_logits(s->decoders[net], s->other, v, 0, v);
-        for (size_t i = 0; i < n; i++)
-            s->k->softmax(s->other + i * v, s->other + i * v, v);
-        s->k->axpy(s->logits, 1, s->other, n * v);
+        for (size_t begin = 0, end = 0; begin < n; begin = end) {
+            end = group_end(s, begin);
+            logits(s, net, s->other + begin * ld, ld, begin, end, 0,
+                   sentence_of(s, begin)->n_words);
+        }
+        for (size_t i = 0; i < n; i++) {
+            const size_t v = sentence_of(s, i)->n_words;
+            s->k->softmax(s->other + i * ld, s->other + i * ld, v);
+            s->k->axpy(s->logits + i * ld, 1, s->other + i * ld, v);
+        }
     }
-    for (size_t i = 0; i < n * v; i++)
-        s->logits[i] = (real)log((double)s->logits[i]);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         s->lse[i] = log((double)s->n_nets);
+        for (size_t k = 0; k < sentence_of(s, i)->n_words; k++)
+            s->logits[i * ld + k] = (real)log((double)s->logits[i * ld + k]);
+    }
 }
 
-/* Symbols that may not follow become impossible; all of them are in the first slice. */
-static void forbid(const rela_searcher *s, size_t row, real *logits)
+/* Where the symbol that the prefix demands stands among those of its sentence. */
+static size_t demanded(const rela_searcher *s, size_t row)
 {
-    logits[RELA_PAD] = (real)-INFINITY;
+    const rela_sentence *x = sentence_of(s, row);
+    const uint32_t token = (uint32_t)x->source->prefix[s->rows.position[row]];
+    size_t low = 0, high = x->n_words;
+    while (x->words && high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (x->words[middle] <= token)
+            low = middle;
+        else
+            high = middle;
+    }
+    return x->words ? low : token;
+}
+
+/* Numbers among the symbols of the sentence become symbols. */
+static void name_best(rela_searcher *s, size_t row)
+{
+    const rela_sentence *x = sentence_of(s, row);
+    uint32_t *at = s->best_at + row * s->list;
+    for (size_t i = 0; x->words && i < s->n_best[row]; i++)
+        at[i] = x->words[at[i]];
+}
+
+/* Symbols that may not follow become impossible; they are the first of every list, and all of them
+ * in the first slice. */
+static void forbid(const rela_searcher *s, size_t row, real *z)
+{
+    z[RELA_PAD] = (real)-INFINITY;
     if (s->options->forbid_unk)
-        logits[RELA_UNK] = (real)-INFINITY;
-    if (s->rows.position[row] < s->sentences[s->rows.sentence[row]].least)
-        logits[RELA_EOS] = (real)-INFINITY;
+        z[RELA_UNK] = (real)-INFINITY;
+    if (s->rows.position[row] < sentence_of(s, row)->least)
+        z[RELA_EOS] = (real)-INFINITY;
 }

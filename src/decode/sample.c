@@ -12,22 +12,24 @@ enum { FIRST_GUESS = 64, GROWTH = 4 };
 
 static void choose(rela_searcher *s, rela_sentence *x);
 static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row);
-static uint32_t draw_any(const rela_searcher *s, const real *logits, double u);
-static uint32_t draw_best(const rela_searcher *s, const real *logits, double u);
+static size_t draw_any(const rela_searcher *s, const real *logits, size_t v, double u);
+static size_t draw_best(const rela_searcher *s, const real *logits, size_t v, double u);
 
 const rela_strategy rela_strategy_sample = { choose };
 
 static void choose(rela_searcher *s, rela_sentence *x)
 {
     const rela_search_options *o = s->options;
+    const size_t v = x->n_words;
+    const bool all = (o->top_k == 0 || o->top_k >= v) && o->top_p >= 1;
     for (size_t row = x->first; row < x->first + x->n; row++) {
-        const real *logits = s->logits + row * s->vocabulary;
+        const real *logits = s->logits + row * s->most_words;
         const double u = uniform(s, x, row);
-        const bool all = (o->top_k == 0 || o->top_k >= s->vocabulary) && o->top_p >= 1;
-        const uint32_t token = all ? draw_any(s, logits, u) : draw_best(s, logits, u);
-        if (token >= s->vocabulary)
+        const size_t drawn = all ? draw_any(s, logits, v, u) : draw_best(s, logits, v, u);
+        if (drawn >= v)
             continue;
-        const double logp = s->rows.logp[row] + ((double)logits[token] - s->lse[row]);
+        const uint32_t token = rela_sentence_word(x, drawn);
+        const double logp = s->rows.logp[row] + ((double)logits[drawn] - s->lse[row]);
         if (token == RELA_EOS)
             rela_searcher_end(s, x, row, logp);
         else
@@ -48,11 +50,10 @@ static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row
     return (double)(bits >> 11) / 9007199254740992.0;
 }
 
-/* Among all symbols; the vocabulary size if there is none. Forbidden ones are skipped by their
- * logit: the vector exponential is never quite zero. */
-static uint32_t draw_any(const rela_searcher *s, const real *logits, double u)
+/* The number of one among all v symbols of a sentence; v if there is none. Forbidden ones are
+ * skipped by their logit: the vector exponential is never quite zero. */
+static size_t draw_any(const rela_searcher *s, const real *logits, size_t v, double u)
 {
-    const size_t v = s->vocabulary;
     const real factor = (real)(1 / s->options->temperature);
     real *p = s->sorted;
     for (size_t i = 0; i < v; i++)
@@ -68,34 +69,34 @@ static uint32_t draw_any(const rela_searcher *s, const real *logits, double u)
             rest -= (double)p[i];
             last = i;
         }
-    return (uint32_t)last;
+    return last;
 }
 
 /* Sum over all allowed symbols of exp((z - best) / temperature). */
-static double mass(const rela_searcher *s, const real *logits, double best)
+static double mass(const rela_searcher *s, const real *logits, size_t v, double best)
 {
     double sum = 0;
-    for (size_t i = 0; i < s->vocabulary; i++)
+    for (size_t i = 0; i < v; i++)
         if (logits[i] > (real)-INFINITY)
             sum += exp(((double)logits[i] - best) / s->options->temperature);
     return sum;
 }
 
 /* Among the best symbols. */
-static uint32_t draw_best(const rela_searcher *s, const real *logits, double u)
+static size_t draw_best(const rela_searcher *s, const real *logits, size_t v, double u)
 {
     const rela_search_options *o = s->options;
-    const size_t most = o->top_k && o->top_k < s->vocabulary ? o->top_k : s->vocabulary;
+    const size_t most = o->top_k && o->top_k < v ? o->top_k : v;
     size_t guess = o->top_p < 1 && most > FIRST_GUESS ? FIRST_GUESS : most;
     double all = 0, sum = 0;
     size_t n = 0, kept = 0;
     while (1) {
-        n = s->k->top(s->order, s->sorted, 0, guess, logits, s->vocabulary, 0);
+        n = s->k->top(s->order, s->sorted, 0, guess, logits, v, 0);
         if (n == 0)
-            return (uint32_t)s->vocabulary;
+            return v;
         const double best = (double)s->sorted[0];
         if (all <= 0 && o->top_p < 1)
-            all = mass(s, logits, best);
+            all = mass(s, logits, v, best);
         sum = 0;
         for (kept = 0; kept < n && (kept == 0 || sum < o->top_p * all || o->top_p >= 1); kept++)
             sum += exp(((double)s->sorted[kept] - best) / o->temperature);

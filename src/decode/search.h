@@ -13,7 +13,7 @@
 #define RELA_DECODE_SEARCH_H
 
 #include "model/frozen.h"
-#include "rela/translate.h"
+#include "model/shortlist.h"
 
 enum { RELA_PAD = 0, RELA_UNK = 1, RELA_EOS = 2 };
 enum { RELA_BEAM_MAX = 512 };
@@ -29,6 +29,9 @@ typedef struct rela_search_options {
     double max_factor, min_factor;
     long max_extra, min_extra;
     bool forbid_unk;
+    /* What each sentence may be translated with, lent; probabilities are those among these symbols.
+     * NULL: all symbols. A sentence whose list is more than half the vocabulary has all, too. */
+    const rela_shortlist *shortlist;
     /* Sampling. */
     double temperature; /* above 0 */
     size_t top_k;       /* among the k most probable symbols; 0: all */

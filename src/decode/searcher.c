@@ -90,6 +90,9 @@ void rela_searcher_destroy(rela_searcher *s)
     rela_mem_free(s->free_slots);
     rela_mem_free(s->slot_used);
     rela_mem_free(s->records);
+    rela_mem_free(s->marks);
+    rela_mem_free(s->words);
+    rela_mem_free(s->words_at);
     rela_mem_free(s);
 }
 
@@ -112,8 +115,11 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
         return st;
     const uint64_t tiny = rela_tiny_flush();
     const rela_tokens src = { s->src_ids, s->src_at, s->n_sentences };
-    for (size_t i = 0; i < s->n_nets && s->n_sentences; i++)
+    for (size_t i = 0; i < s->n_nets && s->n_sentences; i++) {
         rela_decoder_encode(s->decoders[i], &src);
+        if (s->chosen)
+            rela_decoder_choose(s->decoders[i], s->words, s->words_at);
+    }
     while (s->rows.n && st == RELA_OK)
         st = step(s, err);
     rela_tiny_restore(tiny);
@@ -168,7 +174,10 @@ static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t 
         size.steps = x.limit > size.steps ? x.limit : size.steps;
     }
     size.rows = size.sentences * s->width;
-    const rela_status st = reserve(s, &size, err);
+    rela_status st = rela_searcher_list_words(s, sources, n, err);
+    size.chosen = s->chosen;
+    if (st == RELA_OK)
+        st = reserve(s, &size, err);
     if (st == RELA_OK)
         load(s, sources, n);
     return st;
@@ -223,8 +232,8 @@ static void plan(rela_searcher *s, rela_plan *p, const rela_decoder_size *size)
         s->sentences[i].ended = ended + i * 2 * s->width;
     plan_rows(&s->rows, p, size->rows, s->ld_history);
     plan_rows(&s->next, p, size->rows, s->ld_history);
-    s->logits = rela_plan_reals(p, size->rows * (s->whole ? s->vocabulary : RELA_SLICE));
-    s->other = rela_plan_reals(p, s->n_nets > 1 ? size->rows * s->vocabulary : 0);
+    s->logits = rela_plan_reals(p, size->rows * (s->whole ? s->most_words : RELA_SLICE));
+    s->other = rela_plan_reals(p, s->n_nets > 1 ? size->rows * s->most_words : 0);
     s->lse = rela_plan_take(p, size->rows, sizeof *s->lse);
     s->sums = rela_plan_take(p, size->rows, sizeof *s->sums);
     s->best_at = rela_plan_take(p, size->rows * s->list, sizeof *s->best_at);
@@ -232,8 +241,8 @@ static void plan(rela_searcher *s, rela_plan *p, const rela_decoder_size *size)
     s->n_best = rela_plan_take(p, size->rows, sizeof *s->n_best);
     s->forced = rela_plan_take(p, size->rows, sizeof *s->forced);
     s->pool = rela_plan_take(p, 2 * s->width, sizeof *s->pool);
-    s->order = rela_plan_take(p, samples ? s->vocabulary : 0, sizeof *s->order);
-    s->sorted = rela_plan_reals(p, samples ? s->vocabulary : 0);
+    s->order = rela_plan_take(p, samples ? s->most_words : 0, sizeof *s->order);
+    s->sorted = rela_plan_reals(p, samples ? s->most_words : 0);
     s->src_ids = rela_plan_take(p, size->src_rows, sizeof *s->src_ids);
     s->src_at = rela_plan_take(p, n + 1, sizeof *s->src_at);
 }
@@ -249,7 +258,14 @@ static void load(rela_searcher *s, const rela_source *sources, size_t n)
         if (sources[i].n == 0)
             continue;
         rela_sentence *x = &s->sentences[s->n_sentences];
-        *x = (rela_sentence){ .source = &sources[i], .result = i, .ended = x->ended };
+        *x = (rela_sentence){
+            .source = &sources[i], .result = i, .ended = x->ended, .n_words = s->vocabulary
+        };
+        const size_t *own = s->chosen ? s->words_at + s->n_sentences : NULL;
+        if (own && own[1] > own[0]) {
+            x->words = s->words + own[0];
+            x->n_words = own[1] - own[0];
+        }
         set_limits(s, x);
         memcpy(s->src_ids + at, sources[i].ids, sources[i].n * sizeof *s->src_ids);
         at += sources[i].n;

@@ -47,10 +47,12 @@ typedef struct rela_live_rows {
 
 typedef struct rela_sentence {
     const rela_source *source;
-    size_t result;       /* place among the results */
-    size_t first, n;     /* its rows in this step */
-    size_t limit, least; /* symbols with end at most; without end at least */
-    rela_ended *ended;   /* complete ones by falling score, then those cut off */
+    size_t result;         /* place among the results */
+    size_t first, n;       /* its rows in this step */
+    size_t limit, least;   /* symbols with end at most; without end at least */
+    const uint32_t *words; /* symbols it may have, rising, the special ones first; NULL: all */
+    size_t n_words;
+    rela_ended *ended; /* complete ones by falling score, then those cut off */
     size_t n_ended;
 } rela_sentence;
 
@@ -81,9 +83,16 @@ struct rela_searcher {
     size_t n_sentences;
     rela_live_rows rows, next;
     size_t ld_history;
+    /* Lists of symbols of the sentences that have one, behind each other. */
+    uint64_t *marks; /* a bit per symbol, all 0 */
+    uint32_t *words;
+    size_t *words_at; /* (sentences + 1) */
+    size_t words_cap, words_at_cap;
+    size_t chosen;     /* symbols of all lists, see rela_decoder_size; 0: nobody has a list */
+    size_t most_words; /* of a sentence */
     /* Predictions: log-probability = logit - lse. Forbidden symbols are -INFINITY. */
     bool whole;   /* all logits of a row are kept */
-    real *logits; /* (rows, vocabulary if whole, RELA_SLICE otherwise) */
+    real *logits; /* (rows, most_words if whole, RELA_SLICE otherwise) */
     real *other;  /* the same for the further nets of an ensemble */
     double *lse;  /* (rows) */
     rela_exp_sum *sums;
@@ -93,8 +102,8 @@ struct rela_searcher {
     uint32_t *n_best;     /* (rows) */
     double *forced;       /* (rows) logit of the symbol that the prefix demands */
     rela_candidate *pool; /* beam: (2 width) */
-    uint32_t *order;      /* sampling: (vocabulary) */
-    real *sorted;         /* sampling: (vocabulary) */
+    uint32_t *order;      /* sampling: (most_words) */
+    real *sorted;         /* sampling: (most_words) */
     int32_t *src_ids;
     uint32_t *src_at;
     void *block;
@@ -110,6 +119,12 @@ struct rela_searcher {
     rela_arena *arena; /* results */
 };
 
+/* The symbol with a number among those of a sentence. */
+static inline uint32_t rela_sentence_word(const rela_sentence *x, size_t i)
+{
+    return x->words ? x->words[i] : (uint32_t)i;
+}
+
 double rela_penalty(const rela_search_options *o, size_t length);
 
 /* The row lives on with one symbol more; logp: of the whole hypothesis. */
@@ -117,6 +132,10 @@ void rela_searcher_extend(rela_searcher *s, size_t row, int32_t token, double lo
 
 /* The row ends with the end symbol. Only the best `width` are kept. */
 void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double logp);
+
+/* The lists of symbols of all sentences with a source (words.c). */
+rela_status rela_searcher_list_words(rela_searcher *s, const rela_source *sources, size_t n,
+                                     rela_error *err);
 
 /* Logits, lists and sums of all rows (predict.c). */
 void rela_searcher_predict(rela_searcher *s);

@@ -33,10 +33,16 @@ struct rela_decoder {
     rela_cache_scratch scratch;
     uint32_t *src_at; /* (sentences + 1) */
     size_t *keys_at;  /* (sentences + 1): place of the transposed keys, in units of d reals */
-    size_t keys_total, n_rows; /* n_rows: of the last step */
-    real *keys_t;              /* (layers, keys_total, d) */
-    real *values;              /* (layers, src_rows, d) */
-    void *slots;               /* allocation of the cache */
+    size_t keys_total, n_sentences, n_rows; /* n_rows: of the last step */
+    real *keys_t;                           /* (layers, keys_total, d) */
+    real *values;                           /* (layers, src_rows, d) */
+    /* Rows of the output matrix, put together for each sentence. */
+    size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
+    real *chosen;                 /* packed; or the next three, as rela_bytes */
+    int8_t *chosen_bytes;
+    real *chosen_scale;
+    int32_t *chosen_sums;
+    void *slots; /* allocation of the cache */
     size_t n_slots;
     rela_cache cache;
 };
@@ -136,6 +142,7 @@ void rela_decoder_encode(rela_decoder *d, const rela_tokens *src)
     const rela_net *n = d->frozen->net;
     const size_t rows = src->at[src->n];
     assert(src->n <= d->size.sentences && rows <= d->size.src_rows);
+    d->n_sentences = src->n;
     real *x = n->config.pre_norm ? d->r : d->x;
     embed_source(d, x, src);
     start(d, rows, false);
@@ -170,21 +177,74 @@ const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows)
     return d->x;
 }
 
-void rela_decoder_logits(const rela_decoder *d, real *logits, size_t ld, size_t first, size_t n)
+/* Logits of some rows for the symbols [first, first + n) of a packed part of the output matrix. */
+static void logits_of(const rela_decoder *d, real *logits, size_t ld, const rela_frozen_matrix *w,
+                      const size_t rows[2], size_t first, size_t n)
 {
-    const rela_config *c = &d->frozen->net->config;
+    const size_t width = d->frozen->net->config.d, row = rows[0], count = rows[1];
     const rela_kern *k = d->frozen->net->k;
-    const rela_frozen_matrix *w = &d->frozen->output;
-    assert(first % k->panel == 0 && first % RELA_BYTE_PANEL == 0 && first + n <= c->vocab_tgt);
+    assert(first % k->panel == 0 && first % RELA_BYTE_PANEL == 0 && first + n <= w->n);
     if (w->reals) {
-        k->packed(logits, ld, d->x, c->d, w->reals + first * c->d, NULL, d->n_rows, n, c->d, false);
+        k->packed(logits, ld, d->x + row * width, width, w->reals + first * width, NULL, count, n,
+                  width, false);
         return;
     }
-    const size_t ldq = byte_ld(c->d);
+    const size_t ldq = byte_ld(width);
     const rela_bytes part = { w->bytes.p + first * ldq, w->bytes.scale + first,
                               w->bytes.sums + first };
-    k->packed_bytes(logits, ld, d->bytes, ldq, d->byte_scale, &part, NULL, d->n_rows, n, c->d,
-                    false);
+    k->packed_bytes(logits, ld, d->bytes + row * ldq, ldq, d->byte_scale + row, &part, NULL, count,
+                    n, width, false);
+}
+
+void rela_decoder_logits(const rela_decoder *d, real *logits, size_t ld, size_t first, size_t n)
+{
+    logits_of(d, logits, ld, &d->frozen->output, (const size_t[2]){ 0, d->n_rows }, first, n);
+}
+
+/* The output matrix of one sentence: its rows of the whole, or the whole. */
+static rela_frozen_matrix output_of(const rela_decoder *d, size_t sentence)
+{
+    rela_frozen_matrix w = d->frozen->output;
+    if (d->size.chosen == 0 || d->chosen_n[sentence] == 0)
+        return w;
+    const size_t at = d->chosen_at[sentence];
+    w.n = d->chosen_n[sentence];
+    if (w.reals)
+        w.reals = d->chosen + at * w.k;
+    else
+        w.bytes = (rela_bytes){ d->chosen_bytes + at * byte_ld(w.k), d->chosen_scale + at,
+                                d->chosen_sums + at };
+    return w;
+}
+
+void rela_decoder_logits_chosen(const rela_decoder *d, real *logits, size_t ld, size_t sentence,
+                                size_t row, size_t rows, size_t first, size_t n)
+{
+    const rela_frozen_matrix w = output_of(d, sentence);
+    logits_of(d, logits, ld, &w, (const size_t[2]){ row, rows }, first, n);
+}
+
+void rela_decoder_choose(rela_decoder *d, const uint32_t *ids, const size_t *at)
+{
+    const rela_net *net = d->frozen->net;
+    const rela_frozen_matrix *w = &d->frozen->output;
+    size_t end = 0;
+    for (size_t i = 0; i < d->n_sentences; i++) {
+        const uint32_t *own = ids + at[i];
+        const size_t n = at[i + 1] - at[i], to = end;
+        d->chosen_at[i] = to;
+        d->chosen_n[i] = n;
+        end += (n + RELA_CHOSEN_UNIT - 1) / RELA_CHOSEN_UNIT * RELA_CHOSEN_UNIT;
+        assert(end <= d->size.chosen && RELA_CHOSEN_UNIT % net->k->panel == 0);
+        if (w->reals && net->layout.params.bare)
+            net->k->pick(d->chosen + to * w->k, w->reals, own, n, w->k);
+        else if (w->reals) /* rows that are not packed yet lie together: faster */
+            net->k->pack_at(d->chosen + to * w->k, net->weights + net->layout.output, w->k, own, n,
+                            w->k);
+        else
+            net->k->pick_bytes(d->chosen_bytes + to * byte_ld(w->k), d->chosen_scale + to,
+                               d->chosen_sums + to, &w->bytes, own, n, w->k);
+    }
 }
 
 /* ---- memory ---- */
@@ -214,6 +274,13 @@ static void plan(rela_decoder *d, rela_plan *p)
     d->keys_total = s->src_rows + s->sentences * (rela_memory_ld(1) - 1);
     d->keys_t = rela_plan_reals(p, c->dec_layers * d->keys_total * c->d);
     d->values = rela_plan_reals(p, c->dec_layers * s->src_rows * c->d);
+    const size_t reals = bytes ? 0 : s->chosen, whole = bytes ? s->chosen : 0;
+    d->chosen_at = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *d->chosen_at);
+    d->chosen_n = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *d->chosen_n);
+    d->chosen = rela_plan_reals(p, reals * c->d);
+    d->chosen_bytes = rela_plan_take(p, rela_bytes_size(whole, c->d), 1);
+    d->chosen_scale = rela_plan_reals(p, whole);
+    d->chosen_sums = rela_plan_take(p, whole, sizeof *d->chosen_sums);
 }
 
 static void *aligned(void *block)

@@ -19,7 +19,11 @@ typedef struct rela_decoder_size {
     size_t rows;          /* hypotheses of all sentences */
     size_t sentence_rows; /* hypotheses of one sentence */
     size_t steps;         /* positions of a hypothesis */
+    size_t chosen;        /* symbols of all sentences that choose some, each list rounded up to a
+                           * multiple of RELA_CHOSEN_UNIT; 0: none does */
 } rela_decoder_size;
+
+enum { RELA_CHOSEN_UNIT = 64 }; /* a multiple of every panel */
 
 /* f is lent and must outlive the decoder. */
 rela_status rela_decoder_create(rela_decoder **out, const rela_frozen *f, rela_error *err);
@@ -32,6 +36,10 @@ rela_status rela_decoder_reserve_slots(rela_decoder *d, size_t n_slots, rela_err
 
 /* Runs the encoder; each source ends with the end symbol. */
 void rela_decoder_encode(rela_decoder *d, const rela_tokens *src);
+
+/* After encoding: sentence i can produce only the symbols ids[at[i]] .. ids[at[i + 1] - 1], rising;
+ * none: all. Their rows of the output matrix are put together. */
+void rela_decoder_choose(rela_decoder *d, const uint32_t *ids, const size_t *at);
 
 /* Hypotheses of one step. Those of a sentence are neighbours and at the same position. */
 typedef struct rela_decoder_rows {
@@ -49,5 +57,9 @@ const real *rela_decoder_step(rela_decoder *d, const rela_decoder_rows *rows);
 /* Logits of the rows of the last step for the symbols [first, first + n): (rows, ld). first is a
  * multiple of the kernels' panel. */
 void rela_decoder_logits(const rela_decoder *d, real *logits, size_t ld, size_t first, size_t n);
+/* The same for the rows [row, row + rows), which belong to one sentence, and the symbols that it
+ * has chosen: first and n count those. Each logit has the bits that it has among all. */
+void rela_decoder_logits_chosen(const rela_decoder *d, real *logits, size_t ld, size_t sentence,
+                                size_t row, size_t rows, size_t first, size_t n);
 
 #endif

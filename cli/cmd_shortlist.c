@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_shortlist.c - rela shortlist: learn which words a sentence may be translated with. */
+#include "models.h"
+
+#include "rela/analyse.h"
+
+typedef struct shortlist_options {
+    const char *src, *tgt, *links, *out;
+    int64_t frequent, best, layer, head;
+    bool shift;
+    double threshold;
+} shortlist_options;
+
+#define AT(member) offsetof(shortlist_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text, best the training text; - is standard input" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "out", 'o', RELA_OPTION_FILE, AT(out), 0, 0, NULL, "FILE", "where the shortlist goes" },
+    { "frequent", 0, RELA_OPTION_INT, AT(frequent), 0, 1048576, "50", "N", "most frequent target subwords, in the list of every sentence" },
+    { "best", 0, RELA_OPTION_INT, AT(best), 0, 1048576, "50", "N", "for each source subword, those it is linked to most often" },
+    { "links", 0, RELA_OPTION_FILE, AT(links), 0, 0, NULL, "FILE", "word links of the text, i-j from 0, instead of those by attention" },
+    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer, from 1; 0: mean of all layers and heads" },
+    { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "head of that layer, from 1; 0: mean of its heads" },
+    { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "attention with the target word as input, not while it is predicted" },
+    { "threshold", 0, RELA_OPTION_REAL, AT(threshold), 0, 1, "0", "X", "link all words with this share of the weight of a target word; 0: the heaviest" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_shortlist[] = {
+    { .name = "shortlist",
+      .summary = "learn which words a sentence may be translated with",
+      .operands = "MODEL",
+      .min_operands = 1,
+      .max_operands = 1,
+      .description =
+          "Links the words of parallel text by the attention of the model, as 'rela align' does, "
+          "or\n"
+          "takes given links, and counts which subwords of linked words meet. The file that is\n"
+          "written makes 'rela translate --shortlist FILE' choose among a few hundred subwords in\n"
+          "place of the whole vocabulary. It is for models with the same vocabularies only.",
+      .examples =
+          "rela shortlist run/model.rela --src train.en --tgt train.de --out run/shortlist\n"
+          "rela translate run/model.rela --shortlist run/shortlist < in.en > out.de\n"
+          "rela shortlist run/model.rela --src train.en --tgt train.de --links train.align "
+          "--best 100 -o run/shortlist",
+      .options = OPTIONS,
+      .options_size = sizeof(shortlist_options),
+      .run = run },
+    { .name = NULL },
+};
+
+static rela_status check(const shortlist_options *o, rela_error *err)
+{
+    if (!o->src || !o->tgt || !o->out)
+        return rela_fail(err, RELA_ARG, "--src, --tgt and --out are needed");
+    if (o->head && !o->layer)
+        return rela_fail(err, RELA_ARG, "--head needs --layer");
+    if (o->links && (o->layer || o->shift || o->threshold > 0))
+        return rela_fail(err, RELA_ARG,
+                         "--links leaves nothing to choose: no --layer, --shift or "
+                         "--threshold");
+    return RELA_OK;
+}
+
+static int tell(void *ctx, uint64_t lines)
+{
+    rela_progress_update(ctx, lines, NULL);
+    return 0;
+}
+
+static rela_status report(rela_cli *cli, const rela_shortlist_report *r, rela_error *err)
+{
+    rela_buffer out = RELA_BUFFER_INIT;
+    if (!cli->common.json) {
+        rela_log_line(&cli->sink, RELA_LOG_INFO,
+                      "%llu pairs, %llu links: %llu frequent subwords, %llu for source subwords",
+                      (unsigned long long)r->lines, (unsigned long long)r->links,
+                      (unsigned long long)r->frequent, (unsigned long long)r->words);
+        return RELA_OK;
+    }
+    rela_status st = rela_buffer_printf(
+        &out, err,
+        "{\"pairs\": %llu, \"empty\": %llu, \"too_long\": %llu, \"links\": %llu, "
+        "\"frequent\": %llu, \"words\": %llu}\n",
+        (unsigned long long)r->lines, (unsigned long long)r->empty, (unsigned long long)r->too_long,
+        (unsigned long long)r->links, (unsigned long long)r->frequent,
+        (unsigned long long)r->words);
+    st = st ? st : rela_cli_print(&out, err);
+    rela_buffer_free(&out);
+    return st;
+}
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    const shortlist_options *o = options;
+    rela_cli_models models = { .runtime = NULL };
+    rela_shortlist_report r = { .struct_size = sizeof r };
+    rela_status st = check(o, err);
+    if (st == RELA_OK)
+        st = rela_cli_models_load(&models, cli, cli->operands.items, 1, err);
+    if (st == RELA_OK) {
+        rela_progress bar;
+        rela_shortlist_options to;
+        rela_shortlist_options_init(&to, sizeof to);
+        to.src = o->src;
+        to.tgt = o->tgt;
+        to.links = o->links;
+        to.out = o->out;
+        to.layer = (int32_t)o->layer - 1;
+        to.head = (int32_t)o->head - 1;
+        to.shift = o->shift;
+        to.threshold = o->threshold;
+        to.frequent = o->frequent;
+        to.best = o->best;
+        to.progress = tell;
+        to.progress_ctx = &bar;
+        rela_cli_progress(cli, &bar, "linking", "pairs", 0);
+        rela_progress_start(&bar, 0);
+        st = rela_shortlist_learn(&r, models.models[0], &to, err);
+        if (st == RELA_OK && bar.drawn)
+            rela_progress_finish(&bar, r.lines, NULL);
+    }
+    st = st ? st : report(cli, &r, err);
+    rela_cli_models_close(&models);
+    return st;
+}
