@@ -52,7 +52,7 @@ class TranslateOptions(Structure):
         ("temperature", c_double), ("top_k", c_int32), ("top_p", c_double), ("seed", c_uint64),
         ("first_number", c_uint64)
     ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
-        ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t))]
+        ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p)]
 
 
 class LinkOptions(Structure):

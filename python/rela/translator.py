@@ -71,15 +71,18 @@ class Translator:
     log      called with notices such as a sentence that had to be cut
     int8     keep matrices in 8 bits: faster, in a quarter of the memory; translates, but
              neither scores nor shows the attention of given pairs
+    shortlist  file that ``rela shortlist`` made for this model: translations consist of likely
+             words only, which is faster; translate(..., shortlist=False) does without it
 
     May be shared by threads; calls wait for each other. ``close`` or a ``with`` block frees the
     memory early.
     """
 
     def __init__(self, path: Path | Sequence[Path], threads: int = 0,
-                 log: Callable[[str], None] | None = None, int8: bool = False) -> None:
+                 log: Callable[[str], None] | None = None, int8: bool = False,
+                 shortlist: Path | None = None) -> None:
         self._lock = threading.Lock()
-        self._runtime, self._session = c_void_p(), c_void_p()
+        self._runtime, self._session, self._shortlist = c_void_p(), c_void_p(), c_void_p()
         self._models: list[c_void_p] = []
         o = options(structs.RuntimeOptions)
         set_options(o, {"n_threads": threads})
@@ -96,6 +99,9 @@ class Translator:
             self._models.append(model)
         models = (c_void_p * len(self._models))(*[m.value for m in self._models])
         call("rela_session_create_ensemble", byref(self._session), models, len(self._models))
+        if shortlist is not None:
+            call("rela_shortlist_load", byref(self._shortlist), self._models[0],
+                 os.fsencode(shortlist))
 
     def close(self) -> None:
         """Frees the model. Further calls raise ValueError."""
@@ -103,8 +109,10 @@ class Translator:
             lib.rela_session_destroy(self._session)
             for model in self._models:
                 lib.rela_model_free(model)
+            lib.rela_shortlist_free(self._shortlist)
             lib.rela_runtime_destroy(self._runtime)
             self._session, self._models, self._runtime = c_void_p(), [], c_void_p()
+            self._shortlist = c_void_p()
 
     def __enter__(self) -> Translator:
         return self
@@ -140,7 +148,8 @@ class Translator:
                   unk: str = "allow", long_sentence: str = "split",
                   prefix: str | Sequence[str] | None = None, links: str = "hard",
                   layer: int | None = None, head: int | None = None, first_number: int = 1,
-                  batch_sentences: int | None = None, batch_tokens: int | None = None) -> Any:
+                  batch_sentences: int | None = None, batch_tokens: int | None = None,
+                  shortlist: bool = True) -> Any:
         """Translates a text (gives one) or a list of texts (gives a list).
 
         A translation is a str. With n_best > 1 it is a list of Translation, best first; with
@@ -148,7 +157,7 @@ class Translator:
         searching for the best. prefix: what each translation must begin with. layer and head (from
         0; None: mean of all) are those that links are taken from, with weights if links is
         "soft". Notices and random numbers of sampling depend on first_number, the number of the
-        first text.
+        first text. shortlist=False: all words, although a shortlist was loaded.
         """
         texts = [text] if isinstance(text, str) else list(text)
         o = options(structs.TranslateOptions)
@@ -168,6 +177,8 @@ class Translator:
             if len(prefixes) != len(texts):
                 raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
             o.prefix, o.prefix_len = text_array(prefixes)
+        if shortlist:
+            o.shortlist = self._shortlist
         with self._results(texts, o) as result:
             plain = n_best == 1 and not (details or attention)
             found = [self._read(result, i, plain, n_best, heads) for i in range(len(texts))]

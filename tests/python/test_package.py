@@ -134,6 +134,20 @@ class Translate(unittest.TestCase):
                 model.score(TEXTS[0], "das Haus .")
             self.assertEqual(caught.exception.status, "STATE")
 
+    def test_a_shortlist_is_that_of_the_program(self):
+        run = lambda *command, **more: subprocess.run([os.environ["RELA"], *command], check=True,
+                                                      capture_output=True, text=True, **more).stdout
+        run("shortlist", "-q", "model.rela", "--src", "corpus/train.src", "--tgt",
+            "corpus/train.tgt", "--frequent", "10", "--best", "4", "--out", "shortlist")
+        found = run("translate", "-q", "model.rela", "--shortlist", "shortlist",
+                    input="\n".join(TEXTS[:2]) + "\n").splitlines()
+        with rela.Translator("model.rela", shortlist=Path("shortlist")) as model:
+            self.assertEqual(model.translate(TEXTS[:2]), found)
+            self.assertEqual(model.translate(TEXTS, shortlist=False), self.model.translate(TEXTS))
+        with self.assertRaises(rela.Error) as caught:
+            rela.Translator("model.rela", shortlist="model.rela")
+        self.assertEqual(caught.exception.status, "FORMAT")
+
     def test_batches_change_nothing(self):
         want = self.model.translate(TEXTS, n_best=2)
         for settings in (dict(batch_sentences=1), dict(batch_tokens=1)):
