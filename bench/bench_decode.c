@@ -2,10 +2,12 @@
 /* bench/bench_decode.c - speed of decoding with random weights and fixed work: target tokens per
  * second, and GFLOP/s as a share of one big product in the same run. One thread is measured in
  * processor time, which a busy machine disturbs less; several by the clock.
- *   bench_decode [preset] [kind] [batch] [beam] [threads] [sentences] [repeats]
+ *   bench_decode [preset] [kind] [batch] [beam] [threads] [sentences] [repeats] [int8] [shortlist]
  * Without batch: batches of 1 and 32, beams of 1 and 4, one and two threads. Every sentence is
  * forced to the length of its source; lengths are like those of short captions, mean about 14, and
- * the sentences of a batch have one length. */
+ * the sentences of a batch have one length. int8: matrices in 8 bits. shortlist: every round is run
+ * with all symbols and with a shortlist of 50 frequent symbols and 50 random ones for each source
+ * symbol (lists of text are shorter: they have more in common), and the ratio of both is told. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -19,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BIG = 1024, LEN_MIN = 6, LEN_MAX = 34, REPEATS_MAX = 64 };
+enum { BIG = 1024, LEN_MIN = 6, LEN_MAX = 34, REPEATS_MAX = 64, FREQUENT = 50, BEST = 50 };
 
 typedef struct bench {
     rela_net net;
@@ -27,6 +29,7 @@ typedef struct bench {
     rela_source *sources;
     int32_t *ids;
     size_t n, tokens;
+    rela_shortlist *list; /* NULL: not measured */
 } bench;
 
 typedef struct load {
@@ -108,6 +111,38 @@ static void make_sources(bench *b, const load *l)
     rela_mem_free(lengths);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+/* Symbols 3, 4 ... are frequent; those of a source symbol are drawn from equal parts of the rest.
+ */
+static rela_status make_list(bench *b, rela_error *err)
+{
+    rela_rng r = rela_rng_start(2, 1);
+    const size_t v = b->net.config.vocab_src, rest = (v - 3 - FREQUENT) / BEST;
+    rela_shortlist_parts p = { .vocab = { .n_src = v, .n_tgt = v }, .n_frequent = FREQUENT };
+    int32_t frequent[FREQUENT], *first = rela_mem_array(v + 1, sizeof *first);
+    int32_t *words = rela_mem_array(v * BEST, sizeof *words);
+    rela_status st = first && words ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory");
+    for (int32_t i = 0; i < FREQUENT; i++)
+        frequent[i] = 3 + i;
+    for (size_t i = 0; st == RELA_OK && i <= v; i++) {
+        first[i] = (int32_t)(i * BEST);
+        for (size_t j = 0; i < v && j < BEST; j++)
+            words[i * BEST + j] = (int32_t)(3 + FREQUENT + j * rest + rela_rng_below(&r, rest));
+        qsort(words + (i < v ? i : 0) * BEST, BEST, sizeof *words, by_id);
+    }
+    p.frequent = frequent;
+    p.first = first;
+    p.words = words;
+    st = st ? st : rela_shortlist_create(&b->list, &p, err);
+    rela_mem_free(first);
+    rela_mem_free(words);
+    return st;
+}
+
 /* FLOPs of the products of all sentences. */
 static double flops(const bench *b, const load *l)
 {
@@ -124,7 +159,8 @@ static double flops(const bench *b, const load *l)
     return 2 * sum;
 }
 
-static double run_once(const bench *b, const load *l, rela_searcher *searcher)
+static double run_once(const bench *b, const load *l, rela_searcher *searcher,
+                       const rela_shortlist *list)
 {
     rela_error err;
     rela_search_options o;
@@ -134,6 +170,7 @@ static double run_once(const bench *b, const load *l, rela_searcher *searcher)
     o.max_extra = o.min_extra = 0;
     o.batch_sentences = l->batch;
     o.batch_tokens = l->batch * (LEN_MAX + 1);
+    o.shortlist = list;
     const rela_frozen *nets[] = { &b->frozen };
     const double start = now(l->threads);
     rela_status st = RELA_OK;
@@ -157,46 +194,72 @@ static double run_once(const bench *b, const load *l, rela_searcher *searcher)
     return now(l->threads) - start;
 }
 
+/* Few numbers: in place. */
+static void sort(double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j + 1 < n; j++)
+            if (x[j] > x[j + 1]) {
+                const double t = x[j];
+                x[j] = x[j + 1];
+                x[j + 1] = t;
+            }
+}
+
 static void measure(bench *b, const char *preset, const load *l)
 {
     rela_error err;
-    double took[REPEATS_MAX];
+    double took[REPEATS_MAX], gain[REPEATS_MAX];
     rela_searcher *searcher = NULL;
     const rela_frozen *nets[] = { &b->frozen };
+    const int n = l->repeats;
     make_sources(b, l);
     if (rela_searcher_create(&searcher, nets, 1, &err) != RELA_OK)
         return;
     const double peak = product_rate(l->threads);
-    for (int i = 0; i < l->repeats; i++)
-        took[i] = run_once(b, l, searcher);
-    for (int i = 0; i < l->repeats; i++) /* few: sort in place */
-        for (int j = 0; j + 1 < l->repeats; j++)
-            if (took[j] > took[j + 1]) {
-                const double t = took[j];
-                took[j] = took[j + 1];
-                took[j + 1] = t;
-            }
-    const double median = took[l->repeats / 2], rate = flops(b, l) / median * 1e-9;
+    for (int i = b->list ? -1 : 0; i < n; i++) { /* the round before the first warms up */
+        const double full = run_once(b, l, searcher, NULL);
+        const double with = b->list ? run_once(b, l, searcher, b->list) : full;
+        took[i < 0 ? 0 : i] = full;
+        gain[i < 0 ? 0 : i] = full / with;
+    }
+    sort(took, n);
+    sort(gain, n);
+    const double median = took[n / 2], rate = flops(b, l) / median * 1e-9;
     printf("{\"bench\": \"decode\", \"size\": \"%s\", \"kind\": \"%s\", \"level\": \"%s\", "
-           "\"batch\": %zu, \"beam\": %zu, \"threads\": %d, \"tokens_per_s\": %.1f, "
-           "\"low\": %.1f, \"high\": %.1f, \"gflops\": %.1f, \"product\": %.1f, "
-           "\"share\": %.3f, \"rss_mb\": %ld}\n",
-           preset, b->net.config.kind[0]->name, b->net.k->name, l->batch, l->beam, l->threads,
-           (double)b->tokens / median, (double)b->tokens / took[l->repeats - 1],
-           (double)b->tokens / took[0], rate, peak, rate / peak, peak_mb());
+           "\"type\": \"%s\", \"batch\": %zu, \"beam\": %zu, \"threads\": %d, "
+           "\"tokens_per_s\": %.1f, \"low\": %.1f, \"high\": %.1f, \"gflops\": %.1f, "
+           "\"product\": %.1f, \"share\": %.3f, \"rss_mb\": %ld",
+           preset, b->net.config.kind[0]->name, b->net.k->name,
+           b->frozen.output.reals ? "float32" : "int8", l->batch, l->beam, l->threads,
+           (double)b->tokens / median, (double)b->tokens / took[n - 1], (double)b->tokens / took[0],
+           rate, peak, rate / peak, peak_mb());
+    if (b->list)
+        printf(", \"shortlist_over_full\": %.3f, \"least\": %.3f, \"most\": %.3f", gain[n / 2],
+               gain[0], gain[n - 1]);
+    printf("}\n");
     (void)fflush(stdout);
     rela_searcher_destroy(searcher);
     rela_mem_free(b->sources);
     rela_mem_free(b->ids);
 }
 
+/* Takes a word off the end of the arguments. */
+static bool take(int *argc, char **argv, const char *word)
+{
+    const bool there = *argc > 1 && strcmp(argv[*argc - 1], word) == 0;
+    *argc -= there;
+    return there;
+}
+
 int main(int argc, char **argv)
 {
+    const bool shortlist = take(&argc, argv, "shortlist"), int8 = take(&argc, argv, "int8");
     const char *preset = argc > 1 ? argv[1] : "tiny", *kind = argc > 2 ? argv[2] : "rela-g";
     const bool tiny = strcmp(preset, "tiny") == 0;
     load l = { .sentences = tiny ? 512 : 128, .repeats = 3 };
     rela_error err = { RELA_OK, "" };
-    bench b;
+    bench b = { .list = NULL };
     rela_config c;
     if (rela_config_preset(&c, preset, &err) != RELA_OK)
         goto out;
@@ -206,7 +269,10 @@ int main(int argc, char **argv)
     if (rela_config_check(&c, &err) != RELA_OK || rela_net_init(&b.net, &c, &err) != RELA_OK)
         goto out;
     rela_params_init(b.net.weights, &b.net.layout.params, 1);
-    if (rela_frozen_init(&b.frozen, &b.net, &err) != RELA_OK)
+    if ((int8 ? rela_frozen_init_bytes(&b.frozen, &b.net, 1, &err)
+              : rela_frozen_init(&b.frozen, &b.net, &err)) != RELA_OK)
+        goto out;
+    if (shortlist && make_list(&b, &err) != RELA_OK)
         goto out;
     l.sentences = argc > 6 ? (size_t)atol(argv[6]) : l.sentences;
     l.repeats = argc > 7 && atoi(argv[7]) < REPEATS_MAX ? atoi(argv[7]) : l.repeats;
@@ -219,9 +285,10 @@ int main(int argc, char **argv)
                 if ((!batch || batch == l.batch) && (!beam || beam == l.beam) &&
                     (!threads || threads == l.threads))
                     measure(&b, preset, &l);
+out:
+    rela_shortlist_free(b.list);
     rela_frozen_deinit(&b.frozen);
     rela_net_deinit(&b.net);
-out:
     if (err.message[0])
         (void)fprintf(stderr, "bench_decode: %s\n", err.message);
     return err.message[0] != 0;
