@@ -4,9 +4,19 @@
 
 #include <time.h>
 
-double rela_clock_seconds(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    (void)clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double rela_clock_seconds(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double rela_clock_thread_seconds(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -4,5 +4,7 @@
 #define RELA_BASE_CLOCK_H
 
 double rela_clock_seconds(void); /* since an arbitrary start */
+/* Processor time of the calling thread: what others use does not count. */
+double rela_clock_thread_seconds(void);
 
 #endif
