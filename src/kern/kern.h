@@ -198,6 +198,11 @@ typedef struct rela_kern {
      * that begins with number first. -INFINITY and NaN are never taken. Returns the new have. */
     size_t (*top)(uint32_t *at, real *best, size_t have, size_t most, const real *z, size_t n,
                   size_t first);
+
+    /* Nothing but multiply-adds in registers, n in each of many chains: what the machine can do at
+     * most. Returns the number of operations, two for a multiply-add, and puts into *end what a
+     * chain that starts at 1 has become: n times x = x / 2 + 1. */
+    double (*multiply_adds)(real *end, size_t n);
 } rela_kern;
 
 /* Best table for this CPU; RELA_ISA in the environment may lower it. */

@@ -551,6 +551,29 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_bytes.h"
 
+/* ---- the peak of the machine ---- */
+
+/* Enough to hide the latency of a multiply-add, few enough for the registers. */
+#ifndef PEAK_CHAINS
+#define PEAK_CHAINS 12
+#endif
+
+static double multiply_adds(real *end, size_t n)
+{
+    volatile real half = (real)0.5, rest = 0; /* the compiler must not know what comes out */
+    const vec factor = (vec){ 0 } + half, one = factor + factor;
+    vec chain[PEAK_CHAINS];
+    for (size_t i = 0; i < PEAK_CHAINS; i++)
+        chain[i] = one * (real)(i + 1);
+    for (size_t p = 0; p < n; p++)
+        for (size_t i = 0; i < PEAK_CHAINS; i++)
+            chain[i] = chain[i] * factor + one;
+    for (size_t i = 1; i < PEAK_CHAINS; i++)
+        rest += chain[i][0];
+    *end = chain[0][0];
+    return 2.0 * (double)n * PEAK_CHAINS * LANES;
+}
+
 const rela_kern LEVEL = {
     .name = LEVEL_NAME,
     .lanes = LANES,
@@ -602,4 +625,5 @@ const rela_kern LEVEL = {
     .gather_mix = gather_mix,
     .exp_sum = exp_sum,
     .top = top,
+    .multiply_adds = multiply_adds,
 };

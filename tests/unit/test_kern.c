@@ -206,6 +206,16 @@ static void adam(const place *p)
     }
 }
 
+/* n steps of x = x / 2 + 1 from 1 are 2 - 2^-n. */
+static void multiply_adds(const place *p)
+{
+    real end = 0;
+    const double operations = p->k->multiply_adds(&end, p->n);
+    near(p, 0, (double)end, 2 - ldexp(1, -(int)p->n), 4 * EPS);
+    CHECK(operations >= 2.0 * (double)(p->n * p->k->lanes), "%s: %g operations", p->k->name,
+          operations);
+}
+
 static void every_loop_agrees_with_the_oracle(void **state)
 {
     (void)state;
@@ -219,6 +229,7 @@ static void every_loop_agrees_with_the_oracle(void **state)
         { "bias_relu", bias_relu },
         { "dropout", dropout },
         { "adam", adam },
+        { "multiply_adds", multiply_adds },
     };
     run_checks(CHECKS, sizeof CHECKS / sizeof CHECKS[0]);
 }

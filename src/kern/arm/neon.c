@@ -5,4 +5,5 @@
 #define VECTOR_BYTES 16
 #define LEVEL        rela_kern_neon
 #define LEVEL_NAME   "neon"
+#define PEAK_CHAINS  16
 #include "kern/loops.h"
