@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_bench.c - rela bench: how fast this machine is at everything the library does. */
+#include "cli.h"
+
+#include "base/str.h"
+#include "rela/bench.h"
+
+#include <string.h>
+
+typedef struct bench_options {
+    const char *preset, *out;
+    rela_list attention, lengths;
+    int64_t train_length, rounds;
+    double seconds;
+} bench_options;
+
+#define AT(member) offsetof(bench_options, member)
+
+/* clang-format off */
+static const rela_option OPTIONS[] = {
+    { "preset", 'p', RELA_OPTION_CHOICE, AT(preset), 0, 0, "tiny", "demo|tiny|base|paper", "size of the model" },
+    { "attention", 'a', RELA_OPTION_LIST, AT(attention), 0, 0, NULL, "KIND", "a kind to compare with softmax; several times for more [all; in models those of the paper's Table 2]" },
+    { "length", 'l', RELA_OPTION_LIST, AT(lengths), 0, 0, NULL, "T", "tokens of a sentence for the kernels of attention; several times for more [25, 100, 1000, 4000]" },
+    { "train-length", 0, RELA_OPTION_INT, AT(train_length), 1, 65536, "25", "T", "tokens of a sentence in training" },
+    { "rounds", 'r', RELA_OPTION_INT, AT(rounds), 1, 99, "3", "N", "how often everything is measured, in turn" },
+    { "seconds", 0, RELA_OPTION_REAL, AT(seconds), 0, 3600, "0.02", "S", "least time of one measurement" },
+    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "write bench.json, a TSV file for each table, and figures" },
+    { .name = NULL },
+};
+/* clang-format on */
+
+enum { LENGTHS_MAX = 16 };
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err);
+
+const rela_command rela_commands_bench[] = {
+    { .name = "bench",
+      .summary = "measure the speed of everything on this machine",
+      .operands = "[train|translate|attention|all]",
+      .max_operands = 1,
+      .description =
+          "Measures the peak of the machine, and as shares of it matrix products of the shapes of\n"
+          "the model, attention of every kind by length, updates of training, and translation in\n"
+          "32 and 8 bits. Prints the paper's Table 2 (speed relative to softmax), Fig. 2 (speed\n"
+          "by source length) and Table 4 (operations and time) beside its own figures. Weights\n"
+          "and tokens are random (--seed), so no text is needed. Cases take turns in --rounds;\n"
+          "medians are printed with the lowest and highest. A minute or two with the defaults.",
+      .examples = "rela bench\n"
+                  "rela bench attention --length 100 --attention rela-g\n"
+                  "rela bench all --preset base --rounds 5 --out figures\n"
+                  "rela bench train --json --threads 1",
+      .options = OPTIONS,
+      .options_size = sizeof(bench_options),
+      .run = run },
+    { .name = NULL },
+};
+
+typedef struct screen {
+    rela_cli *cli;
+    rela_progress bar;
+    bool started;
+} screen;
+
+static rela_status take_part(int32_t *parts, const rela_list *operands, rela_error *err);
+static rela_status take_lengths(uint32_t *out, const rela_list *texts, rela_error *err);
+static int tell(void *ctx, uint64_t done, uint64_t total);
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    const bench_options *o = options;
+    uint32_t lengths[LENGTHS_MAX];
+    screen s = { .cli = cli };
+    rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
+    rela_bench_options b;
+    rela_bench_options_init(&b, sizeof b);
+    rela_status st = take_part(&b.parts, &cli->operands, err);
+    st = st ? st : take_lengths(lengths, &o->lengths, err);
+    if (st != RELA_OK)
+        return st;
+    b.preset = o->preset;
+    b.kinds = o->attention.items;
+    b.n_kinds = o->attention.n;
+    b.lengths = lengths;
+    b.n_lengths = o->lengths.n;
+    b.train_length = (int32_t)o->train_length;
+    b.n_threads = (int32_t)cli->common.threads;
+    b.rounds = (int32_t)o->rounds;
+    b.seconds = o->seconds;
+    b.seed = (uint64_t)cli->common.seed;
+    b.out = o->out;
+    b.progress = tell;
+    b.progress_ctx = &s;
+    st = rela_bench(&table, &json, &b, err);
+    st = st ? st : rela_cli_print(cli->common.json ? &json : &table, err);
+    rela_buffer_free(&table);
+    rela_buffer_free(&json);
+    return st;
+}
+
+static rela_status take_part(int32_t *parts, const rela_list *operands, rela_error *err)
+{
+    static const struct {
+        const char *name;
+        int32_t parts;
+    } PARTS[] = { { "train", RELA_BENCH_TRAIN },
+                  { "translate", RELA_BENCH_TRANSLATE },
+                  { "attention", RELA_BENCH_ATTENTION },
+                  { "all", RELA_BENCH_ALL } };
+    if (operands->n == 0)
+        return RELA_OK;
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
+        if (strcmp(PARTS[i].name, operands->items[0]) == 0) {
+            *parts = PARTS[i].parts;
+            return RELA_OK;
+        }
+    return rela_fail(err, RELA_ARG,
+                     "cannot measure '%s'; expected train, translate, attention or all",
+                     operands->items[0]);
+}
+
+static rela_status take_lengths(uint32_t *out, const rela_list *texts, rela_error *err)
+{
+    if (texts->n > LENGTHS_MAX)
+        return rela_fail(err, RELA_ARG, "%zu lengths; expected at most %d", texts->n,
+                         (int)LENGTHS_MAX);
+    for (size_t i = 0; i < texts->n; i++) {
+        int64_t x = 0;
+        if (!rela_parse_i64(&x, texts->items[i]) || x < 1 || x > 65536)
+            return rela_fail(err, RELA_ARG, "--length '%s'; expected a number 1..65536",
+                             texts->items[i]);
+        out[i] = (uint32_t)x;
+    }
+    return RELA_OK;
+}
+
+static int tell(void *ctx, uint64_t done, uint64_t total)
+{
+    screen *s = ctx;
+    if (!s->started) {
+        rela_cli_progress(s->cli, &s->bar, "measuring", "cases", total);
+        rela_progress_start(&s->bar, 0);
+        s->started = true;
+    }
+    if (done < total)
+        rela_progress_update(&s->bar, done, NULL);
+    else if (s->bar.drawn)
+        rela_progress_finish(&s->bar, done, NULL);
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* src/bench/train.c - whole updates of training on random sentences: target tokens per second for
+ * each kind. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "bench/job.h"
+
+#include <string.h>
+
+enum { FIRST_WORD = 3 };
+
+typedef struct state {
+    rela_bench_job *j;
+    rela_update update;
+    int32_t *ids;
+    uint32_t *at;
+    size_t tokens;   /* of each side */
+    double *seconds; /* (kind, round) for one update */
+} state;
+
+static size_t turns(const rela_bench_job *j);
+static rela_status run(rela_bench_job *j, rela_error *err);
+static rela_status make_update(state *s, rela_error *err);
+static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
+static rela_status tell(const state *s, rela_error *err);
+
+const rela_bench_part rela_bench_part_train = { .flag = RELA_BENCH_TRAIN,
+                                                .turns = turns,
+                                                .run = run };
+
+static size_t turns(const rela_bench_job *j)
+{
+    return j->n_models;
+}
+
+/* Tokens of an update: enough for all threads and pieces, few enough to wait for. */
+static size_t update_tokens(const rela_bench_job *j)
+{
+    static const struct {
+        const char *preset;
+        size_t tokens;
+    } SIZES[] = { { "demo", 1024 }, { "tiny", 4096 } };
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++)
+        if (strcmp(j->o.preset, SIZES[i].preset) == 0)
+            return SIZES[i].tokens;
+    return 2048;
+}
+
+static rela_status run(rela_bench_job *j, rela_error *err)
+{
+    state s = { .j = j };
+    s.seconds = rela_mem_array(j->n_models * j->rounds, sizeof *s.seconds);
+    rela_status st =
+        s.seconds ? make_update(&s, err) : rela_fail(err, RELA_NOMEM, "no memory for an update");
+    st = st ? st : rela_bench_rounds(j, turns(j), turn, &s, err);
+    st = st ? st : tell(&s, err);
+    rela_mem_free(s.seconds);
+    rela_mem_free(s.ids);
+    rela_mem_free(s.at);
+    return st;
+}
+
+/* Sentences of one length; source and target are the same. */
+static rela_status make_update(state *s, rela_error *err)
+{
+    const rela_bench_job *j = s->j;
+    const size_t length = (size_t)j->o.train_length, wanted = update_tokens(j);
+    const size_t n = wanted < length ? 1 : wanted / length;
+    s->tokens = n * length;
+    s->ids = rela_mem_array(s->tokens, sizeof *s->ids);
+    s->at = rela_mem_array(n + 1, sizeof *s->at);
+    if (!s->ids || !s->at)
+        return rela_fail(err, RELA_NOMEM, "no memory for an update");
+    rela_rng r = rela_rng_start(j->o.seed, 2);
+    for (size_t i = 0; i < s->tokens; i++)
+        s->ids[i] = (int32_t)rela_rng_below(&r, j->config.vocab_src - FIRST_WORD) + FIRST_WORD;
+    for (size_t i = 0; i <= n; i++)
+        s->at[i] = (uint32_t)(i * length);
+    s->update = (rela_update){ { s->ids, s->at, n }, { s->ids, s->at, n } };
+    return RELA_OK;
+}
+
+/* A trainer for each turn: those of all kinds would not fit into memory together. */
+static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
+{
+    state *s = ctx;
+    const rela_bench_job *j = s->j;
+    const rela_step_options o = { .n_threads = j->n_threads,
+                                  .beta1 = 0.9,
+                                  .beta2 = 0.98,
+                                  .epsilon = 1e-8,
+                                  .smooth = 0.1,
+                                  .seed = j->o.seed };
+    rela_config c = j->config;
+    rela_net net;
+    rela_stepper *stepper = NULL;
+    rela_step_result result;
+    for (int t = 0; t < RELA_ATTN_N_TYPES; t++)
+        c.kind[t] = j->models[i];
+    rela_status st = rela_config_check(&c, err);
+    st = st ? st : rela_net_init(&net, &c, err);
+    if (st != RELA_OK)
+        return st;
+    rela_params_init(net.weights, &net.layout.params, j->o.seed);
+    st = rela_stepper_create(&stepper, &net, &o, err);
+    st = st ? st : rela_stepper_run(stepper, &result, &s->update, 1, 1e-4, err);
+    const double start = rela_bench_clock(j->n_threads);
+    double took = 0;
+    uint64_t updates = 0;
+    while (st == RELA_OK && (updates == 0 || took < j->o.seconds)) {
+        st = rela_stepper_run(stepper, &result, &s->update, ++updates + 1, 1e-4, err);
+        took = rela_bench_clock(j->n_threads) - start;
+    }
+    s->seconds[i * j->rounds + round] = took / (double)(updates ? updates : 1);
+    rela_stepper_destroy(stepper);
+    rela_net_deinit(&net);
+    return st;
+}
+
+double rela_bench_update_flops(const rela_config *c, const rela_update *u)
+{
+    const double d = (double)c->d, f = (double)c->ffn;
+    const double enc_layers = (double)c->enc_layers, dec_layers = (double)c->dec_layers;
+    double total = 0;
+    for (size_t i = 0; i < u->src.n; i++) {
+        const double s = u->src.at[i + 1] - u->src.at[i], t = u->tgt.at[i + 1] - u->tgt.at[i];
+        total += s * (enc_layers * (4 * d * d + 2 * d * f) + dec_layers * 2 * d * d);
+        total += t * (dec_layers * (6 * d * d + 2 * d * f) + d * (double)c->vocab_tgt);
+        total += 2 * d * (enc_layers * s * s + dec_layers * (t * t / 2 + t * s));
+    }
+    return 2 * total;
+}
+
+static rela_status tell(const state *s, rela_error *err)
+{
+    static const rela_bench_column COLUMNS[] = {
+        { "kind", "kind", RELA_BENCH_TEXT, 0 },
+        { "threads", "threads", RELA_BENCH_NUMBER, 0 },
+        { "length", "T", RELA_BENCH_NUMBER, 0 },
+        { "tokens_per_s", "tokens/s", RELA_BENCH_SPREAD, 0 },
+        { "gflops", "GFLOP/s", RELA_BENCH_NUMBER, 1 },
+        { "share", "of peak", RELA_BENCH_NUMBER, 2 },
+        { "product_share", "of product", RELA_BENCH_NUMBER, 2 },
+        { "speed", "speed/softmax", RELA_BENCH_SPREAD, 2 },
+    };
+    rela_bench_job *j = s->j;
+    rela_bench_sheet *sheet =
+        rela_bench_sheet_new(j, "train",
+                             "whole updates: target tokens per second, products as a share of "
+                             "multiply-adds and of one large product",
+                             COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    const double flops = 3 * rela_bench_update_flops(&j->config, &s->update) * 1e-9;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < j->n_models && st == RELA_OK; i++) {
+        const double *seconds = s->seconds + i * j->rounds;
+        const rela_bench_spread rate = rela_bench_quotients(flops, NULL, seconds, j->rounds);
+        const rela_bench_spread speed = rela_bench_quotients(1, s->seconds, seconds, j->rounds);
+        j->r.train[i] = speed.median;
+        const rela_bench_cell row[] = {
+            rela_bench_text(j->models[i]->name),
+            rela_bench_number(j->n_threads),
+            rela_bench_number(j->o.train_length),
+            rela_bench_value(rela_bench_quotients((double)s->tokens, NULL, seconds, j->rounds)),
+            rela_bench_number(rate.median),
+            rela_bench_number(rate.median / j->peak.multiply_adds[1]),
+            rela_bench_number(rate.median / j->peak.product[1]),
+            rela_bench_value(speed),
+        };
+        st = rela_bench_sheet_add(sheet, row, err);
+    }
+    return st;
+}

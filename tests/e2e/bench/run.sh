@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# rela bench: every part runs and writes the tables and figures it promises; zeros are those of the
+# scores; bad options with exit code and message. Times are not looked at.
+# shellcheck disable=SC2086 # lists of options are split
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+few='--preset demo --rounds 2 --seconds 0 --threads 1 -q -a rela-g'
+
+# tables DIR NAME...: exactly these tables are in the directory, each with rows as long as its head.
+tables() {
+    dir=$1
+    shift
+    n_checks=$((n_checks + 1))
+    [ "$(cd "$dir" && ls ./*.tsv | sed 's|./||; s|.tsv||' | tr '\n' ' ')" = "$* " ] || fail "$dir: $(ls "$dir")"
+    for name in "$@"; do
+        awk -F '\t' 'NR == 1 { n = NF } NF != n { exit 1 } END { exit NR < 2 }' "$dir/$name.tsv" || fail "$dir/$name.tsv"
+        grep -q "^ \"$name\": \[" "$dir/bench.json" || fail "$dir/bench.json: no $name"
+    done
+}
+
+# column FILE NAME: the values of a column.
+column() {
+    awk -F '\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) k = i } NR > 1 { print $k }' "$1"
+}
+
+"$RELA" bench attention $few --length 20 --length 300 --out attention >text
+tables attention attention peak table4 weights
+head -n 1 attention/attention.tsv | tr '\t' ' ' | grep -qx 'kind length scores zeros sentences heads forward_ns forward_ns_low forward_ns_high forward_share back_ns back_ns_low back_ns_high back_share forward_speed back_speed speed' ||
+    fail "columns: $(head -n 1 attention/attention.tsv)"
+[ "$(column attention/attention.tsv kind | tr '\n' ' ')" = 'softmax rela-g rela-g softmax rela-g rela-g ' ] || fail "kinds"
+# Of softmax no weight is zero; of rela-g one half, and nine out of ten with shifted scores.
+[ "$(column attention/attention.tsv zeros | awk '{ printf "%d ", $1 / 10 + 0.5 }')" = '0 5 9 0 5 9 ' ] ||
+    fail "zeros: $(column attention/attention.tsv zeros | tr '\n' ' ')"
+awk -F '\t' 'NR == 2 && ($2 != 4720 || $3 != 27220)' attention/table4.tsv | grep . && fail "operations"
+for line in '^peak: ' '^attention: ' '^weights: ' '^table4: ' '^multiply-adds ' '^medians of 2 rounds'; do
+    grep -q "$line" text || fail "no $line in $(cat text)"
+done
+awk -F '\t' 'NR > 1 && !($3 > 0 && $4 <= $3 && $3 <= $5)' attention/peak.tsv | grep . && fail "peak"
+
+"$RELA" bench train $few --out train --json >json
+tables train gradients peak table2 train
+cmp json train/bench.json || fail "--json prints something else"
+[ "$(column train/table2.tsv train_paper | tr '\n' ' ')" = '1 0.93 ' ] || fail "table 2: $(cat train/table2.tsv)"
+[ "$(column train/table2.tsv decode | tr -d '\n')" = '' ] || fail "decoding was not measured"
+[ ! -e train/lengths.svg ] && [ ! -e train/attention.svg ] || fail "figures without data"
+
+"$RELA" bench translate $few --out translate >text
+tables translate lengths peak products table2 translate
+[ "$(cut -f 2-4 translate/translate.tsv | sed 1d | sort | uniq -c | tr -s ' \t\n' ' ')" = \
+    ' 2 fp32 1 1 2 fp32 1 4 2 fp32 32 1 2 fp32 32 4 2 int8 1 1 2 int8 1 4 2 int8 32 1 2 int8 32 4 ' ] || fail "cases"
+[ "$(column translate/lengths.tsv group | sort -n | tail -n 1)" = 10 ] || fail "groups"
+column translate/lengths.tsv length | head -n 10 | sort -cn || fail "groups are not sorted by length"
+for ending in svg png pdf; do
+    [ -s translate/lengths.$ending ] && [ -s attention/attention.$ending ] || fail "no .$ending"
+done
+grep -q "<svg" translate/lengths.svg || fail "lengths.svg is no drawing"
+
+# The whole is what readers of JSON expect, where there is one to ask.
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys
+for name in sys.argv[1:]:
+    with open(name) as f:
+        assert json.load(f)["tables"]["peak"][0]["value"] > 0' attention/bench.json train/bench.json translate/bench.json ||
+        fail "not JSON"
+fi
+
+refuses 2 "cannot measure 'speed'; expected train, translate, attention or all" bench speed
+refuses 2 "unexpected argument 'train'" bench train train
+refuses 2 "unknown kind of attention 'bogus'" bench -a bogus
+refuses 2 "--length '0'; expected a number 1..65536" bench --length 0
+refuses 2 "--length 'x'; expected a number 1..65536" bench --length x
+refuses 2 "option --rounds: 0 is out of range; expected 1..99" bench --rounds 0
+refuses 2 "option --preset: 'big' is not one of demo|tiny|base|paper" bench --preset big
+refuses 2 "option --seconds: -1 is out of range" bench --seconds=-1
+: >file
+refuses 1 "file: cannot be made" bench $few --out file/x
+finish
