@@ -93,7 +93,7 @@ def main():
         for _ in range(a.rounds):
             for kind in a.kinds.split(","):
                 rows.setdefault(kind, []).append(
-                    (ours(a, "bench_step", size, kind, a.threads, 0, 14, 0, updates, dump(a, 20))[0],
+                    (ours(a, "bench_step", size, kind, a.threads, updates, dump(a, 20))[0],
                      theirs(a, size, kind, updates)))
         for kind, turns in rows.items():
             def spread(side, key):
