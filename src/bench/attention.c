@@ -333,7 +333,7 @@ static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_er
         row[10] = rela_bench_number(speed_of(s, i, 1));
         row[11] = rela_bench_number(speed_of(s, i, 2));
         row[12] = rela_bench_number(both);
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

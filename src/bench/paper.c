@@ -56,7 +56,7 @@ static rela_status table_2(rela_bench_job *j, rela_error *err)
             rela_bench_number(paper[0]),         rela_bench_number(paper[1]),
             rela_bench_number(j->r.decode[i]),   rela_bench_number(paper[2]),
         };
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }
@@ -105,7 +105,7 @@ static rela_status table_4(rela_bench_job *j, rela_error *err)
             rela_bench_number(us[1]),
             rela_bench_number(us[0] / us[1]),
         };
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

@@ -267,7 +267,7 @@ static rela_status tell_decoding(const state *s, rela_error *err)
             rela_bench_value(library),
             rela_bench_number(packed.median / library.median),
         };
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }
@@ -304,7 +304,7 @@ static rela_status tell_training(const state *s, rela_error *err)
             rela_bench_value(w),
             rela_bench_number(w.median / peak),
         };
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

@@ -55,8 +55,10 @@ rela_bench_cell rela_bench_value(rela_bench_spread value)
     return (rela_bench_cell){ .value = value };
 }
 
-rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, rela_error *err)
+rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, size_t n,
+                                 rela_error *err)
 {
+    assert(n == s->n_columns && n <= COLUMNS_MAX);
     const size_t have = s->n_rows * s->n_columns;
     rela_bench_cell *cells =
         rela_mem_grow(s->cells, &s->cap, have + s->n_columns, sizeof *s->cells);

@@ -54,8 +54,9 @@ rela_bench_cell rela_bench_text(const char *text);
 rela_bench_cell rela_bench_number(double value);
 rela_bench_cell rela_bench_value(rela_bench_spread value);
 
-/* row (n_columns) is copied. */
-rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, rela_error *err);
+/* row (n) is copied; n is the number of columns. */
+rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, size_t n,
+                                 rela_error *err);
 void rela_bench_sheet_deinit(rela_bench_sheet *s);
 
 rela_status rela_bench_sheet_text(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);

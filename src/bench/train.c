@@ -166,7 +166,7 @@ static rela_status tell(const state *s, rela_error *err)
             rela_bench_number(rate.median / j->peak.product[1]),
             rela_bench_value(speed),
         };
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

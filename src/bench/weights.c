@@ -182,7 +182,7 @@ static rela_status tell(const state *s, rela_error *err)
         }
         j->r.weigh[kind][length] = row[2].value.median * 1e-9;
         j->r.norm[kind] = row[4].value.median * 1e-9;
-        st = rela_bench_sheet_add(sheet, row, err);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

@@ -40,8 +40,8 @@ static void fill(rela_bench_sheet *s)
                                       rela_bench_value((rela_bench_spread){ 12.34, 10, 100 }) };
     const rela_bench_cell second[] = { rela_bench_text("relu"), rela_bench_number((double)NAN),
                                        rela_bench_value((rela_bench_spread){ 7, 7, 7 }) };
-    CHECK_OK(rela_bench_sheet_add(s, first, &err), err);
-    CHECK_OK(rela_bench_sheet_add(s, second, &err), err);
+    CHECK_OK(rela_bench_sheet_add(s, first, 3, &err), err);
+    CHECK_OK(rela_bench_sheet_add(s, second, 3, &err), err);
 }
 
 static void sheets_are_laid_out(void **state)

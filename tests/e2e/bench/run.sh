@@ -47,8 +47,10 @@ cmp json train/bench.json || fail "--json prints something else"
 
 "$RELA" bench translate $few --out translate >text
 tables translate lengths peak products table2 translate
-[ "$(cut -f 2-4 translate/translate.tsv | sed 1d | sort | uniq -c | tr -s ' \t\n' ' ')" = \
-    ' 2 fp32 1 1 2 fp32 1 4 2 fp32 32 1 2 fp32 32 4 2 int8 1 1 2 int8 1 4 2 int8 32 1 2 int8 32 4 ' ] || fail "cases"
+[ "$(cut -f 2,4,5 translate/translate.tsv | sed 1d | sort | uniq -c | tr -s ' \t\n' ' ')" = \
+    "$(for form in fp32 fp32+list int8 int8+list; do printf ' 2 %s 1 1 2 %s 1 4 2 %s 32 1 2 %s 32 4' $form $form $form $form; done) " ] ||
+    fail "cases: $(cat translate/translate.tsv)"
+awk -F '\t' 'NR > 1 && ($2 ~ /list/ ? !($3 > 50 && $3 < 1000) : $3 != 2000)' translate/translate.tsv | grep . && fail "shortlists"
 [ "$(column translate/lengths.tsv group | sort -n | tail -n 1)" = 10 ] || fail "groups"
 column translate/lengths.tsv length | head -n 10 | sort -cn || fail "groups are not sorted by length"
 for ending in svg png pdf; do
