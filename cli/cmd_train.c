@@ -20,7 +20,7 @@ static void *wait_for_signals(void *set);
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo", "sizes and recipe that the other options change" },
+    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo|align", "sizes and recipe that the other options change" },
     { "train-src", 0, RELA_OPTION_FILE, AT(train_src), 0, 0, NULL, "FILE", "training text, source side" },
     { "train-tgt", 0, RELA_OPTION_FILE, AT(train_tgt), 0, 0, NULL, "FILE", "training text, target side" },
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },

@@ -106,7 +106,7 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
                          "input will not do");
     if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
-    return RELA_OK;
+    return j->model ? rela_config_translates(&j->model->net.config, err) : RELA_OK;
 }
 
 /* Scripts as named, or those of the vocabulary. */

@@ -153,7 +153,10 @@ rela_status rela_session_create_ensemble(rela_session **out, const rela_model *c
     *out = NULL;
     if (n < 1)
         return rela_fail(err, RELA_ARG, "a session needs a model");
-    rela_status st = check_together(models, n, err);
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = rela_config_translates(&models[i]->net.config, err);
+    st = st ? st : check_together(models, n, err);
     if (st != RELA_OK)
         return st;
     rela_session *s = rela_mem_zalloc(sizeof *s);

@@ -14,86 +14,87 @@ typedef struct number_row {
     const char *name;
     size_t offset;
     bool real; /* double, otherwise int64_t */
-    double paper, base, tiny, demo;
+    double paper, base, tiny, demo, align;
     double min, max;
 } number_row;
 
 typedef struct text_row {
     const char *name;
     size_t offset;
-    const char *paper, *base, *tiny, *demo; /* NULL: none */
+    const char *paper, *base, *tiny, *demo, *align; /* NULL: none */
 } text_row;
 
 #define AT(member) #member, offsetof(rela_train_options, member)
+#define ALIGN      "align" /* the preset that makes a model for alignment */
 enum { BIG = 1 << 30 };
 
 /* clang-format off */
 static const number_row NUMBERS[] = {
-    /* setting                   real    paper   base    tiny    demo     min   max */
-    { AT(merges),                false,  32000,  32000,  10000,  600,     0,    1e7 },
-    { AT(vocab_size),            false,  0,      0,      0,      0,       0,    1 << 20 },
-    { AT(vocab_min),             false,  1,      1,      1,      1,       1,    1e12 },
-    { AT(width),                 false,  512,    512,    128,    128,     2,    RELA_D_MAX },
-    { AT(ffn),                   false,  2048,   2048,   256,    256,     1,    RELA_FFN_MAX },
-    { AT(heads),                 false,  8,      8,      4,      4,       1,    RELA_HEADS_MAX },
-    { AT(enc_layers),            false,  6,      6,      4,      2,       1,    RELA_LAYERS_MAX },
-    { AT(dec_layers),            false,  6,      6,      4,      2,       1,    RELA_LAYERS_MAX },
-    { AT(max_length),            false,  512,    512,    256,    128,     2,    RELA_LEN_MAX },
-    { AT(dropout),               true,   0.1,    0.1,    0.3,    0.1,     0,    0.99 },
-    { AT(dropout_embed),         true,   -1,     -1,     -1,     -1,      -1,   0.99 },
-    { AT(dropout_attention),     true,   0.1,    0.1,    0,      0,       0,    0.99 },
-    { AT(dropout_ffn),           true,   0.1,    0.1,    0,      0,       0,    0.99 },
-    { AT(ln_epsilon),            true,   1e-8,   1e-6,   1e-6,   1e-6,    1e-12, 0.1 },
-    { AT(attn_slope),            true,   0.01,   0.01,   0.01,   0.01,    0,    0.99 },
-    { AT(attn_alpha),            true,   1.5,    1.5,    1.5,    1.5,     1.01, 4 },
-    { AT(attn_fuse),             true,   0.1,    0.1,    0.1,    0.1,     0,    100 },
-    { AT(attn_top),              false,  8,      8,      8,      8,       1,    RELA_LEN_MAX },
-    { AT(attn_window),           false,  8,      8,      8,      8,       1,    RELA_LEN_MAX },
-    { AT(attn_stride),           false,  8,      8,      8,      8,       1,    RELA_LEN_MAX },
-    { AT(updates),               false,  300000, 100000, 8000,   600,     1,    1e12 },
-    { AT(epochs),                false,  0,      0,      0,      0,       0,    1e9 },
-    { AT(batch_tokens),          false,  25000,  25000,  8192,   4096,    1,    1e9 },
-    { AT(lr),                    true,   1,      1,      5e-3,   3e-3,    0,    1e6 },
-    { AT(lr_start),              true,   1e-7,   1e-7,   1e-7,   1e-7,    0,    1e6 },
-    { AT(lr_least),              true,   0,      0,      0,      0,       0,    1e6 },
-    { AT(warmup),                false,  4000,   4000,   2000,   200,     0,    1e9 },
-    { AT(beta1),                 true,   0.9,    0.9,    0.9,    0.9,     0,    0.9999999 },
-    { AT(beta2),                 true,   0.98,   0.98,   0.98,   0.98,    0,    0.9999999 },
-    { AT(adam_epsilon),          true,   1e-8,   1e-8,   1e-8,   1e-8,    1e-30, 1 },
-    { AT(weight_decay),          true,   0,      0,      0,      0,       0,    1 },
-    { AT(clip),                  true,   0,      0,      0,      0,       0,    1e9 },
-    { AT(label_smoothing),       true,   0.1,    0.1,    0.1,    0.1,     0,    0.99 },
-    { AT(seed),                  false,  1,      1,      1,      1,       0,    9007199254740991.0 },
-    { AT(threads),               false,  0,      0,      0,      0,       0,    256 },
-    { AT(piece_rows),            false,  0,      0,      0,      0,       0,    1 << 20 },
-    { AT(max_skipped),           false,  10,     10,     10,     10,      1,    1e9 },
-    { AT(max_ratio),             true,   0,      0,      0,      0,       0,    1e6 },
-    { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,     0,    1e13 },
-    { AT(report_every),          false,  100,    100,    100,    50,      1,    1e9 },
-    { AT(valid_every),           false,  2500,   2500,   500,    200,     1,    1e9 },
-    { AT(save_every),            false,  2500,   2500,   250,    100,     1,    1e9 },
-    { AT(keep),                  false,  5,      5,      10,     3,       1,    10000 },
-    { AT(average),               false,  5,      5,      10,     1,       1,    10000 },
-    { AT(patience),              false,  0,      0,      0,      0,       0,    1e9 },
-    { AT(valid_beam),            false,  4,      4,      5,      4,       0,    64 },
+    /* setting                   real    paper   base    tiny    demo    align    min   max */
+    { AT(merges),                false,  32000,  32000,  10000,  600,    8000,    0,    1e7 },
+    { AT(vocab_size),            false,  0,      0,      0,      0,      0,       0,    1 << 20 },
+    { AT(vocab_min),             false,  1,      1,      1,      1,      1,       1,    1e12 },
+    { AT(width),                 false,  512,    512,    128,    128,    128,     2,    RELA_D_MAX },
+    { AT(ffn),                   false,  2048,   2048,   256,    256,    1,       1,    RELA_FFN_MAX },
+    { AT(heads),                 false,  8,      8,      4,      4,      1,       1,    RELA_HEADS_MAX },
+    { AT(enc_layers),            false,  6,      6,      4,      2,      1,       1,    RELA_LAYERS_MAX },
+    { AT(dec_layers),            false,  6,      6,      4,      2,      1,       1,    RELA_LAYERS_MAX },
+    { AT(max_length),            false,  512,    512,    256,    128,    256,     2,    RELA_LEN_MAX },
+    { AT(dropout),               true,   0.1,    0.1,    0.3,    0.1,    0.1,     0,    0.99 },
+    { AT(dropout_embed),         true,   -1,     -1,     -1,     -1,     -1,      -1,   0.99 },
+    { AT(dropout_attention),     true,   0.1,    0.1,    0,      0,      0,       0,    0.99 },
+    { AT(dropout_ffn),           true,   0.1,    0.1,    0,      0,      0,       0,    0.99 },
+    { AT(ln_epsilon),            true,   1e-8,   1e-6,   1e-6,   1e-6,   1e-6,    1e-12, 0.1 },
+    { AT(attn_slope),            true,   0.01,   0.01,   0.01,   0.01,   0.01,    0,    0.99 },
+    { AT(attn_alpha),            true,   1.5,    1.5,    1.5,    1.5,    1.5,     1.01, 4 },
+    { AT(attn_fuse),             true,   0.1,    0.1,    0.1,    0.1,    0.1,     0,    100 },
+    { AT(attn_top),              false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(attn_window),           false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(attn_stride),           false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(updates),               false,  300000, 100000, 8000,   600,    5000,    1,    1e12 },
+    { AT(epochs),                false,  0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(batch_tokens),          false,  25000,  25000,  8192,   4096,   4096,    1,    1e9 },
+    { AT(lr),                    true,   1,      1,      5e-3,   3e-3,   5e-3,    0,    1e6 },
+    { AT(lr_start),              true,   1e-7,   1e-7,   1e-7,   1e-7,   1e-7,    0,    1e6 },
+    { AT(lr_least),              true,   0,      0,      0,      0,      2e-4,    0,    1e6 },
+    { AT(warmup),                false,  4000,   4000,   2000,   200,    100,     0,    1e9 },
+    { AT(beta1),                 true,   0.9,    0.9,    0.9,    0.9,    0.9,     0,    0.9999999 },
+    { AT(beta2),                 true,   0.98,   0.98,   0.98,   0.98,   0.98,    0,    0.9999999 },
+    { AT(adam_epsilon),          true,   1e-8,   1e-8,   1e-8,   1e-8,   1e-8,    1e-30, 1 },
+    { AT(weight_decay),          true,   0,      0,      0,      0,      0,       0,    1 },
+    { AT(clip),                  true,   0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(label_smoothing),       true,   0.1,    0.1,    0.1,    0.1,    0,       0,    0.99 },
+    { AT(seed),                  false,  1,      1,      1,      1,      1,       0,    9007199254740991.0 },
+    { AT(threads),               false,  0,      0,      0,      0,      0,       0,    256 },
+    { AT(piece_rows),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
+    { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
+    { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
+    { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,    BIG,     0,    1e13 },
+    { AT(report_every),          false,  100,    100,    100,    50,     100,     1,    1e9 },
+    { AT(valid_every),           false,  2500,   2500,   500,    200,    500,     1,    1e9 },
+    { AT(save_every),            false,  2500,   2500,   250,    100,    500,     1,    1e9 },
+    { AT(keep),                  false,  5,      5,      10,     3,      3,       1,    10000 },
+    { AT(average),               false,  5,      5,      10,     1,      1,       1,    10000 },
+    { AT(patience),              false,  0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(valid_beam),            false,  4,      4,      5,      4,      0,       0,    64 },
 };
 
 static const text_row TEXTS[] = {
-    { AT(src_lang),        "en", "en", "en", "en" },
-    { AT(tgt_lang),        "de", "de", "de", "de" },
-    { AT(attention),       "rela-g", "rela-g", "rela-g", "rela-g" },
-    { AT(attention_enc),   NULL, NULL, NULL, NULL },
-    { AT(attention_dec),   NULL, NULL, NULL, NULL },
-    { AT(attention_cross), NULL, NULL, NULL, NULL },
-    { AT(norm),            "post", "post", "post", "post" },
-    { AT(tie),             "output", "all", "all", "all" },
-    { AT(schedule),        "noam", "noam", "inverse-sqrt", "inverse-sqrt" },
-    { AT(loss_mean),       "sentence", "token", "token", "token" },
-    { AT(best_by),         "bleu", "bleu", "bleu", "bleu" },
-    { AT(train_src), NULL, NULL, NULL, NULL }, { AT(train_tgt), NULL, NULL, NULL, NULL },
-    { AT(valid_src), NULL, NULL, NULL, NULL }, { AT(valid_tgt), NULL, NULL, NULL, NULL },
-    { AT(out),       NULL, NULL, NULL, NULL }, { AT(codes),     NULL, NULL, NULL, NULL },
-    { AT(vocab_src), NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL },
+    { AT(src_lang), "en", "en", "en", "en", "en" },
+    { AT(tgt_lang), "de", "de", "de", "de", "de" },
+    { AT(attention), "rela-g", "rela-g", "rela-g", "rela-g", "rela-g" },
+    { AT(attention_enc), NULL, NULL, NULL, NULL, NULL },
+    { AT(attention_dec), NULL, NULL, NULL, NULL, NULL },
+    { AT(attention_cross), NULL, NULL, NULL, NULL, NULL },
+    { AT(norm), "post", "post", "post", "post", "post" },
+    { AT(tie), "output", "all", "all", "all", "output" },
+    { AT(schedule), "noam", "noam", "inverse-sqrt", "inverse-sqrt", "linear" },
+    { AT(loss_mean), "sentence", "token", "token", "token", "token" },
+    { AT(best_by), "bleu", "bleu", "bleu", "bleu", "loss" },
+    { AT(train_src), NULL, NULL, NULL, NULL, NULL }, { AT(train_tgt), NULL, NULL, NULL, NULL, NULL },
+    { AT(valid_src), NULL, NULL, NULL, NULL, NULL }, { AT(valid_tgt), NULL, NULL, NULL, NULL, NULL },
+    { AT(out), NULL, NULL, NULL, NULL, NULL }, { AT(codes), NULL, NULL, NULL, NULL, NULL },
+    { AT(vocab_src), NULL, NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL, NULL },
 };
 
 typedef struct flag_row {
@@ -109,7 +110,7 @@ enum {
     N_NUMBERS = sizeof NUMBERS / sizeof NUMBERS[0],
     N_TEXTS = sizeof TEXTS / sizeof TEXTS[0],
     N_FLAGS = sizeof FLAGS / sizeof FLAGS[0],
-    N_PRESETS = 4
+    N_PRESETS = 5
 };
 
 static rela_status find_preset(int *which, const char *name, rela_error *err);
@@ -152,7 +153,8 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
     for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
         const text_row *row = &TEXTS[i];
         const char **field = (const char **)(void *)((char *)out + row->offset);
-        const char *const values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo };
+        const char *const values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo,
+                                                row->align };
         if (!*field)
             *field = values[preset];
     }
@@ -170,7 +172,12 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
     size_t norm = 0, tie = 0;
     rela_status st = one_of(&norm, "norm", o->norm, NORMS, 2, err);
     st = st ? st : one_of(&tie, "tie", o->tie, TIES, 3, err);
-    *c = (rela_config){ .d = (size_t)o->width,
+    const bool align = strcmp(o->preset, ALIGN) == 0;
+    if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
+        st = rela_fail(err, RELA_ARG,
+                       "a model for alignment has no label smoothing, and no BLEU to validate by");
+    *c = (rela_config){ .task = align ? RELA_TASK_ALIGN : RELA_TASK_TRANSLATE,
+                        .d = (size_t)o->width,
                         .ffn = (size_t)o->ffn,
                         .heads = (size_t)o->heads,
                         .enc_layers = (size_t)o->enc_layers,
@@ -262,7 +269,7 @@ rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *
 
 static rela_status find_preset(int *which, const char *name, rela_error *err)
 {
-    static const char *const NAMES[N_PRESETS] = { "paper", "base", "tiny", "demo" };
+    static const char *const NAMES[N_PRESETS] = { "paper", "base", "tiny", "demo", ALIGN };
     size_t i = 0;
     const rela_status st = one_of(&i, "preset", name, NAMES, N_PRESETS, err);
     *which = (int)i;
@@ -273,7 +280,7 @@ static rela_status resolve_number(rela_train_options *o, const number_row *row, 
                                   rela_error *err)
 {
     void *field = (char *)o + row->offset;
-    const double values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo };
+    const double values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo, row->align };
     double v = row->real ? *(double *)field : (double)*(int64_t *)field;
     if (v < 0) {
         v = values[preset];

@@ -272,6 +272,8 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
     size_t i = 0;
     if (c->matrices == RELA_MATRICES_PLAIN)
         return RELA_OK;
+    if (c->config.task != RELA_TASK_TRANSLATE)
+        return rela_fail(err, RELA_FORMAT, "packed for decoding, but a model for alignment");
     while (i + 1 < c->layout.params.n && !c->layout.params.items[i].bare)
         i++;
     const rela_tensor *t = rela_safetensors_find(c->file, c->layout.params.items[i].name);

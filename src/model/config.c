@@ -27,6 +27,7 @@ enum { N_PRESETS = sizeof PRESETS / sizeof PRESETS[0] };
 static rela_status check_size(const char *what, size_t v, size_t max, rela_error *err);
 static rela_status check_share(const char *what, double v, rela_error *err);
 static rela_status check_kinds(const rela_config *c, rela_error *err);
+static rela_status check_aligner(const rela_config *c, rela_error *err);
 
 rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err)
 {
@@ -88,7 +89,14 @@ rela_status rela_config_check(const rela_config *c, rela_error *err)
                          c->vocab_src, c->vocab_tgt);
     if (!(c->eps > 0 && c->eps < 1) || !(c->attn_eps > 0 && c->attn_eps < 1))
         return rela_fail(err, RELA_ARG, "the epsilon of a norm is not between 0 and 1");
-    return RELA_OK;
+    return c->task == RELA_TASK_ALIGN ? check_aligner(c, err) : RELA_OK;
+}
+
+rela_status rela_config_translates(const rela_config *c, rela_error *err)
+{
+    if (c->task == RELA_TASK_TRANSLATE)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "a model for alignment can be used by 'rela align' alone");
 }
 
 const char *rela_attn_type_name(rela_attn_type t)
@@ -125,5 +133,20 @@ static rela_status check_kinds(const rela_config *c, rela_error *err)
         return rela_fail(err, RELA_ARG, "top, window and stride of attention must be at least 1");
     if (!(s->fuse >= 0 && isfinite((double)s->fuse)) || !(s->slope >= 0 && s->slope < 1))
         return rela_fail(err, RELA_ARG, "slope or fusion weight of attention is out of range");
+    return RELA_OK;
+}
+
+/* It has no layers to choose from, and uses no more of a kind than how scores become weights. */
+static rela_status check_aligner(const rela_config *c, rela_error *err)
+{
+    const rela_attn_kind *kind = c->kind[RELA_ATTN_CROSS];
+    if (c->heads != 1 || c->enc_layers != 1 || c->dec_layers != 1)
+        return rela_fail(err, RELA_ARG, "a model for alignment has one layer and one head");
+    if (c->tie != RELA_TIE_OUT)
+        return rela_fail(err, RELA_ARG, "a model for alignment ties target and output");
+    const bool negative = !(kind->flags & (ATTN_SPARSE | ATTN_SUM_ONE));
+    if (kind->n_head || kind->map || kind->pattern || negative)
+        return rela_fail(err, RELA_ARG, "attention %s cannot be used in a model for alignment",
+                         kind->name);
     return RELA_OK;
 }

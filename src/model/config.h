@@ -23,7 +23,13 @@ typedef enum rela_tie {
     RELA_TIE_ALL   /* one matrix for source, target and output */
 } rela_tie;
 
+typedef enum rela_task {
+    RELA_TASK_TRANSLATE, /* encoder and decoder (encdec.h) */
+    RELA_TASK_ALIGN      /* an alignment layer alone (aligner.h): links words, cannot translate */
+} rela_task;
+
 typedef struct rela_config {
+    rela_task task;
     size_t d, ffn, heads, enc_layers, dec_layers;
     size_t vocab_src, vocab_tgt;
     size_t max_len; /* tokens of a sentence, end included */
@@ -49,6 +55,9 @@ enum {
 
 /* Sizes of the preset ("paper", "base", "tiny", "demo"), rela-g everywhere; vocabularies are 0. */
 rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err);
+
+/* RELA_ARG for a model that is made for something else. */
+rela_status rela_config_translates(const rela_config *c, rela_error *err);
 
 /* Checks all numbers and that they fit together. */
 rela_status rela_config_check(const rela_config *c, rela_error *err);

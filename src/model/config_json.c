@@ -14,7 +14,8 @@ typedef enum field_type {
     FIELD_DOUBLE,
     FIELD_REAL,
     FIELD_KIND,
-    FIELD_TIE
+    FIELD_TIE,
+    FIELD_TASK
 } field_type;
 
 typedef struct field {
@@ -25,6 +26,7 @@ typedef struct field {
 
 /* clang-format off */
 static const field FIELDS[] = {
+    { "task",              FIELD_TASK,   offsetof(rela_config, task) },
     { "width",             FIELD_SIZE,   offsetof(rela_config, d) },
     { "ffn",               FIELD_SIZE,   offsetof(rela_config, ffn) },
     { "heads",             FIELD_SIZE,   offsetof(rela_config, heads) },
@@ -54,11 +56,13 @@ static const field FIELDS[] = {
 };
 /* clang-format on */
 
-static const char *const TIES[] = { "none", "out", "all" }; /* rela_tie */
+static const char *const TIES[] = { "none", "out", "all" };  /* rela_tie */
+static const char *const TASKS[] = { "translate", "align" }; /* rela_task */
 
 enum {
     N_FIELDS = sizeof FIELDS / sizeof FIELDS[0],
     N_TIES = sizeof TIES / sizeof TIES[0],
+    N_TASKS = sizeof TASKS / sizeof TASKS[0],
     TEXT_MAX = 64 << 10,
     DIGITS_MAX = 17 /* of a double */
 };
@@ -72,8 +76,12 @@ static rela_status scan_name(void *at, field_type type, rela_json *j, rela_error
 rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_error *err)
 {
     rela_status st = RELA_OK;
+    const char *gap = "{";
     for (size_t i = 0; i < N_FIELDS && st == RELA_OK; i++) {
-        st = rela_buffer_printf(out, err, "%s\"%s\":", i ? "," : "{", FIELDS[i].key);
+        if (FIELDS[i].type == FIELD_TASK && c->task == RELA_TASK_TRANSLATE)
+            continue; /* what a file without it means */
+        st = rela_buffer_printf(out, err, "%s\"%s\":", gap, FIELDS[i].key);
+        gap = ",";
         st = st ? st : write_field(out, (const char *)c + FIELDS[i].offset, FIELDS[i].type, err);
     }
     return st ? st : rela_buffer_append_char(out, '}', err);
@@ -110,6 +118,8 @@ static rela_status write_field(rela_buffer *out, const void *at, field_type type
         return rela_buffer_printf(out, err, "\"%s\"", (*(const rela_attn_kind *const *)at)->name);
     case FIELD_TIE:
         return rela_buffer_printf(out, err, "\"%s\"", TIES[*(const rela_tie *)at]);
+    case FIELD_TASK:
+        return rela_buffer_printf(out, err, "\"%s\"", TASKS[*(const rela_task *)at]);
     }
     return RELA_OK;
 }
@@ -151,7 +161,7 @@ static rela_status scan_object(rela_config *c, rela_json *j, rela_error *err)
             return rela_fail_in(err, st, FIELDS[i].key);
     }
     for (size_t i = 0; i < N_FIELDS && st == RELA_OK; i++)
-        if (!seen[i])
+        if (!seen[i] && FIELDS[i].type != FIELD_TASK)
             st = rela_fail(err, RELA_FORMAT, "no '%s'", FIELDS[i].key);
     return st;
 }
@@ -181,6 +191,7 @@ static rela_status scan_field(void *at, field_type type, rela_json *j, rela_erro
         break;
     case FIELD_KIND:
     case FIELD_TIE:
+    case FIELD_TASK:
         st = scan_name(at, type, j, err);
         break;
     }
@@ -204,10 +215,16 @@ static rela_status scan_name(void *at, field_type type, rela_json *j, rela_error
             *(const rela_attn_kind **)at = kind;
             return RELA_OK;
         }
-    } else {
+    } else if (type == FIELD_TIE) {
         for (int i = 0; i < N_TIES; i++)
             if (strcmp(TIES[i], name) == 0) {
                 *(rela_tie *)at = (rela_tie)i;
+                return RELA_OK;
+            }
+    } else {
+        for (int i = 0; i < N_TASKS; i++)
+            if (strcmp(TASKS[i], name) == 0) {
+                *(rela_task *)at = (rela_task)i;
                 return RELA_OK;
             }
     }

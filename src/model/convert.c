@@ -82,18 +82,24 @@ static rela_status write_model(const char *path, const rela_net *net, const rela
     return rela_net_save(path, net, extras, NULL, err);
 }
 
+static rela_status write_packed(const char *path, const rela_net *net, const rela_extras *extras,
+                                rela_matrices matrices, rela_error *err)
+{
+    const rela_checkpoint_options how = { .matrices = matrices };
+    const rela_status st = rela_config_translates(&net->config, err);
+    return st ? st : rela_net_save(path, net, extras, &how, err);
+}
+
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
                                rela_error *err)
 {
-    const rela_checkpoint_options how = { .matrices = RELA_MATRICES_BYTES };
-    return rela_net_save(path, net, extras, &how, err);
+    return write_packed(path, net, extras, RELA_MATRICES_BYTES, err);
 }
 
 static rela_status write_panels(const char *path, const rela_net *net, const rela_extras *extras,
                                 rela_error *err)
 {
-    const rela_checkpoint_options how = { .matrices = RELA_MATRICES_PANELS };
-    return rela_net_save(path, net, extras, &how, err);
+    return write_packed(path, net, extras, RELA_MATRICES_PANELS, err);
 }
 
 static void pass_notice(void *ctx, rela_log_level level, const char *line)

@@ -73,7 +73,8 @@ rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const r
 static rela_status check_model(const rela_net *net, const rela_extras *extras, rela_error *err)
 {
     const rela_config *c = &net->config;
-    rela_status st = rela_host_check(err);
+    rela_status st = rela_config_translates(c, err);
+    st = st ? st : rela_host_check(err);
     for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++)
         if (strcmp(c->kind[t]->name, "softmax") != 0)
             st = rela_fail(err, RELA_UNSUP,

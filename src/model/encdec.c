@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "kern/tiny.h"
+#include "model/aligner.h"
 #include "nn/linear.h"
 
 #include <assert.h>
@@ -47,6 +48,7 @@ struct rela_worker {
     const rela_net *net;
     void *block; /* everything below lies in it */
     size_t max_src, max_tgt;
+    rela_aligner aligner; /* model for alignment: this alone */
     stack_act enc, dec;
     rela_attn_scratch scratch;
     real *logits;
@@ -166,6 +168,8 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
     rela_plan p = { (char *)w->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
                     0 };
     plan_worker(w, &p);
+    if (n->config.task == RELA_TASK_ALIGN)
+        rela_aligner_start(&w->aligner, &n->config);
     *out = w;
     return RELA_OK;
 }
@@ -187,6 +191,10 @@ rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const r
 
 void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass *p)
 {
+    if (w->net->config.task == RELA_TASK_ALIGN) {
+        rela_aligner_attend(&w->aligner, w->net, b, p->tap);
+        return;
+    }
     const uint64_t tiny = rela_tiny_flush();
     const stack enc = stack_start(w, b, p, NULL, false);
     const stack dec = stack_start(w, b, p, NULL, true);
@@ -200,6 +208,11 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
 {
     const rela_net *n = w->net;
     const uint64_t tiny = rela_tiny_flush();
+    if (n->config.task == RELA_TASK_ALIGN) {
+        const rela_loss_sums aligned = rela_aligner_run(&w->aligner, n, grads, b, p);
+        rela_tiny_restore(tiny);
+        return aligned;
+    }
     const stack enc = stack_start(w, b, p, grads, false);
     const stack dec = stack_start(w, b, p, grads, true);
     encode(&enc);
@@ -274,6 +287,10 @@ static void plan_stack(stack_act *s, rela_plan *p, const rela_config *c, bool de
 static void plan_worker(rela_worker *w, rela_plan *p)
 {
     const rela_config *c = &w->net->config;
+    if (c->task == RELA_TASK_ALIGN) {
+        rela_aligner_plan(&w->aligner, p, c, w->max_src, w->max_tgt);
+        return;
+    }
     const size_t rows = w->max_src > w->max_tgt ? w->max_src : w->max_tgt;
     const size_t wide = 3 * c->d > c->ffn ? 3 * c->d : c->ffn;
     const size_t len = c->max_len < rows ? c->max_len : rows;

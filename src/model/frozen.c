@@ -62,6 +62,10 @@ static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, int n
                           rela_error *err)
 {
     const rela_config *c = &net->config;
+    *f = (rela_frozen){ 0 };
+    const rela_status st = rela_config_translates(c, err);
+    if (st != RELA_OK)
+        return st;
     *f = (rela_frozen){ .net = net,
                         .enc = rela_mem_zalloc(c->enc_layers * sizeof *f->enc),
                         .dec = rela_mem_zalloc(c->dec_layers * sizeof *f->dec) };

@@ -48,7 +48,7 @@ rela_status rela_frozen_load(rela_frozen *f, rela_net *net, rela_extras *extras,
         rela_checkpoint_options again = options ? *options : (rela_checkpoint_options){ 0 };
         again.log = NULL; /* what there was to tell has been told */
         st = rela_net_load(net, extras, path, &again, err);
-        if (st == RELA_OK)
+        if (st == RELA_OK && (bytes || net->config.task == RELA_TASK_TRANSLATE))
             st = bytes ? rela_frozen_init_bytes(f, net, again.n_threads, err)
                        : rela_frozen_init_with(f, net, again.n_threads, err);
     }

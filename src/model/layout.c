@@ -5,6 +5,7 @@
 #include "model/layout.h"
 
 #include "base/mem.h"
+#include "nn/align.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@ static void add_linear(adder *a, size_t *weight, size_t *bias, const char *name,
 static void add_ln(adder *a, rela_ln_at *at, const char *name, size_t d);
 static void add_attn(adder *a, rela_attn_at *at, const rela_config *c, rela_attn_type type);
 static void add_ffn(adder *a, rela_ffn_at *at, const rela_config *c);
+static void add_layers(adder *a, rela_layout *l, const rela_config *c);
+static void add_align(adder *a, rela_align_at *at, const rela_config *c);
 
 static const rela_init ZERO = { RELA_INIT_CONSTANT, 0 }, ONE = { RELA_INIT_CONSTANT, 1 };
 
@@ -49,7 +52,6 @@ static rela_status init(rela_layout *l, const rela_config *c, bool bare, rela_er
     }
     adder a = { .params = &l->params, .status = RELA_OK, .err = err };
     const rela_init normal = { RELA_INIT_NORMAL, 1 / sqrt((double)c->d) };
-    const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)c->d) };
     const bool all = c->tie == RELA_TIE_ALL;
     add(&a, &l->embed_src, all ? "embed" : "embed.src", c->vocab_src, c->d, normal);
     l->embed_tgt = l->embed_src;
@@ -58,23 +60,10 @@ static rela_status init(rela_layout *l, const rela_config *c, bool bare, rela_er
     l->output = l->embed_tgt;
     if (c->tie == RELA_TIE_NONE)
         add(&a, &l->output, "output", c->vocab_tgt, c->d, normal);
-    add(&a, &l->embed_bias, "embed.bias", 0, c->d, small);
-    a.stack = "enc";
-    for (a.layer = 0; a.layer < c->enc_layers; a.layer++) {
-        add_attn(&a, &l->enc[a.layer].self, c, RELA_ATTN_ENC);
-        add_ffn(&a, &l->enc[a.layer].ffn, c);
-    }
-    a.stack = "dec";
-    for (a.layer = 0; a.layer < c->dec_layers; a.layer++) {
-        add_attn(&a, &l->dec[a.layer].self, c, RELA_ATTN_DEC);
-        add_attn(&a, &l->dec[a.layer].cross, c, RELA_ATTN_CROSS);
-        add_ffn(&a, &l->dec[a.layer].ffn, c);
-    }
-    a.stack = NULL;
-    if (c->pre_norm) {
-        add_ln(&a, &l->enc_ln, "enc", c->d);
-        add_ln(&a, &l->dec_ln, "dec", c->d);
-    }
+    if (c->task == RELA_TASK_ALIGN)
+        add_align(&a, &l->align, c);
+    else
+        add_layers(&a, l, c);
     if (a.status != RELA_OK)
         rela_layout_deinit(l);
     return a.status;
@@ -86,6 +75,38 @@ void rela_layout_deinit(rela_layout *l)
     rela_mem_free(l->enc);
     rela_mem_free(l->dec);
     *l = (rela_layout){ 0 };
+}
+
+static void add_layers(adder *a, rela_layout *l, const rela_config *c)
+{
+    const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)c->d) };
+    add(a, &l->embed_bias, "embed.bias", 0, c->d, small);
+    a->stack = "enc";
+    for (a->layer = 0; a->layer < c->enc_layers; a->layer++) {
+        add_attn(a, &l->enc[a->layer].self, c, RELA_ATTN_ENC);
+        add_ffn(a, &l->enc[a->layer].ffn, c);
+    }
+    a->stack = "dec";
+    for (a->layer = 0; a->layer < c->dec_layers; a->layer++) {
+        add_attn(a, &l->dec[a->layer].self, c, RELA_ATTN_DEC);
+        add_attn(a, &l->dec[a->layer].cross, c, RELA_ATTN_CROSS);
+        add_ffn(a, &l->dec[a->layer].ffn, c);
+    }
+    a->stack = NULL;
+    if (c->pre_norm) {
+        add_ln(a, &l->enc_ln, "enc", c->d);
+        add_ln(a, &l->dec_ln, "dec", c->d);
+    }
+}
+
+/* Links are rare at first, so that a token that nothing explains is not forced on a wrong one. */
+static void add_align(adder *a, rela_align_at *at, const rela_config *c)
+{
+    static const rela_init NULL_START = { RELA_INIT_CONSTANT, -2 };
+    add(a, &at->bias, "align.bias", 0, c->vocab_tgt, ZERO);
+    add(a, &at->null, "align.null", 0, 1, NULL_START);
+    add(a, &at->near, "align.near", 0, RELA_ALIGN_NEAR, ZERO);
+    add(a, &at->around, "align.around", 0, RELA_ALIGN_AROUND * RELA_ALIGN_AROUND, ZERO);
 }
 
 static void add(adder *a, size_t *at, const char *name, size_t rows, size_t cols, rela_init init)

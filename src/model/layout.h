@@ -32,11 +32,18 @@ typedef struct rela_layer_at {
     rela_ffn_at ffn;
 } rela_layer_at;
 
+/* Model for alignment: see nn/align.h. */
+typedef struct rela_align_at {
+    size_t bias; /* (target vocabulary) */
+    size_t null, near, around;
+} rela_align_at;
+
 typedef struct rela_layout {
     rela_params params;
     size_t embed_src, embed_tgt, output, embed_bias; /* equal offsets where tied */
     rela_layer_at *enc, *dec;
     rela_ln_at enc_ln, dec_ln; /* pre-norm only */
+    rela_align_at align;       /* model for alignment only, which has no layers */
 } rela_layout;
 
 /* c must have passed rela_config_check. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/grad/test_model.c - gradients of whole 2+2-layer models against central differences, in
- * double: every kind of attention, both norm placements, all tyings, dropout on. */
+ * double: every kind of attention, both norm placements, all tyings, dropout on; and of models for
+ * alignment. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
@@ -161,6 +162,25 @@ static void every_shape_has_exact_gradients(void **state)
     check(&c, "mixed kinds");
 }
 
+/* Sentences of the batch are as different in length as the sides of a pair. */
+static void alignment_has_exact_gradients(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (size_t i = 0; rela_attn_kind_at(i); i++) {
+        rela_error err = { RELA_OK, "" };
+        rela_config c = small_config(rela_attn_kind_at(i));
+        c.task = RELA_TASK_ALIGN;
+        c.heads = c.enc_layers = c.dec_layers = 1;
+        c.tie = RELA_TIE_OUT;
+        if (rela_config_check(&c, &err) != RELA_OK)
+            continue; /* a kind with more than a row function */
+        check(&c, "alignment");
+        n++;
+    }
+    CHECK(n >= 8, "%zu kinds", n);
+}
+
 /* The check must be able to fail: an error of a thousandth in one gradient is seen. */
 static void planted_fault_is_caught(void **state)
 {
@@ -182,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_exact_gradients),
         cmocka_unit_test(every_shape_has_exact_gradients),
+        cmocka_unit_test(alignment_has_exact_gradients),
         cmocka_unit_test(planted_fault_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/align.h - the alignment layer: attention between the tokens of a pair that is known whole.
+ *
+ * Given lp(j, i) = log p(target token j | source token i), whose last column stands for no source
+ * token at all, the layer looks twice. With the prior
+ *     log pi(j, i) = log(1 - pi0) + log softmax_i r(j, i),   log pi(j, null) = log pi0
+ * the score of a link is its log-odds against no link,
+ *     s(j, i) = lp(j, i) + log pi(j, i) - lp(j, null) - log pi(j, null),   s(j, null) = 0,
+ * and the kind of attention makes weights of it: rectified kinds keep what speaks for a link.
+ * First look: r = near[distance from the diagonal]. Its weights become votes,
+ *     v(j, i) = w(j, i) / (1 + sum_i w(j, i)),
+ * bounded for every kind. Second look: the votes around (j, i) are added,
+ *     r'(j, i) = r(j, i) + sum around[y][x] v(j + y, i + x) over y != 0,
+ * so that links of neighbours draw each other near, but no token votes for itself. The loss of
+ * token j is -log sum_i exp(lp(j, i) + log pi'(j, i)): how well the source explains it. */
+#ifndef RELA_NN_ALIGN_H
+#define RELA_NN_ALIGN_H
+
+#include "nn/attn/kind.h"
+#include "tensor/plan.h"
+
+enum {
+    RELA_ALIGN_FAR = 24, /* distances from the diagonal beyond it count as this */
+    RELA_ALIGN_NEAR = 2 * RELA_ALIGN_FAR + 1,
+    RELA_ALIGN_REACH = 3, /* neighbours that the second look sees on each side */
+    RELA_ALIGN_AROUND = 2 * RELA_ALIGN_REACH + 1
+};
+
+typedef struct rela_align_layer {
+    const rela_kern *k;
+    const rela_attn_kind *kind;
+    const rela_attn_setup *setup;
+    const real *null;   /* (1): log-odds of pi0 */
+    const real *near;   /* (RELA_ALIGN_NEAR) */
+    const real *around; /* (RELA_ALIGN_AROUND, RELA_ALIGN_AROUND); the middle row is not used */
+} rela_align_layer;
+
+/* Gradients of the parameters, added to. */
+typedef struct rela_align_grad {
+    real *null, *near, *around;
+} rela_align_grad;
+
+/* One look at a pair; all (rows, cols). */
+typedef struct rela_align_look {
+    real *pi;      /* softmax of r; no column for null, so cols - 1 per row */
+    real *scores;  /* s */
+    real *weights; /* what the kind makes of s */
+} rela_align_look;
+
+/* For pairs of up to max_len tokens a side. */
+typedef struct rela_align_scratch {
+    rela_align_look look[2]; /* of the last pair; weights of look[1] are the result */
+    real *lp;                /* to be filled before; its gradient after a backward pass */
+    real *votes;             /* (rows, cols) */
+    real *r, *dr, *dw;
+    real *row; /* 4 * max_len, for kinds; then one row */
+} rela_align_scratch;
+
+void rela_align_scratch_plan(rela_align_scratch *s, rela_plan *p, size_t max_len);
+
+/* s->lp (rows, cols) as above, cols >= 2. Returns the sum of the losses, row j times scale[j]
+ * (NULL: 1); loss (rows) receives each, unscaled, if it is not NULL. With g the gradient of lp
+ * replaces it. */
+double rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
+                      const rela_align_grad *g, real *loss, const real *scale, size_t rows,
+                      size_t cols);
+
+#endif
