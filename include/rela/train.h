@@ -25,7 +25,7 @@ extern "C" {
 /* Numbers below zero and NULL texts mean: as the preset says. */
 typedef struct rela_train_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
-    const char *preset; /* "paper", "base", "tiny", "demo"; NULL: base */
+    const char *preset; /* "paper", "base", "tiny", "demo", "align"; NULL: base */
 
     /* files */
     const char *train_src, *train_tgt;

@@ -44,7 +44,7 @@ def train(train_src: str | os.PathLike[str], train_tgt: str | os.PathLike[str],
 
     Gives the path of the model. ``settings`` are the members of rela_train_options in
     ``rela/train.h``: valid_src, valid_tgt, attention, width, heads, updates, batch_tokens, lr ...;
-    None means as the preset ("paper", "base", "tiny", "demo") says. The callback is told of every
+    None means as the preset ("paper", "base", "tiny", "demo", "align") says. The callback is told of every
     update; it may answer "save", or "stop", which ends the run so that it can be resumed: then
     Error with status "CANCEL" is raised. An exception of the callback, or Control-C, stops the
     run in the same way and is raised here.

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3 };
+enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3, BLEU_TEXT = 32 };
 
 typedef struct trainer {
     rela_train_options o;
@@ -393,6 +393,15 @@ static double unsigned_nan(double x)
     return isnan(x) ? (double)NAN : x;
 }
 
+/* For a line of the log; nothing where it was not measured. */
+static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score)
+{
+    out[0] = '\0';
+    if (score->bleu >= 0)
+        rela_format_text(out, BLEU_TEXT, ", BLEU %.2f", score->bleu);
+    return out;
+}
+
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err)
 {
@@ -401,6 +410,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     const double perplexity = unsigned_nan(score->perplexity);
     rela_buffer text = RELA_BUFFER_INIT;
     rela_valid_zeros z = { { 0 }, 0 };
+    char bleu[BLEU_TEXT];
     rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
     if (st == RELA_OK)
         st = rela_buffer_printf(&text, err,
@@ -416,9 +426,9 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
         st = save_to(t, text.data, s, false, err);
     rela_buffer_free(&text);
     say(t,
-        "validation at update %llu: loss %.4f, perplexity %.3f, BLEU %.2f, cross attention %.0f %% "
-        "zeros, %.0f %% null%s",
-        (unsigned long long)s->update, loss, perplexity, score->bleu,
+        "validation at update %llu: loss %.4f, perplexity %.3f%s, cross attention %.0f %% zeros, "
+        "%.0f %% null%s",
+        (unsigned long long)s->update, loss, perplexity, bleu_text(bleu, score),
         100 * z.sparsity[RELA_ATTN_CROSS], 100 * z.null_cross, is_best ? ", best so far" : "");
     (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
                                       .update = s->update,
@@ -479,6 +489,7 @@ static rela_status finish(trainer *t, rela_error *err)
     size_t n = 0;
     rela_buffer path = RELA_BUFFER_INIT;
     rela_loop_score score;
+    char bleu[BLEU_TEXT];
     rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
     const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
     if (st == RELA_OK)
@@ -492,8 +503,8 @@ static rela_status finish(trainer *t, rela_error *err)
     if (st == RELA_OK && t->valid && t->translator)
         st = rela_valid_bleu(&score.bleu, t->translator, err);
     if (st == RELA_OK && t->valid)
-        say(t, "mean of %zu checkpoints: perplexity %.3f, BLEU %.2f", n - first, score.perplexity,
-            score.bleu);
+        say(t, "mean of %zu checkpoints: perplexity %.3f%s", n - first, score.perplexity,
+            bleu_text(bleu, &score));
     if (st == RELA_OK)
         st = rela_train_figures(&t->run, err);
     if (st == RELA_OK)

@@ -20,9 +20,9 @@ typedef struct overlap {
 } overlap;
 
 static void look_near(const pass *p);
-static void vote(const pass *p);
 static void look_around(const pass *p);
 static void weigh(const pass *p, const rela_align_look *look);
+static void weigh_back(const pass *p, const rela_align_look *look, size_t j, real *d);
 static double finish_rows(const pass *p, real *loss, const real *scale);
 static void prior_back(const pass *p, const rela_align_look *look, size_t j, const real *ds);
 static void around_back(const pass *p);
@@ -38,11 +38,10 @@ void rela_align_scratch_plan(rela_align_scratch *s, rela_plan *p, size_t max_len
         s->look[i].weights = rela_plan_reals(p, n);
     }
     s->lp = rela_plan_reals(p, n);
-    s->votes = rela_plan_reals(p, n);
     s->r = rela_plan_reals(p, n);
     s->dr = rela_plan_reals(p, n);
     s->dw = rela_plan_reals(p, n);
-    s->row = rela_plan_reals(p, 5 * max_len);
+    s->row = rela_plan_reals(p, 6 * max_len);
 }
 
 double rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
@@ -61,16 +60,15 @@ double rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
                      .log_none = (real)none };
     look_near(&p);
     weigh(&p, &s->look[0]);
-    vote(&p);
     look_around(&p);
     weigh(&p, &s->look[1]);
-    const double sum = finish_rows(&p, loss, scale);
+    const double losses = finish_rows(&p, loss, scale);
     if (g) {
         around_back(&p);
         first_back(&p);
         near_back(&p);
     }
-    return sum;
+    return losses;
 }
 
 /* Signed distance of (j, i) from the diagonal in tokens of the longer side, as a number of near. */
@@ -98,25 +96,9 @@ static void look_near(const pass *p)
             p->s->r[j * p->words + i] = p->a->near[distance(p, j, i)];
 }
 
-static real mass(const pass *p, size_t j)
-{
-    const real *w = p->s->look[0].weights + j * p->cols;
-    real sum = 1;
-    for (size_t i = 0; i < p->cols; i++)
-        sum += w[i];
-    return sum;
-}
-
-static void vote(const pass *p)
-{
-    memcpy(p->s->votes, p->s->look[0].weights, p->rows * p->cols * sizeof *p->s->votes);
-    for (size_t j = 0; j < p->rows; j++)
-        p->a->k->scale(p->s->votes + j * p->cols, 1 / mass(p, j), p->cols);
-}
-
 static void look_around(const pass *p)
 {
-    const real *w = p->s->votes;
+    const real *w = p->s->look[0].weights;
     for (size_t j = 0; j < p->rows; j++)
         for (size_t y = 0; y < RELA_ALIGN_AROUND; y++) {
             if (y == RELA_ALIGN_REACH || j + y < RELA_ALIGN_REACH ||
@@ -131,22 +113,42 @@ static void look_around(const pass *p)
         }
 }
 
+static real sum(const real *x, size_t n)
+{
+    double all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += (double)x[i];
+    return (real)all;
+}
+
+/* By how much more probable each is than null; q receives the probabilities. */
+static void excess(const pass *p, real *better, real *q, const real *s)
+{
+    p->a->k->softmax(q, s, p->cols);
+    for (size_t i = 0; i < p->cols; i++)
+        better[i] = q[i] - q[p->words];
+}
+
 /* From r and lp to pi, scores and weights. */
 static void weigh(const pass *p, const rela_align_look *look)
 {
     const rela_kern *k = p->a->k;
-    real *log_pi = p->s->row + 4 * p->cols;
+    const rela_attn_kind *kind = p->a->kind;
+    real *one = p->s->row + 4 * p->cols, *two = one + p->cols;
     const rela_attn_row row = { .k = k, .setup = p->a->setup, .scratch = p->s->row };
     for (size_t j = 0; j < p->rows; j++) {
         const real *lp = p->s->lp + j * p->cols, *r = p->s->r + j * p->words;
         real *s = look->scores + j * p->cols;
-        const real none = lp[p->words] + p->log_none;
+        const real rest = p->log_some - lp[p->words] - p->log_none;
         k->softmax(look->pi + j * p->words, r, p->words);
-        k->log_softmax(log_pi, r, p->words);
+        k->log_softmax(one, r, p->words);
         for (size_t i = 0; i < p->words; i++)
-            s[i] = lp[i] + log_pi[i] + p->log_some - none;
+            s[i] = lp[i] + one[i] + rest;
         s[p->words] = 0;
-        p->a->kind->weigh(&row, look->weights + j * p->cols, s, p->cols);
+        const bool sums = kind->flags & ATTN_SUM_ONE;
+        if (!sums)
+            excess(p, two, one, s);
+        kind->weigh(&row, look->weights + j * p->cols, sums ? s : two, p->cols);
     }
 }
 
@@ -155,7 +157,7 @@ static double finish_rows(const pass *p, real *loss, const real *scale)
 {
     const rela_align_look *look = &p->s->look[1];
     real *q = p->s->row;
-    double sum = 0;
+    double losses = 0;
     for (size_t j = 0; j < p->rows; j++) {
         const real *s = look->scores + j * p->cols;
         real *lp = p->s->lp + j * p->cols;
@@ -166,7 +168,7 @@ static double finish_rows(const pass *p, real *loss, const real *scale)
             -((double)total.base + log(total.sum) + (double)lp[p->words] + (double)p->log_none);
         if (loss)
             loss[j] = (real)row;
-        sum += weight * row;
+        losses += weight * row;
         if (!p->g)
             continue;
         p->a->k->softmax(q, s, p->cols);
@@ -174,7 +176,7 @@ static double finish_rows(const pass *p, real *loss, const real *scale)
         memcpy(lp, q, p->cols * sizeof *lp);
         prior_back(p, look, j, q);
     }
-    return sum;
+    return losses;
 }
 
 /* Through the prior of row j: d (cols) is the gradient of lp + log pi, null at its end. dr is
@@ -184,19 +186,17 @@ static void prior_back(const pass *p, const rela_align_look *look, size_t j, con
     const real *pi = look->pi + j * p->words;
     real *dr = p->s->dr + j * p->words;
     const double pi0 = exp((double)p->log_none);
-    double all = 0;
+    const real all = sum(d, p->words);
     for (size_t i = 0; i < p->words; i++)
-        all += (double)d[i];
-    for (size_t i = 0; i < p->words; i++)
-        dr[i] = d[i] - pi[i] * (real)all;
-    *p->g->null += (real)((double)d[p->words] * (1 - pi0) - pi0 * all);
+        dr[i] = d[i] - pi[i] * all;
+    *p->g->null += (real)((double)d[p->words] * (1 - pi0) - pi0 * (double)all);
 }
 
-/* From dr of the second look to the votes of the first one, and to around. */
+/* From dr of the second look to the weights of the first one, and to around. */
 static void around_back(const pass *p)
 {
     const rela_kern *k = p->a->k;
-    const real *w = p->s->votes;
+    const real *w = p->s->look[0].weights;
     memset(p->s->dw, 0, p->rows * p->cols * sizeof *p->s->dw);
     for (size_t j = 0; j < p->rows; j++)
         for (size_t y = 0; y < RELA_ALIGN_AROUND; y++) {
@@ -214,31 +214,34 @@ static void around_back(const pass *p)
         }
 }
 
-/* From votes of row j to weights, in place. */
-static void vote_back(const pass *p, size_t j, real *d)
+/* From the weights of row j to its scores, in place. The score of null is constant. */
+static void weigh_back(const pass *p, const rela_align_look *look, size_t j, real *d)
 {
-    const real along = p->a->k->dot(d, p->s->votes + j * p->cols, p->cols);
-    const real part = 1 / mass(p, j);
-    for (size_t i = 0; i < p->cols; i++)
-        d[i] = (d[i] - along) * part;
+    const rela_kern *k = p->a->k;
+    const rela_attn_kind *kind = p->a->kind;
+    const rela_attn_row row = { .k = k, .setup = p->a->setup, .scratch = p->s->row };
+    const real *w = look->weights + j * p->cols, *s = look->scores + j * p->cols;
+    if (kind->flags & ATTN_SUM_ONE) {
+        kind->weigh_back(&row, d, d, w, s, p->cols);
+    } else {
+        real *q = p->s->row + 4 * p->cols, *better = q + p->cols;
+        excess(p, better, q, s);
+        kind->weigh_back(&row, d, d, w, better, p->cols);
+        d[p->words] = -sum(d, p->words);
+        k->softmax_back(d, d, q, p->cols);
+    }
+    d[p->words] = -sum(d, p->words);
 }
 
-/* Through the votes, weights and scores of the first look, row by row: near and lp. r is the same
+/* Through the weights and scores of the first look, row by row: near and lp. r is the same
  * in both looks but for what was added, so near is told of both before dr is written anew. */
 static void first_back(const pass *p)
 {
     const rela_align_look *look = &p->s->look[0];
-    const rela_attn_row row = { .k = p->a->k, .setup = p->a->setup, .scratch = p->s->row };
     near_back(p);
     for (size_t j = 0; j < p->rows; j++) {
         real *ds = p->s->dw + j * p->cols, *lp = p->s->lp + j * p->cols;
-        vote_back(p, j, ds);
-        p->a->kind->weigh_back(&row, ds, ds, look->weights + j * p->cols,
-                               look->scores + j * p->cols, p->cols);
-        double all = 0;
-        for (size_t i = 0; i < p->words; i++)
-            all += (double)ds[i];
-        ds[p->words] = (real)-all; /* scores are differences from null, whose own is constant */
+        weigh_back(p, look, j, ds);
         p->a->k->axpy(lp, 1, ds, p->cols);
         prior_back(p, look, j, ds);
     }

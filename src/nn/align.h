@@ -4,13 +4,14 @@
  * Given lp(j, i) = log p(target token j | source token i), whose last column stands for no source
  * token at all, the layer looks twice. With the prior
  *     log pi(j, i) = log(1 - pi0) + log softmax_i r(j, i),   log pi(j, null) = log pi0
- * the score of a link is its log-odds against no link,
+ * the odds of a link against no link and its share are
  *     s(j, i) = lp(j, i) + log pi(j, i) - lp(j, null) - log pi(j, null),   s(j, null) = 0,
- * and the kind of attention makes weights of it: rectified kinds keep what speaks for a link.
- * First look: r = near[distance from the diagonal]. Its weights become votes,
- *     v(j, i) = w(j, i) / (1 + sum_i w(j, i)),
- * bounded for every kind. Second look: the votes around (j, i) are added,
- *     r'(j, i) = r(j, i) + sum around[y][x] v(j + y, i + x) over y != 0,
+ *     q(j, i) = softmax_i s(j, i),
+ * and the kind of attention makes weights w of it: kinds that sum to one of s, rectified kinds of
+ * q(j, i) - q(j, null), so that they keep exactly what explains a token better than nothing does.
+ * First look: r = near[distance from the diagonal]. Second look: the weights of the first one
+ * around (j, i) are added,
+ *     r'(j, i) = r(j, i) + sum around[y][x] w(j + y, i + x) over y != 0,
  * so that links of neighbours draw each other near, but no token votes for itself. The loss of
  * token j is -log sum_i exp(lp(j, i) + log pi'(j, i)): how well the source explains it. */
 #ifndef RELA_NN_ALIGN_H
@@ -44,7 +45,7 @@ typedef struct rela_align_grad {
 typedef struct rela_align_look {
     real *pi;      /* softmax of r; no column for null, so cols - 1 per row */
     real *scores;  /* s */
-    real *weights; /* what the kind makes of s */
+    real *weights; /* what the kind makes of it */
 } rela_align_look;
 
 /* For pairs of up to max_len tokens a side. */
@@ -53,7 +54,7 @@ typedef struct rela_align_scratch {
     real *lp;                /* to be filled before; its gradient after a backward pass */
     real *votes;             /* (rows, cols) */
     real *r, *dr, *dw;
-    real *row; /* 4 * max_len, for kinds; then one row */
+    real *row; /* 4 * max_len, for kinds; then two rows */
 } rela_align_scratch;
 
 void rela_align_scratch_plan(rela_align_scratch *s, rela_plan *p, size_t max_len);

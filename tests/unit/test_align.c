@@ -73,27 +73,20 @@ static void oracle_weights(double w[ROWS][COLS], double s[ROWS][COLS], bool rect
         for (int i = 0; i < COLS; i++)
             sum += exp(s[j][i]);
         for (int i = 0; i < COLS; i++)
-            w[j][i] = rectified ? fmax(s[j][i], 0) : exp(s[j][i]) / sum;
+            w[j][i] = rectified ? fmax(exp(s[j][i]) - 1, 0) / sum : exp(s[j][i]) / sum;
     }
 }
 
 static double oracle(double w[ROWS][COLS], const layer *l, bool rectified)
 {
-    double r[ROWS][WORDS], s[ROWS][COLS], votes[ROWS][COLS], loss = 0;
+    double r[ROWS][WORDS], s[ROWS][COLS], first[ROWS][COLS], loss = 0;
     for (int j = 0; j < ROWS; j++)
         for (int i = 0; i < WORDS; i++) { /* 5 rows and 4 words: distances in fifths of a row */
             const double far = ((i + 0.5) / WORDS - (j + 0.5) / ROWS) * ROWS;
             r[j][i] = (double)l->near[RELA_ALIGN_FAR + (int)far];
         }
     oracle_scores(s, l, r);
-    oracle_weights(votes, s, rectified);
-    for (int j = 0; j < ROWS; j++) {
-        double sum = 1;
-        for (int i = 0; i < COLS; i++)
-            sum += votes[j][i];
-        for (int i = 0; i < COLS; i++)
-            votes[j][i] /= sum;
-    }
+    oracle_weights(first, s, rectified);
     for (int j = 0; j < ROWS; j++)
         for (int i = 0; i < WORDS; i++)
             for (int y = -RELA_ALIGN_REACH; y <= RELA_ALIGN_REACH; y++)
@@ -102,7 +95,7 @@ static double oracle(double w[ROWS][COLS], const layer *l, bool rectified)
                         r[j][i] +=
                             (double)
                                 l->around[(y + RELA_ALIGN_REACH) * SIDE + x + RELA_ALIGN_REACH] *
-                            votes[j + y][i + x];
+                            first[j + y][i + x];
     oracle_scores(s, l, r);
     oracle_weights(w, s, rectified);
     for (int j = 0; j < ROWS; j++) {
@@ -145,7 +138,7 @@ static void what_nothing_explains_attends_to_nothing(void **state)
     rela_mem_free(l.block);
 }
 
-static void no_token_votes_for_itself(void **state)
+static void no_token_first_for_itself(void **state)
 {
     (void)state;
     layer l;
@@ -268,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layer_follows_its_formulas),
         cmocka_unit_test(what_nothing_explains_attends_to_nothing),
-        cmocka_unit_test(no_token_votes_for_itself),
+        cmocka_unit_test(no_token_first_for_itself),
         cmocka_unit_test(a_pair_is_linked_alike_alone_and_in_company),
         cmocka_unit_test(configuration_survives_and_is_held_to_its_bounds),
         cmocka_unit_test(it_cannot_be_laid_out_for_decoding),

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A model for alignment (train --preset align) on the built-in corpus, whose links are known: how well it
+# links, that it can be stopped and resumed, and that nothing but align takes it.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+
+"$RELA" corpus --quiet --size 3000 --valid 100 --test 300 --out toy >/dev/null
+# train SOURCE TARGET OUT UPDATES OPTION...
+train() {
+    from=$1 to=$2 out=$3 updates=$4
+    shift 4
+    "$RELA" train --quiet --preset align --tokenise --lowercase --merges 500 --batch-tokens 1024 --updates "$updates" \
+        --valid-every 80 --save-every 80 --threads 1 --train-src toy/train.$from --train-tgt toy/train.$to \
+        --valid-src toy/valid.$from --valid-tgt toy/valid.$to --out "$out" "$@"
+}
+train src tgt there 160
+train tgt src back 160
+aer() {
+    "$RELA" aer toy/test.align -i links --samples 0
+}
+
+# One direction, then both; chance, or the mean of the heads of a translation model, is far above.
+"$RELA" align there/model.rela --src toy/test.src --tgt toy/test.tgt >links
+aer | awk '{ exit !($2 < 20) }' || fail "one direction: $(aer)"
+"$RELA" align there/model.rela --reverse back/model.rela --src toy/test.src --tgt toy/test.tgt >links
+aer | awk '{ exit !($2 < 14) }' || fail "both directions: $(aer)"
+"$RELA" align there/model.rela --reverse back/model.rela --src toy/test.src --tgt toy/test.tgt --threads 3 | cmp - links ||
+    fail "threads change the links"
+"$RELA" align there/model.rela --src toy/test.src --tgt toy/test.tgt --soft |
+    awk '{ for (i = 1; i <= NF; i++) { split($i, a, ":"); if (a[2] < 0 || a[2] > 1) exit 1 } }' || fail "odd weights"
+"$RELA" align there/model.rela --src toy/test.src --tgt toy/test.tgt --show 1 | grep -q 'attends to nothing' || fail "no picture"
+"$RELA" info there/model.rela | grep -q 'task *align' || fail "no task: $("$RELA" info there/model.rela)"
+
+# Every kind of weights that a row function can make.
+for kind in softmax sparsemax entmax15; do
+    train src tgt kind-$kind 160 --attention $kind
+    "$RELA" align kind-$kind/model.rela --src toy/test.src --tgt toy/test.tgt >links
+    aer | awk '{ exit !($2 < 20) }' || fail "$kind: $(aer)"
+done
+
+# Stopped half way and resumed: the same bytes.
+train src tgt halves 80 --schedule constant
+train src tgt halves 160 --schedule constant
+train src tgt whole 160 --schedule constant
+cmp halves/checkpoints/000160.rela whole/checkpoints/000160.rela || fail "resuming changes the model"
+
+# Nothing else takes it, and it takes no part of a translation model.
+echo 'a line' >text
+only="a model for alignment can be used by 'rela align' alone"
+refuses 2 "$only" translate there/model.rela
+refuses 2 "$only" score there/model.rela --src text --tgt text
+refuses 2 "$only" filter there/model.rela --src text --tgt text --dry-run
+refuses 2 "$only" analyse there/model.rela --src text --tgt text --out analysis
+refuses 2 "$only" convert there/model.rela --to ctranslate2 -o ct2
+refuses 2 "$only" convert there/model.rela --to int8 -o small.rela
+text='--train-src text --train-tgt text --quiet'
+refuses 2 'a model for alignment has one layer and one head' train --preset align $text --heads 2 --out bad
+refuses 2 'a model for alignment ties target and output' train --preset align $text --tie all --out bad
+refuses 2 'attention leaky-g cannot be used in a model for alignment' train --preset align $text --attention leaky-g --out bad
+refuses 2 'no label smoothing' train --preset align $text --label-smoothing 0.1 --out bad
+refuses 2 'no BLEU' train --preset align $text --valid-src text --valid-tgt text --valid-beam 4 --out bad
+finish
