@@ -19,7 +19,7 @@ typedef struct align_options {
 } align_options;
 
 #define AT(member) offsetof(align_options, member)
-#define METHODS    "intersect|union|grow-diag|grow-diag-final|grow-diag-final-and"
+#define METHODS    "intersect|union|grow-diag|grow-diag-final|grow-diag-final-and|mean"
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
@@ -142,8 +142,9 @@ static rela_status check(const aligner *a, rela_error *err)
 
 static void set_options(rela_align_options *to, const aligner *a)
 {
-    static const char *const NAMES[] = { "intersect", "union", "grow-diag", "grow-diag-final",
-                                         "grow-diag-final-and" };
+    static const char *const NAMES[] = { "intersect",           "union",
+                                         "grow-diag",           "grow-diag-final",
+                                         "grow-diag-final-and", "mean" };
     const align_options *o = a->o;
     rela_align_options_init(to, sizeof *to);
     to->src = o->src;
@@ -158,7 +159,7 @@ static void set_options(rela_align_options *to, const aligner *a)
     to->reverse_head = (int32_t)o->reverse_head - 1;
     to->reverse_shift = o->reverse_shift;
     while (strcmp(NAMES[to->symmetrise], o->symmetrise) != 0)
-        to->symmetrise = (to->symmetrise + 1) % 5;
+        to->symmetrise = (to->symmetrise + 1) % (RELA_ALIGN_MEAN + 1);
     to->best_on = o->best_on;
     to->gold_base = (int32_t)o->gold_base;
     to->gold_reverse = o->gold_reverse;

@@ -17,6 +17,10 @@ extern "C" {
 
 /* ---- word links ---- */
 
+/* A further way to symmetrise, which needs weights: links whose weight, the mean of both
+ * directions, reaches the threshold (0: 0.4). Rows with more weight than 1 are brought to it. */
+enum { RELA_ALIGN_MEAN = 5 };
+
 typedef struct rela_align_options {
     size_t struct_size;        /* set by _init; lets the struct grow at its end */
     const char *src, *tgt;     /* files; "-" is standard input, once */
@@ -26,7 +30,7 @@ typedef struct rela_align_options {
     int32_t soft;              /* not 0: links are written i-j:weight, all that have weight */
     const rela_model *reverse; /* a model of the other direction; NULL: none */
     int32_t reverse_layer, reverse_head, reverse_shift;
-    int32_t symmetrise;   /* with reverse: rela_symmetrise of metric.h */
+    int32_t symmetrise;   /* with reverse: rela_symmetrise of metric.h, or RELA_ALIGN_MEAN */
     const char *best_on;  /* gold links of the first lines: layer, head and shift of the lowest
                            * alignment error on them are used; NULL: as given above */
     int32_t gold_base;    /* number of the first word in best_on: 0 or 1 */

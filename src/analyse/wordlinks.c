@@ -68,6 +68,35 @@ rela_status rela_word_weights_links(rela_links *out, const rela_word_weights *m,
     return st;
 }
 
+static void bound_rows(rela_word_weights *m)
+{
+    const size_t ld = m->n_src + 1;
+    for (size_t t = 0; t < m->n_tgt; t++) {
+        double sum = 0;
+        for (size_t s = 0; s < ld; s++)
+            sum += (double)m->w[t * ld + s];
+        for (size_t s = 0; s < ld && sum > 1; s++)
+            m->w[t * ld + s] = (real)((double)m->w[t * ld + s] / sum);
+    }
+}
+
+rela_status rela_word_weights_both(rela_links *out, rela_word_weights *forward,
+                                   rela_word_weights *reverse, double threshold, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    out->n = 0;
+    bound_rows(forward);
+    bound_rows(reverse);
+    for (size_t s = 0; s < forward->n_src; s++)
+        for (size_t t = 0; t < forward->n_tgt && st == RELA_OK; t++) {
+            const double there = (double)forward->w[t * (forward->n_src + 1) + s];
+            const double back = (double)reverse->w[s * (reverse->n_src + 1) + t];
+            if ((there + back) / 2 >= threshold)
+                st = push(out, s, t, err);
+        }
+    return st;
+}
+
 void rela_heads_mean(real *out, const rela_heads *h)
 {
     const size_t n = h->n_q * h->n_k;

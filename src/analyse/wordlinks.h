@@ -31,6 +31,12 @@ rela_status rela_word_weights_add(rela_word_weights *sum, const rela_word_weight
 rela_status rela_word_weights_links(rela_links *out, const rela_word_weights *m, double threshold,
                                     bool transposed, rela_error *err);
 
+/* The same for two directions at once: links whose mean weight is at least threshold > 0. reverse
+ * was made with source and target swapped. Rows of more weight than 1 are brought to it, in place.
+ */
+rela_status rela_word_weights_both(rela_links *out, rela_word_weights *forward,
+                                   rela_word_weights *reverse, double threshold, rela_error *err);
+
 /* out (n_q, n_k) = mean over the heads. */
 void rela_heads_mean(real *out, const rela_heads *h);
 

@@ -8,6 +8,8 @@
 
 enum { LONG_SHOWN = 20 };
 
+static const double MEAN_THRESHOLD = 0.4;
+
 /* States of the pairs of a block, for the thread that finishes it. */
 typedef struct block {
     rela_watched_state state[RELA_ALIGN_ROWS];
@@ -85,7 +87,7 @@ static rela_status check(const rela_align_job *j, rela_error *err)
     }
     if (!(o->threshold >= 0 && o->threshold <= 1))
         return rela_fail(err, RELA_ARG, "threshold %g; expected 0..1", o->threshold);
-    if (o->symmetrise < RELA_INTERSECT || o->symmetrise > RELA_GROW_DIAG_FINAL_AND)
+    if (o->symmetrise < RELA_INTERSECT || o->symmetrise > RELA_ALIGN_MEAN)
         return rela_fail(err, RELA_ARG, "unknown way to symmetrise: %d", (int)o->symmetrise);
     if (o->soft && o->reverse)
         return rela_fail(err, RELA_ARG, "soft links have one direction: no reverse model");
@@ -233,6 +235,11 @@ static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_a
     if (j->o.soft)
         return format_soft(out, &l->sums[0][i], j, err);
     rela_status st = RELA_OK;
+    if (j->n_directions == 2 && j->o.symmetrise == RELA_ALIGN_MEAN) {
+        st = rela_word_weights_both(&l->joined, &l->sums[0][i], &l->sums[1][i],
+                                    j->o.threshold > 0 ? j->o.threshold : MEAN_THRESHOLD, err);
+        return st == RELA_OK ? rela_links_format(out, &l->joined, &PHARAOH, err) : st;
+    }
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++)
         st = rela_word_weights_links(&l->links[d], &l->sums[d][i], j->o.threshold, d == 1, err);
     const rela_links *result = &l->links[0];

@@ -84,6 +84,21 @@ static void the_heaviest_word_is_linked_unless_it_is_the_end(void **state)
     rela_word_weights_free(&m);
 }
 
+static void both_directions_are_weighed_together(void **state)
+{
+    (void)state;
+    /* Two target words by one source word, and back; the last column is the end. */
+    real there[] = { (real)0.5, (real)0.5, 3, 1 }, back[] = { (real)0.5, 0, (real)0.25 };
+    rela_word_weights forward = { there, 2, 1, 4 }, reverse = { back, 1, 2, 3 };
+    rela_error err = { RELA_OK, "" };
+    rela_links links = { NULL, 0, 0 };
+    CHECK_OK(rela_word_weights_both(&links, &forward, &reverse, 0.5, &err), err);
+    CHECK(links.n == 1 && links.items[0].tgt == 0, "%zu links", links.n); /* 0.5 and 0.375 */
+    CHECK_OK(rela_word_weights_both(&links, &forward, &reverse, 0.37, &err), err);
+    CHECK(links.n == 2 && links.items[1].tgt == 1, "%zu links", links.n);
+    rela_links_free(&links);
+}
+
 static void heads_are_scored_and_the_best_is_found(void **state)
 {
     (void)state;
@@ -154,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_summed_and_averaged),
         cmocka_unit_test(the_heaviest_word_is_linked_unless_it_is_the_end),
+        cmocka_unit_test(both_directions_are_weighed_together),
         cmocka_unit_test(heads_are_scored_and_the_best_is_found),
         cmocka_unit_test(means_are_over_heads_and_layers),
     };
