@@ -187,7 +187,8 @@ static void man_rows(rela_composer *t, const rela_option *o)
     }
 }
 
-/* Escapes what roff would take as a request; LF LF starts a paragraph. */
+/* Escapes what roff would take as a request; LF LF starts a paragraph. A list of choices may be
+ * broken after each of its bars. */
 static void man_text(rela_composer *t, const char *words)
 {
     bool start = true;
@@ -201,7 +202,8 @@ static void man_text(rela_composer *t, const char *words)
         if (*words == '\\')
             rela_compose(t, "\\e");
         else
-            rela_compose(t, "%s%c", *words == '-' ? "\\" : "", *words);
+            rela_compose(t, "%s%c%s", *words == '-' ? "\\" : "", *words,
+                         *words == '|' ? "\\:" : "");
         start = *words == '\n';
     }
     if (!start)

@@ -3,13 +3,11 @@
  * model around it: what it links, what it does not depend on, what refuses it. */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "check.h"
-#include "model/checkpoint.h"
-#include "model/frozen.h"
+#include "model/frozen_file.h"
 #include "nn/align.h"
+#include "scratch.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { ROWS = 5, COLS = 5, WORDS = COLS - 1, SIDE = RELA_ALIGN_AROUND, LEN = 8 };
 
@@ -162,7 +160,7 @@ static rela_config small_config(void)
     rela_config c;
     CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
     c.task = RELA_TASK_ALIGN;
-    c.d = 16;
+    c.d = 32;
     c.heads = c.enc_layers = c.dec_layers = 1;
     c.tie = RELA_TIE_OUT;
     c.vocab_src = c.vocab_tgt = VOCAB;
@@ -256,6 +254,36 @@ static void it_cannot_be_laid_out_for_decoding(void **state)
     rela_net_deinit(&net);
 }
 
+/* The plain file is one model as any other; a packed one could only have been forged. */
+static void only_plain_files_are_taken(void **state)
+{
+    (void)state;
+    static const rela_matrices FORMS[] = { RELA_MATRICES_PLAIN, RELA_MATRICES_BYTES,
+                                           RELA_MATRICES_PANELS };
+    rela_error err = { RELA_OK, "" };
+    rela_net net;
+    const rela_config c = small_config();
+    CHECK_OK(rela_net_init(&net, &c, &err), err);
+    rela_params_init(net.weights, &net.layout.params, 3);
+    for (int i = 0; i < 3; i++) {
+        const rela_checkpoint_options o = { .n_threads = 1, .matrices = FORMS[i] };
+        rela_frozen f;
+        rela_net back;
+        rela_extras extras;
+        const char *path = scratch("model.rela");
+        CHECK_OK(rela_net_save(path, &net, NULL, &o, &err), err);
+        const rela_status st = rela_frozen_load(&f, &back, &extras, path, false, &o, &err);
+        CHECK(st == (i == 0 ? RELA_OK : RELA_FORMAT), "form %d: %d: %s", i, st, err.message);
+        if (i == 0)
+            assert_memory_equal(back.weights, net.weights,
+                                net.layout.params.total * sizeof *net.weights);
+        rela_frozen_deinit(&f);
+        rela_net_deinit(&back);
+        rela_extras_deinit(&extras);
+    }
+    rela_net_deinit(&net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_pair_is_linked_alike_alone_and_in_company),
         cmocka_unit_test(configuration_survives_and_is_held_to_its_bounds),
         cmocka_unit_test(it_cannot_be_laid_out_for_decoding),
+        cmocka_unit_test(only_plain_files_are_taken),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
