@@ -96,7 +96,7 @@ rela_status rela_config_translates(const rela_config *c, rela_error *err)
 {
     if (c->task == RELA_TASK_TRANSLATE)
         return RELA_OK;
-    return rela_fail(err, RELA_ARG, "a model for alignment can be used by 'rela align' alone");
+    return rela_fail(err, RELA_ARG, "a model for alignment links words, and does nothing else");
 }
 
 const char *rela_attn_type_name(rela_attn_type t)

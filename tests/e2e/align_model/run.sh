@@ -49,7 +49,7 @@ cmp halves/checkpoints/000160.rela whole/checkpoints/000160.rela || fail "resumi
 
 # Nothing else takes it, and it takes no part of a translation model.
 echo 'a line' >text
-only="a model for alignment can be used by 'rela align' alone"
+only="a model for alignment links words, and does nothing else"
 refuses 2 "$only" translate there/model.rela
 refuses 2 "$only" score there/model.rela --src text --tgt text
 refuses 2 "$only" filter there/model.rela --src text --tgt text --dry-run
