@@ -34,18 +34,16 @@ aer | awk '{ exit !($2 < 14) }' || fail "mean of both directions: $(aer)"
 "$RELA" align there/model.rela --src toy/test.src --tgt toy/test.tgt --show 1 | grep -q 'attends to nothing' || fail "no picture"
 "$RELA" info there/model.rela | grep -q 'task *align' || fail "no task: $("$RELA" info there/model.rela)"
 
-# Every kind of weights that a row function can make.
-for kind in softmax sparsemax entmax15; do
-    train src tgt kind-$kind 160 --attention $kind
-    "$RELA" align kind-$kind/model.rela --src toy/test.src --tgt toy/test.tgt >links
-    aer | awk '{ exit !($2 < 20) }' || fail "$kind: $(aer)"
-done
+# Weights that sum to one instead of rectified ones.
+train src tgt softmax 160 --attention softmax
+"$RELA" align softmax/model.rela --src toy/test.src --tgt toy/test.tgt >links
+aer | awk '{ exit !($2 < 20) }' || fail "softmax: $(aer)"
 
 # Stopped half way and resumed: the same bytes.
-train src tgt halves 80 --schedule constant
-train src tgt halves 160 --schedule constant
-train src tgt whole 160 --schedule constant
-cmp halves/checkpoints/000160.rela whole/checkpoints/000160.rela || fail "resuming changes the model"
+train src tgt halves 20 --schedule constant
+train src tgt halves 40 --schedule constant
+train src tgt whole 40 --schedule constant
+cmp halves/checkpoints/000040.rela whole/checkpoints/000040.rela || fail "resuming changes the model"
 
 # Nothing else takes it, and it takes no part of a translation model.
 echo 'a line' >text
