@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# align, filter and analyse with failing allocations and file calls: an exit code and a message, and
+# align, shortlist, filter and analyse with failing allocations and file calls: an exit code and a message, and
 # no part of an output under its name. Calls are picked in growing steps; each run takes its time.
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
@@ -41,6 +41,7 @@ sweep() {
     done
 }
 sweep 4 links align $model --src two --tgt two --best-on gold -q --threads 1 -o links
+sweep 4 list shortlist -q -t 1 $model --src two --tgt two -o list
 sweep 4 a filter $model --src some --tgt some --out-src a --out-tgt b --keep 0.5 --keep-copies -q --duplicates keep --threads 1
 sweep 15 out/report.html analyse $model --src two --tgt two --gold gold --dump out.npz --out out -q --threads 1
 [ "$(find . -name '*tmp*' | wc -l)" -eq 0 ] || fail "a temporary file is left"
