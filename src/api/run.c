@@ -37,6 +37,9 @@ rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err)
         st = sweep(r, "", err);
     if (st == RELA_OK)
         st = sweep(r, "checkpoints/", err);
+    if (st == RELA_OK && (st = rela_run_path(&path, r, "figures", err)) == RELA_OK &&
+        rela_dir_exists(path.data))
+        st = sweep(r, "figures/", err);
     rela_buffer_free(&path);
     if (st != RELA_OK)
         rela_run_close(r);
@@ -123,7 +126,7 @@ rela_status rela_run_prune(const rela_run *r, size_t keep, rela_error *err)
     return st;
 }
 
-/* A process that was killed while saving leaves its temporary file; under the lock nobody else can
+/* A process that was killed while writing leaves its temporary file; under the lock nobody else can
  * be writing one. */
 static rela_status sweep(const rela_run *r, const char *below, rela_error *err)
 {
@@ -139,7 +142,7 @@ static rela_status sweep_name(void *ctx, const char *name, rela_error *err)
 {
     const rela_buffer *dir = ctx;
     rela_buffer path = RELA_BUFFER_INIT;
-    if (!strstr(name, ".rela.tmp-"))
+    if (!rela_file_temporary(name))
         return RELA_OK;
     rela_status st = rela_buffer_printf(&path, err, "%s%s", dir->data, name);
     if (st == RELA_OK)

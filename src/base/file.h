@@ -80,6 +80,8 @@ void rela_writer_abort(rela_writer *w); /* drops what was written; NULL is fine 
 /* Removes the temporary files of all open writers. For a signal handler that ends the process: it
  * only makes calls that are allowed there. */
 void rela_file_abort_all(void);
+/* Is it the name of such a file? One that was killed leaves it. */
+bool rela_file_temporary(const char *name);
 
 /* All at once: open, write, commit. */
 rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err);

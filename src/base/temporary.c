@@ -67,6 +67,20 @@ void rela_file_abort_all(void)
             (void)rela_sys_unlink(live[i]);
 }
 
+bool rela_file_temporary(const char *name)
+{
+    static const char DIGITS[] = "0123456789";
+    const char *tail = strstr(name, ".tmp-");
+    for (; tail; tail = strstr(tail + 1, ".tmp-")) {
+        const char *pid = tail + strlen(".tmp-");
+        const size_t n = strspn(pid, DIGITS);
+        if (n > 0 && pid[n] == '-' && pid[n + 1] != '\0' &&
+            pid[n + 1 + strspn(pid + n + 1, DIGITS)] == '\0')
+            return true;
+    }
+    return false;
+}
+
 /* The name of the target and a tail; a long name is cut to make room. */
 static rela_status make_name(rela_buffer *name, const char *target, unsigned number,
                              rela_error *err)

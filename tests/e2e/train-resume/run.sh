@@ -26,14 +26,22 @@ while [ "$try" -lt "$kills" ]; do
     if [ $((try % 2)) -eq 0 ]; then kill -KILL $pid || true; else kill -TERM $pid || true; fi
     wait $pid || true
 done 2>/dev/null
+mkdir -p pieces/figures # killed while it wrote other files than checkpoints
+for name in config.yml train.jsonl figures/loss.svg checkpoints/000007.rela; do
+    : >"pieces/$name.tmp-123-0"
+done
+: >pieces/mine.tmp-notes
 "$RELA" "$@" --updates 120 --out pieces
+[ -e pieces/mine.tmp-notes ] || { echo "a file of the user was removed"; exit 1; }
+rm pieces/mine.tmp-notes
 cmp whole/checkpoints/000120.rela pieces/checkpoints/000120.rela
 cmp whole/model.rela pieces/model.rela
 # The records must be the same too, but for the speed; none twice, none missing.
 cut -d, -f1-6 whole/train.jsonl >whole.records
 cut -d, -f1-6 pieces/train.jsonl >pieces.records
 cmp whole.records pieces.records
-[ -z "$(find pieces -name '*.tmp-*')" ]
+left=$(find pieces -name '*.tmp-*')
+[ -z "$left" ] || { echo "left over: $left"; exit 1; }
 # A second trainer on the same run is refused, other settings and other text too.
 "$RELA" "$@" --out pieces --updates 100000 &
 pid=$!
