@@ -51,7 +51,7 @@ static const number_row NUMBERS[] = {
     { AT(attn_top),              false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
     { AT(attn_window),           false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
     { AT(attn_stride),           false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
-    { AT(updates),               false,  300000, 100000, 8000,   600,    5000,    1,    1e12 },
+    { AT(updates),               false,  300000, 100000, 8000,   600,    3000,    1,    1e12 },
     { AT(epochs),                false,  0,      0,      0,      0,      0,       0,    1e9 },
     { AT(batch_tokens),          false,  25000,  25000,  8192,   4096,   4096,    1,    1e9 },
     { AT(lr),                    true,   1,      1,      5e-3,   3e-3,   5e-3,    0,    1e6 },
