@@ -9,10 +9,12 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { SEEN_START = 1024, OVERLAP_WORDS = 4 };
+enum { SEEN_START = 1024, OVERLAP_WORDS = 4, SKETCH_BITS = 4096 };
 
 static size_t count_words(rela_span s);
 static double overlap(rela_span src, rela_span tgt, size_t n_tgt);
+static size_t sketch_bit(rela_span word);
+static bool has_word(rela_span text, rela_span word);
 static bool wrong_script(const rela_pair_rules *r, rela_span text, int side);
 
 rela_filter_reason rela_pair_rules_check(const rela_pair_rules *r, rela_span src, rela_span tgt)
@@ -60,20 +62,38 @@ static size_t count_words(rela_span s)
     return n;
 }
 
-/* Lines are short: looking for each word is cheaper than a table. */
+/* A sketch of the words of the source tells of most target words that they are not there; only the
+ * others are looked for. */
 static double overlap(rela_span src, rela_span tgt, size_t n_tgt)
 {
-    const char *at = tgt.text;
+    uint64_t sketch[SKETCH_BITS / 64] = { 0 };
+    const char *at = src.text;
     size_t shared = 0;
+    for (rela_span word; rela_next_word(&word, &at, src.text + src.len);) {
+        const size_t bit = sketch_bit(word);
+        sketch[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    at = tgt.text;
     for (rela_span word; rela_next_word(&word, &at, tgt.text + tgt.len);) {
-        const char *in = src.text;
-        for (rela_span other; rela_next_word(&other, &in, src.text + src.len);)
-            if (other.len == word.len && memcmp(other.text, word.text, word.len) == 0) {
-                shared++;
-                break;
-            }
+        const size_t bit = sketch_bit(word);
+        if (sketch[bit / 64] >> bit % 64 & 1)
+            shared += has_word(src, word);
     }
     return (double)shared / (double)n_tgt;
+}
+
+static size_t sketch_bit(rela_span word)
+{
+    return XXH3_64bits(word.text, word.len) % SKETCH_BITS;
+}
+
+static bool has_word(rela_span text, rela_span word)
+{
+    const char *at = text.text;
+    for (rela_span other; rela_next_word(&other, &at, text.text + text.len);)
+        if (other.len == word.len && memcmp(other.text, word.text, word.len) == 0)
+            return true;
+    return false;
 }
 
 static bool wrong_script(const rela_pair_rules *r, rela_span text, int side)

@@ -81,8 +81,14 @@ static int script_of(uint32_t code)
 
 void rela_scripts_count(rela_script_counts *c, const char *text, size_t len)
 {
+    uint64_t latin = 0; /* letters of one byte: by far the most */
     for (size_t at = 0; at < len;) {
-        uint32_t code = 0;
+        uint32_t code = (unsigned char)text[at];
+        if (code < 0x80) {
+            latin += (code | 0x20) - 'a' < 26;
+            at++;
+            continue;
+        }
         const size_t n = rela_utf8_next(&code, text + at, len - at);
         const int script = n ? script_of(code) : -1;
         at += n ? n : 1;
@@ -91,6 +97,8 @@ void rela_scripts_count(rela_script_counts *c, const char *text, size_t len)
         c->letters[script]++;
         c->all++;
     }
+    c->letters[LATIN] += latin;
+    c->all += latin;
 }
 
 uint32_t rela_scripts_of(const rela_script_counts *c, double least)
