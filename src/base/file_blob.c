@@ -15,7 +15,7 @@ struct rela_blob {
     int fd;
     char *name;
     uint64_t size;
-    const void *map; /* NULL: not mapped */
+    void *map; /* NULL: not mapped */
 };
 
 static rela_status blob_start(rela_blob *b, const char *path, rela_error *err);

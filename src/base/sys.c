@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -102,18 +101,18 @@ ssize_t rela_sys_pread(int fd, void *bytes, size_t len, uint64_t at)
     return (ssize_t)done;
 }
 
-const void *rela_sys_map(int fd, size_t len)
+void *rela_sys_map(int fd, size_t len)
 {
     if (faulty(ENOMEM))
         return NULL;
-    const void *p = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+    void *p = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
-void rela_sys_unmap(const void *p, size_t len)
+void rela_sys_unmap(void *p, size_t len)
 {
     if (p)
-        (void)munmap((void *)(uintptr_t)p, len);
+        (void)munmap(p, len);
 }
 
 int rela_sys_stat(int fd, struct stat *out)

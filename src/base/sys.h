@@ -19,8 +19,8 @@ int rela_sys_pwrite(int fd, const void *bytes, size_t len, uint64_t at); /* all 
 ssize_t rela_sys_pread(int fd, void *bytes, size_t len, uint64_t at);    /* until len or the end */
 int rela_sys_stat(int fd, struct stat *out);
 /* The first len bytes, to be read only; NULL on failure. */
-const void *rela_sys_map(int fd, size_t len);
-void rela_sys_unmap(const void *p, size_t len); /* NULL is fine */
+void *rela_sys_map(int fd, size_t len);
+void rela_sys_unmap(void *p, size_t len); /* NULL is fine */
 int rela_sys_sync(int fd);
 int rela_sys_rename(const char *from, const char *to);
 int rela_sys_unlink(const char *path); /* never made to fail: it is what cleans up */
