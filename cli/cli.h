@@ -42,6 +42,16 @@ extern const rela_option RELA_CLI_COMMON[];
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total);
 
+/* For calls that tell how far they are: a bar that starts with the first word of it. */
+typedef struct rela_cli_bar {
+    rela_cli *cli;
+    const char *label, *unit;
+    /* private */
+    rela_progress bar;
+    bool started;
+} rela_cli_bar;
+int rela_cli_tell(void *bar, uint64_t done, uint64_t total);
+
 /* Reads keys from a YAML file: a map of scalars and lists of scalars. */
 rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);
 

@@ -61,13 +61,6 @@ const rela_command rela_commands_analyse[] = {
     { .name = NULL },
 };
 
-typedef struct screen {
-    rela_cli *cli;
-    rela_progress bar;
-    bool started;
-} screen;
-
-static int tell(void *ctx, uint64_t done, uint64_t total);
 static void name_of(char *out, const char *path);
 static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buffer *json,
                          rela_error *err);
@@ -91,7 +84,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const rela_model *models[RELA_CLI_MODELS_MAX];
     const char *names[RELA_CLI_MODELS_MAX];
     rela_cli_models m = { .runtime = NULL };
-    screen s = { .cli = cli };
+    rela_cli_bar bar = { .cli = cli, .label = "analysing", .unit = "pairs" };
     rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
     rela_status st = load(&m, cli, o, err);
     for (size_t i = 0; i < m.n && st == RELA_OK; i++) {
@@ -117,8 +110,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         a.layer = (int32_t)o->layer - 1;
         a.skip_end = o->skip_end;
         a.names = names;
-        a.progress = tell;
-        a.progress_ctx = &s;
+        a.progress = rela_cli_tell;
+        a.progress_ctx = &bar;
         st = rela_analyse(&table, &json, models, m.n, &a, err);
     }
     if (st == RELA_OK)
@@ -133,21 +126,6 @@ static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buf
                          rela_error *err)
 {
     return rela_cli_print(cli->common.json ? json : table, err);
-}
-
-static int tell(void *ctx, uint64_t done, uint64_t total)
-{
-    screen *s = ctx;
-    if (!s->started) {
-        rela_cli_progress(s->cli, &s->bar, "analysing", "pairs", total);
-        rela_progress_start(&s->bar, 0);
-        s->started = true;
-    }
-    if (done < total)
-        rela_progress_update(&s->bar, done, NULL);
-    else if (s->bar.drawn)
-        rela_progress_finish(&s->bar, done, NULL);
-    return 0;
 }
 
 /* "runs/rela-g/model.rela" is rela-g, "big.rela" is big. */

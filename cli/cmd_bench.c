@@ -55,21 +55,14 @@ const rela_command rela_commands_bench[] = {
     { .name = NULL },
 };
 
-typedef struct screen {
-    rela_cli *cli;
-    rela_progress bar;
-    bool started;
-} screen;
-
 static rela_status take_part(int32_t *parts, const rela_list *operands, rela_error *err);
 static rela_status take_lengths(uint32_t *out, const rela_list *texts, rela_error *err);
-static int tell(void *ctx, uint64_t done, uint64_t total);
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const bench_options *o = options;
     uint32_t lengths[LENGTHS_MAX];
-    screen s = { .cli = cli };
+    rela_cli_bar bar = { .cli = cli, .label = "measuring", .unit = "cases" };
     rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
     rela_bench_options b;
     rela_bench_options_init(&b, sizeof b);
@@ -88,8 +81,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     b.seconds = o->seconds;
     b.seed = (uint64_t)cli->common.seed;
     b.out = o->out;
-    b.progress = tell;
-    b.progress_ctx = &s;
+    b.progress = rela_cli_tell;
+    b.progress_ctx = &bar;
     st = rela_bench(&table, &json, &b, err);
     st = st ? st : rela_cli_print(cli->common.json ? &json : &table, err);
     rela_buffer_free(&table);
@@ -131,19 +124,4 @@ static rela_status take_lengths(uint32_t *out, const rela_list *texts, rela_erro
         out[i] = (uint32_t)x;
     }
     return RELA_OK;
-}
-
-static int tell(void *ctx, uint64_t done, uint64_t total)
-{
-    screen *s = ctx;
-    if (!s->started) {
-        rela_cli_progress(s->cli, &s->bar, "measuring", "cases", total);
-        rela_progress_start(&s->bar, 0);
-        s->started = true;
-    }
-    if (done < total)
-        rela_progress_update(&s->bar, done, NULL);
-    else if (s->bar.drawn)
-        rela_progress_finish(&s->bar, done, NULL);
-    return 0;
 }

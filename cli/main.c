@@ -109,6 +109,21 @@ void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const
                           .ctx = cli };
 }
 
+int rela_cli_tell(void *bar, uint64_t done, uint64_t total)
+{
+    rela_cli_bar *b = bar;
+    if (!b->started) {
+        rela_cli_progress(b->cli, &b->bar, b->label, b->unit, total);
+        rela_progress_start(&b->bar, 0);
+        b->started = true;
+    }
+    if (done < total)
+        rela_progress_update(&b->bar, done, NULL);
+    else if (b->bar.drawn)
+        rela_progress_finish(&b->bar, done, NULL);
+    return 0;
+}
+
 rela_status rela_cli_print(const rela_buffer *text, rela_error *err)
 {
     return rela_file_write("-", text->data ? text->data : "", text->len, err);

@@ -202,8 +202,7 @@ static rela_status plan_workers(rela_attention *a, rela_error *err)
     if (!a->block)
         return rela_fail(err, RELA_NOMEM, "cannot allocate %zu bytes for attention over %zu keys",
                          p.used, a->size.max_length);
-    const size_t past = (size_t)((uintptr_t)a->block % RELA_PLAN_ALIGN);
-    p = (rela_plan){ (char *)a->block + (RELA_PLAN_ALIGN - past) % RELA_PLAN_ALIGN, 0 };
+    p = rela_plan_in(a->block);
     for (size_t i = 0; i < n; i++)
         plan_worker(&a->workers[i], &p, a);
     return RELA_OK;

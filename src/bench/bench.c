@@ -173,8 +173,7 @@ rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err)
     *block = rela_mem_alloc(p->used + RELA_PLAN_ALIGN);
     if (!*block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes", p->used);
-    const size_t past = (size_t)((uintptr_t)*block % RELA_PLAN_ALIGN);
-    *p = (rela_plan){ (char *)*block + (RELA_PLAN_ALIGN - past) % RELA_PLAN_ALIGN, 0 };
+    *p = rela_plan_in(*block);
     return RELA_OK;
 }
 

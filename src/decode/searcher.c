@@ -201,9 +201,7 @@ static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela
         if (!s->block)
             return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of search state", bytes);
     }
-    const uintptr_t at = (uintptr_t)s->block;
-    p = (rela_plan){ (char *)s->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
-                     0 };
+    p = rela_plan_in(s->block);
     plan(s, &p, size);
     rela_status st = RELA_OK;
     for (size_t i = 0; i < s->n_nets && st == RELA_OK; i++)

@@ -66,7 +66,6 @@ static void plan(rela_decoder *d, rela_plan *p);
 static void product(const rela_decoder *d, real *c, size_t ldc, const real *a, size_t lda,
                     const rela_frozen_matrix *w, const real *bias, size_t rows);
 static void embed_source(rela_decoder *d, real *x, const rela_tokens *src);
-static void *aligned(void *block);
 static void finish(const place *p, const real *bias, size_t sublayer);
 static void start(rela_decoder *d, size_t rows, bool decoder);
 static void attn_end(const place *p, const rela_attn_at *at, const rela_frozen_matrix *out,
@@ -111,7 +110,7 @@ rela_status rela_decoder_reserve(rela_decoder *d, const rela_decoder_size *size,
         if (!d->block)
             return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
     }
-    p = (rela_plan){ aligned(d->block), 0 };
+    p = rela_plan_in(d->block);
     plan(d, &p);
     return RELA_OK;
 }
@@ -127,7 +126,8 @@ rela_status rela_decoder_reserve_slots(rela_decoder *d, size_t n_slots, rela_err
         block = rela_mem_alloc(bytes);
     if (!block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu positions of hypotheses", n_slots);
-    real *rows = aligned(block);
+    rela_plan p = rela_plan_in(block);
+    real *rows = rela_plan_reals(&p, n_slots * d->cache.ld);
     if (d->n_slots)
         memcpy(rows, d->cache.rows, d->n_slots * d->cache.ld * sizeof *rows);
     rela_mem_free(d->slots);
@@ -281,12 +281,6 @@ static void plan(rela_decoder *d, rela_plan *p)
     d->chosen_bytes = rela_plan_take(p, rela_bytes_size(whole, c->d), 1);
     d->chosen_scale = rela_plan_reals(p, whole);
     d->chosen_sums = rela_plan_take(p, whole, sizeof *d->chosen_sums);
-}
-
-static void *aligned(void *block)
-{
-    const uintptr_t at = (uintptr_t)block;
-    return (char *)block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN;
 }
 
 /* ---- what sublayers share ---- */

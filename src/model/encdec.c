@@ -164,9 +164,7 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
         rela_worker_destroy(w);
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of activations", bytes);
     }
-    const uintptr_t at = (uintptr_t)w->block;
-    rela_plan p = { (char *)w->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
-                    0 };
+    rela_plan p = rela_plan_in(w->block);
     plan_worker(w, &p);
     if (n->config.task == RELA_TASK_ALIGN)
         rela_aligner_start(&w->aligner, &n->config);

@@ -81,10 +81,7 @@ static rela_status freeze(rela_frozen *f, const rela_net *net, bool bytes, int n
         rela_frozen_deinit(f);
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of packed weights", p.plan.used);
     }
-    const uintptr_t at = (uintptr_t)f->block;
-    p.plan =
-        (rela_plan){ (char *)f->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
-                     0 };
+    p.plan = rela_plan_in(f->block);
     p.n_jobs = p.n_panels = 0;
     pack_all(&p, f);
     rela_par_rows(p.n_panels, rela_par_threads(n_threads), fill_panels, &p);

@@ -22,6 +22,7 @@ static rela_status map_panels(rela_frozen *f, places *to, real *weights, rela_ch
                               int n_threads, rela_error *err);
 static rela_status change_panels(rela_frozen *f, places *to, const rela_params *params, size_t from,
                                  size_t panel, rela_error *err);
+static real *take_panels(rela_plan *plan, const rela_param *p, size_t panel);
 static rela_status make_room(rela_frozen *f, places *to, const rela_params *params,
                              rela_error *err);
 static void plan_matrices(places *to, const rela_params *params, rela_plan *plan);
@@ -122,40 +123,42 @@ static rela_status map_panels(rela_frozen *f, places *to, real *weights, rela_ch
     const rela_params *params = rela_checkpoint_params(c);
     const size_t have = rela_checkpoint_panel(c), want = rela_kern_get()->panel;
     rela_status st = rela_checkpoint_map_panels(c, weights, to->reals, n_threads, err);
-    if (st == RELA_OK && have != want)
+    if (st != RELA_OK)
+        return st;
+    rela_plan plan = { NULL, 0 };
+    for (size_t i = 0; i < params->n; i++)
+        if (to->reals[i])
+            (void)take_panels(&plan, &params->items[i], want);
+    f->bytes = plan.used;
+    if (have != want)
         return change_panels(f, to, params, have, want, err);
-    for (size_t i = 0; st == RELA_OK && i < params->n; i++)
-        f->bytes += to->reals[i] ? rela_panel_rows(params->items[i].rows, want) *
-                                       params->items[i].cols * sizeof(real)
-                                 : 0;
-    if (st == RELA_OK)
-        f->file = c;
-    return st;
+    f->file = c;
+    return RELA_OK;
+}
+
+static real *take_panels(rela_plan *plan, const rela_param *p, size_t panel)
+{
+    return rela_plan_reals(plan, rela_panel_rows(p->rows, panel) * p->cols);
 }
 
 static rela_status change_panels(rela_frozen *f, places *to, const rela_params *params, size_t from,
                                  size_t panel, rela_error *err)
 {
-    for (size_t i = 0; i < params->n; i++)
-        f->bytes += to->reals[i] ? rela_panel_rows(params->items[i].rows, panel) *
-                                       params->items[i].cols * sizeof(real)
-                                 : 0;
     f->block = rela_mem_zalloc(f->bytes + RELA_PLAN_ALIGN);
     if (!f->block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", f->bytes);
-    const uintptr_t at = (uintptr_t)f->block;
-    real *next = (real *)(void *)((char *)f->block +
-                                  (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN);
+    rela_plan plan = rela_plan_in(f->block);
     for (size_t i = 0; i < params->n; i++) {
         const rela_param *p = &params->items[i];
         const real *old = to->reals[i];
         if (!old)
             continue;
+        real *fresh = take_panels(&plan, p, panel);
         for (size_t j = 0; j < p->rows; j++)
             for (size_t k = 0; k < p->cols; k++)
-                next[rela_panel_at(j, k, p->cols, panel)] = old[rela_panel_at(j, k, p->cols, from)];
-        to->reals[i] = next;
-        next += rela_panel_rows(p->rows, panel) * p->cols;
+                fresh[rela_panel_at(j, k, p->cols, panel)] =
+                    old[rela_panel_at(j, k, p->cols, from)];
+        to->reals[i] = fresh;
     }
     return RELA_OK;
 }
@@ -168,10 +171,7 @@ static rela_status make_room(rela_frozen *f, places *to, const rela_params *para
     f->block = rela_mem_alloc(f->bytes + RELA_PLAN_ALIGN);
     if (!f->block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", f->bytes);
-    const uintptr_t at = (uintptr_t)f->block;
-    plan =
-        (rela_plan){ (char *)f->block + (RELA_PLAN_ALIGN - at % RELA_PLAN_ALIGN) % RELA_PLAN_ALIGN,
-                     0 };
+    plan = rela_plan_in(f->block);
     plan_matrices(to, params, &plan);
     return RELA_OK;
 }

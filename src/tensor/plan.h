@@ -15,6 +15,9 @@ typedef struct rela_plan {
     size_t used; /* bytes so far */
 } rela_plan;
 
+/* A plan in a block of as many bytes as were measured and RELA_PLAN_ALIGN more. */
+rela_plan rela_plan_in(void *block);
+
 /* n elements of the given size; NULL while measuring. Sizes are the caller's own, already
  * bounded: overflow is a programming error. */
 void *rela_plan_take(rela_plan *p, size_t n, size_t size);
