@@ -55,6 +55,7 @@ static const rela_option OPTIONS[] = {
     { "dropout-attention", 0, RELA_OPTION_REAL, AT(dropout_attention), 0, 0.99, NULL, "P", "dropout of attention weights" },
     { "dropout-ffn", 0, RELA_OPTION_REAL, AT(dropout_ffn), 0, 0.99, NULL, "P", "dropout inside feed-forward layers" },
     { "ln-epsilon", 0, RELA_OPTION_REAL, AT(ln_epsilon), 1e-12, 0.1, NULL, "E", "epsilon of LayerNorm" },
+    { "attn-epsilon", 0, RELA_OPTION_REAL, AT(attn_epsilon), 1e-12, 0.1, NULL, "E", "epsilon of the norm of attention outputs" },
     { "attn-slope", 0, RELA_OPTION_REAL, AT(attn_slope), 0, 0.99, NULL, "X", "leaky-g: slope below zero" },
     { "attn-alpha", 0, RELA_OPTION_REAL, AT(attn_alpha), 1.01, 4, NULL, "X", "entmax: alpha" },
     { "attn-fuse", 0, RELA_OPTION_REAL, AT(attn_fuse), 0, 100, NULL, "X", "fusedmax: weight of the total variation" },

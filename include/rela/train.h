@@ -49,7 +49,7 @@ typedef struct rela_train_options {
     const char *tie;  /* "none", "output", "all" */
     bool norm_per_head;
     double dropout, dropout_embed, dropout_attention, dropout_ffn;
-    double ln_epsilon;
+    double ln_epsilon, attn_epsilon; /* of LayerNorm; of the norm of attention outputs */
     double attn_slope, attn_alpha, attn_fuse;
     int64_t attn_top, attn_window, attn_stride;
 

@@ -96,7 +96,7 @@ class TrainOptions(Structure):
         c_int64, "width ffn heads enc_layers dec_layers max_length") + _fields(
         c_char_p, "norm tie") + _fields(
         c_bool, "norm_per_head") + _fields(
-        c_double, "dropout dropout_embed dropout_attention dropout_ffn ln_epsilon attn_slope "
+        c_double, "dropout dropout_embed dropout_attention dropout_ffn ln_epsilon attn_epsilon attn_slope "
         "attn_alpha attn_fuse") + _fields(
         c_int64, "attn_top attn_window attn_stride updates epochs batch_tokens") + _fields(
         c_double, "lr lr_start lr_least") + _fields(

@@ -78,6 +78,24 @@ static inline size_t rela_panel_at(size_t j, size_t i, size_t k, size_t panel)
     return j / panel * panel * k + i * panel + j % panel;
 }
 
+/* Rows of weights, and of each the places that count. */
+typedef struct rela_few {
+    const real *w; /* (rows, ldw) */
+    size_t rows, ldw, ld;
+    const uint32_t *at, *count; /* (rows, ld): places; (rows): how many of them */
+} rela_few;
+
+/* Some keys and queries of attention whose weights are max(0, score): what flows back through the
+ * weights that are not zero. Rows are `wide` reals, a multiple of 16. */
+typedef struct rela_rectified {
+    const real *w;              /* (n, queries) */
+    size_t n, queries, wide;    /* queries: a multiple of the lanes, at most 64 */
+    real scale;                 /* of weights that dropout left */
+    const real *q, *dz;         /* (queries, wide) */
+    const real *keys, *values;  /* (n, wide) */
+    real *dq, *dkeys, *dvalues; /* the same, added to */
+} rela_rectified;
+
 typedef struct rela_kern {
     const char *name; /* "portable", "avx2", "avx512", "vnni", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
@@ -88,6 +106,8 @@ typedef struct rela_kern {
                size_t ldb, size_t m, size_t n, size_t k, bool add);
     /* y (n, rows) with leading dimension ldy = transpose of x (rows, n) with ldx. */
     void (*transpose)(real *y, size_t ldy, const real *x, size_t ldx, size_t rows, size_t n);
+    /* From number n to the end of its vector x becomes the value; nothing if n ends a vector. */
+    void (*cut)(real *x, size_t n, real value);
     real (*dot)(const real *x, const real *y, size_t n);
     real (*sum_squares)(const real *x, size_t n);
     void (*axpy)(real *y, real a, const real *x, size_t n);            /* y += a * x */
@@ -102,6 +122,8 @@ typedef struct rela_kern {
 
     /* y = dropout(y), elementwise over n reals in place; the same call is its own backward. */
     void (*dropout)(real *y, size_t n, const rela_drop *drop);
+    /* The same for y (n, queries), where query i has the positions from first + i * step on. */
+    void (*dropout_across)(real *y, size_t n, size_t queries, const rela_drop *drop, uint32_t step);
 
     /* r = x + dropout(a + b); y = gain * (r - mean) * rstd + offset. r may be a; x NULL: zero. */
     void (*residual_norm)(real *y, real *r, rela_norm_stats *stats, const real *x, const real *a,
@@ -140,6 +162,15 @@ typedef struct rela_kern {
     /* alpha-entmax for b = alpha - 1 > 0; the backward pass returns the derivative by alpha. */
     void (*entmax)(real *w, const real *s, real b, size_t n);
     real (*entmax_back)(real *ds, const real *dw, const real *w, real b, size_t n);
+
+    /* Sparse weights; n is a multiple of the lanes, wide one of 16. squeeze: the places of x (n)
+     * that are not zero, in order, with room for n and a vector more; returns how many.
+     * count_above: how many of x (n) are above 0. mix_few: z (rows, wide) += weights times values.
+     */
+    size_t (*squeeze)(uint32_t *at, const real *x, size_t n);
+    size_t (*count_above)(const real *x, size_t n);
+    void (*mix_few)(real *z, const rela_few *f, const real *values, size_t wide);
+    void (*rectified_back)(const rela_rectified *b);
 
     /* y = elu(x) + 1 and its gradient; y may be x, dx may be dy. */
     void (*elu1)(real *y, const real *x, size_t n);

@@ -19,6 +19,42 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
+/* The lanes as unsigned numbers of as many bits. */
+typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
+typedef __typeof__(__builtin_choose_expr(sizeof(real) == 4, (uint32_t)0, (uint64_t)0)) lane_bits
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+
+/* ---- lanes ---- */
+
+#ifndef LEVEL_LANES /* levels that have instructions for these define all of them */
+static inline real lane_sum(vec v)
+{
+    real part[LANES];
+    memcpy(part, &v, sizeof v);
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t i = 0; i < half; i++)
+            part[i] += part[i + half];
+    return part[0];
+}
+
+static inline real lane_max(vec v)
+{
+    real top = v[0];
+    for (size_t i = 1; i < LANES; i++)
+        top = v[i] > top ? v[i] : top;
+    return top;
+}
+
+/* Bit i is set if lane i is above x. */
+static inline uint32_t above(const real *z, real x)
+{
+    uint32_t lanes = 0;
+    for (size_t i = 0; i < LANES; i++)
+        lanes |= (uint32_t)(z[i] > x) << i;
+    return lanes;
+}
+#endif
+
 /* ---- scalar helpers, all without branches, so that loops over them become vector code ---- */
 
 static inline real rmax(real a, real b)
@@ -92,40 +128,48 @@ static inline real drop_factor(const rela_drop *d, uint32_t position)
 
 /* ---- small products ---- */
 
-/* A block of C rows by V vectors, kept in registers over the whole of k. */
-#define MM_BLOCK(rows_, vectors_)                                                                  \
-    static inline void mm_##rows_##x##vectors_(real *c, size_t ldc, const real *a, size_t a_row,   \
-                                               size_t a_col, const real *b, size_t ldb, size_t k,  \
-                                               bool add)                                           \
-    {                                                                                              \
-        enum { R = rows_, V = vectors_ };                                                          \
-        vec sum[R][V];                                                                             \
-        for (size_t i = 0; i < R; i++)                                                             \
-            for (size_t j = 0; j < V; j++)                                                         \
-                sum[i][j] = add ? *(const vec *)(c + i * ldc + j * LANES) : (vec){ 0 };            \
-        for (size_t p = 0; p < k; p++) {                                                           \
-            vec row[V];                                                                            \
-            for (size_t j = 0; j < V; j++)                                                         \
-                row[j] = *(const vec *)(b + p * ldb + j * LANES);                                  \
-            for (size_t i = 0; i < R; i++) {                                                       \
-                const real x = a[i * a_row + p * a_col];                                           \
-                for (size_t j = 0; j < V; j++)                                                     \
-                    sum[i][j] += x * row[j];                                                       \
-            }                                                                                      \
-        }                                                                                          \
-        for (size_t i = 0; i < R; i++)                                                             \
-            for (size_t j = 0; j < V; j++)                                                         \
-                *(vec *)(c + i * ldc + j * LANES) = sum[i][j];                                     \
-    }
+/* Constants once it is inlined: the loops below then unfold. */
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
 
-MM_BLOCK(6, 2)
-MM_BLOCK(4, 2)
-MM_BLOCK(2, 2)
-MM_BLOCK(1, 2)
-MM_BLOCK(6, 1)
-MM_BLOCK(4, 1)
-MM_BLOCK(2, 1)
-MM_BLOCK(1, 1)
+enum { ROWS_MOST = VECTOR_BYTES == 64 ? 12 : 6 }; /* by two vectors: sums that fit the registers */
+
+/* A block of R rows by V vectors, kept in registers over the whole of k. */
+INLINE void mm_block(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
+                     size_t ldb, size_t k, bool add, size_t R, size_t V)
+{
+    vec sum[ROWS_MOST][2];
+    UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
+        add ? *(const vec *)(c + i * ldc + j * LANES) : (vec){ 0 };
+    for (size_t p = 0; p < k; p++) {
+        vec row[2];
+        UNROLL for (size_t j = 0; j < V; j++) row[j] = *(const vec *)(b + p * ldb + j * LANES);
+        UNROLL for (size_t i = 0; i < R; i++)
+        {
+            const real x = a[i * a_row + p * a_col];
+            UNROLL for (size_t j = 0; j < V; j++) sum[i][j] += x * row[j];
+        }
+    }
+    UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) *
+        (vec *)(c + i * ldc + j * LANES) = sum[i][j];
+}
+
+/* V vectors of columns, all rows. */
+INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col,
+                       const real *b, size_t ldb, size_t m, size_t k, bool add, size_t V)
+{
+    size_t i = 0;
+    for (; i + ROWS_MOST <= m; i += ROWS_MOST)
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, ROWS_MOST, V);
+    for (; ROWS_MOST > 8 && i + 8 <= m; i += 8)
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 8, V);
+    for (; i + 4 <= m; i += 4)
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 4, V);
+    for (; i + 2 <= m; i += 2)
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 2, V);
+    for (; i < m; i++)
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 1, V);
+}
 
 /* The last columns, fewer than a vector: same order of sums as above, one element at a time. */
 static void mm_tail(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
@@ -149,28 +193,10 @@ static void mm(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, c
                size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
     size_t j = 0;
-    for (; j + 2 * LANES <= n; j += 2 * LANES) {
-        size_t i = 0;
-        for (; i + 6 <= m; i += 6)
-            mm_6x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-        for (; i + 4 <= m; i += 4)
-            mm_4x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-        for (; i + 2 <= m; i += 2)
-            mm_2x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-        for (; i < m; i++)
-            mm_1x2(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-    }
-    for (; j + LANES <= n; j += LANES) {
-        size_t i = 0;
-        for (; i + 6 <= m; i += 6)
-            mm_6x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-        for (; i + 4 <= m; i += 4)
-            mm_4x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-        for (; i + 2 <= m; i += 2)
-            mm_2x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-        for (; i < m; i++)
-            mm_1x1(c + i * ldc + j, ldc, a + i * a_row, a_row, a_col, b + j, ldb, k, add);
-    }
+    for (; j + 2 * LANES <= n; j += 2 * LANES)
+        mm_columns(c + j, ldc, a, a_row, a_col, b + j, ldb, m, k, add, 2);
+    for (; j + LANES <= n; j += LANES)
+        mm_columns(c + j, ldc, a, a_row, a_col, b + j, ldb, m, k, add, 1);
     if (j < n)
         mm_tail(c + j, ldc, a, a_row, a_col, b + j, ldb, m, n - j, k, add);
 }
@@ -190,6 +216,17 @@ static void transpose(real *restrict y, size_t ldy, const real *restrict x, size
 }
 
 /* ---- vectors ---- */
+
+static void cut(real *x, size_t n, real value)
+{
+    real y[LANES], *last = x + n / LANES * LANES;
+    const size_t rest = n % LANES;
+    if (rest == 0)
+        return;
+    memcpy(y, last, sizeof y);
+    SIMD for (size_t i = 0; i < LANES; i++) y[i] = i < rest ? y[i] : value;
+    memcpy(last, y, sizeof y); /* a whole vector, as it will be read */
+}
 
 static real dot(const real *x, const real *y, size_t n)
 {
@@ -462,18 +499,67 @@ static inline real row_max(const real *s, size_t n)
     return top;
 }
 
+/* a where the test holds, b elsewhere. */
+static inline vec either(vec_mask test, vec a, vec b)
+{
+    return (vec)(((vec_mask)a & test) | ((vec_mask)b & ~test));
+}
+
+/* exp(x) of all lanes for x <= 0, or NaN: exp_within in vectors. */
+static inline vec exp_lanes(vec x)
+{
+    if (sizeof(real) == sizeof(double)) {
+        for (size_t i = 0; i < LANES; i++)
+            x[i] = (real)exp((double)x[i]);
+        return x;
+    }
+    const vec least = (vec){ 0 } - 87, magic = (vec){ 0 } + 12582912;
+    x = either(x < least, least, x);
+    const vec shifted = x * (real)1.44269504 + magic, n = shifted - magic;
+    const vec r = x - n * (real)0.693359375 - n * (real)-2.12194440e-4;
+    vec p = r * (real)1.9875691500e-4 + (real)1.3981999507e-3;
+    p = p * r + (real)8.3334519073e-3;
+    p = p * r + (real)4.1665795894e-2;
+    p = p * r + (real)1.6666665459e-1;
+    p = p * r + (real)5.0000001201e-1;
+    p = p * r * r + r + 1;
+    return p * (vec)(((lane_bits)shifted - 0x4B400000u + 127u) << 23);
+}
+
+/* Vector i of a row of n, whose last one is filled up with numbers below every score. */
+static inline vec row_vector(const real *s, size_t i, size_t n)
+{
+    if (i + LANES <= n)
+        return *(const vec *)(s + i);
+    vec y = (vec){ 0 } - (real)3e38;
+    memcpy(&y, s + i, (n - i) * sizeof *s);
+    return y;
+}
+
 static void softmax(real *w, const real *s, size_t n)
 {
     if (n == 0)
         return;
-    const real top = row_max(s, n);
-    real sum = 0;
-    SIMD_SUM(sum)
-    for (size_t i = 0; i < n; i++) {
-        w[i] = fast_exp(s[i] - top);
-        sum += w[i];
+    const size_t whole = n / LANES * LANES;
+    vec high = row_vector(s, 0, n), sum = { 0 };
+    for (size_t i = LANES; i < n; i += LANES) {
+        const vec x = row_vector(s, i, n);
+        high = either(x > high, x, high);
     }
-    scale(w, 1 / sum, n);
+    const real top = lane_max(high);
+    for (size_t i = 0; i < whole; i += LANES) {
+        const vec y = exp_lanes(*(const vec *)(s + i) - top);
+        *(vec *)(w + i) = y;
+        sum += y;
+    }
+    vec last = { 0 };
+    if (whole < n)
+        sum += last = exp_lanes(row_vector(s, whole, n) - top);
+    const real factor = 1 / lane_sum(sum);
+    for (size_t i = 0; i < whole; i += LANES)
+        *(vec *)(w + i) *= factor;
+    last *= factor;
+    memcpy(w + whole, &last, (n - whole) * sizeof *w);
 }
 
 static void softmax_back(real *ds, const real *dw, const real *w, size_t n)
@@ -549,6 +635,8 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_rows.h"
 
+#include "kern/loops_sparse.h"
+
 #include "kern/loops_bytes.h"
 
 /* ---- the peak of the machine ---- */
@@ -579,6 +667,7 @@ const rela_kern LEVEL = {
     .lanes = LANES,
     .mm = mm,
     .transpose = transpose,
+    .cut = cut,
     .dot = dot,
     .sum_squares = sum_squares,
     .axpy = axpy,
@@ -588,6 +677,7 @@ const rela_kern LEVEL = {
     .bias_relu = bias_relu,
     .bias_relu_back = bias_relu_back,
     .dropout = dropout,
+    .dropout_across = dropout_across,
     .residual_norm = residual_norm,
     .residual_norm_back = residual_norm_back,
     .gated_norm = gated_norm,
@@ -607,6 +697,10 @@ const rela_kern LEVEL = {
     .entmax15_back = entmax15_back,
     .entmax = entmax,
     .entmax_back = entmax_back,
+    .squeeze = squeeze,
+    .count_above = count_above,
+    .mix_few = mix_few,
+    .rectified_back = rectified_back,
     .loss_row = loss_row,
     .log_softmax = log_softmax,
     .adam = adam,

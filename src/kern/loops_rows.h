@@ -8,33 +8,9 @@
 /* ---- products with packed weights ---- */
 
 enum {
-    PANEL = 2 * LANES,                       /* columns kept side by side */
-    ROWS_MOST = VECTOR_BYTES == 64 ? 12 : 6, /* rows whose sums fit the registers */
-    FETCH_FROM = 6 /* blocks: from here on there is time to fetch the next panel */
+    PANEL = 2 * LANES, /* columns kept side by side */
+    FETCH_FROM = 6     /* blocks: from here on there is time to fetch the next panel */
 };
-
-typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
-
-#ifndef LEVEL_LANES /* levels that have instructions for these define both */
-static inline real lane_sum(vec v)
-{
-    real part[LANES];
-    memcpy(part, &v, sizeof v);
-    for (size_t half = LANES / 2; half > 0; half /= 2)
-        for (size_t i = 0; i < half; i++)
-            part[i] += part[i + half];
-    return part[0];
-}
-
-/* Bit i is set if lane i is above x. */
-static inline uint32_t above(const real *z, real x)
-{
-    uint32_t lanes = 0;
-    for (size_t i = 0; i < LANES; i++)
-        lanes |= (uint32_t)(z[i] > x) << i;
-    return lanes;
-}
-#endif
 
 /* In tiles as long as a line of the cache: rows are often a power of two apart, and all of a panel
  * together would compete for the same few places there. */

@@ -6,7 +6,6 @@
 #define VECTOR_BYTES 64
 #define LEVEL        rela_kern_vnni
 #define LEVEL_NAME   "vnni"
-#define LEVEL_LANES
 
 #include <immintrin.h>
 #include <string.h>
@@ -59,14 +58,6 @@ static inline void byte_round(int8_t *q, const float *x, float inverse, size_t n
     }
 }
 
-static inline float lane_sum(__m512 v)
-{
-    return _mm512_reduce_add_ps(v);
-}
-
-static inline uint32_t above(const float *z, float x)
-{
-    return _mm512_cmp_ps_mask(_mm512_loadu_ps(z), _mm512_set1_ps(x), _CMP_GT_OQ);
-}
+#include "kern/x86/lanes_avx512.h"
 
 #include "kern/loops.h"

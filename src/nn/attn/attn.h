@@ -2,9 +2,9 @@
 /* src/nn/attn/attn.h - multi-head attention over packed sentences, for every kind.
  *
  * Rows of all sentences lie behind each other without padding. For one sentence and one head the
- * queries are taken in strips: scores of a strip against all keys, weights, mixed values. No more
- * than a strip of scores ever exists, so memory is linear in the length; the backward pass
- * computes the scores again. */
+ * queries are taken in strips: scores of a strip against all keys, or a block of them, weights,
+ * mixed values. No more than a strip of scores ever exists, so memory is linear in the length; the
+ * backward pass computes the scores again. */
 #ifndef RELA_NN_ATTN_ATTN_H
 #define RELA_NN_ATTN_ATTN_H
 
@@ -27,6 +27,13 @@ typedef struct rela_attn_tap {
     void *ctx;
 } rela_attn_tap;
 
+/* How to treat weights that are exactly zero: tests and measurements may force it. */
+typedef enum rela_attn_path {
+    RELA_ATTN_AUTO,  /* what is faster for the weights at hand */
+    RELA_ATTN_DENSE, /* like all others */
+    RELA_ATTN_SPARSE /* leave them out wherever the kind allows it */
+} rela_attn_path;
+
 typedef struct rela_attn {
     const rela_kern *k;
     const rela_attn_kind *kind;
@@ -34,8 +41,9 @@ typedef struct rela_attn {
     size_t heads, d_head;
     size_t ldz;  /* leading dimension of mixed values and their gradient; 0: heads * d_head */
     bool causal; /* query i sees the keys 0 .. i, as far as there are any */
-    const real *head_params;  /* (heads, n_head) */
-    rela_drop drop;           /* of the weights; first is unused */
+    const real *head_params; /* (heads, n_head) */
+    rela_drop drop;          /* of the weights; first is unused */
+    rela_attn_path path;
     const rela_attn_tap *tap; /* NULL: nobody looks */
     size_t layer;             /* for the tap */
     int type;
@@ -60,14 +68,18 @@ typedef struct rela_attn_grad {
 } rela_attn_grad;
 
 typedef struct rela_attn_scratch {
-    size_t ld;                                   /* reals of a row of scores */
-    real *keys_t, *values_t;                     /* (d_head, ld): one head, transposed */
-    real *queries;                               /* (strip, d_head), scaled or mapped */
-    real *keys;                                  /* (max_len, d_head): mapped keys */
-    real *dkeys;                                 /* the same: gradient of mapped keys */
+    size_t ld;                                   /* reals of a row of scores, at most */
+    size_t wide;                                 /* d_head rounded up to whole vectors */
+    real *keys_p, *values_p;                     /* one head, packed into panels along the keys */
+    real *keys, *values;                         /* (max_len, wide): one head; keys may be mapped */
+    real *dkeys, *dvalues;                       /* the same */
+    real *queries, *dqueries;                    /* (strip, wide), scaled or mapped */
+    real *mixed;                                 /* (strip, wide): mixed values or their gradient */
+    real *queries_p, *mixed_p;                   /* a strip packed into panels */
     real *scores, *weights, *dweights, *dropped; /* (strip, ld) */
-    real *row;                                   /* 7 rows, for row functions and patterns */
-    uint32_t *visible;                           /* ld */
+    uint32_t *list;    /* keys of each query of a strip whose weights are not zero */
+    real *row;         /* 7 rows, for row functions and patterns */
+    uint32_t *visible; /* ld */
 } rela_attn_scratch;
 
 /* Scratch for sentences of up to max_len keys, for the given kind. */

@@ -15,7 +15,7 @@ static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const r
     c->k->relu_back(ds, dw, w, n);
 }
 
-enum { FLAGS = ATTN_POINTWISE | ATTN_SPARSE | ATTN_NULLABLE };
+enum { FLAGS = ATTN_POINTWISE | ATTN_RECTIFIED | ATTN_SPARSE | ATTN_NULLABLE };
 
 const rela_attn_kind rela_attn_kinds_rela[] = {
     {

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/head.h - one head of one sentence, and the two ways to compute it.
+ *
+ * Strips: kinds that must see a whole row of scores. Tiles: kinds whose weights depend on one score
+ * only; keys are taken block by block, and where most weights are zero only the others are worked
+ * on. Both add every result up in the same order, so forward they agree to the last bit. */
+#ifndef RELA_NN_ATTN_HEAD_H
+#define RELA_NN_ATTN_HEAD_H
+
+#include "nn/attn/attn.h"
+
+enum {
+    RELA_ATTN_STRIP = 64,  /* queries that are worked on at once */
+    RELA_ATTN_BLOCK = 128, /* keys whose values stay in the nearest cache; whole panels */
+    RELA_ATTN_LIST = RELA_ATTN_BLOCK + 16 /* room for weights of a query that are not zero */
+};
+
+typedef struct rela_attn_head {
+    const rela_attn *a;
+    const rela_attn_scratch *s;
+    rela_attn_row row;
+    size_t sentence, number;
+    const real *q, *k, *v; /* first row of this sentence, columns of this head */
+    size_t ldq, ldk, ldv;
+    size_t n_q, n_k;
+    uint32_t first_row; /* of its first query in the update */
+} rela_attn_head;
+
+/* The same places of the gradients, and of the gradient dz of the result. */
+typedef struct rela_attn_head_grad {
+    const real *dz;
+    size_t ldz;
+    real *dq, *dk, *dv;
+} rela_attn_head_grad;
+
+/* out (n_q, d_head) with leading dimension ldz. There are keys. */
+void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz);
+void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g);
+void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz);
+void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g);
+
+/* Rows of a head side by side, (n, wide), with zeros behind its d_head numbers; and back. */
+void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n);
+void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n);
+/* Queries [first, first + m) into the scratch, scaled or mapped. */
+void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m);
+/* The gradient of such queries from the scratch: they were scaled or mapped, it goes the same way.
+ */
+void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, size_t m);
+/* The drop of query i. */
+rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i);
+
+/* Positions of dropout from one query to the next. */
+static inline uint32_t rela_attn_drop_step(const rela_attn *a)
+{
+    return (uint32_t)a->heads << 12;
+}
+
+static inline size_t rela_attn_round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Keys up to which some of the queries [first, first + m) see. */
+static inline size_t rela_attn_reach(const rela_attn_head *h, size_t first, size_t m)
+{
+    return h->a->causal && first + m < h->n_k ? first + m : h->n_k;
+}
+
+#endif

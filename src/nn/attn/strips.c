@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/strips.c - attention of any kind: strips of queries against all keys; see head.h.
+ *
+ * Keys, and for the way back values, are packed into panels, so that scores are products whose
+ * vectors run along the keys. Products along the keys go block by block, so that the values of a
+ * block are read once from far and then from near. */
+#include "nn/attn/head.h"
+
+#include <string.h>
+
+/* Queries [first, first + m), keys [0, n). */
+typedef struct strip {
+    size_t first, m, n;
+    size_t padded; /* n rounded up: reals from one row of scores to the next */
+} strip;
+
+static strip strip_at(const rela_attn_head *h, size_t first);
+static void take_keys(const rela_attn_head *h, bool back);
+static void pack_panels(const rela_attn_head *h, real *to, const real *rows, size_t ld);
+static void weigh_strip(const rela_attn_head *h, const strip *t);
+static void clear_behind(const rela_attn_head *h, const strip *t, real *row, size_t n);
+static void weigh_pattern(const rela_attn_head *h, const strip *t, size_t i);
+static void weigh_strip_back(const rela_attn_head *h, const strip *t);
+static void weigh_pattern_back(const rela_attn_head *h, const strip *t, size_t i);
+static void drop_strip(const rela_attn_head *h, const strip *t, real *x);
+static void along_keys(const rela_attn_head *h, const strip *t, real *to, size_t ld, const real *w,
+                       const real *rows);
+static size_t visible(const rela_attn_head *h, const strip *t, size_t i);
+static size_t row_length(const rela_attn_head *h, const strip *t, size_t n);
+
+void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    take_keys(h, false);
+    rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
+    for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
+        const strip t = strip_at(h, i);
+        rela_attn_take_queries(h, t.first, t.m);
+        weigh_strip(h, &t);
+        if (a->tap) {
+            const rela_attn_view v = { a->layer, a->type,    h->sentence, h->number, i,
+                                       t.m,      s->weights, t.n,         t.padded };
+            a->tap->see(a->tap->ctx, &v);
+        }
+        drop_strip(h, &t, s->weights);
+        along_keys(h, &t, out + i * ldz, ldz, s->weights, s->values);
+    }
+}
+
+/* Gradient of one strip: dV += W^T dO, dW = dO V^T, dS, dQ = dS K, dK += dS^T Q. */
+static void strip_back(const rela_attn_head *h, const strip *t, const rela_attn_head_grad *g)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    const bool drops = a->drop.threshold != 0;
+    const real *used = drops ? s->dropped : s->weights;
+    rela_attn_take_queries(h, t->first, t->m);
+    rela_attn_take_rows(h, s->mixed, g->dz + t->first * g->ldz, g->ldz, t->m);
+    weigh_strip(h, t);
+    if (drops) {
+        memcpy(s->dropped, s->weights, t->m * t->padded * sizeof *s->dropped);
+        drop_strip(h, t, s->dropped);
+    }
+    a->k->mm(s->dvalues, s->wide, used, 1, t->padded, s->mixed, s->wide, t->n, s->wide, t->m, true);
+    a->k->packed(s->dweights, t->padded, s->mixed, s->wide, s->values_p, NULL, t->m, t->padded,
+                 a->d_head, false);
+    drop_strip(h, t, s->dweights);
+    weigh_strip_back(h, t);
+    along_keys(h, t, s->dqueries, s->wide, s->dweights, s->keys);
+    a->k->mm(s->dkeys, s->wide, s->dweights, 1, t->padded, s->queries, s->wide, t->n, s->wide, t->m,
+             true);
+    rela_attn_put_dqueries(h, g->dq, t->first, t->m);
+}
+
+void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    take_keys(h, true);
+    rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
+    pack_panels(h, s->values_p, s->values, s->wide);
+    memset(s->dkeys, 0, h->n_k * s->wide * sizeof *s->dkeys);
+    memset(s->dvalues, 0, h->n_k * s->wide * sizeof *s->dvalues);
+    for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
+        const strip t = strip_at(h, i);
+        strip_back(h, &t, g);
+    }
+    for (size_t j = 0; a->kind->map && j < h->n_k; j++)
+        a->kind->map_back(a->k, s->dkeys + j * s->wide, s->dkeys + j * s->wide, h->k + j * h->ldk,
+                          a->d_head);
+    rela_attn_put_rows(h, g->dk, h->ldk, s->dkeys, h->n_k);
+    rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k);
+}
+
+/* Rows of scores are an odd number of vectors apart, or columns of a strip would all compete for
+ * the same few places of the cache. */
+static strip strip_at(const rela_attn_head *h, size_t first)
+{
+    const size_t rest = h->n_q - first, m = rest < RELA_ATTN_STRIP ? rest : RELA_ATTN_STRIP;
+    const size_t n = rela_attn_reach(h, first, m), lanes = h->a->k->lanes;
+    size_t padded = rela_attn_round_up(n, lanes);
+    if (padded > RELA_ATTN_BLOCK && padded / lanes % 2 == 0)
+        padded += lanes;
+    return (strip){ first, m, n, padded };
+}
+
+/* Keys of this head, mapped if the kind has a map, as panels, and as rows if there is a way back.
+ */
+static void take_keys(const rela_attn_head *h, bool back)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    if (!a->kind->map && !back) {
+        pack_panels(h, s->keys_p, h->k, h->ldk);
+        return;
+    }
+    rela_attn_take_rows(h, s->keys, h->k, h->ldk, h->n_k);
+    for (size_t j = 0; a->kind->map && j < h->n_k; j++)
+        a->kind->map(a->k, s->keys + j * s->wide, h->k + j * h->ldk, a->d_head);
+    pack_panels(h, s->keys_p, s->keys, s->wide);
+}
+
+/* With zeros as far as a strip may be padded. */
+static void pack_panels(const rela_attn_head *h, real *to, const real *rows, size_t ld)
+{
+    const rela_attn *a = h->a;
+    const size_t whole = rela_panel_rows(h->n_k, a->k->panel);
+    const size_t padded = rela_attn_round_up(h->n_k, a->k->lanes) + a->k->lanes;
+    const size_t most = rela_panel_rows(padded, a->k->panel);
+    a->k->pack(to, rows, ld, h->n_k, a->d_head);
+    memset(to + whole * a->d_head, 0, (most - whole) * a->d_head * sizeof *to);
+}
+
+/* to (m, d_head) = w (m, n) rows (n, wide), a block of keys at a time. */
+static void along_keys(const rela_attn_head *h, const strip *t, real *to, size_t ld, const real *w,
+                       const real *rows)
+{
+    const size_t wide = h->s->wide;
+    for (size_t j = 0; j < t->n; j += RELA_ATTN_BLOCK) {
+        const size_t n = t->n - j < RELA_ATTN_BLOCK ? t->n - j : RELA_ATTN_BLOCK;
+        h->a->k->mm(to, ld, w + j, t->padded, 1, rows + j * wide, wide, t->m, h->a->d_head, n,
+                    j > 0);
+    }
+}
+
+/* Scores and weights of a strip. Behind the visible keys of a row all weights are zero. */
+static void weigh_strip(const rela_attn_head *h, const strip *t)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    a->k->packed(s->scores, t->padded, s->queries, s->wide, s->keys_p, NULL, t->m, t->padded,
+                 a->d_head, false);
+    for (size_t i = 0; i < t->m; i++) {
+        real *score = s->scores + i * t->padded, *weight = s->weights + i * t->padded;
+        const size_t n = visible(h, t, i);
+        if (a->kind->pattern) {
+            weigh_pattern(h, t, i);
+        } else {
+            const size_t length = row_length(h, t, n);
+            if (length > n)
+                a->k->cut(score, n, a->kind->flags & ATTN_POINTWISE ? 0 : RELA_ATTN_PAD);
+            a->kind->weigh(&h->row, weight, score, length);
+        }
+        clear_behind(h, t, weight, n);
+    }
+}
+
+static void clear_behind(const rela_attn_head *h, const strip *t, real *row, size_t n)
+{
+    const size_t whole = rela_attn_round_up(n, h->a->k->lanes);
+    h->a->k->cut(row, n, 0);
+    if (whole < t->padded)
+        memset(row + whole, 0, (t->padded - whole) * sizeof *row);
+}
+
+/* Gathers the scores a pattern leaves, weighs them, and puts the weights back in place. */
+static void weigh_pattern(const rela_attn_head *h, const strip *t, size_t i)
+{
+    const rela_attn_scratch *s = h->s;
+    const size_t n = visible(h, t, i);
+    real *score = s->scores + i * t->padded, *weight = s->weights + i * t->padded;
+    real *few = s->row + 4 * s->ld, *few_weights = s->row + 5 * s->ld;
+    const size_t m = h->a->kind->pattern(h->a->setup, s->visible, t->first + i, n);
+    for (size_t j = 0; j < m; j++)
+        few[j] = score[s->visible[j]];
+    memset(weight, 0, n * sizeof *weight);
+    if (m)
+        h->a->kind->weigh(&h->row, few_weights, few, m);
+    for (size_t j = 0; j < m; j++)
+        weight[s->visible[j]] = few_weights[j];
+}
+
+/* dweights become gradients of the scores, in place; zero behind the visible keys. */
+static void weigh_strip_back(const rela_attn_head *h, const strip *t)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    for (size_t i = 0; i < t->m; i++) {
+        const size_t at = i * t->padded, n = visible(h, t, i);
+        if (a->kind->pattern)
+            weigh_pattern_back(h, t, i);
+        else
+            a->kind->weigh_back(&h->row, s->dweights + at, s->dweights + at, s->weights + at,
+                                s->scores + at, row_length(h, t, n));
+        clear_behind(h, t, s->dweights + at, n);
+    }
+}
+
+static void weigh_pattern_back(const rela_attn_head *h, const strip *t, size_t i)
+{
+    const rela_attn_scratch *s = h->s;
+    const size_t n = visible(h, t, i), at = i * t->padded;
+    real *few = s->row + 4 * s->ld, *few_weights = s->row + 5 * s->ld, *few_d = s->row + 6 * s->ld;
+    const size_t m = h->a->kind->pattern(h->a->setup, s->visible, t->first + i, n);
+    for (size_t j = 0; j < m; j++) {
+        few[j] = s->scores[at + s->visible[j]];
+        few_weights[j] = s->weights[at + s->visible[j]];
+        few_d[j] = s->dweights[at + s->visible[j]];
+    }
+    memset(s->dweights + at, 0, n * sizeof *s->dweights);
+    if (m)
+        h->a->kind->weigh_back(&h->row, few_d, few_d, few_weights, few, m);
+    for (size_t j = 0; j < m; j++)
+        s->dweights[at + s->visible[j]] = few_d[j];
+}
+
+static void drop_strip(const rela_attn_head *h, const strip *t, real *x)
+{
+    for (size_t i = 0; h->a->drop.threshold != 0 && i < t->m; i++) {
+        const rela_drop drop = rela_attn_drop_at(h, t->first + i);
+        h->a->k->dropout(x + i * t->padded, t->n, &drop);
+    }
+}
+
+/* How many keys row i of the strip may see. */
+static size_t visible(const rela_attn_head *h, const strip *t, size_t i)
+{
+    return h->a->causal && t->first + i < t->n ? t->first + i + 1 : t->n;
+}
+
+/* How long a row of n visible scores is made for the kind. */
+static size_t row_length(const rela_attn_head *h, const strip *t, size_t n)
+{
+    if (!(h->a->kind->flags & (ATTN_PADDED | ATTN_POINTWISE)))
+        return n;
+    const size_t padded = rela_attn_round_up(n, h->a->k->lanes);
+    return padded < t->padded ? padded : t->padded;
+}

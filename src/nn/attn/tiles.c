@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/attn/tiles.c - attention of kinds whose weights depend on one score only: strips of
+ * queries against blocks of keys; see head.h.
+ *
+ * A tile of scores stays in the nearest cache, whatever the length of the sentence. Where most of
+ * its weights are zero, only the others are worked on. Forward a tile has queries as rows, backward
+ * keys, so that all that flows to a key is added up in registers. */
+#include "nn/attn/head.h"
+
+#include <string.h>
+
+/* Shares of weights that are not zero, below which it is faster to pick them out (measured). */
+static const double FEW_FORWARD = 0.35, FEW_BACK = 0.45;
+
+/* Queries [first, first + m) against the keys [key, key + n). */
+typedef struct tile {
+    size_t first, m, key, n;
+    size_t rows, across; /* of the tile; across in whole vectors, with weights 0 behind the last */
+} tile;
+
+static tile tile_at(const rela_attn_head *h, size_t first, size_t key);
+static void tile_forward(const rela_attn_head *h, const tile *t);
+static void tile_back(const rela_attn_head *h, const tile *t);
+static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used);
+static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows,
+                       const real *panels);
+static bool few(const rela_attn_head *h, const tile *t, double share);
+static void drop_back(const rela_attn_head *h, const tile *t, real *x);
+static bool hides(const rela_attn_head *h, const tile *t);
+static void hide_keys(const rela_attn_head *h, const tile *t, real *x);
+static void hide_back(const rela_attn_head *h, const tile *t, real *x);
+
+void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
+{
+    const rela_attn_scratch *s = h->s;
+    h->a->k->pack(s->keys_p, h->k, h->ldk, h->n_k, h->a->d_head);
+    rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
+    for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
+        tile t = tile_at(h, i, 0);
+        rela_attn_take_queries(h, i, t.m);
+        memset(s->mixed, 0, t.m * s->wide * sizeof *s->mixed);
+        for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
+            t.rows = t.m;
+            t.across = rela_attn_round_up(t.n, h->a->k->lanes);
+            tile_forward(h, &t);
+        }
+        rela_attn_put_rows(h, out + i * ldz, ldz, s->mixed, t.m);
+    }
+}
+
+void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
+{
+    const rela_attn_scratch *s = h->s;
+    rela_attn_take_rows(h, s->keys, h->k, h->ldk, h->n_k);
+    rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
+    memset(s->dkeys, 0, h->n_k * s->wide * sizeof *s->dkeys);
+    memset(s->dvalues, 0, h->n_k * s->wide * sizeof *s->dvalues);
+    for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
+        tile t = tile_at(h, i, 0);
+        rela_attn_take_queries(h, i, t.m);
+        rela_attn_take_rows(h, s->mixed, g->dz + i * g->ldz, g->ldz, t.m);
+        h->a->k->pack(s->queries_p, s->queries, s->wide, t.m, h->a->d_head);
+        h->a->k->pack(s->mixed_p, s->mixed, s->wide, t.m, h->a->d_head);
+        memset(s->dqueries, 0, t.m * s->wide * sizeof *s->dqueries);
+        for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
+            t.rows = t.n;
+            t.across = rela_attn_round_up(t.m, h->a->k->lanes);
+            tile_back(h, &t);
+        }
+        rela_attn_put_dqueries(h, g->dq, i, t.m);
+    }
+    rela_attn_put_rows(h, g->dk, h->ldk, s->dkeys, h->n_k);
+    rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k);
+}
+
+/* The tile of some queries that starts with a key; without keys behind the last that they see. */
+static tile tile_at(const rela_attn_head *h, size_t first, size_t key)
+{
+    const size_t rest = h->n_q - first, m = rest < RELA_ATTN_STRIP ? rest : RELA_ATTN_STRIP;
+    const size_t n = rela_attn_reach(h, first, m) - key;
+    return (
+        tile){ .first = first, .m = m, .key = key, .n = n < RELA_ATTN_BLOCK ? n : RELA_ATTN_BLOCK };
+}
+
+/* Scores of rows (, wide) against packed panels, and their weights. */
+static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows, const real *panels)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    const bool rectified = a->kind->flags & ATTN_RECTIFIED;
+    a->k->packed(rectified ? s->weights : s->scores, t->across, rows, s->wide, panels, NULL,
+                 t->rows, t->across, a->d_head, rectified);
+    if (!rectified)
+        a->kind->weigh(&h->row, s->weights, s->scores, t->rows * t->across);
+}
+
+static void tile_forward(const rela_attn_head *h, const tile *t)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    const real *values = s->values + t->key * s->wide;
+    weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head);
+    hide_keys(h, t, s->weights);
+    for (size_t i = 0; a->drop.threshold != 0 && i < t->m; i++) {
+        rela_drop drop = rela_attn_drop_at(h, t->first + i);
+        drop.first += (uint32_t)t->key;
+        a->k->dropout(s->weights + i * t->across, t->n, &drop);
+    }
+    if (!few(h, t, FEW_FORWARD)) {
+        a->k->mm(s->mixed, s->wide, s->weights, t->across, 1, values, s->wide, t->m, s->wide, t->n,
+                 true);
+        return;
+    }
+    uint32_t count[RELA_ATTN_STRIP];
+    for (size_t i = 0; i < t->m; i++)
+        count[i] = (uint32_t)a->k->squeeze(s->list + i * RELA_ATTN_LIST, s->weights + i * t->across,
+                                           t->across);
+    const rela_few f = { s->weights, t->m, t->across, RELA_ATTN_LIST, s->list, count };
+    a->k->mix_few(s->mixed, &f, values, s->wide);
+}
+
+/* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. */
+static void tile_back(const rela_attn_head *h, const tile *t)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    const size_t wide = s->wide, at = t->key * wide, numbers = t->n * t->across;
+    real *used = s->weights;
+    weigh_tile(h, t, s->keys + at, s->queries_p);
+    hide_back(h, t, s->weights);
+    if (a->drop.threshold != 0) {
+        used = s->dropped;
+        memcpy(used, s->weights, numbers * sizeof *used);
+        drop_back(h, t, used);
+    }
+    if ((a->kind->flags & ATTN_RECTIFIED) && few(h, t, FEW_BACK)) {
+        tile_back_few(h, t, used);
+        return;
+    }
+    a->k->mm(s->dvalues + at, wide, used, t->across, 1, s->mixed, wide, t->n, wide, t->m, true);
+    a->k->packed(s->dweights, t->across, s->values + at, wide, s->mixed_p, NULL, t->n, t->across,
+                 a->d_head, false);
+    drop_back(h, t, s->dweights);
+    a->kind->weigh_back(&h->row, s->dweights, s->dweights, s->weights, s->scores, numbers);
+    hide_back(h, t, s->dweights);
+    a->k->mm(s->dqueries, wide, s->dweights, 1, t->across, s->keys + at, wide, t->m, wide, t->n,
+             true);
+    a->k->mm(s->dkeys + at, wide, s->dweights, t->across, 1, s->queries, wide, t->n, wide, t->m,
+             true);
+}
+
+static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used)
+{
+    const rela_attn_scratch *s = h->s;
+    const size_t at = t->key * s->wide;
+    const rela_rectified b = { .w = used,
+                               .n = t->n,
+                               .queries = t->across,
+                               .wide = s->wide,
+                               .scale = h->a->drop.threshold != 0 ? h->a->drop.scale : 1,
+                               .q = s->queries,
+                               .dz = s->mixed,
+                               .keys = s->keys + at,
+                               .values = s->values + at,
+                               .dq = s->dqueries,
+                               .dkeys = s->dkeys + at,
+                               .dvalues = s->dvalues + at };
+    h->a->k->rectified_back(&b);
+}
+
+/* Whether few weights of the tile are not zero, by every fourth of its rows. */
+static bool few(const rela_attn_head *h, const tile *t, double share)
+{
+    const rela_attn *a = h->a;
+    if (!(a->kind->flags & ATTN_SPARSE) || a->path == RELA_ATTN_DENSE)
+        return false;
+    if (a->path == RELA_ATTN_SPARSE)
+        return true;
+    size_t some = 0, looked = 0;
+    for (size_t i = 0; i < t->rows; i += 4, looked++)
+        some += a->k->count_above(h->s->weights + i * t->across, t->across);
+    return (double)some < share * (double)(looked * t->across);
+}
+
+static void drop_back(const rela_attn_head *h, const tile *t, real *x)
+{
+    if (h->a->drop.threshold == 0)
+        return;
+    rela_drop drop = rela_attn_drop_at(h, t->first);
+    drop.first += (uint32_t)t->key;
+    h->a->k->dropout_across(x, t->n, t->across, &drop, rela_attn_drop_step(h->a));
+}
+
+/* Whether some query of the tile may not see some key of it. */
+static bool hides(const rela_attn_head *h, const tile *t)
+{
+    return h->a->causal && t->key + t->n > t->first + 1;
+}
+
+/* Zeros for what a query may not see, and behind the keys. */
+static void hide_keys(const rela_attn_head *h, const tile *t, real *x)
+{
+    const bool hidden = hides(h, t);
+    for (size_t i = 0; (hidden || t->n < t->across) && i < t->m; i++) {
+        const size_t last = t->first + i + 1, past = last > t->key ? last - t->key : 0;
+        const size_t seen = hidden && past < t->n ? past : t->n;
+        memset(x + i * t->across + seen, 0, (t->across - seen) * sizeof *x);
+    }
+}
+
+/* The same where keys are rows: key j is seen by the queries from number j on. Behind the last
+ * query all is zero anyway. */
+static void hide_back(const rela_attn_head *h, const tile *t, real *x)
+{
+    for (size_t j = 0; hides(h, t) && j < t->n; j++) {
+        const size_t key = t->key + j, before = key > t->first ? key - t->first : 0;
+        memset(x + j * t->across, 0, (before < t->across ? before : t->across) * sizeof *x);
+    }
+}

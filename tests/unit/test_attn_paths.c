@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_attn_paths.c - every way to compute attention gives the same: whole strips, tiles
+ * with all weights, tiles with only those that are not zero; of every usable table of loops, around
+ * the borders of strips and blocks. */
+#include "attnlayer.h"
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { HEADS = 2, LEN_MAX = 200, WIDE_MAX = HEADS * 80 };
+
+typedef struct numbers {
+    float q[LEN_MAX * WIDE_MAX], k[LEN_MAX * WIDE_MAX], v[LEN_MAX * WIDE_MAX];
+    float dz[LEN_MAX * WIDE_MAX];
+} numbers;
+
+typedef struct results {
+    float z[LEN_MAX * WIDE_MAX], dq[LEN_MAX * WIDE_MAX], dk[LEN_MAX * WIDE_MAX],
+        dv[LEN_MAX * WIDE_MAX];
+} results;
+
+typedef struct shape {
+    const rela_kern *k;
+    const rela_attn_kind *kind;
+    size_t d_head;
+    uint32_t n_q, n_k;
+    bool causal;
+    double dropout;
+} shape;
+
+static const rela_attn_setup SETUP = { .slope = 0.01f };
+static numbers in;
+static results dense, sparse, whole;
+static uint32_t seed = 1u;
+
+static float rnd(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (float)(seed >> 8) / 8388608.0f - 1.0f;
+}
+
+/* Below zero lies the given share of the scores, roughly. */
+static void fill(const shape *s, float share)
+{
+    const size_t d = HEADS * s->d_head;
+    for (size_t i = 0; i < LEN_MAX * WIDE_MAX; i++) {
+        in.q[i] = rnd();
+        in.k[i] = rnd();
+        in.v[i] = rnd();
+        in.dz[i] = rnd();
+    }
+    for (size_t i = 0; i < LEN_MAX; i++)
+        for (size_t h = 0; h < HEADS; h++) {
+            in.q[i * d + h * s->d_head] = 1;
+            in.k[i * d + h * s->d_head] =
+                -(share - 0.5f) * 2 * sqrtf((float)s->d_head) + 0.2f * rnd();
+        }
+}
+
+static void ignore(void *ctx, const rela_attn_view *v)
+{
+    (void)ctx;
+    (void)v;
+}
+
+static void attend(results *r, const shape *s, rela_attn_path path, bool looked_at)
+{
+    const size_t d = HEADS * s->d_head;
+    const rela_attn_tap tap = { ignore, NULL };
+    const uint32_t q_at[] = { 0, s->n_q }, k_at[] = { 0, s->n_k };
+    const rela_attn_rows rows = { 1, q_at, k_at, 7 };
+    const rela_attn_in from = { in.q, in.k, in.v, d, d, d };
+    const rela_attn_grad grad = { r->dq, r->dk, r->dv, NULL };
+    attn_layer l;
+    attn_layer_start(&l, s->kind, &SETUP, HEADS, s->d_head, LEN_MAX);
+    l.attn.k = s->k;
+    l.attn.causal = s->causal;
+    l.attn.path = path;
+    l.attn.drop = rela_drop_make(s->dropout, 3, 4, 5, 0);
+    l.attn.tap = looked_at ? &tap : NULL;
+    memset(r, 0, sizeof *r);
+    rela_attn_forward(&l.attn, &l.scratch, r->z, &from, &rows);
+    rela_attn_back(&l.attn, &l.scratch, &grad, in.dz, &from, &rows);
+    attn_layer_end(&l);
+}
+
+static void check_same(const shape *s, const char *what, const float *x, const float *y, size_t n,
+                       double tolerance)
+{
+    for (size_t i = 0; i < n; i++)
+        CHECK(fabs((double)x[i] - (double)y[i]) <= tolerance,
+              "%s, %s, d_head %zu, %u queries, %u keys, causal %d, dropout %g: %s[%zu] is %.9g, "
+              "not %.9g",
+              s->k->name, s->kind->name, s->d_head, (unsigned)s->n_q, (unsigned)s->n_k, s->causal,
+              s->dropout, what, i, (double)x[i], (double)y[i]);
+}
+
+/* Forward all sums have the same order. Backward the gradient of a weight is a sum of d_head
+ * products below 1 in another order, which then meets at most len numbers below 1. */
+static void check_shape(const shape *s)
+{
+    const size_t d = HEADS * s->d_head;
+    const double one = 2 * (double)s->d_head * (double)s->d_head * (double)FLT_EPSILON;
+    attend(&dense, s, RELA_ATTN_DENSE, false);
+    attend(&sparse, s, RELA_ATTN_SPARSE, false);
+    attend(&whole, s, RELA_ATTN_AUTO, true);
+    check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
+    check_same(s, "seen z", whole.z, dense.z, s->n_q * d, 0);
+    check_same(s, "sparse dq", sparse.dq, dense.dq, s->n_q * d, one * s->n_k);
+    check_same(s, "sparse dk", sparse.dk, dense.dk, s->n_k * d, one * s->n_q);
+    check_same(s, "sparse dv", sparse.dv, dense.dv, s->n_k * d, 0);
+}
+
+static void all_paths_agree(void **state)
+{
+    (void)state;
+    static const size_t D_HEADS[] = { 5, 16, 32, 64, 80 };
+    static const uint32_t LENGTHS[] = { 1, 15, 63, 64, 65, 127, 128, 129, LEN_MAX };
+    enum { N_LENGTHS = sizeof LENGTHS / sizeof LENGTHS[0] };
+    for (size_t level = 0; rela_kern_at(level); level++)
+        for (size_t i = 0; rela_attn_kind_at(i); i++) {
+            shape s = { .k = rela_kern_at(level), .kind = rela_attn_kind_at(i) };
+            for (size_t c = 0; (s.kind->flags & ATTN_POINTWISE) && c < 5 * N_LENGTHS; c++) {
+                s.d_head = D_HEADS[c % 5];
+                s.n_q = LENGTHS[c / 5];
+                s.n_k = LENGTHS[(c / 5 + c % 3) % N_LENGTHS];
+                s.causal = c % 2;
+                s.dropout = c % 4 < 2 ? 0 : 0.3;
+                fill(&s, c % 3 == 0 ? 0.5f : 0.9f);
+                check_shape(&s);
+            }
+        }
+}
+
+/* A head that attends to nothing costs nothing and passes nothing. */
+static void null_heads_are_zero_on_every_path(void **state)
+{
+    (void)state;
+    shape s = { .k = rela_kern_get(), .kind = rela_attn_kind_find("rela-g"), .d_head = 32 };
+    s.n_q = s.n_k = 130;
+    fill(&s, 8);
+    check_shape(&s);
+    for (size_t i = 0; i < s.n_q * HEADS * s.d_head; i++)
+        CHECK(sparse.z[i] == 0 && sparse.dq[i] == 0 && sparse.dk[i] == 0 && sparse.dv[i] == 0,
+              "number %zu of a null head is not zero", i);
+}
+
+static void places_that_are_not_zero_are_found(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    for (size_t level = 0; rela_kern_at(level); level++) {
+        const rela_kern *k = rela_kern_at(level);
+        for (size_t n = 0; n <= N; n += k->lanes)
+            for (uint32_t round = 0; round < 4; round++) {
+                float x[N];
+                uint32_t at[N + 16], expected[N];
+                size_t some = 0, positive = 0;
+                for (uint32_t i = 0; i < n; i++) {
+                    const float y = rnd();
+                    x[i] = round == 0 || (round < 3 && y < 0.4f) ? 0 : y;
+                    positive += x[i] > 0;
+                    if (x[i] != 0)
+                        expected[some++] = i;
+                }
+                const size_t found = k->squeeze(at, x, n);
+                CHECK(found == some, "%s: %zu places of %zu", k->name, found, some);
+                CHECK(memcmp(at, expected, some * sizeof *at) == 0, "%s: other places", k->name);
+                CHECK(k->count_above(x, n) == positive, "%s: %zu above 0, not %zu", k->name,
+                      k->count_above(x, n), positive);
+            }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_paths_agree),
+        cmocka_unit_test(null_heads_are_zero_on_every_path),
+        cmocka_unit_test(places_that_are_not_zero_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
