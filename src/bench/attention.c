@@ -4,7 +4,8 @@
  *
  * Queries, keys and values are normal numbers, so half of the scores are negative. A second case,
  * for kinds whose rows may be empty, has nine negative ones out of ten: one number of each query is
- * a constant, and that of each key minus it, which moves all scores down. */
+ * a constant, and that of each key minus it, which moves all scores down. A table of its own tells
+ * what it saves to leave out zeros, for several shares of them. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/job.h"
@@ -13,16 +14,18 @@
 
 #include <math.h>
 
-enum { ROWS = 512 /* tokens of a piece of an update */, CASES_MAX = 2 * RELA_BENCH_KINDS_MAX };
+enum { ROWS = 512 /* tokens of a piece of an update */, N_SHARES = 4, CENTRED = 0, SHIFTED = 2 };
+enum { CASES_MAX = 2 * RELA_BENCH_KINDS_MAX + 2 * N_SHARES };
 static const double FLOPS_MOST = 2.1e9; /* of a forward pass: fewer heads for long sentences */
-static const double TENTH = 1.28155;    /* above it lies a tenth of a normal distribution */
+/* Below it lie 50, 80, 90 and 95 % of a normal distribution. */
+static const double BOUNDS[N_SHARES] = { 0, 0.84162, 1.28155, 1.64485 };
 
 /* All sentences of one length: heads side by side in rows as the layers have them. */
 typedef struct state {
     rela_bench_job *j;
     size_t length, heads, d_head, d, n, rows;
-    uint32_t *at; /* (n + 1) */
-    real *in[2];  /* (rows, 3d) queries, keys, values; the second moved down */
+    uint32_t *at;       /* (n + 1) */
+    real *in[N_SHARES]; /* (rows, 3d) queries, keys, values; the scores of later ones lie lower */
     real *z, *y, *dy, *dz;
     real *din;     /* (rows, 3d) */
     real *learned; /* gain, gate (d each), numbers of the heads; then their gradients */
@@ -32,23 +35,28 @@ typedef struct state {
     /* cases */
     struct {
         size_t kind;
-        bool shifted;
+        int share;
+        rela_attn_path path;
         double zeros;
     } cases[CASES_MAX];
+    size_t n_plain; /* of the first table; behind them those of the second: dense, as chosen, ... */
     size_t n_cases;
     double *seconds[2]; /* forward and backward: (case, round) */
     /* of this turn */
     rela_attn attn;
     const real *qkv;
+    bool with_norm;
 } state;
 
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
-static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet *sheet,
+static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet *const sheets[2],
                               rela_error *err);
+static void add_cases(state *s);
 static rela_status prepare(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
 static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_error *err);
+static rela_status tell_zeros(state *s, rela_bench_sheet *sheet, rela_error *err);
 
 const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION,
                                                     .turns = turns,
@@ -70,6 +78,18 @@ static const rela_bench_column COLUMNS[] = {
     { "back_speed", "back/softmax", RELA_BENCH_NUMBER, 2 },
     { "speed", "both/softmax", RELA_BENCH_NUMBER, 2 },
 };
+static const rela_bench_column ZERO_COLUMNS[] = {
+    { "kind", "kind", RELA_BENCH_TEXT, 0 },
+    { "length", "T", RELA_BENCH_NUMBER, 0 },
+    { "zeros", "zeros %", RELA_BENCH_NUMBER, 1 },
+    { "forward_dense_ns", "forward: all ns", RELA_BENCH_SPREAD, 2 },
+    { "forward_ns", "as chosen ns", RELA_BENCH_SPREAD, 2 },
+    { "forward_speed", "speed", RELA_BENCH_NUMBER, 2 },
+    { "back_dense_ns", "back: all ns", RELA_BENCH_SPREAD, 2 },
+    { "back_ns", "as chosen ns", RELA_BENCH_SPREAD, 2 },
+    { "back_speed", "speed", RELA_BENCH_NUMBER, 2 },
+    { "products_speed", "gradients", RELA_BENCH_NUMBER, 2 },
+};
 /* clang-format on */
 
 static bool shifts(const rela_attn_kind *kind)
@@ -77,9 +97,18 @@ static bool shifts(const rela_attn_kind *kind)
     return (kind->flags & ATTN_NULLABLE) != 0 && !kind->map;
 }
 
+/* The kind whose zeros are left out: the last one that is rectified; n_kinds: none. */
+static size_t rectified(const rela_bench_job *j)
+{
+    for (size_t i = j->n_kinds; i-- > 0;)
+        if (j->kinds[i]->flags & ATTN_RECTIFIED)
+            return i;
+    return j->n_kinds;
+}
+
 static size_t cases_of(const rela_bench_job *j)
 {
-    size_t n = 0;
+    size_t n = rectified(j) < j->n_kinds ? 2 * N_SHARES : 0;
     for (size_t i = 0; i < j->n_kinds; i++)
         n += shifts(j->kinds[i]) ? 2 : 1;
     return n;
@@ -92,18 +121,27 @@ static size_t turns(const rela_bench_job *j)
 
 static rela_status run(rela_bench_job *j, rela_error *err)
 {
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_sheet *const plain = rela_bench_sheet_new(
         j, "attention",
         "kernels of training with their norms, one thread; ns for one score of one head; speed "
         "relative to softmax",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    rela_bench_sheet *const zeros =
+        rectified(j) == j->n_kinds
+            ? NULL
+            : rela_bench_sheet_new(j, "zeros",
+                                   "the same without norm, all weights against zeros left out "
+                                   "where it pays; gradients: "
+                                   "backward without the scores",
+                                   ZERO_COLUMNS, sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]);
+    rela_bench_sheet *const sheets[] = { plain, zeros };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n_lengths && st == RELA_OK; i++)
-        st = run_length(j, i, sheet, err);
+        st = run_length(j, i, sheets, err);
     return st;
 }
 
-static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet *sheet,
+static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet *const sheets[2],
                               rela_error *err)
 {
     const rela_config *c = &j->config;
@@ -119,18 +157,16 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet 
     s->d = s->heads * s->d_head;
     s->n = s->length < ROWS ? ROWS / s->length : 1;
     s->rows = s->n * s->length;
-    for (size_t i = 0; i < j->n_kinds; i++)
-        for (int shifted = 0; shifted < (shifts(j->kinds[i]) ? 2 : 1); shifted++) {
-            s->cases[s->n_cases].kind = i;
-            s->cases[s->n_cases++].shifted = shifted;
-        }
+    add_cases(s);
     rela_status st = prepare(s, err);
     const uint64_t tiny = rela_tiny_flush();
     if (st == RELA_OK)
         st = rela_bench_rounds(j, s->n_cases, turn, s, err);
     rela_tiny_restore(tiny);
     if (st == RELA_OK)
-        st = tell(s, which, sheet, err);
+        st = tell(s, which, sheets[0], err);
+    if (st == RELA_OK && sheets[1])
+        st = tell_zeros(s, sheets[1], err);
     for (int i = 0; i < 2; i++)
         rela_mem_free(s->seconds[i]);
     rela_mem_free(s->block);
@@ -139,13 +175,36 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet 
     return st;
 }
 
+static void add_case(state *s, size_t kind, int share, rela_attn_path path)
+{
+    s->cases[s->n_cases].kind = kind;
+    s->cases[s->n_cases].share = share;
+    s->cases[s->n_cases++].path = path;
+}
+
+static void add_cases(state *s)
+{
+    const rela_bench_job *j = s->j;
+    const size_t sparse = rectified(j);
+    for (size_t i = 0; i < j->n_kinds; i++) {
+        add_case(s, i, CENTRED, RELA_ATTN_AUTO);
+        if (shifts(j->kinds[i]))
+            add_case(s, i, SHIFTED, RELA_ATTN_AUTO);
+    }
+    s->n_plain = s->n_cases;
+    for (int share = 0; sparse < j->n_kinds && share < N_SHARES; share++) {
+        add_case(s, sparse, share, RELA_ATTN_DENSE);
+        add_case(s, sparse, share, RELA_ATTN_AUTO);
+    }
+}
+
 /* ---- memory and numbers ---- */
 
 static void plan(state *s, rela_plan *p)
 {
     const size_t numbers = s->rows * s->d;
     s->at = rela_plan_take(p, s->n + 1, sizeof *s->at);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < N_SHARES; i++)
         s->in[i] = rela_plan_reals(p, 3 * numbers);
     s->z = rela_plan_reals(p, numbers);
     s->y = rela_plan_reals(p, numbers);
@@ -177,13 +236,14 @@ static rela_status prepare(state *s, rela_error *err)
     plan(s, &p);
     s->scratch_plan = largest;
     rela_rng r = rela_rng_start(j->o.seed, s->length);
-    const double d_head = (double)s->d_head;
-    const real move = (real)sqrt(TENTH * sqrt(d_head - 1));
     for (size_t i = 0; i < s->rows * 3 * s->d; i++) {
         const size_t column = i % (3 * s->d);
-        s->in[0][i] = s->in[1][i] = (real)rela_rng_normal(&r);
-        if (column < 2 * s->d && column % s->d_head == 0)
-            s->in[1][i] = column < s->d ? move : -move;
+        const real x = (real)rela_rng_normal(&r);
+        for (int share = 0; share < N_SHARES; share++) {
+            const real move = (real)sqrt(BOUNDS[share] * sqrt((double)s->d_head - 1));
+            const bool moved = share != CENTRED && column < 2 * s->d && column % s->d_head == 0;
+            s->in[share][i] = moved ? (column < s->d ? move : -move) : x;
+        }
     }
     for (size_t i = 0; i < s->rows * s->d; i++)
         s->dy[i] = (real)rela_rng_normal(&r);
@@ -198,7 +258,7 @@ static rela_status prepare(state *s, rela_error *err)
 
 static void norm_of(state *s)
 {
-    const rela_attn_norm *norm = s->attn.kind->norm;
+    const rela_attn_norm *norm = s->with_norm ? s->attn.kind->norm : NULL;
     const real *gate = norm && norm->gated ? s->learned + s->d : NULL;
     if (norm)
         s->j->k->gated_norm(s->y, s->z, s->learned, gate, s->rows, s->d, 1,
@@ -227,7 +287,7 @@ static void forward(void *ctx)
 static void back(void *ctx)
 {
     state *s = ctx;
-    const rela_attn_norm *norm = s->attn.kind->norm;
+    const rela_attn_norm *norm = s->with_norm ? s->attn.kind->norm : NULL;
     const bool gated = norm && norm->gated;
     const rela_attn_rows rows = { s->n, s->at, s->at, 0 };
     const rela_attn_in in = in_of(s);
@@ -271,8 +331,10 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
                            .setup = &j->config.setup,
                            .heads = s->heads,
                            .d_head = s->d_head,
+                           .path = s->cases[i].path,
                            .head_params = kind->n_head ? s->learned + 2 * s->d : NULL };
-    s->qkv = s->in[s->cases[i].shifted];
+    s->qkv = s->in[s->cases[i].share];
+    s->with_norm = i < s->n_plain;
     rela_plan p = s->scratch_plan;
     rela_attn_scratch_plan(&s->scratch, &p, kind, s->d_head, s->length);
     if (round == 0)
@@ -284,8 +346,8 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 
 /* ---- sheet ---- */
 
-/* Speed relative to softmax, the first case; passes: bit 0 forward, bit 1 backward. */
-static double speed_of(const state *s, size_t i, int passes)
+/* Speed relative to another case; passes: bit 0 forward, bit 1 backward, bit 2 less the scores. */
+static double speed_of(const state *s, size_t other, size_t i, int passes)
 {
     const size_t n = s->j->rounds;
     double ratio[RELA_BENCH_ROUNDS_MAX];
@@ -293,28 +355,40 @@ static double speed_of(const state *s, size_t i, int passes)
         double reference = 0, own = 0;
         for (int pass = 0; pass < 2; pass++)
             if (passes & 1 << pass) {
-                reference += s->seconds[pass][r];
+                reference += s->seconds[pass][other * n + r];
                 own += s->seconds[pass][i * n + r];
             }
-        ratio[r] = reference / own;
+        /* Scores are one of two products of the dense forward pass. */
+        const double scores = passes & 4 ? s->seconds[0][other * n + r] / 2 : 0;
+        ratio[r] = (reference - scores) / (own - scores);
     }
     return rela_bench_spread_of(ratio, n).median;
+}
+
+/* Of one score of one head. */
+static rela_bench_spread ns_of(const state *s, size_t i, int pass)
+{
+    const double scores = (double)s->length * (double)s->rows * (double)s->heads;
+    double ns[RELA_BENCH_ROUNDS_MAX];
+    for (size_t r = 0; r < s->j->rounds; r++)
+        ns[r] = s->seconds[pass][i * s->j->rounds + r] / scores * 1e9;
+    return rela_bench_spread_of(ns, s->j->rounds);
 }
 
 static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_error *err)
 {
     rela_bench_job *j = s->j;
-    const double scores = (double)s->length * (double)s->rows * (double)s->heads;
     const double peak = j->peak.multiply_adds[0], d_head = (double)s->d_head;
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < s->n_cases && st == RELA_OK; i++) {
+    for (size_t i = 0; i < s->n_plain && st == RELA_OK; i++) {
         const size_t kind = s->cases[i].kind;
-        const double both = speed_of(s, i, 3);
-        (s->cases[i].shifted ? j->r.shifted : j->r.kernel)[kind][which] = both;
+        const bool shifted = s->cases[i].share == SHIFTED;
+        const double both = speed_of(s, 0, i, 3);
+        (shifted ? j->r.shifted : j->r.kernel)[kind][which] = both;
         rela_bench_cell row[sizeof COLUMNS / sizeof COLUMNS[0]] = {
             rela_bench_text(j->kinds[kind]->name),
             rela_bench_number((double)s->length),
-            rela_bench_text(s->cases[i].shifted ? "shifted" : "centred"),
+            rela_bench_text(shifted ? "shifted" : "centred"),
             rela_bench_number(100 * s->cases[i].zeros),
             rela_bench_number((double)s->n),
             rela_bench_number((double)s->heads),
@@ -322,17 +396,34 @@ static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_er
         };
         /* Products: scores and mixing; backward the scores again and four gradients. */
         for (int pass = 0; pass < 2; pass++) {
-            const double *seconds = s->seconds[pass] + i * j->rounds;
-            double ns[RELA_BENCH_ROUNDS_MAX];
-            for (size_t r = 0; r < j->rounds; r++)
-                ns[r] = seconds[r] / scores * 1e9;
-            const rela_bench_spread v = rela_bench_spread_of(ns, j->rounds);
+            const rela_bench_spread v = ns_of(s, i, pass);
             row[6 + 2 * pass] = rela_bench_value(v);
             row[7 + 2 * pass] = rela_bench_number((pass ? 10 : 4) * d_head / v.median / peak);
         }
-        row[10] = rela_bench_number(speed_of(s, i, 1));
-        row[11] = rela_bench_number(speed_of(s, i, 2));
+        row[10] = rela_bench_number(speed_of(s, 0, i, 1));
+        row[11] = rela_bench_number(speed_of(s, 0, i, 2));
         row[12] = rela_bench_number(both);
+        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+    }
+    return st;
+}
+
+static rela_status tell_zeros(state *s, rela_bench_sheet *sheet, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t i = s->n_plain; i < s->n_cases && st == RELA_OK; i += 2) {
+        const rela_bench_cell row[sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]] = {
+            rela_bench_text(s->j->kinds[s->cases[i].kind]->name),
+            rela_bench_number((double)s->length),
+            rela_bench_number(100 * s->cases[i].zeros),
+            rela_bench_value(ns_of(s, i, 0)),
+            rela_bench_value(ns_of(s, i + 1, 0)),
+            rela_bench_number(speed_of(s, i, i + 1, 1)),
+            rela_bench_value(ns_of(s, i, 1)),
+            rela_bench_value(ns_of(s, i + 1, 1)),
+            rela_bench_number(speed_of(s, i, i + 1, 2)),
+            rela_bench_number(speed_of(s, i, i + 1, 2 | 4)),
+        };
         st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
     }
     return st;

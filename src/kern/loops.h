@@ -138,11 +138,11 @@ enum { ROWS_MOST = VECTOR_BYTES == 64 ? 12 : 6 }; /* by two vectors: sums that f
 INLINE void mm_block(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
                      size_t ldb, size_t k, bool add, size_t R, size_t V)
 {
-    vec sum[ROWS_MOST][2];
+    vec sum[ROWS_MOST][4];
     UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
         add ? *(const vec *)(c + i * ldc + j * LANES) : (vec){ 0 };
     for (size_t p = 0; p < k; p++) {
-        vec row[2];
+        vec row[4];
         UNROLL for (size_t j = 0; j < V; j++) row[j] = *(const vec *)(b + p * ldb + j * LANES);
         UNROLL for (size_t i = 0; i < R; i++)
         {
@@ -158,13 +158,12 @@ INLINE void mm_block(real *c, size_t ldc, const real *a, size_t a_row, size_t a_
 INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col,
                        const real *b, size_t ldb, size_t m, size_t k, bool add, size_t V)
 {
+    enum { HALF = ROWS_MOST / 2 };
     size_t i = 0;
-    for (; i + ROWS_MOST <= m; i += ROWS_MOST)
+    for (; V <= 2 && i + ROWS_MOST <= m; i += ROWS_MOST)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, ROWS_MOST, V);
-    for (; ROWS_MOST > 8 && i + 8 <= m; i += 8)
-        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 8, V);
-    for (; i + 4 <= m; i += 4)
-        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 4, V);
+    for (; i + HALF <= m; i += HALF)
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, HALF, V);
     for (; i + 2 <= m; i += 2)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 2, V);
     for (; i < m; i++)
@@ -193,6 +192,8 @@ static void mm(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, c
                size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
     size_t j = 0;
+    for (; ROWS_MOST > 6 && j + 4 * LANES <= n; j += 4 * LANES) /* a is read less often */
+        mm_columns(c + j, ldc, a, a_row, a_col, b + j, ldb, m, k, add, 4);
     for (; j + 2 * LANES <= n; j += 2 * LANES)
         mm_columns(c + j, ldc, a, a_row, a_col, b + j, ldb, m, k, add, 2);
     for (; j + LANES <= n; j += LANES)

@@ -50,10 +50,14 @@ void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, siz
 /* The drop of query i. */
 rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i);
 
-/* Positions of dropout from one query to the next. */
+/* Positions of dropout: rows of weights start multiples of 2^32 over the golden section apart, which
+ * spreads any number of rows evenly, so that rows of long texts do not overlap. */
+#define RELA_ATTN_DROP_ROW 0x9E3779B1u
+
+/* From one query to the next. */
 static inline uint32_t rela_attn_drop_step(const rela_attn *a)
 {
-    return (uint32_t)a->heads << 12;
+    return (uint32_t)a->heads * RELA_ATTN_DROP_ROW;
 }
 
 static inline size_t rela_attn_round_up(size_t n, size_t unit)
