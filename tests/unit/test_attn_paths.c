@@ -147,31 +147,35 @@ static void null_heads_are_zero_on_every_path(void **state)
               "number %zu of a null head is not zero", i);
 }
 
+enum { PLACES = 64 };
+
+/* Round 0: nothing but zeros; 1 and 2: some; 3: none. */
+static void check_places(const rela_kern *k, size_t n, uint32_t round)
+{
+    float x[PLACES] = { 0 };
+    uint32_t at[PLACES + 16], expected[PLACES];
+    size_t some = 0, positive = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const float y = rnd();
+        x[i] = round == 0 || (round < 3 && y < 0.4f) ? 0 : y;
+        positive += x[i] > 0;
+        if (x[i] != 0)
+            expected[some++] = i;
+    }
+    const size_t found = k->squeeze(at, x, n);
+    CHECK(found == some, "%s: %zu places of %zu", k->name, found, some);
+    CHECK(memcmp(at, expected, some * sizeof *at) == 0, "%s: other places", k->name);
+    CHECK(k->count_above(x, n) == positive, "%s: %zu above 0, not %zu", k->name,
+          k->count_above(x, n), positive);
+}
+
 static void places_that_are_not_zero_are_found(void **state)
 {
     (void)state;
-    enum { N = 64 };
-    for (size_t level = 0; rela_kern_at(level); level++) {
-        const rela_kern *k = rela_kern_at(level);
-        for (size_t n = 0; n <= N; n += k->lanes)
-            for (uint32_t round = 0; round < 4; round++) {
-                float x[N];
-                uint32_t at[N + 16], expected[N];
-                size_t some = 0, positive = 0;
-                for (uint32_t i = 0; i < n; i++) {
-                    const float y = rnd();
-                    x[i] = round == 0 || (round < 3 && y < 0.4f) ? 0 : y;
-                    positive += x[i] > 0;
-                    if (x[i] != 0)
-                        expected[some++] = i;
-                }
-                const size_t found = k->squeeze(at, x, n);
-                CHECK(found == some, "%s: %zu places of %zu", k->name, found, some);
-                CHECK(memcmp(at, expected, some * sizeof *at) == 0, "%s: other places", k->name);
-                CHECK(k->count_above(x, n) == positive, "%s: %zu above 0, not %zu", k->name,
-                      k->count_above(x, n), positive);
-            }
-    }
+    for (size_t level = 0; rela_kern_at(level); level++)
+        for (size_t n = 0; n <= PLACES; n += rela_kern_at(level)->lanes)
+            for (uint32_t round = 0; round < 4; round++)
+                check_places(rela_kern_at(level), n, round);
 }
 
 int main(void)
