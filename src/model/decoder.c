@@ -120,17 +120,17 @@ rela_status rela_decoder_reserve_slots(rela_decoder *d, size_t n_slots, rela_err
     if (n_slots <= d->n_slots)
         return RELA_OK;
     size_t bytes = 0;
-    void *block = NULL;
+    char *block = NULL;
+    const size_t before = d->slots ? (size_t)((char *)d->cache.rows - (char *)d->slots) : 0;
     if (rela_size_mul(&bytes, n_slots, d->cache.ld * sizeof *d->cache.rows) &&
         rela_size_add(&bytes, bytes, RELA_PLAN_ALIGN))
-        block = rela_mem_alloc(bytes);
+        block = rela_mem_resize(d->slots, bytes); /* moved page by page, never there twice */
     if (!block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu positions of hypotheses", n_slots);
     rela_plan p = rela_plan_in(block);
     real *rows = rela_plan_reals(&p, n_slots * d->cache.ld);
-    if (d->n_slots)
-        memcpy(rows, d->cache.rows, d->n_slots * d->cache.ld * sizeof *rows);
-    rela_mem_free(d->slots);
+    if (d->n_slots && (char *)rows != block + before)
+        memmove(rows, block + before, d->n_slots * d->cache.ld * sizeof *rows);
     d->slots = block;
     d->cache.rows = rows;
     d->n_slots = n_slots;
