@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/bench_peer.c - our side of bench/peers/ct2.py.
+/* bench/bench_peer.c - our side of `python3 bench/peers translate`.
  *   bench_peer make PRESET KIND FILE      a model with random weights and a vocabulary of numbers
- *   bench_peer run FILE SOURCES BATCH BEAM THREADS [int8]
+ *   bench_peer run FILE SOURCES BATCH BEAM THREADS [float32|int8]
  * run loads the model, prints {"load_s"}, and for every line of standard input translates all of
  * SOURCES (a line of ids per sentence; neighbours form a batch, each sentence is forced to the
  * length of its source) and prints what it took. */

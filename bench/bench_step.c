@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/bench_step.c - speed of training updates from a file of batches, which other programs can
- * be measured on, too: real target tokens per second, products as a share of one large product in
- * the same run, and memory. `rela bench train` measures random sentences. bench_step PRESET KIND
- * THREADS UPDATES BATCHES */
-#include "base/clock.h"
+/* bench/bench_step.c - our side of `python3 bench/peers train`: speed of training updates from a
+ * file of batches; real target tokens per second, products as a share of one large product in the
+ * same run, and memory. `rela bench train` measures random sentences.
+ *   bench_step PRESET KIND THREADS UPDATES BATCHES WARM
+ * WARM updates are not measured. Dropout acts on embeddings and on what sublayers add, with the
+ * rate of the preset: within attention it would keep PyTorch from its fused kernel. */
 #include "batches.h"
 #include "bench/job.h"
 
 #include <string.h>
 #include <sys/resource.h>
-
-enum { WARM = 2 };
 
 static int fail(const char *why)
 {
@@ -19,7 +18,7 @@ static int fail(const char *why)
 }
 
 static void tell(char **argv, const double *seconds, const double *tokens, const double *flops,
-                 double product)
+                 double product, const rela_net *net)
 {
     const size_t n = (size_t)atoi(argv[4]);
     const rela_bench_spread rate = rela_bench_quotients(1, tokens, seconds, n);
@@ -28,22 +27,22 @@ static void tell(char **argv, const double *seconds, const double *tokens, const
     getrusage(RUSAGE_SELF, &use);
     printf("{\"bench\": \"step\", \"preset\": \"%s\", \"kind\": \"%s\", \"threads\": %s, "
            "\"tok_s\": %.0f, \"low\": %.0f, \"high\": %.0f, \"gflops\": %.1f, \"big_product\": "
-           "%.1f, \"share\": %.3f, \"rss_mb\": %ld}\n",
+           "%.1f, \"share\": %.3f, \"rss_mb\": %ld, \"parameters\": %zu}\n",
            argv[1], argv[2], argv[3], rate.median, rate.low, rate.high, gflops, product,
-           gflops / product, use.ru_maxrss / 1024);
+           gflops / product, use.ru_maxrss / 1024, net->layout.params.count);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 6)
-        return fail("usage: bench_step PRESET KIND THREADS UPDATES BATCHES"), 2;
+    if (argc != 7)
+        return fail("usage: bench_step PRESET KIND THREADS UPDATES BATCHES WARM"), 2;
     rela_error err = { RELA_OK, "" };
     rela_config c;
     rela_net net;
     rela_stepper *s = NULL;
     double product = 0, seconds[RELA_BENCH_ROUNDS_MAX], tokens[RELA_BENCH_ROUNDS_MAX];
     double flops[RELA_BENCH_ROUNDS_MAX];
-    const int updates = atoi(argv[4]);
+    const int updates = atoi(argv[4]), warm = atoi(argv[6]);
     const rela_step_options o = { .n_threads = atoi(argv[3]),
                                   .beta1 = 0.9,
                                   .beta2 = 0.98,
@@ -55,6 +54,7 @@ int main(int argc, char **argv)
         return fail(batches ? "updates: expected 1..99" : "the batches cannot be read");
     if (rela_config_preset(&c, argv[1], &err) != RELA_OK)
         return fail(err.message);
+    c.drop_attn = c.drop_ffn = 0;
     c.vocab_src = c.vocab_tgt = strcmp(argv[1], "tiny") == 0 ? 10000 : 32000;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
         c.kind[i] = rela_attn_kind_find(argv[2]);
@@ -63,21 +63,21 @@ int main(int argc, char **argv)
         rela_bench_product_rate(&product, o.n_threads, 0.2, &err) != RELA_OK)
         return fail(err.message);
     rela_params_init(net.weights, &net.layout.params, 1);
-    for (int i = -WARM; i < updates; i++) {
+    for (int i = -warm; i < updates; i++) {
         rela_update u;
         rela_step_result r;
         if (!bench_next_update(&u, batches))
             return fail("too few batches");
-        const double start = rela_clock_seconds();
-        if (rela_stepper_run(s, &r, &u, (uint64_t)(i + WARM) + 1, 1e-4, &err) != RELA_OK)
+        const double start = rela_bench_clock(o.n_threads);
+        if (rela_stepper_run(s, &r, &u, (uint64_t)(i + warm) + 1, 1e-4, &err) != RELA_OK)
             return fail(err.message);
         if (i < 0)
             continue;
-        seconds[i] = rela_clock_seconds() - start;
+        seconds[i] = rela_bench_clock(o.n_threads) - start;
         tokens[i] = (double)r.tgt_tokens;
         flops[i] = 3 * rela_bench_update_flops(&c, &u);
     }
-    tell(argv, seconds, tokens, flops, product);
+    tell(argv, seconds, tokens, flops, product, &net);
     rela_stepper_destroy(s);
     rela_net_deinit(&net);
     return 0;

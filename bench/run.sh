@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh BUILD: the benchmarks that need no other software; bench/text.py, bench/bleu_speed.py,
-# bench/train.py and bench/peers compare with other software.
+# run.sh BUILD: the benchmarks that need no other software; `python3 bench/peers`, bench/text.py and
+# bench/bleu_speed.py compare with other software.
 set -eu
 "$1/rela" bench
 "$1/bench/bench_data" 1000000

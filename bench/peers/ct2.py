@@ -2,18 +2,15 @@
 # SPDX-License-Identifier: MIT
 """rela beside CTranslate2 on the same weights.
 
-ct2.py same RELA MODEL TEXT [--beam 4]   translations and log-probabilities of a softmax model, exported by rela convert
-ct2.py speed BUILD [OPTION...]           target tokens/s with random weights, as ratios of medians over interleaved rounds
+    ct2.py same RELA MODEL TEXT [--beam 4]   translations and log-probabilities of a softmax model, exported by rela convert
+    ct2.py run FOLDER SOURCES BATCH BEAM THREADS TYPE     its side of `python3 bench/peers translate`, as bench_peer run
 
-For speed every sentence is forced to the length of its source, and the sentences of a batch have one length, as those
-limits are batch-wide in CTranslate2. One thread is measured in processor time, which a busy machine disturbs less;
-two threads (two workers of CTranslate2) by the clock.
+run forces every sentence to the length of its source; those of a batch have one length, as the limit is one number per
+call. Threads are workers of CTranslate2 with one thread each.
 """
 import argparse
 import json
 import os
-import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -76,99 +73,34 @@ def same(o):
     return 0 if share >= 0.995 and max(apart, forced) <= o.tolerance else 1
 
 
-def make_sources(path, size, batch, sentences):
-    """Ids of sentences with lengths 6..34, log-normal with mean about 14; batches of one length, shuffled."""
-    draw = random.Random(1)
-    lengths = sorted(min(34, max(6, round(draw.lognormvariate(2.58, 0.33)))) for _ in range(sentences))
-    groups = [lengths[i:i + batch] for i in range(0, sentences, batch)]
-    top = 10000 if size == "tiny" else 32000
-    data = [[[draw.randrange(4, top) for _ in range(g[len(g) // 2])] for _ in g] for g in groups]
-    draw.shuffle(data)
-    with open(path, "w") as f:
-        f.writelines(" ".join(map(str, ids)) + "\n" for group in data for ids in group)
-    return [[[f"w{i}" for i in ids] for ids in group] for group in data]
+def peak_mb():
+    with open("/proc/self/status") as f:
+        return int(next(line for line in f if line.startswith("VmHWM")).split()[1]) / 1024
 
 
-class Ours:
-    def __init__(self, build, model, sources, case):
-        command = [os.path.join(build, "bench", "bench_peer"), "run", model, sources, str(case["batch"]),
-                   str(case["beam"]), str(case["threads"])] + (["int8"] if case["type"] == "int8" else [])
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.load = json.loads(self.process.stdout.readline())["load_s"]
-        self.case = case
-
-    def once(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        told = json.loads(self.process.stdout.readline())
-        self.rss = told["rss_mb"]
-        return told["tokens"] / told["cpu_s" if self.case["threads"] == 1 else "clock_s"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+def translate_all(engine, batches, beam, threads):
+    done = []
+    for batch in batches:
+        n = len(batch[0])
+        done += engine.translate_batch(batch, beam_size=beam, min_decoding_length=n, max_decoding_length=n,
+                                       max_batch_size=0, return_scores=False, asynchronous=threads > 1)
+    return [r.result() for r in done] if threads > 1 else done
 
 
-class Theirs:
-    def __init__(self, folder, data, case):
-        start = time.perf_counter()
-        self.engine = ctranslate2.Translator(folder, device="cpu", compute_type=case["type"], intra_threads=1,
-                                             inter_threads=case["threads"])
-        self.load = time.perf_counter() - start
-        self.data, self.case = data, case
-
-    def once(self):
-        one = self.case["threads"] == 1
-        now = time.process_time if one else time.perf_counter
-        start, done = now(), []
-        for batch in self.data:
-            n = len(batch[0])
-            done += self.engine.translate_batch(batch, beam_size=self.case["beam"], min_decoding_length=n,
-                                                max_decoding_length=n, max_batch_size=0, return_scores=False,
-                                                asynchronous=not one)
-        if not one:
-            done = [r.result() for r in done]
-        took = now() - start
-        return sum(len(r.hypotheses[0]) for r in done) / took
-
-
-def compare(o, work, case):
-    sources = os.path.join(work, "sources")
-    few = case["size"] == "base"
-    sentences = (24 if few else 192) if case["batch"] == 1 else (64 if few else 256) * case["threads"]
-    sentences = max(int(sentences * o.work), case["batch"] * case["threads"])
-    data = make_sources(sources, case["size"], case["batch"], sentences)
-    path = os.path.join(work, case["size"])
-    systems = [Ours(o.build, path + ".softmax.rela", sources, case), Theirs(path + ".ct2", data, case)]
-    if o.gated:
-        systems.append(Ours(o.build, path + ".rela-g.rela", sources, case))
-    for s in systems:
-        s.once() # warm
-    speed = [[s.once() for s in systems] for _ in range(o.rounds)]
-    median = [statistics.median(column) for column in zip(*speed)]
-    line = {"bench": "ct2 speed", **case, "rela": round(median[0], 1), "ct2": round(median[1], 1),
-            "ratio": round(median[0] / median[1], 3),
-            "ratios": [round(r[0] / r[1], 2) for r in speed],
-            "load_s": round(systems[0].load, 3), "ct2_load_s": round(systems[1].load, 3), "rss_mb": systems[0].rss}
-    if o.gated:
-        line["gated_over_softmax"] = round(median[2] / median[0], 3)
-        systems[2].close()
-    systems[0].close()
-    print(json.dumps(line), flush=True)
-
-
-def speed(o):
-    peer = os.path.join(o.build, "bench", "bench_peer")
-    with tempfile.TemporaryDirectory() as work:
-        for size in o.sizes.split(","):
-            path = os.path.join(work, size)
-            for kind in ["softmax"] + (["rela-g"] if o.gated else []):
-                run(peer, "make", size, kind, f"{path}.{kind}.rela")
-            run(os.path.join(o.build, "rela"), "convert", path + ".softmax.rela", "--to", "ctranslate2", "-o", path + ".ct2")
-            for type in o.types.split(","):
-                for threads in map(int, o.threads.split(",")):
-                    for batch in map(int, o.batches.split(",")):
-                        compare(o, work, {"size": size, "type": type, "threads": threads, "batch": batch, "beam": o.beam})
+def run_lines(o):
+    with open(o.sources) as f:
+        lines = [[f"w{i}" for i in line.split()] for line in f]
+    batches = [lines[i:i + o.batch] for i in range(0, len(lines), o.batch)]
+    start = time.perf_counter()
+    engine = ctranslate2.Translator(o.folder, device="cpu", compute_type=o.type, intra_threads=1,
+                                    inter_threads=o.threads)
+    print(json.dumps({"load_s": round(time.perf_counter() - start, 4), "rss_mb": round(peak_mb(), 1)}), flush=True)
+    for _ in sys.stdin:
+        clock, cpu = time.perf_counter(), time.process_time()
+        done = translate_all(engine, batches, o.beam, o.threads)
+        clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
+        print(json.dumps({"tokens": sum(len(r.hypotheses[0]) for r in done), "clock_s": clock, "cpu_s": cpu,
+                          "rss_mb": round(peak_mb(), 1)}), flush=True)
     return 0
 
 
@@ -181,18 +113,14 @@ def main():
     s.add_argument("text")
     s.add_argument("--beam", type=int, default=4)
     s.add_argument("--tolerance", type=float, default=1e-3, help="of log-probabilities [1e-3]")
-    s = sub.add_parser("speed")
-    s.add_argument("build", help="build folder with rela and bench/bench_peer")
-    s.add_argument("--sizes", default="tiny,base")
-    s.add_argument("--types", default="float32")
-    s.add_argument("--threads", default="1,2")
-    s.add_argument("--batches", default="1,32")
-    s.add_argument("--beam", type=int, default=4)
-    s.add_argument("--rounds", type=int, default=5)
-    s.add_argument("--work", type=float, default=1, help="scales the number of sentences [1]")
-    s.add_argument("--gated", action="store_true", help="also measure rela-g")
+    s = sub.add_parser("run")
+    s.add_argument("folder")
+    s.add_argument("sources")
+    for name in ("batch", "beam", "threads"):
+        s.add_argument(name, type=int)
+    s.add_argument("type", choices=("float32", "int8"))
     o = a.parse_args()
-    return {"same": same, "speed": speed}[o.what](o)
+    return {"same": same, "run": run_lines}[o.what](o)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,12 @@ for name in sys.argv[1:]:
         fail "not JSON"
 fi
 
+# The comparison with other software starts, at least: it needs their packages.
+if command -v python3 >/dev/null; then
+    PYTHONDONTWRITEBYTECODE=1 python3 "$RELA_SOURCE/bench/peers" --help >text || fail "bench/peers --help"
+    grep -q '^    translate ' text || fail "bench/peers: no parts"
+fi
+
 refuses 2 "cannot measure 'speed'; expected train, translate, attention or all" bench speed
 refuses 2 "unexpected argument 'train'" bench train train
 refuses 2 "unknown kind of attention 'bogus'" bench -a bogus
