@@ -25,7 +25,7 @@ column() {
 }
 
 "$RELA" bench attention $few --length 20 --length 300 --out attention >text
-tables attention attention peak table4 weights
+tables attention attention peak table4 weights zeros
 head -n 1 attention/attention.tsv | tr '\t' ' ' | grep -qx 'kind length scores zeros sentences heads forward_ns forward_ns_low forward_ns_high forward_share back_ns back_ns_low back_ns_high back_share forward_speed back_speed speed' ||
     fail "columns: $(head -n 1 attention/attention.tsv)"
 [ "$(column attention/attention.tsv kind | tr '\n' ' ')" = 'softmax rela-g rela-g softmax rela-g rela-g ' ] || fail "kinds"
