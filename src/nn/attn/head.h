@@ -50,8 +50,8 @@ void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, siz
 /* The drop of query i. */
 rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i);
 
-/* Positions of dropout: rows of weights start multiples of 2^32 over the golden section apart, which
- * spreads any number of rows evenly, so that rows of long texts do not overlap. */
+/* Positions of dropout: rows of weights start multiples of 2^32 over the golden section apart,
+ * which spreads any number of rows evenly, so that rows of long texts do not overlap. */
 #define RELA_ATTN_DROP_ROW 0x9E3779B1u
 
 /* From one query to the next. */
