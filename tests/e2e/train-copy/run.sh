@@ -27,7 +27,7 @@ for kind in softmax rela-g; do
         updates=500
         [ $task = rev ] && updates=1000
         "$RELA" train --quiet --preset demo --attention $kind --merges 0 --width 64 --ffn 128 \
-            --enc-layers 2 --dec-layers 2 --dropout 0 --label-smoothing 0.05 --lr 3e-3 --warmup 100 \
+            --enc-layers 2 --dec-layers 2 --dropout 0 --label-smoothing 0.05 --lr 3e-3 --warmup 100 --schedule linear \
             --updates $updates --batch-tokens 512 --valid-every $updates --save-every $updates --average 1 --valid-beam 2 \
             --train-src train.src --train-tgt train.$task --valid-src valid.src --valid-tgt valid.$task \
             --out run-$kind-$task --threads 2
