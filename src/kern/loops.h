@@ -19,10 +19,7 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-/* The lanes as unsigned numbers of as many bits. */
 typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
-typedef __typeof__(__builtin_choose_expr(sizeof(real) == 4, (uint32_t)0, (uint64_t)0)) lane_bits
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 /* ---- lanes ---- */
 
@@ -506,25 +503,15 @@ static inline vec either(vec_mask test, vec a, vec b)
     return (vec)(((vec_mask)a & test) | ((vec_mask)b & ~test));
 }
 
-/* exp(x) of all lanes for x <= 0, or NaN: exp_within in vectors. */
+/* exp(x) of all lanes for x <= 0, or NaN. */
 static inline vec exp_lanes(vec x)
 {
-    if (sizeof(real) == sizeof(double)) {
-        for (size_t i = 0; i < LANES; i++)
-            x[i] = (real)exp((double)x[i]);
-        return x;
-    }
-    const vec least = (vec){ 0 } - 87, magic = (vec){ 0 } + 12582912;
-    x = either(x < least, least, x);
-    const vec shifted = x * (real)1.44269504 + magic, n = shifted - magic;
-    const vec r = x - n * (real)0.693359375 - n * (real)-2.12194440e-4;
-    vec p = r * (real)1.9875691500e-4 + (real)1.3981999507e-3;
-    p = p * r + (real)8.3334519073e-3;
-    p = p * r + (real)4.1665795894e-2;
-    p = p * r + (real)1.6666665459e-1;
-    p = p * r + (real)5.0000001201e-1;
-    p = p * r * r + r + 1;
-    return p * (vec)(((lane_bits)shifted - 0x4B400000u + 127u) << 23);
+    real y[LANES];
+    memcpy(y, &x, sizeof y);
+    SIMD for (size_t i = 0; i < LANES; i++) y[i] =
+        exp_within(sizeof(real) == sizeof(float) && y[i] < -87 ? -87 : y[i]);
+    memcpy(&x, y, sizeof y);
+    return x;
 }
 
 /* Vector i of a row of n, whose last one is filled up with numbers below every score. */

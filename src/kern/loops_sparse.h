@@ -34,6 +34,14 @@ static size_t count_above(const real *x, size_t n)
     return count;
 }
 
+/* sum (V vectors) += the values of place p of a row of weights. */
+INLINE void mix_place(vec *sum, const real *w, const uint32_t *at, size_t p, const real *values,
+                      size_t wide, size_t V)
+{
+    const real x = w[at[p]], *row = values + at[p] * wide;
+    UNROLL for (size_t c = 0; c < V; c++) sum[c] += x * *(const vec *)(row + c * LANES);
+}
+
 /* R rows by V vectors. The rows take turns, so that the sums of one do not wait for each other. */
 INLINE void mix_block(real *z, const rela_few *f, size_t i, const real *values, size_t wide,
                       size_t R, size_t V)
@@ -50,18 +58,11 @@ INLINE void mix_block(real *z, const rela_few *f, size_t i, const real *values, 
     }
     for (size_t p = 0; p < least; p++)
         UNROLL for (size_t r = 0; r < R; r++)
-        {
-            const uint32_t j = at[r * ld + p];
-            const real x = w[r * ldw + j], *row = values + j * wide;
-            UNROLL for (size_t c = 0; c < V; c++) sum[r][c] += x * *(const vec *)(row + c * LANES);
-        }
+            mix_place(sum[r], w + r * ldw, at + r * ld, p, values, wide, V);
     UNROLL for (size_t r = 0; r < R; r++)
     {
-        for (size_t p = least; p < count[r]; p++) {
-            const uint32_t j = at[r * ld + p];
-            const real x = w[r * ldw + j], *row = values + j * wide;
-            UNROLL for (size_t c = 0; c < V; c++) sum[r][c] += x * *(const vec *)(row + c * LANES);
-        }
+        for (size_t p = least; p < count[r]; p++)
+            mix_place(sum[r], w + r * ldw, at + r * ld, p, values, wide, V);
         UNROLL for (size_t c = 0; c < V; c++) * (vec *)(z + r * wide + c * LANES) = sum[r][c];
     }
 }

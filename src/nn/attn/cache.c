@@ -117,14 +117,8 @@ static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, 
         weigh_pattern(a, s, &row, w, x, n, query);
         return;
     }
-    size_t length = n;
-    if (kind->flags & (ATTN_PADDED | ATTN_POINTWISE)) {
-        const size_t lanes = a->k->lanes;
-        length = (n + lanes - 1) / lanes * lanes;
-        for (size_t j = n; j < length; j++)
-            x[j] = kind->flags & ATTN_POINTWISE ? 0 : RELA_ATTN_PAD;
-    }
-    kind->weigh(&row, w, x, length);
+    rela_attn_fill_row(kind, a->k, x, n);
+    kind->weigh(&row, w, x, rela_attn_row_length(kind, a->k, n));
 }
 
 /* Gathers the scores a pattern leaves, weighs them, and puts the weights back in place. */

@@ -88,6 +88,19 @@ typedef struct rela_attn_kind {
     void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
 } rela_attn_kind;
 
+/* How long a row of n visible scores is made for a kind, and the scores behind them. */
+static inline size_t rela_attn_row_length(const rela_attn_kind *kind, const rela_kern *k, size_t n)
+{
+    const bool whole = kind->flags & (ATTN_PADDED | ATTN_POINTWISE);
+    return whole ? (n + k->lanes - 1) / k->lanes * k->lanes : n;
+}
+static inline void rela_attn_fill_row(const rela_attn_kind *kind, const rela_kern *k, real *scores,
+                                      size_t n)
+{
+    if (rela_attn_row_length(kind, k, n) > n)
+        k->cut(scores, n, kind->flags & ATTN_POINTWISE ? 0 : RELA_ATTN_PAD);
+}
+
 const rela_attn_kind *rela_attn_kind_find(const char *name); /* NULL if unknown */
 const rela_attn_kind *rela_attn_kind_at(size_t i);           /* NULL past the end */
 

@@ -26,7 +26,6 @@ static void drop_strip(const rela_attn_head *h, const strip *t, real *x);
 static void along_keys(const rela_attn_head *h, const strip *t, real *to, size_t ld, const real *w,
                        const real *rows);
 static size_t visible(const rela_attn_head *h, const strip *t, size_t i);
-static size_t row_length(const rela_attn_head *h, const strip *t, size_t n);
 
 void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
 {
@@ -157,10 +156,8 @@ static void weigh_strip(const rela_attn_head *h, const strip *t)
         if (a->kind->pattern) {
             weigh_pattern(h, t, i);
         } else {
-            const size_t length = row_length(h, t, n);
-            if (length > n)
-                a->k->cut(score, n, a->kind->flags & ATTN_POINTWISE ? 0 : RELA_ATTN_PAD);
-            a->kind->weigh(&h->row, weight, score, length);
+            rela_attn_fill_row(a->kind, a->k, score, n);
+            a->kind->weigh(&h->row, weight, score, rela_attn_row_length(a->kind, a->k, n));
         }
         clear_behind(h, t, weight, n);
     }
@@ -202,7 +199,7 @@ static void weigh_strip_back(const rela_attn_head *h, const strip *t)
             weigh_pattern_back(h, t, i);
         else
             a->kind->weigh_back(&h->row, s->dweights + at, s->dweights + at, s->weights + at,
-                                s->scores + at, row_length(h, t, n));
+                                s->scores + at, rela_attn_row_length(a->kind, a->k, n));
         clear_behind(h, t, s->dweights + at, n);
     }
 }
@@ -237,13 +234,4 @@ static void drop_strip(const rela_attn_head *h, const strip *t, real *x)
 static size_t visible(const rela_attn_head *h, const strip *t, size_t i)
 {
     return h->a->causal && t->first + i < t->n ? t->first + i + 1 : t->n;
-}
-
-/* How long a row of n visible scores is made for the kind. */
-static size_t row_length(const rela_attn_head *h, const strip *t, size_t n)
-{
-    if (!(h->a->kind->flags & (ATTN_PADDED | ATTN_POINTWISE)))
-        return n;
-    const size_t padded = rela_attn_round_up(n, h->a->k->lanes);
-    return padded < t->padded ? padded : t->padded;
 }
