@@ -29,6 +29,8 @@ typedef struct state {
     real *z, *y, *dy, *dz;
     real *din;     /* (rows, 3d) */
     real *learned; /* gain, gate (d each), numbers of the heads; then their gradients */
+    uint64_t *kept;
+    size_t kept_words;
     rela_attn_scratch scratch;
     void *block, *scratch_block;
     rela_plan scratch_plan;
@@ -131,8 +133,8 @@ static rela_status run(rela_bench_job *j, rela_error *err)
             ? NULL
             : rela_bench_sheet_new(j, "zeros",
                                    "the same without norm, all weights against zeros left out "
-                                   "where it pays; gradients: "
-                                   "backward without the scores",
+                                   "where it pays; gradients: over the four products of a dense "
+                                   "backward pass that has its weights",
                                    ZERO_COLUMNS, sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]);
     rela_bench_sheet *const sheets[] = { plain, zeros };
     rela_status st = RELA_OK;
@@ -212,18 +214,22 @@ static void plan(state *s, rela_plan *p)
     s->dz = rela_plan_reals(p, numbers);
     s->din = rela_plan_reals(p, 3 * numbers);
     s->learned = rela_plan_reals(p, 6 * s->d);
+    s->kept = rela_plan_take(p, s->kept_words, sizeof *s->kept);
 }
 
 static rela_status prepare(state *s, rela_error *err)
 {
     const rela_bench_job *j = s->j;
     rela_plan p = { NULL, 0 }, largest = { NULL, 0 };
-    plan(s, &p);
     for (size_t i = 0; i < j->n_kinds; i++) {
         rela_plan one = { NULL, 0 };
+        const size_t kept =
+            rela_attn_kept_words(j->kinds[i], s->heads, s->rows, s->rows, s->length);
+        s->kept_words = kept > s->kept_words ? kept : s->kept_words;
         rela_attn_scratch_plan(&s->scratch, &one, j->kinds[i], s->d_head, s->length);
         largest = one.used > largest.used ? one : largest;
     }
+    plan(s, &p);
     for (int i = 0; i < 2; i++)
         s->seconds[i] = rela_mem_array(s->n_cases * j->rounds, sizeof *s->seconds[i]);
     rela_status st = s->seconds[0] && s->seconds[1]
@@ -339,6 +345,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     rela_attn_scratch_plan(&s->scratch, &p, kind, s->d_head, s->length);
     if (round == 0)
         s->cases[i].zeros = count_zeros(s);
+    s->attn.kept = kind->flags & ATTN_RECTIFIED ? s->kept : NULL;
     s->seconds[0][i * j->rounds + round] = rela_bench_time(forward, s, j->o.seconds, 1);
     s->seconds[1][i * j->rounds + round] = rela_bench_time(back, s, j->o.seconds, 1);
     return RELA_OK;
@@ -346,7 +353,8 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 
 /* ---- sheet ---- */
 
-/* Speed relative to another case; passes: bit 0 forward, bit 1 backward, bit 2 less the scores. */
+/* Speed relative to another case; passes: bit 0 forward, bit 1 backward, bit 2: as if the other
+ * need not compute its scores. */
 static double speed_of(const state *s, size_t other, size_t i, int passes)
 {
     const size_t n = s->j->rounds;
@@ -360,7 +368,7 @@ static double speed_of(const state *s, size_t other, size_t i, int passes)
             }
         /* Scores are one of two products of the dense forward pass. */
         const double scores = passes & 4 ? s->seconds[0][other * n + r] / 2 : 0;
-        ratio[r] = (reference - scores) / (own - scores);
+        ratio[r] = (reference - scores) / own;
     }
     return rela_bench_spread_of(ratio, n).median;
 }

@@ -78,17 +78,13 @@ static inline size_t rela_panel_at(size_t j, size_t i, size_t k, size_t panel)
     return j / panel * panel * k + i * panel + j % panel;
 }
 
-/* Rows of weights, and of each the places that count. */
-typedef struct rela_few {
-    const real *w; /* (rows, ldw) */
-    size_t rows, ldw, ld;
-    const uint32_t *at, *count; /* (rows, ld): places; (rows): how many of them */
-} rela_few;
+enum { RELA_FEW_MOST = 128 /* keys that mix_few takes at once */ };
 
 /* Some keys and queries of attention whose weights are max(0, score): what flows back through the
  * weights that are not zero. Rows are `wide` reals, a multiple of 16. */
 typedef struct rela_rectified {
-    const real *w;              /* (n, queries) */
+    const real *w;              /* (n, queries); NULL: computed again where looks says so */
+    const uint64_t *looks;      /* (n): see who_looks; only without w */
     size_t n, queries, wide;    /* queries: a multiple of the lanes, at most 64 */
     real scale;                 /* of weights that dropout left */
     const real *q, *dz;         /* (queries, wide) */
@@ -163,13 +159,13 @@ typedef struct rela_kern {
     void (*entmax)(real *w, const real *s, real b, size_t n);
     real (*entmax_back)(real *ds, const real *dw, const real *w, real b, size_t n);
 
-    /* Sparse weights; n is a multiple of the lanes, wide one of 16. squeeze: the places of x (n)
-     * that are not zero, in order, with room for n and a vector more; returns how many.
-     * count_above: how many of x (n) are above 0. mix_few: z (rows, wide) += weights times values.
-     */
-    size_t (*squeeze)(uint32_t *at, const real *x, size_t n);
+    /* Sparse weights; n is a multiple of the lanes, wide one of 16. count_above: how many of x (n)
+     * are above 0. who_looks: bit i of looks[j] is set if number j of row i of w (rows, n) is above
+     * 0; at most 64 rows. mix_few: z (rows, wide) += w (rows, n) times
+     * values (n, wide), n at most RELA_FEW_MOST; the bits of mm, faster if most of w is zero. */
     size_t (*count_above)(const real *x, size_t n);
-    void (*mix_few)(real *z, const rela_few *f, const real *values, size_t wide);
+    void (*who_looks)(uint64_t *looks, const real *w, size_t rows, size_t n);
+    void (*mix_few)(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide);
     void (*rectified_back)(const rela_rectified *b);
 
     /* y = elu(x) + 1 and its gradient; y may be x, dx may be dy. */

@@ -20,6 +20,9 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
+/* Whole numbers as wide as the reals. */
+typedef __typeof__(__builtin_choose_expr(sizeof(real) == 8, (int64_t)0, (int32_t)0)) real_sized;
+typedef real_sized vec_whole __attribute__((vector_size(VECTOR_BYTES)));
 
 /* ---- lanes ---- */
 
@@ -685,8 +688,8 @@ const rela_kern LEVEL = {
     .entmax15_back = entmax15_back,
     .entmax = entmax,
     .entmax_back = entmax_back,
-    .squeeze = squeeze,
     .count_above = count_above,
+    .who_looks = who_looks,
     .mix_few = mix_few,
     .rectified_back = rectified_back,
     .loss_row = loss_row,

@@ -5,6 +5,9 @@
  * order as those of mm, one chain for each result, and adding zero times a number changes nothing:
  * so mix_few gives the bits of mm. */
 
+/* Places of a row whose weights are not zero. */
+typedef uint32_t places[RELA_FEW_MOST + 2 * LANES];
+
 #ifndef LEVEL_SQUEEZE
 /* Numbers, from first on, of the lanes of x that are not zero, side by side in at. */
 static inline size_t squeeze_lanes(uint32_t *at, const real *x, uint32_t first)
@@ -18,12 +21,69 @@ static inline size_t squeeze_lanes(uint32_t *at, const real *x, uint32_t first)
 }
 #endif
 
-static size_t squeeze(uint32_t *restrict at, const real *restrict x, size_t n)
+INLINE size_t squeeze(uint32_t *at, const real *x, size_t n)
 {
     size_t have = 0;
     for (size_t i = 0; i < n; i += LANES)
         have += squeeze_lanes(at + have, x + i, (uint32_t)i);
     return have;
+}
+
+/* Extends a list with the first place whose weight is zero: there is one, as others are longer. */
+INLINE void fill_up(uint32_t *at, size_t have, size_t most)
+{
+    uint32_t zero = 0;
+    while (zero < have && at[zero] == zero)
+        zero++;
+    for (size_t p = have; p < most; p += LANES)
+        UNROLL for (size_t i = 0; i < LANES; i++) at[p + i] = zero;
+}
+
+/* z (R rows of V vectors) += the weights w (, n) of lists of one length times values. Rows take
+ * turns, so that the sums of one do not wait for each other. */
+INLINE void mix_block(real *z, const real *w, size_t n, places *at, size_t length,
+                      const real *values, size_t wide, size_t R, size_t V)
+{
+    vec sum[4][4];
+    UNROLL for (size_t r = 0; r < R; r++) UNROLL for (size_t c = 0; c < V; c++) sum[r][c] =
+        *(vec *)(z + r * wide + c * LANES);
+    for (size_t p = 0; p < length; p++)
+        UNROLL for (size_t r = 0; r < R; r++)
+        {
+            const real *row = values + at[r][p] * wide, x = w[r * n + at[r][p]];
+            UNROLL for (size_t c = 0; c < V; c++) sum[r][c] += x * *(const vec *)(row + c * LANES);
+        }
+    UNROLL for (size_t r = 0; r < R; r++) UNROLL for (size_t c = 0; c < V; c++) *
+        (vec *)(z + r * wide + c * LANES) = sum[r][c];
+}
+
+/* R rows. Short lists are filled up: one end of all is easier to foresee than R of them. */
+INLINE void mix_rows(real *z, const real *w, size_t n, const real *values, size_t wide, size_t R)
+{
+    places at[4];
+    size_t have[4], most = 0;
+    UNROLL for (size_t r = 0; r < R; r++)
+    {
+        have[r] = squeeze(at[r], w + r * n, n);
+        most = have[r] > most ? have[r] : most;
+    }
+    UNROLL for (size_t r = 0; r < R; r++) fill_up(at[r], have[r], most);
+    size_t c = 0;
+    for (; c + 4 * LANES <= wide; c += 4 * LANES)
+        mix_block(z + c, w, n, at, most, values + c, wide, R, 4);
+    for (; c + 2 * LANES <= wide; c += 2 * LANES)
+        mix_block(z + c, w, n, at, most, values + c, wide, R, 2);
+    for (; c < wide; c += LANES)
+        mix_block(z + c, w, n, at, most, values + c, wide, R, 1);
+}
+
+static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide)
+{
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4)
+        mix_rows(z + i * wide, w + i * n, n, values, wide, 4);
+    for (; i < rows; i++)
+        mix_rows(z + i * wide, w + i * n, n, values, wide, 1);
 }
 
 static size_t count_above(const real *x, size_t n)
@@ -34,77 +94,47 @@ static size_t count_above(const real *x, size_t n)
     return count;
 }
 
-/* sum (V vectors) += the values of place p of a row of weights. */
-INLINE void mix_place(vec *sum, const real *w, const uint32_t *at, size_t p, const real *values,
-                      size_t wide, size_t V)
+/* Half of the queries: bit i of lane l is set if number l of row i is above 0. */
+INLINE vec_whole looks_of(const real *w, size_t rows, size_t n)
 {
-    const real x = w[at[p]], *row = values + at[p] * wide;
-    UNROLL for (size_t c = 0; c < V; c++) sum[c] += x * *(const vec *)(row + c * LANES);
+    const vec zero = { 0 };
+    vec_whole looks = { 0 };
+    for (size_t i = 0; i < rows; i++) {
+        const vec_whole bit = (vec_whole){ 0 } + (real_sized)(1u << i);
+        looks |= (vec_whole)(*(const vec *)(w + i * n) > zero) & bit;
+    }
+    return looks;
 }
 
-/* R rows by V vectors. The rows take turns, so that the sums of one do not wait for each other. */
-INLINE void mix_block(real *z, const rela_few *f, size_t i, const real *values, size_t wide,
-                      size_t R, size_t V)
+static void who_looks(uint64_t *looks, const real *w, size_t rows, size_t n)
 {
-    const real *const w = f->w + i * f->ldw;
-    const uint32_t *const at = f->at + i * f->ld, *const count = f->count + i;
-    const size_t ldw = f->ldw, ld = f->ld;
-    vec sum[4][4];
-    size_t least = count[0];
-    UNROLL for (size_t r = 0; r < R; r++)
-    {
-        least = count[r] < least ? count[r] : least;
-        UNROLL for (size_t c = 0; c < V; c++) sum[r][c] = *(vec *)(z + r * wide + c * LANES);
-    }
-    for (size_t p = 0; p < least; p++)
-        UNROLL for (size_t r = 0; r < R; r++)
-            mix_place(sum[r], w + r * ldw, at + r * ld, p, values, wide, V);
-    UNROLL for (size_t r = 0; r < R; r++)
-    {
-        for (size_t p = least; p < count[r]; p++)
-            mix_place(sum[r], w + r * ldw, at + r * ld, p, values, wide, V);
-        UNROLL for (size_t c = 0; c < V; c++) * (vec *)(z + r * wide + c * LANES) = sum[r][c];
+    const size_t first = rows < 32 ? rows : 32;
+    for (size_t j = 0; j < n; j += LANES) {
+        const vec_whole low = looks_of(w + j, first, n);
+        const vec_whole high = looks_of(w + 32 * n + j, rows - first, n);
+        for (size_t l = 0; l < LANES; l++)
+            looks[j + l] = (uint64_t)(uint32_t)high[l] << 32 | (uint32_t)low[l];
     }
 }
 
-INLINE void mix_columns(real *z, const rela_few *f, const real *values, size_t wide, size_t V)
-{
-    size_t i = 0;
-    for (; i + 4 <= f->rows; i += 4)
-        mix_block(z + i * wide, f, i, values, wide, 4, V);
-    for (; i < f->rows; i++)
-        mix_block(z + i * wide, f, i, values, wide, 1, V);
-}
-
-static void mix_few(real *z, const rela_few *f, const real *values, size_t wide)
-{
-    size_t c = 0;
-    for (; c + 4 * LANES <= wide; c += 4 * LANES)
-        mix_columns(z + c, f, values + c, wide, 4);
-    for (; c + 2 * LANES <= wide; c += 2 * LANES)
-        mix_columns(z + c, f, values + c, wide, 2);
-    for (; c < wide; c += LANES)
-        mix_columns(z + c, f, values + c, wide, 1);
-}
-
-/* Bit i is set if query i gives weight to this key. */
-static inline uint64_t who_looks(const real *w, size_t queries)
+/* Bit i is set if x[i] is above 0; n is at most 64. */
+static inline uint64_t bits_above(const real *x, size_t n)
 {
     uint64_t bits = 0;
-    for (size_t i = 0; i < queries; i += LANES)
-        bits |= (uint64_t)above(w + i, 0) << i;
+    for (size_t i = 0; i < n; i += LANES)
+        bits |= (uint64_t)above(x + i, 0) << i;
     return bits;
 }
 
 /* Keys and values of V vectors each, kept in registers while the queries that look at them pass. */
-INLINE void rectified_keys(const rela_rectified *b, size_t V)
+INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
 {
     const size_t wide = V * LANES;
     const real *const q = b->q, *const dz = b->dz, scale_by = b->scale;
     real *const dq = b->dq;
     for (size_t j = 0; j < b->n; j++) {
-        const real *w = b->w + j * b->queries;
-        uint64_t bits = who_looks(w, b->queries);
+        const real *w = again ? NULL : b->w + j * b->queries;
+        uint64_t bits = again ? b->looks[j] : bits_above(w, b->queries);
         if (!bits)
             continue;
         vec key[4], value[4], dkey[4], dvalue[4];
@@ -118,18 +148,20 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V)
         }
         for (; bits; bits &= bits - 1) {
             const size_t i = (size_t)__builtin_ctzll(bits), row = i * wide;
-            const real x = w[i];
-            vec along[2] = { { 0 }, { 0 } };
+            vec query[4], d[4], along[2] = { { 0 }, { 0 } };
             UNROLL for (size_t c = 0; c < V; c++)
             {
-                const vec d = *(const vec *)(dz + row + c * LANES);
-                dvalue[c] += x * d;
-                along[c % 2] += d * value[c];
+                query[c] = *(const vec *)(q + row + c * LANES);
+                d[c] = *(const vec *)(dz + row + c * LANES);
+                along[0] += d[c] * value[c];
+                along[1] += query[c] * key[c];
             }
-            const real ds = lane_sum(along[0] + along[1]) * scale_by;
+            const real ds = lane_sum(along[0]) * scale_by;
+            const real x = again ? lane_sum(along[1]) * scale_by : w[i];
             UNROLL for (size_t c = 0; c < V; c++)
             {
-                dkey[c] += ds * *(const vec *)(q + row + c * LANES);
+                dvalue[c] += x * d[c];
+                dkey[c] += ds * query[c];
                 *(vec *)(dq + row + c * LANES) += ds * key[c];
             }
         }
@@ -147,29 +179,38 @@ static void rectified_wide(const rela_rectified *b)
 {
     const size_t wide = b->wide;
     for (size_t j = 0; j < b->n; j++) {
-        const real *w = b->w + j * b->queries, *key = b->keys + j * wide;
-        for (uint64_t bits = who_looks(w, b->queries); bits; bits &= bits - 1) {
+        const real *w = b->w ? b->w + j * b->queries : NULL, *key = b->keys + j * wide;
+        uint64_t bits = w ? bits_above(w, b->queries) : b->looks[j];
+        for (; bits; bits &= bits - 1) {
             const size_t i = (size_t)__builtin_ctzll(bits);
-            const real *dz = b->dz + i * wide;
-            axpy(b->dvalues + j * wide, w[i], dz, wide);
+            const real *dz = b->dz + i * wide, *q = b->q + i * wide;
+            axpy(b->dvalues + j * wide, w ? w[i] : dot(q, key, wide) * b->scale, dz, wide);
             const real ds = dot(dz, b->values + j * wide, wide) * b->scale;
-            axpy(b->dkeys + j * wide, ds, b->q + i * wide, wide);
+            axpy(b->dkeys + j * wide, ds, q, wide);
             axpy(b->dq + i * wide, ds, key, wide);
         }
     }
+}
+
+INLINE void rectified_columns(const rela_rectified *b, size_t V)
+{
+    if (b->w)
+        rectified_keys(b, V, false);
+    else
+        rectified_keys(b, V, true);
 }
 
 static void rectified_back(const rela_rectified *b)
 {
     switch (b->wide / LANES) {
     case 1:
-        rectified_keys(b, 1);
+        rectified_columns(b, 1);
         break;
     case 2:
-        rectified_keys(b, 2);
+        rectified_columns(b, 2);
         break;
     case 4:
-        rectified_keys(b, 4);
+        rectified_columns(b, 4);
         break;
     default:
         rectified_wide(b);

@@ -26,6 +26,7 @@ typedef struct attn_act {
     real *kv; /* cross: (source rows, 2d) */
     real *z;  /* (rows, d) mixed values */
     real *y;  /* (rows, d) after the norm of the kind; z if it has none */
+    uint64_t *kept;
     norm_act out;
 } attn_act;
 
@@ -264,6 +265,9 @@ static void plan_attn(attn_act *a, rela_plan *p, const rela_config *c, rela_attn
     a->kv = rela_plan_reals(p, cross ? src_rows * 2 * c->d : 0);
     a->z = rela_plan_reals(p, rows * c->d);
     a->y = c->kind[type]->norm ? rela_plan_reals(p, rows * c->d) : a->z;
+    const size_t keys = cross ? src_rows : rows, len = c->max_len < keys ? c->max_len : keys;
+    const size_t kept = rela_attn_kept_words(c->kind[type], c->heads, rows, keys, len);
+    a->kept = kept ? rela_plan_take(p, kept, sizeof *a->kept) : NULL;
     plan_norm(&a->out, p, rows, c->d);
 }
 
@@ -372,8 +376,8 @@ static void finish_sublayer(const stack *s, const norm_act *out, const norm_act 
 
 /* ---- attention ---- */
 
-static rela_attn attn_setup(const stack *s, const rela_attn_at *at, rela_attn_type type,
-                            size_t layer)
+static rela_attn attn_setup(const stack *s, const attn_act *a, const rela_attn_at *at,
+                            rela_attn_type type, size_t layer)
 {
     const rela_config *c = config(s);
     const bool cross = type == RELA_ATTN_CROSS;
@@ -386,6 +390,7 @@ static rela_attn attn_setup(const stack *s, const rela_attn_at *at, rela_attn_ty
                         .head_params = c->kind[type]->n_head ? s->weights + at->head : NULL,
                         .drop = drop_at(s, c->drop_attn,
                                         cross ? SITE_CROSS_WEIGHTS : SITE_SELF_WEIGHTS, layer, 0),
+                        .kept = s->grads && !s->pass->tap ? a->kept : NULL,
                         .tap = s->pass->tap,
                         .layer = layer,
                         .type = (int)type };
@@ -418,7 +423,7 @@ static void attn_forward(const stack *s, const attn_act *a, const rela_attn_at *
         rela_linear_forward(a->kv, memory, s->weights + at->kv, s->batch->src_rows, 2 * d, d);
         k->add_bias(a->kv, s->weights + at->kv_bias, s->batch->src_rows, 2 * d);
     }
-    const rela_attn attn = attn_setup(s, at, type, layer);
+    const rela_attn attn = attn_setup(s, a, at, type, layer);
     const rela_attn_rows rows = attn_rows(s, memory != NULL);
     const rela_attn_in qkv = attn_in(a, d, memory != NULL);
     rela_attn_forward(&attn, &s->w->scratch, a->z, &qkv, &rows);
@@ -584,7 +589,7 @@ static void attn_back(const stack *s, const attn_act *a, const rela_attn_at *at,
     const rela_drop drop = drop_at(s, c->drop_residual, memory ? SITE_CROSS : SITE_SELF, layer, d);
     finish_back(s, &a->out, at->out_bias, sublayer, &drop, false);
     attn_out_back(s, a, at, type);
-    const rela_attn attn = attn_setup(s, at, type, layer);
+    const rela_attn attn = attn_setup(s, a, at, type, layer);
     const rela_attn_rows rows = attn_rows(s, memory != NULL);
     const rela_attn_in qkv = attn_in(a, d, memory != NULL);
     const rela_attn_grad grad = { .dq = w->dwide,

@@ -9,16 +9,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { HEADS = 2, LEN_MAX = 200, WIDE_MAX = HEADS * 80 };
+enum { HEADS = 2, LEN_MAX = 200, LONG = 4300, NUMBERS = LONG * HEADS * 5 };
 
 typedef struct numbers {
-    float q[LEN_MAX * WIDE_MAX], k[LEN_MAX * WIDE_MAX], v[LEN_MAX * WIDE_MAX];
-    float dz[LEN_MAX * WIDE_MAX];
+    float q[NUMBERS], k[NUMBERS], v[NUMBERS];
+    float dz[NUMBERS];
 } numbers;
 
 typedef struct results {
-    float z[LEN_MAX * WIDE_MAX], dq[LEN_MAX * WIDE_MAX], dk[LEN_MAX * WIDE_MAX],
-        dv[LEN_MAX * WIDE_MAX];
+    float z[NUMBERS], dq[NUMBERS], dk[NUMBERS],
+        dv[NUMBERS];
 } results;
 
 typedef struct shape {
@@ -32,7 +32,7 @@ typedef struct shape {
 
 static const rela_attn_setup SETUP = { .slope = 0.01f };
 static numbers in;
-static results dense, sparse, whole;
+static results dense, sparse, kept, whole;
 static uint32_t seed = 1u;
 
 static float rnd(void)
@@ -45,13 +45,13 @@ static float rnd(void)
 static void fill(const shape *s, float share)
 {
     const size_t d = HEADS * s->d_head;
-    for (size_t i = 0; i < LEN_MAX * WIDE_MAX; i++) {
+    for (size_t i = 0; i < NUMBERS; i++) {
         in.q[i] = rnd();
         in.k[i] = rnd();
         in.v[i] = rnd();
         in.dz[i] = rnd();
     }
-    for (size_t i = 0; i < LEN_MAX; i++)
+    for (size_t i = 0; i < (s->n_q > s->n_k ? s->n_q : s->n_k); i++)
         for (size_t h = 0; h < HEADS; h++) {
             in.q[i * d + h * s->d_head] = 1;
             in.k[i * d + h * s->d_head] =
@@ -65,7 +65,9 @@ static void ignore(void *ctx, const rela_attn_view *v)
     (void)v;
 }
 
-static void attend(results *r, const shape *s, rela_attn_path path, bool looked_at)
+typedef enum manner { PLAIN, LOOKED_AT, KEPT } manner;
+
+static void attend(results *r, const shape *s, rela_attn_path path, manner how)
 {
     const size_t d = HEADS * s->d_head;
     const rela_attn_tap tap = { ignore, NULL };
@@ -74,15 +76,21 @@ static void attend(results *r, const shape *s, rela_attn_path path, bool looked_
     const rela_attn_in from = { in.q, in.k, in.v, d, d, d };
     const rela_attn_grad grad = { r->dq, r->dk, r->dv, NULL };
     attn_layer l;
-    attn_layer_start(&l, s->kind, &SETUP, HEADS, s->d_head, LEN_MAX);
+    attn_layer_start(&l, s->kind, &SETUP, HEADS, s->d_head, s->n_k);
     l.attn.k = s->k;
     l.attn.causal = s->causal;
     l.attn.path = path;
     l.attn.drop = rela_drop_make(s->dropout, 3, 4, 5, 0);
-    l.attn.tap = looked_at ? &tap : NULL;
+    l.attn.tap = how == LOOKED_AT ? &tap : NULL;
+    const size_t words = rela_attn_kept_words(s->kind, HEADS, s->n_q, s->n_k, s->n_k);
+    if (how == KEPT && words) {
+        l.attn.kept = malloc(words * sizeof *l.attn.kept); /* no more: the sanitizer watches */
+        CHECK(l.attn.kept != NULL, "no memory for %zu words", words);
+    }
     memset(r, 0, sizeof *r);
     rela_attn_forward(&l.attn, &l.scratch, r->z, &from, &rows);
     rela_attn_back(&l.attn, &l.scratch, &grad, in.dz, &from, &rows);
+    free(l.attn.kept);
     attn_layer_end(&l);
 }
 
@@ -97,20 +105,26 @@ static void check_same(const shape *s, const char *what, const float *x, const f
               s->dropout, what, i, (double)x[i], (double)y[i]);
 }
 
-/* Forward all sums have the same order. Backward the gradient of a weight is a sum of d_head
- * products below 1 in another order, which then meets at most len numbers below 1. */
+/* Forward all sums have the same order. Backward the gradient of a weight, and the weight itself if
+ * only its place was kept, is a sum of d_head products below 1 in another order, which then meets
+ * at most len numbers below 1. */
 static void check_shape(const shape *s)
 {
     const size_t d = HEADS * s->d_head;
     const double one = 2 * (double)s->d_head * (double)s->d_head * (double)FLT_EPSILON;
-    attend(&dense, s, RELA_ATTN_DENSE, false);
-    attend(&sparse, s, RELA_ATTN_SPARSE, false);
-    attend(&whole, s, RELA_ATTN_AUTO, true);
+    attend(&dense, s, RELA_ATTN_DENSE, PLAIN);
+    attend(&sparse, s, RELA_ATTN_SPARSE, PLAIN);
+    attend(&kept, s, RELA_ATTN_SPARSE, KEPT);
+    attend(&whole, s, RELA_ATTN_AUTO, LOOKED_AT);
     check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
     check_same(s, "seen z", whole.z, dense.z, s->n_q * d, 0);
     check_same(s, "sparse dq", sparse.dq, dense.dq, s->n_q * d, one * s->n_k);
     check_same(s, "sparse dk", sparse.dk, dense.dk, s->n_k * d, one * s->n_q);
     check_same(s, "sparse dv", sparse.dv, dense.dv, s->n_k * d, 0);
+    check_same(s, "kept z", kept.z, dense.z, s->n_q * d, 0);
+    check_same(s, "kept dq", kept.dq, dense.dq, s->n_q * d, one * s->n_k);
+    check_same(s, "kept dk", kept.dk, dense.dk, s->n_k * d, one * s->n_q);
+    check_same(s, "kept dv", kept.dv, dense.dv, s->n_k * d, one * s->n_q);
 }
 
 static void all_paths_agree(void **state)
@@ -134,6 +148,17 @@ static void all_paths_agree(void **state)
         }
 }
 
+/* More keys than are kept. */
+static void long_sentences_agree(void **state)
+{
+    (void)state;
+    shape s = { .k = rela_kern_get(), .kind = rela_attn_kind_find("rela-g"), .d_head = 5 };
+    s.n_q = 70;
+    s.n_k = LONG;
+    fill(&s, 0.9f);
+    check_shape(&s);
+}
+
 /* A head that attends to nothing costs nothing and passes nothing. */
 static void null_heads_are_zero_on_every_path(void **state)
 {
@@ -147,43 +172,55 @@ static void null_heads_are_zero_on_every_path(void **state)
               "number %zu of a null head is not zero", i);
 }
 
-enum { PLACES = 64 };
+enum { ROWS = 64, KEYS = 128, WIDE = 112 };
+
+static float w[ROWS * KEYS], values[KEYS * WIDE], z[ROWS * WIDE], expected[ROWS * WIDE];
 
 /* Round 0: nothing but zeros; 1 and 2: some; 3: none. */
-static void check_places(const rela_kern *k, size_t n, uint32_t round)
+static void check_few(const rela_kern *k, size_t rows, size_t n, size_t wide, uint32_t round)
 {
-    float x[PLACES] = { 0 };
-    uint32_t at[PLACES + 16], expected[PLACES];
-    size_t some = 0, positive = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    uint64_t looks[KEYS];
+    size_t positive = 0;
+    for (size_t i = 0; i < rows * n; i++) {
         const float y = rnd();
-        x[i] = round == 0 || (round < 3 && y < 0.4f) ? 0 : y;
-        positive += x[i] > 0;
-        if (x[i] != 0)
-            expected[some++] = i;
+        w[i] = round == 0 || (round < 3 && y < 0.6f) ? 0 : y;
+        positive += w[i] > 0;
     }
-    const size_t found = k->squeeze(at, x, n);
-    CHECK(found == some, "%s: %zu places of %zu", k->name, found, some);
-    CHECK(memcmp(at, expected, some * sizeof *at) == 0, "%s: other places", k->name);
-    CHECK(k->count_above(x, n) == positive, "%s: %zu above 0, not %zu", k->name,
-          k->count_above(x, n), positive);
+    for (size_t i = 0; i < rows * wide; i++)
+        z[i] = expected[i] = rnd();
+    k->mix_few(z, w, rows, n, values, wide);
+    k->mm(expected, wide, w, n, 1, values, wide, rows, wide, n, true);
+    CHECK(memcmp(z, expected, rows * wide * sizeof *z) == 0, "%s: %zu x %zu x %zu mixed otherwise",
+          k->name, rows, n, wide);
+    k->who_looks(looks, w, rows, n);
+    for (size_t i = 0; i < rows * n; i++)
+        CHECK((looks[i % n] >> i / n & 1) == (w[i] > 0), "%s: query %zu, key %zu of %zu x %zu",
+              k->name, i / n, i % n, rows, n);
+    for (size_t j = 0; j < n && rows < 64; j++)
+        CHECK(looks[j] >> rows == 0, "%s: bits behind %zu queries", k->name, rows);
+    CHECK(k->count_above(w, rows * n) == positive, "%s: %zu above 0, not %zu", k->name,
+          k->count_above(w, rows * n), positive);
 }
 
-static void places_that_are_not_zero_are_found(void **state)
+static void weights_that_are_not_zero_are_found_and_mixed(void **state)
 {
     (void)state;
+    static const size_t SOME_ROWS[] = { 1, 3, 4, 31, 32, 33, 63, ROWS };
+    for (size_t i = 0; i < KEYS * WIDE; i++)
+        values[i] = rnd();
     for (size_t level = 0; rela_kern_at(level); level++)
-        for (size_t n = 0; n <= PLACES; n += rela_kern_at(level)->lanes)
-            for (uint32_t round = 0; round < 4; round++)
-                check_places(rela_kern_at(level), n, round);
+        for (size_t n = rela_kern_at(level)->lanes; n <= KEYS; n += rela_kern_at(level)->lanes)
+            for (uint32_t c = 0; c < 8 * 4; c++)
+                check_few(rela_kern_at(level), SOME_ROWS[c % 8], n, 16 * (1 + c % 7), c / 8);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_paths_agree),
+        cmocka_unit_test(long_sentences_agree),
         cmocka_unit_test(null_heads_are_zero_on_every_path),
-        cmocka_unit_test(places_that_are_not_zero_are_found),
+        cmocka_unit_test(weights_that_are_not_zero_are_found_and_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ enum { ROW_ARRAYS = 7, LANES_MAX = 16, PANEL_MAX = 2 * LANES_MAX };
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                               const rela_attn_in *in, const rela_attn_rows *rows, size_t at);
 static bool by_tiles(const rela_attn *a);
+static size_t kept_words(const rela_attn_head *h);
 static void clear_rows(real *x, size_t ld, size_t rows, size_t n);
 
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
@@ -33,21 +34,34 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
         *rows[i] = rela_plan_reals(p, strip * s->wide);
     s->queries_p = rela_plan_reals(p, strip * d_head);
     s->mixed_p = rela_plan_reals(p, strip * d_head);
-    s->list = rela_plan_take(p, strip * RELA_ATTN_LIST, sizeof *s->list);
     real **const scores[] = { &s->scores, &s->weights, &s->dweights, &s->dropped };
-    const size_t most = s->ld > RELA_ATTN_LIST ? s->ld : RELA_ATTN_LIST;
+    const size_t most = s->ld > RELA_ATTN_BLOCK ? s->ld : RELA_ATTN_BLOCK;
     for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++)
         *scores[i] = rela_plan_reals(p, strip * most);
     s->row = rela_plan_reals(p, ROW_ARRAYS * s->ld);
     s->visible = rela_plan_take(p, s->ld, sizeof *s->visible);
 }
 
+/* A sentence has at most q_rows / STRIP strips and one more, which together have all its queries;
+ * there are no more sentences than queries. */
+size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
+                            size_t max_len)
+{
+    if (!(kind->flags & ATTN_RECTIFIED))
+        return 0;
+    const size_t whole = q_rows / RELA_ATTN_STRIP * rela_attn_kept_strip(max_len);
+    return heads * (whole + k_rows + k_rows / RELA_ATTN_BLOCK + q_rows);
+}
+
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
                        const rela_attn_in *in, const rela_attn_rows *rows)
 {
     const size_t d = a->ldz ? a->ldz : a->heads * a->d_head;
+    uint64_t *kept = a->kept;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
-        const rela_attn_head h = head_at(a, s, in, rows, at);
+        rela_attn_head h = head_at(a, s, in, rows, at);
+        h.kept = kept;
+        kept += kept ? kept_words(&h) : 0;
         real *out = z + rows->q_at[h.sentence] * d + h.number * a->d_head;
         if (h.n_k == 0) /* nothing to attend to */
             clear_rows(out, d, h.n_q, a->d_head);
@@ -62,8 +76,11 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
                     const real *dz, const rela_attn_in *in, const rela_attn_rows *rows)
 {
     const size_t d = a->ldz ? a->ldz : a->heads * a->d_head;
+    uint64_t *kept = a->kept;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
         rela_attn_head h = head_at(a, s, in, rows, at);
+        h.kept = kept;
+        kept += kept ? kept_words(&h) : 0;
         h.row.dhead = g->dhead ? g->dhead + h.number * a->kind->n_head : NULL;
         const size_t q0 = rows->q_at[h.sentence], k0 = rows->k_at[h.sentence];
         const size_t column = h.number * a->d_head;
@@ -106,12 +123,18 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
         .first_row = rows->first_row + (uint32_t)q0
     };
     assert(h.n_k <= s->ld);
+    assert(!a->kept || ((a->kind->flags & ATTN_RECTIFIED) && !a->tap));
     return h;
 }
 
 static bool by_tiles(const rela_attn *a)
 {
     return (a->kind->flags & ATTN_POINTWISE) && !a->kind->pattern && !a->kind->map;
+}
+
+static size_t kept_words(const rela_attn_head *h)
+{
+    return (h->n_q + RELA_ATTN_STRIP - 1) / RELA_ATTN_STRIP * rela_attn_kept_strip(h->n_k);
 }
 
 static void clear_rows(real *x, size_t ld, size_t rows, size_t n)

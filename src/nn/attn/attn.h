@@ -4,7 +4,7 @@
  * Rows of all sentences lie behind each other without padding. For one sentence and one head the
  * queries are taken in strips: scores of a strip against all keys, or a block of them, weights,
  * mixed values. No more than a strip of scores ever exists, so memory is linear in the length; the
- * backward pass computes the scores again. */
+ * backward pass computes the scores again, unless the forward pass kept where they are not zero. */
 #ifndef RELA_NN_ATTN_ATTN_H
 #define RELA_NN_ATTN_ATTN_H
 
@@ -44,6 +44,7 @@ typedef struct rela_attn {
     const real *head_params; /* (heads, n_head) */
     rela_drop drop;          /* of the weights; first is unused */
     rela_attn_path path;
+    uint64_t *kept;           /* rela_attn_kept_words of them, from forward to back; may be NULL */
     const rela_attn_tap *tap; /* NULL: nobody looks */
     size_t layer;             /* for the tap */
     int type;
@@ -77,14 +78,19 @@ typedef struct rela_attn_scratch {
     real *mixed;                                 /* (strip, wide): mixed values or their gradient */
     real *queries_p, *mixed_p;                   /* a strip packed into panels */
     real *scores, *weights, *dweights, *dropped; /* (strip, ld) */
-    uint32_t *list;    /* keys of each query of a strip whose weights are not zero */
-    real *row;         /* 7 rows, for row functions and patterns */
-    uint32_t *visible; /* ld */
+    real *row;                                   /* 7 rows, for row functions and patterns */
+    uint32_t *visible;                           /* ld */
 } rela_attn_scratch;
 
 /* Scratch for sentences of up to max_len keys, for the given kind. */
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
                             size_t d_head, size_t max_len);
+
+/* Words that keep which weights of a rectified kind are zero, a bit each; so many do for any
+ * sentences of up to max_len keys. Of long sentences only the first keys are kept: linear in the
+ * rows. 0 for other kinds. */
+size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
+                            size_t max_len);
 
 /* z (rows of queries, heads * d_head) = mixed values. dz may be dq, if ldz is ldq. */
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,

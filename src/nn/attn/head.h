@@ -10,9 +10,9 @@
 #include "nn/attn/attn.h"
 
 enum {
-    RELA_ATTN_STRIP = 64,  /* queries that are worked on at once */
-    RELA_ATTN_BLOCK = 128, /* keys whose values stay in the nearest cache; whole panels */
-    RELA_ATTN_LIST = RELA_ATTN_BLOCK + 16 /* room for weights of a query that are not zero */
+    RELA_ATTN_STRIP = 64,            /* queries that are worked on at once */
+    RELA_ATTN_BLOCK = RELA_FEW_MOST, /* keys whose values stay in the nearest cache */
+    RELA_ATTN_KEPT = 4096 /* keys of a sentence whose zeros are kept at most; whole blocks */
 };
 
 typedef struct rela_attn_head {
@@ -24,6 +24,7 @@ typedef struct rela_attn_head {
     size_t ldq, ldk, ldv;
     size_t n_q, n_k;
     uint32_t first_row; /* of its first query in the update */
+    uint64_t *kept;     /* see kept_at of tiles.c; NULL: nothing is kept */
 } rela_attn_head;
 
 /* The same places of the gradients, and of the gradient dz of the result. */
@@ -63,6 +64,14 @@ static inline uint32_t rela_attn_drop_step(const rela_attn *a)
 static inline size_t rela_attn_round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
+}
+
+/* Words kept of a strip against n_k keys: each block has one that says whether it was kept, and
+ * then one for each key: who looks at it. */
+static inline size_t rela_attn_kept_strip(size_t n_k)
+{
+    const size_t keys = n_k < RELA_ATTN_KEPT ? n_k : RELA_ATTN_KEPT;
+    return keys + (keys + RELA_ATTN_BLOCK - 1) / RELA_ATTN_BLOCK;
 }
 
 /* Keys up to which some of the queries [first, first + m) see. */
