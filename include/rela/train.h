@@ -58,6 +58,7 @@ typedef struct rela_train_options {
     int64_t batch_tokens;    /* target tokens of an update */
     double lr, lr_start, lr_least;
     int64_t warmup;
+    int64_t cool_down;    /* updates before the last over which the rate falls to lr_least */
     const char *schedule; /* "noam", "inverse-sqrt", "constant", "cosine", "linear" */
     double beta1, beta2, adam_epsilon, weight_decay, clip, label_smoothing;
     const char *loss_mean; /* "token", "sentence" */

@@ -100,7 +100,7 @@ class TrainOptions(Structure):
         "attn_alpha attn_fuse") + _fields(
         c_int64, "attn_top attn_window attn_stride updates epochs batch_tokens") + _fields(
         c_double, "lr lr_start lr_least") + _fields(
-        c_int64, "warmup") + _fields(
+        c_int64, "warmup cool_down") + _fields(
         c_char_p, "schedule") + _fields(
         c_double, "beta1 beta2 adam_epsilon weight_decay clip label_smoothing") + _fields(
         c_char_p, "loss_mean") + _fields(

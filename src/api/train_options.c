@@ -59,6 +59,7 @@ static const number_row NUMBERS[] = {
     { AT(lr_start),              true,   1e-7,   1e-7,   1e-7,   1e-7,   1e-7,    0,    1e6 },
     { AT(lr_least),              true,   0,      0,      0,      0,      2e-4,    0,    1e6 },
     { AT(warmup),                false,  4000,   4000,   2000,   200,    100,     0,    1e9 },
+    { AT(cool_down),             false,  0,      0,      0,      0,      0,       0,    1e9 },
     { AT(beta1),                 true,   0.9,    0.9,    0.9,    0.9,    0.9,     0,    0.9999999 },
     { AT(beta2),                 true,   0.98,   0.98,   0.98,   0.98,   0.98,    0,    0.9999999 },
     { AT(adam_epsilon),          true,   1e-8,   1e-8,   1e-8,   1e-8,   1e-8,    1e-30, 1 },
@@ -222,6 +223,7 @@ rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_optio
                                             .least = o->lr_least,
                                             .warmup = (uint64_t)o->warmup,
                                             .updates = (uint64_t)o->updates,
+                                            .cool = (uint64_t)o->cool_down,
                                             .d = (size_t)o->width } };
     const rela_status st = one_of(&by, "best-by", o->best_by, BY, 2, err);
     l->by_bleu = by == 1;

@@ -5,9 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+static double plain_rate(const rela_schedule *s, uint64_t update);
 static double share_done(const rela_schedule *s, double update);
 
 double rela_schedule_rate(const rela_schedule *s, uint64_t update)
+{
+    const double rate = plain_rate(s, update);
+    if (s->cool == 0 || update + s->cool <= s->updates)
+        return rate;
+    const uint64_t left = update < s->updates ? s->updates - update : 0;
+    return s->least + (rate - s->least) * (double)left / (double)s->cool;
+}
+
+static double plain_rate(const rela_schedule *s, uint64_t update)
 {
     const double t = (double)update, w = (double)s->warmup;
     if (s->kind == RELA_SCHEDULE_NOAM) {

@@ -20,9 +20,10 @@ typedef struct rela_schedule {
     rela_schedule_kind kind;
     double rate;      /* peak; the scale of noam */
     double start;     /* rate before the first update of the warm-up */
-    double least;     /* floor of cosine and linear decay */
+    double least;     /* floor of cosine and linear decay, and of cooling down */
     uint64_t warmup;  /* updates */
-    uint64_t updates; /* length of the run, for cosine and linear */
+    uint64_t updates; /* length of the run, for cosine, linear and the end of all */
+    uint64_t cool;    /* so many updates before the end the rate starts to fall to the floor */
     size_t d;         /* width of the model, for noam */
 } rela_schedule;
 

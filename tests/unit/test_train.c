@@ -103,6 +103,11 @@ static void schedules_follow_their_formulas(void **state)
     CHECK(fabs(rela_schedule_rate(&s, 75) - 0.325) < 1e-12, "linear");
     s.kind = RELA_SCHEDULE_CONSTANT;
     CHECK(rela_schedule_rate(&s, 75) == 1, "constant");
+    s.cool = 20;
+    CHECK(rela_schedule_rate(&s, 80) == 1, "before cooling down");
+    CHECK(fabs(rela_schedule_rate(&s, 90) - 0.55) < 1e-12, "half of cooling down");
+    CHECK(fabs(rela_schedule_rate(&s, 100) - 0.1) < 1e-12, "end of cooling down");
+    CHECK(fabs(rela_schedule_rate(&s, 101) - 0.1) < 1e-12, "behind it");
 }
 
 static void same_seed_and_threads_give_same_bytes(void **state)
