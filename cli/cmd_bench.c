@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct bench_options {
-    const char *preset, *out;
+    const char *preset, *model, *out;
     rela_list attention, lengths;
     int64_t train_length, rounds;
     double seconds;
@@ -19,6 +19,7 @@ typedef struct bench_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "preset", 'p', RELA_OPTION_CHOICE, AT(preset), 0, 0, "tiny", "demo|tiny|base|paper", "size of the model" },
+    { "model", 'm', RELA_OPTION_FILE, AT(model), 0, 0, NULL, "FILE", "sizes of a trained model instead, and its weights in training" },
     { "attention", 'a', RELA_OPTION_LIST, AT(attention), 0, 0, NULL, "KIND", "a kind to compare with softmax; several times for more [all; in models those of the paper's Table 2]" },
     { "length", 'l', RELA_OPTION_LIST, AT(lengths), 0, 0, NULL, "T", "tokens of a sentence for the kernels of attention; several times for more [25, 100, 1000, 4000]" },
     { "train-length", 0, RELA_OPTION_INT, AT(train_length), 1, 65536, "25", "T", "tokens of a sentence in training" },
@@ -71,6 +72,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (st != RELA_OK)
         return st;
     b.preset = o->preset;
+    b.model = o->model;
     b.kinds = o->attention.items;
     b.n_kinds = o->attention.n;
     b.lengths = lengths;

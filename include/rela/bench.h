@@ -37,6 +37,9 @@ typedef struct rela_bench_options {
     double seconds; /* least time of one measurement; one piece of work is always done */
     uint64_t seed;
     const char *out; /* directory for JSON, tables and figures, made if need be; NULL: none */
+    /* A trained model: the sizes are its own, and updates of training with its kind of attention
+     * start with its weights, so that they have its zeros. NULL: preset and fresh weights. */
+    const char *model;
     /* Called on the calling thread; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;

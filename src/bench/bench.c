@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "bench/job.h"
+#include "model/checkpoint.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,6 +25,7 @@ static const rela_bench_part *const PARTS[] = {
 enum { N_PARTS = sizeof PARTS / sizeof PARTS[0] };
 
 static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, rela_error *err);
+static rela_status take_sizes(rela_bench_job *j, rela_error *err);
 static rela_status take_kinds(rela_bench_job *j, rela_error *err);
 static rela_status take_lengths(rela_bench_job *j, rela_error *err);
 static rela_status append_text(rela_buffer *out, const rela_bench_job *j, rela_error *err);
@@ -70,6 +72,7 @@ rela_status rela_bench(rela_buffer *table, rela_buffer *json, const rela_bench_o
     for (size_t i = 0; i < j->n_sheets; i++)
         rela_bench_sheet_deinit(&j->sheets[i]);
     rela_buffer_free(&text);
+    rela_net_deinit(&j->trained);
     rela_mem_free(j);
     return st;
 }
@@ -103,13 +106,12 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
                          RELA_BENCH_ROUNDS_MAX);
     if (!(j->o.seconds >= 0 && j->o.seconds <= SECONDS_MOST))
         return rela_fail(err, RELA_ARG, "%g seconds; expected 0..%g", j->o.seconds, SECONDS_MOST);
-    rela_status st = rela_config_preset(&j->config, j->o.preset ? j->o.preset : "", err);
-    if (st != RELA_OK)
-        return st;
-    j->config.vocab_src = j->config.vocab_tgt = vocabulary_of(j->o.preset);
     if (j->o.train_length < 1 || j->o.train_length > RELA_LEN_MAX)
         return rela_fail(err, RELA_ARG, "sentences of %d tokens; expected 1..%d",
                          (int)j->o.train_length, (int)RELA_LEN_MAX);
+    rela_status st = take_sizes(j, err);
+    if (st != RELA_OK)
+        return st;
     if ((size_t)j->o.train_length > j->config.max_len)
         j->config.max_len = (size_t)j->o.train_length;
     j->k = rela_kern_get();
@@ -118,6 +120,29 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
     clear_results(&j->r);
     st = take_kinds(j, err);
     return st ? st : take_lengths(j, err);
+}
+
+static rela_status take_sizes(rela_bench_job *j, rela_error *err)
+{
+    if (!j->o.model) {
+        const rela_status st = rela_config_preset(&j->config, j->o.preset ? j->o.preset : "", err);
+        if (st == RELA_OK)
+            j->config.vocab_src = j->config.vocab_tgt = vocabulary_of(j->o.preset);
+        return st;
+    }
+    const rela_checkpoint_options o = { .n_threads = (int)j->o.n_threads };
+    const rela_status st = rela_net_load(&j->trained, NULL, j->o.model, &o, err);
+    if (st != RELA_OK)
+        return st;
+    j->config = j->trained.config;
+    if (j->config.task != RELA_TASK_TRANSLATE)
+        return rela_fail(err, RELA_ARG, "%s: a model for alignment; its speed is not measured",
+                         j->o.model);
+    for (int i = 1; i < RELA_ATTN_N_TYPES; i++)
+        if (j->config.kind[i] != j->config.kind[0])
+            return rela_fail(err, RELA_ARG, "%s: several kinds of attention in one model",
+                             j->o.model);
+    return RELA_OK;
 }
 
 /* Puts a kind into a list unless it is there. */
@@ -141,6 +166,10 @@ static rela_status take_kinds(rela_bench_job *j, rela_error *err)
             return rela_fail(err, RELA_ARG, "unknown kind of attention '%s'", j->o.kinds[i]);
         add_kind(j->kinds, &j->n_kinds, kind);
         add_kind(j->models, &j->n_models, kind);
+    }
+    if (j->o.model) {
+        add_kind(j->kinds, &j->n_kinds, j->config.kind[0]);
+        add_kind(j->models, &j->n_models, j->config.kind[0]);
     }
     for (size_t i = 0; j->o.n_kinds == 0 && rela_attn_kind_at(i); i++)
         add_kind(j->kinds, &j->n_kinds, rela_attn_kind_at(i));
@@ -214,11 +243,12 @@ static rela_status append_text(rela_buffer *out, const rela_bench_job *j, rela_e
     rela_status st = rela_buffer_printf(
         out, err,
         "rela %u.%u.%u, %s, %s, threads %d\n"
-        "preset %s: d %zu, ffn %zu, %zu heads, %zu+%zu layers, %zu words; fresh weights, random "
+        "%s: d %zu, ffn %zu, %zu heads, %zu+%zu layers, %zu words; fresh weights%s, random "
         "tokens, seed %llu\n"
         "medians of %zu round%s (lowest-highest)\n",
-        v >> 16, v >> 8 & 255, v & 255, cpu, j->k->name, j->n_threads, j->o.preset, c->d, c->ffn,
-        c->heads, c->enc_layers, c->dec_layers, c->vocab_tgt, (unsigned long long)j->o.seed,
+        v >> 16, v >> 8 & 255, v & 255, cpu, j->k->name, j->n_threads,
+        j->o.model ? j->o.model : j->o.preset, c->d, c->ffn, c->heads, c->enc_layers, c->dec_layers,
+        c->vocab_tgt, j->o.model ? ", of its kind its own" : "", (unsigned long long)j->o.seed,
         j->rounds, j->rounds > 1 ? "s" : "");
     for (size_t i = 0; i < j->n_sheets && st == RELA_OK; i++) {
         st = rela_buffer_append_char(out, '\n', err);
@@ -244,8 +274,8 @@ static rela_status append_json(rela_buffer *out, const rela_bench_job *j, rela_e
                   "\"ffn\": %zu,\n \"heads\": %zu,\n \"enc_layers\": %zu,\n \"dec_layers\": "
                   "%zu,\n \"vocabulary\": %zu,\n \"rounds\": %zu,\n \"seconds\": %.6g,\n "
                   "\"seed\": %llu,\n \"tables\": {",
-                  j->k->name, j->n_threads, j->o.preset, c->d, c->ffn, c->heads, c->enc_layers,
-                  c->dec_layers, c->vocab_tgt, j->rounds, j->o.seconds,
+                  j->k->name, j->n_threads, j->o.model ? "model" : j->o.preset, c->d, c->ffn,
+                  c->heads, c->enc_layers, c->dec_layers, c->vocab_tgt, j->rounds, j->o.seconds,
                   (unsigned long long)j->o.seed);
     for (size_t i = 0; i < j->n_sheets && st == RELA_OK; i++) {
         st = rela_buffer_printf(out, err, "%s\n \"%s\": ", i ? "," : "", j->sheets[i].name);

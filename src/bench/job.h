@@ -39,7 +39,8 @@ typedef struct rela_bench_results {
 
 typedef struct rela_bench_job {
     rela_bench_options o;
-    rela_config config; /* of the preset, with softmax; a part sets other kinds */
+    rela_config config; /* of the preset or model; a part sets kinds */
+    rela_net trained;   /* without weights if there is no model */
     const rela_kern *k;
     int n_threads;
     size_t rounds;

@@ -16,12 +16,14 @@ typedef struct state {
     uint32_t *at;
     size_t tokens;   /* of each side */
     double *seconds; /* (kind, round) for one update */
+    double zeros[RELA_BENCH_KINDS_MAX];
 } state;
 
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status make_update(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
+static rela_status count_zeros(double *share, const state *s, const rela_net *net, rela_error *err);
 static rela_status tell(const state *s, rela_error *err);
 
 const rela_bench_part rela_bench_part_train = { .flag = RELA_BENCH_TRAIN,
@@ -101,8 +103,13 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     st = st ? st : rela_net_init(&net, &c, err);
     if (st != RELA_OK)
         return st;
-    rela_params_init(net.weights, &net.layout.params, j->o.seed);
-    st = rela_stepper_create(&stepper, &net, &o, err);
+    if (j->trained.weights && j->trained.config.kind[0] == j->models[i])
+        memcpy(net.weights, j->trained.weights, net.layout.params.total * sizeof *net.weights);
+    else
+        rela_params_init(net.weights, &net.layout.params, j->o.seed);
+    if (round == 0)
+        st = count_zeros(&s->zeros[i], s, &net, err);
+    st = st ? st : rela_stepper_create(&stepper, &net, &o, err);
     st = st ? st : rela_stepper_run(stepper, &result, &s->update, 1, 1e-4, err);
     const double start = rela_bench_clock(j->n_threads);
     double took = 0;
@@ -114,6 +121,41 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     s->seconds[i * j->rounds + round] = took / (double)(updates ? updates : 1);
     rela_stepper_destroy(stepper);
     rela_net_deinit(&net);
+    return st;
+}
+
+typedef struct zeros {
+    double zeros, weights;
+} zeros;
+
+/* Of what a query may see. */
+static void see(void *ctx, const rela_attn_view *v)
+{
+    zeros *z = ctx;
+    for (size_t i = 0; i < v->rows; i++) {
+        const size_t past = v->first + i + 1;
+        const size_t n = v->type == RELA_ATTN_DEC && past < v->n ? past : v->n;
+        for (size_t k = 0; k < n; k++)
+            z->zeros += v->w[i * v->ld + k] == 0;
+        z->weights += (double)n;
+    }
+}
+
+/* Share of weights of the update that are exactly zero. */
+static rela_status count_zeros(double *share, const state *s, const rela_net *net, rela_error *err)
+{
+    rela_worker *worker = NULL;
+    zeros z = { 0, 0 };
+    const rela_attn_tap tap = { see, &z };
+    const rela_packed packed = {
+        .src = s->update.src, .tgt = s->update.tgt, .src_rows = s->tokens, .tgt_rows = s->tokens
+    };
+    const rela_pass pass = { .tap = &tap };
+    const rela_status st = rela_worker_create(&worker, net, s->tokens, s->tokens, err);
+    if (st == RELA_OK)
+        rela_worker_attend(worker, &packed, &pass);
+    rela_worker_destroy(worker);
+    *share = z.zeros / z.weights;
     return st;
 }
 
@@ -137,6 +179,7 @@ static rela_status tell(const state *s, rela_error *err)
         { "kind", "kind", RELA_BENCH_TEXT, 0 },
         { "threads", "threads", RELA_BENCH_NUMBER, 0 },
         { "length", "T", RELA_BENCH_NUMBER, 0 },
+        { "zeros", "zeros %", RELA_BENCH_NUMBER, 1 },
         { "tokens_per_s", "tokens/s", RELA_BENCH_SPREAD, 0 },
         { "gflops", "GFLOP/s", RELA_BENCH_NUMBER, 1 },
         { "share", "of peak", RELA_BENCH_NUMBER, 2 },
@@ -160,6 +203,7 @@ static rela_status tell(const state *s, rela_error *err)
             rela_bench_text(j->models[i]->name),
             rela_bench_number(j->n_threads),
             rela_bench_number(j->o.train_length),
+            rela_bench_number(100 * s->zeros[i]),
             rela_bench_value(rela_bench_quotients((double)s->tokens, NULL, seconds, j->rounds)),
             rela_bench_number(rate.median),
             rela_bench_number(rate.median / j->peak.multiply_adds[1]),

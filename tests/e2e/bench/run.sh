@@ -45,6 +45,13 @@ cmp json train/bench.json || fail "--json prints something else"
 [ "$(column train/table2.tsv decode | tr -d '\n')" = '' ] || fail "decoding was not measured"
 [ ! -e train/lengths.svg ] && [ ! -e train/attention.svg ] || fail "figures without data"
 
+# A trained model: its sizes, and its kind with its weights.
+"$RELA_SOURCE/tests/tiny_model" "$RELA" small
+"$RELA" bench train --rounds 1 --seconds 0 --threads 1 -q --model small/model.rela --out trained >text
+[ "$(column trained/train.tsv kind | head -n 2 | tr '\n' ' ')" = 'softmax rela-g ' ] || fail "kinds of a model"
+column trained/train.tsv zeros | awk 'NR == 1 && $1 != 0 || NR == 2 && !($1 > 10 && $1 < 100) { exit 1 }' || fail "zeros of a model"
+grep -q '"preset": "model"' trained/bench.json || fail "preset of a model"
+
 "$RELA" bench translate $few --out translate >text
 tables translate lengths peak products table2 translate
 [ "$(cut -f 2,4,5 translate/translate.tsv | sed 1d | sort | uniq -c | tr -s ' \t\n' ' ')" = \
@@ -82,5 +89,6 @@ refuses 2 "option --rounds: 0 is out of range; expected 1..99" bench --rounds 0
 refuses 2 "option --preset: 'big' is not one of demo|tiny|base|paper" bench --preset big
 refuses 2 "option --seconds: -1 is out of range" bench --seconds=-1
 : >file
+refuses 3 "file: " bench train --model file
 refuses 1 "file: cannot be made" bench $few --out file/x
 finish
