@@ -310,10 +310,10 @@ static void back_heads(void *ctx, size_t begin, size_t end, int thread)
         const rela_attn_rows rows = { 1, q_at, k_at, first_row(c, &p, head) };
         const rela_attn_in in = in_of(c, &p, head);
         const rela_attn attn = head_of(c, head, c->lddz);
-        const rela_attn_grad grad = { c->g->dq + p.q0 * in.ldq + column,
-                                      c->g->dk + p.k0 * in.ldk + column,
-                                      c->g->dv + p.k0 * in.ldv + column,
-                                      w->dhead + head * s->kind->n_head };
+        const rela_attn_grad grad = { .dq = c->g->dq + p.q0 * in.ldq + column,
+                                      .dk = c->g->dk + p.k0 * in.ldk + column,
+                                      .dv = c->g->dv + p.k0 * in.ldv + column,
+                                      .dhead = w->dhead + head * s->kind->n_head };
         rela_attn_back(&attn, &w->scratch, &grad, c->dz + p.q0 * c->lddz + column, &in, &rows);
         clear(grad.dq, in.ldq, p.n_q, p.q_rows, s->d_head);
         clear(grad.dk, in.ldk, p.n_k, p.k_rows, s->d_head);

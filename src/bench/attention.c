@@ -297,7 +297,8 @@ static void back(void *ctx)
     const bool gated = norm && norm->gated;
     const rela_attn_rows rows = { s->n, s->at, s->at, 0 };
     const rela_attn_in in = in_of(s);
-    const rela_attn_grad grad = { s->din, s->din + s->d, s->din + 2 * s->d, s->learned + 5 * s->d };
+    const rela_attn_grad grad = { s->din, s->din + s->d, s->din + 2 * s->d, s->learned + 5 * s->d,
+                                  s->z };
     if (norm)
         s->j->k->gated_norm_back(s->dz, s->learned + 3 * s->d, gated ? s->learned + 4 * s->d : NULL,
                                  s->dy, s->z, s->learned, gated ? s->learned + s->d : NULL, s->rows,
@@ -345,7 +346,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     rela_attn_scratch_plan(&s->scratch, &p, kind, s->d_head, s->length);
     if (round == 0)
         s->cases[i].zeros = count_zeros(s);
-    s->attn.kept = kind->flags & ATTN_RECTIFIED ? s->kept : NULL;
+    s->attn.kept = kind->flags & (ATTN_RECTIFIED | ATTN_SOFT) ? s->kept : NULL;
     s->seconds[0][i * j->rounds + round] = rela_bench_time(forward, s, j->o.seconds, 1);
     s->seconds[1][i * j->rounds + round] = rela_bench_time(back, s, j->o.seconds, 1);
     return RELA_OK;

@@ -145,6 +145,17 @@ typedef struct rela_kern {
      * scores give weight 0 in relu and gelu. */
     void (*softmax)(real *w, const real *s, size_t n);
     void (*softmax_back)(real *ds, const real *dw, const real *w, size_t n);
+    /* The same a part of each row at a time: scores w (rows, n) become exp(s - top), top and sum
+     * what rows had up to here, sum 0 at their beginning; n is a multiple of the lanes, wide one
+     * of 16. z (rows, wide), what was mixed with earlier parts, is made to fit a new top. */
+    void (*softmax_part)(real *w, real *top, real *sum, real *z, size_t rows, size_t n,
+                         size_t wide);
+    /* The same where rows are columns of w (n, queries): scores become weights in place; ds = w *
+     * (dw - along), in place of dw, where along is what softmax_back sums over a row. queries is a
+     * multiple of the lanes; w = exp(s - top) * factor. */
+    void (*softmax_across)(real *w, const real *top, const real *factor, size_t n, size_t queries);
+    void (*softmax_across_back)(real *dw, const real *w, const real *along, size_t n,
+                                size_t queries);
     void (*relu)(real *w, const real *s, size_t n);
     void (*relu_back)(real *ds, const real *dw, const real *w, size_t n);
     void (*gelu)(real *w, const real *s, size_t n); /* s times Gauss's distribution function */

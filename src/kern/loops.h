@@ -553,6 +553,55 @@ static void softmax(real *w, const real *s, size_t n)
     memcpy(w + whole, &last, (n - whole) * sizeof *w);
 }
 
+static void softmax_part(real *w, real *top, real *sum, real *z, size_t rows, size_t n, size_t wide)
+{
+    for (size_t r = 0; r < rows; r++, w += n, z += wide) {
+        vec high = *(const vec *)w, part = { 0 };
+        for (size_t i = LANES; i < n; i += LANES) {
+            const vec x = *(const vec *)(w + i);
+            high = either(x > high, x, high);
+        }
+        const real old = top[r], here = lane_max(high);
+        if (!(sum[r] > 0)) {
+            top[r] = here;
+        } else if (here > old) {
+            const real less = fast_exp(old - here);
+            scale(z, less, wide);
+            sum[r] *= less;
+            top[r] = here;
+        }
+        for (size_t i = 0; i < n; i += LANES) {
+            const vec y = exp_lanes(*(const vec *)(w + i) - top[r]);
+            *(vec *)(w + i) = y;
+            part += y;
+        }
+        sum[r] += lane_sum(part);
+    }
+}
+
+static void softmax_across(real *w, const real *top, const real *factor, size_t n, size_t queries)
+{
+    for (size_t i = 0; i < queries; i += LANES) {
+        const vec less = *(const vec *)(top + i), times = *(const vec *)(factor + i);
+        for (size_t j = 0; j < n; j++) {
+            vec *x = (vec *)(w + j * queries + i);
+            *x = exp_lanes(*x - less) * times;
+        }
+    }
+}
+
+static void softmax_across_back(real *dw, const real *w, const real *along, size_t n,
+                                size_t queries)
+{
+    for (size_t i = 0; i < queries; i += LANES) {
+        const vec less = *(const vec *)(along + i);
+        for (size_t j = 0; j < n; j++) {
+            vec *x = (vec *)(dw + j * queries + i);
+            *x = *(const vec *)(w + j * queries + i) * (*x - less);
+        }
+    }
+}
+
 static void softmax_back(real *ds, const real *dw, const real *w, size_t n)
 {
     const real along = dot(dw, w, n);
@@ -674,6 +723,9 @@ const rela_kern LEVEL = {
     .gated_norm = gated_norm,
     .gated_norm_back = gated_norm_back,
     .softmax = softmax,
+    .softmax_part = softmax_part,
+    .softmax_across = softmax_across,
+    .softmax_across_back = softmax_across_back,
     .softmax_back = softmax_back,
     .relu = relu,
     .relu_back = relu_back,

@@ -22,11 +22,11 @@ typedef struct norm_act {
 } norm_act;
 
 typedef struct attn_act {
-    real *in; /* (rows, 3d) or (rows, d) */
-    real *kv; /* cross: (source rows, 2d) */
-    real *z;  /* (rows, d) mixed values */
-    real *y;  /* (rows, d) after the norm of the kind; z if it has none */
-    uint64_t *kept;
+    real *in;   /* (rows, 3d) or (rows, d) */
+    real *kv;   /* cross: (source rows, 2d) */
+    real *z;    /* (rows, d) mixed values */
+    real *y;    /* (rows, d) after the norm of the kind; z if it has none */
+    void *kept; /* see rela_attn */
     norm_act out;
 } attn_act;
 
@@ -267,7 +267,7 @@ static void plan_attn(attn_act *a, rela_plan *p, const rela_config *c, rela_attn
     a->y = c->kind[type]->norm ? rela_plan_reals(p, rows * c->d) : a->z;
     const size_t keys = cross ? src_rows : rows, len = c->max_len < keys ? c->max_len : keys;
     const size_t kept = rela_attn_kept_words(c->kind[type], c->heads, rows, keys, len);
-    a->kept = kept ? rela_plan_take(p, kept, sizeof *a->kept) : NULL;
+    a->kept = kept ? rela_plan_take(p, kept, sizeof(uint64_t)) : NULL;
     plan_norm(&a->out, p, rows, c->d);
 }
 
@@ -595,7 +595,8 @@ static void attn_back(const stack *s, const attn_act *a, const rela_attn_at *at,
     const rela_attn_grad grad = { .dq = w->dwide,
                                   .dk = memory ? w->dkv : w->dwide + d,
                                   .dv = memory ? w->dkv + d : w->dwide + 2 * d,
-                                  .dhead = c->kind[type]->n_head ? s->grads + at->head : NULL };
+                                  .dhead = c->kind[type]->n_head ? s->grads + at->head : NULL,
+                                  .z = a->z };
     rela_attn_back(&attn, &w->scratch, &grad, w->dz, &qkv, &rows);
     w->net->k->sum_rows(s->grads + at->in_bias, w->dwide, s->rows, wide);
     rela_linear_back_weight(s->grads + at->in, w->dwide, in->x, s->rows, wide, d);

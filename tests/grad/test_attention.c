@@ -57,10 +57,11 @@ static rela_attn_in inputs(const probe *p)
                            .ldv = LD_KV };
 }
 
+static double z[LEN_MAX * D];
+
 static double value(const probe *p)
 {
     const layer *l = p->layer;
-    static double z[LEN_MAX * D];
     const rela_attn_in in = inputs(p);
     rela_attn_forward(&l->base.attn, &l->base.scratch, z, &in, &l->rows);
     double sum = 0;
@@ -80,22 +81,31 @@ static void layer_start(layer *l, const rela_attn_kind *kind, const shape *s,
     l->base.attn.drop = rela_drop_make(s->drop, 3, 1, 4, 0);
 }
 
+/* Backward as the model does it, after a forward pass that kept what it can, or alone. */
 static void probe_back(probe *p, layer *l)
 {
     const rela_attn_in in = inputs(p);
+    if (l->base.attn.kept)
+        (void)value(p);
     const rela_attn_grad grad = { .dq = p->in[IN_Q].dx,
                                   .dk = p->in[IN_KV].dx,
                                   .dv = p->in[IN_KV].dx + D + 1,
-                                  .dhead = l->base.attn.kind->n_head ? p->in[IN_HEAD].dx : NULL };
+                                  .dhead = l->base.attn.kind->n_head ? p->in[IN_HEAD].dx : NULL,
+                                  .z = l->base.attn.kept ? z : NULL };
     rela_attn_back(&l->base.attn, &l->base.scratch, &grad, l->c, &in, &l->rows);
 }
 
-static void check(const rela_attn_kind *kind, const shape *s, const rela_attn_setup *setup)
+static void check(const rela_attn_kind *kind, const shape *s, const rela_attn_setup *setup,
+                  bool keeps)
 {
     char what[64];
     layer l;
     layer_start(&l, kind, s, setup);
-    (void)snprintf(what, sizeof what, "%s, %s", kind->name, s->name);
+    const size_t words = keeps ? rela_attn_kept_words(kind, HEADS, l.n_q, l.n_k, LEN_MAX) : 0;
+    uint64_t *const kept = words ? calloc(words, sizeof *kept) : NULL;
+    l.base.attn.kept = kept;
+    l.base.attn.path = keeps ? RELA_ATTN_SPARSE : RELA_ATTN_AUTO;
+    (void)snprintf(what, sizeof what, "%s, %s%s", kind->name, s->name, keeps ? ", kept" : "");
     probe p = { .what = what, .value = value, .layer = &l, .samples = s->n > 1 ? 40 : 20 };
     (void)probe_add(&p, "queries", l.n_q * LD_Q, 2);
     (void)probe_add(&p, "keys and values", l.n_k * LD_KV, 2);
@@ -104,6 +114,7 @@ static void check(const rela_attn_kind *kind, const shape *s, const rela_attn_se
     l.base.attn.head_params = kind->n_head ? p.in[IN_HEAD].x : NULL;
     probe_back(&p, &l);
     probe_run(&p);
+    free(kept);
     attn_layer_end(&l.base);
 }
 
@@ -111,8 +122,8 @@ static void every_kind_has_exact_gradients(void **state)
 {
     (void)state;
     for (size_t i = 0; rela_attn_kind_at(i); i++)
-        for (size_t s = 0; s < N_SHAPES; s++)
-            check(rela_attn_kind_at(i), &SHAPES[s], &SETUPS[0]);
+        for (size_t s = 0; s < 2 * N_SHAPES; s++)
+            check(rela_attn_kind_at(i), &SHAPES[s / 2], &SETUPS[0], s % 2);
 }
 
 static void settings_have_exact_gradients(void **state)
@@ -123,8 +134,8 @@ static void settings_have_exact_gradients(void **state)
     };
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
         for (size_t s = 1; s < N_SETUPS; s++) {
-            check(rela_attn_kind_find(KINDS[i]), &SHAPES[0], &SETUPS[s]);
-            check(rela_attn_kind_find(KINDS[i]), &SHAPES[5], &SETUPS[s]);
+            check(rela_attn_kind_find(KINDS[i]), &SHAPES[0], &SETUPS[s], false);
+            check(rela_attn_kind_find(KINDS[i]), &SHAPES[5], &SETUPS[s], false);
         }
 }
 

@@ -179,7 +179,7 @@ static void inside(arrays *x, const rela_attn_kind *kind, bool causal)
     l.attn.head_params = x->head;
     const rela_attn_rows at = { SEQS, q_at, k_at, 0 };
     const rela_attn_in in = { x->q, x->k, x->v, D, D, D };
-    const rela_attn_grad grad = { x->dq, x->dk, x->dv, x->dhead };
+    const rela_attn_grad grad = { .dq = x->dq, .dk = x->dk, .dv = x->dv, .dhead = x->dhead };
     rela_attn_forward(&l.attn, &l.scratch, x->mixed, &in, &at);
     const float *dz = x->dy;
     memcpy(x->y, x->mixed, rows * D * sizeof *x->y);

@@ -62,7 +62,9 @@ static void attend(run *r, const rela_attn_kind *kind, bool causal, size_t n, co
     l.attn.head_params = kind->n_head ? r->head : NULL;
     const rela_attn_rows rows = { n, q_at, k_at, 0 };
     const rela_attn_in in = { r->q, r->k, r->v, D, D, D };
-    const rela_attn_grad grad = { r->dq, r->dk, r->dv, kind->n_head ? r->dhead : NULL };
+    const rela_attn_grad grad = {
+        .dq = r->dq, .dk = r->dk, .dv = r->dv, .dhead = kind->n_head ? r->dhead : NULL
+    };
     rela_attn_forward(&l.attn, &l.scratch, r->z, &in, &rows);
     rela_attn_back(&l.attn, &l.scratch, &grad, r->dz, &in, &rows);
     attn_layer_end(&l);

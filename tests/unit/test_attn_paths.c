@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_attn_paths.c - every way to compute attention gives the same: whole strips, tiles
- * with all weights, tiles with only those that are not zero; of every usable table of loops, around
- * the borders of strips and blocks. */
+ * with all weights, tiles with only those that are not zero, with and without what the forward pass
+ * kept; of every usable table of loops, around the borders of strips and blocks. */
 #include "attnlayer.h"
 #include "check.h"
 
@@ -17,8 +17,7 @@ typedef struct numbers {
 } numbers;
 
 typedef struct results {
-    float z[NUMBERS], dq[NUMBERS], dk[NUMBERS],
-        dv[NUMBERS];
+    float z[NUMBERS], dq[NUMBERS], dk[NUMBERS], dv[NUMBERS];
 } results;
 
 typedef struct shape {
@@ -59,22 +58,31 @@ static void fill(const shape *s, float share)
         }
 }
 
-static void ignore(void *ctx, const rela_attn_view *v)
+static float mixed[NUMBERS]; /* values by the weights that the tap saw */
+
+static void see(void *ctx, const rela_attn_view *v)
 {
-    (void)ctx;
-    (void)v;
+    const shape *s = ctx;
+    const size_t d = HEADS * s->d_head;
+    for (size_t i = 0; i < v->rows; i++)
+        for (size_t c = v->head * s->d_head; c < (v->head + 1) * s->d_head; c++) {
+            double sum = 0;
+            for (size_t j = 0; j < v->n; j++)
+                sum += (double)v->w[i * v->ld + j] * (double)in.v[j * d + c];
+            mixed[(v->first + i) * d + c] = (float)sum;
+        }
 }
 
 typedef enum manner { PLAIN, LOOKED_AT, KEPT } manner;
 
-static void attend(results *r, const shape *s, rela_attn_path path, manner how)
+static void attend(results *r, shape *s, rela_attn_path path, manner how)
 {
     const size_t d = HEADS * s->d_head;
-    const rela_attn_tap tap = { ignore, NULL };
+    const rela_attn_tap tap = { see, s };
     const uint32_t q_at[] = { 0, s->n_q }, k_at[] = { 0, s->n_k };
     const rela_attn_rows rows = { 1, q_at, k_at, 7 };
     const rela_attn_in from = { in.q, in.k, in.v, d, d, d };
-    const rela_attn_grad grad = { r->dq, r->dk, r->dv, NULL };
+    const rela_attn_grad grad = { r->dq, r->dk, r->dv, NULL, how == KEPT ? r->z : NULL };
     attn_layer l;
     attn_layer_start(&l, s->kind, &SETUP, HEADS, s->d_head, s->n_k);
     l.attn.k = s->k;
@@ -84,7 +92,7 @@ static void attend(results *r, const shape *s, rela_attn_path path, manner how)
     l.attn.tap = how == LOOKED_AT ? &tap : NULL;
     const size_t words = rela_attn_kept_words(s->kind, HEADS, s->n_q, s->n_k, s->n_k);
     if (how == KEPT && words) {
-        l.attn.kept = malloc(words * sizeof *l.attn.kept); /* no more: the sanitizer watches */
+        l.attn.kept = malloc(words * sizeof(uint64_t)); /* no more: the sanitizer watches */
         CHECK(l.attn.kept != NULL, "no memory for %zu words", words);
     }
     memset(r, 0, sizeof *r);
@@ -108,7 +116,7 @@ static void check_same(const shape *s, const char *what, const float *x, const f
 /* Forward all sums have the same order. Backward the gradient of a weight, and the weight itself if
  * only its place was kept, is a sum of d_head products below 1 in another order, which then meets
  * at most len numbers below 1. */
-static void check_shape(const shape *s)
+static void check_shape(shape *s)
 {
     const size_t d = HEADS * s->d_head;
     const double one = 2 * (double)s->d_head * (double)s->d_head * (double)FLT_EPSILON;
@@ -118,6 +126,8 @@ static void check_shape(const shape *s)
     attend(&whole, s, RELA_ATTN_AUTO, LOOKED_AT);
     check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
     check_same(s, "seen z", whole.z, dense.z, s->n_q * d, 0);
+    if ((s->kind->flags & ATTN_SOFT) && !(s->dropout > 0)) /* weights of sum 1, values below 1 */
+        check_same(s, "joined z", dense.z, mixed, s->n_q * d, 16 * (double)FLT_EPSILON);
     check_same(s, "sparse dq", sparse.dq, dense.dq, s->n_q * d, one * s->n_k);
     check_same(s, "sparse dk", sparse.dk, dense.dk, s->n_k * d, one * s->n_q);
     check_same(s, "sparse dv", sparse.dv, dense.dv, s->n_k * d, 0);
@@ -136,7 +146,8 @@ static void all_paths_agree(void **state)
     for (size_t level = 0; rela_kern_at(level); level++)
         for (size_t i = 0; rela_attn_kind_at(i); i++) {
             shape s = { .k = rela_kern_at(level), .kind = rela_attn_kind_at(i) };
-            for (size_t c = 0; (s.kind->flags & ATTN_POINTWISE) && c < 5 * N_LENGTHS; c++) {
+            for (size_t c = 0; (s.kind->flags & (ATTN_POINTWISE | ATTN_SOFT)) && c < 5 * N_LENGTHS;
+                 c++) {
                 s.d_head = D_HEADS[c % 5];
                 s.n_q = LENGTHS[c / 5];
                 s.n_k = LENGTHS[(c / 5 + c % 3) % N_LENGTHS];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { ROW_ARRAYS = 7, LANES_MAX = 16, PANEL_MAX = 2 * LANES_MAX };
+enum { SOFT_WORDS = sizeof(rela_soft) / sizeof(uint64_t) };
 
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                               const rela_attn_in *in, const rela_attn_rows *rows, size_t at);
@@ -40,6 +41,7 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
         *scores[i] = rela_plan_reals(p, strip * most);
     s->row = rela_plan_reals(p, ROW_ARRAYS * s->ld);
     s->visible = rela_plan_take(p, s->ld, sizeof *s->visible);
+    s->per_query = rela_plan_reals(p, 3 * strip);
 }
 
 /* A sentence has at most q_rows / STRIP strips and one more, which together have all its queries;
@@ -47,6 +49,8 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
 size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
                             size_t max_len)
 {
+    if (kind->flags & ATTN_SOFT)
+        return heads * q_rows * SOFT_WORDS;
     if (!(kind->flags & ATTN_RECTIFIED))
         return 0;
     const size_t whole = q_rows / RELA_ATTN_STRIP * rela_attn_kept_strip(max_len);
@@ -63,12 +67,15 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
         h.kept = kept;
         kept += kept ? kept_words(&h) : 0;
         real *out = z + rows->q_at[h.sentence] * d + h.number * a->d_head;
-        if (h.n_k == 0) /* nothing to attend to */
+        const bool parts = by_tiles(a) || (a->kind->flags & ATTN_SOFT);
+        if (h.n_k == 0) { /* nothing to attend to */
             clear_rows(out, d, h.n_q, a->d_head);
-        else if (by_tiles(a) && !a->tap) /* who looks wants whole rows */
-            rela_attn_tiles_forward(&h, out, d);
-        else
+            continue;
+        }
+        if (a->tap || !parts) /* who looks wants whole rows */
             rela_attn_strips_forward(&h, out, d);
+        if (parts && (!a->tap || (a->kind->flags & ATTN_SOFT))) /* looking changes no bit */
+            rela_attn_tiles_forward(&h, out, d);
     }
 }
 
@@ -85,13 +92,14 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
         const size_t q0 = rows->q_at[h.sentence], k0 = rows->k_at[h.sentence];
         const size_t column = h.number * a->d_head;
         const rela_attn_head_grad grad = { .dz = dz + q0 * d + column,
+                                           .z = g->z ? g->z + q0 * d + column : NULL,
                                            .ldz = d,
                                            .dq = g->dq + q0 * h.ldq + column,
                                            .dk = g->dk + k0 * h.ldk + column,
                                            .dv = g->dv + k0 * h.ldv + column };
         if (h.n_k == 0)
             clear_rows(grad.dq, h.ldq, h.n_q, a->d_head);
-        else if (by_tiles(a))
+        else if (by_tiles(a) || ((a->kind->flags & ATTN_SOFT) && h.kept && grad.z))
             rela_attn_tiles_back(&h, &grad);
         else
             rela_attn_strips_back(&h, &grad);
@@ -123,7 +131,7 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
         .first_row = rows->first_row + (uint32_t)q0
     };
     assert(h.n_k <= s->ld);
-    assert(!a->kept || ((a->kind->flags & ATTN_RECTIFIED) && !a->tap));
+    assert(!a->kept || !a->tap);
     return h;
 }
 
@@ -134,6 +142,8 @@ static bool by_tiles(const rela_attn *a)
 
 static size_t kept_words(const rela_attn_head *h)
 {
+    if (h->a->kind->flags & ATTN_SOFT)
+        return h->n_q * SOFT_WORDS;
     return (h->n_q + RELA_ATTN_STRIP - 1) / RELA_ATTN_STRIP * rela_attn_kept_strip(h->n_k);
 }
 

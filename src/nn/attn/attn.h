@@ -4,7 +4,7 @@
  * Rows of all sentences lie behind each other without padding. For one sentence and one head the
  * queries are taken in strips: scores of a strip against all keys, or a block of them, weights,
  * mixed values. No more than a strip of scores ever exists, so memory is linear in the length; the
- * backward pass computes the scores again, unless the forward pass kept where they are not zero. */
+ * backward pass computes the scores again, unless the forward pass kept what saves it. */
 #ifndef RELA_NN_ATTN_ATTN_H
 #define RELA_NN_ATTN_ATTN_H
 
@@ -44,7 +44,7 @@ typedef struct rela_attn {
     const real *head_params; /* (heads, n_head) */
     rela_drop drop;          /* of the weights; first is unused */
     rela_attn_path path;
-    uint64_t *kept;           /* rela_attn_kept_words of them, from forward to back; may be NULL */
+    void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */
     const rela_attn_tap *tap; /* NULL: nobody looks */
     size_t layer;             /* for the tap */
     int type;
@@ -63,9 +63,11 @@ typedef struct rela_attn_in {
     size_t ldq, ldk, ldv;
 } rela_attn_in;
 
-/* Gradients with the same leading dimensions, written; dhead (heads, n_head) is added to. */
+/* Gradients with the same leading dimensions, written; dhead (heads, n_head) is added to. z: what
+ * the forward pass gave; NULL is slower for softmax. */
 typedef struct rela_attn_grad {
     real *dq, *dk, *dv, *dhead;
+    const real *z;
 } rela_attn_grad;
 
 typedef struct rela_attn_scratch {
@@ -80,15 +82,16 @@ typedef struct rela_attn_scratch {
     real *scores, *weights, *dweights, *dropped; /* (strip, ld) */
     real *row;                                   /* 7 rows, for row functions and patterns */
     uint32_t *visible;                           /* ld */
+    real *per_query;                             /* 3 numbers for each query of a strip */
 } rela_attn_scratch;
 
 /* Scratch for sentences of up to max_len keys, for the given kind. */
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
                             size_t d_head, size_t max_len);
 
-/* Words that keep which weights of a rectified kind are zero, a bit each; so many do for any
- * sentences of up to max_len keys. Of long sentences only the first keys are kept: linear in the
- * rows. 0 for other kinds. */
+/* Words that do for any sentences of up to max_len keys. Of a rectified kind which weights are
+ * zero, a bit each, of long sentences only for the first keys: linear in the rows. Of softmax what
+ * every row was divided by. 0 for other kinds. */
 size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
                             size_t max_len);
 

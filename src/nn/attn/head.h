@@ -2,8 +2,10 @@
 /* src/nn/attn/head.h - one head of one sentence, and the two ways to compute it.
  *
  * Strips: kinds that must see a whole row of scores. Tiles: kinds whose weights depend on one score
- * only; keys are taken block by block, and where most weights are zero only the others are worked
- * on. Both add every result up in the same order, so forward they agree to the last bit. */
+ * only, or backward on that and numbers of the row that are known by then; keys are taken block by
+ * block, and where most weights are zero only the others are worked on. Both add every result up in
+ * the same order, so forward they agree to the last bit, but for softmax, whose parts are joined.
+ */
 #ifndef RELA_NN_ATTN_HEAD_H
 #define RELA_NN_ATTN_HEAD_H
 
@@ -24,12 +26,18 @@ typedef struct rela_attn_head {
     size_t ldq, ldk, ldv;
     size_t n_q, n_k;
     uint32_t first_row; /* of its first query in the update */
-    uint64_t *kept;     /* see kept_at of tiles.c; NULL: nothing is kept */
+    void
+        *kept; /* of a rectified kind see kept_at of tiles.c; of softmax (n_q) rela_soft; or NULL */
 } rela_attn_head;
+
+/* How softmax made a row of scores weights: exp(s - top) * factor. */
+typedef struct rela_soft {
+    real top, factor;
+} rela_soft;
 
 /* The same places of the gradients, and of the gradient dz of the result. */
 typedef struct rela_attn_head_grad {
-    const real *dz;
+    const real *dz, *z; /* z may be NULL */
     size_t ldz;
     real *dq, *dk, *dv;
 } rela_attn_head_grad;

@@ -24,6 +24,7 @@ enum {
     ATTN_SUM_ONE = 1u << 2,   /* every row sums to one */
     ATTN_NULLABLE = 1u << 3,  /* a row may be all zero: attend to nothing */
     ATTN_RECTIFIED = 1u << 5, /* POINTWISE: the weight is max(0, s) */
+    ATTN_SOFT = 1u << 6,      /* the weight is exp(s) divided by the sum of those of its row */
     ATTN_PADDED = 1u << 4     /* rows may be lengthened by RELA_ATTN_PAD, whose weights are not
                                * used (vector code then needs no tail); implied by POINTWISE, where
                                * the added scores are 0 */

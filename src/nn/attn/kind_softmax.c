@@ -18,7 +18,7 @@ const rela_attn_kind rela_attn_kinds_softmax[] = {
     {
         .name = "softmax",
         .summary = "exp(s) / sum of exp(s): dense, every row sums to one",
-        .flags = ATTN_SUM_ONE | ATTN_PADDED,
+        .flags = ATTN_SUM_ONE | ATTN_PADDED | ATTN_SOFT,
         .weigh = weigh,
         .weigh_back = weigh_back,
     },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/tiles.c - attention of kinds whose weights depend on one score only: strips of
- * queries against blocks of keys; see head.h.
+/* src/nn/attn/tiles.c - attention of kinds whose weights depend on one score only, and softmax,
+ * whose rows can be joined from parts: strips of queries against blocks of keys; see head.h.
  *
  * A tile of scores stays in the nearest cache, whatever the length of the sentence. Where most of
  * its weights are zero, only the others are worked on. Forward a tile has queries as rows, backward
@@ -34,11 +34,17 @@ static uint64_t *kept_at(const rela_attn_head *h, const tile *t);
 static void keep(const rela_attn_head *h, const tile *t, bool worth);
 static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows,
                        const real *panels);
+static void weigh_tile_back(const rela_attn_head *h, const tile *t);
+static real *soft_top(const rela_attn_head *h);
+static real *soft_sum(const rela_attn_head *h);
+static real *soft_along(const rela_attn_head *h);
+static void divide(const rela_attn_head *h, const tile *t);
+static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, const tile *t);
 static bool few(const rela_attn_head *h, double share, double most);
 static double share_of(const rela_attn_head *h, const tile *t);
 static void drop_back(const rela_attn_head *h, const tile *t, real *x);
 static bool hides(const rela_attn_head *h, const tile *t);
-static void hide_keys(const rela_attn_head *h, const tile *t, real *x);
+static void hide_keys(const rela_attn_head *h, const tile *t, real *x, real value);
 static void hide_back(const rela_attn_head *h, const tile *t, real *x);
 
 void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
@@ -50,11 +56,14 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
         tile t = tile_at(h, i, 0);
         rela_attn_take_queries(h, i, t.m);
         memset(s->mixed, 0, t.m * s->wide * sizeof *s->mixed);
+        memset(soft_sum(h), 0, t.m * sizeof *s->per_query);
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.m;
             t.across = rela_attn_round_up(t.n, h->a->k->lanes);
             tile_forward(h, &t);
         }
+        if (h->a->kind->flags & ATTN_SOFT)
+            divide(h, &t);
         rela_attn_put_rows(h, out + i * ldz, ldz, s->mixed, t.m);
     }
 }
@@ -73,6 +82,8 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
         h->a->k->pack(s->queries_p, s->queries, s->wide, t.m, h->a->d_head);
         h->a->k->pack(s->mixed_p, s->mixed, s->wide, t.m, h->a->d_head);
         memset(s->dqueries, 0, t.m * s->wide * sizeof *s->dqueries);
+        if (h->a->kind->flags & ATTN_SOFT)
+            take_soft(h, g, &t);
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.n;
             t.across = rela_attn_round_up(t.m, h->a->k->lanes);
@@ -93,16 +104,71 @@ static tile tile_at(const rela_attn_head *h, size_t first, size_t key)
         tile){ .first = first, .m = m, .key = key, .n = n < RELA_ATTN_BLOCK ? n : RELA_ATTN_BLOCK };
 }
 
-/* Scores of rows (, wide) against packed panels, and their weights. */
+/* Scores of rows (, wide) against packed panels, and their weights; of softmax the scores. */
 static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows, const real *panels)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
-    const bool rectified = a->kind->flags & ATTN_RECTIFIED;
-    a->k->packed(rectified ? s->weights : s->scores, t->across, rows, s->wide, panels, NULL,
+    const bool rectified = a->kind->flags & ATTN_RECTIFIED, soft = a->kind->flags & ATTN_SOFT;
+    a->k->packed(rectified || soft ? s->weights : s->scores, t->across, rows, s->wide, panels, NULL,
                  t->rows, t->across, a->d_head, rectified);
-    if (!rectified)
+    if (!rectified && !soft)
         a->kind->weigh(&h->row, s->weights, s->scores, t->rows * t->across);
+}
+
+/* dweights become gradients of the scores, in place. */
+static void weigh_tile_back(const rela_attn_head *h, const tile *t)
+{
+    const rela_attn_scratch *s = h->s;
+    if (h->a->kind->flags & ATTN_SOFT)
+        h->a->k->softmax_across_back(s->dweights, s->weights, soft_along(h), t->n, t->across);
+    else
+        h->a->kind->weigh_back(&h->row, s->dweights, s->dweights, s->weights, s->scores,
+                               t->n * t->across);
+}
+
+/* Numbers of softmax for each query of a strip: the largest score so far; the sum of exponentials
+ * so far, and backward one divided by it; and backward the sum of all weights times their
+ * gradients. */
+static real *soft_top(const rela_attn_head *h)
+{
+    return h->s->per_query;
+}
+
+static real *soft_sum(const rela_attn_head *h)
+{
+    return h->s->per_query + RELA_ATTN_STRIP;
+}
+
+static real *soft_along(const rela_attn_head *h)
+{
+    return h->s->per_query + 2 * RELA_ATTN_STRIP;
+}
+
+/* The mixed values of a strip by the sums of their weights. */
+static void divide(const rela_attn_head *h, const tile *t)
+{
+    rela_soft *const kept = h->kept ? (rela_soft *)h->kept + t->first : NULL;
+    for (size_t i = 0; i < t->m; i++) {
+        const rela_soft soft = { soft_top(h)[i], 1 / soft_sum(h)[i] };
+        h->a->k->scale(h->s->mixed + i * h->s->wide, soft.factor, h->s->wide);
+        if (kept)
+            kept[i] = soft;
+    }
+}
+
+/* Behind the queries zeros, which make weights zero. The sum of all weights times their gradients
+ * is that of the result times its gradient. */
+static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, const tile *t)
+{
+    const rela_soft *kept = (const rela_soft *)h->kept + t->first;
+    memset(h->s->per_query, 0, sizeof(real) * 3 * RELA_ATTN_STRIP);
+    for (size_t i = 0; i < t->m; i++) {
+        const size_t at = (t->first + i) * g->ldz;
+        soft_top(h)[i] = kept[i].top;
+        soft_sum(h)[i] = kept[i].factor;
+        soft_along(h)[i] = h->a->k->dot(g->dz + at, g->z + at, h->a->d_head);
+    }
 }
 
 static void tile_forward(const rela_attn_head *h, const tile *t)
@@ -111,7 +177,12 @@ static void tile_forward(const rela_attn_head *h, const tile *t)
     const rela_attn_scratch *s = h->s;
     const real *values = s->values + t->key * s->wide;
     weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head);
-    hide_keys(h, t, s->weights);
+    if (a->kind->flags & ATTN_SOFT) {
+        hide_keys(h, t, s->weights, RELA_ATTN_PAD);
+        a->k->softmax_part(s->weights, soft_top(h), soft_sum(h), s->mixed, t->m, t->across,
+                           s->wide);
+    }
+    hide_keys(h, t, s->weights, 0);
     for (size_t i = 0; a->drop.threshold != 0 && i < t->m; i++) {
         rela_drop drop = rela_attn_drop_at(h, t->first + i);
         drop.first += (uint32_t)t->key;
@@ -140,6 +211,8 @@ static void tile_back(const rela_attn_head *h, const tile *t)
     }
     real *used = s->weights;
     weigh_tile(h, t, s->keys + at, s->queries_p);
+    if (a->kind->flags & ATTN_SOFT)
+        a->k->softmax_across(s->weights, soft_top(h), soft_sum(h), t->rows, t->across);
     hide_back(h, t, s->weights);
     if (a->drop.threshold != 0) {
         used = s->dropped;
@@ -154,7 +227,7 @@ static void tile_back(const rela_attn_head *h, const tile *t)
     a->k->packed(s->dweights, t->across, s->values + at, wide, s->mixed_p, NULL, t->n, t->across,
                  a->d_head, false);
     drop_back(h, t, s->dweights);
-    a->kind->weigh_back(&h->row, s->dweights, s->dweights, s->weights, s->scores, numbers);
+    weigh_tile_back(h, t);
     hide_back(h, t, s->dweights);
     a->k->mm(s->dqueries, wide, s->dweights, 1, t->across, s->keys + at, wide, t->m, wide, t->n,
              true);
@@ -206,9 +279,10 @@ static bool few(const rela_attn_head *h, double share, double most)
 static uint64_t *kept_at(const rela_attn_head *h, const tile *t)
 {
     const size_t strip = t->first / RELA_ATTN_STRIP;
-    if (!h->kept || t->key >= RELA_ATTN_KEPT)
+    if (!h->kept || !(h->a->kind->flags & ATTN_RECTIFIED) || t->key >= RELA_ATTN_KEPT)
         return NULL;
-    return h->kept + strip * rela_attn_kept_strip(h->n_k) + t->key + t->key / RELA_ATTN_BLOCK;
+    return (uint64_t *)h->kept + strip * rela_attn_kept_strip(h->n_k) + t->key +
+           t->key / RELA_ATTN_BLOCK;
 }
 
 /* Keeps who looks at the keys of a tile, or that it is not worth it. */
@@ -239,19 +313,20 @@ static bool hides(const rela_attn_head *h, const tile *t)
     return h->a->causal && t->key + t->n > t->first + 1;
 }
 
-/* Zeros for what a query may not see, and behind the keys. */
-static void hide_keys(const rela_attn_head *h, const tile *t, real *x)
+/* A value for what a query may not see, and behind the keys. */
+static void hide_keys(const rela_attn_head *h, const tile *t, real *x, real value)
 {
     const bool hidden = hides(h, t);
     for (size_t i = 0; (hidden || t->n < t->across) && i < t->m; i++) {
         const size_t last = t->first + i + 1, past = last > t->key ? last - t->key : 0;
         const size_t seen = hidden && past < t->n ? past : t->n;
-        memset(x + i * t->across + seen, 0, (t->across - seen) * sizeof *x);
+        for (size_t j = seen; j < t->across; j++)
+            x[i * t->across + j] = value;
     }
 }
 
-/* The same where keys are rows: key j is seen by the queries from number j on. Behind the last
- * query all is zero anyway. */
+/* Zeros for the same where keys are rows: key j is seen by the queries from number j on. Behind the
+ * last query all is zero anyway. */
 static void hide_back(const rela_attn_head *h, const tile *t, real *x)
 {
     for (size_t j = 0; hides(h, t) && j < t->n; j++) {
