@@ -223,13 +223,55 @@ static void gather_scores(real *s, size_t lds, const real *q, const real *keys, 
     }
 }
 
+/* Rows that have weight, and how much. */
+typedef struct gathered {
+    uint32_t row[RELA_FEW_MOST];
+    real w[RELA_FEW_MOST];
+    size_t n;
+} gathered;
+
+/* z (V vectors) += weights times rows of values. */
+INLINE void gather_block(real *z, const gathered *g, const real *values, size_t ld, size_t V)
+{
+    vec sum[4];
+    UNROLL for (size_t c = 0; c < V; c++) sum[c] = *(const vec *)(z + c * LANES);
+    for (size_t p = 0; p < g->n; p++)
+        UNROLL for (size_t c = 0; c < V; c++) sum[c] +=
+            g->w[p] * *(const vec *)(values + g->row[p] * ld + c * LANES);
+    UNROLL for (size_t c = 0; c < V; c++) * (vec *)(z + c * LANES) = sum[c];
+}
+
+static void gather_some(real *z, const gathered *g, const real *values, size_t ld, size_t d_head)
+{
+    size_t c = 0;
+    for (; c + 4 * LANES <= d_head; c += 4 * LANES)
+        gather_block(z + c, g, values + c, ld, 4);
+    for (; c + 2 * LANES <= d_head; c += 2 * LANES)
+        gather_block(z + c, g, values + c, ld, 2);
+    for (; c + LANES <= d_head; c += LANES)
+        gather_block(z + c, g, values + c, ld, 1);
+    for (size_t p = 0; c < d_head && p < g->n; p++)
+        axpy(z + c, g->w[p], values + g->row[p] * ld + c, d_head - c);
+}
+
+/* Rows without weight are not read. */
 static void gather_mix(real *z, const real *w, size_t ldw, const real *values, size_t ld,
                        const uint32_t *at, size_t n, size_t heads, size_t d_head)
 {
+    gathered g;
     memset(z, 0, heads * d_head * sizeof *z);
     for (size_t h = 0; h < heads; h++)
-        for (size_t j = 0; j < n; j++)
-            axpy(z + h * d_head, w[h * ldw + j], values + at[j] * ld + h * d_head, d_head);
+        for (size_t first = 0; first < n; first += RELA_FEW_MOST) {
+            const size_t end = n - first < RELA_FEW_MOST ? n : first + RELA_FEW_MOST;
+            g.n = 0;
+            for (size_t j = first; j < end; j++) { /* no branch: nobody could predict it */
+                const real x = w[h * ldw + j];
+                g.row[g.n] = at[j];
+                g.w[g.n] = x;
+                g.n += !(x <= 0 && x >= 0);
+            }
+            gather_some(z + h * d_head, &g, values + h * d_head, ld, d_head);
+        }
 }
 
 /* ---- selection ---- */
