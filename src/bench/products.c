@@ -98,7 +98,7 @@ static void plan(state *s, rela_plan *p)
     size_t wide = 0, deep = 0, size = 0, plain = 0, bytes = 0;
     for (size_t i = 0; i < N_MATRICES; i++) {
         const matrix m = matrix_at(c, i);
-        const size_t packed = rela_panel_rows(m.n, s->j->k->panel) * m.k * m.copies;
+        const size_t packed = rela_round_up(m.n, s->j->k->panel) * m.k * m.copies;
         wide = m.n > wide ? m.n : wide;
         deep = m.k > deep ? m.k : deep;
         size = packed > size ? packed : size;
@@ -172,7 +172,7 @@ static void prepare(state *s)
     fill(s->c, s->n * m->n);
     for (size_t i = 0; i < m->copies && !s->training; i++) {
         const real *w = s->w + i * m->n * m->k;
-        k->pack(s->packed + i * rela_panel_rows(m->n, k->panel) * m->k, w, m->k, m->n, m->k);
+        k->pack(s->packed + i * rela_round_up(m->n, k->panel) * m->k, w, m->k, m->n, m->k);
         k->pack_bytes(s->bytes + i * rela_bytes_size(m->n, m->k), s->scale, s->sums, w, m->k, m->n,
                       m->k);
     }
@@ -187,7 +187,7 @@ static void decode_one(state *s, size_t copy)
     const rela_bytes bytes = { s->bytes + copy * rela_bytes_size(m->n, m->k), s->scale, s->sums };
     switch (s->form) {
     case 0:
-        k->packed(s->c, m->n, s->a, m->k, s->packed + copy * rela_panel_rows(m->n, k->panel) * m->k,
+        k->packed(s->c, m->n, s->a, m->k, s->packed + copy * rela_round_up(m->n, k->panel) * m->k,
                   NULL, s->n, m->n, m->k, false);
         break;
     case 1:

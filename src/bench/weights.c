@@ -46,7 +46,7 @@ static size_t rows_of(size_t length)
 
 static size_t padded_of(const rela_bench_job *j, size_t length)
 {
-    return (length + j->k->lanes - 1) / j->k->lanes * j->k->lanes;
+    return rela_round_up(length, j->k->lanes);
 }
 
 static void plan(state *s, rela_plan *p)

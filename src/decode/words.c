@@ -30,7 +30,7 @@ rela_status rela_searcher_list_words(rela_searcher *s, const rela_source *source
             break;
         s->words_at[number++] = at;
         s->words_at[number] = at += count;
-        s->chosen += (count + RELA_CHOSEN_UNIT - 1) / RELA_CHOSEN_UNIT * RELA_CHOSEN_UNIT;
+        s->chosen += rela_round_up(count, RELA_CHOSEN_UNIT);
         count = count ? count : s->vocabulary;
         s->most_words = count > s->most_words ? count : s->most_words;
     }

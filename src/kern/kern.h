@@ -58,21 +58,23 @@ typedef struct rela_bytes {
 
 enum { RELA_BYTE_PANEL = 16, RELA_BYTE_MOST = 127 };
 
+/* n up to whole units. */
+static inline size_t rela_round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
 /* n up to whole panels, and bytes of p. */
 static inline size_t rela_byte_rows(size_t n)
 {
-    return (n + RELA_BYTE_PANEL - 1) / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
+    return rela_round_up(n, RELA_BYTE_PANEL);
 }
 static inline size_t rela_bytes_size(size_t n, size_t k)
 {
-    return rela_byte_rows(n) * ((k + 3) / 4 * 4);
+    return rela_byte_rows(n) * rela_round_up(k, 4);
 }
 
-/* n up to whole panels, and the place of number i of row j among those of depth k: see pack. */
-static inline size_t rela_panel_rows(size_t n, size_t panel)
-{
-    return (n + panel - 1) / panel * panel;
-}
+/* The place of number i of row j among those of depth k: see pack. */
 static inline size_t rela_panel_at(size_t j, size_t i, size_t k, size_t panel)
 {
     return j / panel * panel * k + i * panel + j % panel;

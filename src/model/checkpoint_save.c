@@ -222,7 +222,7 @@ rela_tensor rela_param_panels(char *name, size_t size, const rela_param *p, size
 {
     rela_tensor t = rela_param_tensor(name, size, NULL, p);
     t.rank = 3;
-    t.shape[0] = rela_panel_rows(p->rows, panel) / panel;
+    t.shape[0] = rela_round_up(p->rows, panel) / panel;
     t.shape[1] = p->cols;
     t.shape[2] = panel;
     return t;
@@ -237,7 +237,7 @@ static size_t byte_room(const rela_param *p)
 
 static size_t panel_room(const rela_param *p, size_t panel)
 {
-    return rela_panel_rows(p->rows, panel) * p->cols * sizeof(real);
+    return rela_round_up(p->rows, panel) * p->cols * sizeof(real);
 }
 
 /* Sorted, as hash and container want them. */

@@ -234,7 +234,7 @@ void rela_decoder_choose(rela_decoder *d, const uint32_t *ids, const size_t *at)
         const size_t n = at[i + 1] - at[i], to = end;
         d->chosen_at[i] = to;
         d->chosen_n[i] = n;
-        end += (n + RELA_CHOSEN_UNIT - 1) / RELA_CHOSEN_UNIT * RELA_CHOSEN_UNIT;
+        end += rela_round_up(n, RELA_CHOSEN_UNIT);
         assert(end <= d->size.chosen && RELA_CHOSEN_UNIT % net->k->panel == 0);
         if (w->reals && net->layout.params.bare)
             net->k->pick(d->chosen + to * w->k, w->reals, own, n, w->k);

@@ -162,7 +162,7 @@ static void pack_layer(packer *p, rela_frozen_layer *to, const rela_layer_at *at
 
 static rela_frozen_matrix pack(packer *p, size_t offset, size_t n, size_t k)
 {
-    const size_t whole = rela_panel_rows(n, p->panel), panels = whole / p->panel;
+    const size_t whole = rela_round_up(n, p->panel), panels = whole / p->panel;
     job j = { .from = p->net->weights + offset, .n = n, .k = k, .first = p->n_panels };
     if (p->bytes) {
         j.p = rela_plan_take(&p->plan, rela_bytes_size(n, k), 1);

@@ -138,7 +138,7 @@ static rela_status map_panels(rela_frozen *f, places *to, real *weights, rela_ch
 
 static real *take_panels(rela_plan *plan, const rela_param *p, size_t panel)
 {
-    return rela_plan_reals(plan, rela_panel_rows(p->rows, panel) * p->cols);
+    return rela_plan_reals(plan, rela_round_up(p->rows, panel) * p->cols);
 }
 
 static rela_status change_panels(rela_frozen *f, places *to, const rela_params *params, size_t from,

@@ -66,7 +66,7 @@ static void check_packed(const rela_kern *k, size_t m, size_t n, size_t depth, b
     real *picked = rela_mem_array(panels * k->panel * depth, sizeof *picked);
     k->pick(picked, p, at, some, depth);
     k->pack_at(p, w, depth, at, some, depth);
-    CHECK(memcmp(picked, p, rela_panel_rows(some, k->panel) * depth * sizeof *p) == 0,
+    CHECK(memcmp(picked, p, rela_round_up(some, k->panel) * depth * sizeof *p) == 0,
           "%s: picked rows are not those that are packed", k->name);
     rela_mem_free(picked);
     rela_mem_free(w);

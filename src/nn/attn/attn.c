@@ -21,9 +21,9 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
                             size_t d_head, size_t max_len)
 {
     const size_t strip = RELA_ATTN_STRIP;
-    s->wide = rela_attn_round_up(d_head, LANES_MAX);
-    s->ld = rela_attn_round_up(max_len, LANES_MAX) + LANES_MAX; /* see strip_at */
-    const size_t panels = rela_attn_round_up(s->ld, PANEL_MAX) * d_head, all = max_len * s->wide;
+    s->wide = rela_round_up(d_head, LANES_MAX);
+    s->ld = rela_round_up(max_len, LANES_MAX) + LANES_MAX; /* see strip_at */
+    const size_t panels = rela_round_up(s->ld, PANEL_MAX) * d_head, all = max_len * s->wide;
     s->keys_p = rela_plan_reals(p, panels);
     s->values_p = rela_plan_reals(p, kind->flags & ATTN_POINTWISE ? 0 : panels);
     s->keys = rela_plan_reals(p, all);

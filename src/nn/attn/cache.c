@@ -16,12 +16,12 @@ static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const
 size_t rela_cache_ld(size_t layers, size_t d)
 {
     /* One line more than the data: a power of two would put all slots into few cache sets. */
-    return (layers * 2 * d + LINE - 1) / LINE * LINE + LINE;
+    return rela_round_up(layers * 2 * d, LINE) + LINE;
 }
 
 size_t rela_memory_ld(size_t n)
 {
-    return (n + LANES_MOST - 1) / LANES_MOST * LANES_MOST;
+    return rela_round_up(n, LANES_MOST);
 }
 
 void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, size_t max_len,

@@ -69,11 +69,6 @@ static inline uint32_t rela_attn_drop_step(const rela_attn *a)
     return (uint32_t)a->heads * RELA_ATTN_DROP_ROW;
 }
 
-static inline size_t rela_attn_round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
 /* Words kept of a strip against n_k keys: each block has one that says whether it was kept, and
  * then one for each key: who looks at it. */
 static inline size_t rela_attn_kept_strip(size_t n_k)

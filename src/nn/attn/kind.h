@@ -93,7 +93,7 @@ typedef struct rela_attn_kind {
 static inline size_t rela_attn_row_length(const rela_attn_kind *kind, const rela_kern *k, size_t n)
 {
     const bool whole = kind->flags & (ATTN_PADDED | ATTN_POINTWISE);
-    return whole ? (n + k->lanes - 1) / k->lanes * k->lanes : n;
+    return whole ? rela_round_up(n, k->lanes) : n;
 }
 static inline void rela_attn_fill_row(const rela_attn_kind *kind, const rela_kern *k, real *scores,
                                       size_t n)

@@ -98,7 +98,7 @@ static strip strip_at(const rela_attn_head *h, size_t first)
 {
     const size_t rest = h->n_q - first, m = rest < RELA_ATTN_STRIP ? rest : RELA_ATTN_STRIP;
     const size_t n = rela_attn_reach(h, first, m), lanes = h->a->k->lanes;
-    size_t padded = rela_attn_round_up(n, lanes);
+    size_t padded = rela_round_up(n, lanes);
     if (padded > RELA_ATTN_BLOCK && padded / lanes % 2 == 0)
         padded += lanes;
     return (strip){ first, m, n, padded };
@@ -124,9 +124,9 @@ static void take_keys(const rela_attn_head *h, bool back)
 static void pack_panels(const rela_attn_head *h, real *to, const real *rows, size_t ld)
 {
     const rela_attn *a = h->a;
-    const size_t whole = rela_panel_rows(h->n_k, a->k->panel);
-    const size_t padded = rela_attn_round_up(h->n_k, a->k->lanes) + a->k->lanes;
-    const size_t most = rela_panel_rows(padded, a->k->panel);
+    const size_t whole = rela_round_up(h->n_k, a->k->panel);
+    const size_t padded = rela_round_up(h->n_k, a->k->lanes) + a->k->lanes;
+    const size_t most = rela_round_up(padded, a->k->panel);
     a->k->pack(to, rows, ld, h->n_k, a->d_head);
     memset(to + whole * a->d_head, 0, (most - whole) * a->d_head * sizeof *to);
 }
@@ -165,7 +165,7 @@ static void weigh_strip(const rela_attn_head *h, const strip *t)
 
 static void clear_behind(const rela_attn_head *h, const strip *t, real *row, size_t n)
 {
-    const size_t whole = rela_attn_round_up(n, h->a->k->lanes);
+    const size_t whole = rela_round_up(n, h->a->k->lanes);
     h->a->k->cut(row, n, 0);
     if (whole < t->padded)
         memset(row + whole, 0, (t->padded - whole) * sizeof *row);

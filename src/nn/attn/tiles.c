@@ -59,7 +59,7 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
         memset(soft_sum(h), 0, t.m * sizeof *s->per_query);
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.m;
-            t.across = rela_attn_round_up(t.n, h->a->k->lanes);
+            t.across = rela_round_up(t.n, h->a->k->lanes);
             tile_forward(h, &t);
         }
         if (h->a->kind->flags & ATTN_SOFT)
@@ -86,7 +86,7 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
             take_soft(h, g, &t);
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.n;
-            t.across = rela_attn_round_up(t.m, h->a->k->lanes);
+            t.across = rela_round_up(t.m, h->a->k->lanes);
             tile_back(h, &t);
         }
         rela_attn_put_dqueries(h, g->dq, i, t.m);
