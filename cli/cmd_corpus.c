@@ -26,14 +26,7 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-typedef struct meter {
-    rela_cli *cli;
-    rela_progress progress;
-    bool started;
-} meter;
-
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
-static int show(void *ctx, uint64_t done, uint64_t total);
 
 const rela_command rela_commands_corpus[] = {
     { .name = "corpus",
@@ -60,7 +53,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const corpus_options *o = options;
     if (!o->out)
         return rela_fail(err, RELA_ARG, "--out must name a directory");
-    meter m = { .cli = cli };
+    rela_cli_bar bar = { .cli = cli, .label = "writing", .unit = "pairs" };
     rela_corpus_make_options make;
     rela_corpus_make_options_init(&make, sizeof make);
     make.dir = o->out;
@@ -70,13 +63,11 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     make.seed = (uint64_t)cli->common.seed;
     make.n_threads = (int32_t)cli->common.threads;
     make.tokenised = o->tokenised;
-    make.progress = show;
-    make.progress_ctx = &m;
+    make.progress = rela_cli_tell;
+    make.progress_ctx = &bar;
     rela_corpus_made made;
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_corpus_make(&made, &make, err);
-    if (st == RELA_OK && m.progress.drawn)
-        rela_progress_finish(&m.progress, m.progress.total, NULL);
     if (st == RELA_OK)
         st = cli->common.json ? rela_corpus_made_json(&text, &made, err)
                               : rela_corpus_made_table(&text, &made, err);
@@ -84,16 +75,4 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);
     return st;
-}
-
-static int show(void *ctx, uint64_t done, uint64_t total)
-{
-    meter *m = ctx;
-    if (!m->started) {
-        rela_cli_progress(m->cli, &m->progress, "writing", "pairs", total);
-        rela_progress_start(&m->progress, 0);
-        m->started = true;
-    }
-    rela_progress_update(&m->progress, done, NULL);
-    return 0;
 }

@@ -42,14 +42,7 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-typedef struct meter {
-    rela_cli *cli;
-    rela_progress progress;
-    bool started;
-} meter;
-
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
-static int show(void *ctx, uint64_t done, uint64_t total);
 
 const rela_command rela_commands_corpus_check[] = {
     { .name = "corpus check",
@@ -77,7 +70,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (o->max_ratio > 0 && o->max_ratio < 1)
         return rela_fail(err, RELA_ARG, "--max-ratio is %g; expected 0 or at least 1",
                          o->max_ratio);
-    meter m = { .cli = cli };
+    rela_cli_bar bar = { .cli = cli, .label = "reading", .unit = "bytes" };
     rela_corpus_rules rules;
     rela_corpus_rules_init(&rules, sizeof rules);
     rules.max_line = (uint64_t)o->max_line;
@@ -96,13 +89,13 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     check.seed = (uint64_t)cli->common.seed;
     check.memory = (uint64_t)o->memory;
     check.scratch_dir = o->scratch;
-    check.progress = show;
-    check.progress_ctx = &m;
+    check.progress = rela_cli_tell;
+    check.progress_ctx = &bar;
     rela_corpus_stats stats;
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_corpus_check(&stats, &check, err);
-    if (st == RELA_OK && m.progress.drawn)
-        rela_progress_finish(&m.progress, m.progress.total, NULL);
+    if (st == RELA_OK)
+        (void)rela_cli_tell(&bar, bar.bar.total, bar.bar.total);
     if (st == RELA_OK)
         st = cli->common.json ? rela_corpus_stats_json(&text, &stats, err)
                               : rela_corpus_stats_table(&text, &stats, err);
@@ -110,16 +103,4 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);
     return st;
-}
-
-static int show(void *ctx, uint64_t done, uint64_t total)
-{
-    meter *m = ctx;
-    if (!m->started) {
-        rela_cli_progress(m->cli, &m->progress, "reading", "bytes", total);
-        rela_progress_start(&m->progress, 0);
-        m->started = true;
-    }
-    rela_progress_update(&m->progress, done, NULL);
-    return 0;
 }

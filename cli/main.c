@@ -117,10 +117,12 @@ int rela_cli_tell(void *bar, uint64_t done, uint64_t total)
         rela_progress_start(&b->bar, 0);
         b->started = true;
     }
-    if (done < total)
+    if (done < total) {
         rela_progress_update(&b->bar, done, NULL);
-    else if (b->bar.drawn)
+    } else if (b->bar.drawn) {
         rela_progress_finish(&b->bar, done, NULL);
+        b->bar.drawn = false; /* the end may be told twice */
+    }
     return 0;
 }
 
