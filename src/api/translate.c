@@ -45,20 +45,22 @@ static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, 
 
 void rela_translate_options_init(rela_translate_options *o, size_t size)
 {
+    rela_search_options s;
+    rela_search_options_init(&s);
     const rela_translate_options defaults = { .struct_size = size,
-                                              .method = RELA_SEARCH_BEAM,
-                                              .beam_size = 4,
-                                              .n_best = 1,
-                                              .penalty = RELA_PENALTY_GNMT,
-                                              .length_penalty = 0.6,
-                                              .max_factor = 1,
-                                              .max_extra = 50,
-                                              .temperature = 1,
-                                              .top_p = 1,
+                                              .method = s.method,
+                                              .beam_size = (int32_t)s.beam,
+                                              .n_best = (int32_t)s.n_best,
+                                              .penalty = s.penalty,
+                                              .length_penalty = s.alpha,
+                                              .max_factor = s.max_factor,
+                                              .max_extra = (int32_t)s.max_extra,
+                                              .temperature = s.temperature,
+                                              .top_p = s.top_p,
                                               .seed = 1,
                                               .first_number = 1,
-                                              .batch_sentences = 32,
-                                              .batch_tokens = 4096 };
+                                              .batch_sentences = (int32_t)s.batch_sentences,
+                                              .batch_tokens = (int32_t)s.batch_tokens };
     memset(o, 0, size);
     memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
 }
