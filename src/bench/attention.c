@@ -306,23 +306,14 @@ static void back(void *ctx)
     rela_attn_back(&s->attn, &s->scratch, &grad, norm ? s->dz : s->dy, &in, &rows);
 }
 
-/* Counts weights that are exactly zero. */
-static void see(void *ctx, const rela_attn_view *v)
-{
-    double *zeros = ctx;
-    for (size_t i = 0; i < v->rows; i++)
-        for (size_t k = 0; k < v->n; k++)
-            *zeros += v->w[i * v->ld + k] == 0;
-}
-
 static double count_zeros(state *s)
 {
-    double zeros = 0;
-    const rela_attn_tap tap = { see, &zeros };
+    rela_bench_zeros z = { 0, 0 };
+    const rela_attn_tap tap = { rela_bench_see_zeros, &z };
     s->attn.tap = &tap;
     forward(s);
     s->attn.tap = NULL;
-    return zeros / ((double)s->length * (double)s->rows * (double)s->heads);
+    return z.zeros / z.weights;
 }
 
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)

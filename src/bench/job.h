@@ -82,6 +82,12 @@ rela_status rela_bench_rounds(rela_bench_job *j, size_t n,
 double rela_bench_time(void (*work)(void *ctx), void *ctx, double seconds, int threads);
 double rela_bench_clock(int threads); /* processor time for one thread, else the clock */
 
+/* For a tap: weights that queries may give, and those that are exactly zero. */
+typedef struct rela_bench_zeros {
+    double zeros, weights;
+} rela_bench_zeros;
+void rela_bench_see_zeros(void *zeros, const rela_attn_view *v);
+
 /* ---- sheets ---- */
 
 /* A new sheet of the job; lent. Names, titles and columns are lent by the caller. */

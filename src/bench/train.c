@@ -124,29 +124,12 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return st;
 }
 
-typedef struct zeros {
-    double zeros, weights;
-} zeros;
-
-/* Of what a query may see. */
-static void see(void *ctx, const rela_attn_view *v)
-{
-    zeros *z = ctx;
-    for (size_t i = 0; i < v->rows; i++) {
-        const size_t past = v->first + i + 1;
-        const size_t n = v->type == RELA_ATTN_DEC && past < v->n ? past : v->n;
-        for (size_t k = 0; k < n; k++)
-            z->zeros += v->w[i * v->ld + k] == 0;
-        z->weights += (double)n;
-    }
-}
-
 /* Share of weights of the update that are exactly zero. */
 static rela_status count_zeros(double *share, const state *s, const rela_net *net, rela_error *err)
 {
     rela_worker *worker = NULL;
-    zeros z = { 0, 0 };
-    const rela_attn_tap tap = { see, &z };
+    rela_bench_zeros z = { 0, 0 };
+    const rela_attn_tap tap = { rela_bench_see_zeros, &z };
     const rela_packed packed = {
         .src = s->update.src, .tgt = s->update.tgt, .src_rows = s->tokens, .tgt_rows = s->tokens
     };

@@ -174,8 +174,8 @@ typedef struct rela_kern {
 
     /* Sparse weights; n is a multiple of the lanes, wide one of 16. count_above: how many of x (n)
      * are above 0. who_looks: bit i of looks[j] is set if number j of row i of w (rows, n) is above
-     * 0; at most 64 rows. mix_few: z (rows, wide) += w (rows, n) times
-     * values (n, wide), n at most RELA_FEW_MOST; the bits of mm, faster if most of w is zero. */
+     * 0; at most 64 rows. mix_few: z (rows, wide) += w (rows, n) times values (n, wide), n at most
+     * RELA_FEW_MOST; the bits of mm, faster if most of w is zero. */
     size_t (*count_above)(const real *x, size_t n);
     void (*who_looks)(uint64_t *looks, const real *w, size_t rows, size_t n);
     void (*mix_few)(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide);
