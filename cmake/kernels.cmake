@@ -8,10 +8,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(src/kern/x86/avx2.c PROPERTIES
     COMPILE_OPTIONS "${loop_flags};-ffp-contract=fast;-mavx2;-mfma")
   set_source_files_properties(src/kern/x86/avx512.c PROPERTIES COMPILE_OPTIONS
-    "${loop_flags};-ffp-contract=fast;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mprefer-vector-width=512")
+    "${loop_flags};-ffp-contract=fast;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mbmi2;-mprefer-vector-width=512")
   get_source_file_property(wide_options src/kern/x86/avx512.c COMPILE_OPTIONS)
   set_source_files_properties(src/kern/x86/vnni.c PROPERTIES COMPILE_OPTIONS "${wide_options};-mavx512vnni")
-  set(kernel_definitions RELA_HAVE_AVX2 RELA_HAVE_AVX512 RELA_HAVE_VNNI)
+  set_source_files_properties(src/kern/x86/vbmi2.c PROPERTIES COMPILE_OPTIONS
+    "${wide_options};-mavx512vnni;-mavx512vbmi2")
+  set(kernel_definitions RELA_HAVE_AVX2 RELA_HAVE_AVX512 RELA_HAVE_VNNI RELA_HAVE_VBMI2)
   list(FILTER library_sources EXCLUDE REGEX "src/kern/arm/")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set_source_files_properties(src/kern/arm/neon.c PROPERTIES

@@ -94,9 +94,36 @@ typedef struct rela_rectified {
     real *dq, *dkeys, *dvalues; /* the same, added to */
 } rela_rectified;
 
+enum {
+    RELA_SCREEN_QUERIES = 64, /* that screen and mix_screened take at once, at most */
+    RELA_SCREEN_KEYS = 128,
+    RELA_SCREEN_WORDS = RELA_SCREEN_KEYS / 64, /* a bit for each key */
+    RELA_SCREEN_WIDEST = 1024
+};
+
+/* Queries against keys: bit j % 64 of bits[i * WORDS + j / 64] is set if the score of query i and
+ * key j may be above 0; the others are below. */
+typedef struct rela_screen {
+    uint64_t *bits; /* (m, WORDS) */
+    size_t m, n, wide;
+    const int8_t *queries, *keys; /* see screen_queries and screen_keys */
+    const int32_t *query_lift, *key_lift;
+} rela_screen;
+
+/* What has weight among such scores. */
+typedef struct rela_screened {
+    uint64_t *bits; /* of those that may be above 0; left, if keeps: of those that are */
+    size_t m, wide;
+    bool keeps;
+    real scale;                    /* of weights */
+    const real *q, *keys, *values; /* (m, wide), (n, wide), (n, wide) */
+    real *z;                       /* (m, wide), added to */
+} rela_screened;
+
 typedef struct rela_kern {
-    const char *name; /* "portable", "avx2", "avx512", "vnni", "neon" */
+    const char *name; /* "portable", "avx2", "avx512", "vnni", "vbmi2", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
+    bool screens;     /* screen is several times as fast as plain products */
 
     /* c (m, n) = sum over k of a[i * a_row + k * a_col] * b (k, n), added to c if add. For the
      * small products of single heads, where a library call costs more than the work. */
@@ -174,10 +201,12 @@ typedef struct rela_kern {
 
     /* Sparse weights; n is a multiple of the lanes, wide one of 16. count_above: how many of x (n)
      * are above 0. who_looks: bit i of looks[j] is set if number j of row i of w (rows, n) is above
-     * 0; at most 64 rows. mix_few: z (rows, wide) += w (rows, n) times values (n, wide), n at most
-     * RELA_FEW_MOST; the bits of mm, faster if most of w is zero. */
+     * 0; at most 64 rows. who_looks_at: the same from the bits of a screen, all of its keys.
+     * mix_few: z (rows, wide) += w (rows, n) times values (n, wide), n at most RELA_FEW_MOST; the
+     * bits of mm, faster if most of w is zero. */
     size_t (*count_above)(const real *x, size_t n);
     void (*who_looks)(uint64_t *looks, const real *w, size_t rows, size_t n);
+    void (*who_looks_at)(uint64_t *looks, const uint64_t *bits, size_t m);
     void (*mix_few)(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide);
     void (*rectified_back)(const rela_rectified *b);
 
@@ -238,6 +267,17 @@ typedef struct rela_kern {
      * that begins with number first. -INFINITY and NaN are never taken. Returns the new have. */
     size_t (*top)(uint32_t *at, real *best, size_t have, size_t most, const real *z, size_t n,
                   size_t first);
+
+    /* Which scores may be above 0: x (m, k) or (n, k) in 8 bits, k a multiple of 16 and at most
+     * RELA_SCREEN_WIDEST, and what must be added to be sure; p and lift of keys up to whole panels.
+     * drop_bits clears those of weights that dropout drops. mix_screened computes the others,
+     * weights and mixed values, and returns how many are above 0: the weights that are zero are
+     * those of plain products, the others have sums in another order. */
+    void (*screen_queries)(int8_t *q, int32_t *lift, const real *x, size_t m, size_t k);
+    void (*screen_keys)(int8_t *p, int32_t *lift, const real *x, size_t n, size_t k);
+    void (*screen)(const rela_screen *s);
+    void (*drop_bits)(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t step);
+    size_t (*mix_screened)(const rela_screened *b);
 
     /* Nothing but multiply-adds in registers, n in each of many chains: what the machine can do at
      * most. Returns the number of operations, two for a multiply-add, and puts into *end what a

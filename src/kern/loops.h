@@ -679,6 +679,8 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_bytes.h"
 
+#include "kern/loops_screen.h"
+
 /* ---- the peak of the machine ---- */
 
 /* Enough to hide the latency of a multiply-add, few enough for the registers. */
@@ -705,6 +707,7 @@ static double multiply_adds(real *end, size_t n)
 const rela_kern LEVEL = {
     .name = LEVEL_NAME,
     .lanes = LANES,
+    .screens = BYTE_OFFSET != 0,
     .mm = mm,
     .transpose = transpose,
     .cut = cut,
@@ -742,6 +745,7 @@ const rela_kern LEVEL = {
     .entmax_back = entmax_back,
     .count_above = count_above,
     .who_looks = who_looks,
+    .who_looks_at = who_looks_at,
     .mix_few = mix_few,
     .rectified_back = rectified_back,
     .loss_row = loss_row,
@@ -762,5 +766,10 @@ const rela_kern LEVEL = {
     .gather_mix = gather_mix,
     .exp_sum = exp_sum,
     .top = top,
+    .screen_queries = screen_queries,
+    .screen_keys = screen_keys,
+    .screen = screen,
+    .drop_bits = drop_bits,
+    .mix_screened = mix_screened,
     .multiply_adds = multiply_adds,
 };

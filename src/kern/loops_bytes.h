@@ -35,6 +35,15 @@ static inline byte_sums byte_dot(byte_sums sums, byte_row q, byte_weights w)
     return sums;
 }
 
+/* Bit i is set if number i is not below the least. */
+static inline uint32_t byte_from(byte_sums sums, int32_t least)
+{
+    uint32_t lanes = 0;
+    for (size_t j = 0; j < BYTE_COLS; j++)
+        lanes |= (uint32_t)(sums[j] >= least) << j;
+    return lanes;
+}
+
 /* c = sums * (scale * row) + bias, rounded after each step. */
 static inline void byte_store(real *c, byte_sums sums, real row, const real *scale,
                               const real *bias)

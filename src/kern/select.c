@@ -25,7 +25,7 @@ static int have_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("fma");
+           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 }
 #endif
 
@@ -33,6 +33,13 @@ static int have_avx512(void)
 static int have_vnni(void)
 {
     return have_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+#ifdef RELA_HAVE_VBMI2
+static int have_vbmi2(void)
+{
+    return have_vnni() && __builtin_cpu_supports("avx512vbmi2");
 }
 #endif
 
@@ -52,6 +59,9 @@ static const kern_level LEVELS[] = {
 #endif
 #ifdef RELA_HAVE_VNNI
     { &rela_kern_vnni, have_vnni },
+#endif
+#ifdef RELA_HAVE_VBMI2
+    { &rela_kern_vbmi2, have_vbmi2 },
 #endif
 #ifdef RELA_HAVE_NEON
     { &rela_kern_neon, always },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_attn_paths.c - every way to compute attention gives the same: whole strips, tiles
- * with all weights, tiles with only those that are not zero, with and without what the forward pass
- * kept; of every usable table of loops, around the borders of strips and blocks. */
+ * with all weights, tiles with only those that are not zero, tiles of which 8 bits told which
+ * scores to compute, with and without what the forward pass kept; of every usable table of loops,
+ * around the borders of strips and blocks. */
 #include "attnlayer.h"
 #include "check.h"
 
@@ -31,7 +32,7 @@ typedef struct shape {
 
 static const rela_attn_setup SETUP = { .slope = 0.01f };
 static numbers in;
-static results dense, sparse, kept, whole;
+static results dense, sparse, kept, screened, chosen, whole;
 static uint32_t seed = 1u;
 
 static float rnd(void)
@@ -113,7 +114,8 @@ static void check_same(const shape *s, const char *what, const float *x, const f
               s->dropout, what, i, (double)x[i], (double)y[i]);
 }
 
-/* Forward all sums have the same order. Backward the gradient of a weight, and the weight itself if
+/* Forward all sums have the same order, but for screened scores, each of which is a sum of d_head
+ * products below 1 in another order. Backward the gradient of a weight, and the weight itself if
  * only its place was kept, is a sum of d_head products below 1 in another order, which then meets
  * at most len numbers below 1. */
 static void check_shape(shape *s)
@@ -123,9 +125,13 @@ static void check_shape(shape *s)
     attend(&dense, s, RELA_ATTN_DENSE, PLAIN);
     attend(&sparse, s, RELA_ATTN_SPARSE, PLAIN);
     attend(&kept, s, RELA_ATTN_SPARSE, KEPT);
+    attend(&screened, s, RELA_ATTN_SCREENED, KEPT);
+    attend(&chosen, s, RELA_ATTN_AUTO, PLAIN);
     attend(&whole, s, RELA_ATTN_AUTO, LOOKED_AT);
     check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
-    check_same(s, "seen z", whole.z, dense.z, s->n_q * d, 0);
+    check_same(s, "screened z", screened.z, dense.z, s->n_q * d, one * s->n_k);
+    check_same(s, "chosen z", chosen.z, dense.z, s->n_q * d, one * s->n_k);
+    check_same(s, "seen z", whole.z, chosen.z, s->n_q * d, 0);
     if ((s->kind->flags & ATTN_SOFT) && !(s->dropout > 0)) /* weights of sum 1, values below 1 */
         check_same(s, "joined z", dense.z, mixed, s->n_q * d, 16 * (double)FLT_EPSILON);
     check_same(s, "sparse dq", sparse.dq, dense.dq, s->n_q * d, one * s->n_k);
@@ -135,6 +141,9 @@ static void check_shape(shape *s)
     check_same(s, "kept dq", kept.dq, dense.dq, s->n_q * d, one * s->n_k);
     check_same(s, "kept dk", kept.dk, dense.dk, s->n_k * d, one * s->n_q);
     check_same(s, "kept dv", kept.dv, dense.dv, s->n_k * d, one * s->n_q);
+    check_same(s, "screened dq", screened.dq, dense.dq, s->n_q * d, one * s->n_k);
+    check_same(s, "screened dk", screened.dk, dense.dk, s->n_k * d, one * s->n_q);
+    check_same(s, "screened dv", screened.dv, dense.dv, s->n_k * d, one * s->n_q);
 }
 
 static void all_paths_agree(void **state)
@@ -179,7 +188,8 @@ static void null_heads_are_zero_on_every_path(void **state)
     fill(&s, 8);
     check_shape(&s);
     for (size_t i = 0; i < s.n_q * HEADS * s.d_head; i++)
-        CHECK(sparse.z[i] == 0 && sparse.dq[i] == 0 && sparse.dk[i] == 0 && sparse.dv[i] == 0,
+        CHECK(sparse.z[i] == 0 && sparse.dq[i] == 0 && sparse.dk[i] == 0 && sparse.dv[i] == 0 &&
+                  screened.z[i] == 0 && screened.dq[i] == 0,
               "number %zu of a null head is not zero", i);
 }
 
@@ -225,6 +235,163 @@ static void weights_that_are_not_zero_are_found_and_mixed(void **state)
                 check_few(rela_kern_at(level), SOME_ROWS[c % 8], n, 16 * (1 + c % 7), c / 8);
 }
 
+/* ---- screening ---- */
+
+static float queries[ROWS * WIDE], keys[KEYS * WIDE];
+
+/* Rows that 8 bits have trouble with: zeros, a single large number, numbers near the ends of what
+ * floats can hold, and beyond. */
+static void make_odd(float *row, size_t wide, uint32_t how)
+{
+    static const float FACTORS[] = { 0, 1e-44f, 1e-38f, 1e-30f, 1e30f, 3e38f };
+    for (size_t i = 0; how < 6 && i < wide; i++)
+        row[i] *= FACTORS[how];
+    if (how >= 6)
+        row[how % wide] = how == 6 ? 1e6f : how == 7 ? INFINITY : NAN;
+}
+
+/* Queries and keys whose scores lie about the shift below 0. */
+typedef struct screen_case {
+    const rela_kern *k;
+    size_t m, n, wide;
+    float shift;
+    bool odd; /* with rows that 8 bits have trouble with */
+} screen_case;
+
+static void fill_screen(const screen_case *c)
+{
+    for (size_t i = 0; i < c->m * c->wide; i++)
+        queries[i] = i % c->wide ? rnd() : 1;
+    for (size_t i = 0; i < c->n * c->wide; i++) {
+        keys[i] = i % c->wide ? rnd() : -c->shift;
+        values[i] = rnd();
+    }
+    for (uint32_t how = 0; c->odd && how < 9 && how < c->m && how < c->n; how++) {
+        make_odd(queries + how * c->wide, c->wide, how);
+        make_odd(keys + (c->n - 1 - how) * c->wide, c->wide, how);
+    }
+}
+
+/* Weights w (m, all keys) and mixed values as expected; returns how many are above 0. */
+static size_t weigh_plainly(const screen_case *c)
+{
+    size_t weighty = 0;
+    memset(expected, 0, c->m * c->wide * sizeof *expected);
+    for (size_t i = 0; i < c->m * RELA_SCREEN_KEYS; i++) {
+        const size_t j = i % RELA_SCREEN_KEYS, row = i / RELA_SCREEN_KEYS * c->wide;
+        const float score = j < c->n ? c->k->dot(queries + row, keys + j * c->wide, c->wide) : 0;
+        w[i] = score > 0 ? score : 0;
+        if (score > 0)
+            c->k->axpy(expected + row, score, values + j * c->wide, c->wide);
+        weighty += score > 0;
+    }
+    return weighty;
+}
+
+static void screen_all(const screen_case *c, uint64_t *bits)
+{
+    static int8_t query_bytes[ROWS * WIDE], key_bytes[KEYS * WIDE];
+    int32_t query_lift[ROWS], key_lift[KEYS];
+    const rela_screen s = { .bits = bits,
+                            .m = c->m,
+                            .n = c->n,
+                            .wide = c->wide,
+                            .queries = query_bytes,
+                            .keys = key_bytes,
+                            .query_lift = query_lift,
+                            .key_lift = key_lift };
+    c->k->screen_queries(query_bytes, query_lift, queries, c->m, c->wide);
+    c->k->screen_keys(key_bytes, key_lift, keys, c->n, c->wide);
+    c->k->screen(&s);
+}
+
+static void check_screen(const screen_case *c, const uint64_t *bits, size_t weighty)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < c->m * RELA_SCREEN_KEYS; i++) {
+        const bool may = bits[i / 64] >> i % 64 & 1;
+        CHECK(may || !(w[i] > 0), "%s, %zu x %zu x %zu: query %zu, key %zu: score %g missed",
+              c->k->name, c->m, c->n, c->wide, i / KEYS, i % KEYS, (double)w[i]);
+        CHECK(i % KEYS < c->n || !may, "%s: key %zu of %zu", c->k->name, i % KEYS, c->n);
+        left += may;
+    }
+    CHECK(c->odd || c->shift < 1 || left <= weighty + 8 + c->m * c->n / 8,
+          "%s, %zu x %zu x %zu: %zu scores are computed for %zu above 0", c->k->name, c->m, c->n,
+          c->wide, left, weighty);
+}
+
+static void check_mixed(const screen_case *c, uint64_t *bits, size_t weighty)
+{
+    uint64_t looks[KEYS], expected_looks[KEYS];
+    const double bound = (double)(c->n * c->wide * c->wide) * (double)FLT_EPSILON;
+    const rela_screened b = { .bits = bits,
+                              .m = c->m,
+                              .wide = c->wide,
+                              .keeps = true,
+                              .scale = 1,
+                              .q = queries,
+                              .keys = keys,
+                              .values = values,
+                              .z = z };
+    memset(z, 0, c->m * c->wide * sizeof *z);
+    const size_t found = c->k->mix_screened(&b);
+    if (c->odd) /* sums that overflow in one order need not in another */
+        return;
+    CHECK(found == weighty, "%s: %zu weights, not %zu", c->k->name, found, weighty);
+    for (size_t i = 0; i < c->m * c->wide; i++)
+        CHECK(fabs((double)z[i] - (double)expected[i]) <= bound, "%s: %zu x %zu x %zu: %g, not %g",
+              c->k->name, c->m, c->n, c->wide, (double)z[i], (double)expected[i]);
+    c->k->who_looks_at(looks, bits, c->m);
+    c->k->who_looks(expected_looks, w, c->m, KEYS);
+    CHECK(memcmp(looks, expected_looks, sizeof looks) == 0, "%s: %zu x %zu x %zu looked otherwise",
+          c->k->name, c->m, c->n, c->wide);
+}
+
+static void no_score_above_zero_is_missed(void **state)
+{
+    (void)state;
+    static const size_t SOME_ROWS[] = { 1, 3, 7, 8, 9, 33, 63, ROWS };
+    static const size_t SOME_KEYS[] = { 1, 15, 16, 17, 64, 65, 100, KEYS };
+    for (size_t level = 0; rela_kern_at(level); level++)
+        for (uint32_t i = 0; i < 8 * 8 * 7; i++) {
+            const screen_case c = { .k = rela_kern_at(level),
+                                    .m = SOME_ROWS[i % 8],
+                                    .n = SOME_KEYS[i / 8 % 8],
+                                    .wide = 16 * (1 + (size_t)i / 64),
+                                    .shift = (float)(i % 5),
+                                    .odd = i % 3 == 0 };
+            uint64_t bits[ROWS * RELA_SCREEN_WORDS];
+            fill_screen(&c);
+            const size_t weighty = weigh_plainly(&c);
+            screen_all(&c, bits);
+            check_screen(&c, bits, weighty);
+            check_mixed(&c, bits, weighty);
+        }
+}
+
+/* Bits of dropped weights are cleared, and no others. */
+static void dropped_bits_are_those_of_dropped_weights(void **state)
+{
+    (void)state;
+    const rela_drop drop = rela_drop_make(0.3, 1, 2, 3, 4);
+    for (size_t level = 0; rela_kern_at(level); level++) {
+        const rela_kern *k = rela_kern_at(level);
+        uint64_t bits[ROWS * RELA_SCREEN_WORDS];
+        memset(bits, 0xFF, sizeof bits);
+        k->drop_bits(bits, ROWS, &drop, 1000);
+        for (size_t i = 0; i < ROWS * KEYS; i++)
+            w[i] = 1;
+        for (size_t i = 0; i < ROWS; i++) {
+            rela_drop row = drop;
+            row.first += (uint32_t)i * 1000;
+            k->dropout(w + i * KEYS, KEYS, &row);
+        }
+        for (size_t i = 0; i < ROWS * KEYS; i++)
+            CHECK((bits[i / 64] >> i % 64 & 1) == (w[i] > 0), "%s: query %zu, key %zu", k->name,
+                  i / KEYS, i % KEYS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +399,8 @@ int main(void)
         cmocka_unit_test(long_sentences_agree),
         cmocka_unit_test(null_heads_are_zero_on_every_path),
         cmocka_unit_test(weights_that_are_not_zero_are_found_and_mixed),
+        cmocka_unit_test(no_score_above_zero_is_missed),
+        cmocka_unit_test(dropped_bits_are_those_of_dropped_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

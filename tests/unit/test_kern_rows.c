@@ -232,20 +232,27 @@ static double entmax_level(const float *s, size_t n, double b)
     return hi;
 }
 
+/* How much a weight may be off if x is known to the slack. */
+static double weight_slack(double x, double slack, double b)
+{
+    const double want = power_weight(x, b);
+    return fmax(power_weight(x + slack, b) - want, want - power_weight(x - slack, b));
+}
+
 static void check_entmax(const place *p, double b)
 {
     const size_t n = p->n;
     float *s = score_box(0, n), *w = box(1, n);
     const double level = n ? entmax_level(s, n, b) : 0, top = largest(s, n);
-    double sum = 0;
+    /* the shift c is known to so much, and x = 1 + b (z - c) rounds at its two sums */
+    const double slack = b * (sum_roundings(n) + 8 * EPS) + 2 * EPS * (b < 0.5 ? b : 1);
+    double sum = 0, off = sum_roundings(n);
     p->k->entmax(w, s, (real)b, n);
+    for (size_t i = 0; b > 1 && i < n; i++) /* infinitely steep at 0: one weight moves the sum */
+        off += weight_slack(b * ((double)s[i] - top) + level, slack, b);
     for (size_t i = 0; i < n; i++) {
         const double x = b * ((double)s[i] - top) + level, want = power_weight(x, b);
-        /* the shift c is known to so much, and x = 1 + b (z - c) rounds at its two sums */
-        const double slack = b * (sum_roundings(n) + 8 * EPS) + 2 * EPS * (b < 0.5 ? b : 1);
-        const double bound =
-            fmax(power_weight(x + slack, b) - want, want - power_weight(x - slack, b));
-        near(p, i, (double)w[i], want, bound + want * (sum_roundings(n) + 2 * EXP_ERROR));
+        near(p, i, (double)w[i], want, weight_slack(x, slack, b) + want * (off + 2 * EXP_ERROR));
         sum += (double)w[i];
     }
     if (n)

@@ -33,6 +33,11 @@ static inline byte_sums byte_dot(byte_sums sums, byte_row q, byte_weights w)
     return sums + (byte_sums)_mm256_madd_epi16(two, _mm256_set1_epi16(1));
 }
 
+static inline uint32_t byte_from(byte_sums sums, int32_t least)
+{
+    return (uint32_t)_mm256_movemask_ps((__m256)(sums >= least));
+}
+
 static inline void byte_store(float *c, byte_sums sums, float row, const float *scale,
                               const float *bias)
 {

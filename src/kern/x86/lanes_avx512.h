@@ -27,3 +27,77 @@ static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
     _mm512_storeu_si512(at, _mm512_maskz_compress_epi32(some, numbers));
     return (size_t)__builtin_popcount(some);
 }
+
+static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)
+{
+#ifdef LEVEL_SQUEEZE_BYTES
+    const __m512i row = _mm512_set_epi8(
+        63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41,
+        40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
+        17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i numbers = _mm512_add_epi8(row, _mm512_set1_epi8((char)first));
+    _mm512_storeu_si512(at, _mm512_maskz_compress_epi8(bits, numbers));
+    return (size_t)__builtin_popcountll(bits);
+#else
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    size_t have = 0;
+    for (int i = 0; i < 64; i += 16) {
+        const __mmask16 some = (__mmask16)(bits >> i);
+        const __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(first + i));
+        const __m512i side = _mm512_maskz_compress_epi32(some, numbers);
+        _mm_storeu_si128((__m128i *)(void *)(at + have), _mm512_cvtepi32_epi8(side));
+        have += (size_t)__builtin_popcount(some);
+    }
+    return have;
+#endif
+}
+
+/* The last steps of turn_bits: within vectors of eight words. */
+static inline __m512i turn_pair(__m512i x, __m512i other, __mmask8 upper, uint64_t low, int j)
+{
+    const __m512i mask = _mm512_set1_epi64((long long)low), shift = _mm512_set1_epi64(j);
+    const __m512i down = _mm512_srlv_epi64(other, shift), up = _mm512_sllv_epi64(other, shift);
+    const __m512i first = _mm512_ternarylogic_epi64(mask, x, up, 0xCA);
+    const __m512i second = _mm512_ternarylogic_epi64(mask, down, x, 0xCA);
+    return _mm512_mask_mov_epi64(first, upper, second);
+}
+
+static inline void turn_near(uint64_t *words)
+{
+    for (size_t i = 0; i < 64; i += 8) {
+        __m512i x = _mm512_loadu_si512(words + i);
+        x = turn_pair(x, _mm512_shuffle_i64x2(x, x, 0x4E), 0xF0, UINT64_C(0x0F0F0F0F0F0F0F0F), 4);
+        x = turn_pair(x, _mm512_permutex_epi64(x, 0x4E), 0xCC, UINT64_C(0x3333333333333333), 2);
+        x = turn_pair(x, _mm512_permutex_epi64(x, 0xB1), 0xAA, UINT64_C(0x5555555555555555), 1);
+        _mm512_storeu_si512(words + i, x);
+    }
+}
+
+/* Pairs of lanes of two vectors side by side, and again; then the quarters. */
+static inline __m128 sum_lanes(const __m512 *v)
+{
+    const __m512 a = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+    const __m512 b = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+    const __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b));
+    const __m512d high = _mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b));
+    const __m512 four = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+    const __m256 two = _mm256_add_ps(_mm512_castps512_ps256(four), _mm512_extractf32x8_ps(four, 1));
+    return _mm_add_ps(_mm256_castps256_ps128(two), _mm256_extractf128_ps(two, 1));
+}
+
+static inline void four_weights(float *w, const __m512 *v, const int32_t *ends, int32_t p)
+{
+    const __m128i last = _mm_loadu_si128((const __m128i *)(const void *)ends);
+    const __mmask8 there = _mm_cmpgt_epi32_mask(last, _mm_set1_epi32(p));
+    _mm_storeu_ps(w, _mm_maskz_max_ps(there, sum_lanes(v), _mm_setzero_ps()));
+}
+
+static inline uint64_t spread_bits(uint64_t some, uint64_t where)
+{
+    return _pdep_u64(some, where);
+}
+
+static inline uint64_t gather_bits(uint64_t some, uint64_t where)
+{
+    return _pext_u64(some, where);
+}

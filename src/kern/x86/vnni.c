@@ -10,53 +10,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* dpbusd takes four products of bytes without and with sign: 128 is added to the bytes of rows, and
- * 128 times the sum of the weights taken off the result. */
-#define BYTE_ROWS   12
-#define BYTE_OFFSET 128
-
-enum { BYTE_COLS = 16 };
-
-typedef int32_t byte_sums __attribute__((vector_size(64), aligned(4), may_alias));
-typedef __m512i byte_row, byte_weights;
-
-static inline byte_weights byte_load(const int8_t *w)
-{
-    return _mm512_loadu_si512(w);
-}
-
-static inline byte_row byte_spread(const int8_t *q)
-{
-    int32_t four = 0;
-    memcpy(&four, q, sizeof four);
-    return _mm512_set1_epi32(four);
-}
-
-static inline byte_sums byte_dot(byte_sums sums, byte_row q, byte_weights w)
-{
-    return (byte_sums)_mm512_dpbusd_epi32((__m512i)sums, q, w);
-}
-
-static inline void byte_store(float *c, byte_sums sums, float row, const float *scale,
-                              const float *bias)
-{
-    const __m512 factor = _mm512_mul_ps(_mm512_loadu_ps(scale), _mm512_set1_ps(row));
-    __m512 y = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)sums), factor);
-    __asm__("" : "+v"(y)); /* rounded here: no multiply-add */
-    _mm512_storeu_ps(c, _mm512_add_ps(y, _mm512_loadu_ps(bias)));
-}
-
-static inline void byte_round(int8_t *q, const float *x, float inverse, size_t n)
-{
-    const __m128i offset = _mm_set1_epi8((char)BYTE_OFFSET);
-    for (size_t i = 0; i < n; i += 16) {
-        const __mmask16 there = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xFFFF);
-        const __m512 y =
-            _mm512_mul_ps(_mm512_maskz_loadu_ps(there, x + i), _mm512_set1_ps(inverse));
-        const __m128i whole = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(y));
-        _mm_mask_storeu_epi8(q + i, there, _mm_xor_si128(whole, offset));
-    }
-}
+#include "kern/x86/bytes_vnni.h"
 
 #include "kern/x86/lanes_avx512.h"
 

@@ -29,9 +29,10 @@ typedef struct rela_attn_tap {
 
 /* How to treat weights that are exactly zero: tests and measurements may force it. */
 typedef enum rela_attn_path {
-    RELA_ATTN_AUTO,  /* what is faster for the weights at hand */
-    RELA_ATTN_DENSE, /* like all others */
-    RELA_ATTN_SPARSE /* leave them out wherever the kind allows it */
+    RELA_ATTN_AUTO,    /* what is faster for the weights at hand */
+    RELA_ATTN_DENSE,   /* like all others */
+    RELA_ATTN_SPARSE,  /* leave them out wherever the kind allows it */
+    RELA_ATTN_SCREENED /* the same, and forward do not even compute scores below 0 */
 } rela_attn_path;
 
 typedef struct rela_attn {
@@ -83,6 +84,9 @@ typedef struct rela_attn_scratch {
     real *row;                                   /* 7 rows, for row functions and patterns */
     uint32_t *visible;                           /* ld */
     real *per_query;                             /* 3 numbers for each query of a strip */
+    int8_t *key_bytes, *query_bytes;             /* see screen of kern.h; of rectified kinds */
+    int32_t *key_lift, *query_lift;
+    uint64_t *may; /* (strip, RELA_SCREEN_WORDS) */
 } rela_attn_scratch;
 
 /* Scratch for sentences of up to max_len keys, for the given kind. */

@@ -4,7 +4,9 @@
  * Strips: kinds that must see a whole row of scores. Tiles: kinds whose weights depend on one score
  * only, or backward on that and numbers of the row that are known by then; keys are taken block by
  * block, and where most weights are zero only the others are worked on. Both add every result up in
- * the same order, so forward they agree to the last bit, but for softmax, whose parts are joined.
+ * the same order, so forward they agree to the last bit, but for softmax, whose parts are joined,
+ * and for screened tiles of rectified kinds: there only scores that may be above 0 are computed,
+ * each as one dot product (loops_screen.h of kern).
  */
 #ifndef RELA_NN_ATTN_HEAD_H
 #define RELA_NN_ATTN_HEAD_H
@@ -47,6 +49,9 @@ void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz);
 void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g);
 void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz);
 void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g);
+
+/* Whether tiles may be screened, if enough of the weights turn out to be zero. */
+bool rela_attn_may_screen(const rela_attn_head *h);
 
 /* Rows of a head side by side, (n, wide), with zeros behind its d_head numbers; and back. */
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n);

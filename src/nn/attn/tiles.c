@@ -18,6 +18,20 @@ static double few_forward(size_t wide)
     return share < 0.4 ? share : 0.4;
 }
 static const double FEW_BACK = 0.4;
+/* The share below which scores are screened first; 0: never, there is no fast code. */
+static double few_screened(size_t wide)
+{
+    switch (wide) {
+    case 16:
+        return 0.1;
+    case 32:
+        return 0.2;
+    case 64:
+        return 0.22;
+    default:
+        return 0;
+    }
+}
 
 /* Queries [first, first + m) against the keys [key, key + n). */
 typedef struct tile {
@@ -25,8 +39,18 @@ typedef struct tile {
     size_t rows, across; /* of the tile; across in whole vectors, with weights 0 behind the last */
 } tile;
 
+/* How many keys are there packed, and in 8 bits; and whether the queries are. */
+typedef struct prepared {
+    size_t packed, screened; /* whole tiles, but for the last */
+    bool queries;
+} prepared;
+
 static tile tile_at(const rela_attn_head *h, size_t first, size_t key);
-static void tile_forward(const rela_attn_head *h, const tile *t);
+static double tile_forward(const rela_attn_head *h, const tile *t);
+static double tile_screened(const rela_attn_head *h, const tile *t);
+static bool screens(const rela_attn_head *h, double share);
+static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened);
+static void hide_bits(const rela_attn_head *h, const tile *t);
 static void tile_back(const rela_attn_head *h, const tile *t);
 static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used,
                           const uint64_t *looks);
@@ -50,21 +74,47 @@ static void hide_back(const rela_attn_head *h, const tile *t, real *x);
 void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
 {
     const rela_attn_scratch *s = h->s;
-    h->a->k->pack(s->keys_p, h->k, h->ldk, h->n_k, h->a->d_head);
+    prepared ready = { 0 };
+    double share = 1; /* of weights that are not zero, in the tile before */
     rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
     for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
         tile t = tile_at(h, i, 0);
         rela_attn_take_queries(h, i, t.m);
+        ready.queries = false;
         memset(s->mixed, 0, t.m * s->wide * sizeof *s->mixed);
         memset(soft_sum(h), 0, t.m * sizeof *s->per_query);
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.m;
             t.across = rela_round_up(t.n, h->a->k->lanes);
-            tile_forward(h, &t);
+            const bool screened = screens(h, share);
+            prepare(h, &ready, &t, screened);
+            share = screened ? tile_screened(h, &t) : tile_forward(h, &t);
         }
         if (h->a->kind->flags & ATTN_SOFT)
             divide(h, &t);
         rela_attn_put_rows(h, out + i * ldz, ldz, s->mixed, t.m);
+    }
+}
+
+/* Keys up to the end of the tile, and queries, in the form that it needs. */
+static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened)
+{
+    const rela_kern *k = h->a->k;
+    const rela_attn_scratch *s = h->s;
+    const size_t end = t->key + t->n, d = h->a->d_head;
+    size_t *const from = screened ? &ready->screened : &ready->packed;
+    const real *keys = h->k + *from * h->ldk;
+    if (*from < end && !screened)
+        k->pack(s->keys_p + *from * d, keys, h->ldk, end - *from, d);
+    if (*from < end && screened) {
+        rela_attn_take_rows(h, s->keys + *from * s->wide, keys, h->ldk, end - *from);
+        k->screen_keys(s->key_bytes + *from * s->wide, s->key_lift + *from,
+                       s->keys + *from * s->wide, end - *from, s->wide);
+    }
+    *from = *from < end ? end : *from;
+    if (screened && !ready->queries) {
+        k->screen_queries(s->query_bytes, s->query_lift, s->queries, t->m, s->wide);
+        ready->queries = true;
     }
 }
 
@@ -171,7 +221,8 @@ static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, con
     }
 }
 
-static void tile_forward(const rela_attn_head *h, const tile *t)
+/* Returns the share of weights that are not zero. */
+static double tile_forward(const rela_attn_head *h, const tile *t)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
@@ -190,13 +241,87 @@ static void tile_forward(const rela_attn_head *h, const tile *t)
     }
     const double share = share_of(h, t);
     keep(h, t, few(h, share, FEW_BACK));
-    if (!few(h, share, few_forward(s->wide))) {
+    if (few(h, share, few_forward(s->wide)))
+        a->k->mix_few(s->mixed, s->weights, t->m, t->across, values, s->wide);
+    else
         a->k->mm(s->mixed, s->wide, s->weights, t->across, 1, values, s->wide, t->m, s->wide, t->n,
                  true);
-        return;
-    }
-    a->k->mix_few(s->mixed, s->weights, t->m, t->across, values, s->wide);
+    return share;
 }
+
+/* ---- screened tiles ---- */
+
+bool rela_attn_may_screen(const rela_attn_head *h)
+{
+    if (!(h->a->kind->flags & ATTN_RECTIFIED) || h->s->wide > RELA_SCREEN_WIDEST)
+        return false;
+    if (h->a->path != RELA_ATTN_AUTO)
+        return h->a->path == RELA_ATTN_SCREENED;
+    return h->a->k->screens && h->n_q >= 2 * RELA_ATTN_STRIP; /* less does not pay */
+}
+
+/* Whether to screen a tile, if the one before it had the given share. */
+static bool screens(const rela_attn_head *h, double share)
+{
+    if (!rela_attn_may_screen(h))
+        return false;
+    return h->a->path == RELA_ATTN_SCREENED || share < few_screened(h->s->wide);
+}
+
+/* Returns the share of weights that are not zero. */
+static double tile_screened(const rela_attn_head *h, const tile *t)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    const size_t at = t->key * s->wide;
+    uint64_t *kept = kept_at(h, t), looks[RELA_SCREEN_KEYS];
+    const rela_screen screen = { .bits = s->may,
+                                 .m = t->m,
+                                 .n = t->n,
+                                 .wide = s->wide,
+                                 .queries = s->query_bytes,
+                                 .keys = s->key_bytes + at,
+                                 .query_lift = s->query_lift,
+                                 .key_lift = s->key_lift + t->key };
+    a->k->screen(&screen);
+    hide_bits(h, t);
+    if (a->drop.threshold != 0) {
+        rela_drop drop = rela_attn_drop_at(h, t->first);
+        drop.first += (uint32_t)t->key;
+        a->k->drop_bits(s->may, t->m, &drop, rela_attn_drop_step(a));
+    }
+    const rela_screened left = { .bits = s->may,
+                                 .m = t->m,
+                                 .wide = s->wide,
+                                 .keeps = kept != NULL,
+                                 .scale = a->drop.threshold != 0 ? a->drop.scale : 1,
+                                 .q = s->queries,
+                                 .keys = s->keys + at,
+                                 .values = s->values + at,
+                                 .z = s->mixed };
+    const size_t some = a->k->mix_screened(&left);
+    if (kept) {
+        kept[0] = true;
+        a->k->who_looks_at(looks, s->may, t->m);
+        memcpy(kept + 1, looks, t->n * sizeof *looks);
+    }
+    return (double)some / (double)(t->m * t->n);
+}
+
+/* Clears what a query may not see. */
+static void hide_bits(const rela_attn_head *h, const tile *t)
+{
+    for (size_t i = 0; hides(h, t) && i < t->m; i++) {
+        const size_t last = t->first + i + 1, past = last > t->key ? last - t->key : 0;
+        for (size_t w = 0; w < RELA_SCREEN_WORDS; w++) {
+            const size_t seen = past > 64 * w ? past - 64 * w : 0;
+            h->s->may[i * RELA_SCREEN_WORDS + w] &=
+                seen < 64 ? (UINT64_C(1) << seen) - 1 : ~UINT64_C(0);
+        }
+    }
+}
+
+/* ---- */
 
 /* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. */
 static void tile_back(const rela_attn_head *h, const tile *t)
@@ -271,7 +396,7 @@ static double share_of(const rela_attn_head *h, const tile *t)
 static bool few(const rela_attn_head *h, double share, double most)
 {
     if (h->a->path != RELA_ATTN_AUTO)
-        return h->a->path == RELA_ATTN_SPARSE && (h->a->kind->flags & ATTN_SPARSE);
+        return h->a->path != RELA_ATTN_DENSE && (h->a->kind->flags & ATTN_SPARSE);
     return share < most;
 }
 

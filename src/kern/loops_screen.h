@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/loops_screen.h - attention whose weights are max(0, score), where most scores are below
+ * 0: a product in 8 bits tells which may be above, and only those are computed. Part of loops.h.
+ *
+ * Let a query be a * (Q + e) and a key b * (K + f), with whole numbers Q and K and no number of e
+ * and f above 1/2. Then score / (a * b) is at most Q.K + |Q| / 2 + |key| / 2b, where |x| sums the
+ * sizes of x, and |Q| is at most |query| / a + d / 2. Where that is below 0, so is the score. Each
+ * side has its part of what is added to Q.K, its lift, as a whole number: rounded up, and larger by
+ * what rounding of Q, K and of scores in floating point may add. So the same weights are zero as if
+ * all scores had been computed. */
+
+enum {
+    LIFT_ALL = 1 << 29,    /* of rows about which 8 bits can tell nothing */
+    LIFT_NONE = -(1 << 30) /* of what is behind the keys */
+};
+
+static inline int32_t lift_of(real sizes, real inverse, size_t k)
+{
+    const double d = (double)k, units = (double)sizes * (double)inverse;
+    const double lift = units / 2 * (1.0001 + 1e-5 * d) + d / 8 + 2;
+    return lift < LIFT_ALL ? (int32_t)lift : LIFT_ALL; /* also of what is not a number */
+}
+
+/* Whole numbers q (k) of a row; returns its lift. */
+static inline int32_t screen_row(int8_t *q, const real *x, size_t k)
+{
+    real most = 0, sizes = 0;
+    SIMD_TEXT(omp simd reduction(+ : sizes) reduction(max : most))
+    for (size_t i = 0; i < k; i++) {
+        const real size = x[i] < 0 ? -x[i] : x[i];
+        most = size > most ? size : most;
+        sizes += size;
+    }
+    const real inverse = most > 0 ? RELA_BYTE_MOST / most : 0;
+    byte_round(q, x, inverse, k);
+    return lift_of(sizes, inverse, k);
+}
+
+static void screen_queries(int8_t *q, int32_t *lift, const real *x, size_t m, size_t k)
+{
+    for (size_t i = 0; i < m; i++)
+        lift[i] = screen_row(q + i * k, x + i * k, k);
+}
+
+/* Queries have the offset, if there is one, keys the sign. */
+static void screen_keys(int8_t *p, int32_t *lift, const real *x, size_t n, size_t k)
+{
+    for (size_t j0 = 0; j0 < n; j0 += RELA_BYTE_PANEL, p += RELA_BYTE_PANEL * k) {
+        const size_t rows = n - j0 < RELA_BYTE_PANEL ? n - j0 : RELA_BYTE_PANEL;
+        for (size_t j = 0; j < RELA_BYTE_PANEL; j++)
+            lift[j0 + j] = j < rows ? 0 : LIFT_NONE;
+        if (rows < RELA_BYTE_PANEL)
+            memset(p, 0, RELA_BYTE_PANEL * k);
+        for (size_t j = 0; j < rows; j++) {
+            int8_t row[RELA_SCREEN_WIDEST];
+            int32_t sum = 0;
+            lift[j0 + j] = screen_row(row, x + (j0 + j) * k, k);
+            SIMD_SUM(sum)
+            for (size_t i = 0; i < k; i++) {
+                row[i] = (int8_t)(row[i] ^ BYTE_OFFSET);
+                sum += row[i];
+            }
+            lift[j0 + j] -= BYTE_OFFSET * sum;
+            for (size_t i = 0; i < k; i += 4)
+                memcpy(p + (i * RELA_BYTE_PANEL + j * 4), row + i, 4);
+        }
+    }
+}
+
+enum { SCREEN_ROWS = BYTE_ROWS < 8 ? BYTE_ROWS : 8, WORD_PANELS = 64 / RELA_BYTE_PANEL };
+
+/* R queries against P panels of keys, the first of which is number panel; bits are added. */
+INLINE void screen_block(uint64_t *bits, const rela_screen *s, size_t first, size_t panel, size_t R,
+                         size_t P)
+{
+    byte_sums sum[SCREEN_ROWS][2 * BYTE_VECS];
+    const size_t k = s->wide, V = P * BYTE_VECS;
+    const int8_t *p = s->keys + panel * RELA_BYTE_PANEL * k, *q = s->queries + first * k;
+    UNROLL for (size_t j = 0; j < V; j++) UNROLL for (size_t i = 0; i < R; i++) sum[i][j] =
+        *(const byte_sums *)(s->key_lift + panel * RELA_BYTE_PANEL + j * BYTE_COLS);
+    for (size_t t = 0; t < k; t += 4) {
+        byte_weights w[2 * BYTE_VECS];
+        UNROLL for (size_t j = 0; j < V; j++) w[j] = byte_load(
+            p + (j / BYTE_VECS * k + t) * RELA_BYTE_PANEL + j % BYTE_VECS * 4 * BYTE_COLS);
+        UNROLL for (size_t i = 0; i < R; i++)
+        {
+            const byte_row x = byte_spread(q + i * k + t);
+            UNROLL for (size_t j = 0; j < V; j++) sum[i][j] = byte_dot(sum[i][j], x, w[j]);
+        }
+    }
+    UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) bits[i] |=
+        (uint64_t)byte_from(sum[i][j], -s->query_lift[first + i])
+        << (panel % WORD_PANELS * RELA_BYTE_PANEL + j * BYTE_COLS);
+}
+
+/* R queries against all keys. */
+INLINE void screen_rows(const rela_screen *s, size_t first, size_t R)
+{
+    const size_t panels = rela_byte_rows(s->n) / RELA_BYTE_PANEL;
+    for (size_t word = 0; word < RELA_SCREEN_WORDS; word++) {
+        uint64_t bits[SCREEN_ROWS] = { 0 };
+        size_t panel = word * WORD_PANELS, end = panel + WORD_PANELS;
+        end = end < panels ? end : panels;
+        for (; panel + 2 <= end; panel += 2)
+            screen_block(bits, s, first, panel, R, 2);
+        if (panel < end)
+            screen_block(bits, s, first, panel, R, 1);
+        for (size_t i = 0; i < R; i++)
+            s->bits[(first + i) * RELA_SCREEN_WORDS + word] = bits[i];
+    }
+}
+
+static void screen(const rela_screen *s)
+{
+    size_t i = 0;
+    for (; i + SCREEN_ROWS <= s->m; i += SCREEN_ROWS)
+        screen_rows(s, i, SCREEN_ROWS);
+    for (; i < s->m; i++)
+        screen_rows(s, i, 1);
+}
+
+static void drop_bits(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t step)
+{
+    const rela_drop d = *drop;
+    for (size_t i = 0; i < m * RELA_SCREEN_WORDS; i++) {
+        const uint32_t first = d.first + (uint32_t)(i / RELA_SCREEN_WORDS) * step +
+                               (uint32_t)(i % RELA_SCREEN_WORDS) * 64;
+        real left[64];
+        SIMD for (size_t j = 0; j < 64; j++) left[j] = drop_factor(&d, first + (uint32_t)j);
+        bits[i] &= bits_above(left, 64);
+    }
+}
+
+/* Bits above the lowest j of each 2 j change places with the low ones of the word j further on. */
+static inline void turn_step(uint64_t *x, size_t j, uint64_t low)
+{
+    for (size_t i0 = 0; i0 < 64; i0 += 2 * j)
+        SIMD for (size_t i = i0; i < i0 + j; i++)
+        {
+            const uint64_t differ = (x[i] >> j ^ x[i + j]) & low;
+            x[i + j] ^= differ;
+            x[i] ^= differ << j;
+        }
+}
+
+#ifndef LEVEL_SQUEEZE
+static inline void turn_near(uint64_t *x)
+{
+    turn_step(x, 4, UINT64_C(0x0F0F0F0F0F0F0F0F));
+    turn_step(x, 2, UINT64_C(0x3333333333333333));
+    turn_step(x, 1, UINT64_C(0x5555555555555555));
+}
+#endif
+
+/* 64 words of 64 bits become their transpose. */
+static inline void turn_bits(uint64_t *x)
+{
+    turn_step(x, 32, UINT64_C(0x00000000FFFFFFFF));
+    turn_step(x, 16, UINT64_C(0x0000FFFF0000FFFF));
+    turn_step(x, 8, UINT64_C(0x00FF00FF00FF00FF));
+    turn_near(x);
+}
+
+static void who_looks_at(uint64_t *looks, const uint64_t *bits, size_t m)
+{
+    memset(looks, 0, RELA_SCREEN_KEYS * sizeof *looks);
+    for (size_t w = 0; w < RELA_SCREEN_WORDS; w++) {
+        for (size_t i = 0; i < m; i++)
+            looks[64 * w + i] = bits[i * RELA_SCREEN_WORDS + w];
+        turn_bits(looks + 64 * w);
+    }
+}
+
+/* ---- what is left ---- */
+
+#ifndef LEVEL_SQUEEZE
+/* The numbers of the bits that are set, from first on, side by side in at, which has room for 64.
+ */
+static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)
+{
+    size_t have = 0;
+    for (; bits; bits &= bits - 1)
+        at[have++] = (uint8_t)(first + __builtin_ctzll(bits));
+    return have;
+}
+
+/* Weights from the sums of the lanes of four vectors; 0 where the list of ends[i] has no place p.
+ */
+static inline void four_weights(real *w, const vec *v, const int32_t *ends, int32_t p)
+{
+    for (size_t i = 0; i < 4; i++) {
+        const real sum = lane_sum(v[i]);
+        w[i] = sum > 0 && p < ends[i] ? sum : 0;
+    }
+}
+
+/* The bits of some at the places that are set in where, side by side; and back. */
+static inline uint64_t gather_bits(uint64_t some, uint64_t where)
+{
+    uint64_t bits = 0;
+    for (uint32_t n = 0; where; where &= where - 1, n++)
+        bits |= (uint64_t)((some & where & -where) != 0) << n;
+    return bits;
+}
+
+static inline uint64_t spread_bits(uint64_t some, uint64_t where)
+{
+    uint64_t bits = 0;
+    for (; where; where &= where - 1, some >>= 1)
+        bits |= some & 1 ? where & -where : 0;
+    return bits;
+}
+#endif
+
+/* Row `at` of x. The compiler must not find better ways to say it: they take more instructions. */
+INLINE const real *list_row(const real *x, size_t at, size_t V)
+{
+    const real *row = x + at * V * LANES;
+    __asm__("" : "+r"(row));
+    return row;
+}
+
+enum { LISTS = 4, LIST_MOST = RELA_SCREEN_KEYS + 64 };
+
+/* Queries whose lists of keys are worked on in turn: sums of one do not wait for each other, and
+ * all have one end. */
+typedef struct screened {
+    const rela_screened *b;
+    size_t n, row[LISTS]; /* how many queries, and which; the last one again if fewer */
+    uint8_t at[LISTS][LIST_MOST];
+    int32_t ends[LISTS];
+    size_t most;               /* length of the longest list */
+    real w[LIST_MOST * LISTS]; /* place by place */
+} screened;
+
+/* No more queries have empty lists. */
+static inline void list_keys(screened *l)
+{
+    l->most = 0;
+    for (size_t r = 0; r < LISTS; r++) {
+        size_t have = 0;
+        for (size_t i = 0; r < l->n && i < RELA_SCREEN_WORDS; i++)
+            have += squeeze_bits(l->at[r] + have, l->b->bits[l->row[r] * RELA_SCREEN_WORDS + i],
+                                 (uint8_t)(64 * i));
+        l->ends[r] = (int32_t)have;
+        l->most = have > l->most ? have : l->most;
+    }
+    for (size_t r = 0; r < LISTS; r++) /* any key does: its weight is made 0 */
+        for (size_t p = (size_t)l->ends[r]; p < l->most; p += 64)
+            memset(l->at[r] + p, 0, 64);
+}
+
+INLINE void list_weights(screened *l, size_t V)
+{
+    const rela_screened *const b = l->b;
+    vec q[LISTS][4];
+    UNROLL for (size_t r = 0; r < LISTS; r++) UNROLL for (size_t c = 0; c < V; c++) q[r][c] =
+        b->scale * *(const vec *)(b->q + (l->row[r] * V + c) * LANES);
+    for (size_t p = 0; p < l->most; p++) {
+        vec along[LISTS];
+        UNROLL for (size_t r = 0; r < LISTS; r++)
+        {
+            const real *key = list_row(b->keys, l->at[r][p], V);
+            along[r] = q[r][0] * *(const vec *)key;
+            UNROLL for (size_t c = 1; c < V; c++) along[r] +=
+                q[r][c] * *(const vec *)(key + c * LANES);
+        }
+        four_weights(l->w + p * LISTS, along, l->ends, (int32_t)p);
+    }
+    memset(l->w + l->most * LISTS, 0, 16 * LISTS * sizeof *l->w); /* see keep_weighty */
+}
+
+INLINE void list_mix(const screened *l, size_t V)
+{
+    const rela_screened *const b = l->b;
+    vec sum[LISTS][4];
+    UNROLL for (size_t r = 0; r < LISTS; r++) UNROLL for (size_t c = 0; c < V; c++) sum[r][c] =
+        *(const vec *)(b->z + (l->row[r] * V + c) * LANES);
+    for (size_t p = 0; p < l->most; p++)
+        UNROLL for (size_t r = 0; r < LISTS; r++)
+        {
+            const real w = l->w[p * LISTS + r], *value = list_row(b->values, l->at[r][p], V);
+            UNROLL for (size_t c = 0; c < V; c++) sum[r][c] +=
+                w * *(const vec *)(value + c * LANES);
+        }
+    for (size_t r = 0; r < l->n; r++)
+        UNROLL for (size_t c = 0; c < V; c++) * (vec *)(b->z + (l->row[r] * V + c) * LANES) =
+            sum[r][c];
+}
+
+/* Returns how many weights are above 0, and leaves the bits of their keys if those are kept. */
+static inline size_t keep_weighty(screened *l)
+{
+    uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* by places */
+    size_t all = 0;
+    for (size_t p = 0; p < l->most; p += 16) { /* 16 places of 4 lists: 64 bits */
+        const uint64_t above_0 = bits_above(l->w + p * LISTS, 64);
+        all += (size_t)__builtin_popcountll(above_0);
+        for (size_t r = 0; l->b->keeps && r < LISTS; r++)
+            some[r][p / 64] |= gather_bits(above_0, UINT64_C(0x1111111111111111) << r) << p % 64;
+    }
+    for (size_t r = 0; l->b->keeps && r < l->n; r++) {
+        uint64_t *bits = l->b->bits + l->row[r] * RELA_SCREEN_WORDS;
+        for (size_t i = 0, p = 0; i < RELA_SCREEN_WORDS; i++) {
+            const uint64_t low = some[r][p / 64] >> p % 64,
+                           high = p % 64 ? some[r][p / 64 + 1] << (64 - p % 64) : 0;
+            p += (size_t)__builtin_popcountll(bits[i]);
+            bits[i] = spread_bits(low | high, bits[i]);
+        }
+    }
+    return all;
+}
+
+/* Queries in the order of the lengths of their lists, so that those worked on together have about
+ * the same. */
+static size_t sort_by_length(uint8_t *order, const rela_screened *b)
+{
+    enum { STEP = 4 };
+    real length[RELA_SCREEN_QUERIES] = { 0 };
+    size_t most = 0, n = 0;
+    for (size_t i = 0; i < b->m; i++) {
+        size_t have = 0;
+        for (size_t w = 0; w < RELA_SCREEN_WORDS; w++)
+            have += (size_t)__builtin_popcountll(b->bits[i * RELA_SCREEN_WORDS + w]);
+        length[i] = (real)have;
+        most = have > most ? have : most;
+    }
+    uint64_t done = 0;
+    for (size_t end = rela_round_up(most, STEP); end > 0; end -= STEP) {
+        uint64_t now = 0;
+        for (size_t i = 0; i < RELA_SCREEN_QUERIES; i += LANES)
+            now |= (uint64_t)above(length + i, (real)(end - STEP)) << i;
+        for (now &= ~done, done |= now; now; now &= now - 1)
+            order[n++] = (uint8_t)__builtin_ctzll(now);
+    }
+    return n;
+}
+
+INLINE size_t screened_rows(const rela_screened *b, size_t V)
+{
+    uint8_t order[RELA_SCREEN_QUERIES];
+    screened l;
+    l.b = b;
+    size_t all = 0;
+    const size_t n = sort_by_length(order, b);
+    for (size_t i = 0; i < n; i += LISTS) {
+        l.n = n - i < LISTS ? n - i : LISTS;
+        for (size_t r = 0; r < LISTS; r++)
+            l.row[r] = order[i + r < n ? i + r : n - 1];
+        list_keys(&l);
+        list_weights(&l, V);
+        list_mix(&l, V);
+        all += keep_weighty(&l);
+    }
+    return all;
+}
+
+/* The same for any width. */
+static size_t screened_wide(const rela_screened *b)
+{
+    const size_t wide = b->wide;
+    size_t all = 0;
+    for (size_t i = 0; i < b->m * RELA_SCREEN_WORDS; i++) {
+        const size_t row = i / RELA_SCREEN_WORDS * wide, first = i % RELA_SCREEN_WORDS * 64;
+        uint64_t kept = b->bits[i];
+        for (uint64_t left = b->bits[i]; left; left &= left - 1) {
+            const size_t key = (first + (size_t)__builtin_ctzll(left)) * wide;
+            const real w = dot(b->q + row, b->keys + key, wide);
+            if (w > 0)
+                axpy(b->z + row, w * b->scale, b->values + key, wide);
+            else
+                kept &= ~(left & -left);
+        }
+        all += (size_t)__builtin_popcountll(kept);
+        b->bits[i] = kept;
+    }
+    return all;
+}
+
+static size_t mix_screened(const rela_screened *b)
+{
+    switch (b->wide / LANES) {
+    case 1:
+        return screened_rows(b, 1);
+    case 2:
+        return screened_rows(b, 2);
+    case 4:
+        return screened_rows(b, 4);
+    default:
+        return screened_wide(b);
+    }
+}
