@@ -162,8 +162,10 @@ INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t 
     size_t i = 0;
     for (; V <= 2 && i + ROWS_MOST <= m; i += ROWS_MOST)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, ROWS_MOST, V);
-    for (; i + HALF <= m; i += HALF)
+    for (; i + HALF <= m && (m - i) % 4 != 0; i += HALF)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, HALF, V);
+    for (; i + 4 <= m; i += 4) /* the least that keeps the multipliers busy */
+        mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 4, V);
     for (; i + 2 <= m; i += 2)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 2, V);
     for (; i < m; i++)
@@ -506,6 +508,13 @@ static inline vec either(vec_mask test, vec a, vec b)
     return (vec)(((vec_mask)a & test) | ((vec_mask)b & ~test));
 }
 
+#ifndef LEVEL_EXP
+/* The larger numbers; those of b if one is NaN. */
+static inline vec larger(vec a, vec b)
+{
+    return either(a > b, a, b);
+}
+
 /* exp(x) of all lanes for x <= 0, or NaN. */
 static inline vec exp_lanes(vec x)
 {
@@ -516,6 +525,7 @@ static inline vec exp_lanes(vec x)
     memcpy(&x, y, sizeof y);
     return x;
 }
+#endif
 
 /* Vector i of a row of n, whose last one is filled up with numbers below every score. */
 static inline vec row_vector(const real *s, size_t i, size_t n)
@@ -533,10 +543,8 @@ static void softmax(real *w, const real *s, size_t n)
         return;
     const size_t whole = n / LANES * LANES;
     vec high = row_vector(s, 0, n), sum = { 0 };
-    for (size_t i = LANES; i < n; i += LANES) {
-        const vec x = row_vector(s, i, n);
-        high = either(x > high, x, high);
-    }
+    for (size_t i = LANES; i < n; i += LANES)
+        high = larger(row_vector(s, i, n), high);
     const real top = lane_max(high);
     for (size_t i = 0; i < whole; i += LANES) {
         const vec y = exp_lanes(*(const vec *)(s + i) - top);
@@ -557,10 +565,8 @@ static void softmax_part(real *w, real *top, real *sum, real *z, size_t rows, si
 {
     for (size_t r = 0; r < rows; r++, w += n, z += wide) {
         vec high = *(const vec *)w, part = { 0 };
-        for (size_t i = LANES; i < n; i += LANES) {
-            const vec x = *(const vec *)(w + i);
-            high = either(x > high, x, high);
-        }
+        for (size_t i = LANES; i < n; i += LANES)
+            high = larger(*(const vec *)(w + i), high);
         const real old = top[r], here = lane_max(high);
         if (!(sum[r] > 0)) {
             top[r] = here;

@@ -126,6 +126,15 @@ static inline uint64_t bits_above(const real *x, size_t n)
     return bits;
 }
 
+#ifndef LEVEL_SQUEEZE
+/* The sums of the lanes of two vectors. */
+static inline void two_sums(real *sums, vec a, vec b)
+{
+    sums[0] = lane_sum(a);
+    sums[1] = lane_sum(b);
+}
+#endif
+
 /* Keys and values of V vectors each, kept in registers while the queries that look at them pass. */
 INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
 {
@@ -156,8 +165,9 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
                 along[0] += d[c] * value[c];
                 along[1] += query[c] * key[c];
             }
-            const real ds = lane_sum(along[0]) * scale_by;
-            const real x = again ? lane_sum(along[1]) * scale_by : w[i];
+            real sums[2];
+            two_sums(sums, along[0], along[1]);
+            const real ds = sums[0] * scale_by, x = again ? sums[1] * scale_by : w[i];
             UNROLL for (size_t c = 0; c < V; c++)
             {
                 dvalue[c] += x * d[c];

@@ -2,6 +2,7 @@
 /* src/kern/x86/lanes_avx512.h - what loops.h cannot say about lanes in plain C, for 512 bits. */
 #define LEVEL_LANES
 #define LEVEL_SQUEEZE
+#define LEVEL_EXP
 
 static inline float lane_sum(__m512 v)
 {
@@ -16,6 +17,29 @@ static inline float lane_max(__m512 v)
 static inline uint32_t above(const float *z, float x)
 {
     return _mm512_cmp_ps_mask(_mm512_loadu_ps(z), _mm512_set1_ps(x), _CMP_GT_OQ);
+}
+
+static inline __m512 larger(__m512 a, __m512 b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+/* As exp_within of loops.h, with the polynomial of least relative error (1.8e-9). */
+static inline __m512 exp_lanes(__m512 x)
+{
+    const __m512 magic = _mm512_set1_ps(12582912.0f);
+    x = _mm512_max_ps(_mm512_set1_ps(-87), x); /* of NaN: x */
+    const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504f), magic), magic);
+    __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
+    r = _mm512_fnmadd_ps(n, _mm512_set1_ps(-2.12194440e-4f), r);
+    __m512 p = _mm512_set1_ps(1.38367945e-3f);
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(8.37485678e-3f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(4.16682288e-2f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.66664198e-1f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(4.99999911e-1f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1));
+    return _mm512_scalef_ps(p, n);
 }
 
 static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
@@ -71,6 +95,15 @@ static inline void turn_near(uint64_t *words)
         x = turn_pair(x, _mm512_permutex_epi64(x, 0xB1), 0xAA, UINT64_C(0x5555555555555555), 1);
         _mm512_storeu_si512(words + i, x);
     }
+}
+
+static inline void two_sums(float *sums, __m512 a, __m512 b)
+{
+    const __m512 both = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    const __m256 half =
+        _mm256_add_ps(_mm512_castps512_ps256(both), _mm512_extractf32x8_ps(both, 1));
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+    _mm_storel_pi((__m64 *)(void *)sums, _mm_add_ps(four, _mm_movehl_ps(four, four)));
 }
 
 /* Pairs of lanes of two vectors side by side, and again; then the quarters. */

@@ -51,7 +51,7 @@ static double tile_screened(const rela_attn_head *h, const tile *t);
 static bool screens(const rela_attn_head *h, double share);
 static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened);
 static void hide_bits(const rela_attn_head *h, const tile *t);
-static void tile_back(const rela_attn_head *h, const tile *t);
+static void tile_back(const rela_attn_head *h, const tile *t, bool known);
 static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used,
                           const uint64_t *looks);
 static uint64_t *kept_at(const rela_attn_head *h, const tile *t);
@@ -129,15 +129,24 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
         tile t = tile_at(h, i, 0);
         rela_attn_take_queries(h, i, t.m);
         rela_attn_take_rows(h, s->mixed, g->dz + i * g->ldz, g->ldz, t.m);
-        h->a->k->pack(s->queries_p, s->queries, s->wide, t.m, h->a->d_head);
-        h->a->k->pack(s->mixed_p, s->mixed, s->wide, t.m, h->a->d_head);
+        bool packed = false;
         memset(s->dqueries, 0, t.m * s->wide * sizeof *s->dqueries);
         if (h->a->kind->flags & ATTN_SOFT)
             take_soft(h, g, &t);
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.n;
             t.across = rela_round_up(t.m, h->a->k->lanes);
-            tile_back(h, &t);
+            const uint64_t *kept = kept_at(h, &t);
+            if (kept && kept[0]) {
+                tile_back_few(h, &t, NULL, kept + 1);
+                continue;
+            }
+            if (!packed) {
+                h->a->k->pack(s->queries_p, s->queries, s->wide, t.m, h->a->d_head);
+                h->a->k->pack(s->mixed_p, s->mixed, s->wide, t.m, h->a->d_head);
+                packed = true;
+            }
+            tile_back(h, &t, kept != NULL);
         }
         rela_attn_put_dqueries(h, g->dq, i, t.m);
     }
@@ -323,17 +332,13 @@ static void hide_bits(const rela_attn_head *h, const tile *t)
 
 /* ---- */
 
-/* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. */
-static void tile_back(const rela_attn_head *h, const tile *t)
+/* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. known: that too few of the weights are
+ * zero. */
+static void tile_back(const rela_attn_head *h, const tile *t, bool known)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const size_t wide = s->wide, at = t->key * wide, numbers = t->n * t->across;
-    const uint64_t *kept = kept_at(h, t);
-    if (kept && kept[0]) {
-        tile_back_few(h, t, NULL, kept + 1);
-        return;
-    }
     real *used = s->weights;
     weigh_tile(h, t, s->keys + at, s->queries_p);
     if (a->kind->flags & ATTN_SOFT)
@@ -344,7 +349,7 @@ static void tile_back(const rela_attn_head *h, const tile *t)
         memcpy(used, s->weights, numbers * sizeof *used);
         drop_back(h, t, used);
     }
-    if ((a->kind->flags & ATTN_RECTIFIED) && !kept && few(h, share_of(h, t), FEW_BACK)) {
+    if ((a->kind->flags & ATTN_RECTIFIED) && !known && few(h, share_of(h, t), FEW_BACK)) {
         tile_back_few(h, t, used, NULL);
         return;
     }
