@@ -8,6 +8,18 @@
 #include <pthread.h>
 #include <stdint.h>
 
+/* ThreadSanitizer does not see how OpenMP's threads wait for each other: it is told. */
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define UNWATCHED     __attribute__((no_sanitize("thread")))
+#define HAND_OVER(at) __tsan_release(at)
+#define TAKE_OVER(at) __tsan_acquire(at)
+#else
+#define UNWATCHED
+#define HAND_OVER(at)
+#define TAKE_OVER(at)
+#endif
+
 /* A block that has been worked on and waits for its turn to be written. */
 typedef struct pipe_done {
     void *block; /* NULL: none */
@@ -29,6 +41,7 @@ typedef struct pipe_state {
     rela_error *err;    /* of the caller, under the lock */
 } pipe_state;
 
+static void pipe_workers(const rela_pipe *p, pipe_state *s);
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread);
 static void *take_block(pipe_state *s);
 static void give_block(pipe_state *s, void *block);
@@ -42,21 +55,27 @@ int rela_par_threads(int requested)
     return n < 1 ? 1 : n > RELA_PAR_MAX ? RELA_PAR_MAX : n;
 }
 
-void rela_par_rows(size_t n, int n_threads,
-                   void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx)
+UNWATCHED void rela_par_rows(size_t n, int n_threads,
+                             void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx)
 {
     if (n == 0)
         return;
     const size_t wanted = n_threads > 1 ? (size_t)n_threads : 1, parts = wanted < n ? wanted : n;
     const size_t each = n / parts, rest = n % parts; /* the first rest parts get one row more */
+    char meeting = 0;
+    (void)meeting;
+    HAND_OVER(&meeting);
     /* A loop over parts, not over threads: OpenMP may give fewer threads than asked for (one,
      * inside a parallel region), and the split must not depend on that. */
 #pragma omp parallel for num_threads((int)parts)                                                   \
     schedule(static, 1) if (parts > 1 && !omp_in_parallel())
     for (size_t i = 0; i < parts; i++) {
         const size_t begin = i * each + (i < rest ? i : rest);
+        TAKE_OVER(&meeting);
         f(ctx, begin, begin + each + (i < rest), (int)i);
+        HAND_OVER(&meeting);
     }
+    TAKE_OVER(&meeting);
 }
 
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
@@ -74,17 +93,27 @@ rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
         s.free[i] = p->blocks[s.n_blocks - 1 - i];
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.turn, NULL);
-    if (p->n_threads < 2 || omp_in_parallel()) {
+    if (p->n_threads < 2 || omp_in_parallel())
         pipe_worker(p, &s, 0);
-    } else {
-#pragma omp parallel num_threads(p->n_threads)
-        pipe_worker(p, &s, omp_get_thread_num());
-    }
+    else
+        pipe_workers(p, &s);
     pthread_cond_destroy(&s.turn);
     pthread_mutex_destroy(&s.lock);
     rela_mem_free(s.free);
     rela_mem_free(s.done);
     return s.status;
+}
+
+UNWATCHED static void pipe_workers(const rela_pipe *p, pipe_state *s)
+{
+    HAND_OVER(s);
+#pragma omp parallel num_threads(p->n_threads)
+    {
+        TAKE_OVER(s);
+        pipe_worker(p, s, omp_get_thread_num());
+        HAND_OVER(s);
+    }
+    TAKE_OVER(s);
 }
 
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread)

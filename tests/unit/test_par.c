@@ -56,13 +56,19 @@ static void every_row_belongs_to_one_part(void **state)
     check_rows(&r, ROWS_MAX, 64);
 }
 
+static void split(void *ctx, size_t begin, size_t end, int part)
+{
+    rows *r = ctx;
+    (void)part;
+    for (size_t i = begin; i < end; i++)
+        rela_par_rows(101, 4, mark, &r[i]);
+}
+
 static void the_split_is_the_same_inside_a_parallel_region(void **state)
 {
     (void)state;
     rows r[2] = { { .n_parts = 0 }, { .n_parts = 0 } };
-#pragma omp parallel for num_threads(2) schedule(static, 1)
-    for (int i = 0; i < 2; i++)
-        rela_par_rows(101, 4, mark, &r[i]);
+    rela_par_rows(2, 2, split, r);
     check_rows(&r[0], 101, 4);
     check_rows(&r[1], 101, 4);
 }
