@@ -11,7 +11,7 @@ typedef struct bench_options {
     const char *preset, *model, *out;
     rela_list attention, lengths;
     int64_t train_length, rounds;
-    double seconds;
+    double seconds, zeros;
 } bench_options;
 
 #define AT(member) offsetof(bench_options, member)
@@ -23,6 +23,7 @@ static const rela_option OPTIONS[] = {
     { "attention", 'a', RELA_OPTION_LIST, AT(attention), 0, 0, NULL, "KIND", "a kind to compare with softmax; several times for more [all; in models those of the paper's Table 2]" },
     { "length", 'l', RELA_OPTION_LIST, AT(lengths), 0, 0, NULL, "T", "tokens of a sentence for the kernels of attention; several times for more [25, 100, 1000, 4000]" },
     { "train-length", 0, RELA_OPTION_INT, AT(train_length), 1, 65536, "25", "T", "tokens of a sentence in training" },
+    { "zeros", 0, RELA_OPTION_REAL, AT(zeros), 0, 0.99, "0", "SHARE", "in training, share of the weights of kinds max(0, s) that is made zero [what there is]" },
     { "rounds", 'r', RELA_OPTION_INT, AT(rounds), 1, 99, "3", "N", "how often everything is measured, in turn" },
     { "seconds", 0, RELA_OPTION_REAL, AT(seconds), 0, 3600, "0.02", "S", "least time of one measurement" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "write bench.json, a TSV file for each table, and figures" },
@@ -81,6 +82,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     b.n_threads = (int32_t)cli->common.threads;
     b.rounds = (int32_t)o->rounds;
     b.seconds = o->seconds;
+    b.zeros = o->zeros;
     b.seed = (uint64_t)cli->common.seed;
     b.out = o->out;
     b.progress = rela_cli_tell;

@@ -43,6 +43,9 @@ typedef struct rela_bench_options {
     /* Called on the calling thread; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
+    /* Share of the weights of kinds max(0, s) that is made zero in training, by biases of queries
+     * and keys: trained models have more zeros than fresh weights. 0: what there is. */
+    double zeros;
 } rela_bench_options;
 
 /* Everything, tiny, sentences of 25 tokens, all threads, 3 rounds of 0.02 seconds, seed 1. */

@@ -15,6 +15,7 @@
 
 enum { LENGTH_MAX = 1 << 16, CPU_NAME = 96, CPU_FILE_MAX = 1 << 20 };
 static const double SECONDS_MOST = 3600;
+static const double ZEROS_MOST = 0.99;
 
 /* In this order: the peak comes first, as the others are told as shares of it. */
 static const rela_bench_part *const PARTS[] = {
@@ -109,6 +110,9 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
     if (j->o.train_length < 1 || j->o.train_length > RELA_LEN_MAX)
         return rela_fail(err, RELA_ARG, "sentences of %d tokens; expected 1..%d",
                          (int)j->o.train_length, (int)RELA_LEN_MAX);
+    if (!(j->o.zeros >= 0 && j->o.zeros <= ZEROS_MOST))
+        return rela_fail(err, RELA_ARG, "%g of the weights zero; expected 0..%g", j->o.zeros,
+                         ZEROS_MOST);
     rela_status st = take_sizes(j, err);
     if (st != RELA_OK)
         return st;

@@ -17,12 +17,15 @@ typedef struct state {
     size_t tokens;   /* of each side */
     double *seconds; /* (kind, round) for one update */
     double zeros[RELA_BENCH_KINDS_MAX];
+    real lowered[RELA_BENCH_KINDS_MAX]; /* see lower_scores */
 } state;
 
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status make_update(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
+static rela_status reach_zeros(state *s, size_t i, rela_net *net, rela_error *err);
+static void lower_scores(rela_net *net, real by);
 static rela_status count_zeros(double *share, const state *s, const rela_net *net, rela_error *err);
 static rela_status tell(const state *s, rela_error *err);
 
@@ -107,8 +110,11 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
         memcpy(net.weights, j->trained.weights, net.layout.params.total * sizeof *net.weights);
     else
         rela_params_init(net.weights, &net.layout.params, j->o.seed);
+    if (round == 0 && j->o.zeros > 0 && (j->models[i]->flags & ATTN_RECTIFIED))
+        st = reach_zeros(s, i, &net, err);
+    lower_scores(&net, s->lowered[i]);
     if (round == 0)
-        st = count_zeros(&s->zeros[i], s, &net, err);
+        st = st ? st : count_zeros(&s->zeros[i], s, &net, err);
     st = st ? st : rela_stepper_create(&stepper, &net, &o, err);
     st = st ? st : rela_stepper_run(stepper, &result, &s->update, 1, 1e-4, err);
     const double start = rela_bench_clock(j->n_threads);
@@ -122,6 +128,47 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     rela_stepper_destroy(stepper);
     rela_net_deinit(&net);
     return st;
+}
+
+/* Finds how far to lower scores, by halving; leaves them as they were. */
+static rela_status reach_zeros(state *s, size_t i, rela_net *net, rela_error *err)
+{
+    real least = 0, most = 16;
+    rela_status st = RELA_OK;
+    for (int step = 0; step < 8 && st == RELA_OK; step++) {
+        const real by = s->lowered[i] = (least + most) / 2;
+        double share = 0;
+        lower_scores(net, by);
+        st = count_zeros(&share, s, net, err);
+        lower_scores(net, -by);
+        *(share < s->j->o.zeros ? &least : &most) = by;
+    }
+    return st;
+}
+
+/* Of the first numbers of a head: for all queries so much more, for all keys so much less. A number
+ * below 0 takes it back. */
+static void lower_heads(const rela_net *net, size_t queries, size_t keys, real by)
+{
+    const size_t d_head = net->config.d / net->config.heads;
+    for (size_t h = 0; h < net->config.heads; h++) {
+        net->weights[queries + h * d_head] += by;
+        net->weights[keys + h * d_head] -= by;
+    }
+}
+
+static void lower_scores(rela_net *net, real by)
+{
+    const size_t d = net->config.d;
+    for (size_t i = 0; i < net->config.enc_layers; i++) {
+        const rela_attn_at *self = &net->layout.enc[i].self;
+        lower_heads(net, self->in_bias, self->in_bias + d, by);
+    }
+    for (size_t i = 0; i < net->config.dec_layers; i++) {
+        const rela_attn_at *self = &net->layout.dec[i].self, *cross = &net->layout.dec[i].cross;
+        lower_heads(net, self->in_bias, self->in_bias + d, by);
+        lower_heads(net, cross->in_bias, cross->kv_bias, by);
+    }
 }
 
 /* Share of weights of the update that are exactly zero. */

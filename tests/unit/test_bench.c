@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void medians_and_ends_are_found(void **state)
@@ -131,6 +132,38 @@ static void a_listener_stops_it(void **state)
     CHECK(seen == 2 && text.len == 0, "%d turns, %zu bytes", (int)seen, text.len);
 }
 
+/* The line of a kind, in a table that has the share of zeros behind kind, threads and length. */
+static double zeros_of(const char *table, const char *kind)
+{
+    double zeros = -1;
+    const char *line = strstr(table, kind);
+    CHECK(line && sscanf(line, "%*s %*d %*d %lf", &zeros) == 1, "no %s in %s", kind, table);
+    return zeros;
+}
+
+static void zeros_are_made_where_they_can_be(void **state)
+{
+    (void)state;
+    static const char *const KINDS[] = { "rela-g" };
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_error err = { RELA_OK, "" };
+    rela_bench_options o;
+    rela_bench_options_init(&o, sizeof o);
+    o.parts = RELA_BENCH_TRAIN;
+    o.preset = "demo";
+    o.kinds = KINDS;
+    o.n_kinds = 1;
+    o.rounds = 1;
+    o.seconds = 0;
+    o.zeros = 0.9;
+    CHECK(rela_bench(&text, NULL, &o, &err) == RELA_OK, "%s", err.message);
+    const char *train = strstr(text.data, "\ntrain:");
+    CHECK(train, "no table of training: %s", text.data);
+    CHECK(fabs(zeros_of(train, "rela-g ") - 90) < 1, "%g %%", zeros_of(train, "rela-g "));
+    CHECK(zeros_of(train, "softmax ") == 0, "%g %%", zeros_of(train, "softmax "));
+    rela_buffer_free(&text);
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -147,6 +180,8 @@ static void bad_options_are_refused(void **state)
           { .parts = 1, .rounds = 1, .preset = "demo" } },
         { "-1 seconds; expected 0..3600",
           { .parts = 1, .rounds = 1, .preset = "demo", .train_length = 1, .seconds = -1 } },
+        { "1 of the weights zero; expected 0..0.99",
+          { .parts = 1, .rounds = 1, .preset = "demo", .train_length = 1, .zeros = 1 } },
         { "unknown kind of attention 'bogus'",
           { .parts = 1, .rounds = 1, .preset = "demo", .train_length = 1, .kinds = BOGUS, 1 } },
         { "length 0; expected 1..65536",
@@ -171,6 +206,7 @@ int main(void)
         cmocka_unit_test(work_is_repeated_until_the_time_has_passed),
         cmocka_unit_test(operations_of_an_update_are_counted),
         cmocka_unit_test(a_listener_stops_it),
+        cmocka_unit_test(zeros_are_made_where_they_can_be),
         cmocka_unit_test(bad_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
