@@ -55,6 +55,15 @@ static inline uint32_t above(const real *z, real x)
 }
 #endif
 
+#ifndef LEVEL_SQUEEZE
+/* The sums of the lanes of two vectors. */
+static inline void two_sums(real *sums, vec a, vec b)
+{
+    sums[0] = lane_sum(a);
+    sums[1] = lane_sum(b);
+}
+#endif
+
 /* ---- scalar helpers, all without branches, so that loops over them become vector code ---- */
 
 static inline real rmax(real a, real b)
@@ -515,26 +524,52 @@ static inline vec larger(vec a, vec b)
     return either(a > b, a, b);
 }
 
-/* exp(x) of all lanes for x <= 0, or NaN. */
+/* exp(x) of all lanes for x <= 0, or NaN. Below -87 it is 0: whatever such a number is multiplied
+ * by would leave the normal ones, which takes a hundred times as long as anything else. */
 static inline vec exp_lanes(vec x)
 {
     real y[LANES];
     memcpy(y, &x, sizeof y);
-    SIMD for (size_t i = 0; i < LANES; i++) y[i] =
-        exp_within(sizeof(real) == sizeof(float) && y[i] < -87 ? -87 : y[i]);
+    SIMD for (size_t i = 0; i < LANES; i++)
+    {
+        const bool low = sizeof(real) == sizeof(float) && y[i] < -87;
+        const real e = exp_within(low ? -87 : y[i]);
+        y[i] = low ? 0 : e;
+    }
     memcpy(&x, y, sizeof y);
     return x;
 }
 #endif
 
-/* Vector i of a row of n, whose last one is filled up with numbers below every score. */
+#ifndef LEVEL_SQUEEZE
+/* The first n numbers of a vector, which is filled up with rest; and back. */
+static inline vec load_some(const real *s, size_t n, real rest)
+{
+    vec y = (vec){ 0 } + rest;
+    memcpy(&y, s, n * sizeof *s);
+    return y;
+}
+
+static inline void store_some(real *w, vec y, size_t n)
+{
+    memcpy(w, &y, n * sizeof *w);
+}
+#endif
+
+/* Vector i of a row of n, whose last one is filled up with numbers below every score; and back. */
 static inline vec row_vector(const real *s, size_t i, size_t n)
 {
     if (i + LANES <= n)
         return *(const vec *)(s + i);
-    vec y = (vec){ 0 } - (real)3e38;
-    memcpy(&y, s + i, (n - i) * sizeof *s);
-    return y;
+    return load_some(s + i, n - i, (real)-3e38);
+}
+
+static inline void put_vector(real *w, vec y, size_t i, size_t n)
+{
+    if (i + LANES <= n)
+        *(vec *)(w + i) = y;
+    else
+        store_some(w + i, y, n - i);
 }
 
 static void softmax(real *w, const real *s, size_t n)
@@ -557,8 +592,8 @@ static void softmax(real *w, const real *s, size_t n)
     const real factor = 1 / lane_sum(sum);
     for (size_t i = 0; i < whole; i += LANES)
         *(vec *)(w + i) *= factor;
-    last *= factor;
-    memcpy(w + whole, &last, (n - whole) * sizeof *w);
+    if (whole < n)
+        store_some(w + whole, last * factor, n - whole);
 }
 
 static void softmax_part(real *w, real *top, real *sum, real *z, size_t rows, size_t n, size_t wide)
@@ -610,8 +645,20 @@ static void softmax_across_back(real *dw, const real *w, const real *along, size
 
 static void softmax_back(real *ds, const real *dw, const real *w, size_t n)
 {
-    const real along = dot(dw, w, n);
-    SIMD for (size_t i = 0; i < n; i++) ds[i] = w[i] * (dw[i] - along);
+    const size_t whole = n / LANES * LANES, rest = n - whole;
+    vec sum = { 0 }, last = sum, dlast = sum;
+    for (size_t i = 0; i < whole; i += LANES)
+        sum += *(const vec *)(dw + i) * *(const vec *)(w + i);
+    if (rest) {
+        last = load_some(w + whole, rest, 0);
+        dlast = load_some(dw + whole, rest, 0);
+        sum += last * dlast;
+    }
+    const real along = lane_sum(sum);
+    for (size_t i = 0; i < whole; i += LANES)
+        *(vec *)(ds + i) = *(const vec *)(w + i) * (*(const vec *)(dw + i) - along);
+    if (rest)
+        store_some(ds + whole, last * (dlast - along), rest);
 }
 
 static void relu(real *w, const real *s, size_t n)

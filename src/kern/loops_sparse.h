@@ -126,15 +126,6 @@ static inline uint64_t bits_above(const real *x, size_t n)
     return bits;
 }
 
-#ifndef LEVEL_SQUEEZE
-/* The sums of the lanes of two vectors. */
-static inline void two_sums(real *sums, vec a, vec b)
-{
-    sums[0] = lane_sum(a);
-    sums[1] = lane_sum(b);
-}
-#endif
-
 /* Keys and values of V vectors each, kept in registers while the queries that look at them pass. */
 INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
 {

@@ -181,10 +181,55 @@ static void sparsemax_back(real *ds, const real *dw, const real *w, size_t n)
 
 /* ---- 1.5-entmax: p = 2, so no powers are needed ---- */
 
+/* A row of V vectors that stays in registers. */
+INLINE void entmax15_short(real *w, const real *s, size_t n, size_t V)
+{
+    vec z[4], high = row_vector(s, 0, n);
+    UNROLL for (size_t c = 0; c < V; c++)
+    {
+        z[c] = row_vector(s, c * LANES, n);
+        high = larger(z[c], high);
+    }
+    const real top = lane_max(high);
+    UNROLL for (size_t c = 0; c < V; c++) z[c] = (z[c] - top) * (real)0.5;
+    real tau = -1;
+    for (int pass = 0; pass < NEWTON_MAX; pass++) {
+        const vec none = { 0 };
+        vec squares = none, sum = none;
+        real sums[2];
+        UNROLL for (size_t c = 0; c < V; c++)
+        {
+            const vec x = larger(z[c] - tau, none);
+            squares += x * x;
+            sum += x;
+        }
+        two_sums(sums, squares, sum);
+        const real h = root(sums[0]), next = tau + (h - 1) * h / sums[1];
+        if (!(h - 1 > 2 * REAL_EPSILON && next > tau))
+            break;
+        tau = next;
+    }
+    UNROLL for (size_t c = 0; c < V; c++)
+    {
+        const vec x = larger(z[c] - tau, (vec){ 0 });
+        put_vector(w, x * x, c * LANES, n);
+    }
+}
+
 static void entmax15(real *w, const real *s, size_t n)
 {
-    if (n == 0)
+    switch ((n + LANES - 1) / LANES) {
+    case 0:
         return;
+    case 1:
+        entmax15_short(w, s, n, 1);
+        return;
+    case 2:
+        entmax15_short(w, s, n, 2);
+        return;
+    default:
+        break;
+    }
     shift_row(w, s, (real)0.5, n);
     real tau = -1;
     for (int pass = 0; pass < NEWTON_MAX; pass++) {

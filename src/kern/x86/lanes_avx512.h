@@ -24,11 +24,22 @@ static inline __m512 larger(__m512 a, __m512 b)
     return _mm512_max_ps(a, b);
 }
 
+static inline __m512 load_some(const float *s, size_t n, float rest)
+{
+    const __mmask16 some = (__mmask16)((1u << n) - 1);
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(rest), some, s);
+}
+
+static inline void store_some(float *w, __m512 y, size_t n)
+{
+    _mm512_mask_storeu_ps(w, (__mmask16)((1u << n) - 1), y);
+}
+
 /* As exp_within of loops.h, with the polynomial of least relative error (1.8e-9). */
 static inline __m512 exp_lanes(__m512 x)
 {
     const __m512 magic = _mm512_set1_ps(12582912.0f);
-    x = _mm512_max_ps(_mm512_set1_ps(-87), x); /* of NaN: x */
+    const __mmask16 some = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87), _CMP_NLT_UQ);
     const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504f), magic), magic);
     __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
     r = _mm512_fnmadd_ps(n, _mm512_set1_ps(-2.12194440e-4f), r);
@@ -39,7 +50,7 @@ static inline __m512 exp_lanes(__m512 x)
     p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(4.99999911e-1f));
     p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1));
     p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1));
-    return _mm512_scalef_ps(p, n);
+    return _mm512_maskz_scalef_ps(some, p, n);
 }
 
 static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
