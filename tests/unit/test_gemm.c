@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_gemm.c - products stay right while signal handlers run at any moment. */
 #include "base/mem.h"
+#include "base/par.h"
 #include "check.h"
 #include "kern/gemm.h"
 
 #include <math.h>
-#include <omp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
 
 enum { ROWS = 256, N = 384, K = 128, V = 2000, ROUNDS = 200 };
 
-static volatile sig_atomic_t n_signals;
+static _Atomic int n_signals; /* threads may be in the handler at the same time */
 
 static void on_alarm(int number)
 {
@@ -46,21 +46,26 @@ static void one_round(real *x, real *y, real *w, int round)
     rela_mem_free(block);
 }
 
+static void all_rounds(void *ctx, size_t begin, size_t end, int part)
+{
+    (void)ctx;
+    (void)begin;
+    (void)end;
+    (void)part;
+    real *x = rela_mem_zalloc(sizeof(real) * ROWS * K), *w = rela_mem_zalloc(sizeof(real) * V * K);
+    real *y = rela_mem_zalloc(sizeof(real) * ROWS * V);
+    for (int i = 0; i < ROUNDS; i++)
+        one_round(x, y, w, i);
+    rela_mem_free(x);
+    rela_mem_free(y);
+    rela_mem_free(w);
+}
+
 static void handlers_do_not_disturb_products(void **state)
 {
     (void)state;
     start_alarms(150);
-#pragma omp parallel num_threads(2)
-    {
-        real *x = rela_mem_zalloc(sizeof(real) * ROWS * K),
-             *w = rela_mem_zalloc(sizeof(real) * V * K);
-        real *y = rela_mem_zalloc(sizeof(real) * ROWS * V);
-        for (int i = 0; i < ROUNDS; i++)
-            one_round(x, y, w, i);
-        rela_mem_free(x);
-        rela_mem_free(y);
-        rela_mem_free(w);
-    }
+    rela_par_rows(2, 2, all_rounds, NULL);
     start_alarms(0);
     CHECK(n_signals > 0, "no signal arrived");
 }
