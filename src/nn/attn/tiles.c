@@ -18,6 +18,7 @@ static double few_forward(size_t wide)
     return share < 0.4 ? share : 0.4;
 }
 static const double FEW_BACK = 0.4;
+
 /* The share below which scores are screened first; 0: never, there is no fast code. */
 static double few_screened(size_t wide)
 {
@@ -330,7 +331,7 @@ static void hide_bits(const rela_attn_head *h, const tile *t)
     }
 }
 
-/* ---- */
+/* ---- backward, and what both passes share ---- */
 
 /* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. known: that too few of the weights are
  * zero. */
