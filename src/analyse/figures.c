@@ -311,24 +311,46 @@ static rela_status draw_means(const gallery *g, rela_error *err)
 
 /* ---- maps ---- */
 
-/* Names of rows or columns of numbers: "layer 1" ... */
-static const char **number_names(char (**texts)[LABEL_MAX], const char *format, size_t n,
-                                 size_t per_layer)
+/* Values of rows and columns with names: room for several maps of them, one after the other. */
+typedef struct grid {
+    char (*texts)[LABEL_MAX]; /* of the rows, then of the columns */
+    const char **names;       /* the same */
+    double *values;
+    size_t n_rows, n_columns;
+} grid;
+
+static rela_status grid_make(grid *m, size_t n_rows, size_t n_columns, size_t n_maps,
+                             rela_error *err)
 {
-    const char **names = rela_mem_array(n + 1, sizeof *names);
-    *texts = rela_mem_array(n + 1, sizeof **texts);
-    for (size_t i = 0; names && *texts && i < n; i++) {
-        if (per_layer)
-            rela_format_text((*texts)[i], LABEL_MAX, "%zu.%zu", i / per_layer + 1,
-                             i % per_layer + 1);
-        else
-            rela_format_text((*texts)[i], LABEL_MAX, "%s %zu", format, i + 1);
-        names[i] = (*texts)[i];
-    }
-    if (*texts)
-        return names;
-    rela_mem_free((void *)names);
-    return NULL;
+    *m = (grid){ .n_rows = n_rows, .n_columns = n_columns };
+    m->texts = rela_mem_zalloc((n_rows + n_columns + 1) * sizeof *m->texts);
+    m->names = rela_mem_array(n_rows + n_columns + 1, sizeof *m->names);
+    m->values = rela_mem_array(n_maps * n_rows * n_columns, sizeof *m->values);
+    if (!m->texts || !m->names || !m->values)
+        return rela_fail(err, RELA_NOMEM, "no memory for a figure");
+    for (size_t i = 0; i < n_rows + n_columns; i++)
+        m->names[i] = m->texts[i];
+    return RELA_OK;
+}
+
+static void grid_free(grid *m)
+{
+    rela_mem_free(m->texts);
+    rela_mem_free((void *)m->names);
+    rela_mem_free(m->values);
+}
+
+/* Map number k. */
+static rela_heatmap grid_map(const grid *m, size_t k, const char *title)
+{
+    return (rela_heatmap){ .title = title,
+                           .rows = m->names,
+                           .columns = m->names + m->n_rows,
+                           .n_rows = m->n_rows,
+                           .n_columns = m->n_columns,
+                           .values = m->values + k * m->n_rows * m->n_columns,
+                           .high = 1,
+                           .numbers = true };
 }
 
 static rela_status save_maps(const gallery *g, const rela_figure *f, const rela_heatmap *maps,
@@ -347,39 +369,28 @@ static rela_status draw_null_heads(const gallery *g, size_t model, rela_error *e
 {
     const rela_findings *f = &g->a->models[model];
     const size_t layers = f->text.layers[RELA_ATTN_CROSS], heads = f->text.heads;
-    char(*texts[2])[LABEL_MAX] = { NULL, NULL }, caption[LABEL_MAX];
-    const char **rows = number_names(&texts[0], "layer", layers, 0);
-    const char **columns = number_names(&texts[1], "head", heads, 0);
-    double *values = rela_mem_array(2 * layers * heads, sizeof *values);
-    rela_status st =
-        rows && columns && values ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a figure");
+    char caption[LABEL_MAX];
+    grid m;
+    rela_status st = grid_make(&m, layers, heads, 2, err);
+    for (size_t i = 0; i < layers + heads && st == RELA_OK; i++)
+        rela_format_text(m.texts[i], LABEL_MAX, i < layers ? "layer %zu" : "head %zu",
+                         (i < layers ? i : i - layers) + 1);
     for (size_t i = 0; i < layers * heads && st == RELA_OK; i++) {
-        values[i] = rela_null_micro(&f->text.head[RELA_ATTN_CROSS][i]);
-        values[layers * heads + i] = rela_null_micro(&f->twin.head[RELA_ATTN_CROSS][i]);
+        m.values[i] = rela_null_micro(&f->text.head[RELA_ATTN_CROSS][i]);
+        m.values[layers * heads + i] = rela_null_micro(&f->twin.head[RELA_ATTN_CROSS][i]);
     }
-    rela_heatmap maps[2];
-    for (int k = 0; k < 2; k++)
-        maps[k] = (rela_heatmap){ .title = k ? "targets permuted" : "text",
-                                  .rows = rows,
-                                  .columns = columns,
-                                  .n_rows = layers,
-                                  .n_columns = heads,
-                                  .values = values ? values + k * layers * heads : NULL,
-                                  .high = 1,
-                                  .numbers = true };
     rela_format_text(caption, sizeof caption, "%s: null rate of cross attention (%%)", f->name);
-    if (st == RELA_OK)
+    if (st == RELA_OK) {
+        const rela_heatmap maps[] = { grid_map(&m, 0, "text"),
+                                      grid_map(&m, 1, "targets permuted") };
         st = save_maps(g,
                        enter(g, "null-heads", model, "Null rate of each head",
                              "Null rate of every cross-attention head in percent, on the text and "
                              "with permuted targets: heads differ much, and those that rise tell "
                              "good pairs from bad ones."),
                        maps, 2, caption, err);
-    rela_mem_free((void *)rows);
-    rela_mem_free((void *)columns);
-    rela_mem_free(texts[0]);
-    rela_mem_free(texts[1]);
-    rela_mem_free(values);
+    }
+    grid_free(&m);
     return st;
 }
 
@@ -388,44 +399,33 @@ static rela_status draw_tags(const gallery *g, size_t model, rela_error *err)
     const rela_findings *f = &g->a->models[model];
     const rela_tag_null *t = &f->tags;
     const size_t heads = t->layers * t->heads;
-    char(*texts[2])[LABEL_MAX] = { NULL, NULL }, caption[LABEL_MAX];
-    const char **rows = number_names(&texts[0], "", heads, t->heads);
-    const char **columns = number_names(&texts[1], "", t->n_tags, 0);
-    double *values = rela_mem_array(heads * t->n_tags, sizeof *values);
-    rela_status st =
-        rows && columns && values ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a figure");
+    char caption[LABEL_MAX];
+    grid m;
+    rela_status st = grid_make(&m, heads, t->n_tags, 1, err);
+    for (size_t i = 0; i < heads && st == RELA_OK; i++)
+        rela_format_text(m.texts[i], LABEL_MAX, "%zu.%zu", i / t->heads + 1, i % t->heads + 1);
     for (size_t k = 0; k < t->n_tags && st == RELA_OK; k++) {
         const rela_span name = rela_map_key(g->a->tag_names, (uint32_t)k);
-        rela_format_text(texts[1][k], LABEL_MAX, "%.*s (%llu)",
+        rela_format_text(m.texts[heads + k], LABEL_MAX, "%.*s (%llu)",
                          (int)(name.len < 40 ? name.len : 40), name.text,
                          (unsigned long long)t->cells[k].rows);
         for (size_t i = 0; i < heads; i++) {
             const rela_tag_sums *c = &t->cells[i * t->n_tags + k];
-            values[i * t->n_tags + k] =
+            m.values[i * t->n_tags + k] =
                 c->rows ? (double)c->null_rows / (double)c->rows : (double)NAN;
         }
     }
-    const rela_heatmap map = { .title = "layer.head; number of queries in brackets",
-                               .rows = rows,
-                               .columns = columns,
-                               .n_rows = heads,
-                               .n_columns = t->n_tags,
-                               .values = values,
-                               .high = 1,
-                               .numbers = true };
     rela_format_text(caption, sizeof caption, "%s: null rate (%%) after a word of", f->name);
-    if (st == RELA_OK)
+    if (st == RELA_OK) {
+        const rela_heatmap map = grid_map(&m, 0, "layer.head; number of queries in brackets");
         st = save_maps(g,
                        enter(g, "tags", model, "Null rate by part of speech",
                              "Null rate of every cross-attention head in percent, by the part of "
                              "speech of the target word before: light cells in a dark row show "
                              "after what a specialised head fires."),
                        &map, 1, caption, err);
-    rela_mem_free((void *)rows);
-    rela_mem_free((void *)columns);
-    rela_mem_free(texts[0]);
-    rela_mem_free(texts[1]);
-    rela_mem_free(values);
+    }
+    grid_free(&m);
     return st;
 }
 
