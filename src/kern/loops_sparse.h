@@ -137,12 +137,13 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
         uint64_t bits = again ? b->looks[j] : bits_above(w, b->queries);
         if (!bits)
             continue;
-        vec key[4], value[4], dkey[4], dvalue[4];
+        vec key[4], scaled_key[4], scaled_value[4], dkey[4], dvalue[4];
         UNROLL for (size_t c = 0; c < V; c++)
         {
             const size_t at = j * wide + c * LANES;
             key[c] = *(const vec *)(b->keys + at);
-            value[c] = *(const vec *)(b->values + at);
+            scaled_key[c] = key[c] * scale_by;
+            scaled_value[c] = *(const vec *)(b->values + at) * scale_by;
             dkey[c] = *(const vec *)(b->dkeys + at);
             dvalue[c] = *(const vec *)(b->dvalues + at);
         }
@@ -153,12 +154,12 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
             {
                 query[c] = *(const vec *)(q + row + c * LANES);
                 d[c] = *(const vec *)(dz + row + c * LANES);
-                along[0] += d[c] * value[c];
-                along[1] += query[c] * key[c];
+                along[0] += d[c] * scaled_value[c];
+                along[1] += query[c] * scaled_key[c];
             }
             real sums[2];
             two_sums(sums, along[0], along[1]);
-            const real ds = sums[0] * scale_by, x = again ? sums[1] * scale_by : w[i];
+            const real ds = sums[0], x = again ? sums[1] : w[i];
             UNROLL for (size_t c = 0; c < V; c++)
             {
                 dvalue[c] += x * d[c];
