@@ -24,22 +24,42 @@ static inline int32_t lift_of(real sizes, real inverse, size_t k)
 /* Whole numbers q (k) of a row; returns its lift. */
 static inline int32_t screen_row(int8_t *q, const real *x, size_t k)
 {
-    real most = 0, sizes = 0;
-    SIMD_TEXT(omp simd reduction(+ : sizes) reduction(max : most))
-    for (size_t i = 0; i < k; i++) {
-        const real size = x[i] < 0 ? -x[i] : x[i];
-        most = size > most ? size : most;
+    vec tops = { 0 }, sizes = { 0 };
+    for (size_t i = 0; i < k; i += LANES) {
+        const vec v = *(const vec *)(x + i), size = larger(v, -v);
+        tops = larger(size, tops);
         sizes += size;
     }
-    const real inverse = most > 0 ? RELA_BYTE_MOST / most : 0;
+    const real most = lane_max(tops), inverse = most > 0 ? RELA_BYTE_MOST / most : 0;
     byte_round(q, x, inverse, k);
-    return lift_of(sizes, inverse, k);
+    return lift_of(lane_sum(sizes), inverse, k);
 }
 
 static void screen_queries(int8_t *q, int32_t *lift, const real *x, size_t m, size_t k)
 {
     for (size_t i = 0; i < m; i++)
         lift[i] = screen_row(q + i * k, x + i * k, k);
+}
+
+/* Whole numbers of a key to their places in a panel, without the offset; returns their sum if there
+ * is one. Eight at a time: the sums of bytes fit 16 bits. */
+static inline int32_t put_key(int8_t *p, const int8_t *row, size_t k)
+{
+    const uint64_t every = UINT64_C(0x0001000100010001), bytes_8 = every * 0x0101;
+    uint64_t sums = 0;
+    for (size_t i = 0; i < k; i += 8) {
+        int8_t four[8];
+        uint64_t eight = 0;
+        memcpy(&eight, row + i, sizeof eight);
+        sums += (eight & every * 0xFF) + (eight >> 8 & every * 0xFF);
+        eight ^= bytes_8 * BYTE_OFFSET;
+        memcpy(four, &eight, sizeof four);
+        memcpy(p + i * RELA_BYTE_PANEL, four, 4);
+        memcpy(p + (i + 4) * RELA_BYTE_PANEL, four + 4, 4);
+    }
+    const uint64_t pairs =
+        (sums & UINT64_C(0x0000FFFF0000FFFF)) + (sums >> 16 & UINT64_C(0x0000FFFF0000FFFF));
+    return (int32_t)((pairs >> 32) + (pairs & UINT32_MAX)) - BYTE_OFFSET * (int32_t)k;
 }
 
 /* Queries have the offset, if there is one, keys the sign. */
@@ -53,16 +73,8 @@ static void screen_keys(int8_t *p, int32_t *lift, const real *x, size_t n, size_
             memset(p, 0, RELA_BYTE_PANEL * k);
         for (size_t j = 0; j < rows; j++) {
             int8_t row[RELA_SCREEN_WIDEST];
-            int32_t sum = 0;
-            lift[j0 + j] = screen_row(row, x + (j0 + j) * k, k);
-            SIMD_SUM(sum)
-            for (size_t i = 0; i < k; i++) {
-                row[i] = (int8_t)(row[i] ^ BYTE_OFFSET);
-                sum += row[i];
-            }
-            lift[j0 + j] -= BYTE_OFFSET * sum;
-            for (size_t i = 0; i < k; i += 4)
-                memcpy(p + (i * RELA_BYTE_PANEL + j * 4), row + i, 4);
+            const int32_t own = screen_row(row, x + (j0 + j) * k, k);
+            lift[j0 + j] = own - BYTE_OFFSET * put_key(p + 4 * j, row, k);
         }
     }
 }
@@ -312,33 +324,35 @@ static inline size_t keep_weighty(screened *l)
 }
 
 /* Queries in the order of the lengths of their lists, so that those worked on together have about
- * the same. */
+ * the same; order has room for 64 more. */
 static size_t sort_by_length(uint8_t *order, const rela_screened *b)
 {
     enum { STEP = 4 };
-    real length[RELA_SCREEN_QUERIES] = { 0 };
-    size_t most = 0, n = 0;
-    for (size_t i = 0; i < b->m; i++) {
-        size_t have = 0;
+    real length[RELA_SCREEN_QUERIES];
+    int32_t have[RELA_SCREEN_QUERIES] = { 0 }, most = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < b->m; i++)
         for (size_t w = 0; w < RELA_SCREEN_WORDS; w++)
-            have += (size_t)__builtin_popcountll(b->bits[i * RELA_SCREEN_WORDS + w]);
-        length[i] = (real)have;
-        most = have > most ? have : most;
+            have[i] += __builtin_popcountll(b->bits[i * RELA_SCREEN_WORDS + w]);
+    SIMD_MAX(most)
+    for (size_t i = 0; i < RELA_SCREEN_QUERIES; i++) {
+        length[i] = (real)have[i];
+        most = have[i] > most ? have[i] : most;
     }
     uint64_t done = 0;
-    for (size_t end = rela_round_up(most, STEP); end > 0; end -= STEP) {
+    for (size_t end = rela_round_up((size_t)most, STEP); end > 0; end -= STEP) {
         uint64_t now = 0;
         for (size_t i = 0; i < RELA_SCREEN_QUERIES; i += LANES)
             now |= (uint64_t)above(length + i, (real)(end - STEP)) << i;
-        for (now &= ~done, done |= now; now; now &= now - 1)
-            order[n++] = (uint8_t)__builtin_ctzll(now);
+        n += squeeze_bits(order + n, now & ~done, 0);
+        done |= now;
     }
     return n;
 }
 
 INLINE size_t screened_rows(const rela_screened *b, size_t V)
 {
-    uint8_t order[RELA_SCREEN_QUERIES];
+    uint8_t order[RELA_SCREEN_QUERIES + 64];
     screened l;
     l.b = b;
     size_t all = 0;
