@@ -131,6 +131,9 @@ typedef struct rela_kern {
                size_t ldb, size_t m, size_t n, size_t k, bool add);
     /* y (n, rows) with leading dimension ldy = transpose of x (rows, n) with ldx. */
     void (*transpose)(real *y, size_t ldy, const real *x, size_t ldx, size_t rows, size_t n);
+    /* Rows of n numbers, with zeros up to wide >= n. */
+    void (*copy_rows)(real *to, size_t ldt, const real *from, size_t ldf, size_t rows, size_t n,
+                      size_t wide);
     /* From number n to the end of its vector x becomes the value; nothing if n ends a vector. */
     void (*cut)(real *x, size_t n, real value);
     real (*dot)(const real *x, const real *y, size_t n);

@@ -12,23 +12,52 @@ enum {
     FETCH_FROM = 6     /* blocks: from here on there is time to fetch the next panel */
 };
 
-/* In tiles as long as a line of the cache: rows are often a power of two apart, and all of a panel
- * together would compete for the same few places there. */
+/* n rows as a panel, with zeros behind them. In tiles as long as a line of the cache: rows are
+ * often a power of two apart, and all of a panel together would compete for the same few places
+ * there. */
+static void pack_panel(real *restrict p, const real *const *rows, size_t n, size_t k)
+{
+    enum { TILE = 64 / sizeof(real) };
+    if (n < PANEL)
+        memset(p, 0, k * PANEL * sizeof *p);
+    for (size_t i0 = 0; i0 < k; i0 += TILE)
+        for (size_t j = 0; j < n; j++) {
+            const size_t i1 = i0 + TILE < k ? i0 + TILE : k;
+            for (size_t i = i0; i < i1; i++)
+                p[i * PANEL + j] = rows[j][i];
+        }
+}
+
+#ifdef LEVEL_TURN
+/* The same for a depth of whole tiles. */
+static void pack_tiles(real *restrict p, const real *const *rows, size_t n, size_t k)
+{
+    static const real NONE[16];
+    for (size_t i0 = 0; i0 < k; i0 += 16)
+        for (size_t j = 0; j < PANEL; j += 16) {
+            const real *from[16];
+            for (size_t r = 0; r < 16; r++)
+                from[r] = j + r < n ? rows[j + r] + i0 : NONE;
+            turn_16(p + i0 * PANEL + j, PANEL, from);
+        }
+}
+#endif
+
 static void pack_at(real *restrict p, const real *restrict w, size_t ldw, const uint32_t *at,
                     size_t n, size_t k)
 {
-    enum { TILE = 64 / sizeof(real) };
     for (size_t j0 = 0; j0 < n; j0 += PANEL, p += k * PANEL) {
         const size_t nr = n - j0 < PANEL ? n - j0 : PANEL;
-        if (nr < PANEL)
-            memset(p, 0, k * PANEL * sizeof *p);
-        for (size_t i0 = 0; i0 < k; i0 += TILE)
-            for (size_t j = 0; j < nr; j++) {
-                const real *row = w + (at ? at[j0 + j] : j0 + j) * ldw;
-                const size_t i1 = i0 + TILE < k ? i0 + TILE : k;
-                for (size_t i = i0; i < i1; i++)
-                    p[i * PANEL + j] = row[i];
-            }
+        const real *rows[PANEL];
+        for (size_t j = 0; j < nr; j++)
+            rows[j] = w + (at ? at[j0 + j] : j0 + j) * ldw;
+#ifdef LEVEL_TURN
+        if (k % 16 == 0) {
+            pack_tiles(p, rows, nr, k);
+            continue;
+        }
+#endif
+        pack_panel(p, rows, nr, k);
     }
 }
 

@@ -3,6 +3,7 @@
 #define LEVEL_LANES
 #define LEVEL_SQUEEZE
 #define LEVEL_EXP
+#define LEVEL_TURN
 
 static inline float lane_sum(__m512 v)
 {
@@ -144,4 +145,31 @@ static inline uint64_t spread_bits(uint64_t some, uint64_t where)
 static inline uint64_t gather_bits(uint64_t some, uint64_t where)
 {
     return _pext_u64(some, where);
+}
+
+/* y (16, ldy) = the transpose of 16 numbers of 16 rows: pairs of numbers side by side, then fours,
+ * then the quarters of the vectors. */
+static inline void turn_16(float *y, size_t ldy, const float *const *rows)
+{
+    __m512 x[16], t[16];
+    for (size_t i = 0; i < 16; i += 2) {
+        const __m512 a = _mm512_loadu_ps(rows[i]), b = _mm512_loadu_ps(rows[i + 1]);
+        t[i] = _mm512_unpacklo_ps(a, b);
+        t[i + 1] = _mm512_unpackhi_ps(a, b);
+    }
+    for (size_t i = 0; i < 16; i++) {
+        const __m512d a = _mm512_castps_pd(t[i / 4 * 4 + i % 4 / 2]);
+        const __m512d b = _mm512_castps_pd(t[i / 4 * 4 + i % 4 / 2 + 2]);
+        x[i] = _mm512_castpd_ps(i % 2 ? _mm512_unpackhi_pd(a, b) : _mm512_unpacklo_pd(a, b));
+    }
+    for (size_t c = 0; c < 4; c++) {
+        const __m512 even_low = _mm512_shuffle_f32x4(x[c], x[4 + c], 0x88);
+        const __m512 even_high = _mm512_shuffle_f32x4(x[8 + c], x[12 + c], 0x88);
+        const __m512 odd_low = _mm512_shuffle_f32x4(x[c], x[4 + c], 0xDD);
+        const __m512 odd_high = _mm512_shuffle_f32x4(x[8 + c], x[12 + c], 0xDD);
+        _mm512_storeu_ps(y + c * ldy, _mm512_shuffle_f32x4(even_low, even_high, 0x88));
+        _mm512_storeu_ps(y + (4 + c) * ldy, _mm512_shuffle_f32x4(odd_low, odd_high, 0x88));
+        _mm512_storeu_ps(y + (8 + c) * ldy, _mm512_shuffle_f32x4(even_low, even_high, 0xDD));
+        _mm512_storeu_ps(y + (12 + c) * ldy, _mm512_shuffle_f32x4(odd_low, odd_high, 0xDD));
+    }
 }

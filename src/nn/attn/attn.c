@@ -165,17 +165,12 @@ static void clear_rows(real *x, size_t ld, size_t rows, size_t n)
 
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n)
 {
-    const size_t d = h->a->d_head, wide = h->s->wide;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(to + i * wide, from + i * ld, d * sizeof *to);
-        memset(to + i * wide + d, 0, (wide - d) * sizeof *to);
-    }
+    h->a->k->copy_rows(to, h->s->wide, from, ld, n, h->a->d_head, h->s->wide);
 }
 
 void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        memcpy(to + i * ld, from + i * h->s->wide, h->a->d_head * sizeof *to);
+    h->a->k->copy_rows(to, ld, from, h->s->wide, n, h->a->d_head, h->a->d_head);
 }
 
 void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m)
