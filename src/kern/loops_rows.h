@@ -48,7 +48,7 @@ static void pack_at(real *restrict p, const real *restrict w, size_t ldw, const 
 {
     for (size_t j0 = 0; j0 < n; j0 += PANEL, p += k * PANEL) {
         const size_t nr = n - j0 < PANEL ? n - j0 : PANEL;
-        const real *rows[PANEL];
+        const real *rows[PANEL] = { NULL };
         for (size_t j = 0; j < nr; j++)
             rows[j] = w + (at ? at[j0 + j] : j0 + j) * ldw;
 #ifdef LEVEL_TURN
