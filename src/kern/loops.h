@@ -55,7 +55,7 @@ static inline uint32_t above(const real *z, real x)
 }
 #endif
 
-#ifndef LEVEL_SQUEEZE
+#ifndef LEVEL_512 /* as before: here and below, all or none */
 /* The sums of the lanes of two vectors. */
 static inline void two_sums(real *sums, vec a, vec b)
 {
@@ -531,7 +531,7 @@ static inline vec either(vec_mask test, vec a, vec b)
     return (vec)(((vec_mask)a & test) | ((vec_mask)b & ~test));
 }
 
-#ifndef LEVEL_EXP
+#ifndef LEVEL_512
 /* The larger numbers; those of b if one is NaN. */
 static inline vec larger(vec a, vec b)
 {
@@ -553,9 +553,7 @@ static inline vec exp_lanes(vec x)
     memcpy(&x, y, sizeof y);
     return x;
 }
-#endif
 
-#ifndef LEVEL_SQUEEZE
 /* The first n numbers of a vector, which is filled up with rest; and back. */
 static inline vec load_some(const real *s, size_t n, real rest)
 {

@@ -28,7 +28,7 @@ static void pack_panel(real *restrict p, const real *const *rows, size_t n, size
         }
 }
 
-#ifdef LEVEL_TURN
+#ifdef LEVEL_512
 /* The same for a depth of whole tiles. */
 static void pack_tiles(real *restrict p, const real *const *rows, size_t n, size_t k)
 {
@@ -51,7 +51,7 @@ static void pack_at(real *restrict p, const real *restrict w, size_t ldw, const 
         const real *rows[PANEL] = { NULL };
         for (size_t j = 0; j < nr; j++)
             rows[j] = w + (at ? at[j0 + j] : j0 + j) * ldw;
-#ifdef LEVEL_TURN
+#ifdef LEVEL_512
         if (k % 16 == 0) {
             pack_tiles(p, rows, nr, k);
             continue;

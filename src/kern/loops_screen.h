@@ -48,14 +48,14 @@ static inline int32_t put_key(int8_t *p, const int8_t *row, size_t k)
     const uint64_t every = UINT64_C(0x0001000100010001), bytes_8 = every * 0x0101;
     uint64_t sums = 0;
     for (size_t i = 0; i < k; i += 8) {
-        int8_t four[8];
+        int8_t plain[8];
         uint64_t eight = 0;
         memcpy(&eight, row + i, sizeof eight);
         sums += (eight & every * 0xFF) + (eight >> 8 & every * 0xFF);
         eight ^= bytes_8 * BYTE_OFFSET;
-        memcpy(four, &eight, sizeof four);
-        memcpy(p + i * RELA_BYTE_PANEL, four, 4);
-        memcpy(p + (i + 4) * RELA_BYTE_PANEL, four + 4, 4);
+        memcpy(plain, &eight, sizeof plain);
+        memcpy(p + i * RELA_BYTE_PANEL, plain, 4);
+        memcpy(p + (i + 4) * RELA_BYTE_PANEL, plain + 4, 4);
     }
     const uint64_t pairs =
         (sums & UINT64_C(0x0000FFFF0000FFFF)) + (sums >> 16 & UINT64_C(0x0000FFFF0000FFFF));
@@ -67,8 +67,8 @@ static void screen_keys(int8_t *p, int32_t *lift, const real *x, size_t n, size_
 {
     for (size_t j0 = 0; j0 < n; j0 += RELA_BYTE_PANEL, p += RELA_BYTE_PANEL * k) {
         const size_t rows = n - j0 < RELA_BYTE_PANEL ? n - j0 : RELA_BYTE_PANEL;
-        for (size_t j = 0; j < RELA_BYTE_PANEL; j++)
-            lift[j0 + j] = j < rows ? 0 : LIFT_NONE;
+        for (size_t j = rows; j < RELA_BYTE_PANEL; j++)
+            lift[j0 + j] = LIFT_NONE;
         if (rows < RELA_BYTE_PANEL)
             memset(p, 0, RELA_BYTE_PANEL * k);
         for (size_t j = 0; j < rows; j++) {
@@ -155,7 +155,7 @@ static inline void turn_step(uint64_t *x, size_t j, uint64_t low)
         }
 }
 
-#ifndef LEVEL_SQUEEZE
+#ifndef LEVEL_512
 static inline void turn_near(uint64_t *x)
 {
     turn_step(x, 4, UINT64_C(0x0F0F0F0F0F0F0F0F));
@@ -185,7 +185,7 @@ static void who_looks_at(uint64_t *looks, const uint64_t *bits, size_t m)
 
 /* ---- what is left ---- */
 
-#ifndef LEVEL_SQUEEZE
+#ifndef LEVEL_512
 /* The numbers of the bits that are set, from first on, side by side in at, which has room for 64.
  */
 static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)

@@ -8,7 +8,7 @@
 /* Places of a row whose weights are not zero. */
 typedef uint32_t places[RELA_FEW_MOST + 2 * LANES];
 
-#ifndef LEVEL_SQUEEZE
+#ifndef LEVEL_512
 /* Numbers, from first on, of the lanes of x that are not zero, side by side in at. */
 static inline size_t squeeze_lanes(uint32_t *at, const real *x, uint32_t first)
 {

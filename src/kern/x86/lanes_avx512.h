@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/x86/lanes_avx512.h - what loops.h cannot say about lanes in plain C, for 512 bits. */
 #define LEVEL_LANES
-#define LEVEL_SQUEEZE
-#define LEVEL_EXP
-#define LEVEL_TURN
+#define LEVEL_512
 
 static inline float lane_sum(__m512 v)
 {

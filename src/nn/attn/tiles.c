@@ -56,7 +56,7 @@ static void tile_back(const rela_attn_head *h, const tile *t, bool known);
 static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used,
                           const uint64_t *looks);
 static uint64_t *kept_at(const rela_attn_head *h, const tile *t);
-static void keep(const rela_attn_head *h, const tile *t, bool worth);
+static void keep(const rela_attn_head *h, const tile *t, bool worth, const uint64_t *bits);
 static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows,
                        const real *panels);
 static void weigh_tile_back(const rela_attn_head *h, const tile *t);
@@ -250,7 +250,7 @@ static double tile_forward(const rela_attn_head *h, const tile *t)
         a->k->dropout(s->weights + i * t->across, t->n, &drop);
     }
     const double share = share_of(h, t);
-    keep(h, t, few(h, share, FEW_BACK));
+    keep(h, t, few(h, share, FEW_BACK), NULL);
     if (few(h, share, few_forward(s->wide)))
         a->k->mix_few(s->mixed, s->weights, t->m, t->across, values, s->wide);
     else
@@ -260,6 +260,10 @@ static double tile_forward(const rela_attn_head *h, const tile *t)
 }
 
 /* ---- screened tiles ---- */
+
+_Static_assert((int)RELA_ATTN_STRIP == RELA_SCREEN_QUERIES &&
+                   (int)RELA_ATTN_BLOCK == RELA_SCREEN_KEYS,
+               "a tile is what a screen takes at once");
 
 bool rela_attn_may_screen(const rela_attn_head *h)
 {
@@ -284,7 +288,6 @@ static double tile_screened(const rela_attn_head *h, const tile *t)
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const size_t at = t->key * s->wide;
-    uint64_t *kept = kept_at(h, t), looks[RELA_SCREEN_KEYS];
     const rela_screen screen = { .bits = s->may,
                                  .m = t->m,
                                  .n = t->n,
@@ -303,18 +306,14 @@ static double tile_screened(const rela_attn_head *h, const tile *t)
     const rela_screened left = { .bits = s->may,
                                  .m = t->m,
                                  .wide = s->wide,
-                                 .keeps = kept != NULL,
+                                 .keeps = kept_at(h, t) != NULL,
                                  .scale = a->drop.threshold != 0 ? a->drop.scale : 1,
                                  .q = s->queries,
                                  .keys = s->keys + at,
                                  .values = s->values + at,
                                  .z = s->mixed };
     const size_t some = a->k->mix_screened(&left);
-    if (kept) {
-        kept[0] = true;
-        a->k->who_looks_at(looks, s->may, t->m);
-        memcpy(kept + 1, looks, t->n * sizeof *looks);
-    }
+    keep(h, t, true, s->may);
     return (double)some / (double)(t->m * t->n);
 }
 
@@ -416,8 +415,9 @@ static uint64_t *kept_at(const rela_attn_head *h, const tile *t)
            t->key / RELA_ATTN_BLOCK;
 }
 
-/* Keeps who looks at the keys of a tile, or that it is not worth it. */
-static void keep(const rela_attn_head *h, const tile *t, bool worth)
+/* Keeps who looks at the keys of a tile, or that it is not worth it. Known from the bits of its
+ * screen, if it had one, else from its weights. */
+static void keep(const rela_attn_head *h, const tile *t, bool worth, const uint64_t *bits)
 {
     uint64_t *kept = kept_at(h, t), looks[RELA_ATTN_BLOCK];
     if (!kept)
@@ -425,7 +425,10 @@ static void keep(const rela_attn_head *h, const tile *t, bool worth)
     kept[0] = worth;
     if (!worth)
         return;
-    h->a->k->who_looks(looks, h->s->weights, t->m, t->across);
+    if (bits)
+        h->a->k->who_looks_at(looks, bits, t->m);
+    else
+        h->a->k->who_looks(looks, h->s->weights, t->m, t->across);
     memcpy(kept + 1, looks, t->n * sizeof *looks);
 }
 
