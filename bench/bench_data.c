@@ -21,8 +21,8 @@ enum { VOCABULARY = 32000, FIRST_WORD = 3, EPOCHS = 2 };
 static rela_status run(const char *src, const char *tgt, uint32_t tokens, uint64_t memory,
                        rela_error *err);
 static rela_status walk(const rela_store *store, uint32_t tokens, rela_error *err);
-static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                          rela_ids *out, rela_error *err);
+static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                          rela_error *err);
 static rela_status run_builtin(uint64_t pairs, rela_error *err);
 static double peak_megabytes(void);
 
@@ -97,14 +97,14 @@ static rela_status walk(const rela_store *store, uint32_t tokens, rela_error *er
 }
 
 /* Words become numbers by their hash: what it costs hardly differs from a real vocabulary. */
-static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                          rela_ids *out, rela_error *err)
+static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                          rela_error *err)
 {
-    (void)ctx, (void)side, (void)thread;
-    const char *at = text;
+    (void)ctx, (void)thread;
+    const char *at = line->text, *end = at + line->len;
     rela_span word;
     rela_status st = RELA_OK;
-    while (st == RELA_OK && rela_next_word(&word, &at, text + len)) {
+    while (st == RELA_OK && rela_next_word(&word, &at, end)) {
         const uint64_t hash = rela_map_hash(word.text, word.len);
         st = rela_ids_push(out, (int32_t)(FIRST_WORD + hash % (VOCABULARY - FIRST_WORD)), err);
     }

@@ -37,6 +37,7 @@ static const rela_option OPTIONS[] = {
     { "vocab-tgt", 0, RELA_OPTION_FILE, AT(vocab_tgt), 0, 0, NULL, "FILE", "target vocabulary to use instead of making it" },
     { "vocab-size", 0, RELA_OPTION_INT, AT(vocab_size), 0, 1 << 20, NULL, "N", "largest vocabulary; 0: no limit" },
     { "vocab-min", 0, RELA_OPTION_INT, AT(vocab_min), 1, 1e12, NULL, "N", "least frequency of a token of the vocabulary" },
+    { "bpe-dropout", 0, RELA_OPTION_REAL, AT(bpe_dropout), 0, 0.99, NULL, "P", "BPE merges left out by chance, drawn anew in each epoch" },
     { "attention", 'a', RELA_OPTION_TEXT, AT(attention), 0, 0, NULL, "KIND", "kind of attention; 'rela info --attention' lists them [rela-g]" },
     { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "of encoder self-attention only" },
     { "attention-dec", 0, RELA_OPTION_TEXT, AT(attention_dec), 0, 0, NULL, "KIND", "of decoder self-attention only" },

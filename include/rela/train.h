@@ -40,6 +40,7 @@ typedef struct rela_train_options {
     const char *vocab_src, *vocab_tgt; /* vocabularies to use instead of making them */
     int64_t vocab_size;                /* largest vocabulary; 0: no limit */
     int64_t vocab_min;                 /* least frequency of a token */
+    double bpe_dropout; /* probability of leaving a merge out, drawn anew each epoch; 0: none */
 
     /* model */
     const char *attention;                                       /* kind for all three places */

@@ -92,6 +92,7 @@ class TrainOptions(Structure):
         c_int64, "merges") + _fields(
         c_char_p, "codes vocab_src vocab_tgt") + _fields(
         c_int64, "vocab_size vocab_min") + _fields(
+        c_double, "bpe_dropout") + _fields(
         c_char_p, "attention attention_enc attention_dec attention_cross") + _fields(
         c_int64, "width ffn heads enc_layers dec_layers max_length") + _fields(
         c_char_p, "norm tie") + _fields(

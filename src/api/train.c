@@ -248,11 +248,29 @@ static rela_status check_room(trainer *t, rela_error *err)
     return RELA_OK;
 }
 
+/* With BPE dropout each epoch sees the text in other pieces; the pieces of the last one go. */
+static rela_status draw_epoch(void *ctx, uint64_t epoch, const rela_store **store, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_store *drawn = NULL;
+    const rela_status st = rela_train_read_drawn(&drawn, &t->o, t->pipeline, epoch, err);
+    if (st != RELA_OK)
+        return st;
+    rela_store_destroy(t->train);
+    t->train = drawn;
+    *store = drawn;
+    return RELA_OK;
+}
+
 static rela_status make_loop(trainer *t, rela_error *err)
 {
     rela_batches_options bo;
     rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
     bo.order.seed = (uint64_t)t->o.seed;
+    if (t->o.bpe_dropout > 0) {
+        bo.generation = draw_epoch;
+        bo.generation_ctx = t;
+    }
     const rela_step_options so = rela_train_step_options(&t->o);
     rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
     if (st == RELA_OK)

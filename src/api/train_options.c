@@ -34,6 +34,7 @@ static const number_row NUMBERS[] = {
     { AT(merges),                false,  32000,  32000,  10000,  600,    8000,    0,    1e7 },
     { AT(vocab_size),            false,  0,      0,      0,      0,      0,       0,    1 << 20 },
     { AT(vocab_min),             false,  1,      1,      1,      1,      1,       1,    1e12 },
+    { AT(bpe_dropout),           true,   0,      0,      0,      0,      0,       0,    0.99 },
     { AT(width),                 false,  512,    512,    128,    128,    128,     2,    RELA_D_MAX },
     { AT(ffn),                   false,  2048,   2048,   256,    256,    1,       1,    RELA_FFN_MAX },
     { AT(heads),                 false,  8,      8,      4,      4,      1,       1,    RELA_HEADS_MAX },
@@ -313,6 +314,8 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
     if (o->vocab_src && !o->codes && o->merges > 0)
         return rela_fail(err, RELA_ARG,
                          "a vocabulary goes with its subwords: give --codes too, or --merges 0");
+    if (o->bpe_dropout > 0 && !o->codes && o->merges == 0)
+        return rela_fail(err, RELA_ARG, "--bpe-dropout needs subwords, but --merges is 0");
     return RELA_OK;
 }
 

@@ -14,13 +14,25 @@ enum { CODES_MAX = 256 << 20 };
 typedef struct encoders {
     rela_pipeline_scratch *scratch[RELA_PAR_MAX];
     int n;
+    uint64_t draw; /* with BPE dropout: numbers the segmentations of the same text */
 } encoders;
+
+enum { DRAW_SHIFT = 40 }; /* lines of a file there are fewer than 2^39 */
+
+typedef struct reading {
+    const char *src, *tgt;
+    const rela_bpe *drawn; /* NULL: segmented as the pipeline does */
+    uint64_t draw;
+} reading;
 
 static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o);
 static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
                               rela_error *err);
-static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                          rela_ids *out, rela_error *err);
+static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
+                              const rela_train_options *o, const rela_pipeline *p, const reading *r,
+                              rela_error *err);
+static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                          rela_error *err);
 
 rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o, rela_error *err)
 {
@@ -40,6 +52,8 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
                                .vocab_size = (size_t)o->vocab_size,
                                .vocab_min = (uint64_t)o->vocab_min,
                                .joint_vocab = strcmp(o->tie, "all") == 0,
+                               .dropout = o->bpe_dropout,
+                               .seed = (uint64_t)o->seed,
                                .n_threads = (int)o->threads };
     fill_side(&r.side[0], o->src_lang, o);
     fill_side(&r.side[1], o->tgt_lang, o);
@@ -82,9 +96,30 @@ rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
                             const rela_train_options *o, const rela_pipeline *p, const char *src,
                             const char *tgt, rela_error *err)
 {
-    encoders e = { .n = rela_par_threads((int)o->threads) };
+    const reading r = { .src = src, .tgt = tgt };
+    return read_pairs(out, report, o, p, &r, err);
+}
+
+rela_status rela_train_read_drawn(rela_store **out, const rela_train_options *o,
+                                  const rela_pipeline *p, uint64_t epoch, rela_error *err)
+{
+    rela_bpe *drawn = NULL;
+    rela_corpus_report report;
+    rela_status st = rela_pipeline_drawn(&drawn, p, o->bpe_dropout, (uint64_t)o->seed, err);
+    const reading r = { o->train_src, o->train_tgt, drawn, epoch + 1 }; /* 0: the vocabulary's */
+    if (st == RELA_OK)
+        st = read_pairs(out, &report, o, p, &r, err);
+    rela_bpe_free(drawn);
+    return st;
+}
+
+static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
+                              const rela_train_options *o, const rela_pipeline *p, const reading *r,
+                              rela_error *err)
+{
+    encoders e = { .n = rela_par_threads((int)o->threads), .draw = r->draw };
     rela_corpus_job job = {
-        .src = src, .tgt = tgt, .n_threads = e.n, .encode = encode, .encode_ctx = &e
+        .src = r->src, .tgt = r->tgt, .n_threads = e.n, .encode = encode, .encode_ctx = &e
     };
     rela_corpus_rules_init(&job.rules, sizeof job.rules);
     job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol comes on top */
@@ -92,7 +127,7 @@ rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
     job.rules.max_ratio = o->max_ratio;
     rela_status st = RELA_OK;
     for (int i = 0; i < e.n && st == RELA_OK; i++)
-        st = rela_pipeline_scratch_create(&e.scratch[i], p, err);
+        st = rela_pipeline_scratch_create_drawn(&e.scratch[i], p, r->drawn, err);
     if (st == RELA_OK)
         st = rela_store_read(out, report, &job, (uint64_t)o->data_memory, o->out, err);
     for (int i = 0; i < e.n; i++)
@@ -121,13 +156,16 @@ static void fill_side(rela_pipeline_side *s, const char *language, const rela_tr
     (void)snprintf(s->language, sizeof s->language, "%s", language);
 }
 
-static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                          rela_ids *out, rela_error *err)
+static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                          rela_error *err)
 {
     const encoders *e = ctx;
     const int32_t *ids = NULL;
     size_t n = 0;
-    rela_status st = rela_pipeline_encode(&ids, &n, e->scratch[thread], side, text, len, err);
+    rela_pipeline_scratch *s = e->scratch[thread];
+    rela_pipeline_scratch_number(s,
+                                 e->draw << DRAW_SHIFT | line->number << 1 | (uint64_t)line->side);
+    rela_status st = rela_pipeline_encode(&ids, &n, s, line->side, line->text, line->len, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = rela_ids_push(out, ids[i], err);
     return st;

@@ -12,8 +12,8 @@
 
 enum { BATCH_TOKENS = 4096, MEMORY = 256 << 20, LENGTHS = RELA_CORPUS_TOKENS_MAX + 1 };
 
-static rela_status encode_words(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                                rela_ids *out, rela_error *err);
+static rela_status encode_words(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                                rela_error *err);
 static rela_status measure_lengths(rela_corpus_lengths *out, const rela_store *store, int side,
                                    rela_error *err);
 static uint32_t quantile(const uint32_t *count, uint64_t n, double share);
@@ -105,11 +105,11 @@ rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_stats *st
 }
 
 /* Only lengths matter here: every word gets the same number. */
-static rela_status encode_words(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                                rela_ids *out, rela_error *err)
+static rela_status encode_words(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                                rela_error *err)
 {
-    (void)ctx, (void)side, (void)thread;
-    const char *at = text, *end = text + len;
+    (void)ctx, (void)thread;
+    const char *at = line->text, *end = at + line->len;
     rela_span word;
     rela_status st = RELA_OK;
     while (st == RELA_OK && rela_next_word(&word, &at, end))

@@ -325,15 +325,16 @@ static rela_status encode(const stream *s, block *b, size_t i, const rela_span *
     rela_status st = RELA_OK;
     for (int k = 0; k < RELA_SIDES && st == RELA_OK; k++) {
         const size_t start = b->ids.len;
-        st = job->encode(job->encode_ctx, k, side[k].text, side[k].len, thread, &b->ids, err);
+        const rela_corpus_line line = { k, side[k].text, side[k].len, b->first + i };
+        st = job->encode(job->encode_ctx, &line, thread, &b->ids, err);
         for (size_t j = start; j < b->ids.len && st == RELA_OK; j++)
             assert(b->ids.data[j] >= 0);
         b->items[i].n[k] = b->ids.len - start;
         if (st != RELA_OK) {
             const rela_error why = *err;
             const rela_reader *r = s->reader[k] ? s->reader[k] : s->reader[RELA_SOURCE];
-            const unsigned long long line = b->first + i;
-            (void)rela_fail(err, st, "%s: line %llu: %s", rela_reader_name(r), line, why.message);
+            (void)rela_fail(err, st, "%s: line %llu: %s", rela_reader_name(r),
+                            (unsigned long long)line.number, why.message);
         }
     }
     return st;

@@ -24,10 +24,19 @@ typedef struct rela_ids {
 rela_status rela_ids_push(rela_ids *ids, int32_t id, rela_error *err);
 void rela_ids_free(rela_ids *ids); /* NULL is fine */
 
-/* Appends the numbers of one line to out, all >= 0. text is valid UTF-8 without a line end, blanks
- * at both ends removed; it may hold NUL. thread < n_threads of the job, for scratch memory. */
-typedef rela_status (*rela_encode)(void *ctx, int32_t side, const char *text, size_t len,
-                                   int thread, rela_ids *out, rela_error *err);
+/* One side of a pair as an encoder sees it. */
+typedef struct rela_corpus_line {
+    int32_t side;
+    const char
+        *text; /* valid UTF-8 without a line end, blanks at both ends removed; may hold NUL */
+    size_t len;
+    uint64_t number; /* in the file, from 1 */
+} rela_corpus_line;
+
+/* Appends the numbers of one line to out, all >= 0. thread < n_threads of the job, for scratch
+ * memory. */
+typedef rela_status (*rela_encode)(void *ctx, const rela_corpus_line *line, int thread,
+                                   rela_ids *out, rela_error *err);
 
 /* A kept pair; ids are lent during the call. */
 typedef struct rela_pair {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define CODES_NAME "BPE codes"
 enum { N_TEXTS = 3 };
 
 struct rela_pipeline {
@@ -22,6 +23,7 @@ struct rela_pipeline {
 struct rela_pipeline_scratch {
     const rela_pipeline *p;
     rela_bpe_scratch *bpe;
+    uint64_t number; /* of the line, for dropout */
     rela_buffer a, b;
     int32_t *ids;
     uint32_t *words; /* of each id */
@@ -86,15 +88,34 @@ const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p)
     return &p->parts;
 }
 
+rela_status rela_pipeline_drawn(rela_bpe **out, const rela_pipeline *p, double dropout,
+                                uint64_t seed, rela_error *err)
+{
+    rela_bpe_options o;
+    rela_bpe_options_init(&o);
+    o.dropout = dropout;
+    o.seed = seed;
+    *out = NULL;
+    const rela_span codes = p->parts.codes;
+    return codes.len ? rela_bpe_parse(out, CODES_NAME, codes.text, codes.len, &o, err) : RELA_OK;
+}
+
 rela_status rela_pipeline_scratch_create(rela_pipeline_scratch **out, const rela_pipeline *p,
                                          rela_error *err)
 {
+    return rela_pipeline_scratch_create_drawn(out, p, NULL, err);
+}
+
+rela_status rela_pipeline_scratch_create_drawn(rela_pipeline_scratch **out, const rela_pipeline *p,
+                                               const rela_bpe *drawn, rela_error *err)
+{
+    const rela_bpe *bpe = drawn ? drawn : p->bpe;
     *out = NULL;
     rela_pipeline_scratch *s = rela_mem_zalloc(sizeof *s);
     if (!s)
         return rela_fail(err, RELA_NOMEM, "no memory to encode text");
     s->p = p;
-    const rela_status st = p->bpe ? rela_bpe_scratch_create(&s->bpe, p->bpe, err) : RELA_OK;
+    const rela_status st = bpe ? rela_bpe_scratch_create(&s->bpe, bpe, err) : RELA_OK;
     if (st != RELA_OK) {
         rela_pipeline_scratch_destroy(s);
         return st;
@@ -115,6 +136,11 @@ void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s)
     rela_mem_free(s);
 }
 
+void rela_pipeline_scratch_number(rela_pipeline_scratch *s, uint64_t number)
+{
+    s->number = number;
+}
+
 rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
                                  const char *text, size_t len, rela_error *err)
 {
@@ -126,7 +152,7 @@ rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_s
     if (st == RELA_OK && s->bpe) {
         const rela_piece *pieces = NULL;
         size_t n_pieces = 0;
-        st = rela_bpe_pieces(&pieces, &n_pieces, s->bpe, line.text, line.len, 0, err);
+        st = rela_bpe_pieces(&pieces, &n_pieces, s->bpe, line.text, line.len, s->number, err);
         for (size_t i = 0; i < n_pieces && st == RELA_OK; i++)
             st = push_piece(s, vocab, (rela_span){ pieces[i].text, pieces[i].len }, &word, err);
     } else if (st == RELA_OK) {
@@ -184,7 +210,7 @@ rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int
     const rela_status st = prepare(&line, s, side, (rela_span){ text, len }, err);
     if (st != RELA_OK)
         return st;
-    return s->bpe ? rela_bpe_apply(out, s->bpe, line.text, line.len, 0, err)
+    return s->bpe ? rela_bpe_apply(out, s->bpe, line.text, line.len, s->number, err)
                   : rela_buffer_append(out, line.text, line.len, err);
 }
 
@@ -218,7 +244,7 @@ static rela_status make_tables(rela_pipeline *p, rela_error *err)
     const rela_pipeline_parts *parts = &p->parts;
     rela_status st = RELA_OK;
     if (parts->codes.len)
-        st = rela_bpe_parse(&p->bpe, "BPE codes", parts->codes.text, parts->codes.len, NULL, err);
+        st = rela_bpe_parse(&p->bpe, CODES_NAME, parts->codes.text, parts->codes.len, NULL, err);
     for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
         if (parts->vocab[i].text)
             st = rela_vocab_parse(&p->vocab[i], NAMES[i], parts->vocab[i].text, parts->vocab[i].len,

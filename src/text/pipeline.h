@@ -44,6 +44,21 @@ rela_status rela_pipeline_scratch_create(rela_pipeline_scratch **out, const rela
                                          rela_error *err);
 void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s); /* NULL is fine */
 
+/* ---- BPE dropout: each line segmented by chance, for training ---- */
+
+/* The codes of p with a dropout, for any number of scratch objects. *out is NULL if p has none. */
+rela_status rela_pipeline_drawn(rela_bpe **out, const rela_pipeline *p, double dropout,
+                                uint64_t seed, rela_error *err);
+
+/* A scratch whose lines are segmented by drawn, which must outlive it; NULL: as p does. */
+rela_status rela_pipeline_scratch_create_drawn(rela_pipeline_scratch **out, const rela_pipeline *p,
+                                               const rela_bpe *drawn, rela_error *err);
+
+/* What is drawn for the next lines depends on the seed and this number alone. */
+void rela_pipeline_scratch_number(rela_pipeline_scratch *s, uint64_t number);
+
+/* ---- encoding and decoding ---- */
+
 /* Token numbers of a line, without an end symbol; lent until the next call. */
 rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
                                  const char *text, size_t len, rela_error *err);
@@ -73,6 +88,8 @@ typedef struct rela_pipeline_recipe {
     size_t vocab_size;                     /* limit, special tokens included; 0: none */
     uint64_t vocab_min;                    /* least frequency of a token */
     bool joint_vocab;                      /* one vocabulary for both sides */
+    double dropout; /* over 0: the vocabulary has the pieces of drawn segmentations too */
+    uint64_t seed;  /* of these draws */
     int n_threads;
 } rela_pipeline_recipe;
 

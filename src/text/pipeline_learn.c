@@ -13,6 +13,7 @@ enum { BLOCK_BYTES = 1 << 18 };
 
 typedef struct block {
     rela_buffer in, out;
+    uint64_t first; /* line */
     rela_pipeline_scratch *scratch;
 } block;
 
@@ -22,8 +23,9 @@ typedef struct pass {
     rela_word_counts *counts;
 } pass;
 
-static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, int side,
-                              const char *path, int n_threads, rela_error *err);
+static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
+                              const rela_bpe *drawn, int side, const rela_pipeline_recipe *r,
+                              rela_error *err);
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
 static rela_status write_block(void *ctx, void *b, rela_error *err);
@@ -72,7 +74,7 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     if (st == RELA_OK)
         st = rela_word_counts_create(&counts, err);
     for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
-        st = count_file(counts, p, i, r->text[i], r->n_threads, err);
+        st = count_file(counts, p, NULL, i, r, err);
     if (st == RELA_OK)
         st = rela_bpe_learn(codes, counts, &o, NULL, err);
     rela_word_counts_destroy(counts);
@@ -86,23 +88,32 @@ static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
 {
     rela_word_counts *counts = NULL;
     rela_vocab *vocab = NULL;
+    rela_bpe *drawn = NULL;
     rela_status st = rela_word_counts_create(&counts, err);
-    for (int i = first; i <= last && st == RELA_OK; i++)
-        st = count_file(counts, p, i, r->text[i], r->n_threads, err);
+    if (st == RELA_OK && r->dropout > 0)
+        st = rela_pipeline_drawn(&drawn, p, r->dropout, r->seed, err);
+    for (int i = first; i <= last && st == RELA_OK; i++) {
+        st = count_file(counts, p, NULL, i, r, err);
+        if (st == RELA_OK && drawn)
+            st = count_file(counts, p, drawn, i, r, err);
+    }
     if (st == RELA_OK)
         st = rela_vocab_build(&vocab, counts, r->vocab_size, r->vocab_min, NULL, err);
     if (st == RELA_OK)
         st = rela_vocab_write(out, vocab, err);
     rela_vocab_free(vocab);
+    rela_bpe_free(drawn);
     rela_word_counts_destroy(counts);
     return st;
 }
 
-static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, int side,
-                              const char *path, int n_threads, rela_error *err)
+/* Counts the pieces of a side of the text. drawn: NULL, or what segments it instead of p. */
+static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
+                              const rela_bpe *drawn, int side, const rela_pipeline_recipe *r,
+                              rela_error *err)
 {
     pass s = { .side = side, .counts = counts };
-    const int n = rela_par_threads(n_threads);
+    const int n = rela_par_threads(r->n_threads);
     block *blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
     void **pointers = rela_mem_zalloc((size_t)n * sizeof *pointers);
     if (!blocks || !pointers) {
@@ -110,10 +121,10 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p, 
         rela_mem_free(pointers);
         return rela_fail(err, RELA_NOMEM, "no memory to read text");
     }
-    rela_status st = rela_reader_open(&s.reader, path, NULL, err);
+    rela_status st = rela_reader_open(&s.reader, r->text[side], NULL, err);
     for (int i = 0; i < n && st == RELA_OK; i++) {
         pointers[i] = &blocks[i];
-        st = rela_pipeline_scratch_create(&blocks[i].scratch, p, err);
+        st = rela_pipeline_scratch_create_drawn(&blocks[i].scratch, p, drawn, err);
     }
     const rela_pipe pipe = { read_block, work_block, write_block, &s, pointers, n, 0 };
     if (st == RELA_OK)
@@ -133,8 +144,7 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
 {
     const pass *s = ctx;
     block *k = b;
-    uint64_t first = 0;
-    const rela_status st = rela_reader_block(s->reader, &k->in, &first, BLOCK_BYTES, err);
+    const rela_status st = rela_reader_block(s->reader, &k->in, &k->first, BLOCK_BYTES, err);
     *more = k->in.len > 0;
     return st;
 }
@@ -144,11 +154,13 @@ static rela_status work_block(void *ctx, void *b, int thread, rela_error *err)
     const pass *s = ctx;
     block *k = b;
     const char *at = k->in.data, *end = at + k->in.len;
+    uint64_t number = k->first;
     rela_status st = RELA_OK;
     rela_span line;
     (void)thread;
     rela_buffer_clear(&k->out);
     while (st == RELA_OK && rela_next_line(&line, &at, end)) {
+        rela_pipeline_scratch_number(k->scratch, number++);
         st = rela_pipeline_pieces(&k->out, k->scratch, s->side, line.text, line.len, err);
         if (st == RELA_OK)
             st = rela_buffer_append_char(&k->out, '\n', err);

@@ -44,14 +44,14 @@ static void write_file(const char *path, const char *bytes, size_t len)
 }
 
 /* One number per word: its length. A word "!fail" is an error. */
-static rela_status encode(void *ctx, int32_t side, const char *text, size_t len, int thread,
-                          rela_ids *out, rela_error *err)
+static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
+                          rela_error *err)
 {
-    (void)ctx, (void)side, (void)thread;
-    const char *at = text;
+    (void)ctx, (void)thread;
+    const char *at = line->text, *end = at + line->len;
     rela_span word;
     rela_status st = RELA_OK;
-    while (st == RELA_OK && rela_next_word(&word, &at, text + len)) {
+    while (st == RELA_OK && rela_next_word(&word, &at, end)) {
         if (word.len == 5 && memcmp(word.text, "!fail", 5) == 0)
             return rela_fail(err, RELA_UNSUP, "a word that cannot be encoded");
         if (word.len == 5 && memcmp(word.text, "!none", 5) == 0)
