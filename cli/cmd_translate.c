@@ -47,8 +47,8 @@ static const rela_option OPTIONS[] = {
     { "temperature", 0, RELA_OPTION_REAL, AT(temperature), 1e-6, 1e6, "1", "X", "sampling: logits are divided by it" },
     { "int8", 0, RELA_OPTION_FLAG, AT(int8), 0, 0, NULL, NULL, "compute in 8 bits: faster, in a quarter of the memory" },
     { "shortlist", 0, RELA_OPTION_FILE, AT(shortlist), 0, 0, NULL, "FILE", "translate with likely words only, as 'rela shortlist' found them: faster" },
-    { "batch", 0, RELA_OPTION_INT, AT(batch), 1, 65536, "32", "N", "sentences translated together" },
-    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "4096", "N", "source tokens translated together, at most" },
+    { "batch", 0, RELA_OPTION_INT, AT(batch), 1, 65536, "32", "N", "sentences translated together, by all threads" },
+    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "4096", "N", "source tokens translated together, by all threads" },
     { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
     { .name = NULL },
 };

@@ -131,7 +131,7 @@ typedef struct rela_translate_options {
     double top_p;          /* sampling: among the fewest that hold so much probability; 1: all */
     uint64_t seed;
     uint64_t first_number;   /* number of the first text: notices and random numbers depend on it */
-    int32_t batch_sentences; /* translated together */
+    int32_t batch_sentences; /* translated together, by all threads; tokens of their sources */
     int32_t batch_tokens;
     int32_t attention;         /* not 0: keep the cross attention of every token */
     const char *const *prefix; /* what each translation must begin with; NULL: nothing */

@@ -45,6 +45,7 @@ typedef struct job {
 
 static rela_status start(job *j, rela_search_results *r, rela_search_pool *p, size_t n,
                          rela_error *err);
+static size_t share(const job *j, size_t limit);
 static void divide(job *j, size_t n);
 static void work(void *ctx, size_t begin, size_t finish, int thread);
 static rela_status run_batch(job *j, worker *w, size_t batch);
@@ -138,9 +139,8 @@ rela_search_result rela_search_results_at(const rela_search_results *r, size_t i
 static rela_status start(job *j, rela_search_results *r, rela_search_pool *p, size_t n,
                          rela_error *err)
 {
-    size_t per_batch = j->options->batch_sentences;
-    per_batch = per_batch ? per_batch : 1;
-    per_batch = per_batch < n ? per_batch : n;
+    const size_t per_batch =
+        share(j, n < j->options->batch_sentences ? n : j->options->batch_sentences);
     r->n = n;
     r->n_arenas = j->n_workers;
     r->items = rela_mem_zalloc(n * sizeof *r->items);
@@ -177,6 +177,13 @@ static void end(job *j)
     rela_mem_free(j->order);
 }
 
+/* What of a limit on all threads one batch may take. */
+static size_t share(const job *j, size_t limit)
+{
+    const size_t part = (limit + j->n_workers - 1) / j->n_workers;
+    return part ? part : 1;
+}
+
 /* Neighbours in length share a batch. Few sentences are spread over all threads. */
 static void divide(job *j, size_t n)
 {
@@ -184,13 +191,12 @@ static void divide(job *j, size_t n)
     for (size_t i = 0; i < n; i++)
         j->order[i] = (rela_length){ j->sources[i].n, i };
     rela_lengths_sort(j->order, n);
-    size_t most = (n + j->n_workers - 1) / j->n_workers;
-    most = most < o->batch_sentences ? most : o->batch_sentences;
-    most = most ? most : 1;
+    const size_t most = share(j, n < o->batch_sentences ? n : o->batch_sentences);
+    const size_t tokens = share(j, o->batch_tokens);
     size_t first = 0;
     while (first < n) {
         const size_t length = j->order[first].length + 1;
-        size_t count = o->batch_tokens / length;
+        size_t count = tokens / length;
         count = count < 1 ? 1 : count;
         count = count < most ? count : most;
         j->batch_at[j->n_batches++] = first;

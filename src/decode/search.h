@@ -41,7 +41,7 @@ typedef struct rela_search_options {
     bool attention;
     const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
     size_t n_heads;
-    /* rela_search_pool only: limits of a batch. */
+    /* rela_search_pool only: limits of what all threads together have at work. */
     size_t batch_sentences, batch_tokens;
 } rela_search_options;
 
