@@ -90,8 +90,9 @@ typedef struct rela_rectified {
     size_t n, queries, wide;    /* queries: a multiple of the lanes, at most 64 */
     real scale;                 /* of weights that dropout left */
     const real *q, *dz;         /* (queries, wide) */
-    const real *keys, *values;  /* (n, wide) */
-    real *dq, *dkeys, *dvalues; /* the same, added to */
+    const real *keys, *values;  /* (n, wide); values with leading dimension ldv */
+    real *dq, *dkeys, *dvalues; /* the same, added to; dkeys with ldk, dvalues with ldv */
+    size_t ldk, ldv;
 } rela_rectified;
 
 enum {
@@ -131,9 +132,9 @@ typedef struct rela_kern {
                size_t ldb, size_t m, size_t n, size_t k, bool add);
     /* y (n, rows) with leading dimension ldy = transpose of x (rows, n) with ldx. */
     void (*transpose)(real *y, size_t ldy, const real *x, size_t ldx, size_t rows, size_t n);
-    /* Rows of n numbers, with zeros up to wide >= n. */
-    void (*copy_rows)(real *to, size_t ldt, const real *from, size_t ldf, size_t rows, size_t n,
-                      size_t wide);
+    /* Rows of n numbers, row r times factor[r * step], with zeros up to wide >= n. */
+    void (*scale_rows)(real *to, size_t ldt, const real *from, size_t ldf, size_t rows, size_t n,
+                       size_t wide, const real *factor, size_t step);
     /* From number n to the end of its vector x becomes the value; nothing if n ends a vector. */
     void (*cut)(real *x, size_t n, real value);
     real (*dot)(const real *x, const real *y, size_t n);

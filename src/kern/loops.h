@@ -227,15 +227,16 @@ static void transpose(real *restrict y, size_t ldy, const real *restrict x, size
         }
 }
 
-static void copy_rows(real *restrict to, size_t ldt, const real *restrict from, size_t ldf,
-                      size_t rows, size_t n, size_t wide)
+static void scale_rows(real *restrict to, size_t ldt, const real *restrict from, size_t ldf,
+                       size_t rows, size_t n, size_t wide, const real *factor, size_t step)
 {
     const size_t whole = n / LANES * LANES;
-    for (size_t r = 0; r < rows; r++, to += ldt, from += ldf) {
+    for (size_t r = 0; r < rows; r++, to += ldt, from += ldf, factor += step) {
+        const real times = *factor;
         for (size_t i = 0; i < whole; i += LANES)
-            *(vec *)(to + i) = *(const vec *)(from + i);
+            *(vec *)(to + i) = *(const vec *)(from + i) * times;
         for (size_t i = whole; i < n; i++)
-            to[i] = from[i];
+            to[i] = from[i] * times;
         for (size_t i = n; i < wide; i++)
             to[i] = 0;
     }
@@ -775,7 +776,7 @@ const rela_kern LEVEL = {
     .screens = BYTE_OFFSET != 0,
     .mm = mm,
     .transpose = transpose,
-    .copy_rows = copy_rows,
+    .scale_rows = scale_rows,
     .cut = cut,
     .dot = dot,
     .sum_squares = sum_squares,

@@ -140,12 +140,12 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
         vec key[4], scaled_key[4], scaled_value[4], dkey[4], dvalue[4];
         UNROLL for (size_t c = 0; c < V; c++)
         {
-            const size_t at = j * wide + c * LANES;
-            key[c] = *(const vec *)(b->keys + at);
+            const size_t at = c * LANES;
+            key[c] = *(const vec *)(b->keys + j * wide + at);
             scaled_key[c] = key[c] * scale_by;
-            scaled_value[c] = *(const vec *)(b->values + at) * scale_by;
-            dkey[c] = *(const vec *)(b->dkeys + at);
-            dvalue[c] = *(const vec *)(b->dvalues + at);
+            scaled_value[c] = *(const vec *)(b->values + j * b->ldv + at) * scale_by;
+            dkey[c] = *(const vec *)(b->dkeys + j * b->ldk + at);
+            dvalue[c] = *(const vec *)(b->dvalues + j * b->ldv + at);
         }
         for (; bits; bits &= bits - 1) {
             const size_t i = (size_t)__builtin_ctzll(bits), row = i * wide;
@@ -169,9 +169,8 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
         }
         UNROLL for (size_t c = 0; c < V; c++)
         {
-            const size_t at = j * wide + c * LANES;
-            *(vec *)(b->dkeys + at) = dkey[c];
-            *(vec *)(b->dvalues + at) = dvalue[c];
+            *(vec *)(b->dkeys + j * b->ldk + c * LANES) = dkey[c];
+            *(vec *)(b->dvalues + j * b->ldv + c * LANES) = dvalue[c];
         }
     }
 }
@@ -186,9 +185,9 @@ static void rectified_wide(const rela_rectified *b)
         for (; bits; bits &= bits - 1) {
             const size_t i = (size_t)__builtin_ctzll(bits);
             const real *dz = b->dz + i * wide, *q = b->q + i * wide;
-            axpy(b->dvalues + j * wide, w ? w[i] : dot(q, key, wide) * b->scale, dz, wide);
-            const real ds = dot(dz, b->values + j * wide, wide) * b->scale;
-            axpy(b->dkeys + j * wide, ds, q, wide);
+            axpy(b->dvalues + j * b->ldv, w ? w[i] : dot(q, key, wide) * b->scale, dz, wide);
+            const real ds = dot(dz, b->values + j * b->ldv, wide) * b->scale;
+            axpy(b->dkeys + j * b->ldk, ds, q, wide);
             axpy(b->dq + i * wide, ds, key, wide);
         }
     }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { HEADS = 2, LEN_MAX = 200, LONG = 4300, NUMBERS = LONG * HEADS * 5 };
+enum { HEADS = 2, LEN_MAX = 300, LONG = 4300, NUMBERS = LONG * HEADS * 6 };
 
 typedef struct numbers {
     float q[NUMBERS], k[NUMBERS], v[NUMBERS];
@@ -191,6 +191,24 @@ static void null_heads_are_zero_on_every_path(void **state)
         CHECK(sparse.z[i] == 0 && sparse.dq[i] == 0 && sparse.dk[i] == 0 && sparse.dv[i] == 0 &&
                   screened.z[i] == 0 && screened.dq[i] == 0,
               "number %zu of a null head is not zero", i);
+}
+
+/* Gradients are written though no query comes by. */
+static void without_queries_gradients_are_zero(void **state)
+{
+    (void)state;
+    static const char *const KINDS[] = { "softmax", "rela-g" };
+    for (size_t i = 0; i < 2; i++) {
+        shape s = { .k = rela_kern_get(), .kind = rela_attn_kind_find(KINDS[i]), .d_head = 32 };
+        const size_t count = 20 * HEADS * s.d_head;
+        s.n_k = 20;
+        fill(&s, 0.5f);
+        for (size_t j = 0; j < count; j++)
+            kept.dk[j] = kept.dv[j] = 1;
+        attend(&kept, &s, RELA_ATTN_AUTO, KEPT);
+        for (size_t j = 0; j < count; j++)
+            CHECK(kept.dk[j] == 0 && kept.dv[j] == 0, "%s: number %zu", KINDS[i], j);
+    }
 }
 
 enum { ROWS = 64, KEYS = 128, WIDE = 112 };
@@ -398,6 +416,7 @@ int main(void)
         cmocka_unit_test(all_paths_agree),
         cmocka_unit_test(long_sentences_agree),
         cmocka_unit_test(null_heads_are_zero_on_every_path),
+        cmocka_unit_test(without_queries_gradients_are_zero),
         cmocka_unit_test(weights_that_are_not_zero_are_found_and_mixed),
         cmocka_unit_test(no_score_above_zero_is_missed),
         cmocka_unit_test(dropped_bits_are_those_of_dropped_weights),

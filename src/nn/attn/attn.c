@@ -165,25 +165,27 @@ static void clear_rows(real *x, size_t ld, size_t rows, size_t n)
 
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n)
 {
-    h->a->k->copy_rows(to, h->s->wide, from, ld, n, h->a->d_head, h->s->wide);
+    static const real one = 1;
+    h->a->k->scale_rows(to, h->s->wide, from, ld, n, h->a->d_head, h->s->wide, &one, 0);
 }
 
-void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n)
+void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n,
+                        const real *factor, size_t step)
 {
-    h->a->k->copy_rows(to, ld, from, h->s->wide, n, h->a->d_head, h->a->d_head);
+    static const real one = 1;
+    const size_t d = h->a->d_head;
+    h->a->k->scale_rows(to, ld, from, h->s->wide, n, d, d, factor ? factor : &one, step);
 }
 
 void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m)
 {
     const rela_attn *a = h->a;
-    const real factor = (real)(1 / sqrt((double)a->d_head));
-    rela_attn_take_rows(h, h->s->queries, h->q + first * h->ldq, h->ldq, m);
-    if (!a->kind->map) {
-        a->k->scale(h->s->queries, factor, m * h->s->wide);
-        return;
-    }
-    for (size_t i = 0; i < m; i++)
-        a->kind->map(a->k, h->s->queries + i * h->s->wide, h->q + (first + i) * h->ldq, a->d_head);
+    const size_t wide = h->s->wide;
+    const real *q = h->q + first * h->ldq;
+    const real factor = a->kind->map ? 1 : (real)(1 / sqrt((double)a->d_head));
+    a->k->scale_rows(h->s->queries, wide, q, h->ldq, m, a->d_head, wide, &factor, 0);
+    for (size_t i = 0; a->kind->map && i < m; i++)
+        a->kind->map(a->k, h->s->queries + i * wide, q + i * h->ldq, a->d_head);
 }
 
 void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, size_t m)
@@ -191,12 +193,11 @@ void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, siz
     const rela_attn *a = h->a;
     const size_t wide = h->s->wide;
     real *from = h->s->dqueries;
-    if (!a->kind->map)
-        a->k->scale(from, (real)(1 / sqrt((double)a->d_head)), m * wide);
+    const real factor = a->kind->map ? 1 : (real)(1 / sqrt((double)a->d_head));
     for (size_t i = 0; a->kind->map && i < m; i++)
         a->kind->map_back(a->k, from + i * wide, from + i * wide, h->q + (first + i) * h->ldq,
                           a->d_head);
-    rela_attn_put_rows(h, dq + first * h->ldq, h->ldq, from, m);
+    rela_attn_put_rows(h, dq + first * h->ldq, h->ldq, from, m, &factor, 0);
 }
 
 rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i)

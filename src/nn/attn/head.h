@@ -53,9 +53,11 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
 /* Whether tiles may be screened, if enough of the weights turn out to be zero. */
 bool rela_attn_may_screen(const rela_attn_head *h);
 
-/* Rows of a head side by side, (n, wide), with zeros behind its d_head numbers; and back. */
+/* Rows of a head side by side, (n, wide), with zeros behind its d_head numbers; and back, row r
+ * times factor[r * step], or as it is if factor is NULL. */
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n);
-void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n);
+void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n,
+                        const real *factor, size_t step);
 /* Queries [first, first + m) into the scratch, scaled or mapped. */
 void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m);
 /* The gradient of such queries from the scratch: they were scaled or mapped, it goes the same way.

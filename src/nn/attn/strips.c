@@ -88,8 +88,8 @@ void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g
     for (size_t j = 0; a->kind->map && j < h->n_k; j++)
         a->kind->map_back(a->k, s->dkeys + j * s->wide, s->dkeys + j * s->wide, h->k + j * h->ldk,
                           a->d_head);
-    rela_attn_put_rows(h, g->dk, h->ldk, s->dkeys, h->n_k);
-    rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k);
+    rela_attn_put_rows(h, g->dk, h->ldk, s->dkeys, h->n_k, NULL, 0);
+    rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k, NULL, 0);
 }
 
 /* Rows of scores are an odd number of vectors apart, or columns of a strip would all compete for

@@ -40,6 +40,17 @@ typedef struct tile {
     size_t rows, across; /* of the tile; across in whole vectors, with weights 0 behind the last */
 } tile;
 
+/* Backward: rows of values, and of the gradients of keys and values, which a strip touches once.
+ * They stay where they are if there are not too many, otherwise they are put side by side. */
+typedef struct ends {
+    const real *values;
+    real *dkeys, *dvalues;
+    size_t ldk, ldv; /* of dkeys; of values and dvalues */
+    bool empty;      /* the gradients have no numbers yet */
+} ends;
+
+enum { STAY_MOST = 256 }; /* rows; more would need too many pages at once */
+
 /* How many keys are there packed, and in 8 bits; and whether the queries are. */
 typedef struct prepared {
     size_t packed, screened; /* whole tiles, but for the last */
@@ -52,18 +63,21 @@ static double tile_screened(const rela_attn_head *h, const tile *t);
 static bool screens(const rela_attn_head *h, double share);
 static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened);
 static void hide_bits(const rela_attn_head *h, const tile *t);
-static void tile_back(const rela_attn_head *h, const tile *t, bool known);
-static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used,
+static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g);
+static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, const ends *e);
+static void tile_back(const rela_attn_head *h, const ends *e, const tile *t, bool known);
+static void tile_back_few(const rela_attn_head *h, const ends *e, const tile *t, const real *used,
                           const uint64_t *looks);
 static uint64_t *kept_at(const rela_attn_head *h, const tile *t);
 static void keep(const rela_attn_head *h, const tile *t, bool worth, const uint64_t *bits);
-static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows,
-                       const real *panels);
+static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows, const real *panels,
+                       const real *bias);
 static void weigh_tile_back(const rela_attn_head *h, const tile *t);
 static real *soft_top(const rela_attn_head *h);
 static real *soft_sum(const rela_attn_head *h);
 static real *soft_along(const rela_attn_head *h);
-static void divide(const rela_attn_head *h, const tile *t);
+static const real *soft_bias(const rela_attn_head *h, const tile *t);
+static void finish_soft(const rela_attn_head *h, const tile *t);
 static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, const tile *t);
 static bool few(const rela_attn_head *h, double share, double most);
 static double share_of(const rela_attn_head *h, const tile *t);
@@ -91,9 +105,10 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
             prepare(h, &ready, &t, screened);
             share = screened ? tile_screened(h, &t) : tile_forward(h, &t);
         }
-        if (h->a->kind->flags & ATTN_SOFT)
-            divide(h, &t);
-        rela_attn_put_rows(h, out + i * ldz, ldz, s->mixed, t.m);
+        const bool soft = h->a->kind->flags & ATTN_SOFT;
+        if (soft)
+            finish_soft(h, &t);
+        rela_attn_put_rows(h, out + i * ldz, ldz, s->mixed, t.m, soft ? soft_sum(h) : NULL, soft);
     }
 }
 
@@ -122,10 +137,8 @@ static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, boo
 void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
 {
     const rela_attn_scratch *s = h->s;
+    ends e = take_ends(h, g);
     rela_attn_take_rows(h, s->keys, h->k, h->ldk, h->n_k);
-    rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
-    memset(s->dkeys, 0, h->n_k * s->wide * sizeof *s->dkeys);
-    memset(s->dvalues, 0, h->n_k * s->wide * sizeof *s->dvalues);
     for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
         tile t = tile_at(h, i, 0);
         rela_attn_take_queries(h, i, t.m);
@@ -139,7 +152,7 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
             t.across = rela_round_up(t.m, h->a->k->lanes);
             const uint64_t *kept = kept_at(h, &t);
             if (kept && kept[0]) {
-                tile_back_few(h, &t, NULL, kept + 1);
+                tile_back_few(h, &e, &t, NULL, kept + 1);
                 continue;
             }
             if (!packed) {
@@ -147,12 +160,38 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
                 h->a->k->pack(s->mixed_p, s->mixed, s->wide, t.m, h->a->d_head);
                 packed = true;
             }
-            tile_back(h, &t, kept != NULL);
+            tile_back(h, &e, &t, kept != NULL);
         }
+        e.empty = false;
         rela_attn_put_dqueries(h, g->dq, i, t.m);
     }
-    rela_attn_put_rows(h, g->dk, h->ldk, s->dkeys, h->n_k);
-    rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k);
+    put_ends(h, g, &e);
+}
+
+static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g)
+{
+    const rela_attn_scratch *s = h->s;
+    const size_t n = h->n_k, wide = s->wide;
+    /* Every tile of the first strip of softmax is dense, and without a mask it has all keys. */
+    const bool empty = (h->a->kind->flags & ATTN_SOFT) && !h->a->causal && h->n_q > 0;
+    const bool stay = h->a->d_head == wide && n <= STAY_MOST;
+    const ends e = stay ? (ends){ h->v, g->dk, g->dv, h->ldk, h->ldv, empty }
+                        : (ends){ s->values, s->dkeys, s->dvalues, wide, wide, empty };
+    if (!stay)
+        rela_attn_take_rows(h, s->values, h->v, h->ldv, n);
+    for (size_t j = 0; !empty && j < n; j++) {
+        memset(e.dkeys + j * e.ldk, 0, wide * sizeof *e.dkeys);
+        memset(e.dvalues + j * e.ldv, 0, wide * sizeof *e.dvalues);
+    }
+    return e;
+}
+
+static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, const ends *e)
+{
+    if (e->dkeys == g->dk)
+        return;
+    rela_attn_put_rows(h, g->dk, h->ldk, e->dkeys, h->n_k, NULL, 0);
+    rela_attn_put_rows(h, g->dv, h->ldv, e->dvalues, h->n_k, NULL, 0);
 }
 
 /* The tile of some queries that starts with a key; without keys behind the last that they see. */
@@ -164,13 +203,15 @@ static tile tile_at(const rela_attn_head *h, size_t first, size_t key)
         tile){ .first = first, .m = m, .key = key, .n = n < RELA_ATTN_BLOCK ? n : RELA_ATTN_BLOCK };
 }
 
-/* Scores of rows (, wide) against packed panels, and their weights; of softmax the scores. */
-static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows, const real *panels)
+/* Scores of rows (, wide) against packed panels, and their weights; of softmax the scores. bias:
+ * NULL, or what is added to the scores across. */
+static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows, const real *panels,
+                       const real *bias)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const bool rectified = a->kind->flags & ATTN_RECTIFIED, soft = a->kind->flags & ATTN_SOFT;
-    a->k->packed(rectified || soft ? s->weights : s->scores, t->across, rows, s->wide, panels, NULL,
+    a->k->packed(rectified || soft ? s->weights : s->scores, t->across, rows, s->wide, panels, bias,
                  t->rows, t->across, a->d_head, rectified);
     if (!rectified && !soft)
         a->kind->weigh(&h->row, s->weights, s->scores, t->rows * t->across);
@@ -188,8 +229,8 @@ static void weigh_tile_back(const rela_attn_head *h, const tile *t)
 }
 
 /* Numbers of softmax for each query of a strip: the largest score so far; the sum of exponentials
- * so far, and backward one divided by it; and backward the sum of all weights times their
- * gradients. */
+ * so far, and in the end and backward one divided by it; and backward the sum of all weights times
+ * their gradients. */
 static real *soft_top(const rela_attn_head *h)
 {
     return h->s->per_query;
@@ -205,16 +246,26 @@ static real *soft_along(const rela_attn_head *h)
     return h->s->per_query + 2 * RELA_ATTN_STRIP;
 }
 
-/* The mixed values of a strip by the sums of their weights. */
-static void divide(const rela_attn_head *h, const tile *t)
+/* Makes scores behind the last key of a tile RELA_ATTN_PAD; NULL if there are none. */
+static const real *soft_bias(const rela_attn_head *h, const tile *t)
+{
+    real *bias = h->row.scratch;
+    if (t->n == t->across)
+        return NULL;
+    memset(bias, 0, t->n * sizeof *bias);
+    for (size_t i = t->n; i < t->across; i++)
+        bias[i] = RELA_ATTN_PAD;
+    return bias;
+}
+
+/* Sums become factors, which are kept. */
+static void finish_soft(const rela_attn_head *h, const tile *t)
 {
     rela_soft *const kept = h->kept ? (rela_soft *)h->kept + t->first : NULL;
-    for (size_t i = 0; i < t->m; i++) {
-        const rela_soft soft = { soft_top(h)[i], 1 / soft_sum(h)[i] };
-        h->a->k->scale(h->s->mixed + i * h->s->wide, soft.factor, h->s->wide);
-        if (kept)
-            kept[i] = soft;
-    }
+    for (size_t i = 0; i < t->m; i++)
+        soft_sum(h)[i] = 1 / soft_sum(h)[i];
+    for (size_t i = 0; kept && i < t->m; i++)
+        kept[i] = (rela_soft){ soft_top(h)[i], soft_sum(h)[i] };
 }
 
 /* Behind the queries zeros, which make weights zero. The sum of all weights times their gradients
@@ -227,7 +278,7 @@ static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, con
         const size_t at = (t->first + i) * g->ldz;
         soft_top(h)[i] = kept[i].top;
         soft_sum(h)[i] = kept[i].factor;
-        soft_along(h)[i] = h->a->k->dot(g->dz + at, g->z + at, h->a->d_head);
+        soft_along(h)[i] = h->a->k->dot(h->s->mixed + i * h->s->wide, g->z + at, h->a->d_head);
     }
 }
 
@@ -237,13 +288,14 @@ static double tile_forward(const rela_attn_head *h, const tile *t)
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const real *values = s->values + t->key * s->wide;
-    weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head);
-    if (a->kind->flags & ATTN_SOFT) {
-        hide_keys(h, t, s->weights, RELA_ATTN_PAD);
+    const bool soft = a->kind->flags & ATTN_SOFT;
+    weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head, soft ? soft_bias(h, t) : NULL);
+    const bool zero = soft || (a->kind->flags & ATTN_RECTIFIED); /* behind the last key */
+    if (hides(h, t) || (!zero && t->n < t->across))
+        hide_keys(h, t, s->weights, soft ? RELA_ATTN_PAD : 0);
+    if (soft) /* what is hidden becomes 0 */
         a->k->softmax_part(s->weights, soft_top(h), soft_sum(h), s->mixed, t->m, t->across,
                            s->wide);
-    }
-    hide_keys(h, t, s->weights, 0);
     for (size_t i = 0; a->drop.threshold != 0 && i < t->m; i++) {
         rela_drop drop = rela_attn_drop_at(h, t->first + i);
         drop.first += (uint32_t)t->key;
@@ -334,13 +386,13 @@ static void hide_bits(const rela_attn_head *h, const tile *t)
 
 /* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. known: that too few of the weights are
  * zero. */
-static void tile_back(const rela_attn_head *h, const tile *t, bool known)
+static void tile_back(const rela_attn_head *h, const ends *e, const tile *t, bool known)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const size_t wide = s->wide, at = t->key * wide, numbers = t->n * t->across;
     real *used = s->weights;
-    weigh_tile(h, t, s->keys + at, s->queries_p);
+    weigh_tile(h, t, s->keys + at, s->queries_p, NULL);
     if (a->kind->flags & ATTN_SOFT)
         a->k->softmax_across(s->weights, soft_top(h), soft_sum(h), t->rows, t->across);
     hide_back(h, t, s->weights);
@@ -350,27 +402,27 @@ static void tile_back(const rela_attn_head *h, const tile *t, bool known)
         drop_back(h, t, used);
     }
     if ((a->kind->flags & ATTN_RECTIFIED) && !known && few(h, share_of(h, t), FEW_BACK)) {
-        tile_back_few(h, t, used, NULL);
+        tile_back_few(h, e, t, used, NULL);
         return;
     }
-    a->k->mm(s->dvalues + at, wide, used, t->across, 1, s->mixed, wide, t->n, wide, t->m, true);
-    a->k->packed(s->dweights, t->across, s->values + at, wide, s->mixed_p, NULL, t->n, t->across,
-                 a->d_head, false);
+    a->k->mm(e->dvalues + t->key * e->ldv, e->ldv, used, t->across, 1, s->mixed, wide, t->n, wide,
+             t->m, !e->empty);
+    a->k->packed(s->dweights, t->across, e->values + t->key * e->ldv, e->ldv, s->mixed_p, NULL,
+                 t->n, t->across, a->d_head, false);
     drop_back(h, t, s->dweights);
     weigh_tile_back(h, t);
     hide_back(h, t, s->dweights);
     a->k->mm(s->dqueries, wide, s->dweights, 1, t->across, s->keys + at, wide, t->m, wide, t->n,
              true);
-    a->k->mm(s->dkeys + at, wide, s->dweights, t->across, 1, s->queries, wide, t->n, wide, t->m,
-             true);
+    a->k->mm(e->dkeys + t->key * e->ldk, e->ldk, s->dweights, t->across, 1, s->queries, wide, t->n,
+             wide, t->m, !e->empty);
 }
 
 /* With the weights, or who looks at each key. */
-static void tile_back_few(const rela_attn_head *h, const tile *t, const real *used,
+static void tile_back_few(const rela_attn_head *h, const ends *e, const tile *t, const real *used,
                           const uint64_t *looks)
 {
     const rela_attn_scratch *s = h->s;
-    const size_t at = t->key * s->wide;
     const rela_rectified b = { .w = used,
                                .looks = looks,
                                .n = t->n,
@@ -379,11 +431,13 @@ static void tile_back_few(const rela_attn_head *h, const tile *t, const real *us
                                .scale = h->a->drop.threshold != 0 ? h->a->drop.scale : 1,
                                .q = s->queries,
                                .dz = s->mixed,
-                               .keys = s->keys + at,
-                               .values = s->values + at,
+                               .keys = s->keys + t->key * s->wide,
+                               .values = e->values + t->key * e->ldv,
                                .dq = s->dqueries,
-                               .dkeys = s->dkeys + at,
-                               .dvalues = s->dvalues + at };
+                               .dkeys = e->dkeys + t->key * e->ldk,
+                               .dvalues = e->dvalues + t->key * e->ldv,
+                               .ldk = e->ldk,
+                               .ldv = e->ldv };
     h->a->k->rectified_back(&b);
 }
 
@@ -451,7 +505,7 @@ static bool hides(const rela_attn_head *h, const tile *t)
 static void hide_keys(const rela_attn_head *h, const tile *t, real *x, real value)
 {
     const bool hidden = hides(h, t);
-    for (size_t i = 0; (hidden || t->n < t->across) && i < t->m; i++) {
+    for (size_t i = 0; i < t->m; i++) {
         const size_t last = t->first + i + 1, past = last > t->key ? last - t->key : 0;
         const size_t seen = hidden && past < t->n ? past : t->n;
         for (size_t j = seen; j < t->across; j++)
