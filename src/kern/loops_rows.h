@@ -85,6 +85,8 @@ static void pick(real *restrict p, const real *restrict w, const uint32_t *at, s
     }
 }
 
+enum { MOST_VECTORS = 8 };
+
 typedef struct packed_block {
     real *c;
     const real *a, *p, *bias; /* bias of the first column, or NULL */
@@ -92,37 +94,46 @@ typedef struct packed_block {
     bool relu;
 } packed_block;
 
-/* R rows by P panels in registers: few rows take several panels, or the latency of the multiply-add
- * would show. */
+/* R rows by V vectors, two for each panel, in registers: few rows take several panels, or the
+ * latency of the multiply-add would show. Rows are reached from every third one, or there would not
+ * be enough registers for their places. */
+INLINE void packed_rows(const packed_block *g, size_t R, size_t V)
+{
+    vec sum[ROWS_MOST][MOST_VECTORS];
+    const size_t lda = g->lda, ldc = g->ldc, k = g->k;
+    const real *p = g->p, *thirds[ROWS_MOST / 3] = { g->a };
+    UNROLL for (size_t i = 1; 3 * i < R; i++) thirds[i] = thirds[i - 1] + 3 * lda;
+    UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
+        (vec){ 0 };
+    for (size_t t = 0; t < k; t++, p += PANEL) {
+        vec row[MOST_VECTORS];
+        UNROLL for (size_t j = 0; j < V; j++) row[j] =
+            *(const vec *)(p + j / 2 * k * PANEL + j % 2 * LANES);
+        UNROLL for (size_t i = 0; i < R; i++)
+        {
+            const real x = thirds[i / 3][i % 3 * lda];
+            UNROLL for (size_t j = 0; j < V; j++) sum[i][j] += x * row[j];
+        }
+        UNROLL for (size_t i = 0; 3 * i < R; i++) thirds[i]++;
+    }
+    if (g->bias)
+        UNROLL for (size_t j = 0; j < V; j++)
+        {
+            const vec bias = *(const vec *)(g->bias + j * LANES);
+            UNROLL for (size_t i = 0; i < R; i++) sum[i][j] += bias;
+        }
+    if (g->relu)
+        UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
+            (vec)((vec_mask)sum[i][j] & (sum[i][j] > (vec){ 0 }));
+    real *c = g->c;
+    UNROLL for (size_t i = 0; i < R; i++, c += ldc) UNROLL for (size_t j = 0; j < V; j++) *
+        (vec *)(c + j * LANES) = sum[i][j];
+}
+
 #define PACKED_BLOCK(rows_, panels_)                                                               \
     static void packed_##rows_##x##panels_(const packed_block *g)                                  \
     {                                                                                              \
-        enum { R = rows_, V = 2 * (panels_) };                                                     \
-        vec sum[R][V];                                                                             \
-        const real *a = g->a, *p = g->p;                                                           \
-        const size_t lda = g->lda, k = g->k;                                                       \
-        _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                    \
-            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) sum[i][j] = (vec){ 0 };        \
-        for (size_t t = 0; t < k; t++) {                                                           \
-            vec row[V];                                                                            \
-            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) row[j] =                       \
-                *(const vec *)(p + j / 2 * k * PANEL + t * PANEL + j % 2 * LANES);                 \
-            _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                \
-            {                                                                                      \
-                const real x = a[i * lda + t];                                                     \
-                _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) sum[i][j] += x * row[j];   \
-            }                                                                                      \
-        }                                                                                          \
-        _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                    \
-            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++)                                \
-        {                                                                                          \
-            vec y = sum[i][j];                                                                     \
-            if (g->bias)                                                                           \
-                y += *(const vec *)(g->bias + j * LANES);                                          \
-            if (g->relu)                                                                           \
-                y = (vec)((vec_mask)y & (y > (vec){ 0 }));                                         \
-            *(vec *)(g->c + i * g->ldc + j * LANES) = y;                                           \
-        }                                                                                          \
+        packed_rows(g, rows_, 2 * (panels_));                                                      \
     }
 
 PACKED_BLOCK(1, 4)
