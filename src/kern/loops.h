@@ -171,7 +171,7 @@ INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t 
     size_t i = 0;
     for (; V <= 2 && i + ROWS_MOST <= m; i += ROWS_MOST)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, ROWS_MOST, V);
-    for (; i + HALF <= m && (m - i) % 4 != 0; i += HALF)
+    for (; i + HALF <= m && (VECTOR_BYTES == 64 ? m - i != 8 : (m - i) % 4 != 0); i += HALF)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, HALF, V);
     for (; i + 4 <= m; i += 4) /* the least that keeps the multipliers busy */
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 4, V);
