@@ -26,6 +26,7 @@ static const rela_option OPTIONS[] = {
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
     { "valid-tgt", 0, RELA_OPTION_FILE, AT(valid_tgt), 0, 0, NULL, "FILE", "validation text, target side" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "the run; an old one is resumed" },
+    { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model whose weights, subwords and vocabularies to start from" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
     { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
     { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "tokenise the text (Moses conventions); translations are detokenised" },

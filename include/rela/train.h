@@ -31,6 +31,7 @@ typedef struct rela_train_options {
     const char *train_src, *train_tgt;
     const char *valid_src, *valid_tgt; /* NULL: no validation */
     const char *out;                   /* the run directory */
+    const char *init; /* NULL, or a model whose weights, subwords and vocabularies to begin with */
 
     /* text */
     const char *src_lang, *tgt_lang; /* for the tokeniser: "en", "de", "fr", "cs", any other */

@@ -87,7 +87,7 @@ class TrainOptions(Structure):
     C_NAME = "rela_train_options"
     INIT = "rela_train_options_init"
     _fields_ = _SIZE + _fields(
-        c_char_p, "preset train_src train_tgt valid_src valid_tgt out src_lang tgt_lang") + _fields(
+        c_char_p, "preset train_src train_tgt valid_src valid_tgt out init src_lang tgt_lang") + _fields(
         c_bool, "tokenise normalise lowercase") + _fields(
         c_int64, "merges") + _fields(
         c_char_p, "codes vocab_src vocab_tgt") + _fields(

@@ -38,6 +38,7 @@ static rela_status prepare(trainer *t, rela_error *err);
 static rela_status start_or_resume(trainer *t, rela_error *err);
 static rela_status resume(trainer *t, uint64_t update, rela_error *err);
 static rela_status start(trainer *t, rela_error *err);
+static rela_status start_from(trainer *t, const rela_config *c, rela_error *err);
 static rela_status read_text(trainer *t, rela_error *err);
 static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err);
 static rela_status check_room(trainer *t, rela_error *err);
@@ -148,6 +149,8 @@ static rela_status start(trainer *t, rela_error *err)
 {
     rela_config c;
     rela_status st = rela_train_config(&c, &t->o, err);
+    if (st == RELA_OK && t->o.init)
+        return start_from(t, &c, err);
     if (st == RELA_OK && !t->o.vocab_src)
         say(t, "learning %s from %s and %s",
             t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary", t->o.train_src,
@@ -168,6 +171,34 @@ static rela_status start(trainer *t, rela_error *err)
     t->net_ready = true;
     rela_params_init(t->net.weights, &t->net.layout.params, (uint64_t)t->o.seed);
     return RELA_OK;
+}
+
+/* From the weights of a model, whose sizes must be those of c. What is no size, such as dropout, is
+ * as c says. */
+static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
+{
+    const char *path = t->o.init;
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
+    rela_extras extras = { 0 };
+    rela_config own = *c;
+    rela_status st = rela_net_load(&t->net, &extras, path, &options, err);
+    t->net_ready = st == RELA_OK;
+    if (st == RELA_OK)
+        st = in_file(rela_pipeline_restore(&t->pipeline, &extras, err), path, err);
+    rela_extras_deinit(&extras);
+    if (st != RELA_OK)
+        return st;
+    const char *other = rela_config_differs(&t->net.config, c);
+    if (other)
+        return rela_fail(err, RELA_ARG,
+                         "%s was made with another %s than the options say; 'rela info' tells its "
+                         "settings",
+                         path, other);
+    own.vocab_src = t->net.config.vocab_src;
+    own.vocab_tgt = t->net.config.vocab_tgt;
+    t->net.config = own;
+    say(t, "starting from the weights of %s", path);
+    return rela_config_check(&own, err);
 }
 
 static rela_status read_side(trainer *t, rela_store **out, const char *what, const char *src,

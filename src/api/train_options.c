@@ -96,7 +96,8 @@ static const text_row TEXTS[] = {
     { AT(best_by), "bleu", "bleu", "bleu", "bleu", "loss" },
     { AT(train_src), NULL, NULL, NULL, NULL, NULL }, { AT(train_tgt), NULL, NULL, NULL, NULL, NULL },
     { AT(valid_src), NULL, NULL, NULL, NULL, NULL }, { AT(valid_tgt), NULL, NULL, NULL, NULL, NULL },
-    { AT(out), NULL, NULL, NULL, NULL, NULL }, { AT(codes), NULL, NULL, NULL, NULL, NULL },
+    { AT(out), NULL, NULL, NULL, NULL, NULL }, { AT(init), NULL, NULL, NULL, NULL, NULL },
+    { AT(codes), NULL, NULL, NULL, NULL, NULL },
     { AT(vocab_src), NULL, NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -309,12 +310,16 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
         return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
     if (!o->valid_src != !o->valid_tgt)
         return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
+    if (o->init && (o->codes || o->vocab_src || o->vocab_tgt))
+        return rela_fail(err, RELA_ARG,
+                         "--init brings its own subwords and vocabularies: leave --codes, "
+                         "--vocab-src and --vocab-tgt out");
     if (!o->vocab_src != !o->vocab_tgt && strcmp(o->tie, "all") != 0)
         return rela_fail(err, RELA_ARG, "give both vocabularies or none");
     if (o->vocab_src && !o->codes && o->merges > 0)
         return rela_fail(err, RELA_ARG,
                          "a vocabulary goes with its subwords: give --codes too, or --merges 0");
-    if (o->bpe_dropout > 0 && !o->codes && o->merges == 0)
+    if (o->bpe_dropout > 0 && !o->codes && !o->init && o->merges == 0)
         return rela_fail(err, RELA_ARG, "--bpe-dropout needs subwords, but --merges is 0");
     return RELA_OK;
 }

@@ -18,7 +18,7 @@ static const char *const FREE_KEYS[] = {
     "train-src:",   "train-tgt:",  "valid-src:",   "valid-tgt:", "out:",          "codes:",
     "vocab-src:",   "vocab-tgt:",  "updates:",     "epochs:",    "threads:",      "max-skipped:",
     "data-memory:", "valid-beam:", "valid-every:", "keep:",      "report-every:", "save-every:",
-    "average:",     "patience:",   "best-by:",     "preset:",    "cool-down:",
+    "average:",     "patience:",   "best-by:",     "preset:",    "cool-down:",    "init:",
 };
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);

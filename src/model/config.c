@@ -150,3 +150,26 @@ static rela_status check_aligner(const rela_config *c, rela_error *err)
                          kind->name);
     return RELA_OK;
 }
+
+const char *rela_config_differs(const rela_config *a, const rela_config *b)
+{
+    const struct {
+        const char *name;
+        size_t a, b;
+    } sizes[] = { { "task", (size_t)a->task, (size_t)b->task },
+                  { "width", a->d, b->d },
+                  { "width of feed-forward layers", a->ffn, b->ffn },
+                  { "number of heads", a->heads, b->heads },
+                  { "number of encoder layers", a->enc_layers, b->enc_layers },
+                  { "number of decoder layers", a->dec_layers, b->dec_layers },
+                  { "place of the norm", a->pre_norm, b->pre_norm },
+                  { "norm of heads", a->norm_per_head, b->norm_per_head },
+                  { "tie of embeddings", (size_t)a->tie, (size_t)b->tie } };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (sizes[i].a != sizes[i].b)
+            return sizes[i].name;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        if (a->kind[i] != b->kind[i])
+            return "attention";
+    return NULL;
+}

@@ -62,6 +62,10 @@ rela_status rela_config_translates(const rela_config *c, rela_error *err);
 /* Checks all numbers and that they fit together. */
 rela_status rela_config_check(const rela_config *c, rela_error *err);
 
+/* The first setting, in words, that makes the weights of one of no use to the other; NULL: none.
+ * Vocabularies are not looked at. */
+const char *rela_config_differs(const rela_config *a, const rela_config *b);
+
 /* As a flat JSON object; kinds of attention by name. Reading is strict: an unknown, missing or
  * doubled key and a wrong type are RELA_FORMAT. It does not replace rela_config_check. */
 rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_error *err);

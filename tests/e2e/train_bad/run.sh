@@ -53,6 +53,23 @@ refuses 2 'a vocabulary goes with its subwords' train $basis --width 16 $text --
 bad 2 '--bpe-dropout needs subwords, but --merges is 0' dropbpe $text --bpe-dropout 0.1 --updates 2
 bad 2 'option --bpe-dropout: 1 is out of range; expected 0..0.99' dropall $text --bpe-dropout 1 --updates 2
 
+# ---- starting from a model ----
+accepts train $small $text --updates 3 --out first
+accepts train $small $text --init first/model.rela --lr 0 --updates 1 --dropout 0.4 --out second
+for model in first second; do
+    "$RELA" score --quiet $model/model.rela --src s --tgt t >$model.scores
+done
+cmp first.scores second.scores || fail "a run that learns nothing does not have the weights it began with"
+mv first moved # what a run began with is in its checkpoints
+accepts train $small $text --init first/model.rela --lr 0 --updates 2 --dropout 0.4 --out second
+bad 1 'nowhere: No such file or directory' begin0 $text --init nowhere --updates 2
+bad 3 's: not a model file' begin1 $text --init s --updates 2
+bad 2 'another attention than the options say' begin2 $text --init moved/model.rela --attention softmax --updates 2
+refuses 2 'another width than the options say' train $basis --width 32 --merges 0 $text --init moved/model.rela --updates 2 --out begin3
+bad 2 '--init brings its own subwords' begin4 $text --init moved/model.rela --codes s --updates 2
+"$RELA" convert --quiet moved/model.rela --to int8 -o bytes.rela
+bad 1 'a packed model can translate, and nothing else' begin5 $text --init bytes.rela --updates 2
+
 # ---- settings ----
 good still $text --lr 0 --updates 2
 bad 2 'option --lr: 1e30 is out of range; expected 0..1000000' lr30 $text --lr 1e30 --updates 2
