@@ -77,13 +77,26 @@ INLINE void mix_rows(real *z, const real *w, size_t n, const real *values, size_
         mix_block(z + c, w, n, at, most, values + c, wide, R, 1);
 }
 
-static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide)
+/* All rows, R at once. */
+INLINE void mix_all(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide,
+                    size_t R)
 {
     size_t i = 0;
-    for (; i + 4 <= rows; i += 4)
-        mix_rows(z + i * wide, w + i * n, n, values, wide, 4);
+    for (; i + R <= rows; i += R)
+        mix_rows(z + i * wide, w + i * n, n, values, wide, R);
     for (; i < rows; i++)
         mix_rows(z + i * wide, w + i * n, n, values, wide, 1);
+}
+
+/* Widths that are usual are known to the compiler. */
+static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide)
+{
+    if (wide == 4 * LANES)
+        mix_all(z, w, rows, n, values, 4 * LANES, 3);
+    else if (wide == 2 * LANES)
+        mix_all(z, w, rows, n, values, 2 * LANES, 4);
+    else
+        mix_all(z, w, rows, n, values, wide, 4);
 }
 
 static size_t count_above(const real *x, size_t n)
