@@ -22,6 +22,9 @@ static const char *const FREE_KEYS[] = {
 };
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
+static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err);
+static bool has_key(const char *text, rela_span line);
+static bool has_line(const char *text, rela_span line);
 static bool is_free(rela_span line);
 static json_t *number(uint64_t v);
 static bool get_u64(uint64_t *out, const json_t *root, const char *key);
@@ -93,23 +96,69 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
     json_t *root =
         section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
     const char *old = json_string_value(json_object_get(root, "settings"));
-    rela_buffer now = RELA_BUFFER_INIT;
+    rela_buffer now = RELA_BUFFER_INIT, usual = RELA_BUFFER_INIT;
     rela_status st = old ? rela_train_options_dump(&now, o, err)
                          : rela_fail(err, RELA_FORMAT, "the checkpoint does not tell its settings");
+    if (st == RELA_OK)
+        st = dump_preset(&usual, o, err);
     const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
     for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);) {
-        char text[512];
-        (void)snprintf(text, sizeof text, "\n%.*s\n", (int)line.len, line.text);
-        if (is_free(line) || strstr(old, text) || strncmp(old, text + 1, line.len + 1) == 0)
+        /* An older version did not tell of a setting, and did what is usual. */
+        const char *known = has_key(old, line) ? old : usual.data;
+        if (is_free(line) || has_line(known, line))
             continue;
         st = rela_fail(err, RELA_STATE,
                        "the run was started with other settings: '%.*s' is new; use another --out "
                        "to start afresh",
                        (int)line.len, line.text);
     }
+    at = old;
+    end = old ? old + strlen(old) : NULL;
+    for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);)
+        if (!is_free(line) && !has_key(now.data, line))
+            st = rela_fail(err, RELA_STATE,
+                           "the run was started with other settings: '%.*s' is missing; use "
+                           "another --out to start afresh",
+                           (int)line.len, line.text);
     rela_buffer_free(&now);
+    rela_buffer_free(&usual);
     json_decref(root);
     return st;
+}
+
+/* The settings of the preset of o alone. */
+static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err)
+{
+    rela_train_options plain, all;
+    rela_train_options_init(&plain, sizeof plain);
+    plain.preset = o->preset;
+    plain.train_src = o->train_src;
+    plain.train_tgt = o->train_tgt;
+    plain.out = o->out;
+    const rela_status st = rela_train_resolve(&all, &plain, err);
+    return st == RELA_OK ? rela_train_options_dump(out, &all, err) : st;
+}
+
+/* Whether one of the lines of a text begins with these bytes. */
+static bool begins_line(const char *text, const char *bytes, size_t len)
+{
+    for (const char *at = text; at; at = strchr(at, '\n'), at += at != NULL)
+        if (strncmp(at, bytes, len) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a text has a line with the key of this one ("key: value"). */
+static bool has_key(const char *text, rela_span line)
+{
+    const char *colon = memchr(line.text, ':', line.len);
+    return begins_line(text, line.text, colon ? (size_t)(colon - line.text) + 1 : line.len);
+}
+
+/* The line itself; the text of the line goes on with its end. */
+static bool has_line(const char *text, rela_span line)
+{
+    return begins_line(text, line.text, line.len + 1);
 }
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err)

@@ -110,6 +110,9 @@ again() { # CODE MESSAGE OPTION...
     cmp -s old/model.rela want.rela || fail "resuming with $*: the model has changed"
 }
 refuses 1 "'width: 32' is new" train $basis --width 32 --merges 0 --out old --updates 2 $run
+refuses 1 "'attention-enc: \"softmax\"' is new" train $small --out old --updates 2 $run --attention-enc softmax
+accepts train $small --out mixed --updates 2 $run --attention-enc softmax
+refuses 1 "'attention-enc: \"softmax\"' is missing" train $small --out mixed --updates 3 $run
 again 1 "'attention: \"softmax\"' is new" $run --attention softmax
 again 1 "'vocab-size: 9' is new" $run --vocab-size 9
 again 1 "'max-length: 30' is new" $run --max-length 30
