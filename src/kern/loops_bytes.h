@@ -149,33 +149,40 @@ typedef struct byte_block {
     size_t ldc, ldq, steps; /* steps: k / 4, rounded up */
 } byte_block;
 
-/* R rows by P panels in registers. */
+/* R rows by V vectors in registers; places of rows as in packed_rows. */
+INLINE void byte_rows(const byte_block *g, size_t R, size_t V)
+{
+    byte_sums sum[BYTE_ROWS][BYTE_PANELS_MOST * BYTE_VECS];
+    const size_t steps = g->steps, ldq = g->ldq, ldc = g->ldc;
+    const int8_t *p = g->p, *thirds[(BYTE_ROWS + 2) / 3] = { g->q };
+    UNROLL for (size_t i = 1; 3 * i < R; i++) thirds[i] = thirds[i - 1] + 3 * ldq;
+    UNROLL for (size_t j = 0; j < V; j++)
+    {
+        const byte_sums start = *(const byte_sums *)(g->sums + j * BYTE_COLS) * -BYTE_OFFSET;
+        UNROLL for (size_t i = 0; i < R; i++) sum[i][j] = start;
+    }
+    for (size_t t = 0; t < steps; t++, p += 4 * RELA_BYTE_PANEL) {
+        byte_weights w[BYTE_PANELS_MOST * BYTE_VECS];
+        UNROLL for (size_t j = 0; j < V; j++) w[j] = byte_load(
+            p + j / BYTE_VECS * steps * 4 * RELA_BYTE_PANEL + j % BYTE_VECS * 4 * BYTE_COLS);
+        UNROLL for (size_t i = 0; i < R; i++)
+        {
+            const byte_row x = byte_spread(thirds[i / 3] + i % 3 * ldq);
+            UNROLL for (size_t j = 0; j < V; j++) sum[i][j] = byte_dot(sum[i][j], x, w[j]);
+        }
+        UNROLL for (size_t i = 0; 3 * i < R; i++) thirds[i] += 4;
+    }
+    const real *const rows = g->rows, *const scale = g->scale, *const bias = g->bias;
+    real *c = g->c;
+    UNROLL for (size_t i = 0; i < R; i++, c += ldc) UNROLL for (size_t j = 0; j < V; j++)
+        byte_store(c + j * BYTE_COLS, sum[i][j], rows[i], scale + j * BYTE_COLS,
+                   bias + j * BYTE_COLS);
+}
+
 #define BYTE_BLOCK(rows_, panels_)                                                                 \
     static void bytes_##rows_##x##panels_(const byte_block *g)                                     \
     {                                                                                              \
-        enum { R = rows_, V = (panels_)*BYTE_VECS };                                               \
-        byte_sums sum[R][V];                                                                       \
-        const size_t steps = g->steps, ldq = g->ldq;                                               \
-        const int8_t *q = g->q, *p = g->p;                                                         \
-        _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++)                                    \
-            _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++) sum[i][j] =                    \
-                *(const byte_sums *)(g->sums + j * BYTE_COLS) * -BYTE_OFFSET;                      \
-        for (size_t t = 0; t < steps; t++) {                                                       \
-            byte_weights w[V];                                                                     \
-            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) w[j] =                         \
-                byte_load(p + (j / BYTE_VECS * steps + t) * 4 * RELA_BYTE_PANEL +                  \
-                          j % BYTE_VECS * 4 * BYTE_COLS);                                          \
-            _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                \
-            {                                                                                      \
-                const byte_row x = byte_spread(q + i * ldq + 4 * t);                               \
-                _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++) sum[i][j] =                \
-                    byte_dot(sum[i][j], x, w[j]);                                                  \
-            }                                                                                      \
-        }                                                                                          \
-        _Pragma("GCC unroll 16") for (size_t i = 0; i < R; i++)                                    \
-            _Pragma("GCC unroll 16") for (size_t j = 0; j < V; j++)                                \
-                byte_store(g->c + i * g->ldc + j * BYTE_COLS, sum[i][j], g->rows[i],               \
-                           g->scale + j * BYTE_COLS, g->bias + j * BYTE_COLS);                     \
+        byte_rows(g, rows_, (panels_)*BYTE_VECS);                                                  \
     }
 
 typedef void byte_run(const byte_block *g);
