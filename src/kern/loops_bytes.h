@@ -62,7 +62,7 @@ static inline void byte_round(int8_t *q, const real *x, real inverse, size_t n)
 }
 #endif
 
-enum { BYTE_VECS = RELA_BYTE_PANEL / BYTE_COLS, BYTE_PANELS_MOST = 8 };
+enum { BYTE_VECS = RELA_BYTE_PANEL / BYTE_COLS, BYTE_PANELS_MOST = 8, BYTE_THIRDS = 4 };
 
 static real largest_size(const real *x, size_t n)
 {
@@ -154,7 +154,7 @@ INLINE void byte_rows(const byte_block *g, size_t R, size_t V)
 {
     byte_sums sum[BYTE_ROWS][BYTE_PANELS_MOST * BYTE_VECS];
     const size_t steps = g->steps, ldq = g->ldq, ldc = g->ldc;
-    const int8_t *p = g->p, *thirds[(BYTE_ROWS + 2) / 3] = { g->q };
+    const int8_t *p = g->p, *thirds[BYTE_THIRDS] = { g->q };
     UNROLL for (size_t i = 1; 3 * i < R; i++) thirds[i] = thirds[i - 1] + 3 * ldq;
     UNROLL for (size_t j = 0; j < V; j++)
     {
