@@ -122,7 +122,7 @@ typedef struct rela_screened {
 } rela_screened;
 
 typedef struct rela_kern {
-    const char *name; /* "portable", "avx2", "avx512", "vnni", "vbmi2", "neon" */
+    const char *name; /* "portable", "avx2", "avx512", "vnni", "vbmi2", "amx", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
     bool screens;     /* screen is several times as fast as plain products */
 

@@ -275,13 +275,14 @@ static void rectify(real *c, size_t ldc, size_t m, size_t n)
         SIMD for (size_t j = 0; j < n; j++) c[i * ldc + j] = rmax(c[i * ldc + j], 0);
 }
 
-static void packed_bytes(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
-                         const rela_bytes *w, const real *bias, size_t m, size_t n, size_t k,
-                         bool with_relu)
+/* Columns [from, n) of the product; bias NULL: none. */
+static void bytes_columns(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
+                          const rela_bytes *w, const real *bias, size_t m, size_t from, size_t n,
+                          size_t k)
 {
     static const real NONE[BYTE_PANELS_MOST * RELA_BYTE_PANEL];
     const size_t steps = (k + 3) / 4, blocks = (m + BYTE_ROWS - 1) / BYTE_ROWS;
-    for (size_t j = 0, take = 0; j < n; j += take) {
+    for (size_t j = from, take = 0; j < n; j += take) {
         size_t panels = blocks ? BYTE_RUNS[(m + blocks - 1) / blocks].panels : 1;
         if (j + panels * RELA_BYTE_PANEL > n)
             panels = 1;
@@ -305,7 +306,36 @@ static void packed_bytes(real *c, size_t ldc, const int8_t *q, size_t ldq, const
             else
                 bytes_narrow(&g, height, panels);
         }
-        if (with_relu)
-            rectify(c + j, ldc, m, n - j < take ? n - j : take);
     }
+}
+
+#ifdef LEVEL_TILES
+/* Whole tiles; returns how many rows and columns they have. */
+static inline size_t bytes_tiles(const tile_block *all, size_t m, size_t *n)
+{
+    const size_t rows = m / TILE_ROWS * TILE_ROWS, columns = *n / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
+    const bool fits = all->k % TILE_BYTES == 0 && rows && columns;
+    *n = fits ? columns : 0;
+    if (fits)
+        tile_bytes(all, rows, columns);
+    return fits ? rows : 0;
+}
+#endif
+
+static void packed_bytes(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
+                         const rela_bytes *w, const real *bias, size_t m, size_t n, size_t k,
+                         bool with_relu)
+{
+    size_t done = 0, columns = n; /* rows and columns that tiles have done */
+#ifdef LEVEL_TILES
+    const tile_block all = { c, q, w->p, rows, w->scale, bias, w->sums, ldc, ldq, k };
+    done = bytes_tiles(&all, m, &columns);
+#endif
+    if (done)
+        bytes_columns(c, ldc, q, ldq, rows, w, bias, done, columns, n, k);
+    if (done < m)
+        bytes_columns(c + done * ldc, ldc, q + done * ldq, ldq, rows + done, w, bias, m - done, 0,
+                      n, k);
+    if (with_relu)
+        rectify(c, ldc, m, n);
 }

@@ -94,13 +94,31 @@ typedef struct packed_block {
     bool relu;
 } packed_block;
 
+/* Sums of R rows by V vectors with what comes on top, to their places. */
+INLINE void packed_finish(const packed_block *g, vec sum[][MOST_VECTORS], size_t R, size_t V)
+{
+    if (g->bias)
+        UNROLL for (size_t j = 0; j < V; j++)
+        {
+            const vec bias = *(const vec *)(g->bias + j * LANES);
+            UNROLL for (size_t i = 0; i < R; i++) sum[i][j] += bias;
+        }
+    if (g->relu)
+        UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
+            (vec)((vec_mask)sum[i][j] & (sum[i][j] > (vec){ 0 }));
+    const size_t ldc = g->ldc;
+    real *c = g->c;
+    UNROLL for (size_t i = 0; i < R; i++, c += ldc) UNROLL for (size_t j = 0; j < V; j++) *
+        (vec *)(c + j * LANES) = sum[i][j];
+}
+
 /* R rows by V vectors, two for each panel, in registers: few rows take several panels, or the
  * latency of the multiply-add would show. Rows are reached from every third one, or there would not
  * be enough registers for their places. */
 INLINE void packed_rows(const packed_block *g, size_t R, size_t V)
 {
     vec sum[ROWS_MOST][MOST_VECTORS];
-    const size_t lda = g->lda, ldc = g->ldc, k = g->k;
+    const size_t lda = g->lda, k = g->k;
     const real *p = g->p, *thirds[ROWS_MOST / 3] = { g->a };
     UNROLL for (size_t i = 1; 3 * i < R; i++) thirds[i] = thirds[i - 1] + 3 * lda;
     UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
@@ -116,18 +134,7 @@ INLINE void packed_rows(const packed_block *g, size_t R, size_t V)
         }
         UNROLL for (size_t i = 0; 3 * i < R; i++) thirds[i]++;
     }
-    if (g->bias)
-        UNROLL for (size_t j = 0; j < V; j++)
-        {
-            const vec bias = *(const vec *)(g->bias + j * LANES);
-            UNROLL for (size_t i = 0; i < R; i++) sum[i][j] += bias;
-        }
-    if (g->relu)
-        UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
-            (vec)((vec_mask)sum[i][j] & (sum[i][j] > (vec){ 0 }));
-    real *c = g->c;
-    UNROLL for (size_t i = 0; i < R; i++, c += ldc) UNROLL for (size_t j = 0; j < V; j++) *
-        (vec *)(c + j * LANES) = sum[i][j];
+    packed_finish(g, sum, R, V);
 }
 
 #define PACKED_BLOCK(rows_, panels_)                                                               \

@@ -125,6 +125,9 @@ INLINE void screen_rows(const rela_screen *s, size_t first, size_t R)
 static void screen(const rela_screen *s)
 {
     size_t i = 0;
+#ifdef LEVEL_TILES
+    i = screen_tiles(s);
+#endif
     for (; i + SCREEN_ROWS <= s->m; i += SCREEN_ROWS)
         screen_rows(s, i, SCREEN_ROWS);
     for (; i < s->m; i++)

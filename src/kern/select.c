@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef RELA_HAVE_AMX
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 static int always(void)
 {
     return 1;
@@ -43,6 +49,32 @@ static int have_vbmi2(void)
 }
 #endif
 
+#ifdef RELA_HAVE_AMX
+/* The system gives room for tiles only to processes that ask. */
+static int ask_for_tiles(void)
+{
+    enum { TILE = 1 << 24, INT8 = 1 << 25, ASK = 0x1023, TILE_DATA = 18 };
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!have_vbmi2() || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & TILE) || !(d & INT8))
+        return 0;
+    return syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
+}
+
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static int tiles;
+
+static void ask_once(void)
+{
+    tiles = ask_for_tiles();
+}
+
+static int have_amx(void)
+{
+    pthread_once(&asked, ask_once);
+    return tiles;
+}
+#endif
+
 typedef struct kern_level {
     const rela_kern *table;
     int (*usable)(void);
@@ -62,6 +94,9 @@ static const kern_level LEVELS[] = {
 #endif
 #ifdef RELA_HAVE_VBMI2
     { &rela_kern_vbmi2, have_vbmi2 },
+#endif
+#ifdef RELA_HAVE_AMX
+    { &rela_kern_amx, have_amx },
 #endif
 #ifdef RELA_HAVE_NEON
     { &rela_kern_neon, always },

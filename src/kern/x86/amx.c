@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/x86/amx.c - vbmi2.c with tiles of bytes (-mamx-int8); reached only after the check in
+ * select.c. */
+#include "kern/levels.h"
+
+#define VECTOR_BYTES 64
+#define LEVEL        rela_kern_amx
+#define LEVEL_NAME   "amx"
+#define LEVEL_SQUEEZE_BYTES
+#define LEVEL_TILES
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "kern/x86/bytes_vnni.h"
+
+#include "kern/x86/tiles_amx.h"
+
+#include "kern/x86/lanes_avx512.h"
+
+#include "kern/loops.h"
