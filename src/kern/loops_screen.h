@@ -14,11 +14,15 @@ enum {
     LIFT_NONE = -(1 << 30) /* of what is behind the keys */
 };
 
-static inline int32_t lift_of(real sizes, real inverse, size_t k)
+/* Products of numbers above this may overflow, and then the order of a sum decides its sign. */
+#define SCREEN_LARGEST ((real)1e17)
+
+static inline int32_t lift_of(real most, real sizes, real inverse, size_t k)
 {
     const double d = (double)k, units = (double)sizes * (double)inverse;
     const double lift = units / 2 * (1.0001 + 1e-5 * d) + d / 8 + 2;
-    return lift < LIFT_ALL ? (int32_t)lift : LIFT_ALL; /* also of what is not a number */
+    /* Also of what is not a number. */
+    return most < SCREEN_LARGEST && lift < LIFT_ALL ? (int32_t)lift : LIFT_ALL;
 }
 
 /* Whole numbers q (k) of a row; returns its lift. */
@@ -32,7 +36,7 @@ static inline int32_t screen_row(int8_t *q, const real *x, size_t k)
     }
     const real most = lane_max(tops), inverse = most > 0 ? RELA_BYTE_MOST / most : 0;
     byte_round(q, x, inverse, k);
-    return lift_of(lane_sum(sizes), inverse, k);
+    return lift_of(most, lane_sum(sizes), inverse, k);
 }
 
 static void screen_queries(int8_t *q, int32_t *lift, const real *x, size_t m, size_t k)

@@ -117,7 +117,7 @@ static inline void two_sums(float *sums, __m512 a, __m512 b)
 }
 
 /* Pairs of lanes of two vectors side by side, and again; then the quarters. */
-static inline __m128 sum_lanes(const __m512 *v)
+static inline __m128 sum_lanes(const __m512_u *v)
 {
     const __m512 a = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
     const __m512 b = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
@@ -128,7 +128,7 @@ static inline __m128 sum_lanes(const __m512 *v)
     return _mm_add_ps(_mm256_castps256_ps128(two), _mm256_extractf128_ps(two, 1));
 }
 
-static inline void four_weights(float *w, const __m512 *v, const int32_t *ends, int32_t p)
+static inline void four_weights(float *w, const __m512_u *v, const int32_t *ends, int32_t p)
 {
     const __m128i last = _mm_loadu_si128((const __m128i *)(const void *)ends);
     const __mmask8 there = _mm_cmpgt_epi32_mask(last, _mm_set1_epi32(p));
