@@ -149,6 +149,26 @@ typedef struct byte_block {
     size_t ldc, ldq, steps; /* steps: k / 4, rounded up */
 } byte_block;
 
+/* What begins with that row and column, which is the first of a panel. all may be without a bias,
+ * the result has one. */
+static inline byte_block byte_block_at(const byte_block *all, size_t row, size_t column)
+{
+    static const real NONE[BYTE_PANELS_MOST * RELA_BYTE_PANEL];
+    byte_block g = *all;
+    g.c += row * g.ldc + column;
+    g.q += row * g.ldq;
+    g.p += column * g.steps * 4;
+    g.rows += row;
+    g.scale += column;
+    g.bias = g.bias ? g.bias + column : NONE;
+    g.sums += column;
+    return g;
+}
+
+#ifdef LEVEL_TILES
+#include LEVEL_TILES
+#endif
+
 /* R rows by V vectors in registers; places of rows as in packed_rows. */
 INLINE void byte_rows(const byte_block *g, size_t R, size_t V)
 {
@@ -258,14 +278,9 @@ static void bytes_last(const byte_block *g, size_t rows, size_t n)
 /* Several panels, one after the other: for blocks that are lower than their neighbours. */
 static void bytes_narrow(const byte_block *g, size_t rows, size_t panels)
 {
-    byte_block b = *g;
-    for (; panels > 0; panels--) {
+    for (size_t i = 0; i < panels; i++) {
+        const byte_block b = byte_block_at(g, 0, i * RELA_BYTE_PANEL);
         BYTE_RUNS[rows].one(&b);
-        b.c += RELA_BYTE_PANEL;
-        b.p += RELA_BYTE_PANEL * 4 * b.steps;
-        b.scale += RELA_BYTE_PANEL;
-        b.bias += RELA_BYTE_PANEL;
-        b.sums += RELA_BYTE_PANEL;
     }
 }
 
@@ -275,30 +290,18 @@ static void rectify(real *c, size_t ldc, size_t m, size_t n)
         SIMD for (size_t j = 0; j < n; j++) c[i * ldc + j] = rmax(c[i * ldc + j], 0);
 }
 
-/* Columns [from, n) of the product; bias NULL: none. */
-static void bytes_columns(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
-                          const rela_bytes *w, const real *bias, size_t m, size_t from, size_t n,
-                          size_t k)
+/* Rows [row, m) and columns [column, n) of the product, by vectors. */
+static void bytes_part(const byte_block *all, size_t row, size_t m, size_t column, size_t n)
 {
-    static const real NONE[BYTE_PANELS_MOST * RELA_BYTE_PANEL];
-    const size_t steps = (k + 3) / 4, blocks = (m + BYTE_ROWS - 1) / BYTE_ROWS;
-    for (size_t j = from, take = 0; j < n; j += take) {
-        size_t panels = blocks ? BYTE_RUNS[(m + blocks - 1) / blocks].panels : 1;
+    const size_t rows = m - row, blocks = (rows + BYTE_ROWS - 1) / BYTE_ROWS;
+    for (size_t j = column, take = 0; j < n && blocks; j += take) {
+        size_t panels = BYTE_RUNS[(rows + blocks - 1) / blocks].panels;
         if (j + panels * RELA_BYTE_PANEL > n)
             panels = 1;
         take = panels * RELA_BYTE_PANEL;
         for (size_t b = 0; b < blocks; b++) { /* blocks of about equal height */
-            const size_t first = m * b / blocks, height = m * (b + 1) / blocks - first;
-            const byte_block g = { .c = c + first * ldc + j,
-                                   .q = q + first * ldq,
-                                   .p = w->p + j * steps * 4,
-                                   .rows = rows + first,
-                                   .scale = w->scale + j,
-                                   .bias = bias ? bias + j : NONE,
-                                   .sums = w->sums + j,
-                                   .ldc = ldc,
-                                   .ldq = ldq,
-                                   .steps = steps };
+            const size_t first = rows * b / blocks, height = rows * (b + 1) / blocks - first;
+            const byte_block g = byte_block_at(all, row + first, j);
             if (j + take > n)
                 bytes_last(&g, height, n - j);
             else if (panels == BYTE_RUNS[height].panels)
@@ -309,33 +312,31 @@ static void bytes_columns(real *c, size_t ldc, const int8_t *q, size_t ldq, cons
     }
 }
 
-#ifdef LEVEL_TILES
-/* Whole tiles; returns how many rows and columns they have. */
-static inline size_t bytes_tiles(const tile_block *all, size_t m, size_t *n)
-{
-    const size_t rows = m / TILE_ROWS * TILE_ROWS, columns = *n / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
-    const bool fits = all->k % TILE_BYTES == 0 && rows && columns;
-    *n = fits ? columns : 0;
-    if (fits)
-        tile_bytes(all, rows, columns);
-    return fits ? rows : 0;
-}
-#endif
-
 static void packed_bytes(real *c, size_t ldc, const int8_t *q, size_t ldq, const real *rows,
                          const rela_bytes *w, const real *bias, size_t m, size_t n, size_t k,
                          bool with_relu)
 {
-    size_t done = 0, columns = n; /* rows and columns that tiles have done */
+    const byte_block all = { .c = c,
+                             .q = q,
+                             .p = w->p,
+                             .rows = rows,
+                             .scale = w->scale,
+                             .bias = bias,
+                             .sums = w->sums,
+                             .ldc = ldc,
+                             .ldq = ldq,
+                             .steps = (k + 3) / 4 };
+    size_t below = 0, beside = 0; /* rows and columns that tiles have done */
 #ifdef LEVEL_TILES
-    const tile_block all = { c, q, w->p, rows, w->scale, bias, w->sums, ldc, ldq, k };
-    done = bytes_tiles(&all, m, &columns);
+    if (k % TILE_BYTES == 0) {
+        below = m / TILE_ROWS * TILE_ROWS;
+        beside = n / RELA_BYTE_PANEL * RELA_BYTE_PANEL;
+        if (below && beside)
+            tile_bytes(&all, below, beside);
+    }
 #endif
-    if (done)
-        bytes_columns(c, ldc, q, ldq, rows, w, bias, done, columns, n, k);
-    if (done < m)
-        bytes_columns(c + done * ldc, ldc, q + done * ldq, ldq, rows + done, w, bias, m - done, 0,
-                      n, k);
+    bytes_part(&all, 0, below, beside, n);
+    bytes_part(&all, below, m, 0, n);
     if (with_relu)
         rectify(c, ldc, m, n);
 }

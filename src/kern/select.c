@@ -50,28 +50,14 @@ static int have_vbmi2(void)
 #endif
 
 #ifdef RELA_HAVE_AMX
-/* The system gives room for tiles only to processes that ask. */
-static int ask_for_tiles(void)
+/* The system gives room for tiles only to processes that ask; asking again changes nothing. */
+static int have_amx(void)
 {
     enum { TILE = 1 << 24, INT8 = 1 << 25, ASK = 0x1023, TILE_DATA = 18 };
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!have_vbmi2() || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & TILE) || !(d & INT8))
         return 0;
     return syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
-}
-
-static pthread_once_t asked = PTHREAD_ONCE_INIT;
-static int tiles;
-
-static void ask_once(void)
-{
-    tiles = ask_for_tiles();
-}
-
-static int have_amx(void)
-{
-    pthread_once(&asked, ask_once);
-    return tiles;
 }
 #endif
 

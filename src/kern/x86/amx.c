@@ -7,14 +7,12 @@
 #define LEVEL        rela_kern_amx
 #define LEVEL_NAME   "amx"
 #define LEVEL_SQUEEZE_BYTES
-#define LEVEL_TILES
+#define LEVEL_TILES "kern/x86/tiles_amx.h"
 
 #include <immintrin.h>
 #include <string.h>
 
 #include "kern/x86/bytes_vnni.h"
-
-#include "kern/x86/tiles_amx.h"
 
 #include "kern/x86/lanes_avx512.h"
 

@@ -34,27 +34,17 @@ typedef struct tile_sums {
     int32_t row[TILE_ROWS][TILE_SUMS];
 } __attribute__((aligned(64))) tile_sums;
 
-/* A block of c: one or two times 16 rows and columns. */
-typedef struct tile_block {
-    float *c;
-    const int8_t *q, *p;
-    const float *rows, *scale, *bias;
-    const int32_t *sums;
-    size_t ldc, ldq, k;
-} tile_block;
-
-static inline void tile_store(const tile_block *g, const tile_sums *sums, size_t row, size_t column)
+static inline void tile_store(const byte_block *g, const tile_sums *sums, size_t row, size_t column)
 {
-    static const float NONE[2 * TILE_SUMS];
-    const float *bias = g->bias ? g->bias + column : NONE;
     for (size_t i = 0; i < TILE_ROWS; i++)
         byte_store(g->c + (row + i) * g->ldc + column, *(const byte_sums *)sums->row[i],
-                   g->rows[row + i], g->scale + column, bias);
+                   g->rows[row + i], g->scale + column, g->bias + column);
 }
 
-static inline __attribute__((always_inline)) void tile_product(const tile_block *g, bool rows_2,
-                                                               bool panels_2)
+/* One or two times 16 rows and columns. */
+INLINE void tile_product(const byte_block *g, bool rows_2, bool panels_2)
 {
+    const size_t k = 4 * g->steps;
     int32_t start[2][TILE_SUMS];
     tile_sums sums[4];
     for (size_t j = 0; j < (panels_2 ? 2 : 1) * TILE_SUMS; j++)
@@ -67,13 +57,13 @@ static inline __attribute__((always_inline)) void tile_product(const tile_block 
         _tile_loadd(2, start[0], 0);
     if (rows_2 && panels_2)
         _tile_loadd(3, start[1], 0);
-    for (size_t t = 0; t < g->k; t += TILE_BYTES) {
+    for (size_t t = 0; t < k; t += TILE_BYTES) {
         const int8_t *p = g->p + t * RELA_BYTE_PANEL;
         _tile_loadd(4, g->q + t, g->ldq);
         _tile_loadd(6, p, TILE_BYTES);
         _tile_dpbusd(0, 4, 6);
         if (panels_2) {
-            _tile_loadd(7, p + g->k * RELA_BYTE_PANEL, TILE_BYTES);
+            _tile_loadd(7, p + k * RELA_BYTE_PANEL, TILE_BYTES);
             _tile_dpbusd(1, 4, 7);
         }
         if (rows_2) {
@@ -99,20 +89,13 @@ static inline __attribute__((always_inline)) void tile_product(const tile_block 
     }
 }
 
-/* packed_bytes without a rectifier, where m and n are multiples of 16 and k of 64. */
-static void tile_bytes(const tile_block *all, size_t m, size_t n)
+/* Part of packed_bytes from its beginning, where m and n are multiples of 16 and k of 64. */
+static void tile_bytes(const byte_block *all, size_t m, size_t n)
 {
     tiles_begin(TILE_BYTES);
     for (size_t j = 0; j < n; j += 2 * RELA_BYTE_PANEL)
         for (size_t i = 0; i < m; i += 2 * TILE_ROWS) {
-            tile_block g = *all;
-            g.c += i * g.ldc + j;
-            g.q += i * g.ldq;
-            g.p += j * g.k;
-            g.rows += i;
-            g.scale += j;
-            g.bias += g.bias ? j : 0;
-            g.sums += j;
+            const byte_block g = byte_block_at(all, i, j);
             const bool rows_2 = i + TILE_ROWS < m, panels_2 = j + RELA_BYTE_PANEL < n;
             if (rows_2 && panels_2)
                 tile_product(&g, true, true);

@@ -15,7 +15,6 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                               const rela_attn_in *in, const rela_attn_rows *rows, size_t at);
 static bool by_tiles(const rela_attn *a);
 static size_t kept_words(const rela_attn_head *h);
-static void clear_rows(real *x, size_t ld, size_t rows, size_t n);
 
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
                             size_t d_head, size_t max_len)
@@ -77,7 +76,7 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
         const bool parts = by_tiles(a) || (a->kind->flags & ATTN_SOFT);
         const bool other_bits = (a->kind->flags & ATTN_SOFT) || rela_attn_may_screen(&h);
         if (h.n_k == 0) { /* nothing to attend to */
-            clear_rows(out, d, h.n_q, a->d_head);
+            rela_attn_clear_rows(out, d, h.n_q, a->d_head);
             continue;
         }
         if (a->tap || !parts) /* who looks wants whole rows */
@@ -106,7 +105,7 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
                                            .dk = g->dk + k0 * h.ldk + column,
                                            .dv = g->dv + k0 * h.ldv + column };
         if (h.n_k == 0)
-            clear_rows(grad.dq, h.ldq, h.n_q, a->d_head);
+            rela_attn_clear_rows(grad.dq, h.ldq, h.n_q, a->d_head);
         else if (by_tiles(a) || ((a->kind->flags & ATTN_SOFT) && h.kept && grad.z))
             rela_attn_tiles_back(&h, &grad);
         else
@@ -155,7 +154,7 @@ static size_t kept_words(const rela_attn_head *h)
     return (h->n_q + RELA_ATTN_STRIP - 1) / RELA_ATTN_STRIP * rela_attn_kept_strip(h->n_k);
 }
 
-static void clear_rows(real *x, size_t ld, size_t rows, size_t n)
+void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n)
 {
     for (size_t i = 0; i < rows; i++)
         memset(x + i * ld, 0, n * sizeof *x);

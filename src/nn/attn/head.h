@@ -58,6 +58,7 @@ bool rela_attn_may_screen(const rela_attn_head *h);
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n);
 void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n,
                         const real *factor, size_t step);
+void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n);
 /* Queries [first, first + m) into the scratch, scaled or mapped. */
 void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m);
 /* The gradient of such queries from the scratch: they were scaled or mapped, it goes the same way.

@@ -179,9 +179,9 @@ static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g)
                         : (ends){ s->values, s->dkeys, s->dvalues, wide, wide, empty };
     if (!stay)
         rela_attn_take_rows(h, s->values, h->v, h->ldv, n);
-    for (size_t j = 0; !empty && j < n; j++) {
-        memset(e.dkeys + j * e.ldk, 0, wide * sizeof *e.dkeys);
-        memset(e.dvalues + j * e.ldv, 0, wide * sizeof *e.dvalues);
+    if (!empty) {
+        rela_attn_clear_rows(e.dkeys, e.ldk, n, wide);
+        rela_attn_clear_rows(e.dvalues, e.ldv, n, wide);
     }
     return e;
 }
