@@ -140,6 +140,8 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
     if (st == RELA_OK)
         st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
     if (st == RELA_OK)
+        st = check_memory(t, &t->net.config, err);
+    if (st == RELA_OK)
         say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
     return st;
@@ -198,7 +200,8 @@ static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
     own.vocab_tgt = t->net.config.vocab_tgt;
     t->net.config = own;
     say(t, "starting from the weights of %s", path);
-    return rela_config_check(&own, err);
+    st = rela_config_check(&own, err);
+    return st == RELA_OK ? check_memory(t, &own, err) : st;
 }
 
 static rela_status read_side(trainer *t, rela_store **out, const char *what, const char *src,
@@ -243,7 +246,8 @@ static rela_status read_text(trainer *t, rela_error *err)
     return st;
 }
 
-/* Said before anything is allocated: the system would rather end the process later than refuse. */
+/* Said before it is allocated: the system would rather end the process later than refuse. Weights
+ * that are loaded already are no longer needed. */
 static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err)
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
@@ -252,7 +256,7 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
     if (st != RELA_OK)
         return st;
     const size_t weights = plan.layout.params.total * sizeof(real);
-    const double need = (double)weights + (double)rela_stepper_bytes(&plan, &so);
+    const double need = (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
     const double available = (double)rela_memory_free();
     rela_layout_deinit(&plan.layout);
     if (available <= 0 || need <= available)
