@@ -26,7 +26,8 @@ typedef real_sized vec_whole __attribute__((vector_size(VECTOR_BYTES)));
 
 /* ---- lanes ---- */
 
-#ifndef LEVEL_LANES /* levels that have instructions for these define all of them */
+/* Levels that have instructions for lanes define all that is asked for in this way. */
+#ifndef LEVEL_LANES
 static inline real lane_sum(vec v)
 {
     real part[LANES];
@@ -53,9 +54,7 @@ static inline uint32_t above(const real *z, real x)
         lanes |= (uint32_t)(z[i] > x) << i;
     return lanes;
 }
-#endif
 
-#ifndef LEVEL_512 /* as before: here and below, all or none */
 /* The sums of the lanes of two vectors. */
 static inline void two_sums(real *sums, vec a, vec b)
 {
@@ -532,7 +531,7 @@ static inline vec either(vec_mask test, vec a, vec b)
     return (vec)(((vec_mask)a & test) | ((vec_mask)b & ~test));
 }
 
-#ifndef LEVEL_512
+#ifndef LEVEL_LANES
 /* The larger numbers; those of b if one is NaN. */
 static inline vec larger(vec a, vec b)
 {

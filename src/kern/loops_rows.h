@@ -28,17 +28,17 @@ static void pack_panel(real *restrict p, const real *const *rows, size_t n, size
         }
 }
 
-#ifdef LEVEL_512
+#ifdef LEVEL_LANES
 /* The same for a depth of whole tiles. */
 static void pack_tiles(real *restrict p, const real *const *rows, size_t n, size_t k)
 {
-    static const real NONE[16];
-    for (size_t i0 = 0; i0 < k; i0 += 16)
-        for (size_t j = 0; j < PANEL; j += 16) {
-            const real *from[16];
-            for (size_t r = 0; r < 16; r++)
+    static const real NONE[LANES];
+    for (size_t i0 = 0; i0 < k; i0 += LANES)
+        for (size_t j = 0; j < PANEL; j += LANES) {
+            const real *from[LANES];
+            for (size_t r = 0; r < LANES; r++)
                 from[r] = j + r < n ? rows[j + r] + i0 : NONE;
-            turn_16(p + i0 * PANEL + j, PANEL, from);
+            turn_lanes(p + i0 * PANEL + j, PANEL, from);
         }
 }
 #endif
@@ -51,8 +51,8 @@ static void pack_at(real *restrict p, const real *restrict w, size_t ldw, const 
         const real *rows[PANEL] = { NULL };
         for (size_t j = 0; j < nr; j++)
             rows[j] = w + (at ? at[j0 + j] : j0 + j) * ldw;
-#ifdef LEVEL_512
-        if (k % 16 == 0) {
+#ifdef LEVEL_LANES
+        if (k % LANES == 0) {
             pack_tiles(p, rows, nr, k);
             continue;
         }

@@ -162,7 +162,7 @@ static inline void turn_step(uint64_t *x, size_t j, uint64_t low)
         }
 }
 
-#ifndef LEVEL_512
+#ifndef LEVEL_LANES
 static inline void turn_near(uint64_t *x)
 {
     turn_step(x, 4, UINT64_C(0x0F0F0F0F0F0F0F0F));
@@ -192,17 +192,7 @@ static void who_looks_at(uint64_t *looks, const uint64_t *bits, size_t m)
 
 /* ---- what is left ---- */
 
-#ifndef LEVEL_512
-/* The numbers of the bits that are set, from first on, side by side in at, which has room for 64.
- */
-static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)
-{
-    size_t have = 0;
-    for (; bits; bits &= bits - 1)
-        at[have++] = (uint8_t)(first + __builtin_ctzll(bits));
-    return have;
-}
-
+#ifndef LEVEL_LANES
 /* Weights from the sums of the lanes of four vectors; 0 where the list of ends[i] has no place p.
  */
 static inline void four_weights(real *w, const vec *v, const int32_t *ends, int32_t p)
@@ -212,21 +202,41 @@ static inline void four_weights(real *w, const vec *v, const int32_t *ends, int3
         w[i] = sum > 0 && p < ends[i] ? sum : 0;
     }
 }
+#endif
 
-/* The bits of some at the places that are set in where, side by side; and back. */
-static inline uint64_t gather_bits(uint64_t some, uint64_t where)
+#ifndef LEVEL_BITS
+#include "kern/places.h"
+
+/* The numbers of the bits that are set, from first on, side by side in at, which has room for 64.
+ */
+static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)
 {
-    uint64_t bits = 0;
-    for (uint32_t n = 0; where; where &= where - 1, n++)
-        bits |= (uint64_t)((some & where & -where) != 0) << n;
-    return bits;
+    const uint64_t every = UINT64_C(0x0101010101010101);
+    size_t have = 0;
+    for (uint64_t i = first; bits; bits >>= 8, i += 8) {
+        const uint64_t eight = BYTE_PLACES[bits & 0xFF] + i * every;
+        memcpy(at + have, &eight, sizeof eight); /* the lowest byte first */
+        have += (size_t)__builtin_popcountll(bits & 0xFF);
+    }
+    return have;
 }
 
+/* Every fourth bit from number first on, side by side. */
+static inline uint64_t fourth_bits(uint64_t bits, size_t first)
+{
+    bits = bits >> first & UINT64_C(0x1111111111111111);
+    bits = (bits | bits >> 3) & UINT64_C(0x0303030303030303);
+    bits = (bits | bits >> 6) & UINT64_C(0x000F000F000F000F);
+    bits = (bits | bits >> 12) & UINT64_C(0x000000FF000000FF);
+    return (bits | bits >> 24) & 0xFFFF;
+}
+
+/* The lowest bits of some at the places that are set in where. */
 static inline uint64_t spread_bits(uint64_t some, uint64_t where)
 {
     uint64_t bits = 0;
     for (; where; where &= where - 1, some >>= 1)
-        bits |= some & 1 ? where & -where : 0;
+        bits |= -(some & 1) & where & -where;
     return bits;
 }
 #endif
@@ -272,7 +282,7 @@ static inline void list_keys(screened *l)
 INLINE void list_weights(screened *l, size_t V)
 {
     const rela_screened *const b = l->b;
-    vec q[LISTS][4];
+    vec q[LISTS][VECTORS_MOST];
     UNROLL for (size_t r = 0; r < LISTS; r++) UNROLL for (size_t c = 0; c < V; c++) q[r][c] =
         b->scale * *(const vec *)(b->q + (l->row[r] * V + c) * LANES);
     for (size_t p = 0; p < l->most; p++) {
@@ -289,22 +299,35 @@ INLINE void list_weights(screened *l, size_t V)
     memset(l->w + l->most * LISTS, 0, 16 * LISTS * sizeof *l->w); /* see keep_weighty */
 }
 
-INLINE void list_mix(const screened *l, size_t V)
+/* Of R queries from number first on, V vectors from column c on. */
+INLINE void list_mix_part(const screened *l, size_t wide, size_t first, size_t c, size_t R,
+                          size_t V)
 {
     const rela_screened *const b = l->b;
     vec sum[LISTS][4];
-    UNROLL for (size_t r = 0; r < LISTS; r++) UNROLL for (size_t c = 0; c < V; c++) sum[r][c] =
-        *(const vec *)(b->z + (l->row[r] * V + c) * LANES);
+    UNROLL for (size_t r = 0; r < R; r++) UNROLL for (size_t v = 0; v < V; v++) sum[r][v] =
+        *(const vec *)(b->z + (l->row[first + r] * wide + c + v) * LANES);
     for (size_t p = 0; p < l->most; p++)
-        UNROLL for (size_t r = 0; r < LISTS; r++)
+        UNROLL for (size_t r = 0; r < R; r++)
         {
-            const real w = l->w[p * LISTS + r], *value = list_row(b->values, l->at[r][p], V);
-            UNROLL for (size_t c = 0; c < V; c++) sum[r][c] +=
-                w * *(const vec *)(value + c * LANES);
+            const real w = l->w[p * LISTS + first + r];
+            const real *value = list_row(b->values, l->at[first + r][p], wide) + c * LANES;
+            UNROLL for (size_t v = 0; v < V; v++) sum[r][v] +=
+                w * *(const vec *)(value + v * LANES);
         }
-    for (size_t r = 0; r < l->n; r++)
-        UNROLL for (size_t c = 0; c < V; c++) * (vec *)(b->z + (l->row[r] * V + c) * LANES) =
-            sum[r][c];
+    for (size_t r = 0; r < R && first + r < l->n; r++)
+        UNROLL for (size_t v = 0; v < V; v++) *
+            (vec *)(b->z + (l->row[first + r] * wide + c + v) * LANES) = sum[r][v];
+}
+
+/* In parts whose sums fit the registers. */
+INLINE void list_mix(const screened *l, size_t V)
+{
+    const size_t most = VECTOR_BYTES == 64 ? 16 : 8, columns = V < 4 ? V : 4;
+    const size_t rows = most / columns < LISTS ? most / columns : LISTS;
+    for (size_t first = 0; first < LISTS; first += rows)
+        for (size_t c = 0; c < V; c += columns)
+            list_mix_part(l, V, first, c, rows, columns);
 }
 
 /* Returns how many weights are above 0, and leaves the bits of their keys if those are kept. */
@@ -316,7 +339,7 @@ static inline size_t keep_weighty(screened *l)
         const uint64_t above_0 = bits_above(l->w + p * LISTS, 64);
         all += (size_t)__builtin_popcountll(above_0);
         for (size_t r = 0; l->b->keeps && r < LISTS; r++)
-            some[r][p / 64] |= gather_bits(above_0, UINT64_C(0x1111111111111111) << r) << p % 64;
+            some[r][p / 64] |= fourth_bits(above_0, r) << p % 64;
     }
     for (size_t r = 0; l->b->keeps && r < l->n; r++) {
         uint64_t *bits = l->b->bits + l->row[r] * RELA_SCREEN_WORDS;
@@ -407,6 +430,10 @@ static size_t mix_screened(const rela_screened *b)
         return screened_rows(b, 2);
     case 4:
         return screened_rows(b, 4);
+#if VECTOR_BYTES < 64
+    case 8:
+        return screened_rows(b, 8);
+#endif
     default:
         return screened_wide(b);
     }

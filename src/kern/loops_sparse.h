@@ -5,10 +5,13 @@
  * order as those of mm, one chain for each result, and adding zero times a number changes nothing:
  * so mix_few gives the bits of mm. */
 
+/* Heads up to so many vectors wide have loops of their own. */
+enum { VECTORS_MOST = VECTOR_BYTES == 64 ? 4 : 8 };
+
 /* Places of a row whose weights are not zero. */
 typedef uint32_t places[RELA_FEW_MOST + 2 * LANES];
 
-#ifndef LEVEL_512
+#ifndef LEVEL_LANES
 /* Numbers, from first on, of the lanes of x that are not zero, side by side in at. */
 static inline size_t squeeze_lanes(uint32_t *at, const real *x, uint32_t first)
 {
@@ -91,7 +94,9 @@ INLINE void mix_all(real *z, const real *w, size_t rows, size_t n, const real *v
 /* Widths that are usual are known to the compiler. */
 static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide)
 {
-    if (wide == 4 * LANES)
+    if (wide == 8 * LANES)
+        mix_all(z, w, rows, n, values, 8 * LANES, 3);
+    else if (wide == 4 * LANES)
         mix_all(z, w, rows, n, values, 4 * LANES, 3);
     else if (wide == 2 * LANES)
         mix_all(z, w, rows, n, values, 2 * LANES, 4);
@@ -150,7 +155,8 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
         uint64_t bits = again ? b->looks[j] : bits_above(w, b->queries);
         if (!bits)
             continue;
-        vec key[4], scaled_key[4], scaled_value[4], dkey[4], dvalue[4];
+        vec key[VECTORS_MOST], scaled_key[VECTORS_MOST], scaled_value[VECTORS_MOST];
+        vec dkey[VECTORS_MOST], dvalue[VECTORS_MOST];
         UNROLL for (size_t c = 0; c < V; c++)
         {
             const size_t at = c * LANES;
@@ -162,7 +168,7 @@ INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
         }
         for (; bits; bits &= bits - 1) {
             const size_t i = (size_t)__builtin_ctzll(bits), row = i * wide;
-            vec query[4], d[4], along[2] = { { 0 }, { 0 } };
+            vec query[VECTORS_MOST], d[VECTORS_MOST], along[2] = { { 0 }, { 0 } };
             UNROLL for (size_t c = 0; c < V; c++)
             {
                 query[c] = *(const vec *)(q + row + c * LANES);
@@ -226,6 +232,11 @@ static void rectified_back(const rela_rectified *b)
     case 4:
         rectified_columns(b, 4);
         break;
+#if VECTOR_BYTES < 64
+    case 8:
+        rectified_columns(b, 8);
+        break;
+#endif
     default:
         rectified_wide(b);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/x86/lanes_avx512.h - what loops.h cannot say about lanes in plain C, for 512 bits. */
 #define LEVEL_LANES
-#define LEVEL_512
+#define LEVEL_BITS
 
 static inline float lane_sum(__m512 v)
 {
@@ -140,14 +140,14 @@ static inline uint64_t spread_bits(uint64_t some, uint64_t where)
     return _pdep_u64(some, where);
 }
 
-static inline uint64_t gather_bits(uint64_t some, uint64_t where)
+static inline uint64_t fourth_bits(uint64_t bits, size_t first)
 {
-    return _pext_u64(some, where);
+    return _pext_u64(bits, UINT64_C(0x1111111111111111) << first);
 }
 
 /* y (16, ldy) = the transpose of 16 numbers of 16 rows: pairs of numbers side by side, then fours,
  * then the quarters of the vectors. */
-static inline void turn_16(float *y, size_t ldy, const float *const *rows)
+static inline void turn_lanes(float *y, size_t ldy, const float *const *rows)
 {
     __m512 x[16], t[16];
     for (size_t i = 0; i < 16; i += 2) {

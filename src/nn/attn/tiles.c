@@ -10,11 +10,11 @@
 #include <string.h>
 
 /* The share of weights that are not zero, below which it is faster to pick them out, forward and
- * backward (measured). Forward it costs about the same for narrow and wide heads, and saves more
- * for wide ones. */
-static double few_forward(size_t wide)
+ * backward (measured). Forward it costs about the same for heads of few and of many vectors, and
+ * saves more for the latter. */
+static double few_forward(const rela_kern *k, size_t wide)
 {
-    const double share = 0.007 * (double)wide - 0.1;
+    const double share = 0.112 * (double)(wide / k->lanes) - 0.1;
     return share < 0.4 ? share : 0.4;
 }
 static const double FEW_BACK = 0.4;
@@ -303,7 +303,7 @@ static double tile_forward(const rela_attn_head *h, const tile *t)
     }
     const double share = share_of(h, t);
     keep(h, t, few(h, share, FEW_BACK), NULL);
-    if (few(h, share, few_forward(s->wide)))
+    if (few(h, share, few_forward(h->a->k, s->wide)))
         a->k->mix_few(s->mixed, s->weights, t->m, t->across, values, s->wide);
     else
         a->k->mm(s->mixed, s->wide, s->weights, t->across, 1, values, s->wide, t->m, s->wide, t->n,
