@@ -208,13 +208,22 @@ INLINE void byte_rows(const byte_block *g, size_t R, size_t V)
 typedef void byte_run(const byte_block *g);
 
 BYTE_BLOCK(1, 1)
-#if BYTE_ROWS >= 4 && BYTE_ROWS < 12
+#if BYTE_ROWS == 4
 BYTE_BLOCK(1, 2)
 #endif
 #if BYTE_ROWS >= 4
 BYTE_BLOCK(2, 1)
 BYTE_BLOCK(3, 1)
 BYTE_BLOCK(4, 1)
+#endif
+#if BYTE_ROWS == 6
+BYTE_BLOCK(1, 4)
+BYTE_BLOCK(2, 2)
+BYTE_BLOCK(3, 2)
+#endif
+#if BYTE_ROWS >= 6
+BYTE_BLOCK(5, 1)
+BYTE_BLOCK(6, 1)
 #endif
 #if BYTE_ROWS >= 12
 BYTE_BLOCK(1, 8)
@@ -229,8 +238,6 @@ BYTE_BLOCK(9, 2)
 BYTE_BLOCK(10, 2)
 BYTE_BLOCK(11, 2)
 BYTE_BLOCK(12, 2)
-BYTE_BLOCK(5, 1)
-BYTE_BLOCK(6, 1)
 BYTE_BLOCK(7, 1)
 BYTE_BLOCK(8, 1)
 BYTE_BLOCK(9, 1)
@@ -251,7 +258,11 @@ static const struct byte_runs {
     [7] = { bytes_7x1, bytes_7x2, 2 },    [8] = { bytes_8x1, bytes_8x2, 2 },
     [9] = { bytes_9x1, bytes_9x2, 2 },    [10] = { bytes_10x1, bytes_10x2, 2 },
     [11] = { bytes_11x1, bytes_11x2, 2 }, [12] = { bytes_12x1, bytes_12x2, 2 },
-#elif BYTE_ROWS >= 4
+#elif BYTE_ROWS == 6
+    [1] = { bytes_1x1, bytes_1x4, 4 }, [2] = { bytes_2x1, bytes_2x2, 2 },
+    [3] = { bytes_3x1, bytes_3x2, 2 }, [4] = { bytes_4x1, bytes_4x1, 1 },
+    [5] = { bytes_5x1, bytes_5x1, 1 }, [6] = { bytes_6x1, bytes_6x1, 1 },
+#elif BYTE_ROWS == 4
     [1] = { bytes_1x1, bytes_1x2, 2 },
     [2] = { bytes_2x1, bytes_2x1, 1 },
     [3] = { bytes_3x1, bytes_3x1, 1 },

@@ -83,19 +83,24 @@ static void screen_keys(int8_t *p, int32_t *lift, const real *x, size_t n, size_
     }
 }
 
-enum { SCREEN_ROWS = BYTE_ROWS < 8 ? BYTE_ROWS : 8, WORD_PANELS = 64 / RELA_BYTE_PANEL };
+enum {
+    SCREEN_ROWS = BYTE_ROWS < 8 ? BYTE_ROWS : 8,
+    SCREEN_PANELS = BYTE_VECS == 1 ? 2 : 1, /* sums of more would not fit the registers */
+    SCREEN_VECTORS = SCREEN_PANELS * BYTE_VECS,
+    WORD_PANELS = 64 / RELA_BYTE_PANEL
+};
 
 /* R queries against P panels of keys, the first of which is number panel; bits are added. */
 INLINE void screen_block(uint64_t *bits, const rela_screen *s, size_t first, size_t panel, size_t R,
                          size_t P)
 {
-    byte_sums sum[SCREEN_ROWS][2 * BYTE_VECS];
+    byte_sums sum[SCREEN_ROWS][SCREEN_VECTORS];
     const size_t k = s->wide, V = P * BYTE_VECS;
     const int8_t *p = s->keys + panel * RELA_BYTE_PANEL * k, *q = s->queries + first * k;
     UNROLL for (size_t j = 0; j < V; j++) UNROLL for (size_t i = 0; i < R; i++) sum[i][j] =
         *(const byte_sums *)(s->key_lift + panel * RELA_BYTE_PANEL + j * BYTE_COLS);
     for (size_t t = 0; t < k; t += 4) {
-        byte_weights w[2 * BYTE_VECS];
+        byte_weights w[SCREEN_VECTORS];
         UNROLL for (size_t j = 0; j < V; j++) w[j] = byte_load(
             p + (j / BYTE_VECS * k + t) * RELA_BYTE_PANEL + j % BYTE_VECS * 4 * BYTE_COLS);
         UNROLL for (size_t i = 0; i < R; i++)
@@ -117,9 +122,9 @@ INLINE void screen_rows(const rela_screen *s, size_t first, size_t R)
         uint64_t bits[SCREEN_ROWS] = { 0 };
         size_t panel = word * WORD_PANELS, end = panel + WORD_PANELS;
         end = end < panels ? end : panels;
-        for (; panel + 2 <= end; panel += 2)
-            screen_block(bits, s, first, panel, R, 2);
-        if (panel < end)
+        for (; panel + SCREEN_PANELS <= end; panel += SCREEN_PANELS)
+            screen_block(bits, s, first, panel, R, SCREEN_PANELS);
+        for (; panel < end; panel++)
             screen_block(bits, s, first, panel, R, 1);
         for (size_t i = 0; i < R; i++)
             s->bits[(first + i) * RELA_SCREEN_WORDS + word] = bits[i];

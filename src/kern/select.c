@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef RELA_HAVE_AMX
+#if defined(RELA_HAVE_AVXVNNI) || defined(RELA_HAVE_AMX)
 #include <cpuid.h>
+#endif
+#ifdef RELA_HAVE_AMX
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -23,6 +25,15 @@ static int always(void)
 static int have_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
+
+#ifdef RELA_HAVE_AVXVNNI
+static int have_avxvnni(void)
+{
+    enum { AVX_VNNI = 1 << 4 };
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return have_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & AVX_VNNI);
 }
 #endif
 
@@ -71,6 +82,9 @@ static const kern_level LEVELS[] = {
     { &rela_kern_portable, always },
 #ifdef RELA_HAVE_AVX2
     { &rela_kern_avx2, have_avx2 },
+#endif
+#ifdef RELA_HAVE_AVXVNNI
+    { &rela_kern_avxvnni, have_avxvnni },
 #endif
 #ifdef RELA_HAVE_AVX512
     { &rela_kern_avx512, have_avx512 },

@@ -11,8 +11,6 @@
 
 #include "kern/x86/bytes_avx2.h"
 
-#include "kern/places.h"
-
 #include "kern/x86/lanes_avx2.h"
 
 #include "kern/loops.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/x86/lanes_avx2.h - what loops.h cannot say about lanes in plain C, for 256 bits. */
+#include "kern/places.h"
+
 #define LEVEL_LANES
 
 static inline float lane_sum(__m256 v)

@@ -20,15 +20,17 @@ static double few_forward(const rela_kern *k, size_t wide)
 static const double FEW_BACK = 0.4;
 
 /* The share below which scores are screened first; 0: never, there is no fast code. */
-static double few_screened(size_t wide)
+static double few_screened(const rela_kern *k, size_t wide)
 {
-    switch (wide) {
-    case 16:
+    switch (wide / k->lanes) {
+    case 1:
         return 0.1;
-    case 32:
+    case 2:
         return 0.2;
-    case 64:
+    case 4:
         return 0.22;
+    case 8:
+        return 0.08;
     default:
         return 0;
     }
@@ -331,7 +333,7 @@ static bool screens(const rela_attn_head *h, double share)
 {
     if (!rela_attn_may_screen(h))
         return false;
-    return h->a->path == RELA_ATTN_SCREENED || share < few_screened(h->s->wide);
+    return h->a->path == RELA_ATTN_SCREENED || share < few_screened(h->a->k, h->s->wide);
 }
 
 /* Returns the share of weights that are not zero. */
