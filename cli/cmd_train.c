@@ -79,6 +79,7 @@ static const rela_option OPTIONS[] = {
     { "weight-decay", 0, RELA_OPTION_REAL, AT(weight_decay), 0, 1, NULL, "X", "decoupled weight decay" },
     { "clip", 0, RELA_OPTION_REAL, AT(clip), 0, 1e9, NULL, "X", "largest gradient norm; 0: none" },
     { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
+    { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "draw dropout twice and weigh so much how far the two predictions differ" },
     { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
     { "piece-rows", 0, RELA_OPTION_INT, AT(piece_rows), 0, 1 << 20, NULL, "N", "tokens a thread works on at once; 0: chosen" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },

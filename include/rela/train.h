@@ -63,6 +63,8 @@ typedef struct rela_train_options {
     int64_t cool_down;    /* updates before the last over which the rate falls to lr_least */
     const char *schedule; /* "noam", "inverse-sqrt", "constant", "cosine", "linear" */
     double beta1, beta2, adam_epsilon, weight_decay, clip, label_smoothing;
+    double
+        r_drop; /* how much two draws of dropout should agree in what they predict; 0: one draw */
     const char *loss_mean; /* "token", "sentence" */
     int64_t seed;
     int64_t threads;    /* 0: all */

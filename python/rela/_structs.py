@@ -103,7 +103,7 @@ class TrainOptions(Structure):
         c_double, "lr lr_start lr_least") + _fields(
         c_int64, "warmup cool_down") + _fields(
         c_char_p, "schedule") + _fields(
-        c_double, "beta1 beta2 adam_epsilon weight_decay clip label_smoothing") + _fields(
+        c_double, "beta1 beta2 adam_epsilon weight_decay clip label_smoothing r_drop") + _fields(
         c_char_p, "loss_mean") + _fields(
         c_int64, "seed threads piece_rows max_skipped") + _fields(
         c_bool, "cut_long") + _fields(

@@ -67,6 +67,7 @@ static const number_row NUMBERS[] = {
     { AT(weight_decay),          true,   0,      0,      0,      0,      0,       0,    1 },
     { AT(clip),                  true,   0,      0,      0,      0,      0,       0,    1e9 },
     { AT(label_smoothing),       true,   0.1,    0.1,    0.1,    0.1,    0,       0,    0.99 },
+    { AT(r_drop),                true,   0,      0,      0,      0,      0,       0,    1000 },
     { AT(seed),                  false,  1,      1,      1,      1,      1,       0,    9007199254740991.0 },
     { AT(threads),               false,  0,      0,      0,      0,      0,       0,    256 },
     { AT(piece_rows),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
@@ -180,6 +181,11 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
     if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
         st = rela_fail(err, RELA_ARG,
                        "a model for alignment has no label smoothing, and no BLEU to validate by");
+    if (st == RELA_OK && o->r_drop > 0 && align)
+        st = rela_fail(err, RELA_ARG, "--r-drop is for models that translate");
+    if (st == RELA_OK && o->r_drop > 0 && o->dropout <= 0 && o->dropout_embed <= 0 &&
+        o->dropout_attention <= 0 && o->dropout_ffn <= 0)
+        st = rela_fail(err, RELA_ARG, "--r-drop compares two draws of dropout, but there is none");
     *c = (rela_config){ .task = align ? RELA_TASK_ALIGN : RELA_TASK_TRANSLATE,
                         .d = (size_t)o->width,
                         .ffn = (size_t)o->ffn,
@@ -242,6 +248,7 @@ rela_step_options rela_train_step_options(const rela_train_options *o)
                                 .weight_decay = o->weight_decay,
                                 .clip = o->clip,
                                 .smooth = o->label_smoothing,
+                                .r_drop = o->r_drop,
                                 .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
                                 .seed = (uint64_t)o->seed };
 }

@@ -121,8 +121,13 @@ typedef struct rela_screened {
     real *z;                       /* (m, wide), added to */
 } rela_screened;
 
+/* Of kern->loss_twins. */
+typedef struct rela_twins {
+    real smooth, scale, agree;
+} rela_twins;
+
 typedef struct rela_kern {
-    const char *name; /* "portable", "avx2", "avx512", "vnni", "vbmi2", "amx", "neon" */
+    const char *name; /* "portable", "avx2", "avxvnni", "avx512", "vnni", "vbmi2", "amx", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
     bool screens;     /* screen is several times as fast as plain products */
 
@@ -222,6 +227,10 @@ typedef struct rela_kern {
      * times scale. Target: 1 - smooth on gold, smooth / (n - 1) elsewhere. Returns the loss and
      * puts the negative log-likelihood of gold into *nll. */
     double (*loss_row)(real *z, size_t n, size_t gold, real smooth, real scale, double *nll);
+    /* The same of two rows of logits that two draws of dropout gave for one target: the mean of
+     * their losses, plus agree / 4 times the divergences KL(a, b) + KL(b, a) of what they predict.
+     * *nll: the mean of both. */
+    double (*loss_twins)(real *a, real *b, size_t n, size_t gold, const rela_twins *o, double *nll);
     /* log-softmax of z (n) into y; y may be z. */
     void (*log_softmax)(real *y, const real *z, size_t n);
 

@@ -716,6 +716,37 @@ static void log_softmax(real *y, const real *z, size_t n)
     SIMD for (size_t i = 0; i < n; i++) y[i] = z[i] - lse;
 }
 
+/* With p, q = softmax a, b and r = log p - log q, KL(a, b) = sum p r, whose gradient is
+ * p (r - KL(a, b)) for a and q - p for b. */
+static double loss_twins(real *a, real *b, size_t n, size_t gold, const rela_twins *o, double *nll)
+{
+    log_softmax(a, a, n);
+    log_softmax(b, b, n);
+    const double at_gold = (double)a[gold] + (double)b[gold];
+    real plain = 0, ab = 0, ba = 0;
+    SIMD_TEXT(omp simd reduction(+ : plain, ab, ba))
+    for (size_t i = 0; i < n; i++) {
+        const real apart = a[i] - b[i];
+        plain += a[i] + b[i];
+        ab += fast_exp(a[i]) * apart;
+        ba -= fast_exp(b[i]) * apart;
+    }
+    const double base = n > 1 ? (double)o->smooth / (double)(n - 1) : 0;
+    const double peak = 1 - (double)o->smooth - base;
+    const real half = o->scale / 2, pull = o->agree / 2, less = (real)base;
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        const real p = fast_exp(a[i]), q = fast_exp(b[i]), apart = a[i] - b[i], more = p - q;
+        a[i] = half * (p - less + pull * (p * (apart - ab) + more));
+        b[i] = half * (q - less - pull * (q * (apart + ba) + more));
+    }
+    a[gold] -= half * (real)peak;
+    b[gold] -= half * (real)peak;
+    *nll = -at_gold / 2;
+    return -(peak * at_gold + base * (double)plain) / 2 +
+           (double)o->agree * ((double)ab + (double)ba) / 4;
+}
+
 /* ---- optimiser ---- */
 
 static void adam(real *restrict p, real *restrict m, real *restrict v, const real *restrict g,
@@ -815,6 +846,7 @@ const rela_kern LEVEL = {
     .mix_few = mix_few,
     .rectified_back = rectified_back,
     .loss_row = loss_row,
+    .loss_twins = loss_twins,
     .log_softmax = log_softmax,
     .adam = adam,
     .panel = PANEL,

@@ -221,7 +221,10 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
                              .vocabulary = n->config.vocab_tgt,
                              .smooth = p->smooth,
                              .logits = w->logits,
-                             .row_nll = p->row_nll };
+                             .row_nll = p->row_nll,
+                             .agree = p->agree,
+                             .twins = b->tgt.at,
+                             .n_twins = p->agree > 0 ? b->tgt.n : 0 };
     const rela_loss_sums sums =
         rela_loss_run(&loss, grads ? w->dx : NULL, grads ? grads + n->layout.output : NULL,
                       rela_worker_features(w), n->weights + n->layout.output, b->tgt.ids,

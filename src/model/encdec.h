@@ -42,6 +42,7 @@ typedef struct rela_pass {
     bool training;
     uint64_t seed, update;
     real smooth;            /* label smoothing */
+    real agree;             /* above 0: each sentence is followed by its twin, see nn/loss.h */
     const real *row_weight; /* (tgt_rows) or NULL: see rela_loss_run */
     real *row_nll;          /* (tgt_rows) or NULL */
     const rela_attn_tap *tap;

@@ -2,29 +2,120 @@
 /* src/nn/loss.c - see loss.h. */
 #include "nn/loss.h"
 
+/* What a call works on. */
+typedef struct job {
+    const rela_loss *o;
+    real *dx, *dtable;
+    const real *x, *table;
+    const int32_t *gold;
+    const real *weight;
+    rela_loss_sums sums;
+} job;
+
+static void run_plain(job *j, size_t rows);
+static void run_twins(job *j);
+static void run_long_twins(job *j, size_t first, size_t second);
+static void logits_of(const job *j, real *z, size_t at, size_t m);
+static void gradients_of(const job *j, const real *z, size_t at, size_t m);
+static void add_loss(job *j, real *z, real *twin, size_t row);
+
 rela_loss_sums rela_loss_run(const rela_loss *o, real *dx, real *dtable, const real *x,
                              const real *table, const int32_t *gold, const real *weight,
                              size_t rows)
 {
-    const size_t d = o->d, v = o->vocabulary;
-    rela_loss_sums sums = { 0, 0, rows };
+    job j = { o, dx, dtable, x, table, gold, weight, { 0, 0, 0 } };
+    if (o->n_twins)
+        run_twins(&j);
+    else
+        run_plain(&j, rows);
+    return j.sums;
+}
+
+static void run_plain(job *j, size_t rows)
+{
+    const rela_loss *o = j->o;
     for (size_t at = 0; at < rows; at += RELA_LOSS_CHUNK) {
         const size_t m = rows - at < RELA_LOSS_CHUNK ? rows - at : RELA_LOSS_CHUNK;
-        rela_gemm_nt(o->logits, v, x + at * d, d, table, d, m, v, d, false);
-        for (size_t t = 0; t < m; t++) {
-            const real scale = weight ? weight[at + t] : 1;
-            double nll = 0;
-            const double loss =
-                o->k->loss_row(o->logits + t * v, v, (size_t)gold[at + t], o->smooth, scale, &nll);
-            if (o->row_nll)
-                o->row_nll[at + t] = (real)nll;
-            sums.loss += loss * (double)scale;
-            sums.nll += nll * (double)scale;
-        }
-        if (dx)
-            rela_gemm_nn(dx + at * d, d, o->logits, v, table, d, m, d, v, false);
-        if (dtable)
-            rela_gemm_tn(dtable, d, o->logits, v, x + at * d, d, v, d, m, true);
+        logits_of(j, o->logits, at, m);
+        for (size_t t = 0; t < m; t++)
+            add_loss(j, o->logits + t * o->vocabulary, NULL, at + t);
+        gradients_of(j, o->logits, at, m);
     }
-    return sums;
+}
+
+/* Chunks are as many whole pairs as there is room for. */
+static void run_twins(job *j)
+{
+    const rela_loss *o = j->o;
+    const uint32_t *begin = o->twins;
+    const size_t v = o->vocabulary;
+    for (size_t i = 0, end = 0; i < o->n_twins; i = end) {
+        const size_t at = begin[i];
+        while (end < o->n_twins && begin[end + 2] - at <= RELA_LOSS_CHUNK)
+            end += 2;
+        if (end == i) {
+            run_long_twins(j, at, begin[i + 1]);
+            end = i + 2;
+            continue;
+        }
+        logits_of(j, o->logits, at, begin[end] - at);
+        for (; i < end; i += 2) {
+            const size_t apart = begin[i + 1] - begin[i];
+            for (size_t row = begin[i]; row < begin[i + 1]; row++) {
+                real *z = o->logits + (row - at) * v;
+                add_loss(j, z, z + apart * v, row);
+            }
+        }
+        gradients_of(j, o->logits, at, begin[end] - at);
+    }
+}
+
+/* A pair that is longer than a chunk, both from their first rows on. */
+static void run_long_twins(job *j, size_t first, size_t second)
+{
+    const rela_loss *o = j->o;
+    const size_t n = second - first, v = o->vocabulary, most = RELA_LOSS_CHUNK / 2;
+    real *z = o->logits, *twin = z + most * v;
+    for (size_t at = 0; at < n; at += most) {
+        const size_t m = n - at < most ? n - at : most;
+        logits_of(j, z, first + at, m);
+        logits_of(j, twin, second + at, m);
+        for (size_t t = 0; t < m; t++)
+            add_loss(j, z + t * v, twin + t * v, first + at + t);
+        gradients_of(j, z, first + at, m);
+        gradients_of(j, twin, second + at, m);
+    }
+}
+
+static void logits_of(const job *j, real *z, size_t at, size_t m)
+{
+    const size_t d = j->o->d, v = j->o->vocabulary;
+    rela_gemm_nt(z, v, j->x + at * d, d, j->table, d, m, v, d, false);
+}
+
+/* z: gradients of the logits of rows [at, at + m). */
+static void gradients_of(const job *j, const real *z, size_t at, size_t m)
+{
+    const size_t d = j->o->d, v = j->o->vocabulary;
+    if (j->dx)
+        rela_gemm_nn(j->dx + at * d, d, z, v, j->table, d, m, d, v, false);
+    if (j->dtable)
+        rela_gemm_tn(j->dtable, d, z, v, j->x + at * d, d, v, d, m, true);
+}
+
+/* z: the logits of a row, which become their gradients; twin: those of its twin, or NULL. */
+static void add_loss(job *j, real *z, real *twin, size_t row)
+{
+    const rela_loss *o = j->o;
+    const real scale = j->weight ? j->weight[row] : 1;
+    const rela_twins pair = { o->smooth, scale, o->agree };
+    const size_t gold = (size_t)j->gold[row], v = o->vocabulary;
+    double nll = 0;
+    const double loss = twin ? o->k->loss_twins(z, twin, v, gold, &pair, &nll)
+                             : o->k->loss_row(z, v, gold, o->smooth, scale, &nll);
+    if (o->row_nll)
+        o->row_nll[row] = (real)nll;
+    j->sums.loss += loss * (double)scale;
+    j->sums.nll += nll * (double)scale;
+    j->sums.n++;
 }

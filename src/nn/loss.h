@@ -9,6 +9,8 @@
 #include "kern/gemm.h"
 #include "kern/kern.h"
 
+#include <stdint.h>
+
 typedef struct rela_loss_sums {
     double loss; /* label-smoothed cross entropy */
     double nll;  /* negative log-likelihood of the gold tokens */
@@ -21,11 +23,18 @@ typedef struct rela_loss {
     const rela_kern *k;
     size_t d, vocabulary;
     real smooth;
-    real *logits;  /* (RELA_LOSS_CHUNK, vocabulary) */
-    real *row_nll; /* (rows) negative log-likelihood of each, written; NULL: not wanted */
+    real *logits;          /* (RELA_LOSS_CHUNK, vocabulary) */
+    real *row_nll;         /* (rows) negative log-likelihood of each, written; NULL: not wanted */
+    real agree;            /* of twins */
+    const uint32_t *twins; /* (n_twins + 1) rows where sentences begin, each behind its twin */
+    size_t n_twins;        /* 0: there are none */
 } rela_loss;
 
-/* x (rows, d), table (vocabulary, d); weight[t] (NULL: 1) scales loss and gradient of row t. dx
+/* Twins are the same sentence after two draws of dropout. Loss and gradients are then the mean of
+ * both plus agree / 4 times the divergences between what they predict (R-Drop: Liang et al.,
+ * NeurIPS 2021), and weights are those of the first.
+ *
+ * x (rows, d), table (vocabulary, d); weight[t] (NULL: 1) scales loss and gradient of row t. dx
  * is written, dtable added to; both NULL: forward only. */
 rela_loss_sums rela_loss_run(const rela_loss *o, real *dx, real *dtable, const real *x,
                              const real *table, const int32_t *gold, const real *weight,

@@ -18,8 +18,9 @@ typedef struct lane {
     real *grads;
     size_t first, last;
     uint32_t *src_at, *tgt_at; /* offsets of a piece, from 0 */
+    int32_t *ids;              /* its tokens where sentences are there twice: source, then target */
     real *row_weight;
-    size_t cap_src_at, cap_tgt_at, cap_weight;
+    size_t cap_src_at, cap_tgt_at, cap_ids, cap_weight;
     double loss, nll;
     double squares; /* of the slice of the gradient this thread has summed */
 } lane;
@@ -50,6 +51,8 @@ static void run_lanes(void *ctx, size_t begin, size_t end, int thread);
 static void run_lane(rela_stepper *s, lane *l);
 static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows);
 static void run_piece(rela_stepper *s, lane *l, piece p);
+static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, uint32_t *at,
+                                int32_t *ids);
 static void sum_gradients(void *ctx, size_t begin, size_t end, int thread);
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
 static void clear_gradients(rela_stepper *s);
@@ -61,10 +64,17 @@ static size_t piece_rows(const rela_step_options *o)
     return o->piece_rows ? o->piece_rows : PIECE_ROWS;
 }
 
+/* How often a sentence is in a piece of training. */
+static size_t copies_of(const rela_step_options *o)
+{
+    return o->r_drop > 0 ? 2 : 1;
+}
+
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
 {
     const size_t threads = (size_t)rela_par_threads(o->n_threads);
-    const size_t rows = piece_rows(o) > n->config.max_len ? piece_rows(o) : n->config.max_len;
+    const size_t longest = copies_of(o) * n->config.max_len;
+    const size_t rows = piece_rows(o) > longest ? piece_rows(o) : longest;
     return (threads + 2) * n->layout.params.total * sizeof(real) +
            threads * rela_worker_bytes(n, rows, rows);
 }
@@ -105,6 +115,7 @@ void rela_stepper_destroy(rela_stepper *s)
         rela_mem_free(l->grads);
         rela_mem_free(l->src_at);
         rela_mem_free(l->tgt_at);
+        rela_mem_free(l->ids);
         rela_mem_free(l->row_weight);
     }
     rela_mem_free(s->lanes);
@@ -206,19 +217,24 @@ static rela_status make_room(rela_stepper *s, const rela_update *u, rela_error *
 
 static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rela_error *err)
 {
+    const size_t copies = copies_of(&s->o);
     size_t src = piece_rows(&s->o), tgt = src;
     for (size_t i = 0; i < u->src.n; i++) { /* a piece may be a single long sentence */
-        src = length_of(&u->src, i) > src ? length_of(&u->src, i) : src;
-        tgt = length_of(&u->tgt, i) > tgt ? length_of(&u->tgt, i) : tgt;
+        const size_t src_len = copies * length_of(&u->src, i);
+        const size_t tgt_len = copies * length_of(&u->tgt, i);
+        src = src_len > src ? src_len : src;
+        tgt = tgt_len > tgt ? tgt_len : tgt;
     }
     const size_t n = src < tgt ? src : tgt; /* a sentence has at least one token on each side */
     uint32_t *src_at = rela_mem_grow(l->src_at, &l->cap_src_at, n + 1, sizeof *src_at);
     l->src_at = src_at ? src_at : l->src_at;
     uint32_t *tgt_at = rela_mem_grow(l->tgt_at, &l->cap_tgt_at, n + 1, sizeof *tgt_at);
     l->tgt_at = tgt_at ? tgt_at : l->tgt_at;
+    int32_t *ids = rela_mem_grow(l->ids, &l->cap_ids, copies > 1 ? src + tgt : 1, sizeof *ids);
+    l->ids = ids ? ids : l->ids;
     real *weight = rela_mem_grow(l->row_weight, &l->cap_weight, tgt, sizeof *weight);
     l->row_weight = weight ? weight : l->row_weight;
-    if (!src_at || !tgt_at || !weight)
+    if (!src_at || !tgt_at || !ids || !weight)
         return rela_fail(err, RELA_NOMEM, "no memory for a batch of %zu rows", tgt);
     if (l->worker && src <= l->max_src && tgt <= l->max_tgt)
         return RELA_OK;
@@ -262,7 +278,7 @@ static void run_lane(rela_stepper *s, lane *l)
     /* Pieces of equal size: a small last one would waste the products. */
     const size_t src = u->src.at[l->last] - u->src.at[l->first];
     const size_t tgt = u->tgt.at[l->last] - u->tgt.at[l->first];
-    const size_t most = src > tgt ? src : tgt, room = piece_rows(&s->o);
+    const size_t most = src > tgt ? src : tgt, room = piece_rows(&s->o) / copies_of(&s->o);
     const size_t n_pieces = (most + room - 1) / room, rows = (most + n_pieces - 1) / n_pieces;
     for (size_t at = l->first; at < l->last;) {
         const piece p = next_piece(s, l, at, rows);
@@ -276,7 +292,7 @@ static void run_lane(rela_stepper *s, lane *l)
 static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows)
 {
     const rela_update *u = s->update;
-    const size_t room = piece_rows(&s->o);
+    const size_t room = piece_rows(&s->o) / copies_of(&s->o);
     size_t to = from + 1;
     while (to < l->last) {
         const size_t src = u->src.at[to] - u->src.at[from], tgt = u->tgt.at[to] - u->tgt.at[from];
@@ -292,30 +308,47 @@ static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_
 static void run_piece(rela_stepper *s, lane *l, piece p)
 {
     const rela_update *u = s->update;
-    const uint32_t src0 = u->src.at[p.first], tgt0 = u->tgt.at[p.first];
-    const size_t n = p.last - p.first;
-    for (size_t i = 0; i <= n; i++) {
-        l->src_at[i] = u->src.at[p.first + i] - src0;
-        l->tgt_at[i] = u->tgt.at[p.first + i] - tgt0;
-    }
-    for (size_t i = 0; s->o.sentence_mean && i < n; i++)
-        for (size_t t = l->tgt_at[i]; t < l->tgt_at[i + 1]; t++)
-            l->row_weight[t] = 1 / (real)(l->tgt_at[i + 1] - l->tgt_at[i]);
-    const rela_packed b = { .src = { u->src.ids + src0, l->src_at, n },
-                            .tgt = { u->tgt.ids + tgt0, l->tgt_at, n },
-                            .src_rows = l->src_at[n],
-                            .tgt_rows = l->tgt_at[n],
-                            .first_src = src0,
-                            .first_tgt = tgt0 };
+    const size_t copies = s->training ? copies_of(&s->o) : 1;
+    const rela_tokens src = piece_tokens(&u->src, p, copies, l->src_at, l->ids);
+    const rela_tokens tgt =
+        piece_tokens(&u->tgt, p, copies, l->tgt_at, l->ids + (copies > 1 ? src.at[src.n] : 0));
+    for (size_t i = 0; s->o.sentence_mean && i < tgt.n; i++)
+        for (size_t t = tgt.at[i]; t < tgt.at[i + 1]; t++)
+            l->row_weight[t] = 1 / (real)length_of(&tgt, i);
+    const rela_packed b = { .src = src,
+                            .tgt = tgt,
+                            .src_rows = src.at[src.n],
+                            .tgt_rows = tgt.at[tgt.n],
+                            .first_src = (uint32_t)copies * u->src.at[p.first],
+                            .first_tgt = (uint32_t)copies * u->tgt.at[p.first] };
     const rela_pass pass = { .training = s->training,
                              .seed = s->o.seed,
                              .update = s->number,
                              .smooth = (real)s->o.smooth,
+                             .agree = s->training ? (real)s->o.r_drop : 0,
                              .row_weight = s->o.sentence_mean ? l->row_weight : NULL };
     const rela_loss_sums sums =
         rela_worker_train(l->worker, s->training ? l->grads : NULL, &b, &pass);
     l->loss += sums.loss;
     l->nll += sums.nll;
+}
+
+/* One side of a piece, each sentence behind its copies: so the rows of a sentence in the update, on
+ * which dropout depends, are the same however the update is divided. */
+static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, uint32_t *at,
+                                int32_t *ids)
+{
+    const uint32_t first = all->at[p.first];
+    size_t n = 0;
+    at[0] = 0;
+    for (size_t i = p.first; i < p.last; i++)
+        for (size_t c = 0; c < copies; c++, n++) {
+            const size_t len = length_of(all, i);
+            at[n + 1] = at[n] + (uint32_t)len;
+            if (copies > 1)
+                memcpy(ids + at[n], all->ids + all->at[i], len * sizeof *ids);
+        }
+    return (rela_tokens){ copies > 1 ? ids : all->ids + first, at, n };
 }
 
 /* Slices [begin, end): adds the gradients of all threads into those of the first. */

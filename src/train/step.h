@@ -17,6 +17,7 @@ typedef struct rela_step_options {
     double weight_decay; /* decoupled */
     double clip;         /* largest gradient norm; 0: none */
     double smooth;       /* label smoothing */
+    double r_drop;       /* weight of the agreement of two draws of dropout; 0: one draw */
     bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
     uint64_t seed;
 } rela_step_options;

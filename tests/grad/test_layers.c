@@ -192,7 +192,7 @@ static void linear_has_exact_gradients(void **state)
 
 /* ---- loss ---- */
 
-enum { VOCAB = 7, LOSS_D = 4, LOSS_ROWS = RELA_LOSS_CHUNK + 3 };
+enum { VOCAB = 7, LOSS_D = 4, LOSS_ROWS = 2 * (RELA_LOSS_CHUNK + 6) };
 
 static double logits_memory[RELA_LOSS_CHUNK * VOCAB];
 
@@ -209,20 +209,50 @@ static double loss_value(const probe *p)
         .loss;
 }
 
+static void check_loss(const char *what, const rela_loss *run, bool weighted)
+{
+    loss l = { .run = *run };
+    probe p = { .what = what, .value = loss_value, .layer = &l, .samples = 40 };
+    for (size_t t = 0; t < LOSS_ROWS; t++)
+        l.gold[t] = (int32_t)(t % VOCAB);
+    (void)probe_add(&p, "x", LOSS_ROWS * LOSS_D, 1);
+    (void)probe_add(&p, "table", VOCAB * LOSS_D, 1);
+    l.weight = weighted ? probe_reals(&p, LOSS_ROWS, 1) : NULL;
+    (void)rela_loss_run(&l.run, p.in[0].dx, p.in[1].dx, p.in[0].x, p.in[1].x, l.gold, l.weight,
+                        LOSS_ROWS);
+    probe_run(&p);
+}
+
 static void loss_has_exact_gradients(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 4; mode++) {
-        loss l = { .run = { rela_kern_get(), LOSS_D, VOCAB, mode & 1 ? 0.1 : 0, logits_memory } };
-        probe p = { .what = "loss", .value = loss_value, .layer = &l, .samples = 40 };
-        for (size_t t = 0; t < LOSS_ROWS; t++)
-            l.gold[t] = (int32_t)(t % VOCAB);
-        (void)probe_add(&p, "x", LOSS_ROWS * LOSS_D, 1);
-        (void)probe_add(&p, "table", VOCAB * LOSS_D, 1);
-        l.weight = mode & 2 ? probe_reals(&p, LOSS_ROWS, 1) : NULL;
-        (void)rela_loss_run(&l.run, p.in[0].dx, p.in[1].dx, p.in[0].x, p.in[1].x, l.gold, l.weight,
-                            LOSS_ROWS);
-        probe_run(&p);
+        const rela_loss run = { .k = rela_kern_get(),
+                                .d = LOSS_D,
+                                .vocabulary = VOCAB,
+                                .smooth = mode & 1 ? 0.1 : 0,
+                                .logits = logits_memory };
+        check_loss("loss", &run, mode & 2);
+    }
+}
+
+static void loss_of_twins_has_exact_gradients(void **state)
+{
+    (void)state;
+    /* Pairs that share a chunk, one that fills it alone, one that is longer. */
+    const uint32_t begin[] = {
+        0, 2, 4, 5, 6, 63, 120, 187, LOSS_ROWS - 14, LOSS_ROWS - 7, LOSS_ROWS
+    };
+    for (int mode = 0; mode < 4; mode++) {
+        const rela_loss run = { .k = rela_kern_get(),
+                                .d = LOSS_D,
+                                .vocabulary = VOCAB,
+                                .smooth = mode & 1 ? 0.1 : 0,
+                                .logits = logits_memory,
+                                .agree = 2.5,
+                                .twins = begin,
+                                .n_twins = sizeof begin / sizeof begin[0] - 1 };
+        check_loss("loss of twins", &run, mode & 2);
     }
 }
 
@@ -306,6 +336,7 @@ int main(void)
         cmocka_unit_test(bias_relu_has_exact_gradients),
         cmocka_unit_test(linear_has_exact_gradients),
         cmocka_unit_test(loss_has_exact_gradients),
+        cmocka_unit_test(loss_of_twins_has_exact_gradients),
         cmocka_unit_test(loss_row_has_exact_gradients),
         cmocka_unit_test(embeddings_have_exact_gradients),
     };

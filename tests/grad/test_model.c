@@ -22,6 +22,18 @@ static const rela_packed BATCH = {
     .src = { SRC, SRC_AT, 3 }, .tgt = { TGT, TGT_AT, 3 }, .src_rows = 10, .tgt_rows = 11
 };
 
+/* Every sentence twice: with dropout on they differ. */
+static const int32_t SRC_TWICE[] = { 3, 4, 5, 6, 2, 3, 4, 5, 6, 2, 7, 8, 2, 7, 8, 2, 9, 2, 9, 2 };
+static const uint32_t SRC_TWICE_AT[] = { 0, 5, 10, 13, 16, 18, 20 };
+static const int32_t TGT_TWICE[] = { 5, 3, 2,  5, 3, 2, 8, 9, 10, 4, 2,
+                                     8, 9, 10, 4, 2, 6, 7, 2, 6,  7, 2 };
+static const uint32_t TGT_TWICE_AT[] = { 0, 3, 6, 11, 16, 19, 22 };
+
+static const rela_packed TWINS = { .src = { SRC_TWICE, SRC_TWICE_AT, 6 },
+                                   .tgt = { TGT_TWICE, TGT_TWICE_AT, 6 },
+                                   .src_rows = 20,
+                                   .tgt_rows = 22 };
+
 static rela_config small_config(const rela_attn_kind *kind)
 {
     rela_error err = { RELA_OK, "" };
@@ -47,10 +59,13 @@ typedef struct probe {
     rela_net net;
     rela_worker *worker;
     real *grads;
+    const rela_packed *batch;
     rela_pass pass;
+    double step; /* of differences: wide enough for the rounding of the loss */
 } probe;
 
-static void probe_start(probe *p, const rela_config *c)
+/* agree: see rela_pass. */
+static void probe_start(probe *p, const rela_config *c, double agree)
 {
     rela_error err = { RELA_OK, "" };
     memset(p, 0, sizeof *p);
@@ -63,8 +78,11 @@ static void probe_start(probe *p, const rela_config *c)
     for (size_t i = 0; i < p->net.layout.params.total; i++)
         p->net.weights[i] += 0.1 * (rela_rng_real(&r) - 0.5);
     p->grads = rela_mem_zalloc(p->net.layout.params.total * sizeof *p->grads);
-    p->pass = (rela_pass){ .training = true, .seed = 5, .update = 9, .smooth = 0.1 };
-    (void)rela_worker_train(p->worker, p->grads, &BATCH, &p->pass);
+    p->batch = agree > 0 ? &TWINS : &BATCH;
+    p->pass =
+        (rela_pass){ .training = true, .seed = 5, .update = 9, .smooth = 0.1, .agree = agree };
+    p->step = agree > 0 ? 5e-5 : 2e-5;
+    (void)rela_worker_train(p->worker, p->grads, p->batch, &p->pass);
 }
 
 static void probe_end(probe *p)
@@ -78,7 +96,7 @@ static double loss_at(probe *p, size_t at, double value)
 {
     const double old = p->net.weights[at];
     p->net.weights[at] = value;
-    const double loss = rela_worker_forward(p->worker, &BATCH, &p->pass).loss;
+    const double loss = rela_worker_forward(p->worker, p->batch, &p->pass).loss;
     p->net.weights[at] = old;
     return loss;
 }
@@ -94,7 +112,7 @@ static double slope(probe *p, size_t at, double h)
  * score that changes its sign: such an entry says nothing. */
 static double gap(probe *p, size_t at, bool *kink)
 {
-    const double h = 2e-5, wide = slope(p, at, h), narrow = slope(p, at, h / 2);
+    const double h = p->step, wide = slope(p, at, h), narrow = slope(p, at, h / 2);
     const double numeric = (4 * narrow - wide) / 3, analytic = p->grads[at];
     const double scale = fabs(numeric) + fabs(analytic) + 1e-3;
     *kink = fabs(wide - narrow) > 1e-5 * scale;
@@ -124,15 +142,20 @@ static double worst_gap(probe *p, const char **where)
     return worst;
 }
 
-static void check(const rela_config *c, const char *what)
+static void check_pass(const rela_config *c, double agree, const char *what)
 {
     probe p;
     const char *where = "";
-    probe_start(&p, c);
+    probe_start(&p, c, agree);
     const double worst = worst_gap(&p, &where);
     print_message("%-12s %-24s %.1e at %s\n", c->kind[0]->name, what, worst, where);
     CHECK(worst <= 1e-6, "%s, %s: %.3e at %s", c->kind[0]->name, what, worst, where);
     probe_end(&p);
+}
+
+static void check(const rela_config *c, const char *what)
+{
+    check_pass(c, 0, what);
 }
 
 static void every_kind_has_exact_gradients(void **state)
@@ -162,6 +185,15 @@ static void every_shape_has_exact_gradients(void **state)
     check(&c, "mixed kinds");
 }
 
+static void agreement_has_exact_gradients(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rela_attn_kind_at(i); i++) {
+        const rela_config c = small_config(rela_attn_kind_at(i));
+        check_pass(&c, 4, "agreement of twins");
+    }
+}
+
 /* Sentences of the batch are as different in length as the sides of a pair. */
 static void alignment_has_exact_gradients(void **state)
 {
@@ -188,7 +220,7 @@ static void planted_fault_is_caught(void **state)
     probe p;
     const char *where = "";
     const rela_config c = small_config(rela_attn_kind_find("rela-g"));
-    probe_start(&p, &c);
+    probe_start(&p, &c, 0);
     const rela_param *q = rela_params_find(&p.net.layout.params, "enc.1.self.norm.gate");
     for (size_t i = 0; i < rela_param_count(q); i++)
         p.grads[q->offset + i] *= 1.001;
@@ -202,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_exact_gradients),
         cmocka_unit_test(every_shape_has_exact_gradients),
+        cmocka_unit_test(agreement_has_exact_gradients),
         cmocka_unit_test(alignment_has_exact_gradients),
         cmocka_unit_test(planted_fault_is_caught),
     };

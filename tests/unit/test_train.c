@@ -42,7 +42,8 @@ typedef struct model {
     rela_stepper *stepper;
 } model;
 
-static void model_start(model *m, const char *kind, int n_threads, double dropout)
+static void model_start_with(model *m, const char *kind, int n_threads, double dropout,
+                             double r_drop)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
@@ -62,10 +63,16 @@ static void model_start(model *m, const char *kind, int n_threads, double dropou
                                   .beta2 = 0.98,
                                   .epsilon = 1e-8,
                                   .smooth = 0.1,
+                                  .r_drop = r_drop,
                                   .seed = 3 };
     CHECK_OK(rela_net_init(&m->net, &c, &err), err);
     rela_params_init(m->net.weights, &m->net.layout.params, 1);
     CHECK_OK(rela_stepper_create(&m->stepper, &m->net, &o, &err), err);
+}
+
+static void model_start(model *m, const char *kind, int n_threads, double dropout)
+{
+    model_start_with(m, kind, n_threads, dropout, 0);
 }
 
 static void model_end(model *m)
@@ -131,18 +138,44 @@ static void same_seed_and_threads_give_same_bytes(void **state)
     }
 }
 
-static void threads_do_not_change_the_loss(void **state)
+static void check_threads(double r_drop)
 {
-    (void)state;
     model a, b;
     text t;
-    model_start(&a, "softmax", 1, 0.2);
-    model_start(&b, "softmax", 2, 0.2);
+    model_start_with(&a, "softmax", 1, 0.2, r_drop);
+    model_start_with(&b, "softmax", 2, 0.2, r_drop);
     for (uint64_t i = 1; i <= 5; i++) {
         make_text(&t, i);
         const rela_step_result x = step(&a, &t, i), y = step(&b, &t, i);
         CHECK(fabs(x.loss - y.loss) <= 1e-5 * x.loss, "update %d: %.9g and %.9g", (int)i, x.loss,
               y.loss);
+    }
+    model_end(&a);
+    model_end(&b);
+}
+
+static void threads_do_not_change_the_loss(void **state)
+{
+    (void)state;
+    check_threads(0);
+    check_threads(5);
+}
+
+/* Without dropout both draws predict the same: nothing to agree on, and the mean is either. */
+static void twins_without_dropout_are_one(void **state)
+{
+    (void)state;
+    model a, b;
+    text t;
+    model_start_with(&a, "softmax", 1, 0, 0);
+    model_start_with(&b, "softmax", 1, 0, 5);
+    for (uint64_t i = 1; i <= 5; i++) {
+        make_text(&t, i);
+        const rela_step_result x = step(&a, &t, i), y = step(&b, &t, i);
+        CHECK(fabs(x.loss - y.loss) <= 1e-5 * x.loss && fabs(x.nll - y.nll) <= 1e-5 * x.nll &&
+                  fabs(x.grad_norm - y.grad_norm) <= 1e-4 * x.grad_norm,
+              "update %d: loss %.9g and %.9g, norm %.9g and %.9g", (int)i, x.loss, y.loss,
+              x.grad_norm, y.grad_norm);
     }
     model_end(&a);
     model_end(&b);
@@ -241,6 +274,7 @@ int main(void)
         cmocka_unit_test(schedules_follow_their_formulas),
         cmocka_unit_test(same_seed_and_threads_give_same_bytes),
         cmocka_unit_test(threads_do_not_change_the_loss),
+        cmocka_unit_test(twins_without_dropout_are_one),
         cmocka_unit_test(steady_state_allocates_nothing),
         cmocka_unit_test(bad_numbers_never_reach_the_weights),
         cmocka_unit_test(copying_is_learned),

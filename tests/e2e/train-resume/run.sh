@@ -57,6 +57,12 @@ if cmp -s whole/checkpoints/000120.rela plain.rela; then
     echo "BPE dropout changes nothing"
     exit 1
 fi
+cp whole/checkpoints/000120.rela plain.rela
+disturb "${RELA_KILLS:-4}" "$@" --bpe-dropout 0.2 --r-drop 3 # two draws of dropout
+if cmp -s whole/checkpoints/000120.rela plain.rela; then
+    echo "R-Drop changes nothing"
+    exit 1
+fi
 set -- "$@" --bpe-dropout 0.2
 # A second trainer on the same run is refused, other settings and other text too.
 "$RELA" "$@" --out pieces --updates 100000 &
