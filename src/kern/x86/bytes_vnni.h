@@ -13,7 +13,9 @@ typedef __m512i byte_row, byte_weights;
 
 static inline byte_weights byte_load(const int8_t *w)
 {
-    return _mm512_loadu_si512(w);
+    __m512i x = _mm512_loadu_si512(w);
+    __asm__("" : "+v"(x)); /* in a register: the compiler would read some again for each row */
+    return x;
 }
 
 static inline byte_row byte_spread(const int8_t *q)
