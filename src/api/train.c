@@ -256,7 +256,8 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
     if (st != RELA_OK)
         return st;
     const size_t weights = plan.layout.params.total * sizeof(real);
-    const double need = (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
+    const double need =
+        (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
     const double available = (double)rela_memory_free();
     rela_layout_deinit(&plan.layout);
     if (available <= 0 || need <= available)
