@@ -26,7 +26,6 @@ static double few_screened(const rela_kern *k, size_t wide)
     case 1:
         return 0.1;
     case 2:
-        return 0.25;
     case 4:
         return 0.25;
     case 8:
