@@ -14,7 +14,8 @@
  * saves more for the latter. */
 static double few_forward(const rela_kern *k, size_t wide)
 {
-    const double share = 0.112 * (double)(wide / k->lanes) - 0.1;
+    const size_t vectors = wide / k->lanes;
+    const double share = 0.112 * (double)vectors - 0.1;
     return share < 0.4 ? share : 0.4;
 }
 static const double FEW_BACK = 0.4;
