@@ -70,6 +70,13 @@ static size_t copies_of(const rela_step_options *o)
     return o->r_drop > 0 ? 2 : 1;
 }
 
+/* Rows of the sentences of a piece, each counted once; a piece has at least one sentence. */
+static size_t room_of(const rela_step_options *o)
+{
+    const size_t room = piece_rows(o) / copies_of(o);
+    return room > 0 ? room : 1;
+}
+
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
 {
     const size_t threads = (size_t)rela_par_threads(o->n_threads);
@@ -278,7 +285,7 @@ static void run_lane(rela_stepper *s, lane *l)
     /* Pieces of equal size: a small last one would waste the products. */
     const size_t src = u->src.at[l->last] - u->src.at[l->first];
     const size_t tgt = u->tgt.at[l->last] - u->tgt.at[l->first];
-    const size_t most = src > tgt ? src : tgt, room = piece_rows(&s->o) / copies_of(&s->o);
+    const size_t most = src > tgt ? src : tgt, room = room_of(&s->o);
     const size_t n_pieces = (most + room - 1) / room, rows = (most + n_pieces - 1) / n_pieces;
     for (size_t at = l->first; at < l->last;) {
         const piece p = next_piece(s, l, at, rows);
@@ -292,7 +299,7 @@ static void run_lane(rela_stepper *s, lane *l)
 static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows)
 {
     const rela_update *u = s->update;
-    const size_t room = piece_rows(&s->o) / copies_of(&s->o);
+    const size_t room = room_of(&s->o);
     size_t to = from + 1;
     while (to < l->last) {
         const size_t src = u->src.at[to] - u->src.at[from], tgt = u->tgt.at[to] - u->tgt.at[from];
