@@ -209,13 +209,14 @@ typedef struct rela_kern {
     real (*entmax_back)(real *ds, const real *dw, const real *w, real b, size_t n);
 
     /* Sparse weights; n is a multiple of the lanes, wide one of 16. count_above: how many of x (n)
-     * are above 0. who_looks: bit i of looks[j] is set if number j of row i of w (rows, n) is above
-     * 0; at most 64 rows. who_looks_at: the same from the bits of a screen, all of its keys.
-     * mix_few: z (rows, wide) += w (rows, n) times values (n, wide), n at most RELA_FEW_MOST; the
-     * bits of mm, faster if most of w is zero. */
+     * are above 0. note_above: the same, and bits says which, up to a whole word. who_looks: bit i
+     * of looks[j] is bit j of row i of bits (m, step), which have no gaps between them; m at most
+     * 64, step at most RELA_SCREEN_KEYS, as are the looks. mix_few: z (rows, wide) += w (rows, n)
+     * times values (n, wide), n at most RELA_FEW_MOST; the bits of mm, faster if most of w is zero.
+     */
     size_t (*count_above)(const real *x, size_t n);
-    void (*who_looks)(uint64_t *looks, const real *w, size_t rows, size_t n);
-    void (*who_looks_at)(uint64_t *looks, const uint64_t *bits, size_t m);
+    size_t (*note_above)(uint64_t *bits, const real *x, size_t n);
+    void (*who_looks)(uint64_t *looks, const uint64_t *bits, size_t m, size_t step);
     void (*mix_few)(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide);
     void (*rectified_back)(const rela_rectified *b);
 

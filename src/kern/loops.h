@@ -20,9 +20,6 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
-/* Whole numbers as wide as the reals. */
-typedef __typeof__(__builtin_choose_expr(sizeof(real) == 8, (int64_t)0, (int32_t)0)) real_sized;
-typedef real_sized vec_whole __attribute__((vector_size(VECTOR_BYTES)));
 
 /* ---- lanes ---- */
 
@@ -841,8 +838,8 @@ const rela_kern LEVEL = {
     .entmax = entmax,
     .entmax_back = entmax_back,
     .count_above = count_above,
+    .note_above = note_above,
     .who_looks = who_looks,
-    .who_looks_at = who_looks_at,
     .mix_few = mix_few,
     .rectified_back = rectified_back,
     .loss_row = loss_row,

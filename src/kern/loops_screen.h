@@ -151,7 +151,7 @@ static void drop_bits(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t 
                                (uint32_t)(i % RELA_SCREEN_WORDS) * 64;
         real left[64];
         SIMD for (size_t j = 0; j < 64; j++) left[j] = drop_factor(&d, first + (uint32_t)j);
-        bits[i] &= bits_above(left, 64);
+        bits[i] &= above_64(left);
     }
 }
 
@@ -185,14 +185,25 @@ static inline void turn_bits(uint64_t *x)
     turn_near(x);
 }
 
-static void who_looks_at(uint64_t *looks, const uint64_t *bits, size_t m)
+/* The n bits from number at on, at most 64. */
+static inline uint64_t some_bits(const uint64_t *bits, size_t at, size_t n)
+{
+    const uint64_t *from = bits + at / 64;
+    const size_t skip = at % 64;
+    uint64_t some = from[0] >> skip;
+    if (skip + n > 64)
+        some |= from[1] << (64 - skip);
+    return n < 64 ? some & ((UINT64_C(1) << n) - 1) : some;
+}
+
+static void who_looks(uint64_t *looks, const uint64_t *bits, size_t m, size_t step)
 {
     memset(looks, 0, RELA_SCREEN_KEYS * sizeof *looks);
-    for (size_t w = 0; w < RELA_SCREEN_WORDS; w++) {
-        for (size_t i = 0; i < m; i++)
-            looks[64 * w + i] = bits[i * RELA_SCREEN_WORDS + w];
-        turn_bits(looks + 64 * w);
-    }
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < step; j += 64)
+            looks[j + i] = some_bits(bits, i * step + j, step - j < 64 ? step - j : 64);
+    for (size_t j = 0; j < step; j += 64)
+        turn_bits(looks + j);
 }
 
 /* ---- what is left ---- */
@@ -341,7 +352,7 @@ static inline size_t keep_weighty(screened *l)
     uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* by places */
     size_t all = 0;
     for (size_t p = 0; p < l->most; p += 16) { /* 16 places of 4 lists: 64 bits */
-        const uint64_t above_0 = bits_above(l->w + p * LISTS, 64);
+        const uint64_t above_0 = above_64(l->w + p * LISTS);
         all += (size_t)__builtin_popcountll(above_0);
         for (size_t r = 0; l->b->keeps && r < LISTS; r++)
             some[r][p / 64] |= fourth_bits(above_0, r) << p % 64;

@@ -104,44 +104,43 @@ static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *v
         mix_all(z, w, rows, n, values, wide, 4);
 }
 
-static size_t count_above(const real *x, size_t n)
+#ifndef LEVEL_BITS
+static inline uint64_t above_64(const real *x)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i += LANES)
-        count += (size_t)__builtin_popcount(above(x + i, 0));
-    return count;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < 64; i += LANES)
+        bits |= (uint64_t)above(x + i, 0) << i;
+    return bits;
 }
-
-/* Half of the queries: bit i of lane l is set if number l of row i is above 0. */
-INLINE vec_whole looks_of(const real *w, size_t rows, size_t n)
-{
-    const vec zero = { 0 };
-    vec_whole looks = { 0 };
-    for (size_t i = 0; i < rows; i++) {
-        const vec_whole bit = (vec_whole){ 0 } + (real_sized)(1u << i);
-        looks |= (vec_whole)(*(const vec *)(w + i * n) > zero) & bit;
-    }
-    return looks;
-}
-
-static void who_looks(uint64_t *looks, const real *w, size_t rows, size_t n)
-{
-    const size_t first = rows < 32 ? rows : 32;
-    for (size_t j = 0; j < n; j += LANES) {
-        const vec_whole low = looks_of(w + j, first, n);
-        const vec_whole high = looks_of(w + 32 * n + j, rows - first, n);
-        for (size_t l = 0; l < LANES; l++)
-            looks[j + l] = (uint64_t)(uint32_t)high[l] << 32 | (uint32_t)low[l];
-    }
-}
+#endif
 
 /* Bit i is set if x[i] is above 0; n is at most 64. */
 static inline uint64_t bits_above(const real *x, size_t n)
 {
     uint64_t bits = 0;
+    if (n == 64)
+        return above_64(x);
     for (size_t i = 0; i < n; i += LANES)
         bits |= (uint64_t)above(x + i, 0) << i;
     return bits;
+}
+
+static size_t count_above(const real *x, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += 64)
+        count += (size_t)__builtin_popcountll(bits_above(x + i, n - i < 64 ? n - i : 64));
+    return count;
+}
+
+static size_t note_above(uint64_t *bits, const real *x, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += 64) {
+        bits[i / 64] = bits_above(x + i, n - i < 64 ? n - i : 64);
+        count += (size_t)__builtin_popcountll(bits[i / 64]);
+    }
+    return count;
 }
 
 /* Keys and values of V vectors each, kept in registers while the queries that look at them pass. */

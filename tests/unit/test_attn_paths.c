@@ -126,7 +126,7 @@ static void check_shape(shape *s)
     attend(&sparse, s, RELA_ATTN_SPARSE, PLAIN);
     attend(&kept, s, RELA_ATTN_SPARSE, KEPT);
     attend(&screened, s, RELA_ATTN_SCREENED, KEPT);
-    attend(&chosen, s, RELA_ATTN_AUTO, PLAIN);
+    attend(&chosen, s, RELA_ATTN_AUTO, KEPT);
     attend(&whole, s, RELA_ATTN_AUTO, LOOKED_AT);
     check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
     check_same(s, "screened z", screened.z, dense.z, s->n_q * d, one * s->n_k);
@@ -141,6 +141,9 @@ static void check_shape(shape *s)
     check_same(s, "kept dq", kept.dq, dense.dq, s->n_q * d, one * s->n_k);
     check_same(s, "kept dk", kept.dk, dense.dk, s->n_k * d, one * s->n_q);
     check_same(s, "kept dv", kept.dv, dense.dv, s->n_k * d, one * s->n_q);
+    check_same(s, "chosen dq", chosen.dq, dense.dq, s->n_q * d, one * s->n_k);
+    check_same(s, "chosen dk", chosen.dk, dense.dk, s->n_k * d, one * s->n_q);
+    check_same(s, "chosen dv", chosen.dv, dense.dv, s->n_k * d, one * s->n_q);
     check_same(s, "screened dq", screened.dq, dense.dq, s->n_q * d, one * s->n_k);
     check_same(s, "screened dk", screened.dk, dense.dk, s->n_k * d, one * s->n_q);
     check_same(s, "screened dv", screened.dv, dense.dv, s->n_k * d, one * s->n_q);
@@ -215,10 +218,23 @@ enum { ROWS = 64, KEYS = 128, WIDE = 112 };
 
 static float w[ROWS * KEYS], values[KEYS * WIDE], z[ROWS * WIDE], expected[ROWS * WIDE];
 
+static void check_bits(const rela_kern *k, size_t rows, size_t n, size_t positive)
+{
+    uint64_t looks[KEYS], bits[ROWS * RELA_SCREEN_WORDS];
+    CHECK(k->count_above(w, rows * n) == positive, "%s: %zu above 0, not %zu", k->name,
+          k->count_above(w, rows * n), positive);
+    CHECK(k->note_above(bits, w, rows * n) == positive, "%s: not %zu above 0", k->name, positive);
+    k->who_looks(looks, bits, rows, n);
+    for (size_t i = 0; i < rows * n; i++)
+        CHECK((looks[i % n] >> i / n & 1) == (w[i] > 0), "%s: query %zu, key %zu of %zu x %zu",
+              k->name, i / n, i % n, rows, n);
+    for (size_t j = 0; j < n && rows < 64; j++)
+        CHECK(looks[j] >> rows == 0, "%s: bits behind %zu queries", k->name, rows);
+}
+
 /* Round 0: nothing but zeros; 1 and 2: some; 3: none. */
 static void check_few(const rela_kern *k, size_t rows, size_t n, size_t wide, uint32_t round)
 {
-    uint64_t looks[KEYS];
     size_t positive = 0;
     for (size_t i = 0; i < rows * n; i++) {
         const float y = rnd();
@@ -231,14 +247,7 @@ static void check_few(const rela_kern *k, size_t rows, size_t n, size_t wide, ui
     k->mm(expected, wide, w, n, 1, values, wide, rows, wide, n, true);
     CHECK(memcmp(z, expected, rows * wide * sizeof *z) == 0, "%s: %zu x %zu x %zu mixed otherwise",
           k->name, rows, n, wide);
-    k->who_looks(looks, w, rows, n);
-    for (size_t i = 0; i < rows * n; i++)
-        CHECK((looks[i % n] >> i / n & 1) == (w[i] > 0), "%s: query %zu, key %zu of %zu x %zu",
-              k->name, i / n, i % n, rows, n);
-    for (size_t j = 0; j < n && rows < 64; j++)
-        CHECK(looks[j] >> rows == 0, "%s: bits behind %zu queries", k->name, rows);
-    CHECK(k->count_above(w, rows * n) == positive, "%s: %zu above 0, not %zu", k->name,
-          k->count_above(w, rows * n), positive);
+    check_bits(k, rows, n, positive);
 }
 
 static void weights_that_are_not_zero_are_found_and_mixed(void **state)
@@ -340,7 +349,7 @@ static void check_screen(const screen_case *c, const uint64_t *bits, size_t weig
 
 static void check_mixed(const screen_case *c, uint64_t *bits, size_t weighty)
 {
-    uint64_t looks[KEYS], expected_looks[KEYS];
+    uint64_t expected_bits[ROWS * RELA_SCREEN_WORDS];
     const double bound = (double)(c->n * c->wide * c->wide) * (double)FLT_EPSILON;
     const rela_screened b = { .bits = bits,
                               .m = c->m,
@@ -359,10 +368,9 @@ static void check_mixed(const screen_case *c, uint64_t *bits, size_t weighty)
     for (size_t i = 0; i < c->m * c->wide; i++)
         CHECK(fabs((double)z[i] - (double)expected[i]) <= bound, "%s: %zu x %zu x %zu: %g, not %g",
               c->k->name, c->m, c->n, c->wide, (double)z[i], (double)expected[i]);
-    c->k->who_looks_at(looks, bits, c->m);
-    c->k->who_looks(expected_looks, w, c->m, KEYS);
-    CHECK(memcmp(looks, expected_looks, sizeof looks) == 0, "%s: %zu x %zu x %zu looked otherwise",
-          c->k->name, c->m, c->n, c->wide);
+    c->k->note_above(expected_bits, w, c->m * KEYS);
+    CHECK(memcmp(bits, expected_bits, c->m * RELA_SCREEN_WORDS * sizeof *bits) == 0,
+          "%s: %zu x %zu x %zu looked otherwise", c->k->name, c->m, c->n, c->wide);
 }
 
 static void no_score_above_zero_is_missed(void **state)

@@ -52,6 +52,16 @@ static inline __m512 exp_lanes(__m512 x)
     return _mm512_maskz_scalef_ps(some, p, n);
 }
 
+/* Positive numbers are positive integers, too, and stay so when these are made narrower. */
+static inline uint64_t above_64(const float *x)
+{
+    const __m512i in_turn = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i a = _mm512_packs_epi32(_mm512_loadu_si512(x), _mm512_loadu_si512(x + 16));
+    const __m512i b = _mm512_packs_epi32(_mm512_loadu_si512(x + 32), _mm512_loadu_si512(x + 48));
+    const __m512i bytes = _mm512_permutexvar_epi32(in_turn, _mm512_packs_epi16(a, b));
+    return _mm512_cmpgt_epi8_mask(bytes, _mm512_setzero_si512());
+}
+
 static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
 {
     const __m512 v = _mm512_loadu_ps(x);

@@ -50,8 +50,10 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
     s->may = rela_plan_take(p, queries, RELA_SCREEN_WORDS * sizeof *s->may);
 }
 
-/* A sentence has at most q_rows / STRIP strips and one more, which together have all its queries;
- * there are no more sentences than queries. */
+/* A sentence has at most q_rows / STRIP whole strips, and one with the m other queries, fewer than
+ * a strip. This one has at most n_k / BLOCK + 1 blocks of 1 + 2 m words, which are n_k + n_k /
+ * BLOCK
+ * + 2 m + 1 words at most; and there are no more sentences than queries. */
 size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
                             size_t max_len)
 {
@@ -59,8 +61,8 @@ size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_r
         return heads * q_rows * SOFT_WORDS;
     if (!(kind->flags & ATTN_RECTIFIED))
         return 0;
-    const size_t whole = q_rows / RELA_ATTN_STRIP * rela_attn_kept_strip(max_len);
-    return heads * (whole + k_rows + k_rows / RELA_ATTN_BLOCK + q_rows);
+    const size_t whole = q_rows / RELA_ATTN_STRIP * rela_attn_kept_strip(RELA_ATTN_STRIP, max_len);
+    return heads * (whole + k_rows + k_rows / RELA_ATTN_BLOCK + 3 * q_rows);
 }
 
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
@@ -151,7 +153,8 @@ static size_t kept_words(const rela_attn_head *h)
 {
     if (h->a->kind->flags & ATTN_SOFT)
         return h->n_q * SOFT_WORDS;
-    return (h->n_q + RELA_ATTN_STRIP - 1) / RELA_ATTN_STRIP * rela_attn_kept_strip(h->n_k);
+    return h->n_q / RELA_ATTN_STRIP * rela_attn_kept_strip(RELA_ATTN_STRIP, h->n_k) +
+           rela_attn_kept_strip(h->n_q % RELA_ATTN_STRIP, h->n_k);
 }
 
 void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n)

@@ -77,12 +77,17 @@ static inline uint32_t rela_attn_drop_step(const rela_attn *a)
     return (uint32_t)a->heads * RELA_ATTN_DROP_ROW;
 }
 
-/* Words kept of a strip against n_k keys: each block has one that says whether it was kept, and
- * then one for each key: who looks at it. */
-static inline size_t rela_attn_kept_strip(size_t n_k)
+/* Words kept of m queries against a block of keys, see kept_at of tiles.c. */
+static inline size_t rela_attn_kept_block(size_t m)
+{
+    return 1 + m * RELA_SCREEN_WORDS;
+}
+
+/* The same against n_k keys. */
+static inline size_t rela_attn_kept_strip(size_t m, size_t n_k)
 {
     const size_t keys = n_k < RELA_ATTN_KEPT ? n_k : RELA_ATTN_KEPT;
-    return keys + (keys + RELA_ATTN_BLOCK - 1) / RELA_ATTN_BLOCK;
+    return (keys + RELA_ATTN_BLOCK - 1) / RELA_ATTN_BLOCK * rela_attn_kept_block(m);
 }
 
 /* Keys up to which some of the queries [first, first + m) see. */

@@ -60,18 +60,18 @@ typedef struct prepared {
 } prepared;
 
 static tile tile_at(const rela_attn_head *h, size_t first, size_t key);
-static double tile_forward(const rela_attn_head *h, const tile *t);
+static double tile_forward(const rela_attn_head *h, const tile *t, bool notes);
+static size_t weigh_and_note(const rela_attn_head *h, const tile *t, uint64_t *bits);
 static double tile_screened(const rela_attn_head *h, const tile *t);
 static bool screens(const rela_attn_head *h, double share);
 static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened);
-static void hide_bits(const rela_attn_head *h, const tile *t);
+static void hide_bits(const rela_attn_head *h, const tile *t, uint64_t *bits);
 static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g);
 static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, const ends *e);
 static void tile_back(const rela_attn_head *h, const ends *e, const tile *t, bool known);
 static void tile_back_few(const rela_attn_head *h, const ends *e, const tile *t, const real *used,
                           const uint64_t *looks);
 static uint64_t *kept_at(const rela_attn_head *h, const tile *t);
-static void keep(const rela_attn_head *h, const tile *t, bool worth, const uint64_t *bits);
 static void weigh_tile(const rela_attn_head *h, const tile *t, const real *rows, const real *panels,
                        const real *bias);
 static void weigh_tile_back(const rela_attn_head *h, const tile *t);
@@ -93,6 +93,7 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
     const rela_attn_scratch *s = h->s;
     prepared ready = { 0 };
     double share = 1; /* of weights that are not zero, in the tile before */
+    bool notes = true;
     rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
     for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
         tile t = tile_at(h, i, 0);
@@ -105,7 +106,8 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
             t.across = rela_round_up(t.n, h->a->k->lanes);
             const bool screened = screens(h, share);
             prepare(h, &ready, &t, screened);
-            share = screened ? tile_screened(h, &t) : tile_forward(h, &t);
+            share = screened ? tile_screened(h, &t) : tile_forward(h, &t, notes);
+            notes = few(h, share, FEW_BACK);
         }
         const bool soft = h->a->kind->flags & ATTN_SOFT;
         if (soft)
@@ -154,7 +156,9 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
             t.across = rela_round_up(t.m, h->a->k->lanes);
             const uint64_t *kept = kept_at(h, &t);
             if (kept && kept[0]) {
-                tile_back_few(h, &e, &t, NULL, kept + 1);
+                uint64_t looks[RELA_ATTN_BLOCK];
+                h->a->k->who_looks(looks, kept + 1, t.m, kept[0]);
+                tile_back_few(h, &e, &t, NULL, looks);
                 continue;
             }
             if (!packed) {
@@ -284,14 +288,20 @@ static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, con
     }
 }
 
-/* Returns the share of weights that are not zero. */
-static double tile_forward(const rela_attn_head *h, const tile *t)
+/* Returns the share of weights that are not zero. notes: which they are will probably be kept. */
+static double tile_forward(const rela_attn_head *h, const tile *t, bool notes)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const real *values = s->values + t->key * s->wide;
     const bool soft = a->kind->flags & ATTN_SOFT;
-    weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head, soft ? soft_bias(h, t) : NULL);
+    uint64_t *const kept = kept_at(h, t);
+    const bool noted = kept && notes && !hides(h, t) && a->drop.threshold == 0;
+    size_t some = 0;
+    if (noted)
+        some = weigh_and_note(h, t, kept + 1);
+    else
+        weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head, soft ? soft_bias(h, t) : NULL);
     const bool zero = soft || (a->kind->flags & ATTN_RECTIFIED); /* behind the last key */
     if (hides(h, t) || (!zero && t->n < t->across))
         hide_keys(h, t, s->weights, soft ? RELA_ATTN_PAD : 0);
@@ -303,14 +313,35 @@ static double tile_forward(const rela_attn_head *h, const tile *t)
         drop.first += (uint32_t)t->key;
         a->k->dropout(s->weights + i * t->across, t->n, &drop);
     }
-    const double share = share_of(h, t);
-    keep(h, t, few(h, share, FEW_BACK), NULL);
+    const double share = noted ? (double)some / (double)(t->m * t->n) : share_of(h, t);
+    if (kept)
+        kept[0] = few(h, share, FEW_BACK) ? t->across : 0;
+    if (kept && kept[0] && !noted)
+        a->k->note_above(kept + 1, s->weights, t->m * t->across);
     if (few(h, share, few_forward(h->a->k, s->wide)))
         a->k->mix_few(s->mixed, s->weights, t->m, t->across, values, s->wide);
     else
         a->k->mm(s->mixed, s->wide, s->weights, t->across, 1, values, s->wide, t->m, s->wide, t->n,
                  true);
     return share;
+}
+
+/* Weights of a rectified kind, and which of them are not zero: few rows at a time, which are still
+ * in the nearest cache then. Returns how many. */
+static size_t weigh_and_note(const rela_attn_head *h, const tile *t, uint64_t *bits)
+{
+    enum { AT_ONCE = 16 }; /* whole words of bits for any level */
+    const rela_attn *a = h->a;
+    const rela_attn_scratch *s = h->s;
+    size_t some = 0;
+    for (size_t i = 0; i < t->m; i += AT_ONCE) {
+        const size_t rows = t->m - i < AT_ONCE ? t->m - i : AT_ONCE;
+        real *const w = s->weights + i * t->across;
+        a->k->packed(w, t->across, s->queries + i * s->wide, s->wide,
+                     s->keys_p + t->key * a->d_head, NULL, rows, t->across, a->d_head, true);
+        some += a->k->note_above(bits + i * t->across / 64, w, rows * t->across);
+    }
+    return some;
 }
 
 /* ---- screened tiles ---- */
@@ -342,7 +373,8 @@ static double tile_screened(const rela_attn_head *h, const tile *t)
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const size_t at = t->key * s->wide;
-    const rela_screen screen = { .bits = s->may,
+    uint64_t *const kept = kept_at(h, t), *const bits = kept ? kept + 1 : s->may;
+    const rela_screen screen = { .bits = bits,
                                  .m = t->m,
                                  .n = t->n,
                                  .wide = s->wide,
@@ -351,35 +383,35 @@ static double tile_screened(const rela_attn_head *h, const tile *t)
                                  .query_lift = s->query_lift,
                                  .key_lift = s->key_lift + t->key };
     a->k->screen(&screen);
-    hide_bits(h, t);
+    hide_bits(h, t, bits);
     if (a->drop.threshold != 0) {
         rela_drop drop = rela_attn_drop_at(h, t->first);
         drop.first += (uint32_t)t->key;
-        a->k->drop_bits(s->may, t->m, &drop, rela_attn_drop_step(a));
+        a->k->drop_bits(bits, t->m, &drop, rela_attn_drop_step(a));
     }
-    const rela_screened left = { .bits = s->may,
+    const rela_screened left = { .bits = bits,
                                  .m = t->m,
                                  .wide = s->wide,
-                                 .keeps = kept_at(h, t) != NULL,
+                                 .keeps = kept != NULL,
                                  .scale = a->drop.threshold != 0 ? a->drop.scale : 1,
                                  .q = s->queries,
                                  .keys = s->keys + at,
                                  .values = s->values + at,
                                  .z = s->mixed };
     const size_t some = a->k->mix_screened(&left);
-    keep(h, t, true, s->may);
+    if (kept)
+        kept[0] = RELA_SCREEN_KEYS;
     return (double)some / (double)(t->m * t->n);
 }
 
 /* Clears what a query may not see. */
-static void hide_bits(const rela_attn_head *h, const tile *t)
+static void hide_bits(const rela_attn_head *h, const tile *t, uint64_t *bits)
 {
     for (size_t i = 0; hides(h, t) && i < t->m; i++) {
         const size_t last = t->first + i + 1, past = last > t->key ? last - t->key : 0;
         for (size_t w = 0; w < RELA_SCREEN_WORDS; w++) {
             const size_t seen = past > 64 * w ? past - 64 * w : 0;
-            h->s->may[i * RELA_SCREEN_WORDS + w] &=
-                seen < 64 ? (UINT64_C(1) << seen) - 1 : ~UINT64_C(0);
+            bits[i * RELA_SCREEN_WORDS + w] &= seen < 64 ? (UINT64_C(1) << seen) - 1 : ~UINT64_C(0);
         }
     }
 }
@@ -461,31 +493,15 @@ static bool few(const rela_attn_head *h, double share, double most)
     return share < most;
 }
 
-/* What is kept of a tile: whether it is, and who looks at each key. NULL: there is no room. */
+/* What is kept of a tile: first 0, or how many bits those of a query are; then the bits of all
+ * queries, set where a weight is not zero. NULL: there is no room. */
 static uint64_t *kept_at(const rela_attn_head *h, const tile *t)
 {
-    const size_t strip = t->first / RELA_ATTN_STRIP;
+    const size_t strips = t->first / RELA_ATTN_STRIP, blocks = t->key / RELA_ATTN_BLOCK;
     if (!h->kept || !(h->a->kind->flags & ATTN_RECTIFIED) || t->key >= RELA_ATTN_KEPT)
         return NULL;
-    return (uint64_t *)h->kept + strip * rela_attn_kept_strip(h->n_k) + t->key +
-           t->key / RELA_ATTN_BLOCK;
-}
-
-/* Keeps who looks at the keys of a tile, or that it is not worth it. Known from the bits of its
- * screen, if it had one, else from its weights. */
-static void keep(const rela_attn_head *h, const tile *t, bool worth, const uint64_t *bits)
-{
-    uint64_t *kept = kept_at(h, t), looks[RELA_ATTN_BLOCK];
-    if (!kept)
-        return;
-    kept[0] = worth;
-    if (!worth)
-        return;
-    if (bits)
-        h->a->k->who_looks_at(looks, bits, t->m);
-    else
-        h->a->k->who_looks(looks, h->s->weights, t->m, t->across);
-    memcpy(kept + 1, looks, t->n * sizeof *looks);
+    return (uint64_t *)h->kept + strips * rela_attn_kept_strip(RELA_ATTN_STRIP, h->n_k) +
+           blocks * rela_attn_kept_block(t->m);
 }
 
 static void drop_back(const rela_attn_head *h, const tile *t, real *x)
