@@ -12,7 +12,7 @@
 
 typedef struct rela_step_options {
     int n_threads;
-    size_t piece_rows; /* tokens of a piece, source and target each; 0: 512 */
+    size_t piece_rows; /* tokens of a piece, source and target each; 0: 576 */
     double beta1, beta2, epsilon;
     double weight_decay; /* decoupled */
     double clip;         /* largest gradient norm; 0: none */
