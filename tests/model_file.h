@@ -3,39 +3,11 @@
 #ifndef RELA_TESTS_MODEL_FILE_H
 #define RELA_TESTS_MODEL_FILE_H
 
-#include "check.h"
+#include "scratch.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/checkpoint.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* A scratch directory and two paths in it; removing it fails if anything else is left there. */
-typedef struct scratch {
-    char dir[256], path[300], other[300];
-} scratch;
-
-static inline int scratch_start(scratch *s)
-{
-    const char *parent = getenv("TMPDIR");
-    (void)snprintf(s->dir, sizeof s->dir, "%s/rela-test-XXXXXX", parent ? parent : P_tmpdir);
-    if (!mkdtemp(s->dir))
-        return -1;
-    (void)snprintf(s->path, sizeof s->path, "%s/model.rela", s->dir);
-    (void)snprintf(s->other, sizeof s->other, "%s/other.rela", s->dir);
-    return 0;
-}
-
-static inline int scratch_end(const scratch *s)
-{
-    (void)unlink(s->path);
-    (void)unlink(s->other);
-    return rmdir(s->dir);
-}
 
 /* One layer on each side, two heads. */
 static inline rela_config small_config(size_t d, size_t vocab)

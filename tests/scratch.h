@@ -15,16 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCRATCH_PATH = 1024 };
+enum { SCRATCH_DIR = 256, SCRATCH_PATH = 1024 };
 
-static char scratch_dir[SCRATCH_PATH / 2];
+static char scratch_dir[SCRATCH_DIR];
 
 static inline int scratch_make(void **state)
 {
     (void)state;
     const char *base = getenv("TMPDIR");
     (void)snprintf(scratch_dir, sizeof scratch_dir, "%s/rela-test-XXXXXX",
-                   base && *base ? base : "/tmp");
+                   base && *base ? base : P_tmpdir);
     return mkdtemp(scratch_dir) ? 0 : -1;
 }
 
@@ -45,6 +45,28 @@ static inline const char *scratch(const char *name)
     char *path = paths[next++ % 4];
     (void)snprintf(path, SCRATCH_PATH, "%s/%s", scratch_dir, name);
     return path;
+}
+
+/* The folder with two paths in it, for tests that must leave nothing else behind: removing it fails
+ * then. */
+typedef struct two_paths {
+    char path[SCRATCH_PATH], other[SCRATCH_PATH];
+} two_paths;
+
+static inline int two_paths_make(two_paths *p, const char *name, const char *other)
+{
+    if (scratch_make(NULL) != 0)
+        return -1;
+    (void)snprintf(p->path, sizeof p->path, "%s", scratch(name));
+    (void)snprintf(p->other, sizeof p->other, "%s", scratch(other));
+    return 0;
+}
+
+static inline int two_paths_remove(const two_paths *p)
+{
+    (void)unlink(p->path);
+    (void)unlink(p->other);
+    return rmdir(scratch_dir);
 }
 
 /* Writes a file and returns its path. */

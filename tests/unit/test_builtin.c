@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_builtin.c - the files of the built-in corpus: sizes, parts that do not overlap,
  * threads, failures. */
-#include "check.h"
+#include "scratch.h"
 
 #include "base/fault.h"
 #include "base/file.h"
@@ -18,19 +18,9 @@
 static const char *const PARTS[] = { "train", "valid", "test" };
 static const char *const FILES[] = { "src", "tgt", "align" };
 
-static char dir[256];
-
-static int set_up(void **state)
-{
-    (void)state;
-    const char *parent = getenv("TMPDIR");
-    (void)snprintf(dir, sizeof dir, "%s/rela-test-XXXXXX", parent ? parent : P_tmpdir);
-    return mkdtemp(dir) ? 0 : -1;
-}
-
 static void path_of(char *out, size_t size, int part, int file)
 {
-    (void)snprintf(out, size, "%s/%s.%s", dir, PARTS[part], FILES[file]);
+    (void)snprintf(out, size, "%s/%s.%s", scratch_dir, PARTS[part], FILES[file]);
 }
 
 /* Removes the nine files; returns how many other names there are. */
@@ -38,11 +28,11 @@ static int empty_dir(void)
 {
     int others = 0;
     for (int i = 0; i < 9; i++) {
-        char path[300];
+        char path[SCRATCH_PATH];
         path_of(path, sizeof path, i / 3, i % 3);
         (void)unlink(path);
     }
-    DIR *d = opendir(dir);
+    DIR *d = opendir(scratch_dir);
     assert_non_null(d);
     for (struct dirent *e = readdir(d); e; e = readdir(d))
         others += e->d_name[0] != '.';
@@ -54,14 +44,14 @@ static int tear_down(void **state)
 {
     (void)state;
     (void)empty_dir();
-    return rmdir(dir);
+    return rmdir(scratch_dir);
 }
 
 static rela_corpus_make_options options(uint64_t train, uint64_t valid, uint64_t test)
 {
     rela_corpus_make_options o;
     rela_corpus_make_options_init(&o, sizeof o);
-    o.dir = dir;
+    o.dir = scratch_dir;
     o.train = train;
     o.valid = valid;
     o.test = test;
@@ -77,7 +67,7 @@ static void make(rela_corpus_made *made, const rela_corpus_make_options *o)
 static char *read_part(int part, int file, size_t *len)
 {
     rela_error err;
-    char path[300], *text = NULL;
+    char path[SCRATCH_PATH], *text = NULL;
     path_of(path, sizeof path, part, file);
     CHECK_OK(rela_file_read(&text, len, path, 0, &err), err);
     return text;
@@ -191,7 +181,7 @@ static void files_are_replaced_or_left_alone(void **state)
     assert_int_equal(rela_corpus_make(&made, &o, &err), RELA_ARG);
     o.dir = "";
     assert_int_equal(rela_corpus_make(&made, &o, &err), RELA_ARG);
-    o.dir = dir;
+    o.dir = scratch_dir;
     o.valid = UINT64_MAX;
     assert_int_equal(rela_corpus_make(&made, &o, &err), RELA_ARG);
     CHECK(strstr(err.message, "at most"), "%s", err.message);
@@ -212,7 +202,7 @@ static void progress_can_stop_the_run(void **state)
     o.progress = stop_soon;
     (void)empty_dir();
     assert_int_equal(rela_corpus_make(&made, &o, NULL), RELA_CANCEL);
-    char path[300];
+    char path[SCRATCH_PATH];
     path_of(path, sizeof path, 0, 0);
     CHECK(!rela_file_exists(path), "a part of a file has its final name");
     CHECK(empty_dir() == 0, "a temporary file is left");
@@ -276,5 +266,5 @@ int main(void)
         cmocka_unit_test(statistics_as_table_and_json),
         cmocka_unit_test(every_failing_call_is_survived),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_make, tear_down);
 }

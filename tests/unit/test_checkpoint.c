@@ -10,18 +10,18 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-static scratch at;
+static two_paths at;
 
 static int set_up(void **state)
 {
     (void)state;
-    return scratch_start(&at);
+    return two_paths_make(&at, "model.rela", "other.rela");
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    return scratch_end(&at);
+    return two_paths_remove(&at);
 }
 
 static rela_status see_entry(void *ctx, const char *name, rela_error *err)
@@ -36,7 +36,7 @@ static size_t count_entries(void)
 {
     size_t n = 0;
     rela_error err;
-    CHECK_OK(rela_dir_list(at.dir, see_entry, &n, &err), err);
+    CHECK_OK(rela_dir_list(scratch_dir, see_entry, &n, &err), err);
     return n;
 }
 
@@ -391,12 +391,12 @@ static void places_that_cannot_be_written_are_named(void **state)
     assert_int_equal(rela_net_save("/proc/model.rela", &s.net, &s.extras, NULL, &err), RELA_IO);
     assert_non_null(strstr(err.message, "/proc/model.rela: cannot be written"));
     if (geteuid() != 0) {
-        assert_int_equal(chmod(at.dir, 0500), 0);
+        assert_int_equal(chmod(scratch_dir, 0500), 0);
         const rela_status st = rela_net_save(at.other, &s.net, &s.extras, NULL, &err);
-        assert_int_equal(chmod(at.dir, 0700), 0);
+        assert_int_equal(chmod(scratch_dir, 0700), 0);
         assert_int_equal(st, RELA_IO);
     }
-    assert_int_equal(rela_net_save(at.dir, &s.net, &s.extras, NULL, &err), RELA_IO);
+    assert_int_equal(rela_net_save(scratch_dir, &s.net, &s.extras, NULL, &err), RELA_IO);
     assert_int_equal(rela_net_save("", &s.net, &s.extras, NULL, &err), RELA_ARG);
     assert_int_equal(rela_net_save("model.gz", &s.net, &s.extras, NULL, &err), RELA_ARG);
     sample_end(&s);
@@ -406,7 +406,7 @@ static void things_that_are_no_files_are_refused(void **state)
 {
     (void)state;
     rela_error err;
-    assert_int_equal(try_load(at.dir, &err), RELA_IO);
+    assert_int_equal(try_load(scratch_dir, &err), RELA_IO);
     assert_non_null(strstr(err.message, "Is a directory"));
     assert_int_equal(try_load("/dev/zero", &err), RELA_IO);
     assert_non_null(strstr(err.message, "not a regular file"));

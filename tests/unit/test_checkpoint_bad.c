@@ -12,18 +12,18 @@
 
 enum { SLACK = 32 << 20, ITEMS_MAX = 256, BLOCK = 4096 };
 
-static scratch at;
+static two_paths at;
 
 static int set_up(void **state)
 {
     (void)state;
-    return scratch_start(&at);
+    return two_paths_make(&at, "model.rela", "other.rela");
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    return scratch_end(&at);
+    return two_paths_remove(&at);
 }
 
 /* ---- a file taken apart ---- */

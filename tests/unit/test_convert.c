@@ -10,14 +10,14 @@
 #include <dirent.h>
 #include <math.h>
 
-static scratch at;
+static two_paths at;
 static char form[300]; /* a directory in the scratch directory */
 
 static int set_up(void **state)
 {
     (void)state;
-    const int st = scratch_start(&at);
-    (void)snprintf(form, sizeof form, "%s/form", at.dir);
+    const int st = two_paths_make(&at, "model.rela", "other.rela");
+    (void)snprintf(form, sizeof form, "%s/form", scratch_dir);
     return st;
 }
 
@@ -39,7 +39,7 @@ static int tear_down(void **state)
 {
     (void)state;
     remove_form();
-    return scratch_end(&at);
+    return two_paths_remove(&at);
 }
 
 static rela_status convert(const char *out, const char *in, int32_t from, int32_t to,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_corpus.c - the rules of a parallel corpus, each counted, and their report. */
-#include "check.h"
+#include "scratch.h"
 
 #include "base/fault.h"
 #include "base/file.h"
@@ -15,26 +15,18 @@
 
 enum { THREADS_MAX = 4 };
 
-static char dir[256], path_a[300], path_b[300];
+static two_paths files;
 
 static int set_up(void **state)
 {
     (void)state;
-    const char *parent = getenv("TMPDIR");
-    (void)snprintf(dir, sizeof dir, "%s/rela-test-XXXXXX", parent ? parent : P_tmpdir);
-    if (!mkdtemp(dir))
-        return -1;
-    (void)snprintf(path_a, sizeof path_a, "%s/a", dir);
-    (void)snprintf(path_b, sizeof path_b, "%s/b", dir);
-    return 0;
+    return two_paths_make(&files, "a", "b");
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    (void)unlink(path_a);
-    (void)unlink(path_b);
-    return rmdir(dir);
+    return two_paths_remove(&files);
 }
 
 static void write_file(const char *path, const char *bytes, size_t len)
@@ -77,8 +69,8 @@ static rela_status take(void *ctx, const rela_pair *pair, rela_error *err)
 
 static rela_corpus_job make_job(rela_buffer *taken)
 {
-    rela_corpus_job job = { .src = path_a,
-                            .tgt = path_b,
+    rela_corpus_job job = { .src = files.path,
+                            .tgt = files.other,
                             .n_threads = 1,
                             .encode = encode,
                             .take = take,
@@ -168,9 +160,9 @@ static void each_rule_counts_what_it_drops(void **state)
         rela_buffer taken = RELA_BUFFER_INIT;
         rela_corpus_report report;
         rela_corpus_job job = make_job(&taken);
-        write_file(path_a, c->a, c->a_len ? c->a_len : strlen(c->a));
+        write_file(files.path, c->a, c->a_len ? c->a_len : strlen(c->a));
         if (c->b)
-            write_file(path_b, c->b, strlen(c->b));
+            write_file(files.other, c->b, strlen(c->b));
         else
             job.tgt = NULL;
         job.rules.max_tokens = c->max_tokens ? c->max_tokens : job.rules.max_tokens;
@@ -201,8 +193,8 @@ static void notes_count_marks_returns_nuls_and_cuts(void **state)
     job.rules.cut = 1;
     static const char A[] = "\xEF\xBB\xBF"
                             "a\r\nb\0b\nc c c\n";
-    write_file(path_a, A, sizeof A - 1);
-    write_file(path_b, "x\r\ny\nz\n", 7);
+    write_file(files.path, A, sizeof A - 1);
+    write_file(files.other, "x\r\ny\nz\n", 7);
     CHECK_OK(rela_corpus_read(&report, &job, &err), err);
     assert_int_equal(report.marks, 1);
     assert_int_equal(report.returns, 2);
@@ -227,8 +219,8 @@ static void different_numbers_of_lines_are_an_error_with_both(void **state)
         rela_buffer taken = RELA_BUFFER_INIT;
         rela_corpus_report report;
         const rela_corpus_job job = make_job(&taken);
-        write_file(path_a, cases[i].a, strlen(cases[i].a));
-        write_file(path_b, cases[i].b, strlen(cases[i].b));
+        write_file(files.path, cases[i].a, strlen(cases[i].a));
+        write_file(files.other, cases[i].b, strlen(cases[i].b));
         assert_int_equal(rela_corpus_read(&report, &job, &err), RELA_FORMAT);
         CHECK(strstr(err.message, cases[i].want), "'%s', want '%s'", err.message, cases[i].want);
         rela_buffer_free(&taken);
@@ -242,8 +234,8 @@ static void a_failing_encoder_names_file_and_line(void **state)
     rela_buffer taken = RELA_BUFFER_INIT;
     rela_corpus_report report;
     const rela_corpus_job job = make_job(&taken);
-    write_file(path_a, "a\nb\n", 4);
-    write_file(path_b, "x\n!fail\n", 8);
+    write_file(files.path, "a\nb\n", 4);
+    write_file(files.other, "x\n!fail\n", 8);
     assert_int_equal(rela_corpus_read(&report, &job, &err), RELA_UNSUP);
     CHECK(strstr(err.message, "/b: line 2: a word that cannot be encoded"), "%s", err.message);
     rela_buffer_free(&taken);
@@ -278,8 +270,8 @@ static void progress_can_stop_the_run(void **state)
     rela_corpus_report report;
     rela_corpus_job job = make_job(&taken);
     job.progress = stop_at_once;
-    write_file(path_a, "a\n", 2);
-    write_file(path_b, "b\n", 2);
+    write_file(files.path, "a\n", 2);
+    write_file(files.other, "b\n", 2);
     assert_int_equal(rela_corpus_read(&report, &job, NULL), RELA_CANCEL);
     rela_buffer_free(&taken);
 }
@@ -297,8 +289,8 @@ static void write_large(size_t n)
         CHECK_OK(rela_buffer_printf(&b, &err, "%zu and more%s\n", i, i % 83 ? "" : " and more"),
                  err);
     }
-    write_file(path_a, a.data, a.len);
-    write_file(path_b, b.data, b.len);
+    write_file(files.path, a.data, a.len);
+    write_file(files.other, b.data, b.len);
     rela_buffer_free(&a);
     rela_buffer_free(&b);
 }
@@ -343,9 +335,9 @@ static void a_line_without_end_is_never_held_whole(void **state)
     assert_non_null(line);
     memset(line, 'x', HUGE_LINE);
     memcpy(line + HUGE_LINE - 3, "\na\n", 3);
-    write_file(path_a, line, HUGE_LINE);
+    write_file(files.path, line, HUGE_LINE);
     rela_mem_free(line);
-    write_file(path_b, "b\nc\n", 4);
+    write_file(files.other, "b\nc\n", 4);
     rela_memory_stats before, after;
     rela_memory_stats_get(&before);
     CHECK_OK(rela_corpus_read(&report, &job, &err), err);
@@ -399,11 +391,11 @@ static void check_measures_lengths_and_padding(void **state)
     rela_corpus_stats s;
     rela_corpus_check_options o;
     rela_corpus_check_options_init(&o, sizeof o);
-    o.src = path_a;
-    o.tgt = path_b;
+    o.src = files.path;
+    o.tgt = files.other;
     o.batch_tokens = 5;
-    write_file(path_a, "a\na b\na b c\n\n", 13);
-    write_file(path_b, "x y\nx\nx y z\nq\n", 14);
+    write_file(files.path, "a\na b\na b c\n\n", 13);
+    write_file(files.other, "x y\nx\nx y z\nq\n", 14);
     CHECK_OK(rela_corpus_check(&s, &o, &err), err);
     assert_int_equal(s.report.dropped[RELA_CORPUS_EMPTY], 1);
     assert_int_equal(s.side[0].tokens, 6);
@@ -414,8 +406,8 @@ static void check_measures_lengths_and_padding(void **state)
      * symbols 5 of 6 source cells and 5 of 6 target cells, then 4 and 4. */
     assert_int_equal(s.batches, 2);
     CHECK(s.padding > 1.0 / 10 - 1e-9 && s.padding < 1.0 / 10 + 1e-9, "padding %g", s.padding);
-    write_file(path_a, "", 0);
-    write_file(path_b, "", 0);
+    write_file(files.path, "", 0);
+    write_file(files.other, "", 0);
     CHECK_OK(rela_corpus_check(&s, &o, &err), err);
     assert_int_equal(s.batches, 0);
 }
@@ -428,7 +420,7 @@ static void check_refuses_bad_options(void **state)
     rela_corpus_check_options o;
     rela_corpus_check_options_init(&o, sizeof o);
     assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
-    o.src = path_a;
+    o.src = files.path;
     o.batch_tokens = 0;
     assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
     o.batch_tokens = INT64_MAX;
@@ -500,8 +492,8 @@ static void every_failing_call_is_survived(void **state)
                 rela_corpus_check_options o;
                 rela_memory_stats before, after;
                 rela_corpus_check_options_init(&o, sizeof o);
-                o.src = path_a;
-                o.tgt = path_b;
+                o.src = files.path;
+                o.tgt = files.other;
                 o.memory = 1000; /* so that the scratch file takes part */
                 o.n_threads = 1 + (int32_t)(n % 2);
                 rela_memory_stats_get(&before);

@@ -9,18 +9,18 @@
 #include <math.h>
 #include <sys/stat.h>
 
-static scratch at;
+static two_paths at;
 
 static int set_up(void **state)
 {
     (void)state;
-    return scratch_start(&at);
+    return two_paths_make(&at, "model.rela", "other.rela");
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    return scratch_end(&at);
+    return two_paths_remove(&at);
 }
 
 /* tools/golden/model_file.py wrote it from docs/formats.md. */
@@ -168,7 +168,7 @@ typedef struct run {
 static void run_start(run *r, const int *numbers, size_t n)
 {
     rela_error err;
-    (void)snprintf(r->dir, sizeof r->dir, "%s/run", at.dir);
+    (void)snprintf(r->dir, sizeof r->dir, "%s/run", scratch_dir);
     (void)snprintf(r->folder, sizeof r->folder, "%s/checkpoints", r->dir);
     CHECK_OK(rela_dir_make(r->folder, &err), err);
     for (r->n = 0; r->n < n; r->n++) {

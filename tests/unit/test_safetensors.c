@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_safetensors.c - the container: one table of defects, round trips, bounded memory,
  * failing calls. */
+#include "scratch.h"
 #include "sweep.h"
 
 #include "base/file.h"
@@ -15,32 +16,24 @@
 
 enum { SLACK = 32 << 20 }; /* bytes that a bad file may cost beyond its own size */
 
-static char dir[256], path[300], other[300];
+static two_paths files;
 
 static int set_up(void **state)
 {
     (void)state;
-    const char *parent = getenv("TMPDIR");
-    (void)snprintf(dir, sizeof dir, "%s/rela-test-XXXXXX", parent ? parent : P_tmpdir);
-    if (!mkdtemp(dir))
-        return -1;
-    (void)snprintf(path, sizeof path, "%s/model", dir);
-    (void)snprintf(other, sizeof other, "%s/other", dir);
-    return 0;
+    return two_paths_make(&files, "model", "other");
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    (void)unlink(path);
-    (void)unlink(other);
-    return rmdir(dir); /* fails if a temporary was left */
+    return two_paths_remove(&files);
 }
 
 static void write_bytes(const char *bytes, size_t len)
 {
     rela_error err;
-    CHECK_OK(rela_file_write(path, bytes, len, &err), err);
+    CHECK_OK(rela_file_write(files.path, bytes, len, &err), err);
 }
 
 /* A file with the given header and n_data zero bytes; the length field says declared. */
@@ -186,7 +179,8 @@ static const defect DEFECTS[] = {
 static void check_message(const char *what, const char *have, const char *want)
 {
     CHECK(strstr(have, want), "%s: '%s'; expected '%s'", what, have, want);
-    CHECK(strstr(have, path) == have && !strstr(have + 1, path), "%s: path in '%s'", what, have);
+    CHECK(strstr(have, files.path) == have && !strstr(have + 1, files.path), "%s: path in '%s'",
+          what, have);
 }
 
 static void check_file(const char *what, const char *message)
@@ -195,7 +189,7 @@ static void check_file(const char *what, const char *message)
     rela_error err = { RELA_OK, "" };
     rela_memory_stats before, after;
     rela_memory_stats_get(&before);
-    const rela_status st = rela_safetensors_open(&f, path, 0, &err);
+    const rela_status st = rela_safetensors_open(&f, files.path, 0, &err);
     CHECK((st == RELA_OK) == (f != NULL), "%s: a handle after status %d", what, st);
     rela_safetensors_close(f);
     rela_memory_stats_get(&after);
@@ -262,8 +256,8 @@ static void the_limit_of_the_header_is_kept(void **state)
     rela_safetensors *f = NULL;
     rela_error err;
     write_parts(3, "{} ", 3, 0);
-    assert_int_equal(rela_safetensors_open(&f, path, 2, &err), RELA_FORMAT);
-    CHECK_OK(rela_safetensors_open(&f, path, 3, &err), err);
+    assert_int_equal(rela_safetensors_open(&f, files.path, 2, &err), RELA_FORMAT);
+    CHECK_OK(rela_safetensors_open(&f, files.path, 3, &err), err);
     rela_safetensors_close(f);
 }
 
@@ -357,7 +351,7 @@ static void hostile_headers_cost_little_resident_memory(void **state)
             struct rusage usage;
             rela_safetensors *f = NULL;
             if (opens)
-                (void)rela_safetensors_open(&f, path, 0, NULL);
+                (void)rela_safetensors_open(&f, files.path, 0, NULL);
             getrusage(RUSAGE_SELF, &usage);
             _exit(write(ends[1], &usage.ru_maxrss, sizeof usage.ru_maxrss) < 0);
         }
@@ -407,7 +401,7 @@ static void files_do_not_depend_on_the_order_of_writing(void **state)
     rela_error err;
     char *bytes = NULL, *again = NULL;
     size_t len = 0, len_again = 0;
-    CHECK_OK(rela_safetensors_write(path, t, N, m, 2, 0, &err), err);
+    CHECK_OK(rela_safetensors_write(files.path, t, N, m, 2, 0, &err), err);
     for (size_t i = 0; i < N / 2; i++) {
         const rela_tensor swap = t[i];
         t[i] = t[N - 1 - i];
@@ -416,9 +410,9 @@ static void files_do_not_depend_on_the_order_of_writing(void **state)
     const rela_metadata first = m[0];
     m[0] = m[1];
     m[1] = first;
-    CHECK_OK(rela_safetensors_write(other, t, N, m, 2, 0, &err), err);
-    CHECK_OK(rela_file_read(&bytes, &len, path, 0, &err), err);
-    CHECK_OK(rela_file_read(&again, &len_again, other, 0, &err), err);
+    CHECK_OK(rela_safetensors_write(files.other, t, N, m, 2, 0, &err), err);
+    CHECK_OK(rela_file_read(&bytes, &len, files.path, 0, &err), err);
+    CHECK_OK(rela_file_read(&again, &len_again, files.other, 0, &err), err);
     assert_int_equal(len, len_again);
     assert_memory_equal(bytes, again, len);
     const char *want =
@@ -457,8 +451,8 @@ static void what_was_written_is_read_back(void **state)
     const rela_metadata m[] = { text("k", "v\n") };
     rela_error err;
     rela_safetensors *f = NULL;
-    rela_status st = rela_safetensors_write(path, t, 2, m, 1, 0, &err);
-    st = st ? st : rela_safetensors_open(&f, path, 0, &err);
+    rela_status st = rela_safetensors_write(files.path, t, 2, m, 1, 0, &err);
+    st = st ? st : rela_safetensors_open(&f, files.path, 0, &err);
     CHECK_OK(st, err);
     CHECK(rela_safetensors_count(f) == 2 && rela_safetensors_n_metadata(f) == 1, "counts");
     CHECK(!rela_safetensors_find(f, "x") && !rela_safetensors_metadata_find(f, "x"), "found x");
@@ -480,11 +474,11 @@ static void a_file_cut_while_it_is_read_is_noticed(void **state)
     rela_error err;
     rela_safetensors *f = NULL;
     float got[6] = { 0 };
-    CHECK_OK(rela_safetensors_write(path, &t, 1, NULL, 0, 0, &err), err);
-    CHECK_OK(rela_safetensors_open(&f, path, 0, &err), err);
+    CHECK_OK(rela_safetensors_write(files.path, &t, 1, NULL, 0, 0, &err), err);
+    CHECK_OK(rela_safetensors_open(&f, files.path, 0, &err), err);
     const rela_tensor *w = rela_safetensors_find(f, "w");
     CHECK_OK(rela_safetensors_check(f, &err), err);
-    assert_int_equal(truncate(path, (off_t)rela_safetensors_size(f) - 1), 0);
+    assert_int_equal(truncate(files.path, (off_t)rela_safetensors_size(f) - 1), 0);
     assert_int_equal(rela_safetensors_read(f, got, w, 0, sizeof got, &err), RELA_FORMAT);
     assert_non_null(strstr(err.message, "ends after"));
     assert_int_equal(rela_safetensors_check(f, &err), RELA_FORMAT);
@@ -503,12 +497,12 @@ static void files_beyond_4_gib_are_read(void **state)
     rela_error err;
     rela_safetensors *f = NULL;
     write_parts(len, HEADER, len, 0);
-    FILE *out = fopen(path, "r+b");
+    FILE *out = fopen(files.path, "r+b");
     assert_non_null(out);
     const bool room = fseeko(out, end - 4, SEEK_SET) == 0 && fwrite("last", 4, 1, out) == 1;
     if (fclose(out) != 0 || !room)
         skip(); /* a file system with smaller files */
-    CHECK_OK(rela_safetensors_open(&f, path, 0, &err), err);
+    CHECK_OK(rela_safetensors_open(&f, files.path, 0, &err), err);
     check_read(f, rela_safetensors_find(f, "b"), 0, "last", 4);
     check_read(f, rela_safetensors_find(f, "a"), 5368709118, "\0\0", 2);
     rela_safetensors_close(f);
@@ -554,22 +548,22 @@ static void contents_that_could_not_be_read_are_not_written(void **state)
           "too large" },
         { "rank 9", { tensor("a", RELA_F32, 9, 1, 1, SMALL) }, { text("a", "") }, "too large" },
     };
-    (void)unlink(path);
+    (void)unlink(files.path);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         rela_error err = { RELA_OK, "" };
         rela_tensor t[2] = { cases[i].t[0], tensor("b", RELA_U8, 0, 0, 0, SMALL) };
         rela_metadata m[2] = { cases[i].m[0], text("k", "") };
-        const rela_status st = rela_safetensors_write(path, t, 2, m, 2, 0, &err);
+        const rela_status st = rela_safetensors_write(files.path, t, 2, m, 2, 0, &err);
         CHECK(st == RELA_ARG && strstr(err.message, cases[i].message), "%s: %d '%s'", cases[i].what,
               st, err.message);
     }
     rela_error err;
     const rela_metadata wide = text("a", LONG_256);
-    assert_int_equal(rela_safetensors_write(path, NULL, 0, &wide, 1, 100, &err), RELA_ARG);
+    assert_int_equal(rela_safetensors_write(files.path, NULL, 0, &wide, 1, 100, &err), RELA_ARG);
     assert_non_null(strstr(err.message, "the limit is 100"));
     assert_int_equal(rela_safetensors_write("x.gz", NULL, 0, NULL, 0, 0, &err), RELA_ARG);
     assert_int_equal(rela_safetensors_write("x.zst", NULL, 0, NULL, 0, 0, &err), RELA_ARG);
-    assert_false(rela_file_exists(path));
+    assert_false(rela_file_exists(files.path));
 }
 
 static void failing_calls_are_survived(void **state)
@@ -582,8 +576,8 @@ static void failing_calls_are_survived(void **state)
         rela_error err = { RELA_OK, "" };
         rela_safetensors *f = NULL;
         sweep_arm(&w);
-        rela_status st = rela_safetensors_write(other, t, 2, m, 1, 0, &err);
-        st = st ? st : rela_safetensors_open(&f, other, 0, &err);
+        rela_status st = rela_safetensors_write(files.other, t, 2, m, 1, 0, &err);
+        st = st ? st : rela_safetensors_open(&f, files.other, 0, &err);
         rela_safetensors_close(f);
         sweep_disarm(&w);
         sweep_check(&w);
