@@ -198,10 +198,14 @@ static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
                          path, other);
     own.vocab_src = t->net.config.vocab_src;
     own.vocab_tgt = t->net.config.vocab_tgt;
-    t->net.config = own;
-    say(t, "starting from the weights of %s", path);
     st = rela_config_check(&own, err);
-    return st == RELA_OK ? check_memory(t, &own, err) : st;
+    if (st == RELA_OK)
+        st = check_memory(t, &own, err);
+    if (st == RELA_OK)
+        st = rela_net_configure(&t->net, &own, err);
+    if (st == RELA_OK)
+        say(t, "starting from the weights of %s", path);
+    return st;
 }
 
 static rela_status read_side(trainer *t, rela_store **out, const char *what, const char *src,

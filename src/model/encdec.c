@@ -114,15 +114,24 @@ rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err)
 rela_status rela_net_adopt(rela_net *n, const rela_config *c, rela_layout *layout, real *weights,
                            rela_error *err)
 {
-    *n = (rela_net){ .config = *c, .layout = *layout, .k = rela_kern_get() };
+    *n = (rela_net){ .layout = *layout, .k = rela_kern_get() };
     n->weights = weights;
     *layout = (rela_layout){ 0 };
-    n->positions = rela_mem_array(c->max_len * c->d, sizeof *n->positions);
-    if (!n->positions) {
+    const rela_status st = rela_net_configure(n, c, err);
+    if (st != RELA_OK)
         rela_net_deinit(n);
+    return st;
+}
+
+rela_status rela_net_configure(rela_net *n, const rela_config *c, rela_error *err)
+{
+    real *positions = rela_mem_array(c->max_len * c->d, sizeof *positions);
+    if (!positions)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu positions", c->max_len);
-    }
-    rela_positions_fill(n->positions, c->max_len, c->d);
+    rela_positions_fill(positions, c->max_len, c->d);
+    rela_mem_free(n->positions);
+    n->positions = positions;
+    n->config = *c;
     return RELA_OK;
 }
 

@@ -65,6 +65,9 @@ done
 cmp first.scores second.scores || fail "a run that learns nothing does not have the weights it began with"
 mv first moved # what a run began with is in its checkpoints
 accepts train $small $text --init first/model.rela --lr 0 --updates 2 --dropout 0.4 --out second
+seq -s ' ' 700 >stretched # more tokens than the first model could take
+accepts train $small --train-src stretched --train-tgt stretched --init moved/model.rela --max-length 1000 --updates 2 --report-every 1 --out longer
+grep -q '"skipped": 0' longer/train.jsonl || fail "sentences longer than those of the model to begin with: $(cat longer/train.jsonl)"
 bad 1 'nowhere: No such file or directory' begin0 $text --init nowhere --updates 2
 bad 3 's: not a model file' begin1 $text --init s --updates 2
 bad 2 'another attention than the options say' begin2 $text --init moved/model.rela --attention softmax --updates 2
