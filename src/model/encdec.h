@@ -29,8 +29,8 @@ rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err);
  * to n, on failure too. */
 rela_status rela_net_adopt(rela_net *n, const rela_config *c, rela_layout *layout, real *weights,
                            rela_error *err);
-/* Other settings for the same weights: rela_config_differs finds nothing, vocabularies are as large.
- * On failure nothing has changed. */
+/* Other settings for the same weights: rela_config_differs finds nothing, vocabularies are as
+ * large. On failure nothing has changed. */
 rela_status rela_net_configure(rela_net *n, const rela_config *c, rela_error *err);
 void rela_net_deinit(rela_net *n);
 
