@@ -104,7 +104,7 @@ static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *v
         mix_all(z, w, rows, n, values, wide, 4);
 }
 
-#ifndef LEVEL_BITS
+#ifndef LEVEL_ABOVE_64
 static inline uint64_t above_64(const real *x)
 {
     uint64_t bits = 0;

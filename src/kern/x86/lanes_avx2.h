@@ -3,6 +3,7 @@
 #include "kern/places.h"
 
 #define LEVEL_LANES
+#define LEVEL_ABOVE_64
 
 static inline float lane_sum(__m256 v)
 {
@@ -18,6 +19,22 @@ static inline float lane_max(__m256 v)
     h = _mm_max_ps(h, _mm_movehl_ps(h, h));
     h = _mm_max_ss(h, _mm_shuffle_ps(h, h, 1));
     return _mm_cvtss_f32(h);
+}
+
+/* Positive numbers are positive integers, too, and stay so when these are made narrower. */
+static inline uint32_t above_32(const float *x)
+{
+    const __m256i *v = (const __m256i *)x;
+    const __m256i in_turn = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i a = _mm256_packs_epi32(_mm256_loadu_si256(v), _mm256_loadu_si256(v + 1));
+    const __m256i b = _mm256_packs_epi32(_mm256_loadu_si256(v + 2), _mm256_loadu_si256(v + 3));
+    const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(a, b), in_turn);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(bytes, _mm256_setzero_si256()));
+}
+
+static inline uint64_t above_64(const float *x)
+{
+    return above_32(x) | (uint64_t)above_32(x + 32) << 32;
 }
 
 static inline uint32_t above(const float *z, float x)

@@ -2,6 +2,7 @@
 /* src/kern/x86/lanes_avx512.h - what loops.h cannot say about lanes in plain C, for 512 bits. */
 #define LEVEL_LANES
 #define LEVEL_BITS
+#define LEVEL_ABOVE_64
 
 static inline float lane_sum(__m512 v)
 {

@@ -18,7 +18,11 @@ static double few_forward(const rela_kern *k, size_t wide)
     const double share = 0.112 * (double)vectors - 0.1;
     return share < 0.4 ? share : 0.4;
 }
-static const double FEW_BACK = 0.4;
+
+static double few_back(const rela_attn_head *h)
+{
+    return h->s->wide / h->a->k->lanes < 8 ? 0.5 : 0.4;
+}
 
 /* The share below which scores are screened first; 0: never, there is no fast code. */
 static double few_screened(const rela_kern *k, size_t wide)
@@ -107,7 +111,7 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
             const bool screened = screens(h, share);
             prepare(h, &ready, &t, screened);
             share = screened ? tile_screened(h, &t) : tile_forward(h, &t, notes);
-            notes = few(h, share, FEW_BACK);
+            notes = few(h, share, few_back(h));
         }
         const bool soft = h->a->kind->flags & ATTN_SOFT;
         if (soft)
@@ -315,7 +319,7 @@ static double tile_forward(const rela_attn_head *h, const tile *t, bool notes)
     }
     const double share = noted ? (double)some / (double)(t->m * t->n) : share_of(h, t);
     if (kept)
-        kept[0] = few(h, share, FEW_BACK) ? t->across : 0;
+        kept[0] = few(h, share, few_back(h)) ? t->across : 0;
     if (kept && kept[0] && !noted)
         a->k->note_above(kept + 1, s->weights, t->m * t->across);
     if (few(h, share, few_forward(h->a->k, s->wide)))
@@ -435,7 +439,7 @@ static void tile_back(const rela_attn_head *h, const ends *e, const tile *t, boo
         memcpy(used, s->weights, numbers * sizeof *used);
         drop_back(h, t, used);
     }
-    if ((a->kind->flags & ATTN_RECTIFIED) && !known && few(h, share_of(h, t), FEW_BACK)) {
+    if ((a->kind->flags & ATTN_RECTIFIED) && !known && few(h, share_of(h, t), few_back(h))) {
         tile_back_few(h, e, t, used, NULL);
         return;
     }
