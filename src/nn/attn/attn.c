@@ -50,10 +50,9 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
     s->may = rela_plan_take(p, queries, RELA_SCREEN_WORDS * sizeof *s->may);
 }
 
-/* A sentence has at most q_rows / STRIP whole strips, and one with the m other queries, fewer than
- * a strip. This one has at most n_k / BLOCK + 1 blocks of 1 + 2 m words, which are n_k + n_k /
- * BLOCK
- * + 2 m + 1 words at most; and there are no more sentences than queries. */
+/* A sentence has at most q_rows / STRIP whole strips, and one of m < STRIP queries. The latter has
+ * at most n_k / BLOCK + 1 blocks of 2 m + 1 words, less than n_k + n_k / BLOCK + 2 m + 1 together;
+ * and there are no more sentences than queries. */
 size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
                             size_t max_len)
 {

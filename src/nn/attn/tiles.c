@@ -334,16 +334,17 @@ static double tile_forward(const rela_attn_head *h, const tile *t, bool notes)
  * in the nearest cache then. Returns how many. */
 static size_t weigh_and_note(const rela_attn_head *h, const tile *t, uint64_t *bits)
 {
-    enum { AT_ONCE = 16 }; /* whole words of bits for any level */
+    enum { AT_ONCE = 16, WORD = 64 };
     const rela_attn *a = h->a;
+    const size_t at_once = a->k->lanes * AT_ONCE < WORD ? WORD / a->k->lanes : AT_ONCE;
     const rela_attn_scratch *s = h->s;
     size_t some = 0;
-    for (size_t i = 0; i < t->m; i += AT_ONCE) {
-        const size_t rows = t->m - i < AT_ONCE ? t->m - i : AT_ONCE;
+    for (size_t i = 0; i < t->m; i += at_once) { /* whole words of bits each time */
+        const size_t rows = t->m - i < at_once ? t->m - i : at_once;
         real *const w = s->weights + i * t->across;
         a->k->packed(w, t->across, s->queries + i * s->wide, s->wide,
                      s->keys_p + t->key * a->d_head, NULL, rows, t->across, a->d_head, true);
-        some += a->k->note_above(bits + i * t->across / 64, w, rows * t->across);
+        some += a->k->note_above(bits + i * t->across / WORD, w, rows * t->across);
     }
     return some;
 }
