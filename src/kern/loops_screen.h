@@ -151,7 +151,7 @@ static void drop_bits(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t 
                                (uint32_t)(i % RELA_SCREEN_WORDS) * 64;
         real left[64];
         SIMD for (size_t j = 0; j < 64; j++) left[j] = drop_factor(&d, first + (uint32_t)j);
-        bits[i] &= above_64(left);
+        bits[i] &= bits_above(left, 64);
     }
 }
 
@@ -352,7 +352,7 @@ static inline size_t keep_weighty(screened *l)
     uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* by places */
     size_t all = 0;
     for (size_t p = 0; p < l->most; p += 16) { /* 16 places of 4 lists: 64 bits */
-        const uint64_t above_0 = above_64(l->w + p * LISTS);
+        const uint64_t above_0 = bits_above(l->w + p * LISTS, 64);
         all += (size_t)__builtin_popcountll(above_0);
         for (size_t r = 0; l->b->keeps && r < LISTS; r++)
             some[r][p / 64] |= fourth_bits(above_0, r) << p % 64;

@@ -104,22 +104,14 @@ static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *v
         mix_all(z, w, rows, n, values, wide, 4);
 }
 
-#ifndef LEVEL_ABOVE_64
-static inline uint64_t above_64(const real *x)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < 64; i += LANES)
-        bits |= (uint64_t)above(x + i, 0) << i;
-    return bits;
-}
-#endif
-
 /* Bit i is set if x[i] is above 0; n is at most 64. */
 static inline uint64_t bits_above(const real *x, size_t n)
 {
-    uint64_t bits = 0;
+#ifdef LEVEL_ABOVE_64
     if (n == 64)
         return above_64(x);
+#endif
+    uint64_t bits = 0;
     for (size_t i = 0; i < n; i += LANES)
         bits |= (uint64_t)above(x + i, 0) << i;
     return bits;
