@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test check tsan lint ci bench install clean setup
+.PHONY: all demo test test-gradients check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -14,6 +14,10 @@ demo: all
 
 test: all
 	@cd $(BUILD) && ctest -j $(JOBS) --output-on-failure -LE lint
+
+# Gradients of mixtures of kinds with sentences on both sides of every length limit; ten minutes.
+test-gradients: all
+	@$(BUILD)/tests/test_mixtures_grad full
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

@@ -13,6 +13,7 @@ if(RELA_WERROR)
   target_compile_options(rela_flags INTERFACE -Werror)
 endif()
 if(RELA_SANITIZE)
+  target_compile_definitions(rela_flags INTERFACE RELA_POISON) # NaN in scratch, see tensor/plan.h
   target_compile_options(rela_flags INTERFACE -fsanitize=${RELA_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all
     $<$<C_COMPILER_ID:Clang>:-fno-sanitize=pointer-overflow>) # NULL + 0, which C23 allows

@@ -51,7 +51,10 @@ struct rela_worker {
     size_t max_src, max_tgt;
     rela_aligner aligner; /* model for alignment: this alone */
     stack_act enc, dec;
-    rela_attn_scratch scratch;
+    /* One region that every attention divides by the needs of its own kind. */
+    rela_attn_scratch scratch[RELA_ATTN_N_TYPES];
+    void *scratch_region;
+    size_t scratch_bytes;
     real *logits;
     /* backward */
     real *dx, *dr, *da; /* (rows, d) each */
@@ -298,6 +301,21 @@ static void plan_stack(stack_act *s, rela_plan *p, const rela_config *c, bool de
     }
 }
 
+static void plan_scratch(rela_worker *w, rela_plan *p, size_t len)
+{
+    const rela_config *c = &w->net->config;
+    const size_t start = p->used;
+    size_t end = start;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++) {
+        rela_plan own = { p->base, start };
+        rela_attn_scratch_plan(&w->scratch[i], &own, c->kind[i], c->d / c->heads, len);
+        end = own.used > end ? own.used : end;
+    }
+    w->scratch_region = p->base ? p->base + start : NULL;
+    w->scratch_bytes = end - start;
+    p->used = end;
+}
+
 static void plan_worker(rela_worker *w, rela_plan *p)
 {
     const rela_config *c = &w->net->config;
@@ -310,11 +328,7 @@ static void plan_worker(rela_worker *w, rela_plan *p)
     const size_t len = c->max_len < rows ? c->max_len : rows;
     plan_stack(&w->enc, p, c, false, w->max_src, 0);
     plan_stack(&w->dec, p, c, true, w->max_tgt, w->max_src);
-    /* One scratch serves all kinds: planned for one that maps, if any does. */
-    const rela_attn_kind *kind = c->kind[0];
-    for (int i = 1; i < RELA_ATTN_N_TYPES; i++)
-        kind = c->kind[i]->map ? c->kind[i] : kind;
-    rela_attn_scratch_plan(&w->scratch, p, kind, c->d / c->heads, len);
+    plan_scratch(w, p, len);
     w->logits = rela_plan_reals(p, RELA_LOSS_CHUNK * c->vocab_tgt);
     w->dx = rela_plan_reals(p, rows * c->d);
     w->dr = rela_plan_reals(p, rows * c->d);
@@ -402,10 +416,18 @@ static rela_attn attn_setup(const stack *s, const attn_act *a, const rela_attn_a
                         .head_params = c->kind[type]->n_head ? s->weights + at->head : NULL,
                         .drop = drop_at(s, c->drop_attn,
                                         cross ? SITE_CROSS_WEIGHTS : SITE_SELF_WEIGHTS, layer, 0),
+                        .path = s->pass->path,
                         .kept = s->grads && !s->pass->tap ? a->kept : NULL,
                         .tap = s->pass->tap,
                         .layer = layer,
                         .type = (int)type };
+}
+
+/* The scratch of an attention, with nothing in it that another one left. */
+static const rela_attn_scratch *attn_scratch(const stack *s, rela_attn_type type)
+{
+    rela_plan_poison(s->w->scratch_region, s->w->scratch_bytes);
+    return &s->w->scratch[type];
 }
 
 static rela_attn_rows attn_rows(const stack *s, bool cross)
@@ -438,7 +460,7 @@ static void attn_forward(const stack *s, const attn_act *a, const rela_attn_at *
     const rela_attn attn = attn_setup(s, a, at, type, layer);
     const rela_attn_rows rows = attn_rows(s, memory != NULL);
     const rela_attn_in qkv = attn_in(a, d, memory != NULL);
-    rela_attn_forward(&attn, &s->w->scratch, a->z, &qkv, &rows);
+    rela_attn_forward(&attn, attn_scratch(s, type), a->z, &qkv, &rows);
     const rela_attn_norm *norm = c->kind[type]->norm;
     if (norm)
         k->gated_norm(a->y, a->z, s->weights + at->gain, norm->gated ? s->weights + at->gate : NULL,
@@ -609,7 +631,7 @@ static void attn_back(const stack *s, const attn_act *a, const rela_attn_at *at,
                                   .dv = memory ? w->dkv + d : w->dwide + 2 * d,
                                   .dhead = c->kind[type]->n_head ? s->grads + at->head : NULL,
                                   .z = a->z };
-    rela_attn_back(&attn, &w->scratch, &grad, w->dz, &qkv, &rows);
+    rela_attn_back(&attn, attn_scratch(s, type), &grad, w->dz, &qkv, &rows);
     w->net->k->sum_rows(s->grads + at->in_bias, w->dwide, s->rows, wide);
     rela_linear_back_weight(s->grads + at->in, w->dwide, in->x, s->rows, wide, d);
     if (memory) {

@@ -49,6 +49,7 @@ typedef struct rela_pass {
     const real *row_weight; /* (tgt_rows) or NULL: see rela_loss_run */
     real *row_nll;          /* (tgt_rows) or NULL */
     const rela_attn_tap *tap;
+    rela_attn_path path; /* of every attention: tests force it */
 } rela_pass;
 
 typedef struct rela_worker rela_worker;

@@ -23,4 +23,19 @@ rela_plan rela_plan_in(void *block);
 void *rela_plan_take(rela_plan *p, size_t n, size_t size);
 real *rela_plan_reals(rela_plan *p, size_t n);
 
+/* Test builds (RELA_POISON) fill scratch with NaN before a sublayer gets it, so that results that
+ * depend on what another sublayer left there are seen. Nothing in other builds. */
+#ifdef RELA_POISON
+void rela_plan_poison(void *scratch, size_t bytes);
+/* Plants a fault: array of reals number `which` of every plan, from 1, overlaps what was taken
+ * before it; 0: none. Returns how many the last plan had. */
+size_t rela_plan_plant(size_t which);
+#else
+static inline void rela_plan_poison(void *scratch, size_t bytes)
+{
+    (void)scratch;
+    (void)bytes;
+}
+#endif
+
 #endif

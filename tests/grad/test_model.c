@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
-#include "model/encdec.h"
+#include "smallmodel.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { VOCAB = 11, ROWS = 24, SAMPLES = 6 };
+enum { ROWS = 24, SAMPLES = 6 };
 
 static const int32_t SRC[] = { 3, 4, 5, 6, 2, 7, 8, 2, 9, 2 };
 static const uint32_t SRC_AT[] = { 0, 5, 8, 10 };
@@ -33,27 +33,6 @@ static const rela_packed TWINS = { .src = { SRC_TWICE, SRC_TWICE_AT, 6 },
                                    .tgt = { TGT_TWICE, TGT_TWICE_AT, 6 },
                                    .src_rows = 20,
                                    .tgt_rows = 22 };
-
-static rela_config small_config(const rela_attn_kind *kind)
-{
-    rela_error err = { RELA_OK, "" };
-    rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
-    c.d = 12;
-    c.ffn = 10;
-    c.heads = 3;
-    c.enc_layers = c.dec_layers = 2;
-    c.vocab_src = c.vocab_tgt = VOCAB;
-    c.max_len = 16;
-    c.drop_embed = c.drop_residual = 0.2;
-    c.drop_attn = c.drop_ffn = 0.1;
-    c.setup.top = 2;
-    c.setup.window = 1;
-    c.setup.stride = 2;
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = kind;
-    return c;
-}
 
 typedef struct probe {
     rela_net net;
@@ -162,7 +141,7 @@ static void every_kind_has_exact_gradients(void **state)
 {
     (void)state;
     for (size_t i = 0; rela_attn_kind_at(i); i++) {
-        const rela_config c = small_config(rela_attn_kind_at(i));
+        const rela_config c = small_model(rela_attn_kind_at(i));
         check(&c, "post-norm");
     }
 }
@@ -170,7 +149,7 @@ static void every_kind_has_exact_gradients(void **state)
 static void every_shape_has_exact_gradients(void **state)
 {
     (void)state;
-    rela_config c = small_config(rela_attn_kind_find("rela-g"));
+    rela_config c = small_model(rela_attn_kind_find("rela-g"));
     c.pre_norm = true;
     check(&c, "pre-norm");
     c.norm_per_head = true;
@@ -179,7 +158,7 @@ static void every_shape_has_exact_gradients(void **state)
     c.pre_norm = false;
     c.tie = RELA_TIE_NONE;
     check(&c, "per head, no tying");
-    c = small_config(rela_attn_kind_find("softmax"));
+    c = small_model(rela_attn_kind_find("softmax"));
     c.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("rela-i");
     c.kind[RELA_ATTN_DEC] = rela_attn_kind_find("rela-g");
     check(&c, "mixed kinds");
@@ -189,7 +168,7 @@ static void agreement_has_exact_gradients(void **state)
 {
     (void)state;
     for (size_t i = 0; rela_attn_kind_at(i); i++) {
-        const rela_config c = small_config(rela_attn_kind_at(i));
+        const rela_config c = small_model(rela_attn_kind_at(i));
         check_pass(&c, 4, "agreement of twins");
     }
 }
@@ -201,7 +180,7 @@ static void alignment_has_exact_gradients(void **state)
     size_t n = 0;
     for (size_t i = 0; rela_attn_kind_at(i); i++) {
         rela_error err = { RELA_OK, "" };
-        rela_config c = small_config(rela_attn_kind_at(i));
+        rela_config c = small_model(rela_attn_kind_at(i));
         c.task = RELA_TASK_ALIGN;
         c.heads = c.enc_layers = c.dec_layers = 1;
         c.tie = RELA_TIE_OUT;
@@ -219,7 +198,7 @@ static void planted_fault_is_caught(void **state)
     (void)state;
     probe p;
     const char *where = "";
-    const rela_config c = small_config(rela_attn_kind_find("rela-g"));
+    const rela_config c = small_model(rela_attn_kind_find("rela-g"));
     probe_start(&p, &c, 0);
     const rela_param *q = rela_params_find(&p.net.layout.params, "enc.1.self.norm.gate");
     for (size_t i = 0; i < rela_param_count(q); i++)

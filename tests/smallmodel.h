@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/smallmodel.h - the model of the gradient checks: 2+2 narrow layers of one kind, dropout
+ * everywhere, patterns that leave keys out of short sentences too. */
+#ifndef RELA_TESTS_SMALLMODEL_H
+#define RELA_TESTS_SMALLMODEL_H
+
+#include "check.h"
+#include "model/encdec.h"
+
+enum { SMALL_MODEL_VOCAB = 11 };
+
+static inline rela_config small_model(const rela_attn_kind *kind)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_config c;
+    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.d = 12;
+    c.ffn = 10;
+    c.heads = 3;
+    c.enc_layers = c.dec_layers = 2;
+    c.vocab_src = c.vocab_tgt = SMALL_MODEL_VOCAB;
+    c.max_len = 16;
+    c.drop_embed = c.drop_residual = 0.2;
+    c.drop_attn = c.drop_ffn = 0.1;
+    c.setup.top = 2;
+    c.setup.window = 1;
+    c.setup.stride = 2;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        c.kind[i] = kind;
+    return c;
+}
+
+#endif
