@@ -154,13 +154,7 @@ static void see_nothing(void *ctx, const rela_attn_view *v)
 }
 
 /* Gradients in one of the ways to compute them: paths, each without and with a tap. */
-enum { PATHS = 4, WAYS = 2 * PATHS };
-
-static const char *way_name(size_t way)
-{
-    static const char *const NAMES[PATHS] = { "auto", "dense", "sparse", "screened" };
-    return NAMES[way % PATHS];
-}
+enum { PATHS = RELA_ATTN_N_PATHS, WAYS = 2 * PATHS };
 
 static void compute_gradients(mixture *m, size_t way)
 {
@@ -211,7 +205,8 @@ static double worst_gap(mixture *m, char *where, size_t size)
                     best[way][g] = now;
                 if (best[way][g] > worst) {
                     worst = best[way][g];
-                    (void)snprintf(where, size, "%s, path %s%s", GROUPS[g].name, way_name(way),
+                    (void)snprintf(where, size, "%s, path %s%s", GROUPS[g].name,
+                                   rela_attn_path_name((rela_attn_path)(way % PATHS)),
                                    way < PATHS ? "" : ", tapped");
                 }
             }

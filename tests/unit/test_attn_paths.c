@@ -35,6 +35,13 @@ static numbers in;
 static results dense, sparse, kept, screened, chosen, whole;
 static uint32_t seed = 1u;
 
+/* The same numbers for a level whatever other levels the machine has. */
+static const rela_kern *level_at(size_t level)
+{
+    seed = 1u;
+    return rela_kern_at(level);
+}
+
 static float rnd(void)
 {
     seed = seed * 1664525u + 1013904223u;
@@ -155,7 +162,7 @@ static void all_paths_agree(void **state)
     static const size_t D_HEADS[] = { 5, 16, 32, 64, 80 };
     static const uint32_t LENGTHS[] = { 1, 15, 63, 64, 65, 127, 128, 129, LEN_MAX };
     enum { N_LENGTHS = sizeof LENGTHS / sizeof LENGTHS[0] };
-    for (size_t level = 0; rela_kern_at(level); level++)
+    for (size_t level = 0; level_at(level); level++)
         for (size_t i = 0; rela_attn_kind_at(i); i++) {
             shape s = { .k = rela_kern_at(level), .kind = rela_attn_kind_at(i) };
             for (size_t c = 0; (s.kind->flags & (ATTN_POINTWISE | ATTN_SOFT)) && c < 5 * N_LENGTHS;
@@ -168,6 +175,30 @@ static void all_paths_agree(void **state)
                 fill(&s, c % 3 == 0 ? 0.5f : 0.9f);
                 check_shape(&s);
             }
+        }
+}
+
+/* Whether a tile is screened depends on the zeros of the one before: that must be decided in the
+ * same way whether weights are kept, looked at or neither. Shares of zeros around every limit. */
+static void keeping_and_looking_change_no_bit(void **state)
+{
+    (void)state;
+    static const size_t D_HEADS[] = { 5, 16, 32, 64 };
+    static const uint32_t KEYS_OF[] = { 1, 2, 3, 17, 130 };
+    for (size_t level = 0; level_at(level); level++)
+        for (size_t c = 0; c < 4 * 5 * 24; c++) {
+            shape s = { .k = rela_kern_at(level),
+                        .kind = rela_attn_kind_find(c % 2 ? "rela-g" : "relu-rms"),
+                        .d_head = D_HEADS[c % 4],
+                        .n_q = LEN_MAX,
+                        .n_k = KEYS_OF[c / 4 % 5],
+                        .dropout = c % 3 ? 0 : 0.2 };
+            fill(&s, 0.5f + 0.02f * (float)(c / 20));
+            attend(&sparse, &s, RELA_ATTN_AUTO, PLAIN);
+            attend(&chosen, &s, RELA_ATTN_AUTO, KEPT);
+            attend(&whole, &s, RELA_ATTN_AUTO, LOOKED_AT);
+            check_same(&s, "kept z", chosen.z, sparse.z, s.n_q * HEADS * s.d_head, 0);
+            check_same(&s, "seen z", whole.z, sparse.z, s.n_q * HEADS * s.d_head, 0);
         }
 }
 
@@ -256,7 +287,7 @@ static void weights_that_are_not_zero_are_found_and_mixed(void **state)
     static const size_t SOME_ROWS[] = { 1, 3, 4, 31, 32, 33, 63, ROWS };
     for (size_t i = 0; i < KEYS * WIDE; i++)
         values[i] = rnd();
-    for (size_t level = 0; rela_kern_at(level); level++)
+    for (size_t level = 0; level_at(level); level++)
         for (size_t n = rela_kern_at(level)->lanes; n <= KEYS; n += rela_kern_at(level)->lanes)
             for (uint32_t c = 0; c < 8 * 4; c++)
                 check_few(rela_kern_at(level), SOME_ROWS[c % 8], n, 16 * (1 + c % 7), c / 8);
@@ -378,7 +409,7 @@ static void no_score_above_zero_is_missed(void **state)
     (void)state;
     static const size_t SOME_ROWS[] = { 1, 3, 7, 8, 9, 33, 63, ROWS };
     static const size_t SOME_KEYS[] = { 1, 15, 16, 17, 64, 65, 100, KEYS };
-    for (size_t level = 0; rela_kern_at(level); level++)
+    for (size_t level = 0; level_at(level); level++)
         for (uint32_t i = 0; i < 8 * 8 * 7; i++) {
             const screen_case c = { .k = rela_kern_at(level),
                                     .m = SOME_ROWS[i % 8],
@@ -400,7 +431,7 @@ static void dropped_bits_are_those_of_dropped_weights(void **state)
 {
     (void)state;
     const rela_drop drop = rela_drop_make(0.3, 1, 2, 3, 4);
-    for (size_t level = 0; rela_kern_at(level); level++) {
+    for (size_t level = 0; level_at(level); level++) {
         const rela_kern *k = rela_kern_at(level);
         uint64_t bits[ROWS * RELA_SCREEN_WORDS];
         memset(bits, 0xFF, sizeof bits);
@@ -422,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_paths_agree),
+        cmocka_unit_test(keeping_and_looking_change_no_bit),
         cmocka_unit_test(long_sentences_agree),
         cmocka_unit_test(null_heads_are_zero_on_every_path),
         cmocka_unit_test(without_queries_gradients_are_zero),

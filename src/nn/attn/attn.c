@@ -6,6 +6,8 @@
 
 #include <assert.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROW_ARRAYS = 7, LANES_MAX = 16, PANEL_MAX = 2 * LANES_MAX };
@@ -13,6 +15,7 @@ enum { SOFT_WORDS = sizeof(rela_soft) / sizeof(uint64_t) };
 
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                               const rela_attn_in *in, const rela_attn_rows *rows, size_t at);
+static rela_attn_path path_wanted(void);
 static bool by_tiles(const rela_attn *a);
 static size_t kept_words(const rela_attn_head *h);
 
@@ -126,6 +129,7 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                  .setup = a->setup,
                  .head = a->head_params ? a->head_params + number * a->kind->n_head : NULL,
                  .scratch = s->row },
+        .path = a->path == RELA_ATTN_AUTO ? path_wanted() : a->path,
         .sentence = i,
         .number = number,
         .q = in->q + q0 * in->ldq + column,
@@ -141,6 +145,30 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
     assert(h.n_k <= s->ld);
     assert(!a->kept || !a->tap);
     return h;
+}
+
+static const char *const PATHS[RELA_ATTN_N_PATHS] = { "auto", "dense", "sparse", "prefilter" };
+
+const char *rela_attn_path_name(rela_attn_path p)
+{
+    return PATHS[p];
+}
+
+static pthread_once_t path_once = PTHREAD_ONCE_INIT;
+static rela_attn_path path_of_environment;
+
+static void read_path(void)
+{
+    const char *name = getenv("RELA_ATTENTION_PATH");
+    for (int i = 0; name && i < RELA_ATTN_N_PATHS; i++)
+        if (strcmp(name, PATHS[i]) == 0)
+            path_of_environment = (rela_attn_path)i;
+}
+
+static rela_attn_path path_wanted(void)
+{
+    pthread_once(&path_once, read_path);
+    return path_of_environment;
 }
 
 static bool by_tiles(const rela_attn *a)

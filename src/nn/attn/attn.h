@@ -29,11 +29,15 @@ typedef struct rela_attn_tap {
 
 /* How to treat weights that are exactly zero: tests and measurements may force it. */
 typedef enum rela_attn_path {
-    RELA_ATTN_AUTO,    /* what is faster for the weights at hand */
-    RELA_ATTN_DENSE,   /* like all others */
-    RELA_ATTN_SPARSE,  /* leave them out wherever the kind allows it */
-    RELA_ATTN_SCREENED /* the same, and forward do not even compute scores below 0 */
+    RELA_ATTN_AUTO,     /* what is faster for the weights at hand, unless the variable
+                         * RELA_ATTENTION_PATH names one of the others */
+    RELA_ATTN_DENSE,    /* like all others */
+    RELA_ATTN_SPARSE,   /* leave them out wherever the kind allows it */
+    RELA_ATTN_SCREENED, /* the same, and forward do not even compute scores below 0 */
+    RELA_ATTN_N_PATHS
 } rela_attn_path;
+
+const char *rela_attn_path_name(rela_attn_path p); /* "auto", "dense", "sparse", "prefilter" */
 
 typedef struct rela_attn {
     const rela_kern *k;

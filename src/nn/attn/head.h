@@ -23,6 +23,7 @@ typedef struct rela_attn_head {
     const rela_attn *a;
     const rela_attn_scratch *s;
     rela_attn_row row;
+    rela_attn_path path;
     size_t sentence, number;
     const real *q, *k, *v; /* first row of this sentence, columns of this head */
     size_t ldq, ldk, ldv;

@@ -292,7 +292,8 @@ static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, con
     }
 }
 
-/* Returns the share of weights that are not zero. notes: which they are will probably be kept. */
+/* Returns the share of weights that are not zero, sampled. notes: which they are will probably be
+ * kept. */
 static double tile_forward(const rela_attn_head *h, const tile *t, bool notes)
 {
     const rela_attn *a = h->a;
@@ -317,9 +318,11 @@ static double tile_forward(const rela_attn_head *h, const tile *t, bool notes)
         drop.first += (uint32_t)t->key;
         a->k->dropout(s->weights + i * t->across, t->n, &drop);
     }
-    const double share = noted ? (double)some / (double)(t->m * t->n) : share_of(h, t);
+    /* What comes next depends on the sampled share only, so that keeping bits changes no result. */
+    const double share = share_of(h, t);
+    const double known = noted ? (double)some / (double)(t->m * t->n) : share;
     if (kept)
-        kept[0] = few(h, share, few_back(h)) ? t->across : 0;
+        kept[0] = few(h, known, few_back(h)) ? t->across : 0;
     if (kept && kept[0] && !noted)
         a->k->note_above(kept + 1, s->weights, t->m * t->across);
     if (few(h, share, few_forward(h->a->k, s->wide)))
@@ -359,8 +362,8 @@ bool rela_attn_may_screen(const rela_attn_head *h)
 {
     if (!(h->a->kind->flags & ATTN_RECTIFIED) || h->s->wide > RELA_SCREEN_WIDEST)
         return false;
-    if (h->a->path != RELA_ATTN_AUTO)
-        return h->a->path == RELA_ATTN_SCREENED;
+    if (h->path != RELA_ATTN_AUTO)
+        return h->path == RELA_ATTN_SCREENED;
     return h->a->k->screens && h->n_q >= 2 * RELA_ATTN_STRIP; /* less does not pay */
 }
 
@@ -369,7 +372,7 @@ static bool screens(const rela_attn_head *h, double share)
 {
     if (!rela_attn_may_screen(h))
         return false;
-    return h->a->path == RELA_ATTN_SCREENED || share < few_screened(h->a->k, h->s->wide);
+    return h->path == RELA_ATTN_SCREENED || share < few_screened(h->a->k, h->s->wide);
 }
 
 /* Returns the share of weights that are not zero. */
@@ -483,7 +486,7 @@ static void tile_back_few(const rela_attn_head *h, const ends *e, const tile *t,
 /* Share of the weights of a tile that are not zero, by every eighth of its rows. */
 static double share_of(const rela_attn_head *h, const tile *t)
 {
-    if (!(h->a->kind->flags & ATTN_SPARSE) || h->a->path != RELA_ATTN_AUTO)
+    if (!(h->a->kind->flags & ATTN_SPARSE) || h->path != RELA_ATTN_AUTO)
         return 1;
     size_t some = 0, looked = 0;
     for (size_t i = 0; i < t->rows; i += 8, looked++)
@@ -493,8 +496,8 @@ static double share_of(const rela_attn_head *h, const tile *t)
 
 static bool few(const rela_attn_head *h, double share, double most)
 {
-    if (h->a->path != RELA_ATTN_AUTO)
-        return h->a->path != RELA_ATTN_DENSE && (h->a->kind->flags & ATTN_SPARSE);
+    if (h->path != RELA_ATTN_AUTO)
+        return h->path != RELA_ATTN_DENSE && (h->a->kind->flags & ATTN_SPARSE);
     return share < most;
 }
 
