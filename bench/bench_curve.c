@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     if (rela_config_check(&c, &err) != RELA_OK || rela_net_init(&net, &c, &err) != RELA_OK ||
         rela_stepper_create(&s, &net, &o, &err) != RELA_OK)
         return fprintf(stderr, "%s\n", err.message), 1;
-    rela_params_init(net.weights, &net.layout.params, seed);
+    rela_params_init(net.weights, &net.params, seed);
     const rela_schedule schedule = {
         .kind = RELA_SCHEDULE_INVERSE_SQRT, .rate = 5e-3, .start = 1e-7, .warmup = 2000
     };

@@ -75,7 +75,7 @@ static rela_status measure(const char *what, rela_status (*f)(int n_threads, rel
             return st;
     }
     qsort(times, (size_t)rounds, sizeof *times, compare);
-    const double mb = (double)(net.layout.params.count * sizeof(real)) / 1e6;
+    const double mb = (double)(net.params.count * sizeof(real)) / 1e6;
     (void)printf("{\"bench\": \"%s\", \"threads\": %d, \"megabytes\": %.1f, \"best\": %.4f, "
                  "\"median\": %.4f, \"cpu\": %.4f, \"gigabytes_per_second\": %.2f}\n",
                  what, n_threads, mb, times[0], times[rounds / 2], cpu, mb / 1000 / times[0]);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     st = st ? st : rela_config_check(&c, &err);
     st = st ? st : rela_net_init(&net, &c, &err);
     if (st == RELA_OK)
-        rela_params_init(net.weights, &net.layout.params, 1);
+        rela_params_init(net.weights, &net.params, 1);
     const int all = rela_par_threads(0);
     st = st ? st : measure("save", save, all, rounds, &err);
     st = st ? st : measure("read", read_only, 1, rounds, &err);

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "decode/search.h"
-#include "model/frozen_file.h"
+#include "model/packed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum { LEN_MAX = 64, SOURCES_MAX = 1 << 16 };
 
 typedef struct bench {
     rela_net net;
-    rela_frozen frozen;
+    rela_packed_weights packed;
     rela_source *sources;
     int32_t *ids;
     size_t n, tokens, batch, beam;
@@ -76,7 +76,7 @@ static rela_status make(const char *preset, const char *kind, const char *path, 
     st = st ? st
             : rela_extras_set(&extras, RELA_SECTION_PIPELINE, SETTINGS, sizeof SETTINGS - 1, err);
     if (st == RELA_OK) {
-        rela_params_init(net.weights, &net.layout.params, 1);
+        rela_params_init(net.weights, &net.params, 1);
         st = rela_net_save(path, &net, &extras, NULL, err);
     }
     rela_buffer_free(&words);
@@ -142,9 +142,10 @@ static rela_status run(bench *b, const char *model, const char *sources, rela_er
     rela_searcher *searcher = NULL;
     rela_search_pool *pool = NULL;
     rela_extras extras = { 0 };
-    rela_status st = rela_frozen_load(&b->frozen, &b->net, &extras, model, b->int8, &o, err);
+    rela_status st =
+        rela_packed_weights_load(&b->packed, &b->net, &extras, model, b->int8, &o, err);
     rela_extras_deinit(&extras);
-    const rela_frozen *nets[] = { &b->frozen };
+    const rela_packed_weights *nets[] = { &b->packed };
     const double load = rela_clock_seconds() - start, load_cpu = cpu_seconds() - start_cpu;
     st = st ? st : rela_searcher_create(&searcher, nets, 1, err);
     st = st ? st : rela_search_pool_create(&pool, nets, 1, b->threads, err);
@@ -160,7 +161,7 @@ static rela_status run(bench *b, const char *model, const char *sources, rela_er
     }
     rela_searcher_destroy(searcher);
     rela_search_pool_destroy(pool);
-    rela_frozen_deinit(&b->frozen);
+    rela_packed_weights_deinit(&b->packed);
     rela_net_deinit(&b->net);
     rela_mem_free(b->sources);
     rela_mem_free(b->ids);

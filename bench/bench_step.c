@@ -29,7 +29,7 @@ static void tell(char **argv, const double *seconds, const double *tokens, const
            "\"tok_s\": %.0f, \"low\": %.0f, \"high\": %.0f, \"gflops\": %.1f, \"big_product\": "
            "%.1f, \"share\": %.3f, \"rss_mb\": %ld, \"parameters\": %zu}\n",
            argv[1], argv[2], argv[3], rate.median, rate.low, rate.high, gflops, product,
-           gflops / product, use.ru_maxrss / 1024, net->layout.params.count);
+           gflops / product, use.ru_maxrss / 1024, net->params.count);
 }
 
 int main(int argc, char **argv)
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
         rela_stepper_create(&s, &net, &o, &err) != RELA_OK ||
         rela_bench_product_rate(&product, o.n_threads, 0.2, &err) != RELA_OK)
         return fail(err.message);
-    rela_params_init(net.weights, &net.layout.params, 1);
+    rela_params_init(net.weights, &net.params, 1);
     for (int i = -warm; i < updates; i++) {
         rela_update u;
         rela_step_result r;

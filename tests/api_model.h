@@ -34,7 +34,7 @@ static int make_model(void **state)
     c.max_len = MAX_LEN;
     c.vocab_src = c.vocab_tgt = rela_vocab_size(rela_pipeline_vocab(p, 0));
     CHECK_OK(rela_net_init(&net, &c, &err), err);
-    rela_params_init(net.weights, &net.layout.params, 11);
+    rela_params_init(net.weights, &net.params, 11);
     CHECK_OK(rela_pipeline_store(&extras, p, &err), err);
     CHECK(scratch_make(state) == 0, "no scratch folder");
     (void)snprintf(path, sizeof path, "%s", scratch("model.rela"));

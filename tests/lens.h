@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-#include "model/encdec.h"
+#include "model/worker.h"
 #include "text/pipeline.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static inline void lens_start(lens *l, const char *kind, uint64_t seed)
         c.kind[i] = rela_attn_kind_find(kind);
     CHECK_OK(rela_config_check(&c, &err), err);
     CHECK_OK(rela_net_init(&l->net, &c, &err), err);
-    rela_params_init(l->net.weights, &l->net.layout.params, seed);
+    rela_params_init(l->net.weights, &l->net.params, seed);
     const rela_pipeline_parts parts = { .side = { { .language = "en" }, { .language = "en" } },
                                         .vocab = { { VOCAB, sizeof VOCAB - 1 } } };
     CHECK_OK(rela_pipeline_create(&l->pipeline, &parts, &err), err);

@@ -30,7 +30,7 @@ static inline void start_net(rela_net *n, const rela_config *c, uint64_t seed)
 {
     rela_error err;
     CHECK_OK(rela_net_init(n, c, &err), err);
-    rela_params_init(n->weights, &n->layout.params, seed);
+    rela_params_init(n->weights, &n->params, seed);
 }
 
 static inline void set_text(rela_extras *e, const char *name, const char *text)

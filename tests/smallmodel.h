@@ -5,7 +5,7 @@
 #define RELA_TESTS_SMALLMODEL_H
 
 #include "check.h"
-#include "model/encdec.h"
+#include "model/worker.h"
 
 enum { SMALL_MODEL_VOCAB = 11 };
 

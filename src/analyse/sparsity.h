@@ -3,7 +3,7 @@
  *
  * Sparsity: zeros over the query-key pairs that can be seen (causally masked ones are not counted).
  * Null rate: queries that attend to nothing at all. An observer of a forward pass: give
- * rela_sparsity_tap to rela_pass.tap. One thread at a time. */
+ * rela_sparsity_tap to rela_pass_options.tap. One thread at a time. */
 #ifndef RELA_ANALYSE_SPARSITY_H
 #define RELA_ANALYSE_SPARSITY_H
 

@@ -250,7 +250,7 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
     if (st != RELA_OK)
         return st;
     const rela_attn_tap tap = { see, w };
-    rela_pass pass = { .tap = &tap };
+    rela_pass_options pass = { .tap = &tap };
     const rela_packed packed = { .src = { w->rows[0], w->at[0], n },
                                  .tgt = { w->rows[1], w->at[1], n },
                                  .src_rows = w->at[0][n],
@@ -258,7 +258,7 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
     w->status = RELA_OK;
     w->err = err;
     if (w->watch->nll) {
-        pass.row_nll = w->nll;
+        pass.loss.row_nll = w->nll;
         (void)rela_worker_forward(w->worker, &packed, &pass);
         add_nll(w);
     } else {
@@ -299,7 +299,7 @@ static rela_status make_room(rela_watcher *w, rela_error *err)
         return RELA_OK;
     rela_worker_destroy(w->worker);
     w->worker = NULL;
-    return rela_worker_create(&w->worker, w->net, w->room[0], w->room[1], err);
+    return rela_worker_create(&w->worker, w->net, w->room[0], w->room[1], false, err);
 }
 
 /* Heads of a sentence come one after the other, each in strips of queries. */

@@ -9,7 +9,7 @@
 
 #include "analyse/words.h"
 #include "base/str.h"
-#include "model/encdec.h"
+#include "model/worker.h"
 #include "text/pipeline.h"
 
 enum { RELA_WATCH_TOKENS_MAX = 1024 }; /* of a side, end included; the model may allow less */

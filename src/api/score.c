@@ -7,6 +7,8 @@
 #include "base/lengths.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "model/worker.h"
+#include "model/worker.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -164,7 +166,8 @@ static rela_status start_scorer(scorer *x, const job *j, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "no memory to score");
     rela_status st = RELA_OK;
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
-        st = rela_worker_create(&x->workers[i], &s->models[i]->net, j->rows[0], j->rows[1], err);
+        st = rela_worker_create(&x->workers[i], &s->models[i]->net, j->rows[0], j->rows[1], false,
+                                err);
     return st;
 }
 
@@ -270,7 +273,7 @@ static void run_batch(const job *j, scorer *x, size_t batch)
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch], n_models = j->session->n_models;
     const rela_packed b = pack(x, j->scores, order, n);
     for (size_t m = 0; m < n_models; m++) {
-        const rela_pass pass = { .row_nll = x->nll };
+        const rela_pass_options pass = { .loss = { .row_nll = x->nll } };
         (void)rela_worker_forward(x->workers[m], &b, &pass);
         for (size_t t = 0; t < b.tgt_rows && n_models > 1; t++)
             x->sum[t] = (m ? x->sum[t] : 0) + exp(-(double)x->nll[t]);
@@ -341,7 +344,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     for (size_t i = 0; i < pairs->n && st == RELA_OK && !o.answer; i++) {
         const rela_length one = { 0, i };
         const rela_packed b = pack(&x, &r, &one, 1);
-        const rela_pass pass = { .tap = &tap };
+        const rela_pass_options pass = { .tap = &tap };
         o.row.pair = i;
         rela_worker_attend(x.workers[0], &b, &pass);
     }

@@ -5,7 +5,7 @@
 #include "api/model_text.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "model/frozen_file.h"
+#include "model/packed.h"
 
 #include <string.h>
 
@@ -83,7 +83,8 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
         return rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     m->runtime = rt;
     const rela_checkpoint_options o = { .n_threads = rt->n_threads, .log = &rt->log };
-    rela_status st = rela_frozen_load(&m->frozen, &m->net, &extras, path, with.int8, &o, err);
+    rela_status st =
+        rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err);
     if (st == RELA_OK) {
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);
@@ -105,7 +106,7 @@ void rela_model_free(rela_model *m)
 {
     if (!m)
         return;
-    rela_frozen_deinit(&m->frozen);
+    rela_packed_weights_deinit(&m->packed);
     rela_pipeline_destroy(m->pipeline);
     rela_net_deinit(&m->net);
     rela_mem_free(m);
@@ -160,7 +161,7 @@ rela_status rela_session_create_ensemble(rela_session **out, const rela_model *c
     if (st != RELA_OK)
         return st;
     rela_session *s = rela_mem_zalloc(sizeof *s);
-    const rela_frozen **nets = rela_mem_array(n, sizeof *nets);
+    const rela_packed_weights **nets = rela_mem_array(n, sizeof *nets);
     if (s)
         s->models = rela_mem_array(n, sizeof *s->models);
     if (!s || !nets || !s->models) {
@@ -169,7 +170,7 @@ rela_status rela_session_create_ensemble(rela_session **out, const rela_model *c
         s->n_models = n;
         for (size_t i = 0; i < n; i++) {
             s->models[i] = models[i];
-            nets[i] = &models[i]->frozen;
+            nets[i] = &models[i]->packed;
         }
         st = rela_search_pool_create(&s->pool, nets, n, models[0]->runtime->n_threads, err);
     }

@@ -16,7 +16,7 @@ struct rela_runtime {
 struct rela_model {
     const rela_runtime *runtime;
     rela_net net;
-    rela_frozen frozen; /* laid out for decoding */
+    rela_packed_weights packed; /* laid out for decoding */
     rela_pipeline *pipeline;
     rela_vocab_pair vocab; /* what a shortlist must have been made for */
 };

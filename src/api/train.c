@@ -171,7 +171,7 @@ static rela_status start(trainer *t, rela_error *err)
     if (st != RELA_OK)
         return st;
     t->net_ready = true;
-    rela_params_init(t->net.weights, &t->net.layout.params, (uint64_t)t->o.seed);
+    rela_params_init(t->net.weights, &t->net.params, (uint64_t)t->o.seed);
     return RELA_OK;
 }
 
@@ -256,14 +256,14 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
     const rela_step_options so = rela_train_step_options(&t->o);
-    const rela_status st = rela_layout_init(&plan.layout, c, err);
+    const rela_status st = rela_block_list_init(&plan.list, &plan.params, c, err);
     if (st != RELA_OK)
         return st;
-    const size_t weights = plan.layout.params.total * sizeof(real);
+    const size_t weights = plan.params.total * sizeof(real);
     const double need =
         (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
     const double available = (double)rela_memory_free();
-    rela_layout_deinit(&plan.layout);
+    rela_net_deinit(&plan);
     if (available <= 0 || need <= available)
         return RELA_OK;
     return rela_fail(err, RELA_NOMEM,
@@ -276,12 +276,12 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
 static rela_status check_room(trainer *t, rela_error *err)
 {
     const rela_step_options so = rela_train_step_options(&t->o);
-    const size_t block = t->net.layout.params.total * sizeof(real);
+    const size_t block = t->net.params.total * sizeof(real);
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
     say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.kind[0]->name,
-        t->net.layout.params.count, (double)need / 1e6);
+        t->net.params.count, (double)need / 1e6);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
                          t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
@@ -335,8 +335,7 @@ static rela_status make_loop(trainer *t, rela_error *err)
                              "%s: the last checkpoint has no %s; remove it to go on from the one "
                              "before",
                              t->o.out, NAMES[i]);
-        memcpy(rela_stepper_moment(t->stepper, i), moment,
-               t->net.layout.params.total * sizeof *moment);
+        memcpy(rela_stepper_moment(t->stepper, i), moment, t->net.params.total * sizeof *moment);
         rela_mem_free(moment);
     }
     return RELA_OK;
@@ -515,7 +514,7 @@ static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_st
 /* The weights become the mean of the given checkpoints. */
 static rela_status average(trainer *t, const uint64_t *updates, size_t n, rela_error *err)
 {
-    const size_t total = t->net.layout.params.total;
+    const size_t total = t->net.params.total;
     rela_buffer path = RELA_BUFFER_INIT;
     real *mean = rela_mem_zalloc(total * sizeof *mean);
     if (!mean)

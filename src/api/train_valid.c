@@ -89,14 +89,14 @@ void rela_valid_destroy(rela_valid *v)
 
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
 {
-    rela_frozen frozen = { 0 };
+    rela_packed_weights packed = { 0 };
     rela_search_pool *pool = NULL;
     rela_search_results *results = NULL;
     rela_search_options o;
     rela_search_options_init(&o);
     o.beam = v->beam;
-    rela_status st = rela_frozen_init(&frozen, v->net, err);
-    const rela_frozen *const nets[] = { &frozen };
+    rela_status st = rela_packed_weights_init(&packed, v->net, 1, err);
+    const rela_packed_weights *const nets[] = { &packed };
     if (st == RELA_OK)
         st = rela_search_pool_create(&pool, nets, 1, v->n_threads, err);
     if (st == RELA_OK)
@@ -105,7 +105,7 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
         st = score(bleu, v, results, err);
     rela_search_results_free(results);
     rela_search_pool_destroy(pool);
-    rela_frozen_deinit(&frozen);
+    rela_packed_weights_deinit(&packed);
     return st;
 }
 
@@ -190,10 +190,11 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
     if (st == RELA_OK)
         st = rela_sparsity_init(&zeros, &net->config, err);
     if (st == RELA_OK)
-        st = rela_worker_create(&worker, net, b.at[RELA_SOURCE][b.n], b.at[RELA_TARGET][b.n], err);
+        st = rela_worker_create(&worker, net, b.at[RELA_SOURCE][b.n], b.at[RELA_TARGET][b.n], false,
+                                err);
     if (st == RELA_OK) {
         const rela_attn_tap tap = rela_sparsity_tap(&zeros);
-        const rela_pass pass = { .tap = &tap };
+        const rela_pass_options pass = { .tap = &tap };
         const rela_packed packed = { .src = { b.ids[RELA_SOURCE], b.at[RELA_SOURCE], b.n },
                                      .tgt = { b.ids[RELA_TARGET], b.at[RELA_TARGET], b.n },
                                      .src_rows = b.at[RELA_SOURCE][b.n],

@@ -5,7 +5,7 @@
 #define RELA_API_TRAIN_VALID_H
 
 #include "data/store.h"
-#include "model/encdec.h"
+#include "model/worker.h"
 #include "text/pipeline.h"
 
 typedef struct rela_valid rela_valid;

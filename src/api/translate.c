@@ -76,7 +76,7 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     *out = NULL;
     rela_status st = check_options(&own, err);
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
-        st = rela_frozen_check(&s->models[i]->frozen, err);
+        st = rela_packed_weights_check(&s->models[i]->packed, err);
     st = st ? st : check_shortlist(&own, s->models[0], err);
     if (st != RELA_OK)
         return st;

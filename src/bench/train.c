@@ -107,9 +107,9 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     if (st != RELA_OK)
         return st;
     if (j->trained.weights && j->trained.config.kind[0] == j->models[i])
-        memcpy(net.weights, j->trained.weights, net.layout.params.total * sizeof *net.weights);
+        memcpy(net.weights, j->trained.weights, net.params.total * sizeof *net.weights);
     else
-        rela_params_init(net.weights, &net.layout.params, j->o.seed);
+        rela_params_init(net.weights, &net.params, j->o.seed);
     if (round == 0 && j->o.zeros > 0 && (j->models[i]->flags & ATTN_RECTIFIED))
         st = reach_zeros(s, i, &net, err);
     lower_scores(&net, s->lowered[i]);
@@ -159,15 +159,14 @@ static void lower_heads(const rela_net *net, size_t queries, size_t keys, real b
 
 static void lower_scores(rela_net *net, real by)
 {
-    const size_t d = net->config.d;
-    for (size_t i = 0; i < net->config.enc_layers; i++) {
-        const rela_attn_at *self = &net->layout.enc[i].self;
-        lower_heads(net, self->in_bias, self->in_bias + d, by);
-    }
-    for (size_t i = 0; i < net->config.dec_layers; i++) {
-        const rela_attn_at *self = &net->layout.dec[i].self, *cross = &net->layout.dec[i].cross;
-        lower_heads(net, self->in_bias, self->in_bias + d, by);
-        lower_heads(net, cross->in_bias, cross->kv_bias, by);
+    for (size_t i = 0; i < net->list.n; i++) {
+        const rela_block *b = &net->list.blocks[i];
+        for (size_t j = 0; b->type == &rela_block_attention && j < b->at.attn.n_sides; j++) {
+            const rela_attn_side *side = &b->at.attn.sides[j];
+            const size_t in = net->params.items[side->in_bias].offset;
+            lower_heads(net, in,
+                        b->at.attn.self ? in + b->d : net->params.items[side->kv_bias].offset, by);
+        }
     }
 }
 
@@ -180,8 +179,8 @@ static rela_status count_zeros(double *share, const state *s, const rela_net *ne
     const rela_packed packed = {
         .src = s->update.src, .tgt = s->update.tgt, .src_rows = s->tokens, .tgt_rows = s->tokens
     };
-    const rela_pass pass = { .tap = &tap };
-    const rela_status st = rela_worker_create(&worker, net, s->tokens, s->tokens, err);
+    const rela_pass_options pass = { .tap = &tap };
+    const rela_status st = rela_worker_create(&worker, net, s->tokens, s->tokens, false, err);
     if (st == RELA_OK)
         rela_worker_attend(worker, &packed, &pass);
     rela_worker_destroy(worker);

@@ -133,10 +133,10 @@ static void work(void *ctx)
     rela_search_results_free(all);
 }
 
-static double measure(state *s, const rela_frozen *f, const rela_bench_sentences *t, load l,
+static double measure(state *s, const rela_packed_weights *f, const rela_bench_sentences *t, load l,
                       bool listed, int threads)
 {
-    const rela_frozen *nets[] = { f };
+    const rela_packed_weights *nets[] = { f };
     double took = 0;
     rela_search_options_init(&s->options);
     s->options.beam = l.beam;
@@ -154,7 +154,7 @@ static double measure(state *s, const rela_frozen *f, const rela_bench_sentences
     return took;
 }
 
-static rela_status measure_form(state *s, const rela_frozen *f, size_t kind, size_t form,
+static rela_status measure_form(state *s, const rela_packed_weights *f, size_t kind, size_t form,
                                 size_t round)
 {
     const rela_bench_job *j = s->j;
@@ -182,19 +182,19 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     st = st ? st : rela_net_init(&net, &c, err);
     if (st != RELA_OK)
         return st;
-    rela_params_init(net.weights, &net.layout.params, j->o.seed);
-    rela_frozen f = { .net = NULL };
+    rela_params_init(net.weights, &net.params, j->o.seed);
+    rela_packed_weights f = { .net = NULL };
     for (size_t form = 0; form < N_FORMS && st == RELA_OK; form++) {
         if (form == 0) {
-            st = rela_frozen_init_with(&f, &net, j->n_threads, err);
+            st = rela_packed_weights_init(&f, &net, j->n_threads, err);
         } else if (FORMS[form].bytes && !FORMS[form - 1].bytes) {
-            rela_frozen_deinit(&f);
-            f = (rela_frozen){ .net = NULL };
-            st = rela_frozen_init_bytes(&f, &net, j->n_threads, err);
+            rela_packed_weights_deinit(&f);
+            f = (rela_packed_weights){ .net = NULL };
+            st = rela_packed_weights_init_int8(&f, &net, j->n_threads, err);
         }
         st = st ? st : measure_form(s, &f, i, form, round);
     }
-    rela_frozen_deinit(&f);
+    rela_packed_weights_deinit(&f);
     rela_net_deinit(&net);
     return st;
 }

@@ -11,7 +11,7 @@
 
 struct rela_search_pool {
     size_t n_nets, n_searchers;
-    const rela_frozen **nets;
+    const rela_packed_weights **nets;
     rela_searcher **searchers; /* one per thread, made when it first has work */
 };
 
@@ -51,7 +51,7 @@ static void work(void *ctx, size_t begin, size_t finish, int thread);
 static rela_status run_batch(job *j, worker *w, size_t batch);
 static void end(job *j);
 
-rela_status rela_search_pool_create(rela_search_pool **out, const rela_frozen *const *nets,
+rela_status rela_search_pool_create(rela_search_pool **out, const rela_packed_weights *const *nets,
                                     size_t n_nets, int n_threads, rela_error *err)
 {
     *out = NULL;

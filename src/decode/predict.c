@@ -52,14 +52,14 @@ static void record(void *ctx, const rela_attn_view *v)
 static void run_net(rela_searcher *s, size_t net)
 {
     const rela_attn_tap tap = { record, s };
-    const rela_decoder_rows rows = { .n = s->rows.n,
+    const rela_generator_rows rows = { .n = s->rows.n,
                                      .token = s->rows.token,
                                      .position = s->rows.position,
                                      .sentence = s->rows.sentence,
                                      .history = s->rows.history,
                                      .ld = s->ld_history,
                                      .tap = s->n_heads && net == 0 ? &tap : NULL };
-    (void)rela_decoder_step(s->decoders[net], &rows);
+    (void)rela_generator_step(s->decoders[net], &rows);
 }
 
 /* Rows [begin, end) of all that are predicted together: those with the same symbols. Without lists
@@ -77,10 +77,10 @@ static void logits(const rela_searcher *s, size_t net, real *to, size_t ld, size
                    size_t end, size_t first, size_t n)
 {
     if (s->chosen)
-        rela_decoder_logits_chosen(s->decoders[net], to, ld, s->rows.sentence[begin], begin,
+        rela_generator_logits_chosen(s->decoders[net], to, ld, s->rows.sentence[begin], begin,
                                    end - begin, first, n);
     else
-        rela_decoder_logits(s->decoders[net], to, ld, first, n);
+        rela_generator_logits(s->decoders[net], to, ld, first, n);
 }
 
 static void by_slices(rela_searcher *s)

@@ -12,7 +12,7 @@
 #ifndef RELA_DECODE_SEARCH_H
 #define RELA_DECODE_SEARCH_H
 
-#include "model/frozen.h"
+#include "model/packed.h"
 #include "model/shortlist.h"
 
 enum { RELA_PAD = 0, RELA_UNK = 1, RELA_EOS = 2 };
@@ -81,7 +81,7 @@ typedef struct rela_searcher rela_searcher; /* caches and scratch of one thread 
 
 /* Nets must have the same target vocabulary and the same symbols in their source vocabulary; they
  * are lent and must outlive the searcher. */
-rela_status rela_searcher_create(rela_searcher **out, const rela_frozen *const *nets, size_t n_nets,
+rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets, size_t n_nets,
                                  rela_error *err);
 void rela_searcher_destroy(rela_searcher *s); /* NULL is fine */
 
@@ -96,7 +96,7 @@ typedef struct rela_search_pool rela_search_pool; /* a searcher per thread */
 typedef struct rela_search_results rela_search_results;
 
 /* n_threads 0: as many as there are cores. Nets as for rela_searcher_create. */
-rela_status rela_search_pool_create(rela_search_pool **out, const rela_frozen *const *nets,
+rela_status rela_search_pool_create(rela_search_pool **out, const rela_packed_weights *const *nets,
                                     size_t n_nets, int n_threads, rela_error *err);
 void rela_search_pool_destroy(rela_search_pool *p); /* NULL is fine */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t n, rela_error *err);
-static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela_error *err);
-static void plan(rela_searcher *s, rela_plan *p, const rela_decoder_size *size);
+static rela_status reserve(rela_searcher *s, const rela_generator_size *size, rela_error *err);
+static void plan(rela_searcher *s, rela_plan *p, const rela_generator_size *size);
 static void load(rela_searcher *s, const rela_source *sources, size_t n);
 static rela_status step(rela_searcher *s, rela_error *err);
 static rela_status make_room(rela_searcher *s, rela_error *err);
@@ -35,7 +35,7 @@ void rela_search_options_init(rela_search_options *o)
                                 .batch_tokens = 4096 };
 }
 
-rela_status rela_searcher_create(rela_searcher **out, const rela_frozen *const *nets, size_t n_nets,
+rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets, size_t n_nets,
                                  rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -66,7 +66,7 @@ rela_status rela_searcher_create(rela_searcher **out, const rela_frozen *const *
                            i + 1, nets[i]->net->config.vocab_tgt, s->vocabulary);
             goto out;
         }
-        if ((st = rela_decoder_create(&s->decoders[i], nets[i], err)) != RELA_OK)
+        if ((st = rela_generator_create(&s->decoders[i], nets[i], err)) != RELA_OK)
             goto out;
     }
     *out = s;
@@ -81,7 +81,7 @@ void rela_searcher_destroy(rela_searcher *s)
     if (!s)
         return;
     for (size_t i = 0; s->decoders && i < s->n_nets; i++)
-        rela_decoder_destroy(s->decoders[i]);
+        rela_generator_destroy(s->decoders[i]);
     rela_arena_destroy(s->arena);
     rela_mem_free(s->decoders);
     rela_mem_free(s->nets);
@@ -116,9 +116,9 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     const uint64_t tiny = rela_tiny_flush();
     const rela_tokens src = { s->src_ids, s->src_at, s->n_sentences };
     for (size_t i = 0; i < s->n_nets && s->n_sentences; i++) {
-        rela_decoder_encode(s->decoders[i], &src);
+        rela_generator_read(s->decoders[i], &src);
         if (s->chosen)
-            rela_decoder_choose(s->decoders[i], s->words, s->words_at);
+            rela_generator_choose(s->decoders[i], s->words, s->words_at);
     }
     while (s->rows.n && st == RELA_OK)
         st = step(s, err);
@@ -161,7 +161,7 @@ static void set_limits(const rela_searcher *s, rela_sentence *x)
 
 static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t n, rela_error *err)
 {
-    rela_decoder_size size = { .sentence_rows = s->width };
+    rela_generator_size size = { .sentence_rows = s->width };
     rela_arena_reset(s->arena);
     for (size_t i = 0; i < n; i++) {
         rela_sentence x = { .source = &sources[i] };
@@ -183,7 +183,7 @@ static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t 
     return st;
 }
 
-static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela_error *err)
+static rela_status reserve(rela_searcher *s, const rela_generator_size *size, rela_error *err)
 {
     const rela_config *c = &s->nets[0]->net->config;
     s->n_heads = !s->options->attention ? 0
@@ -205,7 +205,7 @@ static rela_status reserve(rela_searcher *s, const rela_decoder_size *size, rela
     plan(s, &p, size);
     rela_status st = RELA_OK;
     for (size_t i = 0; i < s->n_nets && st == RELA_OK; i++)
-        st = rela_decoder_reserve(s->decoders[i], size, err);
+        st = rela_generator_reserve(s->decoders[i], size, err);
     return st;
 }
 
@@ -220,7 +220,7 @@ static void plan_rows(rela_live_rows *r, rela_plan *p, size_t n, size_t ld)
     r->history = rela_plan_take(p, n * ld, sizeof *r->history);
 }
 
-static void plan(rela_searcher *s, rela_plan *p, const rela_decoder_size *size)
+static void plan(rela_searcher *s, rela_plan *p, const rela_generator_size *size)
 {
     const bool samples = s->strategy == &rela_strategy_sample;
     const size_t n = size->sentences;
@@ -337,7 +337,7 @@ static rela_status make_room(rela_searcher *s, rela_error *err)
         const size_t slots = need > twice ? need : twice;
         rela_status st = RELA_OK;
         for (size_t i = 0; i < s->n_nets && st == RELA_OK; i++)
-            st = rela_decoder_reserve_slots(s->decoders[i], slots, err);
+            st = rela_generator_reserve_slots(s->decoders[i], slots, err);
         if (st != RELA_OK)
             return st;
         uint32_t *list = rela_mem_resize(s->free_slots, slots * sizeof *list);

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "decode/search.h"
-#include "model/decoder.h"
+#include "model/generator.h"
 
 enum {
     RELA_NO_NODE = UINT32_MAX,
@@ -71,8 +71,8 @@ extern const rela_strategy rela_strategy_greedy, rela_strategy_beam, rela_strate
 
 struct rela_searcher {
     size_t n_nets;
-    const rela_frozen **nets;
-    rela_decoder **decoders;
+    const rela_packed_weights **nets;
+    rela_generator **decoders;
     size_t vocabulary;
     const rela_kern *k;
     /* The run. */
@@ -88,7 +88,7 @@ struct rela_searcher {
     uint32_t *words;
     size_t *words_at; /* (sentences + 1) */
     size_t words_cap, words_at_cap;
-    size_t chosen;     /* symbols of all lists, see rela_decoder_size; 0: nobody has a list */
+    size_t chosen;     /* symbols of all lists, see rela_generator_size; 0: nobody has a list */
     size_t most_words; /* of a sentence */
     /* Predictions: log-probability = logit - lse. Forbidden symbols are -INFINITY. */
     bool whole;   /* all logits of a row are kept */

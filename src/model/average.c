@@ -141,7 +141,7 @@ static rela_status average(const char *out, char *const *paths, size_t n,
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = add(&m, paths[i], o, err);
     if (st == RELA_OK) {
-        rela_par_rows(m.net.layout.params.total, m.n_threads, divide_rows, &m);
+        rela_par_rows(m.net.params.total, m.n_threads, divide_rows, &m);
         st = write_record(&m, err);
         st = st ? st : rela_net_save(out, &m.net, &m.extras, o, err);
     }
@@ -163,7 +163,7 @@ static rela_status start(mean *m, const char *path, const rela_checkpoint_option
     st = st ? st : rela_config_to_json(&m->config, &m->net.config, err);
     if (st != RELA_OK)
         return st;
-    const size_t total = m->net.layout.params.total;
+    const size_t total = m->net.params.total;
     m->sum = rela_mem_array(total, sizeof *m->sum);
     m->part = rela_mem_array(total, sizeof *m->part);
     if (!m->sum || !m->part)
@@ -183,7 +183,7 @@ static rela_status add(mean *m, const char *path, const rela_checkpoint_options 
     st = st ? st : rela_checkpoint_read(c, base, o->n_threads, err);
     st = st ? st : note_part(m, path, c, err);
     if (st == RELA_OK)
-        rela_par_rows(m->net.layout.params.total, m->n_threads, add_rows, m);
+        rela_par_rows(m->net.params.total, m->n_threads, add_rows, m);
     m->n++;
     rela_checkpoint_close(c);
     return st;

@@ -33,7 +33,7 @@ struct rela_checkpoint {
     rela_matrices matrices;
     size_t panel; /* rows of a panel, if they are packed so */
     rela_config config;
-    rela_layout layout;
+    rela_params params;
     char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX];
     size_t n_blocks;
     slot *slots; /* one per tensor of the file */
@@ -77,18 +77,18 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
         rela_checkpoint_close(c);
         return rela_fail(err, RELA_UNSUP, "%s: " RELA_TRANSLATES_ONLY, path);
     }
-    base[0] = new_block(&c->layout.params);
+    base[0] = new_block(&c->params);
     if (!base[0])
         st = rela_fail(err, RELA_NOMEM, "%s: no memory for a model of %zu numbers", path,
-                       c->layout.params.total);
+                       c->params.total);
     if (st == RELA_OK && o.blocks && extras)
         st = load_blocks(base, extras, c, err);
     st = st ? st : rela_checkpoint_read(c, base, o.n_threads, err);
     if (st == RELA_OK && extras)
         st = rela_checkpoint_texts(extras, c, err);
     if (st == RELA_OK) {
-        st = rela_net_adopt(net, &c->config, &c->layout, base[0], err);
-        base[0] = NULL; /* given, as the layout */
+        st = rela_net_adopt(net, &c->config, &c->params, base[0], err);
+        base[0] = NULL; /* given, as the parameters */
     }
     if (st != RELA_OK && extras)
         rela_extras_deinit(extras);
@@ -132,7 +132,7 @@ void rela_checkpoint_close(rela_checkpoint *c)
     if (!c)
         return;
     rela_safetensors_close(c->file);
-    rela_layout_deinit(&c->layout);
+    rela_params_deinit(&c->params);
     rela_mem_free(c->slots);
     rela_mem_free(c->path);
     rela_mem_free(c);
@@ -147,15 +147,15 @@ rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, in
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", c->path);
     for (size_t i = 0; i < n; i++) {
         real *block = base && c->matrices == RELA_MATRICES_PLAIN ? base[c->slots[i].block] : NULL;
-        to[i] = block ? block + c->layout.params.items[c->slots[i].param].offset : NULL;
+        to[i] = block ? block + c->params.items[c->slots[i].param].offset : NULL;
     }
     const rela_status st = read_to(c, to, NULL, n_threads, err);
     rela_mem_free(to);
     return st;
 }
 
-rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, int8_t *const *p,
-                                       real *const *scale, int n_threads, rela_error *err)
+rela_status rela_checkpoint_read_int8(const rela_checkpoint *c, real *weights, const rela_weight *w,
+                                      int n_threads, rela_error *err)
 {
     const size_t n = rela_safetensors_count(c->file);
     void **to = rela_mem_array(n, sizeof *to);
@@ -163,17 +163,18 @@ rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, 
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", c->path);
     for (size_t i = 0; i < n; i++) {
         const slot *s = &c->slots[i];
+        const rela_bytes *b = &w[s->param].bytes;
         if (s->part == PART_REALS)
-            to[i] = weights + c->layout.params.items[s->param].offset;
+            to[i] = weights + c->params.items[s->param].offset;
         else
-            to[i] = s->part == PART_BYTES ? (void *)p[s->param] : (void *)scale[s->param];
+            to[i] = (void *)(s->part == PART_BYTES ? (uintptr_t)b->p : (uintptr_t)b->scale);
     }
     const rela_status st = read_to(c, to, NULL, n_threads, err);
     rela_mem_free(to);
     return st;
 }
 
-rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, const real **p,
+rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, rela_weight *w,
                                        int n_threads, rela_error *err)
 {
     const char *data = NULL;
@@ -181,10 +182,10 @@ rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, const 
     st = st ? st : read_to(c, NULL, data, n_threads, err);
     for (size_t i = 0; st == RELA_OK && i < rela_safetensors_count(c->file); i++) {
         const slot *s = &c->slots[i];
-        const rela_param *param = &c->layout.params.items[s->param];
+        const rela_param *param = &c->params.items[s->param];
         const char *at = data + rela_safetensors_at(c->file, i)->begin;
         if (s->part == PART_PANELS)
-            p[s->param] = (const real *)(const void *)at;
+            w[s->param].reals = (const real *)(const void *)at;
         else
             memcpy(weights + param->offset, at, rela_param_count(param) * sizeof *weights);
     }
@@ -208,7 +209,7 @@ const rela_config *rela_checkpoint_config(const rela_checkpoint *c)
 
 const rela_params *rela_checkpoint_params(const rela_checkpoint *c)
 {
-    return &c->layout.params;
+    return &c->params;
 }
 
 const rela_safetensors *rela_checkpoint_file(const rela_checkpoint *c)
@@ -252,9 +253,7 @@ static rela_status check_all(rela_checkpoint *c, rela_error *err)
     rela_status st = c->plain ? RELA_OK : check_keys(c, err);
     st = st ? st : read_config(c, err);
     if (st == RELA_OK)
-        st = c->matrices == RELA_MATRICES_PLAIN
-                 ? rela_layout_init(&c->layout, &c->config, err)
-                 : rela_layout_init_bare(&c->layout, &c->config, err);
+        st = rela_params_of(&c->params, &c->config, c->matrices != RELA_MATRICES_PLAIN, err);
     st = st ? st : find_blocks(c, err);
     st = st ? st : check_panel(c, err);
     st = st ? st : check_tensors(c, err);
@@ -274,9 +273,9 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
         return RELA_OK;
     if (c->config.task != RELA_TASK_TRANSLATE)
         return rela_fail(err, RELA_FORMAT, "packed for decoding, but a model for alignment");
-    while (i + 1 < c->layout.params.n && !c->layout.params.items[i].bare)
+    while (i + 1 < c->params.n && !c->params.items[i].packed)
         i++;
-    const rela_tensor *t = rela_safetensors_find(c->file, c->layout.params.items[i].name);
+    const rela_tensor *t = rela_safetensors_find(c->file, c->params.items[i].name);
     const uint64_t panel = t && t->rank == 3 ? t->shape[2] : RELA_BYTE_PANEL;
     c->panel = c->matrices == RELA_MATRICES_BYTES ? RELA_BYTE_PANEL
                : panel >= 1 && panel <= PANEL_MAX ? (size_t)panel
@@ -382,7 +381,7 @@ static rela_status check_tensors(rela_checkpoint *c, rela_error *err)
     if (!c->slots)
         return rela_fail(err, RELA_NOMEM, "no memory for a list of %zu tensors", n);
     for (size_t block = 0; block <= c->n_blocks; block++)
-        for (size_t i = 0; i < c->layout.params.n; i++) {
+        for (size_t i = 0; i < c->params.n; i++) {
             const rela_status st = check_param(c, block, i, err);
             if (st != RELA_OK)
                 return st;
@@ -400,10 +399,10 @@ static rela_status check_tensors(rela_checkpoint *c, rela_error *err)
 static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, rela_error *err)
 {
     char name[FULL_NAME_MAX];
-    const rela_param *p = &c->layout.params.items[param];
+    const rela_param *p = &c->params.items[param];
     slot is = { .known = true, .block = (uint8_t)block, .param = (uint32_t)param };
     rela_tensor want = rela_param_tensor(name, sizeof name, block ? c->blocks[block - 1] : NULL, p);
-    if (!p->bare)
+    if (!p->packed)
         return check_tensor(c, &want, is, err);
     if (c->matrices == RELA_MATRICES_PANELS) {
         want = rela_param_panels(name, sizeof name, p, c->panel);
@@ -480,9 +479,9 @@ static rela_status load_blocks(real **base, rela_extras *extras, const rela_chec
                                rela_error *err)
 {
     for (size_t i = 0; i < c->n_blocks; i++) {
-        rela_block *b = &extras->blocks[i];
+        rela_state_block *b = &extras->blocks[i];
         memcpy(b->name, c->blocks[i], sizeof b->name);
-        b->values = b->own = base[i + 1] = new_block(&c->layout.params);
+        b->values = b->own = base[i + 1] = new_block(&c->params);
         extras->n_blocks = i + 1;
         if (!b->own)
             return rela_fail(err, RELA_NOMEM, "%s: no memory for the block '%s'", c->path, b->name);

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "model/content.h"
-#include "model/encdec.h"
+#include "model/net.h"
 
 /* Texts of a file. Other names begin with "text."; what they hold is the caller's business, but
  * a vocabulary has one symbol per line, as many as the model has. */
@@ -31,17 +31,17 @@ enum { RELA_BLOCKS_MAX = 4, RELA_BLOCK_NAME_MAX = 32 };
 
 /* A further block with the layout of the parameters: moments of the optimiser ("adam.m"). Its
  * tensors are called "adam.m/<name of the parameter>". */
-typedef struct rela_block {
+typedef struct rela_state_block {
     char name[RELA_BLOCK_NAME_MAX];
-    const real *values; /* layout.params.total reals */
+    const real *values; /* params.total reals */
     real *own;          /* the same, if it was loaded; NULL: lent */
-} rela_block;
+} rela_state_block;
 
 /* What a file holds beside the net. Start with all zero. */
 typedef struct rela_extras {
     rela_section *sections;
     size_t n_sections, cap_sections;
-    rela_block blocks[RELA_BLOCKS_MAX];
+    rela_state_block blocks[RELA_BLOCKS_MAX];
     size_t n_blocks;
 } rela_extras;
 
@@ -95,13 +95,15 @@ void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
 rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, int n_threads,
                                  rela_error *err);
 
-/* Unless they are plain, the layout of the file is bare (layout.h), and it has no blocks. */
+/* Unless they are plain, matrices have no place in the block of parameters, and the file has no
+ * further blocks. */
 rela_matrices rela_checkpoint_matrices(const rela_checkpoint *c);
-/* The matrix of parameter i goes to p[i] and scale[i], where there is one. */
-rela_status rela_checkpoint_read_bytes(const rela_checkpoint *c, real *weights, int8_t *const *p,
-                                       real *const *scale, int n_threads, rela_error *err);
-/* Maps and checks; p[i] receives the place of the matrix of parameter i, until c is closed. */
-rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, const real **p,
+/* The matrix of parameter i goes to where w[i] points (int8, without sums). */
+rela_status rela_checkpoint_read_int8(const rela_checkpoint *c, real *weights, const rela_weight *w,
+                                      int n_threads, rela_error *err);
+/* Maps and checks; w[i].reals receives the place of the matrix of parameter i, until c is closed.
+ */
+rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, rela_weight *w,
                                        int n_threads, rela_error *err);
 size_t rela_checkpoint_panel(const rela_checkpoint *c); /* rows of its panels */
 /* The texts of a file, copied. */

@@ -36,8 +36,8 @@ const char *const RELA_VERSIONS[RELA_N_VERSIONS] = {
 static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
                             rela_matrices matrices, rela_error *err);
 static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err);
-static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare);
-static void fill_panels(listing *l, const rela_net *net, const rela_params *bare);
+static void fill_bytes(listing *l, const rela_net *net);
+static void fill_panels(listing *l, const rela_net *net);
 static void list_block(listing *l, const rela_params *params, const char *block,
                        const real *values);
 static void list_text(listing *l, const char *key, const char *text, size_t len);
@@ -132,8 +132,8 @@ rela_status rela_extras_lend(rela_extras *e, const char *name, const real *value
     if (!good || e->n_blocks == RELA_BLOCKS_MAX)
         return rela_fail(err, RELA_ARG, "'%s' cannot be the name of one more block in a model",
                          name);
-    rela_block *b = &e->blocks[e->n_blocks++];
-    *b = (rela_block){ .values = values };
+    rela_state_block *b = &e->blocks[e->n_blocks++];
+    *b = (rela_state_block){ .values = values };
     memcpy(b->name, name, len);
     return RELA_OK;
 }
@@ -244,7 +244,7 @@ static size_t panel_room(const rela_param *p, size_t panel)
 static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
                             rela_matrices matrices, rela_error *err)
 {
-    const rela_params *params = &net->layout.params;
+    const rela_params *params = &net->params;
     const bool plain = matrices == RELA_MATRICES_PLAIN;
     const size_t n_blocks = plain ? extras->n_blocks : 0;
     const size_t n = params->n * (plain ? 1 + n_blocks : 2);
@@ -287,41 +287,36 @@ static void list_block(listing *l, const rela_params *params, const char *block,
 /* Every matrix packed, everything else as it is. */
 static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err)
 {
-    rela_layout bare;
     const size_t panel = bytes ? RELA_BYTE_PANEL : net->k->panel;
+    size_t size = 0;
     if (net->config.d % panel != 0)
         return rela_fail(err, RELA_UNSUP,
                          "a width of %zu; to be packed it must be a multiple of %zu", net->config.d,
                          panel);
-    rela_status st = rela_layout_init_bare(&bare, &net->config, err);
-    if (st != RELA_OK)
-        return st;
-    size_t size = 0;
-    for (size_t i = 0; i < bare.params.n; i++) {
-        const rela_param *p = &bare.params.items[i];
-        if (p->bare)
+    for (size_t i = 0; i < net->params.n; i++) {
+        const rela_param *p = &net->params.items[i];
+        if (p->matrix)
             size += bytes ? byte_room(p) : panel_room(p, panel);
     }
     l->packed = rela_mem_alloc(size);
-    if (l->packed && bytes)
-        fill_bytes(l, net, &bare.params);
-    else if (l->packed)
-        fill_panels(l, net, &bare.params);
+    if (!l->packed)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", size);
+    if (bytes)
+        fill_bytes(l, net);
     else
-        st = rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", size);
-    rela_layout_deinit(&bare);
-    return st;
+        fill_panels(l, net);
+    return RELA_OK;
 }
 
 /* Scales first: they want alignment, and the bytes of whole panels keep it. */
-static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare)
+static void fill_bytes(listing *l, const rela_net *net)
 {
     char *at = l->packed;
-    for (size_t i = 0; i < bare->n; i++) {
-        const rela_param *p = &bare->items[i];
-        const real *from = net->weights + net->layout.params.items[i].offset;
+    for (size_t i = 0; i < net->params.n; i++) {
+        const rela_param *p = &net->params.items[i];
+        const real *from = net->weights + p->offset;
         char *name = l->names[l->n];
-        if (!p->bare) {
+        if (!p->matrix) {
             l->tensors[l->n] = rela_param_tensor(name, sizeof l->names[0], NULL, p);
             l->tensors[l->n++].data = from;
             continue;
@@ -339,15 +334,15 @@ static void fill_bytes(listing *l, const rela_net *net, const rela_params *bare)
     }
 }
 
-static void fill_panels(listing *l, const rela_net *net, const rela_params *bare)
+static void fill_panels(listing *l, const rela_net *net)
 {
     char *at = l->packed;
-    for (size_t i = 0; i < bare->n; i++) {
-        const rela_param *p = &bare->items[i];
-        const real *from = net->weights + net->layout.params.items[i].offset;
+    for (size_t i = 0; i < net->params.n; i++) {
+        const rela_param *p = &net->params.items[i];
+        const real *from = net->weights + p->offset;
         rela_tensor *t = &l->tensors[l->n];
         char *name = l->names[l->n++];
-        if (!p->bare) {
+        if (!p->matrix) {
             *t = rela_param_tensor(name, sizeof l->names[0], NULL, p);
             t->data = from;
             continue;

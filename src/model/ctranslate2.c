@@ -56,8 +56,7 @@ static rela_status write_vocabulary(const char *dir, const char *name, const rel
 static rela_status write_config(const char *dir, const rela_config *c, rela_error *err);
 static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err);
 static rela_status make_tables(list *l, rela_error *err);
-static void list_stack(list *l, bool decoder);
-static void list_layer(list *l, size_t layer, const rela_layer_at *at, bool decoder);
+static void list_all(list *l);
 static rela_status write_list(const char *path, const list *l, rela_error *err);
 
 rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
@@ -151,7 +150,7 @@ static rela_status write_config(const char *dir, const rela_config *c, rela_erro
 
 /* ---- list of variables ---- */
 
-static variable *add(list *l, const char *scope, const char *name, element type)
+static variable *add(list *l, const char *name, element type)
 {
     variable *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
     if (!items && l->status == RELA_OK)
@@ -161,114 +160,156 @@ static variable *add(list *l, const char *scope, const char *name, element type)
     l->items = items;
     variable *v = &items[l->n++];
     *v = (variable){ .type = type };
-    (void)snprintf(v->name, sizeof v->name, "%s/%s%s", l->stack, scope, name);
+    (void)snprintf(v->name, sizeof v->name, "%s/%s", l->stack, name);
     return v;
 }
 
 static void add_number(list *l, const char *name, element type, int32_t value)
 {
-    variable *v = add(l, "", name, type);
+    variable *v = add(l, name, type);
     if (v)
         v->scalar = value;
 }
 
 /* cols 0: a vector. */
-static void add_values(list *l, const char *scope, const char *name, const real *values,
-                       size_t rows, size_t cols)
+static void set_values(variable *v, const real *values, size_t rows, size_t cols)
 {
-    variable *v = add(l, scope, name, FLOAT32);
-    if (!v)
-        return;
     v->rank = cols ? 2 : 1;
     v->dims[0] = rows;
     v->dims[1] = cols;
     v->values = values;
 }
 
+static void add_values(list *l, const char *name, const real *values, size_t rows, size_t cols)
+{
+    variable *v = add(l, name, FLOAT32);
+    if (v)
+        set_values(v, values, rows, cols);
+}
+
 static void add_alias(list *l, const char *name, const char *same_as)
 {
-    variable *v = add(l, "", name, FLOAT32);
+    variable *v = add(l, name, FLOAT32);
     if (v)
         v->same_as = same_as;
 }
 
-static void add_linear(list *l, const char *scope, const char *name, size_t weight, size_t bias,
-                       size_t out, size_t in)
+/* Our names and theirs; '#' stands for the number of a layer. */
+static const struct pattern {
+    const char *ours, *theirs;
+} PATTERNS[] = {
+    { "enc.#.self.qkv.", "encoder/layer_#/self_attention/linear_0/" },
+    { "enc.#.self.out.", "encoder/layer_#/self_attention/linear_1/" },
+    { "enc.#.self.ln.", "encoder/layer_#/self_attention/layer_norm/" },
+    { "enc.#.ffn.up.", "encoder/layer_#/ffn/linear_0/" },
+    { "enc.#.ffn.down.", "encoder/layer_#/ffn/linear_1/" },
+    { "enc.#.ffn.ln.", "encoder/layer_#/ffn/layer_norm/" },
+    { "enc.ln.", "encoder/layer_norm/" },
+    { "dec.#.self.qkv.", "decoder/layer_#/self_attention/linear_0/" },
+    { "dec.#.self.out.", "decoder/layer_#/self_attention/linear_1/" },
+    { "dec.#.self.ln.", "decoder/layer_#/self_attention/layer_norm/" },
+    { "dec.#.cross.q.", "decoder/layer_#/attention/linear_0/" },
+    { "dec.#.cross.kv.", "decoder/layer_#/attention/linear_1/" },
+    { "dec.#.cross.out.", "decoder/layer_#/attention/linear_2/" },
+    { "dec.#.cross.ln.", "decoder/layer_#/attention/layer_norm/" },
+    { "dec.#.ffn.up.", "decoder/layer_#/ffn/linear_0/" },
+    { "dec.#.ffn.down.", "decoder/layer_#/ffn/linear_1/" },
+    { "dec.#.ffn.ln.", "decoder/layer_#/ffn/layer_norm/" },
+    { "dec.ln.", "decoder/layer_norm/" },
+};
+
+enum { N_PATTERNS = sizeof PATTERNS / sizeof PATTERNS[0] };
+
+/* What follows the pattern in the name, and the number of the layer; NULL: another name. */
+static const char *match(const char *name, const char *pattern, int *layer)
 {
-    char part[NAME_LEN];
-    (void)snprintf(part, sizeof part, "%s/weight", name);
-    add_values(l, scope, part, l->net->weights + weight, out, in);
-    (void)snprintf(part, sizeof part, "%s/bias", name);
-    add_values(l, scope, part, l->net->weights + bias, out, 0);
+    for (; *pattern; pattern++) {
+        if (*pattern == '#') {
+            char *end = NULL;
+            *layer = (int)strtol(name, &end, 10);
+            if (end == name)
+                return NULL;
+            name = end;
+        } else if (*name++ != *pattern) {
+            return NULL;
+        }
+    }
+    return name;
 }
 
-static void add_ln(list *l, const char *scope, const char *name, rela_ln_at at)
+static void list_parameter(list *l, const rela_param *p)
 {
-    char part[NAME_LEN];
-    (void)snprintf(part, sizeof part, "%slayer_norm/gamma", name);
-    add_values(l, scope, part, l->net->weights + at.gain, l->net->config.d, 0);
-    (void)snprintf(part, sizeof part, "%slayer_norm/beta", name);
-    add_values(l, scope, part, l->net->weights + at.offset, l->net->config.d, 0);
+    for (size_t i = 0; i < N_PATTERNS; i++) {
+        int layer = 0;
+        const char *theirs = PATTERNS[i].theirs, *mark = strchr(theirs, '#');
+        const char *kind = match(p->name, PATTERNS[i].ours, &layer);
+        variable *v = kind ? add(l, "", FLOAT32) : NULL;
+        if (!v)
+            continue;
+        kind = strcmp(kind, "gain") == 0 ? "gamma" : strcmp(kind, "offset") == 0 ? "beta" : kind;
+        if (mark)
+            (void)snprintf(v->name, sizeof v->name, "%.*s%d%s%s", (int)(mark - theirs), theirs,
+                           layer, mark + 1, kind);
+        else
+            (void)snprintf(v->name, sizeof v->name, "%s%s", theirs, kind);
+        set_values(v, l->net->weights + p->offset, p->rank == 1 ? p->cols : p->rows,
+                   p->rank == 1 ? 0 : p->cols);
+    }
 }
 
-static void list_stack(list *l, bool decoder)
+static const real *table_of(const list *l, const char *name)
+{
+    const char *tied = l->net->config.tie == RELA_TIE_ALL ? "embed" : name;
+    return rela_net_values(l->net, tied);
+}
+
+static void list_stack(list *l, const char *stack, const real *positions)
 {
     const rela_config *c = &l->net->config;
-    const rela_layout *at = &l->net->layout;
-    const real *w = l->net->weights;
-    l->stack = decoder ? "decoder" : "encoder";
+    l->stack = stack;
     add_number(l, "activation", INT8, 0); /* ReLU */
     add_number(l, "num_heads", INT16, (int32_t)c->heads);
     add_number(l, "pre_norm", INT8, c->pre_norm);
     add_number(l, "scale_embeddings", INT8, 1); /* by sqrt(d) */
-    add_values(l, "", "position_encodings/encodings", decoder ? l->dec_positions : l->enc_positions,
-               c->max_len, c->d);
-    if (c->pre_norm)
-        add_ln(l, "", "", decoder ? at->dec_ln : at->enc_ln);
-    for (size_t i = 0; i < (decoder ? c->dec_layers : c->enc_layers); i++)
-        list_layer(l, i, decoder ? &at->dec[i] : &at->enc[i], decoder);
-    if (!decoder) {
-        add_number(l, "embeddings_merge", INT8, 0); /* only one embedding per token */
-        add_number(l, "multi_query_attention", INT8, 0);
-        if (c->tie == RELA_TIE_ALL)
-            add_alias(l, "embeddings_0/weight", "decoder/embeddings/weight");
-        else
-            add_values(l, "", "embeddings_0/weight", w + at->embed_src, c->vocab_src, c->d);
-        return;
-    }
+    add_values(l, "position_encodings/encodings", positions, c->max_len, c->d);
+}
+
+static void list_encoder(list *l)
+{
+    const rela_config *c = &l->net->config;
+    list_stack(l, "encoder", l->enc_positions);
+    add_number(l, "embeddings_merge", INT8, 0); /* only one embedding per token */
+    add_number(l, "multi_query_attention", INT8, 0);
+    if (c->tie == RELA_TIE_ALL)
+        add_alias(l, "embeddings_0/weight", "decoder/embeddings/weight");
+    else
+        add_values(l, "embeddings_0/weight", table_of(l, "embed.src"), c->vocab_src, c->d);
+}
+
+static void list_decoder(list *l)
+{
+    const rela_config *c = &l->net->config;
+    list_stack(l, "decoder", l->dec_positions);
     add_number(l, "alibi", INT8, 0);
     add_number(l, "alibi_use_positive_positions", INT8, 0);
     add_number(l, "scale_alibi", INT8, 0);
     add_number(l, "alignment_heads", INT16, 1);
     add_number(l, "alignment_layer", INT16, -1);
     add_number(l, "start_from_zero_embedding", INT8, 1);
-    add_values(l, "", "embeddings/weight", w + at->embed_tgt, c->vocab_tgt, c->d);
+    add_values(l, "embeddings/weight", table_of(l, "embed.tgt"), c->vocab_tgt, c->d);
     if (c->tie == RELA_TIE_NONE)
-        add_values(l, "", "projection/weight", w + at->output, c->vocab_tgt, c->d);
+        add_values(l, "projection/weight", table_of(l, "output"), c->vocab_tgt, c->d);
     else
         add_alias(l, "projection/weight", "decoder/embeddings/weight");
-    add_values(l, "", "projection/bias", l->out_bias, c->vocab_tgt, 0);
+    add_values(l, "projection/bias", l->out_bias, c->vocab_tgt, 0);
 }
 
-static void list_layer(list *l, size_t layer, const rela_layer_at *at, bool decoder)
+static void list_all(list *l)
 {
-    const size_t d = l->net->config.d, ffn = l->net->config.ffn;
-    char scope[NAME_LEN];
-    (void)snprintf(scope, sizeof scope, "layer_%zu/self_attention/", layer);
-    add_linear(l, scope, "linear_0", at->self.in, at->self.in_bias, 3 * d, d);
-    add_linear(l, scope, "linear_1", at->self.out, at->self.out_bias, d, d);
-    add_ln(l, scope, "", at->self.ln);
-    if (decoder) {
-        (void)snprintf(scope, sizeof scope, "layer_%zu/attention/", layer);
-        add_linear(l, scope, "linear_0", at->cross.in, at->cross.in_bias, d, d);
-        add_linear(l, scope, "linear_1", at->cross.kv, at->cross.kv_bias, 2 * d, d);
-        add_linear(l, scope, "linear_2", at->cross.out, at->cross.out_bias, d, d);
-        add_ln(l, scope, "", at->cross.ln);
-    }
-    (void)snprintf(scope, sizeof scope, "layer_%zu/ffn/", layer);
-    add_linear(l, scope, "linear_0", at->ffn.up, at->ffn.up_bias, ffn, d);
-    add_linear(l, scope, "linear_1", at->ffn.down, at->ffn.down_bias, d, ffn);
-    add_ln(l, scope, "", at->ffn.ln);
+    list_encoder(l);
+    list_decoder(l);
+    for (size_t i = 0; i < l->net->params.n; i++)
+        list_parameter(l, &l->net->params.items[i]);
 }
 
 /* The arrays that our model does not have as such. */
@@ -281,7 +322,7 @@ static rela_status make_tables(list *l, rela_error *err)
     l->out_bias = rela_mem_array(net->config.vocab_tgt, sizeof(real));
     if (!l->enc_positions || !l->dec_positions || !l->out_bias)
         return rela_fail(err, RELA_NOMEM, "no memory for tables of %zu positions", len);
-    const real *bias = net->weights + net->layout.embed_bias;
+    const real *bias = rela_net_values(net, "embed.bias");
     for (size_t i = 0; i < len * d; i++)
         l->enc_positions[i] = net->positions[i] + bias[i % d];
     memcpy(l->dec_positions, l->enc_positions, len * d * sizeof(real));
@@ -304,8 +345,7 @@ static rela_status write_weights(const char *dir, const rela_net *net, rela_erro
     list l = { .net = net, .err = err };
     rela_status st = make_tables(&l, err);
     if (st == RELA_OK) {
-        list_stack(&l, false);
-        list_stack(&l, true);
+        list_all(&l);
         st = l.status;
     }
     st = st ? st : rela_buffer_printf(&path, err, "%s/model.bin", dir);

@@ -122,7 +122,7 @@ static rela_status write_weights(const char *path, const rela_net *net, const re
 {
     static const rela_metadata KIND = { { KEY_FORMAT, sizeof KEY_FORMAT - 1 },
                                         { PLAIN_FORMAT, sizeof PLAIN_FORMAT - 1 } };
-    const rela_params *params = &net->layout.params;
+    const rela_params *params = &net->params;
     const size_t n = params->n * (1 + extras->n_blocks);
     rela_tensor *tensors = rela_mem_array(n, sizeof *tensors);
     char(*names)[FULL_NAME_MAX] = rela_mem_array(n, sizeof *names);
@@ -130,7 +130,7 @@ static rela_status write_weights(const char *path, const rela_net *net, const re
     if (!tensors || !names)
         st = rela_fail(err, RELA_NOMEM, "%s: no memory to list %zu tensors", path, n);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        const rela_block *block = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
+        const rela_state_block *block = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
         const rela_param *p = &params->items[i % params->n];
         tensors[i] = rela_param_tensor(names[i], sizeof names[i], block ? block->name : NULL, p);
         tensors[i].data = (block ? block->values : net->weights) + p->offset;

@@ -18,10 +18,4 @@ typedef struct rela_tokens {
 /* positions (length, d): first half sine, second half cosine, time scales 1 .. 1e4. */
 void rela_positions_fill(real *positions, size_t length, size_t d);
 
-/* x (rows, d). table (vocabulary, d). */
-void rela_embed_forward(real *x, const rela_tokens *tokens, bool shifted, const real *table,
-                        const real *bias, const real *positions, size_t d);
-void rela_embed_back(real *dtable, real *dbias, const real *dx, const rela_tokens *tokens,
-                     bool shifted, size_t d);
-
 #endif

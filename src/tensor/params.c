@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,41 +20,44 @@ void rela_params_deinit(rela_params *p)
     *p = (rela_params){ 0 };
 }
 
-rela_status rela_params_add(rela_params *p, size_t *offset, const char *name, size_t layer,
-                            size_t rows, size_t cols, rela_init init, rela_error *err)
+rela_status rela_params_add(rela_params *p, uint32_t *index, const char *name,
+                            const rela_param_shape *shape, rela_error *err)
 {
+    const rela_param *old = rela_params_find(p, name);
+    *index = (uint32_t)(old ? (size_t)(old - p->items) : p->n);
+    if (old) {
+        assert(old->cols == shape->cols && old->rows == (shape->rows ? shape->rows : 1));
+        p->items[*index].lookup = old->lookup && shape->lookup;
+        return RELA_OK;
+    }
     rela_param *items = rela_mem_grow(p->items, &p->cap, p->n + 1, sizeof *items);
     if (!items)
         return rela_fail(err, RELA_NOMEM, "no memory for the table of parameters");
     p->items = items;
     rela_param *q = &items[p->n++];
-    *q = (rela_param){ .rank = rows ? 2 : 1,
-                       .rows = rows ? rows : 1,
-                       .cols = cols,
-                       .offset = p->total,
-                       .init = init };
-    const char *mark = strchr(name, '#'); /* where the number of the layer goes */
-    if (mark)
-        (void)snprintf(q->name, sizeof q->name, "%.*s%zu%s", (int)(mark - name), name, layer,
-                       mark + 1);
-    else
-        (void)snprintf(q->name, sizeof q->name, "%s", name);
+    *q = (rela_param){ .hash = rela_map_hash(name, strlen(name)),
+                       .rank = shape->rows ? 2 : 1,
+                       .rows = shape->rows ? shape->rows : 1,
+                       .cols = shape->cols,
+                       .matrix = shape->matrix,
+                       .lookup = shape->lookup,
+                       .packed = p->packed && shape->matrix,
+                       .init = shape->init };
+    (void)snprintf(q->name, sizeof q->name, "%s", name);
     const size_t n = rela_param_count(q);
     p->count += n;
-    if (p->bare && rows) {
-        *offset = q->offset = 0;
-        q->bare = true;
-        return RELA_OK;
+    if (!q->packed) {
+        q->offset = p->total;
+        p->total += rela_round_up(n, ALIGN_REALS);
     }
-    *offset = p->total;
-    p->total += n + ALIGN_REALS - 1 - (n + ALIGN_REALS - 1) % ALIGN_REALS;
     return RELA_OK;
 }
 
 const rela_param *rela_params_find(const rela_params *p, const char *name)
 {
+    const uint64_t hash = rela_map_hash(name, strlen(name));
     for (size_t i = 0; i < p->n; i++)
-        if (strcmp(p->items[i].name, name) == 0)
+        if (p->items[i].hash == hash && strcmp(p->items[i].name, name) == 0)
             return &p->items[i];
     return NULL;
 }
@@ -67,7 +71,7 @@ void rela_params_init(real *block, const rela_params *p, uint64_t seed)
 
 static void fill(real *x, const rela_param *p, uint64_t seed)
 {
-    rela_rng r = rela_rng_start(seed, rela_map_hash(p->name, strlen(p->name)));
+    rela_rng r = rela_rng_start(seed, p->hash);
     const size_t n = rela_param_count(p);
     for (size_t i = 0; i < n; i++)
         switch (p->init.kind) {

@@ -28,11 +28,14 @@ enum { RELA_PARAM_NAME_MAX = 64 };
 
 typedef struct rela_param {
     char name[RELA_PARAM_NAME_MAX];
+    uint64_t hash; /* of the name */
     size_t rank; /* 1 or 2 */
     size_t rows; /* 1 for vectors */
     size_t cols;
     size_t offset; /* in reals, from the start of the block */
-    bool bare;     /* it has no place there */
+    bool matrix;   /* of products or embeddings: what can be packed */
+    bool lookup;   /* no product uses it: its rows are looked up */
+    bool packed;   /* it has no place in the block */
     rela_init init;
 } rela_param;
 
@@ -41,15 +44,23 @@ typedef struct rela_params {
     size_t n, cap;
     size_t total; /* reals of the block, padding included */
     size_t count; /* reals that are parameters */
-    bool bare;    /* matrices have no place in the block: their numbers are kept elsewhere */
+    bool packed;  /* matrices have no place in the block: they are stored packed, elsewhere */
 } rela_params;
 
 void rela_params_deinit(rela_params *p);
 
-/* Adds a matrix (rows, cols), or a vector for rows 0; *offset is its place, in a bare table 0 for
- * a matrix. A '#' in the name stands for the number of the layer. */
-rela_status rela_params_add(rela_params *p, size_t *offset, const char *name, size_t layer,
-                            size_t rows, size_t cols, rela_init init, rela_error *err);
+/* What to add; rows 0: a vector. */
+typedef struct rela_param_shape {
+    size_t rows, cols;
+    bool matrix; /* see rela_param */
+    rela_init init;
+    bool lookup; /* the same */
+} rela_param_shape;
+
+/* *index is the number of the parameter of that name, which is added unless it is there already:
+ * so layers share parameters by using the same names. */
+rela_status rela_params_add(rela_params *p, uint32_t *index, const char *name,
+                            const rela_param_shape *shape, rela_error *err);
 
 const rela_param *rela_params_find(const rela_params *p, const char *name); /* NULL: none */
 static inline size_t rela_param_count(const rela_param *p)

@@ -84,8 +84,8 @@ size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
     const size_t threads = (size_t)rela_par_threads(o->n_threads);
     const size_t longest = copies_of(o) * n->config.max_len;
     const size_t rows = piece_rows(o) > longest ? piece_rows(o) : longest;
-    return (threads + 2) * n->layout.params.total * sizeof(real) +
-           threads * rela_worker_bytes(n, rows, rows);
+    return (threads + 2) * n->params.total * sizeof(real) +
+           threads * rela_worker_bytes(n, rows, rows, true);
 }
 
 rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
@@ -98,7 +98,7 @@ rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step
     s->net = n;
     s->o = *o;
     s->o.n_threads = rela_par_threads(o->n_threads);
-    const size_t bytes = n->layout.params.total * sizeof(real);
+    const size_t bytes = n->params.total * sizeof(real);
     s->lanes = rela_mem_zalloc((size_t)s->o.n_threads * sizeof *s->lanes);
     bool good = s->lanes != NULL;
     for (int i = 0; i < 2 && good; i++)
@@ -139,8 +139,7 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
     const rela_status st = make_room(s, u, err);
     if (st != RELA_OK)
         return st;
-    const size_t n = (size_t)s->o.n_threads,
-                 slices = (s->net->layout.params.total + SLICE - 1) / SLICE;
+    const size_t n = (size_t)s->o.n_threads, slices = (s->net->params.total + SLICE - 1) / SLICE;
     s->update = u;
     s->number = number;
     s->training = true;
@@ -251,7 +250,7 @@ static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rel
     l->worker = NULL;
     l->max_src = src > l->max_src ? src : l->max_src;
     l->max_tgt = tgt > l->max_tgt ? tgt : l->max_tgt;
-    return rela_worker_create(&l->worker, s->net, l->max_src, l->max_tgt, err);
+    return rela_worker_create(&l->worker, s->net, l->max_src, l->max_tgt, true, err);
 }
 
 /* Gives each thread neighbouring sentences of about the same number of tokens. */
@@ -330,12 +329,12 @@ static void run_piece(rela_stepper *s, lane *l, piece p)
                             .tgt_rows = tgt.at[tgt.n],
                             .first_src = (uint32_t)copies * u->src.at[p.first],
                             .first_tgt = (uint32_t)copies * u->tgt.at[p.first] };
-    const rela_pass pass = { .training = s->training,
-                             .seed = s->o.seed,
-                             .update = s->number,
-                             .smooth = (real)s->o.smooth,
-                             .agree = s->training ? (real)s->o.r_drop : 0,
-                             .row_weight = s->o.sentence_mean ? l->row_weight : NULL };
+    const rela_pass_options pass = { .training = s->training,
+                            .seed = s->o.seed,
+                            .update = s->number,
+                            .loss = { .smooth = (real)s->o.smooth,
+                                      .agree = s->training ? (real)s->o.r_drop : 0,
+                                      .row_weight = s->o.sentence_mean ? l->row_weight : NULL } };
     const rela_loss_sums sums =
         rela_worker_train(l->worker, s->training ? l->grads : NULL, &b, &pass);
     l->loss += sums.loss;
@@ -364,7 +363,7 @@ static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, 
 static void sum_gradients(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
-    const size_t total = s->net->layout.params.total;
+    const size_t total = s->net->params.total;
     const rela_kern *k = s->net->k;
     const uint64_t tiny = rela_tiny_flush();
     double squares = 0;
@@ -384,7 +383,7 @@ static void sum_gradients(void *ctx, size_t begin, size_t end, int thread)
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
-    const size_t total = s->net->layout.params.total;
+    const size_t total = s->net->params.total;
     const uint64_t tiny = rela_tiny_flush();
     (void)thread;
     for (size_t i = begin; i < end; i++) {
@@ -400,14 +399,14 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 static void clear_gradients(rela_stepper *s)
 {
     for (int i = 0; i < s->o.n_threads; i++)
-        memset(s->lanes[i].grads, 0, s->net->layout.params.total * sizeof *s->lanes[i].grads);
+        memset(s->lanes[i].grads, 0, s->net->params.total * sizeof *s->lanes[i].grads);
 }
 
 static void find_culprit(rela_stepper *s)
 {
     s->culprit = NULL;
-    for (size_t i = 0; i < s->net->layout.params.n && !s->culprit; i++) {
-        const rela_param *p = &s->net->layout.params.items[i];
+    for (size_t i = 0; i < s->net->params.n && !s->culprit; i++) {
+        const rela_param *p = &s->net->params.items[i];
         const real *g = s->lanes[0].grads + p->offset;
         for (size_t j = 0; j < rela_param_count(p) && !s->culprit; j++)
             if (!isfinite((double)g[j]))

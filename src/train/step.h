@@ -8,7 +8,7 @@
 #ifndef RELA_TRAIN_STEP_H
 #define RELA_TRAIN_STEP_H
 
-#include "model/encdec.h"
+#include "model/worker.h"
 
 typedef struct rela_step_options {
     int n_threads;

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "kern/gemm.h"
-#include "model/encdec.h"
 #include "model/safetensors.h"
+#include "model/worker.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ typedef struct golden {
     int32_t *src, *tgt;
     uint32_t *src_at, *tgt_at;
     rela_packed batch;
-    rela_pass pass;
+    rela_pass_options pass;
     real *grads;
 } golden;
 
@@ -121,9 +121,10 @@ static void golden_start(golden *g, const char *name)
     load_config(g);
     load_batch(g);
     CHECK_OK(rela_net_init(&g->net, &g->config, &err), err);
-    CHECK_OK(rela_worker_create(&g->worker, &g->net, g->batch.src_rows, g->batch.tgt_rows, &err),
-             err);
-    const rela_params *params = &g->net.layout.params;
+    CHECK_OK(
+        rela_worker_create(&g->worker, &g->net, g->batch.src_rows, g->batch.tgt_rows, true, &err),
+        err);
+    const rela_params *params = &g->net.params;
     memset(g->net.weights, 0, params->total * sizeof *g->net.weights);
     for (size_t i = 0; i < params->n; i++) {
         float *x = load_param(g, "init", &params->items[i]);
@@ -135,7 +136,7 @@ static void golden_start(golden *g, const char *name)
     CHECK(rela_safetensors_count(g->file) == 3 * params->n + 6, "%s: %zu tensors", name,
           rela_safetensors_count(g->file));
     g->grads = rela_mem_zalloc(params->total * sizeof *g->grads);
-    g->pass = (rela_pass){ .smooth = (real)number(g, "smooth") };
+    g->pass = (rela_pass_options){ .loss = { .smooth = (real)number(g, "smooth") } };
 }
 
 static void golden_end(golden *g)
@@ -168,8 +169,8 @@ static double gap(const float *got, const float *want, size_t n)
 static double worst_gap(const golden *g, const char *what, const real *block, const char **where)
 {
     double worst = 0;
-    for (size_t i = 0; i < g->net.layout.params.n; i++) {
-        const rela_param *q = &g->net.layout.params.items[i];
+    for (size_t i = 0; i < g->net.params.n; i++) {
+        const rela_param *q = &g->net.params.items[i];
         float *want = load_param(g, what, q);
         const double d = gap(block + q->offset, want, rela_param_count(q));
         rela_mem_free(want);
@@ -183,7 +184,7 @@ static double worst_gap(const golden *g, const char *what, const real *block, co
 
 static rela_loss_sums backward(golden *g)
 {
-    memset(g->grads, 0, g->net.layout.params.total * sizeof *g->grads);
+    memset(g->grads, 0, g->net.params.total * sizeof *g->grads);
     return rela_worker_train(g->worker, g->grads, &g->batch, &g->pass);
 }
 
@@ -193,8 +194,9 @@ static double logits_gap(const golden *g)
     size_t n = 0;
     float *want = load(g, "logits", &n), *got = rela_mem_alloc(rows * v * sizeof *got);
     CHECK(got != NULL && n == rows * v, "%zu logits", n);
-    rela_gemm_nt(got, v, rela_worker_features(g->worker), d, g->net.weights + g->net.layout.output,
-                 d, rows, v, d, false);
+    rela_gemm_nt(got, v, rela_worker_features(g->worker), d,
+                 g->net.plain[rela_net_output(&g->net)->at.output.table].reals, d, rows, v, d,
+                 false);
     const double worst = gap(got, want, n);
     rela_mem_free(want);
     rela_mem_free(got);
@@ -204,7 +206,7 @@ static double logits_gap(const golden *g)
 /* Steps on the mean loss; the first gradient is there already. */
 static void train(golden *g)
 {
-    const size_t total = g->net.layout.params.total;
+    const size_t total = g->net.params.total;
     real *moments = rela_mem_zalloc(2 * total * sizeof *moments);
     CHECK(moments != NULL, "no memory");
     const double b1 = number(g, "beta1"), b2 = number(g, "beta2");
@@ -257,18 +259,21 @@ static void planted_faults_are_caught(void **state)
     const char *where = "";
     golden_start(&g, "rela-g");
     (void)backward(&g);
-    const rela_param *q = rela_params_find(&g.net.layout.params, "dec.1.cross.norm.gate");
+    const rela_param *q = rela_params_find(&g.net.params, "dec.1.cross.norm.gate");
     for (size_t i = 0; i < rela_param_count(q); i++)
         g.grads[q->offset + i] *= 1.001f;
     CHECK(worst_gap(&g, "grad", g.grads, &where) > TOLERANCE, "a wrong gradient passes");
     CHECK(strcmp(where, q->name) == 0, "blamed %s", where);
-    g.net.config.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("rela-g-ln");
+    rela_error err = { RELA_OK, "" };
+    rela_config other = g.net.config;
+    other.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("rela-g-ln");
+    CHECK_OK(rela_net_configure(&g.net, &other, &err), err);
     (void)backward(&g);
     CHECK(logits_gap(&g) > TOLERANCE, "a wrong norm passes");
     golden_end(&g);
     golden_start(&g, "rela-g");
     (void)backward(&g);
-    q = rela_params_find(&g.net.layout.params, "dec.1.cross.norm.gate");
+    q = rela_params_find(&g.net.params, "dec.1.cross.norm.gate");
     g.grads[q->offset] = -g.grads[q->offset]; /* the first step of one number goes astray */
     train(&g);
     CHECK(worst_gap(&g, "after", g.net.weights, &where) > TOLERANCE, "a wrong step passes");

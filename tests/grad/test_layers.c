@@ -2,9 +2,8 @@
 /* tests/grad/test_layers.c - every layer alone: analytic gradients against central differences, in
  * double. Attention: test_attention.c; whole models: test_model.c. */
 #include "gradcheck.h"
-#include "nn/embed.h"
-#include "nn/linear.h"
 #include "nn/loss.h"
+#include "nn/weight.h"
 
 enum { ROWS = 4, D = 12 };
 
@@ -173,7 +172,9 @@ enum { OUT = 5 };
 static double linear_value(const probe *p)
 {
     double y[ROWS * OUT];
-    rela_linear_forward(y, p->in[0].x, p->in[1].x, ROWS, OUT, D);
+    const rela_weight w = { RELA_STORE_F32, OUT, D, p->in[1].x, { 0 } };
+    const rela_linear_out out = { y, OUT, NULL, NULL };
+    rela_linear(rela_kern_get(), &w, &out, p->in[0].x, D, ROWS, (rela_plan){ NULL, 0 });
     return weighted(p->layer, y, ROWS * OUT);
 }
 
@@ -185,8 +186,9 @@ static void linear_has_exact_gradients(void **state)
     (void)probe_add(&p, "weight", OUT * D, 1);
     const double *c = probe_reals(&p, ROWS * OUT, 1);
     p.layer = c;
-    rela_linear_back_input(p.in[0].dx, c, p.in[1].x, ROWS, OUT, D, false);
-    rela_linear_back_weight(p.in[1].dx, c, p.in[0].x, ROWS, OUT, D);
+    const rela_weight w = { RELA_STORE_F32, OUT, D, p.in[1].x, { 0 } };
+    rela_linear_back_input(p.in[0].dx, c, &w, ROWS, false);
+    rela_linear_back_weight(p.in[1].dx, c, p.in[0].x, &w, ROWS);
     probe_run(&p);
 }
 
@@ -283,43 +285,6 @@ static void loss_row_has_exact_gradients(void **state)
     }
 }
 
-/* ---- embeddings ---- */
-
-static const int32_t IDS[] = { 1, 2, 1, 0, 4 };
-static const uint32_t AT[] = { 0, 3, 3, 5 }; /* the second sentence is empty */
-static const rela_tokens TOKENS = { IDS, AT, 3 };
-
-enum { N_IDS = 5, WORDS = 6, LONGEST = 3 };
-
-typedef struct embed {
-    bool shifted;
-    double positions[LONGEST * D];
-    double *c;
-} embed;
-
-static double embed_value(const probe *p)
-{
-    const embed *l = p->layer;
-    double x[N_IDS * D];
-    rela_embed_forward(x, &TOKENS, l->shifted, p->in[0].x, p->in[1].x, l->positions, D);
-    return weighted(l->c, x, N_IDS * D);
-}
-
-static void embeddings_have_exact_gradients(void **state)
-{
-    (void)state;
-    for (int shifted = 0; shifted < 2; shifted++) {
-        embed l = { .shifted = shifted };
-        rela_positions_fill(l.positions, LONGEST, D);
-        probe p = { .what = "embed", .value = embed_value, .layer = &l };
-        (void)probe_add(&p, "table", WORDS * D, 1);
-        (void)probe_add(&p, "bias", D, 1);
-        l.c = probe_reals(&p, N_IDS * D, 1);
-        rela_embed_back(p.in[0].dx, p.in[1].dx, l.c, &TOKENS, shifted, D);
-        probe_run(&p);
-    }
-}
-
 static int start(void **state)
 {
     (void)state;
@@ -338,7 +303,6 @@ int main(void)
         cmocka_unit_test(loss_has_exact_gradients),
         cmocka_unit_test(loss_of_twins_has_exact_gradients),
         cmocka_unit_test(loss_row_has_exact_gradients),
-        cmocka_unit_test(embeddings_have_exact_gradients),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -39,27 +39,28 @@ typedef struct probe {
     rela_worker *worker;
     real *grads;
     const rela_packed *batch;
-    rela_pass pass;
+    rela_pass_options pass;
     double step; /* of differences: wide enough for the rounding of the loss */
 } probe;
 
-/* agree: see rela_pass. */
+/* agree: see rela_pass_options. */
 static void probe_start(probe *p, const rela_config *c, double agree)
 {
     rela_error err = { RELA_OK, "" };
     memset(p, 0, sizeof *p);
     CHECK_OK(rela_config_check(c, &err), err);
     CHECK_OK(rela_net_init(&p->net, c, &err), err);
-    CHECK_OK(rela_worker_create(&p->worker, &p->net, ROWS, ROWS, &err), err);
-    rela_params_init(p->net.weights, &p->net.layout.params, 7);
+    CHECK_OK(rela_worker_create(&p->worker, &p->net, ROWS, ROWS, true, &err), err);
+    rela_params_init(p->net.weights, &p->net.params, 7);
     /* Biases, gains and learned head numbers start at constants: move them off special points. */
     rela_rng r = rela_rng_start(3, 1);
-    for (size_t i = 0; i < p->net.layout.params.total; i++)
+    for (size_t i = 0; i < p->net.params.total; i++)
         p->net.weights[i] += 0.1 * (rela_rng_real(&r) - 0.5);
-    p->grads = rela_mem_zalloc(p->net.layout.params.total * sizeof *p->grads);
+    p->grads = rela_mem_zalloc(p->net.params.total * sizeof *p->grads);
     p->batch = agree > 0 ? &TWINS : &BATCH;
-    p->pass =
-        (rela_pass){ .training = true, .seed = 5, .update = 9, .smooth = 0.1, .agree = agree };
+    p->pass = (rela_pass_options){
+        .training = true, .seed = 5, .update = 9, .loss = { .smooth = 0.1, .agree = agree }
+    };
     p->step = agree > 0 ? 5e-5 : 2e-5;
     (void)rela_worker_train(p->worker, p->grads, p->batch, &p->pass);
 }
@@ -103,8 +104,8 @@ static double worst_gap(probe *p, const char **where)
     double worst = 0;
     rela_rng r = rela_rng_start(11, 2);
     size_t n_kinks = 0, n = 0;
-    for (size_t i = 0; i < p->net.layout.params.n; i++) {
-        const rela_param *q = &p->net.layout.params.items[i];
+    for (size_t i = 0; i < p->net.params.n; i++) {
+        const rela_param *q = &p->net.params.items[i];
         for (int j = 0; j < SAMPLES; j++) {
             bool kink = false;
             const size_t at = q->offset + (size_t)rela_rng_below(&r, rela_param_count(q));
@@ -200,7 +201,7 @@ static void planted_fault_is_caught(void **state)
     const char *where = "";
     const rela_config c = small_model(rela_attn_kind_find("rela-g"));
     probe_start(&p, &c, 0);
-    const rela_param *q = rela_params_find(&p.net.layout.params, "enc.1.self.norm.gate");
+    const rela_param *q = rela_params_find(&p.net.params, "enc.1.self.norm.gate");
     for (size_t i = 0; i < rela_param_count(q); i++)
         p.grads[q->offset + i] *= 1.001;
     CHECK(worst_gap(&p, &where) > 1e-6, "not noticed");

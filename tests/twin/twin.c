@@ -6,7 +6,7 @@
  * compares. */
 #include "base/mem.h"
 #include "check.h"
-#include "model/encdec.h"
+#include "model/worker.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,11 +51,11 @@ static void run_model(double *results, const rela_attn_kind *kind)
                                 .tgt = { tgt, TGT_AT, 3 },
                                 .src_rows = SRC_ROWS,
                                 .tgt_rows = TGT_ROWS };
-    const rela_pass pass = { .training = false, .smooth = (real)0.1f };
+    const rela_pass_options pass = { .training = false, .loss = { .smooth = (real)0.1f } };
     CHECK_OK(rela_net_init(&net, &c, &err), err);
-    CHECK_OK(rela_worker_create(&worker, &net, SRC_ROWS, TGT_ROWS, &err), err);
-    rela_params_init(net.weights, &net.layout.params, 7);
-    for (size_t i = 0; i < net.layout.params.total; i++)
+    CHECK_OK(rela_worker_create(&worker, &net, SRC_ROWS, TGT_ROWS, true, &err), err);
+    rela_params_init(net.weights, &net.params, 7);
+    for (size_t i = 0; i < net.params.total; i++)
         net.weights[i] = (real)(float)net.weights[i]; /* the same numbers in both programs */
     results[TGT_ROWS * D] = rela_worker_forward(worker, &batch, &pass).loss;
     for (size_t i = 0; i < TGT_ROWS * D; i++)

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "decode/search.h"
-#include "model/encdec.h"
+#include "model/worker.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,10 +18,16 @@ enum { PROBE_LEN = 24, PROBE_VOCAB_MAX = 1200, PROBE_ROWS = 64 };
 
 typedef struct probe {
     rela_net net;
-    rela_frozen frozen;
+    rela_packed_weights packed;
     rela_worker *worker;
-    const rela_frozen *nets[1];
+    const rela_packed_weights *nets[1];
 } probe;
+
+/* The matrix that logits are made with. */
+static inline real *probe_output(const rela_net *n)
+{
+    return n->weights + n->params.items[rela_net_output(n)->at.output.table].offset;
+}
 
 static inline rela_config probe_config(const char *kind, size_t vocabulary)
 {
@@ -49,20 +55,21 @@ static inline void probe_start(probe *p, const rela_config *c, uint64_t seed, do
     memset(p, 0, sizeof *p);
     CHECK_OK(rela_config_check(c, &err), err);
     CHECK_OK(rela_net_init(&p->net, c, &err), err);
-    rela_params_init(p->net.weights, &p->net.layout.params, seed);
+    rela_params_init(p->net.weights, &p->net.params, seed);
     rela_rng r = rela_rng_start(seed, 99);
-    for (size_t i = 0; i < p->net.layout.params.total; i++)
+    for (size_t i = 0; i < p->net.params.total; i++)
         p->net.weights[i] = (real)(((double)p->net.weights[i] + 0.2 * (rela_rng_real(&r) - 0.5)));
+    real *output = probe_output(&p->net);
     for (size_t i = 0; i < c->vocab_tgt * c->d; i++)
-        p->net.weights[p->net.layout.output + i] *= (real)sharp;
-    CHECK_OK(rela_worker_create(&p->worker, &p->net, PROBE_ROWS, PROBE_ROWS, &err), err);
-    CHECK_OK(rela_frozen_init(&p->frozen, &p->net, &err), err);
-    p->nets[0] = &p->frozen;
+        output[i] *= (real)sharp;
+    CHECK_OK(rela_worker_create(&p->worker, &p->net, PROBE_ROWS, PROBE_ROWS, true, &err), err);
+    CHECK_OK(rela_packed_weights_init(&p->packed, &p->net, 1, &err), err);
+    p->nets[0] = &p->packed;
 }
 
 static inline void probe_end(probe *p)
 {
-    rela_frozen_deinit(&p->frozen);
+    rela_packed_weights_deinit(&p->packed);
     rela_worker_destroy(p->worker);
     rela_net_deinit(&p->net);
 }
@@ -84,9 +91,9 @@ static inline void probe_logits(probe *p, double *logits, const rela_source *src
                                 .tgt = { target, tgt_at, 1 },
                                 .src_rows = src->n + 1,
                                 .tgt_rows = n + 1 };
-    const rela_pass pass = { .training = false, .tap = tap };
+    const rela_pass_options pass = { .training = false, .tap = tap };
     (void)rela_worker_forward(p->worker, &batch, &pass);
-    const real *x = rela_worker_features(p->worker), *w = p->net.weights + p->net.layout.output;
+    const real *x = rela_worker_features(p->worker), *w = probe_output(&p->net);
     for (size_t t = 0; t <= n; t++)
         for (size_t v = 0; v < c->vocab_tgt; v++) {
             double sum = 0;

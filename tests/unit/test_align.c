@@ -3,7 +3,8 @@
  * model around it: what it links, what it does not depend on, what refuses it. */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/frozen_file.h"
+#include "model/packed.h"
+#include "model/worker.h"
 #include "nn/align.h"
 #include "scratch.h"
 
@@ -191,18 +192,18 @@ static void a_pair_is_linked_alike_alone_and_in_company(void **state)
     rela_net net;
     const rela_config c = small_config();
     CHECK_OK(rela_net_init(&net, &c, &err), err);
-    rela_params_init(net.weights, &net.layout.params, 3);
+    rela_params_init(net.weights, &net.params, 3);
     seen all[2];
     for (size_t n = 1; n <= 2; n++) {
         rela_worker *w = NULL;
-        CHECK_OK(rela_worker_create(&w, &net, 16, 16, &err), err);
+        CHECK_OK(rela_worker_create(&w, &net, 16, 16, true, &err), err);
         const rela_packed b = { .src = { SRC, SRC_AT, n },
                                 .tgt = { TGT, TGT_AT, n },
                                 .src_rows = SRC_AT[n],
                                 .tgt_rows = TGT_AT[n] };
         const rela_attn_tap tap = { see, &all[n - 1] };
         all[n - 1].n = 0;
-        rela_worker_attend(w, &b, &(rela_pass){ .tap = &tap });
+        rela_worker_attend(w, &b, &(rela_pass_options){ .tap = &tap });
         rela_worker_destroy(w);
     }
     CHECK(all[0].n == 3 * 4 && all[1].n == 3 * 4, "%zu and %zu weights", all[0].n, all[1].n);
@@ -245,12 +246,12 @@ static void it_cannot_be_laid_out_for_decoding(void **state)
     (void)state;
     rela_error err = { RELA_OK, "" };
     rela_net net;
-    rela_frozen f;
+    rela_packed_weights f;
     const rela_config c = small_config();
     CHECK_OK(rela_net_init(&net, &c, &err), err);
-    CHECK(rela_frozen_init(&f, &net, &err) == RELA_ARG, "it can");
+    CHECK(rela_packed_weights_init(&f, &net, 1, &err) == RELA_ARG, "it can");
     CHECK(strstr(err.message, "links words"), "%s", err.message);
-    rela_frozen_deinit(&f);
+    rela_packed_weights_deinit(&f);
     rela_net_deinit(&net);
 }
 
@@ -264,20 +265,19 @@ static void only_plain_files_are_taken(void **state)
     rela_net net;
     const rela_config c = small_config();
     CHECK_OK(rela_net_init(&net, &c, &err), err);
-    rela_params_init(net.weights, &net.layout.params, 3);
+    rela_params_init(net.weights, &net.params, 3);
     for (int i = 0; i < 3; i++) {
         const rela_checkpoint_options o = { .n_threads = 1, .matrices = FORMS[i] };
-        rela_frozen f;
+        rela_packed_weights f;
         rela_net back;
         rela_extras extras;
         const char *path = scratch("model.rela");
         CHECK_OK(rela_net_save(path, &net, NULL, &o, &err), err);
-        const rela_status st = rela_frozen_load(&f, &back, &extras, path, false, &o, &err);
+        const rela_status st = rela_packed_weights_load(&f, &back, &extras, path, false, &o, &err);
         CHECK(st == (i == 0 ? RELA_OK : RELA_FORMAT), "form %d: %d: %s", i, st, err.message);
         if (i == 0)
-            assert_memory_equal(back.weights, net.weights,
-                                net.layout.params.total * sizeof *net.weights);
-        rela_frozen_deinit(&f);
+            assert_memory_equal(back.weights, net.weights, net.params.total * sizeof *net.weights);
+        rela_packed_weights_deinit(&f);
         rela_net_deinit(&back);
         rela_extras_deinit(&extras);
     }

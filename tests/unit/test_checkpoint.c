@@ -42,9 +42,9 @@ static size_t count_entries(void)
 
 static void check_equal(const rela_net *a, const real *values, const rela_net *b)
 {
-    assert_int_equal(a->layout.params.total, b->layout.params.total);
+    assert_int_equal(a->params.total, b->params.total);
     /* Gaps included: they must be zero. */
-    assert_memory_equal(values, b->weights, b->layout.params.total * sizeof(real));
+    assert_memory_equal(values, b->weights, b->params.total * sizeof(real));
 }
 
 static void check_same_config(const rela_config *a, const rela_config *b)
@@ -224,7 +224,7 @@ static void numbers_that_are_not_finite_are_never_saved(void **state)
     sample_save(at.path, 4, 5, true);
     char *bytes = read_all(at.path, &len);
     sample_start(&s, 4, 5, true);
-    const rela_param *q = rela_params_find(&s.net.layout.params, "enc.0.ffn.up.weight");
+    const rela_param *q = rela_params_find(&s.net.params, "enc.0.ffn.up.weight");
     s.net.weights[q->offset + 3] = (real)NAN;
     assert_int_equal(rela_net_save(at.path, &s.net, &s.extras, NULL, &err), RELA_FORMAT);
     assert_non_null(strstr(err.message, "'enc.0.ffn.up.weight': element 3 is not a finite number"));

@@ -222,28 +222,29 @@ static void soften(rela_config *c)
 static void check_written(const rela_net *n, const char *bytes, size_t len)
 {
     const rela_config *c = &n->config;
-    const rela_layer_at *dec = &n->layout.dec[0];
-    const real *w = n->weights;
+    const char *table = c->tie == RELA_TIE_ALL ? "embed" : "embed.tgt";
     const size_t d = c->d;
     check_number(bytes, len, "encoder/num_heads", 2, 2);
     check_number(bytes, len, "decoder/pre_norm", 1, c->pre_norm);
     check_number(bytes, len, "decoder/start_from_zero_embedding", 1, 1);
     check_number(bytes, len, "decoder/alignment_layer", 2, 0xFFFF);
-    check_floats(bytes, len, "decoder/embeddings/weight", w + n->layout.embed_tgt, c->vocab_tgt, d);
-    check_floats(bytes, len, "decoder/layer_0/self_attention/linear_0/weight", w + dec->self.in,
-                 3 * d, d);
-    check_floats(bytes, len, "decoder/layer_0/attention/linear_1/bias", w + dec->cross.kv_bias,
-                 2 * d, 0);
-    check_floats(bytes, len, "decoder/layer_0/ffn/linear_1/weight", w + dec->ffn.down, d, c->ffn);
+    check_floats(bytes, len, "decoder/embeddings/weight", rela_net_values(n, table), c->vocab_tgt,
+                 d);
+    check_floats(bytes, len, "decoder/layer_0/self_attention/linear_0/weight",
+                 rela_net_values(n, "dec.0.self.qkv.weight"), 3 * d, d);
+    check_floats(bytes, len, "decoder/layer_0/attention/linear_1/bias",
+                 rela_net_values(n, "dec.0.cross.kv.bias"), 2 * d, 0);
+    check_floats(bytes, len, "decoder/layer_0/ffn/linear_1/weight",
+                 rela_net_values(n, "dec.0.ffn.down.weight"), d, c->ffn);
     check_floats(bytes, len, "encoder/layer_0/ffn/layer_norm/gamma",
-                 w + n->layout.enc[0].ffn.ln.gain, d, 0);
+                 rela_net_values(n, "enc.0.ffn.ln.gain"), d, 0);
     found f;
     assert_int_equal(find(&f, bytes, len, "encoder/layer_norm/beta", false), c->pre_norm);
     assert_int_equal(find(&f, bytes, len, "encoder/embeddings_0/weight", true),
                      c->tie == RELA_TIE_ALL);
     assert_int_equal(find(&f, bytes, len, "decoder/projection/weight", true),
                      c->tie != RELA_TIE_NONE);
-    const real *bias = w + n->layout.embed_bias;
+    const real *bias = rela_net_values(n, "embed.bias");
     for (size_t i = 0; i < 2 * d; i++) {
         const float enc = float_at(bytes, len, "encoder/position_encodings/encodings", i);
         const float dec_row = float_at(bytes, len, "decoder/position_encodings/encodings", i);

@@ -4,7 +4,7 @@
 #include "decode_probe.h"
 
 #include "base/fault.h"
-#include "model/decoder.h"
+#include "model/generator.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static void swap_hypotheses(walk *w, size_t a, size_t b)
     memcpy(w->history[b], old.history[a], sizeof old.history[a]);
 }
 
-static double walk_steps(probe *p, rela_decoder *d, const rela_source *sources, size_t steps)
+static double walk_steps(probe *p, rela_generator *d, const rela_source *sources, size_t steps)
 {
     static real logits[4 * PROBE_VOCAB_MAX];
     walk w = { .sentence = { 0, 0, 1, 1 } };
@@ -63,14 +63,14 @@ static double walk_steps(probe *p, rela_decoder *d, const rela_source *sources, 
             w.position[i] = (uint32_t)t;
             w.token[i] = t ? w.ids[i][t - 1] : 0;
         }
-        const rela_decoder_rows rows = { .n = 4,
-                                         .token = w.token,
-                                         .position = w.position,
-                                         .sentence = w.sentence,
-                                         .history = &w.history[0][0],
-                                         .ld = PROBE_LEN };
-        (void)rela_decoder_step(d, &rows);
-        rela_decoder_logits(d, logits, v, 0, v);
+        const rela_generator_rows rows = { .n = 4,
+                                           .token = w.token,
+                                           .position = w.position,
+                                           .sentence = w.sentence,
+                                           .history = &w.history[0][0],
+                                           .ld = PROBE_LEN };
+        (void)rela_generator_step(d, &rows);
+        rela_generator_logits(d, logits, v, 0, v);
         for (size_t i = 0; i < 4; i++) {
             worst = fmax(worst, check_row(p, logits + i * v, &sources[i / 2], w.ids[i], t));
             w.ids[i][t] = (int32_t)(3 + rela_rng_below(&r, v - 3));
@@ -86,7 +86,7 @@ static void check_steps(const rela_config *c, const char *what)
     enum { STEPS = 19 };
     rela_error err;
     probe p;
-    rela_decoder *d = NULL;
+    rela_generator *d = NULL;
     int32_t src_ids[32];
     const uint32_t at[3] = { 0, 6, 25 };
     rela_source sources[2] = { { .ids = src_ids, .n = 5 }, { .ids = src_ids + 6, .n = 18 } };
@@ -94,21 +94,21 @@ static void check_steps(const rela_config *c, const char *what)
         src_ids[i] = (int32_t)(3 + i * 7 % (c->vocab_src - 3));
     src_ids[5] = src_ids[24] = RELA_EOS;
     probe_start(&p, c, 3, 1);
-    CHECK_OK(rela_decoder_create(&d, &p.frozen, &err), err);
-    const rela_decoder_size size = { .sentences = 2,
-                                     .src_rows = at[2],
-                                     .src_len = 19,
-                                     .rows = 4,
-                                     .sentence_rows = 2,
-                                     .steps = STEPS };
-    CHECK_OK(rela_decoder_reserve(d, &size, &err), err);
-    CHECK_OK(rela_decoder_reserve_slots(d, 4 * STEPS, &err), err);
+    CHECK_OK(rela_generator_create(&d, &p.packed, &err), err);
+    const rela_generator_size size = { .sentences = 2,
+                                       .src_rows = at[2],
+                                       .src_len = 19,
+                                       .rows = 4,
+                                       .sentence_rows = 2,
+                                       .steps = STEPS };
+    CHECK_OK(rela_generator_reserve(d, &size, &err), err);
+    CHECK_OK(rela_generator_reserve_slots(d, 4 * STEPS, &err), err);
     const rela_tokens src = { src_ids, at, 2 };
-    rela_decoder_encode(d, &src);
+    rela_generator_read(d, &src);
     const double worst = walk_steps(&p, d, sources, STEPS);
     print_message("%-12s %-24s %.1e\n", c->kind[0]->name, what, worst);
     CHECK(worst <= 1e-5, "%s, %s: %.2e", c->kind[0]->name, what, worst);
-    rela_decoder_destroy(d);
+    rela_generator_destroy(d);
     probe_end(&p);
 }
 
@@ -227,7 +227,7 @@ static void compare_all(const rela_search_results *a, const rela_search_results 
     }
 }
 
-static rela_status search_all(rela_search_results **out, const rela_frozen *const *nets,
+static rela_status search_all(rela_search_results **out, const rela_packed_weights *const *nets,
                               size_t n_nets, const rela_source *sources, size_t n,
                               const rela_search_options *o, int n_threads, rela_error *err)
 {
@@ -317,12 +317,12 @@ static void unk_appears_unless_forbidden(void **state)
     (void)state;
     setting s;
     setting_start(&s, 1);
-    real *row = s.p.net.weights + s.p.net.layout.output + RELA_UNK * s.p.net.config.d;
+    real *row = probe_output(&s.p.net) + RELA_UNK * s.p.net.config.d;
     for (size_t i = 0; i < s.p.net.config.d; i++)
         row[i] *= 6; /* by far the largest logit, or the smallest */
-    rela_frozen_deinit(&s.p.frozen);
+    rela_packed_weights_deinit(&s.p.packed);
     rela_error err;
-    CHECK_OK(rela_frozen_init(&s.p.frozen, &s.p.net, &err), err);
+    CHECK_OK(rela_packed_weights_init(&s.p.packed, &s.p.net, 1, &err), err);
     for (int forbid = 0; forbid < 2; forbid++) {
         size_t seen = 0;
         s.o.forbid_unk = forbid != 0;
@@ -518,10 +518,10 @@ static void every_allocation_may_fail(void **state)
         for (uint64_t n = 1; !done && n < 500; n++) {
             rela_error err = { RELA_OK, "" };
             rela_search_results *all = NULL;
-            rela_frozen f;
+            rela_packed_weights f;
             rela_fault_set(RELA_FAULT_MEM, n, persistent != 0);
-            rela_status st = rela_frozen_init(&f, &s.p.net, &err);
-            const rela_frozen *nets[] = { &f, &f };
+            rela_status st = rela_packed_weights_init(&f, &s.p.net, 1, &err);
+            const rela_packed_weights *nets[] = { &f, &f };
             if (st == RELA_OK)
                 st = search_all(&all, nets, 2, s.sources, SENTENCES, &s.o, 1, &err);
             done = rela_fault_seen(RELA_FAULT_MEM) < n;
@@ -530,7 +530,7 @@ static void every_allocation_may_fail(void **state)
             CHECK(done || (st == RELA_NOMEM && err.message[0]), "%d: %s", (int)st, err.message);
             CHECK((all != NULL) == done, "results of a failure");
             rela_search_results_free(all);
-            rela_frozen_deinit(&f);
+            rela_packed_weights_deinit(&f);
         }
         CHECK(done, "the sweep does not end");
     }
@@ -602,7 +602,7 @@ static void nets_that_do_not_fit_are_refused(void **state)
     probe_start(&a, &c, 1, 1);
     c = probe_config("rela-g", VOCAB + 1);
     probe_start(&b, &c, 1, 1);
-    const rela_frozen *nets[] = { &a.frozen, &b.frozen };
+    const rela_packed_weights *nets[] = { &a.packed, &b.packed };
     CHECK(rela_searcher_create(&s, nets, 2, &err) == RELA_ARG && !s && err.message[0],
           "vocabularies of different size");
     probe_end(&a);
@@ -621,9 +621,9 @@ static void broken_weights_end_the_search(void **state)
     rela_error err;
     setting_start(&s, 1);
     for (size_t i = 0; i < s.p.net.config.d; i++)
-        s.p.net.weights[s.p.net.layout.output + 5 * s.p.net.config.d + i] = (real)NAN;
-    rela_frozen_deinit(&s.p.frozen);
-    CHECK_OK(rela_frozen_init(&s.p.frozen, &s.p.net, &err), err);
+        probe_output(&s.p.net)[5 * s.p.net.config.d + i] = (real)NAN;
+    rela_packed_weights_deinit(&s.p.packed);
+    CHECK_OK(rela_packed_weights_init(&s.p.packed, &s.p.net, 1, &err), err);
     for (size_t beam = 1; beam <= 4; beam += 3)
         for (int method = 0; method < 2; method++) {
             s.o.beam = beam;

@@ -36,7 +36,7 @@ static void a_file_of_version_1_loads_for_ever(void **state)
     CHECK_OK(rela_net_load(&n, &e, GOLDEN, &o, &err), err);
     assert_int_equal(n.config.ffn, 6);
     assert_string_equal(n.config.kind[RELA_ATTN_DEC]->name, "rela-i");
-    const real *w = n.weights + n.layout.embed_src;
+    const real *w = rela_net_values(&n, "embed.src");
     CHECK(w[0] == -50.0f / 64 && w[1] == -13.0f / 64, "%g %g", (double)w[0], (double)w[1]);
     assert_string_equal(rela_extras_get(&e, RELA_SECTION_RECORD)->text,
                         "{\"updates\":300,\"loss\":2.5}");
@@ -199,7 +199,7 @@ static void check_mean(const uint64_t *seeds, size_t n)
     rela_extras e;
     rela_error err;
     CHECK_OK(rela_net_load(&mean, &e, at.other, NULL, &err), err);
-    const rela_params *p = &mean.layout.params;
+    const rela_params *p = &mean.params;
     double *sum = test_calloc(p->total, sizeof *sum);
     for (size_t i = 0; i < n; i++) {
         start_net(&part, &c, seeds[i]);

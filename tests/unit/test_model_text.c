@@ -33,7 +33,7 @@ static void save(const char *section, const char *text, size_t len)
     c.enc_layers = c.dec_layers = 1;
     c.vocab_src = c.vocab_tgt = 5;
     CHECK_OK(rela_net_init(&net, &c, &err), err);
-    rela_params_init(net.weights, &net.layout.params, 3);
+    rela_params_init(net.weights, &net.params, 3);
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         const bool other = strcmp(NAMES[i], section) == 0;
         if (other && !text)

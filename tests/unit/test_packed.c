@@ -6,7 +6,7 @@
 #include "model_file.h"
 #include "sweep.h"
 
-#include "model/frozen_file.h"
+#include "model/packed.h"
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ static int tear_down(void **state)
 
 typedef struct loaded {
     rela_net net;
-    rela_frozen frozen;
+    rela_packed_weights packed;
     rela_extras extras;
 } loaded;
 
@@ -36,12 +36,12 @@ static void load(loaded *l, const char *path, bool bytes)
 {
     rela_error err;
     const rela_checkpoint_options o = { .n_threads = 1 };
-    CHECK_OK(rela_frozen_load(&l->frozen, &l->net, &l->extras, path, bytes, &o, &err), err);
+    CHECK_OK(rela_packed_weights_load(&l->packed, &l->net, &l->extras, path, bytes, &o, &err), err);
 }
 
 static void unload(loaded *l)
 {
-    rela_frozen_deinit(&l->frozen);
+    rela_packed_weights_deinit(&l->packed);
     rela_net_deinit(&l->net);
     rela_extras_deinit(&l->extras);
 }
@@ -83,7 +83,8 @@ typedef struct outcome {
 } outcome;
 
 /* batch: how many sources at a time. forced: translations to follow; NULL: free. */
-static void translate(outcome *out, const rela_frozen *f, size_t batch, const outcome *forced)
+static void translate(outcome *out, const rela_packed_weights *f, size_t batch,
+                      const outcome *forced)
 {
     rela_error err;
     rela_searcher *searcher = NULL;
@@ -127,12 +128,12 @@ static void check_config(const rela_config *c)
     load(&full, at.path, false);
     load(&rounded, at.path, true);
     load(&stored, at.other, false);
-    translate(&a, &rounded.frozen, N_SOURCES, NULL);
-    translate(&b, &stored.frozen, N_SOURCES, NULL);
+    translate(&a, &rounded.packed, N_SOURCES, NULL);
+    translate(&b, &stored.packed, N_SOURCES, NULL);
     CHECK(same(&a, &b), "%s: stored is not as rounded", c->kind[0]->name);
-    translate(&alone, &stored.frozen, 1, NULL);
+    translate(&alone, &stored.packed, 1, NULL);
     CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->kind[0]->name);
-    translate(&near, &full.frozen, N_SOURCES, &a);
+    translate(&near, &full.packed, N_SOURCES, &a);
     for (size_t i = 0; i < N_SOURCES; i++)
         for (size_t j = 0; j < a.n[i]; j++, n++)
             apart += fabs((double)(a.logps[i][j] - near.logps[i][j]));
@@ -169,7 +170,7 @@ static void nothing_but_translating_is_offered(void **state)
     rela_config c = wide_config("rela-g");
     save_both(&c, RELA_MATRICES_BYTES, rela_kern_get());
     load(&l, at.path, true);
-    assert_int_equal(rela_worker_create(&w, &l.net, 8, 8, &err), RELA_STATE);
+    assert_int_equal(rela_worker_create(&w, &l.net, 8, 8, true, &err), RELA_STATE);
     unload(&l);
     assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
     CHECK(strstr(err.message, RELA_TRANSLATES_ONLY), "%s", err.message);
@@ -192,9 +193,9 @@ static void check_load_failures(bool bytes)
     for (sweep s = SWEEP_START; sweep_next(&s);) {
         sweep_arm(&s);
         const rela_status st =
-            rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, bytes, &o, &err);
+            rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.other, bytes, &o, &err);
         sweep_disarm(&s);
-        CHECK(st == RELA_OK || (!l.frozen.block && !l.net.weights), "left over after %d", st);
+        CHECK(st == RELA_OK || (!l.packed.block && !l.net.weights), "left over after %d", st);
         if (st == RELA_OK)
             unload(&l);
         sweep_check(&s);
@@ -208,11 +209,11 @@ static void check_mapped(const rela_config *c, const rela_kern *level)
     save_both(c, RELA_MATRICES_PANELS, level);
     load(&full, at.path, false);
     load(&mapped, at.other, false);
-    assert_int_equal(mapped.frozen.file != NULL, level->panel == rela_kern_get()->panel);
-    translate(&a, &full.frozen, N_SOURCES, NULL);
-    translate(&b, &mapped.frozen, N_SOURCES, NULL);
+    assert_int_equal(mapped.packed.file != NULL, level->panel == rela_kern_get()->panel);
+    translate(&a, &full.packed, N_SOURCES, NULL);
+    translate(&b, &mapped.packed, N_SOURCES, NULL);
     CHECK(same(&a, &b), "%s: mapped is not as read", c->kind[0]->name);
-    translate(&alone, &mapped.frozen, 1, NULL);
+    translate(&alone, &mapped.packed, 1, NULL);
     CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->kind[0]->name);
     unload(&full);
     unload(&mapped);
@@ -245,19 +246,21 @@ static void a_mapped_file_that_is_cut_or_damaged_is_told(void **state)
     c.d = 96; /* whole panels of all levels */
     save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
     assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
-    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, true, &o, &err),
-                     RELA_UNSUP);
+    assert_int_equal(
+        rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.other, true, &o, &err),
+        RELA_UNSUP);
     char *bytes = read_all(at.other, &len);
     load(&l, at.other, false);
-    CHECK_OK(rela_frozen_check(&l.frozen, &err), err);
+    CHECK_OK(rela_packed_weights_check(&l.packed, &err), err);
     assert_int_equal(truncate(at.other, (off_t)len / 2), 0);
-    assert_int_equal(rela_frozen_check(&l.frozen, &err), RELA_FORMAT);
+    assert_int_equal(rela_packed_weights_check(&l.packed, &err), RELA_FORMAT);
     unload(&l);
     bytes[len - 100] ^= 1;
     CHECK_OK(rela_file_write(at.other, bytes, len, &err), err);
     rela_mem_free(bytes);
-    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, false, &o, &err),
-                     RELA_FORMAT);
+    assert_int_equal(
+        rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.other, false, &o, &err),
+        RELA_FORMAT);
     CHECK(strstr(err.message, "damaged"), "%s", err.message);
     save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
     check_load_failures(false);
@@ -275,15 +278,17 @@ static void damage_and_failures_are_told(void **state)
     char *bytes = read_all(at.other, &len);
     bytes[len - 100] ^= 1;
     CHECK_OK(rela_file_write(at.path, bytes, len, &err), err);
-    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.path, true, &o, &err),
-                     RELA_FORMAT);
+    assert_int_equal(
+        rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.path, true, &o, &err),
+        RELA_FORMAT);
     CHECK(strstr(err.message, "damaged"), "%s", err.message);
     char *scale = memmem(bytes, len, "embed.scale", 11);
     CHECK(scale, "no scales");
     memcpy(scale, "embed.tcale", 11);
     CHECK_OK(rela_file_write(at.path, bytes, len, &err), err);
-    assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.path, true, &o, &err),
-                     RELA_FORMAT);
+    assert_int_equal(
+        rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.path, true, &o, &err),
+        RELA_FORMAT);
     CHECK(strstr(err.message, "tensor 'embed.scale' is missing; expected F32 [53]"), "%s",
           err.message);
     rela_mem_free(bytes);

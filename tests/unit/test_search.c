@@ -167,10 +167,10 @@ static void run(rela_search_result *got, probe *const *nets, size_t n_nets, cons
                 const rela_search_options *o, rela_searcher **session)
 {
     rela_error err;
-    const rela_frozen *frozen[3];
+    const rela_packed_weights *packed[3];
     for (size_t i = 0; i < n_nets; i++)
-        frozen[i] = &nets[i]->frozen;
-    CHECK_OK(rela_searcher_create(session, frozen, n_nets, &err), err);
+        packed[i] = &nets[i]->packed;
+    CHECK_OK(rela_searcher_create(session, packed, n_nets, &err), err);
     CHECK_OK(rela_search_run(*session, got, src, 1, o, &err), err);
 }
 

@@ -5,14 +5,14 @@
 #include "decode_probe.h"
 
 #include "base/fault.h"
-#include "model/decoder.h"
+#include "model/generator.h"
 
 enum { VOCAB = 300, SENTENCES = 9, LONGEST = 11, OWN = 12 };
 
 typedef struct setting {
     probe p, q;    /* q: a second net for an ensemble */
     rela_net bare; /* p in 8 bits */
-    rela_frozen bytes;
+    rela_packed_weights bytes;
     rela_shortlist *some, *all;
     rela_source sources[SENTENCES];
     int32_t ids[SENTENCES * LONGEST];
@@ -46,7 +46,7 @@ static void copy_net(rela_net *to, const rela_net *from)
 {
     rela_error err;
     CHECK_OK(rela_net_init(to, &from->config, &err), err);
-    memcpy(to->weights, from->weights, from->layout.params.total * sizeof *to->weights);
+    memcpy(to->weights, from->weights, from->params.total * sizeof *to->weights);
 }
 
 static void setting_start(setting *s)
@@ -56,7 +56,7 @@ static void setting_start(setting *s)
     probe_start(&s->p, &c, 21, 4);
     probe_start(&s->q, &c, 22, 3);
     copy_net(&s->bare, &s->p.net);
-    CHECK_OK(rela_frozen_init_bytes(&s->bytes, &s->bare, 1, &err), err);
+    CHECK_OK(rela_packed_weights_init_int8(&s->bytes, &s->bare, 1, &err), err);
     s->some = make_list(OWN);
     s->all = make_list(VOCAB);
     probe_sources(s->sources, s->ids, SENTENCES, LONGEST, VOCAB, 8);
@@ -66,7 +66,7 @@ static void setting_end(setting *s)
 {
     rela_shortlist_free(s->some);
     rela_shortlist_free(s->all);
-    rela_frozen_deinit(&s->bytes);
+    rela_packed_weights_deinit(&s->bytes);
     rela_net_deinit(&s->bare);
     probe_end(&s->q);
     probe_end(&s->p);
@@ -100,7 +100,7 @@ static rela_searcher *searcher(setting *s, const way *w)
 {
     rela_error err;
     rela_searcher *made = NULL;
-    const rela_frozen *nets[] = { w->nets == 1 ? &s->bytes : &s->p.frozen, &s->q.frozen };
+    const rela_packed_weights *nets[] = { w->nets == 1 ? &s->bytes : &s->p.packed, &s->q.packed };
     CHECK_OK(rela_searcher_create(&made, nets, w->nets == 2 ? 2 : 1, &err), err);
     return made;
 }
@@ -254,29 +254,29 @@ static void chosen_logits_have_the_bits_of_all(void **state)
     for (int bytes = 0; bytes < 2; bytes++) {
         enum { N = 77 };
         rela_error err;
-        rela_decoder *d = NULL;
+        rela_generator *d = NULL;
         uint32_t words[N], at[2] = { 0, 4 }, history[2] = { 0, 1 }, zero[2] = { 0, 0 };
         int32_t source[] = { 9, 4, 77, RELA_EOS }, token[2] = { 0, 0 };
         const size_t words_at[2] = { 0, N };
         real all[2 * VOCAB], chosen[2 * N];
         for (uint32_t i = 0; i < N; i++)
             words[i] = i * i % 4 + i * 3;
-        const rela_decoder_size size = { 1, 4, 4, 2, 2, 1, 128 };
-        CHECK_OK(rela_decoder_create(&d, bytes ? &s.bytes : &s.p.frozen, &err), err);
-        CHECK_OK(rela_decoder_reserve(d, &size, &err), err);
-        CHECK_OK(rela_decoder_reserve_slots(d, 2, &err), err);
-        rela_decoder_encode(d, &(rela_tokens){ source, at, 1 });
-        rela_decoder_choose(d, words, words_at);
-        const rela_decoder_rows rows = { 2, token, zero, zero, history, 1, NULL };
-        (void)rela_decoder_step(d, &rows);
-        rela_decoder_logits(d, all, VOCAB, 0, VOCAB);
-        rela_decoder_logits_chosen(d, chosen, N, 0, 0, 2, 0, N);
+        const rela_generator_size size = { 1, 4, 4, 2, 2, 1, 128 };
+        CHECK_OK(rela_generator_create(&d, bytes ? &s.bytes : &s.p.packed, &err), err);
+        CHECK_OK(rela_generator_reserve(d, &size, &err), err);
+        CHECK_OK(rela_generator_reserve_slots(d, 2, &err), err);
+        rela_generator_read(d, &(rela_tokens){ source, at, 1 });
+        rela_generator_choose(d, words, words_at);
+        const rela_generator_rows rows = { 2, token, zero, zero, history, 1, NULL };
+        (void)rela_generator_step(d, &rows);
+        rela_generator_logits(d, all, VOCAB, 0, VOCAB);
+        rela_generator_logits_chosen(d, chosen, N, 0, 0, 2, 0, N);
         for (size_t i = 0; i < 2; i++)
             for (size_t j = 0; j < N; j++)
                 CHECK(memcmp(&chosen[i * N + j], &all[i * VOCAB + words[j]], sizeof *all) == 0,
                       "row %zu, symbol %u: %.9g, want %.9g", i, words[j], (double)chosen[i * N + j],
                       (double)all[i * VOCAB + words[j]]);
-        rela_decoder_destroy(d);
+        rela_generator_destroy(d);
     }
     setting_end(&s);
 }

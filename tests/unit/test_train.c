@@ -66,7 +66,7 @@ static void model_start_with(model *m, const char *kind, int n_threads, double d
                                   .r_drop = r_drop,
                                   .seed = 3 };
     CHECK_OK(rela_net_init(&m->net, &c, &err), err);
-    rela_params_init(m->net.weights, &m->net.layout.params, 1);
+    rela_params_init(m->net.weights, &m->net.params, 1);
     CHECK_OK(rela_stepper_create(&m->stepper, &m->net, &o, &err), err);
 }
 
@@ -130,8 +130,7 @@ static void same_seed_and_threads_give_same_bytes(void **state)
             (void)step(&a, &t, i);
             (void)step(&b, &t, i);
         }
-        CHECK(memcmp(a.net.weights, b.net.weights,
-                     a.net.layout.params.total * sizeof *a.net.weights) == 0,
+        CHECK(memcmp(a.net.weights, b.net.weights, a.net.params.total * sizeof *a.net.weights) == 0,
               "%d threads: weights differ", threads);
         model_end(&a);
         model_end(&b);
@@ -208,8 +207,8 @@ static void bad_numbers_never_reach_the_weights(void **state)
     model_start(&m, "rela-g", 2, 0);
     make_text(&t, 1);
     (void)step(&m, &t, 1);
-    const size_t bytes = m.net.layout.params.total * sizeof(real);
-    const rela_param *p = rela_params_find(&m.net.layout.params, "enc.0.ffn.up.weight");
+    const size_t bytes = m.net.params.total * sizeof(real);
+    const rela_param *p = rela_params_find(&m.net.params, "enc.0.ffn.up.weight");
     m.net.weights[p->offset] = NAN; /* as a flipped bit would leave it */
     real *before = rela_mem_alloc(bytes);
     memcpy(before, m.net.weights, bytes);

@@ -233,6 +233,7 @@ rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i)
 {
     rela_drop drop = h->a->drop;
     const uint32_t row = h->first_row + (uint32_t)i;
-    drop.first = row * rela_attn_drop_step(h->a) + (uint32_t)h->number * RELA_ATTN_DROP_ROW;
+    drop.first = row * rela_attn_drop_step(h->a) +
+                 (uint32_t)(h->a->first_head + h->number) * RELA_ATTN_DROP_ROW;
     return drop;
 }

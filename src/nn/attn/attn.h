@@ -44,10 +44,11 @@ typedef struct rela_attn {
     const rela_attn_kind *kind;
     const rela_attn_setup *setup;
     size_t heads, d_head;
-    size_t ldz;  /* leading dimension of mixed values and their gradient; 0: heads * d_head */
-    bool causal; /* query i sees the keys 0 .. i, as far as there are any */
-    const real *head_params; /* (heads, n_head) */
-    rela_drop drop;          /* of the weights; first is unused */
+    size_t ldz; /* leading dimension of mixed values and their gradient; 0: heads * d_head */
+    size_t first_head, all_heads; /* these heads among those of their layer; 0: they are all */
+    bool causal;                  /* query i sees the keys 0 .. i, as far as there are any */
+    const real *head_params;      /* (heads, n_head) */
+    rela_drop drop;               /* of the weights; first is unused */
     rela_attn_path path;
     void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */
     const rela_attn_tap *tap; /* NULL: nobody looks */

@@ -8,6 +8,12 @@
 
 enum { LANES_MOST = 16, ROW_ARRAYS = 6, LINE = 16 };
 
+/* From keys to values of a row. */
+static size_t width(const rela_attn *a)
+{
+    return a->ldz ? a->ldz : a->heads * a->d_head;
+}
+
 static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, real *w, real *x,
                   size_t n, size_t query);
 static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const rela_attn_row *row,
@@ -49,42 +55,62 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
                     const real *value)
 {
     const size_t d = a->heads * a->d_head;
-    real *to = c->rows + slot * c->ld + a->layer * 2 * d;
+    real *to = c->rows + slot * c->ld;
     if (a->kind->map)
         a->kind->map(a->k, to, key, d);
     else
         memcpy(to, key, d * sizeof *to);
-    memcpy(to + d, value, d * sizeof *to);
+    memcpy(to + width(a), value, d * sizeof *to);
 }
 
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n)
 {
-    const size_t d = a->heads * a->d_head;
-    const real *keys = c->rows + a->layer * 2 * d;
     assert(n > 0 && n <= s->ld);
-    a->k->gather_scores(s->scores, s->ld, q, keys, c->ld, slots, n, a->heads, a->d_head);
+    a->k->gather_scores(s->scores, s->ld, q, c->rows, c->ld, slots, n, a->heads, a->d_head);
     for (size_t h = 0; h < a->heads; h++)
         weigh(a, s, h, s->weights + h * s->ld, s->scores + h * s->ld, n, n - 1);
-    a->k->gather_mix(z, s->weights, s->ld, keys + d, c->ld, slots, n, a->heads, a->d_head);
+    a->k->gather_mix(z, s->weights, s->ld, c->rows + width(a), c->ld, slots, n, a->heads,
+                     a->d_head);
 }
 
-void rela_memory_put(const rela_memory *m, const rela_attn *a, real *keys, size_t ldk)
+rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column)
 {
-    const size_t d = a->heads * a->d_head;
-    for (size_t i = 0; a->kind->map && i < m->n; i++)
-        a->kind->map(a->k, keys + i * ldk, keys + i * ldk, d);
-    a->k->transpose(m->keys_t, m->ld, keys, ldk, m->n, d);
-    for (size_t i = 0; i < d && m->ld > m->n; i++)
-        memset(m->keys_t + i * m->ld + m->n, 0, (m->ld - m->n) * sizeof *m->keys_t);
+    const size_t n = all->at[sentence + 1] - all->at[sentence], ld = rela_memory_ld(n);
+    const size_t keys = (layer * all->keys_total + all->keys_at[sentence]) * all->d;
+    const size_t values = (layer * all->rows + all->at[sentence]) * all->d;
+    return (rela_memory){ .keys_t = all->keys_t + keys + column * ld,
+                          .values = all->values + values + column,
+                          .n = n,
+                          .ld = ld };
+}
+
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer, real *kv,
+                       size_t ld)
+{
+    const size_t d = a->heads * a->d_head, column = a->first_head * a->d_head;
+    for (size_t s = 0; s < all->n; s++) {
+        const rela_memory m = rela_memory_at(all, layer, s, column);
+        real *keys = kv + all->at[s] * ld;
+        for (size_t i = 0; i < m.n; i++) {
+            if (a->kind->map)
+                a->kind->map(a->k, keys + i * ld, keys + i * ld, d);
+            memcpy(m.values + i * all->d, keys + i * ld + all->d, d * sizeof *m.values);
+        }
+        a->k->transpose(m.keys_t, m.ld, keys, ld, m.n, d);
+        for (size_t i = 0; i < d && m.ld > m.n; i++)
+            memset(m.keys_t + i * m.ld + m.n, 0, (m.ld - m.n) * sizeof *m.keys_t);
+    }
 }
 
 void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
                         real *z, const real *q, size_t rows, size_t first, size_t position)
 {
-    const size_t d = a->heads * a->d_head;
+    const size_t d = width(a);
     assert(m->ld <= s->ld && rows <= s->rows);
-    for (size_t h = 0; h < a->heads; h++) {
+    for (size_t i = 0; m->n == 0 && i < rows; i++) /* nothing to attend to */
+        memset(z + i * d, 0, a->heads * a->d_head * sizeof *z);
+    for (size_t h = 0; m->n > 0 && h < a->heads; h++) {
         const size_t at = h * a->d_head;
         a->k->mm(s->scores, m->ld, q + at, d, 1, m->keys_t + at * m->ld, m->ld, rows, m->ld,
                  a->d_head, false);
@@ -92,8 +118,15 @@ void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cac
             real *w = s->weights + i * m->ld;
             weigh(a, s, h, w, s->scores + i * m->ld, m->n, position);
             if (a->tap) {
-                const rela_attn_view v = { a->layer, a->type, first + i, h,    position,
-                                           1,        w,       m->n,      m->ld };
+                const rela_attn_view v = { .layer = a->layer,
+                                           .type = a->type,
+                                           .sentence = first + i,
+                                           .head = a->first_head + h,
+                                           .first = position,
+                                           .rows = 1,
+                                           .w = w,
+                                           .n = m->n,
+                                           .ld = m->ld };
                 a->tap->see(a->tap->ctx, &v);
             }
         }

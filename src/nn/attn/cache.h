@@ -13,16 +13,17 @@
 
 #include "nn/attn/attn.h"
 
-/* Slots: (n_slots, ld), each with keys and values (2, d) of every layer. */
+/* Slots: (n_slots, ld); a layer has keys and values (2, d) in each, from the column on that rows
+ * points to. */
 typedef struct rela_cache {
     real *rows;
     size_t ld;
 } rela_cache;
 
-/* Reals of a slot. */
+/* Reals of a slot for so many layers. */
 size_t rela_cache_ld(size_t layers, size_t d);
 
-/* Cross keys and values of one sentence and layer. */
+/* Keys and values of one sentence for the attention of one layer. */
 typedef struct rela_memory {
     real *keys_t; /* (heads, d_head, ld): transposed, zero behind the n keys */
     real *values; /* (n, d) */
@@ -30,6 +31,20 @@ typedef struct rela_memory {
 } rela_memory;
 
 size_t rela_memory_ld(size_t n); /* n keys rounded up to whole vectors */
+
+/* Those of all sentences of one stream, for every layer that attends to it. */
+typedef struct rela_memories {
+    size_t d, len;         /* len: of the longest sentence */
+    const uint32_t *at;    /* (n + 1) first rows of sentences */
+    const size_t *keys_at; /* (n + 1) places of the transposed keys, in units of d reals */
+    size_t n, rows;        /* sentences; rows that there is room for */
+    size_t keys_total;     /* the same of transposed keys */
+    real *keys_t;          /* (layers, keys_total, d) */
+    real *values;          /* (layers, rows, d) */
+} rela_memories;
+
+/* Of a sentence and a layer, heads from the given column on. */
+rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column);
 
 typedef struct rela_cache_scratch {
     size_t ld;              /* most keys, rounded up */
@@ -46,7 +61,7 @@ void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, 
  */
 void rela_attn_query(const rela_attn *a, real *q);
 
-/* Puts key and value (heads * d_head each) of one layer into a slot. */
+/* Puts key and value (heads * d_head each) into a slot. */
 void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, const real *key,
                     const real *value);
 
@@ -54,11 +69,13 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n);
 
-/* keys (m->n, d) with leading dimension ldk into m->keys_t; keys may be mapped in place. */
-void rela_memory_put(const rela_memory *m, const rela_attn *a, real *keys, size_t ldk);
+/* kv: keys, and d reals behind them values, of all rows of the stream, with leading dimension ld;
+ * keys may be mapped in place. */
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer, real *kv,
+                       size_t ld);
 
-/* z (rows, d) of queries q (rows, d) of one sentence. first: number of the first row, for the tap;
- * position: of all these queries. */
+/* z (rows, d) of queries q (rows, d) of one sentence, zero if it is empty. first: number of the
+ * first row, for the tap; position: of all these queries. */
 void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
                         real *z, const real *q, size_t rows, size_t first, size_t position);
 

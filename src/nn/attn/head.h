@@ -75,7 +75,7 @@ rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i);
 /* From one query to the next. */
 static inline uint32_t rela_attn_drop_step(const rela_attn *a)
 {
-    return (uint32_t)a->heads * RELA_ATTN_DROP_ROW;
+    return (uint32_t)(a->all_heads ? a->all_heads : a->heads) * RELA_ATTN_DROP_ROW;
 }
 
 /* Words kept of m queries against a block of keys, see kept_at of tiles.c. */

@@ -38,8 +38,15 @@ void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
         rela_attn_take_queries(h, t.first, t.m);
         weigh_strip(h, &t);
         if (a->tap) {
-            const rela_attn_view v = { a->layer, a->type,    h->sentence, h->number, i,
-                                       t.m,      s->weights, t.n,         t.padded };
+            const rela_attn_view v = { .layer = a->layer,
+                                       .type = a->type,
+                                       .sentence = h->sentence,
+                                       .head = a->first_head + h->number,
+                                       .first = i,
+                                       .rows = t.m,
+                                       .w = s->weights,
+                                       .n = t.n,
+                                       .ld = t.padded };
             a->tap->see(a->tap->ctx, &v);
         }
         drop_strip(h, &t, s->weights);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/build.c - see build.h:
+ *
+ *   embed(src) { attention(src) ffn(src) } x n
+ *   embed(tgt) { attention(tgt) attention(tgt <- src) ffn(tgt) } x m   output(tgt)
+ *
+ * or, for word alignment, the one block that is such a model. */
+#include "model/build.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Dropout sites of a layer of a stack. */
+enum { SITE_EMBED = 0, SITE_SELF = 1, SITE_CROSS = 3, SITE_FFN = 5, SITES = 7 };
+
+typedef struct builder {
+    rela_block_list *list;
+    const rela_config *c;
+    rela_declare declare;
+    size_t stream;
+    const char *stack; /* "enc" or "dec" */
+    size_t layer;
+} builder;
+
+static void build_stacks(builder *b);
+static void build_aligner(builder *b);
+static size_t count_blocks(const rela_config *c);
+
+rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const rela_config *c,
+                                 rela_error *err)
+{
+    *l = (rela_block_list){ .n_streams = 2 };
+    l->blocks = rela_mem_zalloc(count_blocks(c) * sizeof *l->blocks);
+    if (!l->blocks) {
+        rela_params_deinit(params);
+        return rela_fail(err, RELA_NOMEM, "no memory for the blocks of the model");
+    }
+    builder b = { .list = l, .c = c, .declare = { .params = params, .err = err } };
+    if (c->task == RELA_TASK_ALIGN)
+        build_aligner(&b);
+    else
+        build_stacks(&b);
+    if (b.declare.status != RELA_OK) {
+        rela_block_list_deinit(l);
+        rela_params_deinit(params);
+    }
+    return b.declare.status;
+}
+
+void rela_block_list_deinit(rela_block_list *l)
+{
+    rela_mem_free(l->blocks);
+    *l = (rela_block_list){ 0 };
+}
+
+rela_status rela_params_of(rela_params *params, const rela_config *c, bool packed, rela_error *err)
+{
+    rela_block_list l;
+    *params = (rela_params){ .packed = packed };
+    const rela_status st = rela_block_list_init(&l, params, c, err);
+    rela_block_list_deinit(&l);
+    return st;
+}
+
+static size_t count_blocks(const rela_config *c)
+{
+    return 3 + 2 * c->enc_layers + 3 * c->dec_layers;
+}
+
+static rela_block *add(builder *b, const rela_block_type *type, uint32_t site)
+{
+    const rela_config *c = b->c;
+    const bool target = b->stream == rela_block_list_target(b->list);
+    rela_block *block = &b->list->blocks[b->list->n];
+    block->type = type;
+    block->number = b->list->n++;
+    block->stream = b->stream;
+    block->layer = b->layer;
+    block->d = c->d;
+    block->max_len = c->max_len;
+    block->pre_norm = c->pre_norm;
+    block->eps = (real)c->eps;
+    block->drop = c->drop_residual;
+    block->site = (uint32_t)((b->layer * 2 + target) * SITES) + site;
+    return block;
+}
+
+/* Names the parameters: those of a layer begin with stack, layer and part. */
+static void declare(builder *b, rela_block *block, const char *part)
+{
+    rela_declare *d = &b->declare;
+    if (part)
+        (void)snprintf(d->prefix, sizeof d->prefix, "%s.%zu.%s", b->stack, b->layer, part);
+    else
+        d->prefix[0] = '\0';
+    block->type->declare(block, d);
+}
+
+static void add_embedding(builder *b, size_t vocabulary, const char *name, bool shifted)
+{
+    rela_block *block = add(b, &rela_block_embed, SITE_EMBED);
+    rela_embed_at *at = &block->at.embed;
+    block->drop = b->c->drop_embed;
+    block->first = true;
+    at->vocabulary = vocabulary;
+    at->shifted = shifted;
+    (void)snprintf(at->table_name, sizeof at->table_name, "%s",
+                   b->c->tie == RELA_TIE_ALL ? "embed" : name);
+    declare(b, block, NULL);
+}
+
+static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type type)
+{
+    rela_attn_side *side = &at->sides[at->n_sides++];
+    side->stream = stream;
+    side->type = (int)type;
+    side->n_groups = 1;
+    side->groups[0] = (rela_head_group){ .kind = b->c->kind[type], .heads = b->c->heads };
+    if (!at->self)
+        side->memory = b->list->memories[stream]++;
+}
+
+static rela_attn_at *add_attention(builder *b, bool self, bool causal)
+{
+    const rela_config *c = b->c;
+    rela_block *block = add(b, &rela_block_attention, self ? SITE_SELF : SITE_CROSS);
+    block->at.attn = (rela_attn_at){ .setup = c->setup,
+                                     .heads = c->heads,
+                                     .causal = causal,
+                                     .self = self,
+                                     .norm_per_head = c->norm_per_head,
+                                     .eps = (real)c->attn_eps,
+                                     .drop = c->drop_attn };
+    if (causal)
+        block->at.attn.cache = b->list->cached++ * 2 * c->d;
+    return &block->at.attn;
+}
+
+static void add_self(builder *b, rela_attn_type type)
+{
+    rela_attn_at *at = add_attention(b, true, type == RELA_ATTN_DEC);
+    add_side(b, at, b->stream, type);
+    declare(b, &b->list->blocks[b->list->n - 1], "self");
+}
+
+static void add_cross(builder *b)
+{
+    rela_attn_at *at = add_attention(b, false, false);
+    add_side(b, at, 0, RELA_ATTN_CROSS);
+    declare(b, &b->list->blocks[b->list->n - 1], "cross");
+}
+
+static void add_ffn(builder *b)
+{
+    rela_block *block = add(b, &rela_block_ffn, SITE_FFN);
+    block->at.ffn = (rela_ffn_at){ .width = b->c->ffn, .drop = b->c->drop_ffn };
+    declare(b, block, "ffn");
+}
+
+/* The norm after each block of the stream: its own, or in pre-norm the next one's, and after the
+ * last the stream's. */
+static void settle_norms(builder *b, size_t stream)
+{
+    rela_block *last = NULL;
+    rela_norm_at final = { 0, 0 };
+    if (b->c->pre_norm) {
+        b->stack = stream < rela_block_list_target(b->list) ? "enc" : "dec";
+        (void)snprintf(b->declare.prefix, sizeof b->declare.prefix, "%s", b->stack);
+        rela_declare_norm(&b->declare, &final, b->c->d);
+    }
+    for (size_t i = 0; i < b->list->n; i++) {
+        rela_block *block = &b->list->blocks[i];
+        if (block->stream != stream || block->type == &rela_block_output)
+            continue;
+        block->normed = b->c->pre_norm || last; /* embeddings have no norm of their own */
+        block->norm = block->own;
+        if (last && b->c->pre_norm)
+            last->norm = block->own;
+        last = block;
+    }
+    last->last = true;
+    if (b->c->pre_norm)
+        last->norm = final;
+}
+
+static void build_source(builder *b)
+{
+    b->stack = "enc";
+    b->layer = 0;
+    add_embedding(b, b->c->vocab_src, "embed.src", false);
+    for (; b->layer < b->c->enc_layers; b->layer++) {
+        add_self(b, RELA_ATTN_ENC);
+        add_ffn(b);
+    }
+}
+
+static const char *output_name(const rela_config *c)
+{
+    return c->tie == RELA_TIE_NONE ? "output" : c->tie == RELA_TIE_OUT ? "embed.tgt" : "embed";
+}
+
+static void build_target(builder *b)
+{
+    const rela_config *c = b->c;
+    b->stack = "dec";
+    b->layer = 0;
+    add_embedding(b, c->vocab_tgt, "embed.tgt", true);
+    for (; b->layer < c->dec_layers; b->layer++) {
+        add_self(b, RELA_ATTN_DEC);
+        add_cross(b);
+        add_ffn(b);
+    }
+    b->layer = 0;
+    rela_block *output = add(b, &rela_block_output, 0);
+    output->at.output.vocabulary = c->vocab_tgt;
+    (void)snprintf(output->at.output.table_name, sizeof output->at.output.table_name, "%s",
+                   output_name(c));
+    declare(b, output, NULL);
+}
+
+/* Tables come first among the parameters and norms of streams last, as in all versions so far: sums
+ * over all gradients keep their bits, and old runs can go on. */
+static void declare_tables(builder *b)
+{
+    const rela_config *c = b->c;
+    const char *const names[] = { c->tie == RELA_TIE_ALL ? "embed" : "embed.src",
+                                  c->tie == RELA_TIE_ALL ? "embed" : "embed.tgt", output_name(c) };
+    const size_t sizes[] = { c->vocab_src, c->vocab_tgt, c->vocab_tgt };
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t number = 0;
+        rela_declare_table(&b->declare, &number, names[i], sizes[i], c->d, i < 2);
+    }
+}
+
+static void build_stacks(builder *b)
+{
+    declare_tables(b);
+    for (b->stream = 0; b->stream < rela_block_list_target(b->list); b->stream++)
+        build_source(b);
+    build_target(b);
+    for (size_t i = 0; i < b->list->n_streams; i++)
+        settle_norms(b, i);
+}
+
+static void build_aligner(builder *b)
+{
+    b->stream = rela_block_list_target(b->list);
+    rela_block *block = add(b, &rela_block_align, 0);
+    block->drop = b->c->drop_embed;
+    block->site = SITE_EMBED;
+    block->at.align = (rela_align_at){ .kind = b->c->kind[RELA_ATTN_CROSS],
+                                       .setup = b->c->setup,
+                                       .type = RELA_ATTN_CROSS,
+                                       .vocab_src = b->c->vocab_src,
+                                       .vocab_tgt = b->c->vocab_tgt };
+    declare(b, block, NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/build.h - the list of blocks that a configuration stands for. What an encoder and a
+ * decoder are is known here and nowhere else. */
+#ifndef RELA_MODEL_BUILD_H
+#define RELA_MODEL_BUILD_H
+
+#include "model/config.h"
+#include "nn/block.h"
+
+typedef struct rela_block_list {
+    rela_block *blocks; /* in the order of the forward pass */
+    size_t n;
+    size_t n_streams; /* the last is the target */
+    size_t cached;    /* attentions of the target to itself: each has a place in a slot */
+    size_t memories[RELA_STREAMS_MAX]; /* attentions to the stream from others */
+} rela_block_list;
+
+/* c must have passed rela_config_check. Parameters are added to params, which
+ * is empty but for `packed`. On failure both are empty. */
+rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const rela_config *c,
+                                 rela_error *err);
+void rela_block_list_deinit(rela_block_list *l);
+
+static inline size_t rela_block_list_target(const rela_block_list *l)
+{
+    return l->n_streams - 1;
+}
+
+/* The parameters alone; packed: without a place for matrices. */
+rela_status rela_params_of(rela_params *params, const rela_config *c, bool packed, rela_error *err);
+
+#endif

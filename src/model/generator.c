@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/generator.c - see generator.h. The blocks are those of training; they keep nothing, and
+ * attention of the target goes over caches (nn/attn/cache.h). */
+#include "model/generator.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct rela_generator {
+    const rela_packed_weights *packed;
+    rela_generator_size size;
+    void *block; /* everything planned lies in it */
+    size_t block_bytes;
+    rela_stream streams[RELA_STREAMS_MAX];
+    rela_memories memories[RELA_STREAMS_MAX];
+    uint32_t *src_at; /* (sentences + 1) */
+    size_t *keys_at;  /* (sentences + 1) */
+    rela_plan scratch;
+    size_t scratch_bytes;
+    rela_int8_rows rounded; /* (rows, d) for the logits, if weights are int8 */
+    size_t n_rows;          /* of the last step */
+    /* Rows of the output matrix, put together for each sentence. */
+    size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
+    rela_weight chosen;
+    void *slots; /* allocation of the cache */
+    size_t n_slots;
+    rela_cache cache;
+};
+
+static void plan(rela_generator *g, rela_plan *p);
+static rela_pass start(rela_generator *g, const rela_step *step);
+
+static const rela_net *net_of(const rela_generator *g)
+{
+    return g->packed->net;
+}
+
+static size_t target_of(const rela_generator *g)
+{
+    return rela_block_list_target(&net_of(g)->list);
+}
+
+static uint32_t output_of(const rela_generator *g)
+{
+    return rela_net_output(net_of(g))->at.output.table;
+}
+
+/* Where rows are looked up. */
+static const rela_weight *tables_of(const rela_generator *g)
+{
+    return net_of(g)->plain ? net_of(g)->plain : g->packed->weights;
+}
+
+rela_status rela_generator_create(rela_generator **out, const rela_packed_weights *w,
+                                  rela_error *err)
+{
+    *out = rela_mem_zalloc(sizeof **out);
+    if (!*out)
+        return rela_fail(err, RELA_NOMEM, "no memory for a generator");
+    (*out)->packed = w;
+    (*out)->cache.ld = rela_cache_ld(w->net->list.cached, w->net->config.d);
+    return RELA_OK;
+}
+
+void rela_generator_destroy(rela_generator *g)
+{
+    if (!g)
+        return;
+    rela_mem_free(g->block);
+    rela_mem_free(g->slots);
+    rela_mem_free(g);
+}
+
+rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size *size,
+                                   rela_error *err)
+{
+    g->size = *size;
+    rela_plan p = { NULL, 0 };
+    plan(g, &p);
+    const size_t bytes = p.used + RELA_PLAN_ALIGN;
+    if (bytes > g->block_bytes) {
+        rela_mem_free(g->block);
+        g->block = rela_mem_alloc(bytes);
+        g->block_bytes = g->block ? bytes : 0;
+        if (!g->block)
+            return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
+    }
+    p = rela_plan_in(g->block);
+    plan(g, &p);
+    return RELA_OK;
+}
+
+rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela_error *err)
+{
+    if (n_slots <= g->n_slots)
+        return RELA_OK;
+    size_t bytes = 0;
+    char *block = NULL;
+    const size_t before = g->slots ? (size_t)((char *)g->cache.rows - (char *)g->slots) : 0;
+    if (rela_size_mul(&bytes, n_slots, g->cache.ld * sizeof *g->cache.rows) &&
+        rela_size_add(&bytes, bytes, RELA_PLAN_ALIGN))
+        block = rela_mem_resize(g->slots, bytes); /* moved page by page, never there twice */
+    if (!block)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu positions of hypotheses", n_slots);
+    rela_plan p = rela_plan_in(block);
+    real *rows = rela_plan_reals(&p, n_slots * g->cache.ld);
+    if (g->n_slots && (char *)rows != block + before)
+        memmove(rows, block + before, g->n_slots * g->cache.ld * sizeof *rows);
+    g->slots = block;
+    g->cache.rows = rows;
+    g->n_slots = n_slots;
+    return RELA_OK;
+}
+
+void rela_generator_read(rela_generator *g, const rela_tokens *src)
+{
+    const rela_block_list *l = &net_of(g)->list;
+    const size_t rows = src->at[src->n];
+    rela_memories *m = &g->memories[0];
+    assert(src->n <= g->size.sentences && rows <= g->size.src_rows);
+    g->streams[0].tokens = *src;
+    g->streams[0].rows = rows;
+    rela_pass p = start(g, NULL);
+    for (size_t i = 0; i < l->n; i++)
+        if (l->blocks[i].stream == 0)
+            l->blocks[i].type->forward(&l->blocks[i], &p);
+    memcpy(g->src_at, src->at, (src->n + 1) * sizeof *g->src_at);
+    g->keys_at[0] = 0;
+    m->n = src->n;
+    for (size_t i = 0; i < src->n; i++)
+        g->keys_at[i + 1] = g->keys_at[i] + rela_memory_ld(src->at[i + 1] - src->at[i]);
+    const rela_step step = { .memories = g->memories };
+    p.step = &step;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->blocks[i].type->remember)
+            l->blocks[i].type->remember(&l->blocks[i], &p, 0);
+}
+
+const real *rela_generator_step(rela_generator *g, const rela_generator_rows *rows)
+{
+    const rela_block_list *l = &net_of(g)->list;
+    rela_stream *target = &g->streams[target_of(g)];
+    const rela_step step = { .n = rows->n,
+                             .token = rows->token,
+                             .position = rows->position,
+                             .sentence = rows->sentence,
+                             .history = rows->history,
+                             .ld = rows->ld,
+                             .len = g->size.steps,
+                             .cache = g->cache,
+                             .memories = g->memories,
+                             .sentence_rows = g->size.sentence_rows };
+    assert(rows->n <= g->size.rows);
+    g->n_rows = target->rows = rows->n;
+    rela_pass p = start(g, &step);
+    p.tap = rows->tap;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->blocks[i].stream == target_of(g))
+            l->blocks[i].type->forward(&l->blocks[i], &p);
+    return target->act.x;
+}
+
+/* Logits of count rows from number row on, for the symbols [first, first + n) of a packed part of
+ * the output matrix. */
+static void logits_of(const rela_generator *g, real *logits, size_t ld, const rela_weight *w,
+                      const size_t rows[2], size_t first, size_t n)
+{
+    const size_t d = w->k, row = rows[0], count = rows[1];
+    const rela_weight part = rela_weight_rows(w, first, n);
+    const rela_int8_rows rounded = {
+        g->rounded.q ? g->rounded.q + row * rela_int8_ld(d) : NULL,
+        g->rounded.q ? g->rounded.scale + row : NULL,
+    };
+    const rela_linear_out out = { logits, ld, NULL, NULL };
+    assert(first % net_of(g)->k->panel == 0 && first % RELA_BYTE_PANEL == 0);
+    rela_linear_rounded(net_of(g)->k, &part, &out, g->streams[target_of(g)].act.x + row * d,
+                        &rounded, count);
+}
+
+void rela_generator_logits(const rela_generator *g, real *logits, size_t ld, size_t first, size_t n)
+{
+    logits_of(g, logits, ld, &g->packed->weights[output_of(g)], (const size_t[2]){ 0, g->n_rows },
+              first, n);
+}
+
+void rela_generator_logits_chosen(const rela_generator *g, real *logits, size_t ld, size_t sentence,
+                                  size_t row, size_t rows, size_t first, size_t n)
+{
+    rela_weight w = g->packed->weights[output_of(g)];
+    if (g->size.chosen > 0 && g->chosen_n[sentence] > 0)
+        w = rela_weight_rows(&g->chosen, g->chosen_at[sentence], g->chosen_n[sentence]);
+    logits_of(g, logits, ld, &w, (const size_t[2]){ row, rows }, first, n);
+}
+
+void rela_generator_choose(rela_generator *g, const uint32_t *ids, const size_t *at)
+{
+    const rela_kern *k = net_of(g)->k;
+    const bool int8 = g->packed->storage == RELA_STORE_INT8;
+    const rela_weight *from = (int8 ? g->packed->weights : tables_of(g)) + output_of(g);
+    size_t end = 0;
+    for (size_t i = 0; i < g->memories[0].n; i++) {
+        const size_t n = at[i + 1] - at[i], to = end;
+        g->chosen_at[i] = to;
+        g->chosen_n[i] = n;
+        end += rela_round_up(n, RELA_CHOSEN_UNIT);
+        assert(end <= g->size.chosen && RELA_CHOSEN_UNIT % k->panel == 0);
+        const rela_weight part = rela_weight_rows(&g->chosen, to, n);
+        rela_weight_pick(k, &part, from, ids + at[i], n);
+    }
+}
+
+/* ---- memory ---- */
+
+static rela_pass_size pass_size(const rela_generator *g)
+{
+    const size_t target = target_of(g);
+    rela_pass_size s = { .sentence_rows = g->size.sentence_rows,
+                         .storage = g->packed->storage,
+                         .step = true };
+    for (size_t i = 0; i < target; i++) {
+        s.rows[i] = g->size.src_rows;
+        s.len[i] = g->size.src_len;
+    }
+    s.rows[target] = g->size.rows;
+    s.len[target] = g->size.steps;
+    return s;
+}
+
+/* Streams take turns: all have the same arrays. */
+static void plan_streams(rela_generator *g, rela_plan *p)
+{
+    const rela_config *c = &net_of(g)->config;
+    const size_t rows = g->size.src_rows > g->size.rows ? g->size.src_rows : g->size.rows;
+    rela_stream s = { .rows = 0 };
+    s.x = rela_plan_reals(p, rows * c->d);
+    s.r[0] = s.r[1] = rela_plan_reals(p, rows * c->d);
+    if (c->pre_norm)
+        s.r[1] = rela_plan_reals(p, rows * c->d);
+    s.stats = rela_plan_take(p, rows, sizeof *s.stats);
+    for (size_t i = 0; i <= target_of(g); i++)
+        g->streams[i] = s;
+}
+
+static void plan_memories(rela_generator *g, rela_plan *p)
+{
+    const rela_generator_size *s = &g->size;
+    const size_t d = net_of(g)->config.d, layers = net_of(g)->list.memories[0];
+    g->src_at = rela_plan_take(p, s->sentences + 1, sizeof *g->src_at);
+    g->keys_at = rela_plan_take(p, s->sentences + 1, sizeof *g->keys_at);
+    rela_memories *m = &g->memories[0];
+    *m = (rela_memories){ .d = d,
+                          .len = s->src_len,
+                          .at = g->src_at,
+                          .keys_at = g->keys_at,
+                          .rows = s->src_rows,
+                          /* Each source is rounded up to whole vectors: at most one more. */
+                          .keys_total = s->src_rows + s->sentences * (rela_memory_ld(1) - 1) };
+    m->keys_t = rela_plan_reals(p, layers * m->keys_total * d);
+    m->values = rela_plan_reals(p, layers * m->rows * d);
+}
+
+static void plan(rela_generator *g, rela_plan *p)
+{
+    const rela_net *n = net_of(g);
+    const rela_generator_size *s = &g->size;
+    const rela_pass_size size = pass_size(g);
+    plan_streams(g, p);
+    plan_memories(g, p);
+    g->rounded = rela_int8_rows_plan(p, g->packed->storage, n->config.d, s->rows);
+    g->scratch_bytes = 0;
+    for (size_t i = 0; i < n->list.n; i++) {
+        rela_plan kept = { NULL, 0 }, scratch = { NULL, 0 };
+        n->list.blocks[i].type->plan(&n->list.blocks[i], &kept, &scratch, &size);
+        assert(kept.used == 0);
+        g->scratch_bytes = scratch.used > g->scratch_bytes ? scratch.used : g->scratch_bytes;
+    }
+    g->scratch = (rela_plan){ rela_plan_take(p, g->scratch_bytes, 1), 0 };
+    g->chosen_at = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *g->chosen_at);
+    g->chosen_n = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *g->chosen_n);
+    g->chosen = rela_weight_plan(p, g->packed->storage, RELA_CHOSEN_UNIT, s->chosen, n->config.d);
+}
+
+/* A pass over the source, or a step. */
+static rela_pass start(rela_generator *g, const rela_step *step)
+{
+    const rela_net *n = net_of(g);
+    return (rela_pass){ .k = n->k,
+                        .params = &n->params,
+                        .weights = g->packed->weights,
+                        .tables = tables_of(g),
+                        .storage = g->packed->storage,
+                        .vectors = n->weights,
+                        .positions = n->positions,
+                        .streams = g->streams,
+                        .scratch = g->scratch,
+                        .scratch_bytes = g->scratch_bytes,
+                        .step = step,
+                        .rounded = g->rounded };
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/packed.c - see packed.h. */
+#include "model/packed.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+
+#include <string.h>
+
+/* Panels of all matrices, which several threads fill. */
+typedef struct packing {
+    const rela_packed_weights *to;
+    size_t *first; /* (params.n + 1): number of the first panel of each matrix */
+} packing;
+
+static rela_status pack(rela_packed_weights *w, const rela_net *net, rela_storage storage,
+                        int n_threads, rela_error *err);
+static rela_status make_room(rela_packed_weights *w, const rela_params *params, size_t panel,
+                             rela_error *err);
+static bool wanted(const rela_param *p, rela_storage storage);
+static void fill_panels(void *ctx, size_t begin, size_t end, int thread);
+static rela_status load_packed(rela_packed_weights *w, rela_net *net, rela_extras *extras,
+                               rela_checkpoint *c, int n_threads, rela_error *err);
+static rela_status read_int8(rela_packed_weights *w, real *weights, const rela_checkpoint *c,
+                             int n_threads, rela_error *err);
+static rela_status map_panels(rela_packed_weights *w, real *weights, rela_checkpoint *c,
+                              int n_threads, rela_error *err);
+
+rela_status rela_packed_weights_init(rela_packed_weights *w, const rela_net *net, int n_threads,
+                                     rela_error *err)
+{
+    return pack(w, net, RELA_STORE_PANELS, n_threads, err);
+}
+
+rela_status rela_packed_weights_init_int8(rela_packed_weights *w, rela_net *net, int n_threads,
+                                          rela_error *err)
+{
+    rela_status st = pack(w, net, RELA_STORE_INT8, n_threads, err);
+    if (st == RELA_OK && (st = rela_net_drop_matrices(net, err)) != RELA_OK)
+        rela_packed_weights_deinit(w);
+    return st;
+}
+
+void rela_packed_weights_deinit(rela_packed_weights *w)
+{
+    rela_mem_free(w->block);
+    rela_mem_free(w->weights);
+    rela_checkpoint_close(w->file);
+    *w = (rela_packed_weights){ 0 };
+}
+
+rela_status rela_packed_weights_check(const rela_packed_weights *w, rela_error *err)
+{
+    return w->file ? rela_safetensors_check(rela_checkpoint_file(w->file), err) : RELA_OK;
+}
+
+static rela_status pack(rela_packed_weights *w, const rela_net *net, rela_storage storage,
+                        int n_threads, rela_error *err)
+{
+    const size_t n = net->params.n, panel = rela_weight_panel(net->k, storage);
+    *w = (rela_packed_weights){ .net = net, .storage = storage };
+    rela_status st = rela_config_translates(&net->config, err);
+    st = st ? st : make_room(w, &net->params, panel, err);
+    if (st != RELA_OK)
+        return st;
+    const packing p = { w, rela_mem_array(n + 1, sizeof *p.first) };
+    if (!p.first) {
+        rela_packed_weights_deinit(w);
+        return rela_fail(err, RELA_NOMEM, "no memory to pack %zu matrices", n);
+    }
+    p.first[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        p.first[i + 1] = p.first[i] + (w->weights[i].n + panel - 1) / panel;
+    rela_par_rows(p.first[n], rela_par_threads(n_threads), fill_panels, (void *)(uintptr_t)&p);
+    rela_mem_free(p.first);
+    return RELA_OK;
+}
+
+/* Rows of fp32 embeddings are looked up in the net. */
+static bool wanted(const rela_param *p, rela_storage storage)
+{
+    return p->matrix && (storage == RELA_STORE_INT8 || !p->lookup);
+}
+
+static void plan_matrices(rela_packed_weights *w, const rela_params *params, size_t panel,
+                          rela_plan *plan)
+{
+    for (size_t i = 0; i < params->n; i++) {
+        const rela_param *p = &params->items[i];
+        if (wanted(p, w->storage))
+            w->weights[i] = rela_weight_plan(plan, w->storage, panel, p->rows, p->cols);
+    }
+}
+
+static rela_status make_room(rela_packed_weights *w, const rela_params *params, size_t panel,
+                             rela_error *err)
+{
+    rela_plan plan = { NULL, 0 };
+    w->weights = rela_mem_zalloc(params->n * sizeof *w->weights);
+    if (w->weights) {
+        plan_matrices(w, params, panel, &plan);
+        w->bytes = plan.used;
+        w->block = rela_mem_alloc(w->bytes + RELA_PLAN_ALIGN);
+    }
+    if (!w->block) {
+        const size_t bytes = plan.used;
+        rela_packed_weights_deinit(w);
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of packed weights", bytes);
+    }
+    plan = rela_plan_in(w->block);
+    plan_matrices(w, params, panel, &plan);
+    return RELA_OK;
+}
+
+static void fill_panels(void *ctx, size_t begin, size_t end, int thread)
+{
+    const packing *p = ctx;
+    const rela_net *net = p->to->net;
+    size_t matrix = 0;
+    (void)thread;
+    for (size_t i = begin; i < end; i++) {
+        while (p->first[matrix + 1] <= i)
+            matrix++;
+        rela_weight_pack_panel(net->k, &p->to->weights[matrix],
+                               net->weights + net->params.items[matrix].offset,
+                               i - p->first[matrix]);
+    }
+}
+
+/* ---- files ---- */
+
+rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela_extras *extras,
+                                     const char *path, bool int8,
+                                     const rela_checkpoint_options *options, rela_error *err)
+{
+    rela_checkpoint *c = NULL;
+    *w = (rela_packed_weights){ 0 };
+    *net = (rela_net){ .weights = NULL };
+    *extras = (rela_extras){ 0 };
+    rela_status st = rela_checkpoint_open(&c, path, options, err);
+    if (st != RELA_OK)
+        return st;
+    if (int8 && rela_checkpoint_matrices(c) == RELA_MATRICES_PANELS) {
+        st = rela_fail(err, RELA_UNSUP,
+                       "%s: made to be mapped, in 32 bits; for 8 bits convert the model itself",
+                       path);
+    } else if (rela_checkpoint_matrices(c) != RELA_MATRICES_PLAIN) {
+        st = load_packed(w, net, extras, c, options ? options->n_threads : 0, err);
+    } else {
+        rela_checkpoint_options again = options ? *options : (rela_checkpoint_options){ 0 };
+        again.log = NULL; /* notices were logged above */
+        st = rela_net_load(net, extras, path, &again, err);
+        if (st == RELA_OK && (int8 || net->config.task == RELA_TASK_TRANSLATE))
+            st = int8 ? rela_packed_weights_init_int8(w, net, again.n_threads, err)
+                      : rela_packed_weights_init(w, net, again.n_threads, err);
+    }
+    const bool kept = w->file != NULL;
+    if (st != RELA_OK) {
+        rela_packed_weights_deinit(w);
+        rela_net_deinit(net);
+        rela_extras_deinit(extras);
+    }
+    if (!kept)
+        rela_checkpoint_close(c);
+    return st;
+}
+
+static rela_status load_packed(rela_packed_weights *w, rela_net *net, rela_extras *extras,
+                               rela_checkpoint *c, int n_threads, rela_error *err)
+{
+    const rela_config *config = rela_checkpoint_config(c);
+    rela_params params;
+    rela_status st = rela_params_of(&params, config, true, err);
+    if (st != RELA_OK)
+        return st;
+    real *weights = rela_mem_zalloc(params.total * sizeof *weights);
+    if (!weights)
+        st = rela_fail(err, RELA_NOMEM, "no memory for a model of %zu numbers", params.count);
+    if (st == RELA_OK)
+        st = rela_checkpoint_matrices(c) == RELA_MATRICES_BYTES
+                 ? read_int8(w, weights, c, n_threads, err)
+                 : map_panels(w, weights, c, n_threads, err);
+    st = st ? st : rela_checkpoint_texts(extras, c, err);
+    if (st == RELA_OK) {
+        st = rela_net_adopt(net, config, &params, weights, err);
+        weights = NULL; /* given, as the parameters */
+    }
+    w->net = net;
+    rela_params_deinit(&params);
+    rela_mem_free(weights);
+    return st;
+}
+
+/* Sums of rows are not in the file. */
+static void add_sums(const rela_weight *w)
+{
+    const size_t steps = (w->k + 3) / 4, panel = 4 * RELA_BYTE_PANEL * steps;
+    int32_t *sums = (int32_t *)(uintptr_t)w->bytes.sums;
+    for (size_t j = 0; j < rela_byte_rows(w->n); j++) {
+        const int8_t *row = w->bytes.p + j / RELA_BYTE_PANEL * panel + j % RELA_BYTE_PANEL * 4;
+        int32_t sum = 0;
+        for (size_t t = 0; t < steps; t++, row += 4 * RELA_BYTE_PANEL)
+            sum += row[0] + row[1] + row[2] + row[3];
+        sums[j] = sum;
+    }
+}
+
+static rela_status read_int8(rela_packed_weights *w, real *weights, const rela_checkpoint *c,
+                             int n_threads, rela_error *err)
+{
+    const rela_params *params = rela_checkpoint_params(c);
+    w->storage = RELA_STORE_INT8;
+    rela_status st = make_room(w, params, RELA_BYTE_PANEL, err);
+    if (st != RELA_OK)
+        return st;
+    for (size_t i = 0; i < params->n; i++)
+        if (w->weights[i].n) /* the file has scales of rows, not of whole panels */
+            memset((void *)(uintptr_t)w->weights[i].bytes.scale, 0,
+                   rela_byte_rows(w->weights[i].n) * sizeof(real));
+    st = rela_checkpoint_read_int8(c, weights, w->weights, n_threads, err);
+    for (size_t i = 0; st == RELA_OK && i < params->n; i++)
+        if (w->weights[i].n)
+            add_sums(&w->weights[i]);
+    return st;
+}
+
+/* Panels of a file from another kind of processor are laid out anew. */
+static rela_status change_panels(rela_packed_weights *w, const rela_params *params, size_t from,
+                                 rela_error *err)
+{
+    const size_t panel = rela_kern_get()->panel;
+    rela_plan plan = rela_plan_in(w->block = rela_mem_zalloc(w->bytes + RELA_PLAN_ALIGN));
+    if (!w->block)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", w->bytes);
+    for (size_t i = 0; i < params->n; i++) {
+        rela_weight *m = &w->weights[i];
+        const real *old = m->reals;
+        if (!old)
+            continue;
+        *m = rela_weight_plan(&plan, RELA_STORE_PANELS, panel, m->n, m->k);
+        real *fresh = (real *)(uintptr_t)m->reals;
+        for (size_t j = 0; j < m->n; j++)
+            for (size_t k = 0; k < m->k; k++)
+                fresh[rela_panel_at(j, k, m->k, panel)] = old[rela_panel_at(j, k, m->k, from)];
+    }
+    return RELA_OK;
+}
+
+/* The file stays open with w: its matrices are used where they are, unless another kind of
+ * processor has laid them out. */
+static rela_status map_panels(rela_packed_weights *w, real *weights, rela_checkpoint *c,
+                              int n_threads, rela_error *err)
+{
+    const rela_params *params = rela_checkpoint_params(c);
+    const size_t panel = rela_kern_get()->panel;
+    rela_plan plan = { NULL, 0 };
+    w->storage = RELA_STORE_PANELS;
+    w->weights = rela_mem_zalloc(params->n * sizeof *w->weights);
+    if (!w->weights)
+        return rela_fail(err, RELA_NOMEM, "no memory for a table of %zu matrices", params->n);
+    for (size_t i = 0; i < params->n; i++) {
+        const rela_param *p = &params->items[i];
+        if (p->matrix)
+            w->weights[i] = rela_weight_plan(&plan, RELA_STORE_PANELS, panel, p->rows, p->cols);
+    }
+    w->bytes = plan.used;
+    const rela_status st = rela_checkpoint_map_panels(c, weights, w->weights, n_threads, err);
+    if (st != RELA_OK)
+        return st;
+    if (rela_checkpoint_panel(c) != panel)
+        return change_panels(w, params, rela_checkpoint_panel(c), err);
+    w->file = c;
+    return RELA_OK;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/packed.h - the matrices of a net packed for decoding (nn/weight.h): fp32 or int8, made
+ * here or read from a file. Immutable, so any number of threads may decode with them.
+ *
+ * They are copies: later changes of the net's matrices are not seen. Everything else is read from
+ * the net, which must outlive them. */
+#ifndef RELA_MODEL_PACKED_H
+#define RELA_MODEL_PACKED_H
+
+#include "model/checkpoint.h"
+
+typedef struct rela_packed_weights {
+    const rela_net *net;
+    rela_storage storage;
+    rela_weight *weights;         /* (params.n) */
+    size_t bytes;                 /* of the packed matrices */
+    void *block;                  /* of the packed matrices, unless they are mapped */
+    struct rela_checkpoint *file; /* in which they are mapped; NULL: none */
+} rela_packed_weights;
+
+/* fp32, on several threads; 0: all. */
+rela_status rela_packed_weights_init(rela_packed_weights *w, const rela_net *net, int n_threads,
+                                     rela_error *err);
+/* int8. The net gives its matrices back. */
+rela_status rela_packed_weights_init_int8(rela_packed_weights *w, rela_net *net, int n_threads,
+                                          rela_error *err);
+void rela_packed_weights_deinit(rela_packed_weights *w); /* all zero is fine */
+/* Is all that they need still there? A mapped file may have been cut. */
+rela_status rela_packed_weights_check(const rela_packed_weights *w, rela_error *err);
+
+/* Loads a model for decoding. A file with int8 weights is taken as it is, int8 or not; one to be
+ * mapped stays open. A model for alignment has no packed weights, as it cannot decode. On failure
+ * all is empty. */
+rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela_extras *extras,
+                                     const char *path, bool int8,
+                                     const rela_checkpoint_options *options, rela_error *err);
+
+#endif

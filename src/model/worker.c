@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/worker.c - see worker.h. */
+#include "model/worker.h"
+
+#include "base/mem.h"
+#include "kern/tiny.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct rela_worker {
+    const rela_net *net;
+    rela_pass_size size;
+    void *block; /* everything planned lies in it */
+    rela_stream streams[RELA_STREAMS_MAX];
+    rela_state *states; /* (blocks); NULL: it cannot train */
+    rela_plan kept, scratch;
+    size_t scratch_bytes;
+    real *grads[4]; /* (rows, d) each: see rela_pass */
+};
+
+static void plan(rela_worker *w, rela_plan *p);
+static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
+static void forward(const rela_net *n, rela_pass *p);
+static void back(const rela_net *n, rela_pass *p);
+
+static rela_pass_size size_of(const rela_net *n, size_t src_rows, size_t tgt_rows, bool training)
+{
+    const size_t target = rela_block_list_target(&n->list);
+    rela_pass_size s = { .storage = RELA_STORE_F32, .training = training };
+    for (size_t i = 0; i <= target; i++) {
+        s.rows[i] = i < target ? src_rows : tgt_rows;
+        s.len[i] = n->config.max_len < s.rows[i] ? n->config.max_len : s.rows[i];
+    }
+    return s;
+}
+
+size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_rows, bool training)
+{
+    rela_worker w = { .net = n, .size = size_of(n, max_src_rows, max_tgt_rows, training) };
+    rela_plan p = { NULL, 0 };
+    plan(&w, &p);
+    return p.used + RELA_PLAN_ALIGN;
+}
+
+rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_src_rows,
+                               size_t max_tgt_rows, bool training, rela_error *err)
+{
+    *out = NULL;
+    if (n->params.packed)
+        return rela_fail(err, RELA_STATE, RELA_TRANSLATES_ONLY);
+    const size_t bytes = rela_worker_bytes(n, max_src_rows, max_tgt_rows, training);
+    rela_worker *w = rela_mem_zalloc(sizeof *w);
+    if (w) {
+        w->net = n;
+        w->size = size_of(n, max_src_rows, max_tgt_rows, training);
+        w->block = rela_mem_zalloc(bytes); /* block_align.c needs zeros */
+        w->states = rela_mem_zalloc((training ? n->list.n : 1) * sizeof *w->states);
+    }
+    if (!w || !w->block || !w->states) {
+        rela_worker_destroy(w);
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of activations", bytes);
+    }
+    rela_plan p = rela_plan_in(w->block);
+    plan(w, &p);
+    *out = w;
+    return RELA_OK;
+}
+
+void rela_worker_destroy(rela_worker *w)
+{
+    if (!w)
+        return;
+    rela_mem_free(w->block);
+    rela_mem_free(w->states);
+    rela_mem_free(w);
+}
+
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+{
+    return rela_worker_train(w, NULL, b, r);
+}
+
+void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+{
+    rela_pass p = start(w, b, r);
+    const uint64_t tiny = rela_tiny_flush();
+    p.without_loss = true;
+    forward(w->net, &p);
+    rela_tiny_restore(tiny);
+}
+
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
+                                 const rela_pass_options *r)
+{
+    rela_pass p = start(w, b, r);
+    const uint64_t tiny = rela_tiny_flush();
+    assert(!grads || w->size.training);
+    p.grads = grads;
+    forward(w->net, &p);
+    if (grads)
+        back(w->net, &p);
+    rela_tiny_restore(tiny);
+    return p.sums;
+}
+
+const real *rela_worker_features(const rela_worker *w)
+{
+    return w->streams[rela_block_list_target(&w->net->list)].act.x;
+}
+
+/* ---- memory ---- */
+
+static size_t most_rows(const rela_pass_size *s, size_t n_streams)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n_streams; i++)
+        most = s->rows[i] > most ? s->rows[i] : most;
+    return most;
+}
+
+/* Arrays of a stream that blocks use again and again if they keep nothing. */
+static void plan_stream(rela_stream *s, rela_plan *p, size_t rows, const rela_config *c)
+{
+    s->x = rela_plan_reals(p, rows * c->d);
+    s->r[0] = s->r[1] = rela_plan_reals(p, rows * c->d);
+    if (c->pre_norm)
+        s->r[1] = rela_plan_reals(p, rows * c->d);
+    s->stats = rela_plan_take(p, rows, sizeof *s->stats);
+}
+
+static void plan(rela_worker *w, rela_plan *p)
+{
+    const rela_block_list *l = &w->net->list;
+    const rela_config *c = &w->net->config;
+    const bool training = w->size.training;
+    rela_plan kept = { NULL, 0 };
+    w->scratch_bytes = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        rela_plan scratch = { NULL, 0 };
+        l->blocks[i].type->plan(&l->blocks[i], &kept, &scratch, &w->size);
+        w->scratch_bytes = scratch.used > w->scratch_bytes ? scratch.used : w->scratch_bytes;
+    }
+    w->kept.base = rela_plan_take(p, kept.used, 1);
+    w->scratch.base = rela_plan_take(p, w->scratch_bytes, 1);
+    if (c->task == RELA_TASK_ALIGN)
+        return;
+    for (size_t i = 0; i < l->n_streams; i++) {
+        if (!training)
+            plan_stream(&w->streams[i], p, w->size.rows[i], c);
+        else if (l->memories[i])
+            w->streams[i].dmemory = rela_plan_reals(p, w->size.rows[i] * c->d);
+    }
+    for (size_t i = 0; training && i < 3 + (size_t)c->pre_norm; i++)
+        w->grads[i] = rela_plan_reals(p, most_rows(&w->size, l->n_streams) * c->d);
+}
+
+/* ---- a pass ---- */
+
+static void start_stream(rela_stream *s, const rela_tokens *tokens, size_t rows, uint32_t first)
+{
+    s->tokens = *tokens;
+    s->rows = rows;
+    s->first_row = first;
+    s->has_dmemory = false;
+}
+
+static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+{
+    const rela_net *n = w->net;
+    const size_t target = rela_block_list_target(&n->list);
+    assert(b->src_rows <= w->size.rows[0] && b->tgt_rows <= w->size.rows[target]);
+    start_stream(&w->streams[0], &b->src, b->src_rows, b->first_src);
+    start_stream(&w->streams[target], &b->tgt, b->tgt_rows, b->first_tgt);
+    return (rela_pass){ .k = n->k,
+                        .params = &n->params,
+                        .weights = n->plain,
+                        .tables = n->plain,
+                        .storage = RELA_STORE_F32,
+                        .vectors = n->weights,
+                        .positions = n->positions,
+                        .streams = w->streams,
+                        .states = w->size.training ? w->states : NULL,
+                        .kept = w->kept,
+                        .scratch = w->scratch,
+                        .scratch_bytes = w->scratch_bytes,
+                        .training = r->training,
+                        .seed = r->seed,
+                        .update = r->update,
+                        .path = r->path,
+                        .tap = r->tap,
+                        .loss = r->loss,
+                        .dx = w->grads[0],
+                        .dr = w->grads[1],
+                        .da = w->grads[2],
+                        .spare = w->grads[3] };
+}
+
+static void forward(const rela_net *n, rela_pass *p)
+{
+    for (size_t i = 0; i < n->list.n; i++) {
+        const rela_block *b = &n->list.blocks[i];
+        if (!p->without_loss || b->type != &rela_block_output)
+            b->type->forward(b, p);
+    }
+}
+
+static void back(const rela_net *n, rela_pass *p)
+{
+    for (size_t i = n->list.n; i-- > 0;) {
+        const rela_block *b = &n->list.blocks[i];
+        const rela_stream *s = &p->streams[b->stream];
+        if (b->last && s->dmemory) /* its gradient comes from those who attended to it */
+            memcpy(p->dx, s->dmemory, s->rows * b->d * sizeof *p->dx);
+        b->type->back(b, p);
+    }
+}

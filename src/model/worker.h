@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/worker.h - passes over whole batches, teacher forced: forward and backward.
+ *
+ * A worker owns the activations and scratch of one thread, planned once for a largest batch;
+ * running it never allocates. Rows of all sentences of a batch are concatenated. */
+#ifndef RELA_MODEL_WORKER_H
+#define RELA_MODEL_WORKER_H
+
+#include "model/net.h"
+
+/* A micro-batch. */
+typedef struct rela_packed {
+    rela_tokens src, tgt; /* each sentence ends with the end symbol */
+    size_t src_rows, tgt_rows;
+    uint32_t first_src, first_tgt; /* rows of the update before this part: dropout depends on it */
+} rela_packed;
+
+/* How to run it. */
+typedef struct rela_pass_options {
+    bool training; /* with dropout */
+    uint64_t seed, update;
+    rela_loss_options loss;
+    const rela_attn_tap *tap; /* may be NULL */
+    rela_attn_path path;      /* of every attention: tests force it */
+} rela_pass_options;
+
+typedef struct rela_worker rela_worker;
+
+/* Room for batches of up to so many rows; each side has as many sentences as rows at most. Given to
+ * the caller. training: it can compute gradients, which takes more memory. */
+rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_src_rows,
+                               size_t max_tgt_rows, bool training, rela_error *err);
+void rela_worker_destroy(rela_worker *w); /* NULL is fine */
+size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_rows,
+                         bool training);
+
+/* Forward only: loss sums. */
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b,
+                                   const rela_pass_options *r);
+/* Forward without the output layer: for those who want attention or features alone. */
+void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
+/* Forward and backward; grads (layout of the parameters) is added to. */
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
+                                 const rela_pass_options *r);
+
+/* Features (tgt_rows, d) of the last pass; lent. */
+const real *rela_worker_features(const rela_worker *w);
+
+#endif

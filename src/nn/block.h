@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/block.h - blocks: the sublayers that every model is a list of.
+ *
+ * A *stream* is one side of the batch: its rows and the two arrays that flow along it, x (what the
+ * next block reads) and r (the residual). There is a stream for each source and one for the target.
+ * A *block* reads its stream, writes it, and may read the x of others. A *pass* goes through the
+ * list: forward and backward over a batch, or one decoding step over a cache.
+ *
+ * A block is described by a row of functions (rela_block_type). `declare` names its parameters,
+ * `plan` measures its memory, `forward` and `back` run it. Memory is of two kinds: *kept* from
+ * forward to back (nothing in inference), and *scratch*, which a block takes anew in each call and
+ * gives back at its end; no block is ever handed what another one planned.
+ *
+ * Post-norm: x' = LN(x + f(x)). Pre-norm: r' = r + f(LN(r)), and a last LN. Both are chains of
+ * "sublayer, residual sum, norm"; they differ in which array is the residual and which norm comes
+ * next, which is settled when the list is built. */
+#ifndef RELA_NN_BLOCK_H
+#define RELA_NN_BLOCK_H
+
+#include "nn/attn/cache.h"
+#include "nn/embed.h"
+#include "nn/loss.h"
+#include "nn/weight.h"
+
+enum {
+    RELA_SOURCES_MAX = 4,
+    RELA_STREAMS_MAX = RELA_SOURCES_MAX + 1,
+    RELA_GROUPS_MAX = 8,     /* groups of heads of one attention */
+    RELA_NO_PARAM = 0xFFFFFF /* no parameter has this number */
+};
+
+/* A residual sum and its norm. In training every block has its own. */
+typedef struct rela_act {
+    real *x; /* (rows, d): what the next block reads */
+    real *r; /* (rows, d): the sum */
+    rela_norm_stats *stats;
+} rela_act;
+
+typedef struct rela_stream {
+    rela_tokens tokens;
+    size_t rows;
+    uint32_t first_row; /* rows of the update before this part: dropout depends on it */
+    rela_act act;       /* of the last block */
+    /* Inference: one set of arrays, used again by every block; pre-norm sums go to and fro. */
+    real *x, *r[2];
+    rela_norm_stats *stats;
+    /* Training: gradient of x from the blocks of other streams that read it. */
+    real *dmemory; /* (rows, d) */
+    bool has_dmemory;
+} rela_stream;
+
+/* What is kept of a block from forward to back. */
+typedef struct rela_state {
+    rela_act in, out;
+    size_t at; /* where its part of the kept memory begins */
+} rela_state;
+
+/* Hypotheses of one decoding step. Those of a sentence are adjacent and at the same position. */
+typedef struct rela_step {
+    size_t n;
+    const int32_t *token;     /* the last symbol; not read at position 0 */
+    const uint32_t *position; /* of the symbol to be predicted */
+    const uint32_t *sentence; /* rising */
+    const uint32_t *history;  /* (n, ld) slots of positions 0 .. position; the last is written */
+    size_t ld;                /* of history */
+    size_t len;               /* positions of a hypothesis, at most */
+    rela_cache cache;
+    const rela_memories *memories; /* by stream */
+    size_t sentence_rows;          /* hypotheses of one sentence, at most */
+} rela_step;
+
+/* Loss of a pass over a batch. */
+typedef struct rela_loss_options {
+    real smooth;            /* label smoothing */
+    real agree;             /* above 0: each sentence is followed by its R-Drop pair, see loss.h */
+    const real *row_weight; /* (rows) or NULL: see rela_loss_run */
+    real *row_nll;          /* (rows) or NULL */
+} rela_loss_options;
+
+typedef struct rela_pass {
+    const rela_kern *k;
+    const rela_params *params;
+    const rela_weight *weights; /* (params->n): matrices, of one storage */
+    const rela_weight *tables;  /* the same, to look up rows: not packed if that is to be had */
+    rela_storage storage;
+    const real *vectors;   /* the other parameters, at their offsets */
+    real *grads;           /* added to; NULL: forward only */
+    const real *positions; /* (max_len, d) */
+    rela_stream *streams;
+    rela_state *states;      /* (blocks) what is kept; NULL in inference */
+    rela_plan kept, scratch; /* see above; scratch is copied by those who take from it */
+    size_t scratch_bytes;
+    /* dropout; training false: none */
+    bool training;
+    uint64_t seed, update;
+    rela_attn_path path;      /* of every attention: tests force it */
+    const rela_attn_tap *tap; /* may be NULL */
+    const rela_step *step;    /* NULL: a whole batch */
+    rela_int8_rows rounded;   /* step, int8: the rows that logits are made of, written */
+    bool without_loss;        /* only attention and features are wanted */
+    rela_loss_options loss;
+    rela_loss_sums sums; /* of the loss, written */
+    /* Backward: gradient of x and, in pre-norm, of r on the stream at work. da: of the output of a
+     * sublayer before its bias. */
+    real *dx, *dr, *da, *spare;
+} rela_pass;
+
+/* The most that passes will be asked for. */
+typedef struct rela_pass_size {
+    size_t rows[RELA_STREAMS_MAX];
+    size_t len[RELA_STREAMS_MAX]; /* of a sentence */
+    size_t sentence_rows;         /* of a decoding step: hypotheses of one sentence */
+    rela_storage storage;
+    bool training; /* states are kept, gradients computed */
+    bool step;     /* a decoding step, no whole batch of the target */
+} rela_pass_size;
+
+/* Adding the parameters of a block; the first failure is kept. */
+typedef struct rela_declare {
+    rela_params *params;
+    char prefix[RELA_PARAM_NAME_MAX]; /* of the names of the block at work, like "enc.0.self" */
+    rela_status status;
+    rela_error *err;
+} rela_declare;
+
+typedef struct rela_block rela_block;
+
+typedef struct rela_block_type {
+    const char *name;
+    void (*declare)(rela_block *b, rela_declare *d);
+    /* Adds what `forward` and `back` will take at most. Scratch starts empty. */
+    void (*plan)(const rela_block *b, rela_plan *kept, rela_plan *scratch, const rela_pass_size *s);
+    void (*forward)(const rela_block *b, rela_pass *p);
+    void (*back)(const rela_block *b, rela_pass *p);
+    /* Optional: what a block needs of another stream, once for all decoding steps; p->step has the
+     * memories. */
+    void (*remember)(const rela_block *b, rela_pass *p, size_t stream);
+} rela_block_type;
+
+extern const rela_block_type rela_block_embed, rela_block_attention, rela_block_ffn,
+    rela_block_output, rela_block_align;
+
+/* ---- what blocks are made of ---- */
+
+typedef struct rela_norm_at {
+    uint32_t gain, offset;
+} rela_norm_at;
+
+typedef struct rela_embed_at {
+    char table_name[32]; /* tied tables share it */
+    size_t vocabulary;
+    bool shifted; /* row t holds token t - 1 */
+    uint32_t table, bias;
+} rela_embed_at;
+
+/* Neighbouring heads of one kind. */
+typedef struct rela_head_group {
+    const rela_attn_kind *kind;
+    size_t first, heads;
+    uint32_t head;       /* (heads, n_head) learned numbers, if the kind has any */
+    uint32_t gain, gate; /* norm of the group's output, if the kind has one */
+} rela_head_group;
+
+/* Attention to one stream. */
+typedef struct rela_attn_side {
+    size_t stream;
+    int type;             /* for the tap: number of the place in the model */
+    uint32_t in, in_bias; /* to itself: q, k, v (3d, d); to others: q (d, d) */
+    uint32_t kv, kv_bias; /* to others: k, v (2d, d) */
+    uint32_t out;
+    size_t memory; /* to others: number among those who attend to that stream */
+    rela_head_group groups[RELA_GROUPS_MAX];
+    size_t n_groups;
+} rela_attn_side;
+
+typedef struct rela_attn_at {
+    rela_attn_setup setup;
+    size_t heads;
+    bool causal;
+    bool self;
+    bool norm_per_head;
+    real eps;    /* of the norms of the kinds */
+    double drop; /* of the weights */
+    uint32_t out_bias;
+    size_t cache; /* self, causal: place of its keys and values in a slot */
+    rela_attn_side sides[RELA_SOURCES_MAX];
+    size_t n_sides;
+} rela_attn_at;
+
+typedef struct rela_ffn_at {
+    size_t width;
+    double drop; /* inside */
+    uint32_t up, up_bias, down, down_bias;
+} rela_ffn_at;
+
+typedef struct rela_output_at {
+    char table_name[32];
+    size_t vocabulary;
+    uint32_t table;
+} rela_output_at;
+
+typedef struct rela_align_at {
+    const rela_attn_kind *kind;
+    rela_attn_setup setup;
+    int type;
+    size_t vocab_src, vocab_tgt;
+    uint32_t embed_src, embed_tgt;
+    uint32_t bias; /* (target vocabulary) */
+    uint32_t null, near, around;
+} rela_align_at;
+
+struct rela_block {
+    const rela_block_type *type;
+    size_t number; /* in the list */
+    size_t stream;
+    size_t layer;
+    size_t d, max_len;
+    bool pre_norm;
+    bool normed;       /* a norm follows */
+    rela_norm_at own;  /* the norm that belongs to it: after it, in pre-norm before it */
+    rela_norm_at norm; /* the one that follows */
+    bool first, last;  /* of its stream */
+    real eps;          /* of the norm */
+    double drop;       /* of its output */
+    uint32_t site;     /* number of its first dropout site */
+    union {
+        rela_embed_at embed;
+        rela_attn_at attn;
+        rela_ffn_at ffn;
+        rela_output_at output;
+        rela_align_at align;
+    } at;
+};
+
+/* ---- what blocks share (block.c) ---- */
+
+static inline const real *rela_vector(const rela_pass *p, uint32_t param)
+{
+    return p->vectors + p->params->items[param].offset;
+}
+static inline const rela_weight *rela_matrix(const rela_pass *p, uint32_t param)
+{
+    return &p->weights[param];
+}
+static inline real *rela_gradient(const rela_pass *p, uint32_t param)
+{
+    return p->grads + p->params->items[param].offset;
+}
+
+/* The gradient of a matrix of a product y = x W^T. */
+static inline void rela_matrix_back(const rela_pass *p, uint32_t param, const real *dy,
+                                    const real *x, size_t rows)
+{
+    rela_linear_back_weight(rela_gradient(p, param), dy, x, rela_matrix(p, param), rows);
+}
+
+/* Adds a parameter "<prefix>.<name>", or "<name>" if the prefix is empty. */
+void rela_declare_add(rela_declare *d, uint32_t *param, const char *name,
+                      const rela_param_shape *shape);
+/* <name>.weight, Glorot uniform with the given limit, and <name>.bias at 0 unless bias is NULL. */
+void rela_declare_linear(rela_declare *d, uint32_t *weight, uint32_t *bias, const char *name,
+                         size_t out, size_t in, double limit);
+void rela_declare_vector(rela_declare *d, uint32_t *param, const char *name, size_t n,
+                         rela_init init);
+/* A table (vocabulary, d) of embeddings or of the output; lookup: see rela_param. */
+void rela_declare_table(rela_declare *d, uint32_t *param, const char *name, size_t vocabulary,
+                        size_t width, bool lookup);
+void rela_declare_norm(rela_declare *d, rela_norm_at *norm, size_t width);
+
+/* Dropout of a site of the block; element 0 is the first of this part of the update. */
+rela_drop rela_block_drop(const rela_block *b, const rela_pass *p, double rate, uint32_t site,
+                          size_t width);
+
+/* The arrays that the block's output goes to: kept in training, otherwise those of the stream. */
+rela_act rela_block_begin(const rela_block *b, rela_pass *p);
+void rela_block_plan_out(const rela_block *b, rela_plan *kept, const rela_pass_size *s);
+/* Residual sum and norm: out.r holds the output of the sublayer, to which bias and dropout come. */
+void rela_block_finish(const rela_block *b, rela_pass *p, const rela_act *out, uint32_t bias,
+                       const rela_drop *drop);
+/* Back through these: p->da is the gradient of the output before its bias. */
+void rela_block_finish_back(const rela_block *b, rela_pass *p, uint32_t bias,
+                            const rela_drop *drop);
+
+/* The gradient of the block's input goes to the array returned, added to it if *add; then
+ * rela_block_end_back makes it p->dx, the gradient for the block before. */
+real *rela_block_input_gradient(const rela_block *b, rela_pass *p, bool *add);
+void rela_block_end_back(const rela_block *b, rela_pass *p);
+
+/* Scratch of a block at work, poisoned in test builds. */
+rela_plan rela_block_scratch(const rela_pass *p);
+
+#endif

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/block_attention.c - multi-head attention of a stream to itself or to others: projections,
+ * weights of the kinds (nn/attn), their norms, output map.
+ *
+ * To itself: one fused map to queries, keys and values. To other streams: a query map and a map to
+ * keys and values for each; the outputs are added before the residual sum. Heads may be of
+ * different kinds, in groups; the norm of a kind acts on the concatenated heads of its group. */
+#include "nn/block.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SITE_OUT, SITE_WEIGHTS, SITE_NEXT_SIDE = 1 << 16 };
+
+/* Arrays of one side: kept in training, scratch otherwise. */
+typedef struct side_arrays {
+    real *in;                    /* (rows, 3d) or (rows, d) */
+    real *kv;                    /* to others: (their rows, 2d) */
+    real *z;                     /* (rows, d) mixed values */
+    real *y;                     /* (rows, d) after the norms; z if there is none */
+    void *kept[RELA_GROUPS_MAX]; /* see rela_attn */
+} side_arrays;
+
+/* How large they are. */
+typedef struct side_size {
+    size_t rows, keys;
+    size_t len; /* keys of a sentence */
+    bool keeps; /* for a backward pass */
+    bool step;  /* keys and values are cached */
+} side_size;
+
+static const rela_attn_at *attn_of(const rela_block *b)
+{
+    return &b->at.attn;
+}
+
+static size_t d_head(const rela_block *b)
+{
+    return b->d / attn_of(b)->heads;
+}
+
+static size_t in_width(const rela_block *b)
+{
+    return attn_of(b)->self ? 3 * b->d : b->d;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether the block decodes step by step where the target does. */
+static bool steps(const rela_block *b)
+{
+    return attn_of(b)->causal || !attn_of(b)->self;
+}
+
+static bool has_norm(const rela_attn_side *side)
+{
+    bool any = false;
+    for (size_t g = 0; g < side->n_groups; g++)
+        any = any || side->groups[g].kind->norm;
+    return any;
+}
+
+/* ---- parameters ---- */
+
+/* Names of a single group have no number. */
+static void group_name(char out[RELA_PARAM_NAME_MAX], const rela_attn_side *side, size_t g,
+                       const char *name)
+{
+    if (side->n_groups > 1)
+        (void)snprintf(out, RELA_PARAM_NAME_MAX, "group%zu.%s", g, name);
+    else
+        (void)snprintf(out, RELA_PARAM_NAME_MAX, "%s", name);
+}
+
+static void declare_group(const rela_block *b, rela_declare *d, rela_attn_side *side, size_t g)
+{
+    static const rela_init ONE = { RELA_INIT_CONSTANT, 1 };
+    rela_head_group *group = &side->groups[g];
+    const rela_attn_kind *kind = group->kind;
+    const size_t width = group->heads * d_head(b);
+    const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)width) };
+    char name[RELA_PARAM_NAME_MAX];
+    group_name(name, side, g, "head");
+    if (kind->n_head)
+        rela_declare_add(
+            d, &group->head, name,
+            &(rela_param_shape){ .rows = group->heads,
+                                 .cols = kind->n_head,
+                                 .init = { RELA_INIT_CONSTANT, (double)kind->head_start } });
+    if (!kind->norm)
+        return;
+    group_name(name, side, g, "norm.gain");
+    rela_declare_vector(d, &group->gain, name, width, kind->norm->random_gain ? small : ONE);
+    group_name(name, side, g, "norm.gate");
+    if (kind->norm->gated)
+        rela_declare_vector(d, &group->gate, name, width, small);
+}
+
+/* Maps are initialised over the fused shape: q, k, v as one, but k, v of others as two. */
+static void declare(rela_block *b, rela_declare *d)
+{
+    rela_attn_at *at = &b->at.attn;
+    const double square = sqrt(6.0 / (double)(2 * b->d));
+    char prefix[RELA_PARAM_NAME_MAX];
+    (void)snprintf(prefix, sizeof prefix, "%s", d->prefix);
+    for (size_t i = 0; i < at->n_sides; i++) {
+        rela_attn_side *side = &at->sides[i];
+        if (i > 0) /* the first has the names of a single one */
+            (void)snprintf(d->prefix, sizeof d->prefix, "%.56s.%zu", prefix, i + 1);
+        if (at->self)
+            rela_declare_linear(d, &side->in, &side->in_bias, "qkv", 3 * b->d, b->d,
+                                sqrt(6.0 / (double)(4 * b->d)));
+        else
+            rela_declare_linear(d, &side->in, &side->in_bias, "q", b->d, b->d, square);
+        if (!at->self)
+            rela_declare_linear(d, &side->kv, &side->kv_bias, "kv", 2 * b->d, b->d, square);
+        for (size_t g = 0; g < side->n_groups; g++)
+            declare_group(b, d, side, g);
+        rela_declare_linear(d, &side->out, i == 0 ? &at->out_bias : NULL, "out", b->d, b->d,
+                            square);
+    }
+    (void)snprintf(d->prefix, sizeof d->prefix, "%s", prefix);
+    rela_declare_norm(d, &b->own, b->d);
+}
+
+/* ---- memory ---- */
+
+static void take_side(side_arrays *a, const rela_block *b, const rela_attn_side *side, rela_plan *p,
+                      const side_size *s)
+{
+    const size_t d = b->d;
+    a->in = rela_plan_reals(p, s->rows * in_width(b));
+    a->kv = rela_plan_reals(p, attn_of(b)->self || s->step ? 0 : s->keys * 2 * d);
+    a->z = rela_plan_reals(p, s->rows * d);
+    a->y = s->keeps && has_norm(side) ? rela_plan_reals(p, s->rows * d) : a->z;
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_head_group *group = &side->groups[g];
+        const size_t words =
+            rela_attn_kept_words(group->kind, group->heads, s->rows, s->keys, s->len);
+        a->kept[g] = s->keeps && words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
+    }
+}
+
+/* Gradients of what take_side gives. */
+typedef struct side_grads {
+    real *dz, *in, *kv;
+} side_grads;
+
+static side_grads take_grads(const rela_block *b, rela_plan *p, const side_size *s)
+{
+    side_grads g;
+    g.dz = rela_plan_reals(p, s->rows * b->d);
+    g.in = rela_plan_reals(p, s->rows * in_width(b));
+    g.kv = rela_plan_reals(p, attn_of(b)->self ? 0 : s->keys * 2 * b->d);
+    return g;
+}
+
+/* Norms want rows without gaps: a group of several has its columns copied to and fro. */
+static real *take_columns(rela_plan *p, size_t rows, size_t width)
+{
+    return rela_plan_reals(p, rows * width);
+}
+
+/* What one group takes at a time behind the arrays of its side: each is given back before the next
+ * is taken. */
+static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t g, rela_plan start,
+                         const rela_pass_size *s, const side_size *size)
+{
+    const rela_head_group *group = &side->groups[g];
+    rela_attn_scratch attn;
+    rela_cache_scratch cache;
+    rela_plan weights = start, norm = start, product = start;
+    if (size->step)
+        rela_cache_scratch_plan(&cache, &weights, group->heads, size->len, s->sentence_rows);
+    else
+        rela_attn_scratch_plan(&attn, &weights, group->kind, d_head(b), size->len);
+    for (int i = 0; side->n_groups > 1 && i < 2; i++)
+        (void)take_columns(&norm, size->rows, group->heads * d_head(b));
+    rela_linear_plan(&product, s->storage, b->d, larger(size->rows, size->keys));
+    return larger(weights.used, larger(norm.used, product.used));
+}
+
+static size_t plan_side(const rela_block *b, size_t i, rela_plan *kept, const rela_pass_size *s)
+{
+    const rela_attn_side *side = &attn_of(b)->sides[i];
+    const side_size size = { .rows = s->rows[b->stream],
+                             .keys = s->rows[side->stream],
+                             .len = s->len[side->stream],
+                             .keeps = s->training,
+                             .step = s->step && steps(b) };
+    rela_plan p = { NULL, 0 }, memory = { NULL, 0 };
+    side_arrays a;
+    take_side(&a, b, side, s->training ? kept : &p, &size);
+    if (i > 0)
+        (void)rela_plan_reals(&p, size.rows * b->d);
+    if (s->training)
+        (void)take_grads(b, &p, &size);
+    size_t most = 0;
+    for (size_t g = 0; g < side->n_groups; g++)
+        most = larger(most, plan_group(b, side, g, p, s, &size));
+    if (size.step && !attn_of(b)->self) { /* what `remember` takes */
+        (void)rela_plan_reals(&memory, size.keys * 2 * b->d);
+        rela_linear_plan(&memory, s->storage, b->d, size.keys);
+    }
+    return larger(most, memory.used);
+}
+
+static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const rela_pass_size *s)
+{
+    size_t most = 0;
+    rela_block_plan_out(b, kept, s);
+    for (size_t i = 0; i < attn_of(b)->n_sides; i++)
+        most = larger(most, plan_side(b, i, kept, s));
+    scratch->used += most;
+}
+
+/* ---- one side ---- */
+
+/* A side of the block at work. */
+typedef struct side_work {
+    const rela_block *b;
+    const rela_attn_side *side;
+    rela_pass *p;
+    const rela_stream *own, *other;
+    side_size size;
+    side_arrays a;
+    uint32_t number; /* of the side */
+} side_work;
+
+/* memory: where its arrays are taken from. */
+static side_work start_side(const rela_block *b, rela_pass *p, size_t i, rela_plan *memory)
+{
+    const rela_attn_side *side = &attn_of(b)->sides[i];
+    side_work w = { .b = b,
+                    .side = side,
+                    .p = p,
+                    .own = &p->streams[b->stream],
+                    .other = &p->streams[side->stream],
+                    .number = (uint32_t)i };
+    const rela_tokens *t = &w.other->tokens;
+    w.size = (side_size){ .rows = w.own->rows,
+                          .keys = w.other->rows,
+                          .keeps = p->states != NULL,
+                          .step = p->step != NULL };
+    for (size_t s = 0; !p->step && s < t->n; s++)
+        w.size.len = larger(w.size.len, t->at[s + 1] - t->at[s]);
+    take_side(&w.a, b, side, memory, &w.size);
+    return w;
+}
+
+static rela_attn attn_at(const side_work *w, size_t g)
+{
+    const rela_attn_at *at = attn_of(w->b);
+    const rela_pass *p = w->p;
+    const rela_head_group *group = &w->side->groups[g];
+    const uint32_t site = SITE_WEIGHTS + w->number * SITE_NEXT_SIDE;
+    return (rela_attn){ .k = p->k,
+                        .kind = group->kind,
+                        .setup = &at->setup,
+                        .heads = group->heads,
+                        .d_head = d_head(w->b),
+                        .ldz = w->b->d,
+                        .first_head = group->first,
+                        .all_heads = at->heads,
+                        .causal = at->causal,
+                        .head_params = group->kind->n_head ? rela_vector(p, group->head) : NULL,
+                        .drop = rela_block_drop(w->b, p, at->drop, site, 0),
+                        .path = p->path,
+                        .kept = p->grads && !p->tap ? w->a.kept[g] : NULL,
+                        .tap = p->tap,
+                        .layer = w->b->layer,
+                        .type = w->side->type };
+}
+
+/* Columns of a group among queries, keys and values. */
+static rela_attn_in attn_in(const side_work *w, size_t g)
+{
+    const size_t d = w->b->d, column = w->side->groups[g].first * d_head(w->b);
+    const real *in = w->a.in + column, *kv = w->a.kv + column;
+    if (attn_of(w->b)->self)
+        return (rela_attn_in){ in, in + d, in + 2 * d, 3 * d, 3 * d, 3 * d };
+    return (rela_attn_in){ in, kv, kv + d, d, 2 * d, 2 * d };
+}
+
+static rela_attn_rows attn_rows(const side_work *w)
+{
+    const rela_tokens *q = &w->own->tokens, *k = &w->other->tokens;
+    return (rela_attn_rows){ q->n, q->at, k->at, w->own->first_row };
+}
+
+static void attend_batch(const side_work *w, rela_plan scratch)
+{
+    const rela_attn_rows rows = attn_rows(w);
+    for (size_t g = 0; g < w->side->n_groups; g++) {
+        const rela_attn attn = attn_at(w, g);
+        const rela_attn_in in = attn_in(w, g);
+        rela_plan own = scratch;
+        rela_attn_scratch s;
+        rela_attn_scratch_plan(&s, &own, attn.kind, attn.d_head, w->size.len);
+        rela_attn_forward(&attn, &s, w->a.z + attn.first_head * attn.d_head, &in, &rows);
+    }
+}
+
+/* Keys and values of the row join those of its hypothesis. */
+static void attend_history(const side_work *w, rela_plan scratch)
+{
+    const rela_step *step = w->p->step;
+    const size_t d = w->b->d;
+    for (size_t g = 0; g < w->side->n_groups; g++) {
+        const rela_attn attn = attn_at(w, g);
+        const size_t column = attn.first_head * attn.d_head;
+        rela_plan own = scratch;
+        rela_cache_scratch s;
+        rela_cache c = step->cache;
+        c.rows += attn_of(w->b)->cache + column;
+        rela_cache_scratch_plan(&s, &own, attn.heads, step->len, 1);
+        for (size_t i = 0; i < step->n; i++) {
+            real *qkv = w->a.in + i * 3 * d + column;
+            const uint32_t *slots = step->history + i * step->ld;
+            const size_t last = step->position[i];
+            rela_cache_put(&c, &attn, slots[last], qkv + d, qkv + 2 * d);
+            rela_attn_query(&attn, qkv);
+            rela_cache_attend(&c, &attn, &s, w->a.z + i * d + column, qkv, slots, last + 1);
+        }
+    }
+}
+
+static void attend_memory(const side_work *w, rela_plan scratch)
+{
+    const rela_step *step = w->p->step;
+    const rela_memories *all = &step->memories[w->side->stream];
+    const size_t d = w->b->d;
+    for (size_t g = 0; g < w->side->n_groups; g++) {
+        const rela_attn attn = attn_at(w, g);
+        const size_t column = attn.first_head * attn.d_head;
+        rela_plan own = scratch;
+        rela_cache_scratch s;
+        rela_cache_scratch_plan(&s, &own, attn.heads, all->len, step->sentence_rows);
+        for (size_t i = 0; i < step->n; i++)
+            rela_attn_query(&attn, w->a.in + i * d + column);
+        for (size_t i = 0, end = 0; i < step->n; i = end) {
+            while (end < step->n && step->sentence[end] == step->sentence[i])
+                end++;
+            const rela_memory m = rela_memory_at(all, w->side->memory, step->sentence[i], column);
+            rela_memory_attend(&m, &attn, &s, w->a.z + i * d + column, w->a.in + i * d + column,
+                               end - i, i, step->position[i]);
+        }
+    }
+}
+
+static void norm_group(const side_work *w, size_t g, real *y, const real *z, rela_plan scratch)
+{
+    const rela_head_group *group = &w->side->groups[g];
+    const rela_attn_norm *norm = group->kind->norm;
+    const size_t d = w->b->d, rows = w->own->rows, width = group->heads * d_head(w->b);
+    const rela_kern *k = w->p->k;
+    static const real one = 1;
+    const bool alone = w->side->n_groups == 1;
+    const size_t column = group->first * d_head(w->b);
+    if (!norm) {
+        if (y != z)
+            k->scale_rows(y + column, d, z + column, d, rows, width, width, &one, 0);
+        return;
+    }
+    real *from = alone ? NULL : take_columns(&scratch, rows, width);
+    real *to = alone ? y : take_columns(&scratch, rows, width);
+    if (!alone)
+        k->scale_rows(from, width, z + column, d, rows, width, width, &one, 0);
+    k->gated_norm(to, alone ? z : from, rela_vector(w->p, group->gain),
+                  norm->gated ? rela_vector(w->p, group->gate) : NULL, rows, width,
+                  attn_of(w->b)->norm_per_head ? group->heads : 1, attn_of(w->b)->eps,
+                  norm->center);
+    if (!alone)
+        k->scale_rows(y + column, d, to, width, rows, width, width, &one, 0);
+}
+
+static void side_forward(const side_work *w, real *out, rela_plan scratch)
+{
+    const rela_pass *p = w->p;
+    const rela_attn_side *side = w->side;
+    const size_t d = w->b->d, rows = w->own->rows;
+    const rela_linear_out in = { w->a.in, in_width(w->b), rela_vector(p, side->in_bias), NULL };
+    rela_linear(p->k, rela_matrix(p, side->in), &in, w->own->act.x, d, rows, scratch);
+    if (!attn_of(w->b)->self && !p->step) {
+        const rela_linear_out kv = { w->a.kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
+        rela_linear(p->k, rela_matrix(p, side->kv), &kv, w->other->act.x, d, w->other->rows,
+                    scratch);
+    }
+    if (!p->step)
+        attend_batch(w, scratch);
+    else if (attn_of(w->b)->self)
+        attend_history(w, scratch);
+    else
+        attend_memory(w, scratch);
+    for (size_t g = 0; g < side->n_groups; g++)
+        norm_group(w, g, w->a.y, w->a.z, scratch);
+    const rela_linear_out to = { out, d, NULL, NULL };
+    rela_linear(p->k, rela_matrix(p, side->out), &to, w->a.y, d, rows, scratch);
+}
+
+static void forward(const rela_block *b, rela_pass *p)
+{
+    const rela_drop drop = rela_block_drop(b, p, b->drop, SITE_OUT, b->d);
+    const rela_plan all = rela_block_scratch(p);
+    const rela_act out = rela_block_begin(b, p);
+    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
+        rela_plan scratch = all;
+        const side_work w = start_side(b, p, i, p->states ? &p->kept : &scratch);
+        const size_t n = w.own->rows * b->d;
+        real *to = i > 0 ? rela_plan_reals(&scratch, n) : out.r;
+        side_forward(&w, to, scratch);
+        if (i > 0)
+            p->k->axpy(out.r, 1, to, n);
+    }
+    rela_block_finish(b, p, &out, attn_of(b)->out_bias, &drop);
+}
+
+static void remember(const rela_block *b, rela_pass *p, size_t stream)
+{
+    const size_t d = b->d, rows = p->streams[stream].rows;
+    const rela_memories *all = &p->step->memories[stream];
+    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
+        const rela_attn_side *side = &attn_of(b)->sides[i];
+        rela_plan scratch = rela_block_scratch(p);
+        if (attn_of(b)->self || side->stream != stream)
+            continue;
+        real *kv = rela_plan_reals(&scratch, rows * 2 * d);
+        const rela_linear_out to = { kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
+        rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
+                    scratch);
+        const side_work w = { .b = b, .side = side, .p = p, .own = &p->streams[b->stream] };
+        for (size_t g = 0; g < side->n_groups; g++) {
+            const rela_attn attn = attn_at(&w, g);
+            rela_memories_put(all, &attn, side->memory, kv + attn.first_head * attn.d_head, 2 * d);
+        }
+    }
+}
+
+/* ---- backward ---- */
+
+static void norm_group_back(const side_work *w, size_t g, real *dz, const real *z,
+                            rela_plan scratch)
+{
+    const rela_head_group *group = &w->side->groups[g];
+    const rela_attn_norm *norm = group->kind->norm;
+    const size_t d = w->b->d, rows = w->own->rows, width = group->heads * d_head(w->b);
+    const size_t column = group->first * d_head(w->b);
+    const rela_kern *k = w->p->k;
+    static const real one = 1;
+    const bool alone = w->side->n_groups == 1;
+    if (!norm)
+        return;
+    real *grad = alone ? dz : take_columns(&scratch, rows, width);
+    real *value = alone ? NULL : take_columns(&scratch, rows, width);
+    if (!alone) {
+        k->scale_rows(grad, width, dz + column, d, rows, width, width, &one, 0);
+        k->scale_rows(value, width, z + column, d, rows, width, width, &one, 0);
+    }
+    k->gated_norm_back(
+        grad, rela_gradient(w->p, group->gain),
+        norm->gated ? rela_gradient(w->p, group->gate) : NULL, grad, alone ? z : value,
+        rela_vector(w->p, group->gain), norm->gated ? rela_vector(w->p, group->gate) : NULL, rows,
+        width, attn_of(w->b)->norm_per_head ? group->heads : 1, attn_of(w->b)->eps, norm->center);
+    if (!alone)
+        k->scale_rows(dz + column, d, grad, width, rows, width, width, &one, 0);
+}
+
+static void attend_back(const side_work *w, const side_grads *to, rela_plan scratch)
+{
+    const rela_attn_rows rows = attn_rows(w);
+    const size_t d = w->b->d;
+    const bool self = attn_of(w->b)->self;
+    for (size_t g = 0; g < w->side->n_groups; g++) {
+        const rela_attn attn = attn_at(w, g);
+        const rela_attn_in in = attn_in(w, g);
+        const size_t column = attn.first_head * attn.d_head;
+        const rela_attn_grad grad = {
+            .dq = to->in + column,
+            .dk = self ? to->in + d + column : to->kv + column,
+            .dv = self ? to->in + 2 * d + column : to->kv + d + column,
+            .dhead = attn.kind->n_head ? rela_gradient(w->p, w->side->groups[g].head) : NULL,
+            .z = w->a.z + column,
+        };
+        rela_plan own = scratch;
+        rela_attn_scratch s;
+        rela_attn_scratch_plan(&s, &own, attn.kind, attn.d_head, w->size.len);
+        rela_attn_back(&attn, &s, &grad, to->dz + column, &in, &rows);
+    }
+}
+
+/* To the x of the stream attended to. */
+static void memory_back(const side_work *w, const real *dkv)
+{
+    rela_pass *p = w->p;
+    const rela_attn_side *side = w->side;
+    rela_stream *other = &p->streams[side->stream];
+    p->k->sum_rows(rela_gradient(p, side->kv_bias), dkv, other->rows, 2 * w->b->d);
+    rela_matrix_back(p, side->kv, dkv, other->act.x, other->rows);
+    rela_linear_back_input(other->dmemory, dkv, rela_matrix(p, side->kv), other->rows,
+                           other->has_dmemory);
+    other->has_dmemory = true;
+}
+
+static void back(const rela_block *b, rela_pass *p)
+{
+    const rela_state *state = &p->states[b->number];
+    const rela_drop drop = rela_block_drop(b, p, b->drop, SITE_OUT, b->d);
+    const rela_plan all = rela_block_scratch(p);
+    const size_t rows = p->streams[b->stream].rows;
+    rela_plan kept = { p->kept.base, state->at };
+    bool add = false;
+    rela_block_finish_back(b, p, attn_of(b)->out_bias, &drop);
+    real *to = rela_block_input_gradient(b, p, &add);
+    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
+        rela_plan scratch = all;
+        const side_work w = start_side(b, p, i, &kept);
+        const side_grads g = take_grads(b, &scratch, &w.size);
+        rela_matrix_back(p, w.side->out, p->da, w.a.y, rows);
+        rela_linear_back_input(g.dz, p->da, rela_matrix(p, w.side->out), rows, false);
+        for (size_t n = 0; n < w.side->n_groups; n++)
+            norm_group_back(&w, n, g.dz, w.a.z, scratch);
+        attend_back(&w, &g, scratch);
+        p->k->sum_rows(rela_gradient(p, w.side->in_bias), g.in, rows, in_width(b));
+        rela_matrix_back(p, w.side->in, g.in, state->in.x, rows);
+        if (!attn_of(b)->self)
+            memory_back(&w, g.kv);
+        rela_linear_back_input(to, g.in, rela_matrix(p, w.side->in), rows, add || i > 0);
+    }
+    rela_block_end_back(b, p);
+}
+
+const rela_block_type rela_block_attention = {
+    .name = "attention",
+    .declare = declare,
+    .plan = plan,
+    .forward = forward,
+    .back = back,
+    .remember = remember,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* src/nn/weight.h - a matrix of parameters with a storage type, and the one product with it.
+ *
+ * Training uses rows as they are and the products of a library (kern/gemm.h). Decoding uses packed
+ * weights, fp32 or int8, whose products are fast for few rows and give a row the same bits whatever
+ * the others are (kern.h: packed). */
+#ifndef RELA_NN_WEIGHT_H
+#define RELA_NN_WEIGHT_H
+
+#include "kern/kern.h"
+#include "tensor/params.h"
+#include "tensor/plan.h"
+
+typedef enum rela_storage {
+    RELA_STORE_F32,    /* rows */
+    RELA_STORE_PANELS, /* fp32, packed */
+    RELA_STORE_INT8,   /* int8 panels with a scale per row */
+    RELA_N_STORAGES
+} rela_storage;
+
+/* W (n, k): n outputs, k inputs. Pointers are lent. */
+typedef struct rela_weight {
+    rela_storage storage;
+    size_t n, k;
+    const real *reals; /* RELA_STORE_F32 and RELA_STORE_PANELS */
+    rela_bytes bytes;  /* RELA_STORE_INT8 */
+} rela_weight;
+
+/* What a product writes and what follows it. */
+typedef struct rela_linear_out {
+    real *y; /* (rows, n) with leading dimension ld */
+    size_t ld;
+    const real *bias;      /* (n), or NULL */
+    const rela_drop *relu; /* NULL, or ReLU and then this dropout; RELA_STORE_F32 needs ld n */
+} rela_linear_out;
+
+/* y = x W^T + bias for x (rows, k) with leading dimension ldx. scratch: see rela_linear_plan. */
+void rela_linear(const rela_kern *kern, const rela_weight *w, const rela_linear_out *out,
+                 const real *x, size_t ldx, size_t rows, rela_plan scratch);
+/* The scratch of products with weights of the given storage and depth. */
+void rela_linear_plan(rela_plan *scratch, rela_storage storage, size_t k, size_t rows);
+
+/* Rows rounded to int8 once for several products: (rows, rela_int8_ld(k)), scale (rows). */
+typedef struct rela_int8_rows {
+    int8_t *q;
+    real *scale;
+} rela_int8_rows;
+size_t rela_int8_ld(size_t k);
+/* x may be NULL if the storage is not int8, as may be what is planned then. */
+rela_int8_rows rela_int8_rows_plan(rela_plan *p, rela_storage storage, size_t k, size_t rows);
+/* As rela_linear with x (rows, k) contiguous and, for int8, rounded already. */
+void rela_linear_rounded(const rela_kern *kern, const rela_weight *w, const rela_linear_out *out,
+                         const real *x, const rela_int8_rows *rounded, size_t rows);
+
+/* Gradients of y = x W^T, rows as they are: of x (rows, k), added to if add, and of W, added to. */
+void rela_linear_back_input(real *dx, const real *dy, const rela_weight *w, size_t rows, bool add);
+void rela_linear_back_weight(real *dw, const real *dy, const real *x, const rela_weight *w,
+                             size_t rows);
+
+/* Row j; buffer has room for k reals, and is used unless the storage has rows. */
+const real *rela_weight_row(const rela_kern *kern, const rela_weight *w, size_t j, real *buffer);
+/* Rows [first, first + n) of packed weights; first is a multiple of every panel. */
+rela_weight rela_weight_rows(const rela_weight *w, size_t first, size_t n);
+
+/* Memory of packed weights; what is taken is (n, k) rounded up to whole panels. */
+rela_weight rela_weight_plan(rela_plan *p, rela_storage storage, size_t panel, size_t n, size_t k);
+/* Rows that lie together. */
+size_t rela_weight_panel(const rela_kern *kern, rela_storage storage);
+/* Packs panel number i of the rows (n, k) into w, which rela_weight_plan gave. */
+void rela_weight_pack_panel(const rela_kern *kern, const rela_weight *w, const real *rows,
+                            size_t i);
+/* Packs the n rows at[0], at[1] ... of `from` into w, which rela_weight_plan gave. */
+void rela_weight_pick(const rela_kern *kern, const rela_weight *w, const rela_weight *from,
+                      const uint32_t *at, size_t n);
+
+#endif
