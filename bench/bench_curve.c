@@ -28,8 +28,8 @@ int main(int argc, char **argv)
     if (f == NULL || rela_config_preset(&c, "tiny", &err) != RELA_OK)
         return fprintf(stderr, "%s: cannot be read\n", argv[3]), 1;
     c.vocab_src = c.vocab_tgt = 10000;
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(argv[1]);
+    if (rela_config_attend(&c, argv[1], NULL) != RELA_OK)
+        return 2;
     if (rela_config_check(&c, &err) != RELA_OK || rela_net_init(&net, &c, &err) != RELA_OK ||
         rela_stepper_create(&s, &net, &o, &err) != RELA_OK)
         return fprintf(stderr, "%s\n", err.message), 1;

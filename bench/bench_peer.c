@@ -64,9 +64,8 @@ static rela_status make(const char *preset, const char *kind, const char *path, 
     if (st != RELA_OK)
         return st;
     c.vocab_src = c.vocab_tgt = strcmp(preset, "tiny") == 0 ? 10000 : 32000;
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(kind);
-    st = rela_config_check(&c, err);
+    st = rela_config_attend(&c, kind, err);
+    st = st ? st : rela_config_check(&c, err);
     st = st ? st : rela_net_init(&net, &c, err);
     st = st ? st : rela_buffer_append_text(&words, "<pad>\n<unk>\n<eos>\n", err);
     for (size_t i = 3; i < c.vocab_tgt && st == RELA_OK; i++)

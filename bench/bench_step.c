@@ -56,8 +56,8 @@ int main(int argc, char **argv)
         return fail(err.message);
     c.drop_attn = c.drop_ffn = 0;
     c.vocab_src = c.vocab_tgt = strcmp(argv[1], "tiny") == 0 ? 10000 : 32000;
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(argv[2]);
+    if (rela_config_attend(&c, argv[2], NULL) != RELA_OK)
+        return 2;
     if (rela_config_check(&c, &err) != RELA_OK || rela_net_init(&net, &c, &err) != RELA_OK ||
         rela_stepper_create(&s, &net, &o, &err) != RELA_OK ||
         rela_bench_product_rate(&product, o.n_threads, 0.2, &err) != RELA_OK)

@@ -3,7 +3,7 @@
 #ifndef RELA_TESTS_ATTNLAYER_H
 #define RELA_TESTS_ATTNLAYER_H
 
-#include "check.h"
+#include "attend.h"
 #include "nn/attn/attn.h"
 
 #include <stdlib.h>
@@ -11,18 +11,18 @@
 typedef struct attn_layer {
     rela_attn attn;
     rela_attn_scratch scratch;
+    real numbers[RELA_ATTN_NUMBERS_MAX];
     char *memory;
 } attn_layer;
 
 static inline void attn_layer_start(attn_layer *l, const rela_attn_kind *kind,
-                                    const rela_attn_setup *setup, size_t heads, size_t d_head,
+                                    const attn_setup *setup, size_t heads, size_t d_head,
                                     size_t len_max)
 {
-    *l = (attn_layer){ .attn = { .k = rela_kern_get(),
-                                 .kind = kind,
-                                 .setup = setup,
-                                 .heads = heads,
-                                 .d_head = d_head } };
+    *l = (attn_layer){ .attn = {
+                           .k = rela_kern_get(), .kind = kind, .heads = heads, .d_head = d_head } };
+    attn_setup_numbers(l->numbers, kind, setup);
+    l->attn.numbers = l->numbers;
     rela_plan plan = { NULL, 0 };
     rela_attn_scratch_plan(&l->scratch, &plan, kind, d_head, len_max);
     l->memory = aligned_alloc(RELA_PLAN_ALIGN, plan.used);

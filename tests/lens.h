@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+#include "attend.h"
 #include "model/worker.h"
 #include "text/pipeline.h"
 
@@ -29,7 +30,7 @@ static inline void lens_start(lens *l, const char *kind, uint64_t seed)
     c.vocab_src = c.vocab_tgt = 8;
     c.max_len = 60;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(kind);
+        set_attention(&c, i, kind);
     CHECK_OK(rela_config_check(&c, &err), err);
     CHECK_OK(rela_net_init(&l->net, &c, &err), err);
     rela_params_init(l->net.weights, &l->net.params, seed);

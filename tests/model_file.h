@@ -5,6 +5,7 @@
 
 #include "scratch.h"
 
+#include "attend.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/checkpoint.h"
@@ -21,7 +22,7 @@ static inline rela_config small_config(size_t d, size_t vocab)
     c.enc_layers = c.dec_layers = 1;
     c.vocab_src = c.vocab_tgt = vocab;
     c.max_len = 8;
-    c.kind[RELA_ATTN_DEC] = rela_attn_kind_find("softmax");
+    set_attention(&c, RELA_ATTN_DEC, "softmax");
     CHECK_OK(rela_config_check(&c, &err), err);
     return c;
 }

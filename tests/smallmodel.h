@@ -4,6 +4,7 @@
 #ifndef RELA_TESTS_SMALLMODEL_H
 #define RELA_TESTS_SMALLMODEL_H
 
+#include "attend.h"
 #include "check.h"
 #include "model/worker.h"
 
@@ -22,11 +23,9 @@ static inline rela_config small_model(const rela_attn_kind *kind)
     c.max_len = 16;
     c.drop_embed = c.drop_residual = 0.2;
     c.drop_attn = c.drop_ffn = 0.1;
-    c.setup.top = 2;
-    c.setup.window = 1;
-    c.setup.stride = 2;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = kind;
+        set_attention(&c, i, kind->name);
+    narrow_patterns(&c);
     return c;
 }
 

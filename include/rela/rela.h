@@ -26,8 +26,9 @@ extern "C" {
 #endif
 
 #define RELA_VERSION_MAJOR 0
-#define RELA_VERSION_MINOR 1
+#define RELA_VERSION_MINOR 2
 #define RELA_VERSION_PATCH 0
+#define RELA_VERSION_TEXT  "0.2.0"
 
 /* The numbers are part of the ABI: new codes are appended, none is ever changed. */
 /* clang-format off */

@@ -43,7 +43,8 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
     json_object_set_new(m, "too_long", json_integer((json_int_t)f->too_long));
     for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
         const rela_attn_type type = (rela_attn_type)t;
-        json_object_set_new(kinds, rela_place_name(type), json_string(f->config->kind[t]->name));
+        json_object_set_new(kinds, rela_place_name(type),
+                            json_string(f->config->attention[t].text));
         json_object_set_new(places, rela_place_name(type), place_json(f, type));
     }
     json_object_set_new(m, "attention", kinds);

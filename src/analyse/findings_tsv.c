@@ -127,7 +127,7 @@ static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_e
             const rela_findings *f = &a->models[i];
             const rela_attn_type type = (rela_attn_type)t;
             st = rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
-                                    rela_place_name(type), f->config->kind[t]->name,
+                                    rela_place_name(type), f->config->attention[t].text,
                                     (unsigned long long)f->pairs,
                                     rela_mean_over_heads(&f->text, type, rela_sparsity_micro),
                                     rela_mean_over_heads(&f->text, type, rela_sparsity_macro),

@@ -67,8 +67,8 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
                 out, err,
                 "</b>: %zu + %zu layers, %zu heads; attention %s, %s, %s (encoder, decoder, "
                 "cross); %llu pairs, %llu empty, %llu too long</li>\n",
-                c->enc_layers, c->dec_layers, c->heads, c->kind[0]->name, c->kind[1]->name,
-                c->kind[2]->name, (unsigned long long)f->pairs, (unsigned long long)f->empty,
+                c->enc_layers, c->dec_layers, c->heads, c->attention[0].text, c->attention[1].text,
+                c->attention[2].text, (unsigned long long)f->pairs, (unsigned long long)f->empty,
                 (unsigned long long)f->too_long);
     }
     return st == RELA_OK ? rela_buffer_append_text(out, "</ul>\n", err) : st;

@@ -18,13 +18,21 @@ static double to_distribution(double *p, const real *w, size_t n, bool sum_one, 
 static double entropy(const double *p, size_t n);
 static double share(double part, double all);
 
+static bool all_sum_one(const rela_config *c, rela_attn_type t)
+{
+    bool all = true;
+    for (size_t i = 0; i < rela_config_layers(c, t) * c->heads; i++)
+        all = all && (rela_config_kind(c, t, i / c->heads, i % c->heads)->flags & ATTN_SUM_ONE);
+    return all;
+}
+
 rela_status rela_measures_init(rela_measures *m, const rela_config *c, rela_error *err)
 {
     *m = (rela_measures){ .heads = c->heads,
                           .layers = { c->enc_layers, c->dec_layers, c->dec_layers },
                           .diversity = true };
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++) {
-        m->sum_one[i] = (c->kind[i]->flags & ATTN_SUM_ONE) != 0;
+        m->sum_one[i] = all_sum_one(c, (rela_attn_type)i);
         m->head[i] = rela_mem_zalloc(m->layers[i] * m->heads * sizeof *m->head[i]);
         m->layer[i] = rela_mem_zalloc(m->layers[i] * sizeof *m->layer[i]);
         if (!m->head[i] || !m->layer[i]) {

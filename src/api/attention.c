@@ -24,7 +24,6 @@ typedef struct worker {
 struct rela_attention {
     rela_attention_sizes size;
     const rela_kern *k;
-    rela_attn_setup setup;
     size_t groups; /* of a row, each normed alone */
     float epsilon;
     double dropout;
@@ -88,12 +87,6 @@ rela_status rela_attention_create(rela_attention **out, const rela_attention_opt
     if (st != RELA_OK)
         goto out;
     a->k = rela_kern_get();
-    a->setup = (rela_attn_setup){ .slope = (float)all.slope,
-                                  .alpha = (float)all.alpha,
-                                  .top = (size_t)all.top,
-                                  .window = (size_t)all.window,
-                                  .stride = (size_t)all.stride,
-                                  .fuse = (float)all.fuse };
     a->groups = all.norm_per_head ? a->size.heads : 1;
     a->epsilon = (float)all.epsilon;
     a->dropout = all.dropout;
@@ -232,7 +225,7 @@ static rela_attn head_of(const call *c, size_t head, size_t ldz)
     const size_t n_head = s->kind->n_head;
     return (rela_attn){ .k = c->a->k,
                         .kind = s->kind,
-                        .setup = &c->a->setup,
+                        .numbers = s->numbers,
                         .heads = 1,
                         .d_head = s->d_head,
                         .ldz = ldz,

@@ -58,6 +58,9 @@ void rela_attention_gradient_init(rela_attention_gradient *g, size_t size)
     init(g, size, &all, sizeof all);
 }
 
+static rela_status take_kind(rela_attention_sizes *s, const char *text,
+                             const rela_attention_options *o, rela_error *err);
+
 rela_status rela_attention_options_check(rela_attention_options *all, rela_attention_sizes *s,
                                          const rela_attention_options *o, rela_error *err)
 {
@@ -81,15 +84,37 @@ rela_status rela_attention_options_check(rela_attention_options *all, rela_atten
     rela_status st = check_ranges(ranges, sizeof ranges / sizeof ranges[0], err);
     if (st != RELA_OK)
         return st;
-    *s = (rela_attention_sizes){ .kind = rela_attn_kind_find(name),
-                                 .heads = (size_t)all->heads,
+    *s = (rela_attention_sizes){ .heads = (size_t)all->heads,
                                  .d_head = (size_t)all->head_width,
                                  .d = (size_t)all->heads * (size_t)all->head_width,
                                  .max_length = (size_t)all->max_length,
                                  .causal = all->causal != 0 };
-    if (!s->kind)
-        return rela_fail(err, RELA_ARG, "unknown attention '%s'; rela_attention_name lists them",
-                         name);
+    return take_kind(s, name, all, err);
+}
+
+/* What the text of the kind says is stronger than the members of old versions. */
+static rela_status take_kind(rela_attention_sizes *s, const char *text,
+                             const rela_attention_options *o, rela_error *err)
+{
+    const struct {
+        const char *alias;
+        double value;
+    } old[] = {
+        { "slope", o->slope },     { "alpha", o->alpha },           { "fuse", o->fuse },
+        { "top", (double)o->top }, { "window", (double)o->window }, { "stride", (double)o->stride }
+    };
+    rela_attn_spec spec;
+    rela_attn_group groups[RELA_GROUPS_MAX];
+    rela_status st = rela_attn_spec_parse(&spec, text, err);
+    for (size_t i = 0; i < sizeof old / sizeof old[0] && st == RELA_OK; i++)
+        st = rela_attn_spec_alias(&spec, old[i].alias, old[i].value, err);
+    st = st ? st : rela_attn_spec_check(&spec, 1, s->heads, err);
+    if (st == RELA_OK && rela_attn_spec_groups(groups, &spec, 0, s->heads) != 1)
+        st = rela_fail(err, RELA_ARG, "'%s': one operator has one kind of attention", text);
+    if (st != RELA_OK)
+        return st;
+    s->kind = groups[0].kind;
+    memcpy(s->numbers, groups[0].numbers, sizeof s->numbers);
     return RELA_OK;
 }
 

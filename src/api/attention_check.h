@@ -6,13 +6,14 @@
 #ifndef RELA_API_ATTENTION_CHECK_H
 #define RELA_API_ATTENTION_CHECK_H
 
-#include "nn/attn/kind.h"
+#include "nn/attn/spec.h"
 #include "rela/attention.h"
 
 #include <stdbool.h>
 
 typedef struct rela_attention_sizes {
     const rela_attn_kind *kind;
+    real numbers[RELA_ATTN_NUMBERS_MAX]; /* its hyper-parameters */
     size_t heads, d_head, d, max_length;
     bool causal;
 } rela_attention_sizes;

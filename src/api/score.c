@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/worker.h"
-#include "model/worker.h"
 
 #include <math.h>
 #include <stdatomic.h>

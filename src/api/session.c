@@ -137,7 +137,7 @@ void rela_model_shape_get(rela_model_shape *out, const rela_model *m)
                            .vocab_src = (int32_t)c->vocab_src,
                            .vocab_tgt = (int32_t)c->vocab_tgt };
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        rela_format_text(s.attention[i], sizeof s.attention[i], "%s", c->kind[i]->name);
+        rela_format_text(s.attention[i], sizeof s.attention[i], "%s", c->attention[i].text);
     memcpy(out, &s, s.struct_size < sizeof s ? s.struct_size : sizeof s);
 }
 

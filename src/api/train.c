@@ -280,7 +280,7 @@ static rela_status check_room(trainer *t, rela_error *err)
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
-    say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.kind[0]->name,
+    say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.attention[0].text,
         t->net.params.count, (double)need / 1e6);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",

@@ -122,7 +122,8 @@ static rela_status find_preset(int *which, const char *name, rela_error *err);
 static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
                                   rela_error *err);
 static rela_status check_files(const rela_train_options *o, rela_error *err);
-static rela_status find_kind(const rela_attn_kind **out, const char *name, rela_error *err);
+static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
+                                  const rela_train_options *o, rela_error *err);
 static rela_status one_of(size_t *which, const char *name, const char *value,
                           const char *const *words, size_t n, rela_error *err);
 static void key_of(char *out, size_t size, const char *member);
@@ -193,12 +194,6 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
                         .enc_layers = (size_t)o->enc_layers,
                         .dec_layers = (size_t)o->dec_layers,
                         .max_len = (size_t)o->max_length,
-                        .setup = { .slope = (real)o->attn_slope,
-                                   .alpha = (real)o->attn_alpha,
-                                   .top = (size_t)o->attn_top,
-                                   .window = (size_t)o->attn_window,
-                                   .stride = (size_t)o->attn_stride,
-                                   .fuse = (real)o->attn_fuse },
                         .pre_norm = norm == 1,
                         .norm_per_head = o->norm_per_head,
                         .tie = (rela_tie)tie,
@@ -210,7 +205,7 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
                         .drop_ffn = o->dropout_ffn };
     const char *const kinds[] = { o->attention_enc, o->attention_dec, o->attention_cross };
     for (int i = 0; i < RELA_ATTN_N_TYPES && st == RELA_OK; i++)
-        st = find_kind(&c->kind[i], kinds[i] ? kinds[i] : o->attention, err);
+        st = take_attention(c, (rela_attn_type)i, kinds[i] ? kinds[i] : o->attention, o, err);
     return st;
 }
 
@@ -331,13 +326,24 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status find_kind(const rela_attn_kind **out, const char *name, rela_error *err)
+/* Options of old versions set numbers of kinds for all places; what the text says is stronger. */
+static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
+                                  const rela_train_options *o, rela_error *err)
 {
-    *out = rela_attn_kind_find(name);
-    if (*out)
-        return RELA_OK;
-    return rela_fail(err, RELA_ARG, "unknown attention '%s'; 'rela info --attention' lists them",
-                     name);
+    const struct {
+        const char *alias;
+        double value;
+    } old[] = { { "slope", o->attn_slope },
+                { "alpha", o->attn_alpha },
+                { "fuse", o->attn_fuse },
+                { "top", (double)o->attn_top },
+                { "window", (double)o->attn_window },
+                { "stride", (double)o->attn_stride } };
+    rela_status st = rela_attn_spec_parse(&c->attention[t], text, err);
+    for (size_t i = 0; i < sizeof old / sizeof old[0] && st == RELA_OK; i++)
+        st = rela_attn_spec_alias(&c->attention[t], old[i].alias, old[i].value, err);
+    return st ? st
+              : rela_attn_spec_shorten(&c->attention[t], rela_config_layers(c, t), c->heads, err);
 }
 
 static rela_status one_of(size_t *which, const char *name, const char *value,

@@ -219,3 +219,19 @@ static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
+
+rela_status rela_buffer_append_f64(rela_buffer *b, double v, bool single, rela_error *err)
+{
+    enum { DIGITS_MAX = 17 };
+    const size_t start = b->len;
+    for (int digits = 1;; digits++) {
+        double back = 0;
+        b->len = start;
+        const rela_status st = rela_buffer_printf(b, err, "%.*g", digits, v);
+        if (st != RELA_OK)
+            return st;
+        const bool good = rela_parse_f64(&back, b->data + start);
+        if (digits == DIGITS_MAX || (good && (single ? (float)back == (float)v : back == v)))
+            return RELA_OK;
+    }
+}

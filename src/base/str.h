@@ -38,6 +38,9 @@ char *rela_str_copy(const char *s, size_t len);
 bool rela_parse_i64(int64_t *out, const char *s);
 bool rela_parse_f64(double *out, const char *s); /* decimal; finite only */
 
+/* v with the fewest digits that give it back, as a float if single. */
+rela_status rela_buffer_append_f64(rela_buffer *b, double v, bool single, rela_error *err);
+
 /* strtod in the C locale: what a text begins with; *end behind it. */
 double rela_scan_f64(const char *s, char **end);
 

@@ -32,6 +32,7 @@ typedef struct state {
     real *learned; /* gain, gate (d each), numbers of the heads; then their gradients */
     uint64_t *kept;
     size_t kept_words;
+    real numbers[RELA_ATTN_NUMBERS_MAX];
     rela_attn_scratch scratch;
     void *block, *scratch_block;
     rela_plan scratch_plan;
@@ -323,11 +324,12 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     const rela_bench_job *j = s->j;
     const rela_attn_kind *kind = j->kinds[s->cases[i].kind];
     (void)err;
+    rela_attn_numbers_start(s->numbers, kind);
     for (size_t h = 0; h < s->heads * kind->n_head; h++)
         s->learned[2 * s->d + h] = kind->head_start;
     s->attn = (rela_attn){ .k = j->k,
                            .kind = kind,
-                           .setup = &j->config.setup,
+                           .numbers = s->numbers,
                            .heads = s->heads,
                            .d_head = s->d_head,
                            .path = s->cases[i].path,

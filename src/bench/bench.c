@@ -142,8 +142,9 @@ static rela_status take_sizes(rela_bench_job *j, rela_error *err)
     if (j->config.task != RELA_TASK_TRANSLATE)
         return rela_fail(err, RELA_ARG, "%s: a model for alignment; its speed is not measured",
                          j->o.model);
-    for (int i = 1; i < RELA_ATTN_N_TYPES; i++)
-        if (j->config.kind[i] != j->config.kind[0])
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        if (strcmp(j->config.attention[i].text, j->config.attention[0].text) != 0 ||
+            !rela_attn_kind_find(j->config.attention[i].text))
             return rela_fail(err, RELA_ARG, "%s: several kinds of attention in one model",
                              j->o.model);
     return RELA_OK;
@@ -172,8 +173,8 @@ static rela_status take_kinds(rela_bench_job *j, rela_error *err)
         add_kind(j->models, &j->n_models, kind);
     }
     if (j->o.model) {
-        add_kind(j->kinds, &j->n_kinds, j->config.kind[0]);
-        add_kind(j->models, &j->n_models, j->config.kind[0]);
+        add_kind(j->kinds, &j->n_kinds, rela_attn_kind_find(j->config.attention[0].text));
+        add_kind(j->models, &j->n_models, rela_attn_kind_find(j->config.attention[0].text));
     }
     for (size_t i = 0; j->o.n_kinds == 0 && rela_attn_kind_at(i); i++)
         add_kind(j->kinds, &j->n_kinds, rela_attn_kind_at(i));

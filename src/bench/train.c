@@ -100,13 +100,12 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     rela_net net;
     rela_stepper *stepper = NULL;
     rela_step_result result;
-    for (int t = 0; t < RELA_ATTN_N_TYPES; t++)
-        c.kind[t] = j->models[i];
-    rela_status st = rela_config_check(&c, err);
+    rela_status st = rela_config_attend(&c, j->models[i]->name, err);
+    st = st ? st : rela_config_check(&c, err);
     st = st ? st : rela_net_init(&net, &c, err);
     if (st != RELA_OK)
         return st;
-    if (j->trained.weights && j->trained.config.kind[0] == j->models[i])
+    if (j->trained.weights && strcmp(j->trained.config.attention[0].text, j->models[i]->name) == 0)
         memcpy(net.weights, j->trained.weights, net.params.total * sizeof *net.weights);
     else
         rela_params_init(net.weights, &net.params, j->o.seed);

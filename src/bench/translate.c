@@ -176,9 +176,8 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     rela_net net;
     s->err = err;
     s->status = RELA_OK;
-    for (int t = 0; t < RELA_ATTN_N_TYPES; t++)
-        c.kind[t] = j->models[i];
-    rela_status st = rela_config_check(&c, err);
+    rela_status st = rela_config_attend(&c, j->models[i]->name, err);
+    st = st ? st : rela_config_check(&c, err);
     st = st ? st : rela_net_init(&net, &c, err);
     if (st != RELA_OK)
         return st;

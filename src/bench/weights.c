@@ -19,6 +19,7 @@ typedef struct state {
     double *seconds; /* (case, pass, round) for one row */
     /* of this turn */
     const rela_attn_kind *kind;
+    real numbers[RELA_ATTN_NUMBERS_MAX];
     size_t rows, n, padded;
     int pass;
     real dhead[RELA_HEADS_MAX], head[RELA_HEADS_MAX];
@@ -107,11 +108,9 @@ static void work(void *ctx)
     state *s = ctx;
     const rela_bench_job *j = s->j;
     const rela_attn_norm *norm = s->kind->norm;
-    const rela_attn_row row = { .k = j->k,
-                                .setup = &j->config.setup,
-                                .head = s->head,
-                                .dhead = s->dhead,
-                                .scratch = s->scratch };
+    const rela_attn_row row = {
+        .k = j->k, .numbers = s->numbers, .head = s->head, .dhead = s->dhead, .scratch = s->scratch
+    };
     if (s->pass == NORM)
         j->k->gated_norm(s->y, s->z, s->gain, norm->gated ? s->gain + j->config.d : NULL, s->rows,
                          j->config.d, 1, (real)j->config.attn_eps, norm->center);
@@ -132,6 +131,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     const size_t length = j->lengths[i % j->n_lengths];
     (void)err;
     s->kind = j->kinds[i / j->n_lengths];
+    rela_attn_numbers_start(s->numbers, s->kind);
     s->rows = rows_of(length);
     s->padded = padded_of(j, length);
     const bool pads = s->kind->flags & (ATTN_PADDED | ATTN_POINTWISE);

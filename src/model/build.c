@@ -111,13 +111,21 @@ static void add_embedding(builder *b, size_t vocabulary, const char *name, bool 
     declare(b, block, NULL);
 }
 
+static size_t groups_at(const builder *b, rela_head_group *to, rela_attn_type type)
+{
+    rela_attn_group groups[RELA_GROUPS_MAX];
+    const size_t n = rela_attn_spec_groups(groups, &b->c->attention[type], b->layer, b->c->heads);
+    for (size_t i = 0; i < n; i++)
+        to[i].of = groups[i];
+    return n;
+}
+
 static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type type)
 {
     rela_attn_side *side = &at->sides[at->n_sides++];
     side->stream = stream;
     side->type = (int)type;
-    side->n_groups = 1;
-    side->groups[0] = (rela_head_group){ .kind = b->c->kind[type], .heads = b->c->heads };
+    side->n_groups = groups_at(b, side->groups, type);
     if (!at->self)
         side->memory = b->list->memories[stream]++;
 }
@@ -126,8 +134,7 @@ static rela_attn_at *add_attention(builder *b, bool self, bool causal)
 {
     const rela_config *c = b->c;
     rela_block *block = add(b, &rela_block_attention, self ? SITE_SELF : SITE_CROSS);
-    block->at.attn = (rela_attn_at){ .setup = c->setup,
-                                     .heads = c->heads,
+    block->at.attn = (rela_attn_at){ .heads = c->heads,
                                      .causal = causal,
                                      .self = self,
                                      .norm_per_head = c->norm_per_head,
@@ -250,8 +257,9 @@ static void build_aligner(builder *b)
     rela_block *block = add(b, &rela_block_align, 0);
     block->drop = b->c->drop_embed;
     block->site = SITE_EMBED;
-    block->at.align = (rela_align_at){ .kind = b->c->kind[RELA_ATTN_CROSS],
-                                       .setup = b->c->setup,
+    rela_head_group groups[RELA_GROUPS_MAX];
+    (void)groups_at(b, groups, RELA_ATTN_CROSS);
+    block->at.align = (rela_align_at){ .kind = groups[0].of,
                                        .type = RELA_ATTN_CROSS,
                                        .vocab_src = b->c->vocab_src,
                                        .vocab_tgt = b->c->vocab_tgt };

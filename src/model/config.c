@@ -2,7 +2,6 @@
 /* src/model/config.c - see config.h. */
 #include "model/config.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct preset {
@@ -35,20 +34,12 @@ rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err
         const preset *p = &PRESETS[i];
         if (strcmp(p->name, name) != 0)
             continue;
-        const rela_attn_kind *kind = rela_attn_kind_find("rela-g");
         *c = (rela_config){ .d = p->d,
                             .ffn = p->ffn,
                             .heads = p->heads,
                             .enc_layers = p->layers,
                             .dec_layers = p->layers,
                             .max_len = p->max_len,
-                            .kind = { kind, kind, kind },
-                            .setup = { .slope = (real)0.01,
-                                       .alpha = (real)1.5,
-                                       .top = 8,
-                                       .window = 8,
-                                       .stride = 8,
-                                       .fuse = (real)0.1 },
                             .tie = p->tie,
                             .eps = p->eps,
                             .attn_eps = 1e-8,
@@ -56,7 +47,7 @@ rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err
                             .drop_residual = p->drop,
                             .drop_attn = p->drop_attn,
                             .drop_ffn = p->drop_ffn };
-        return RELA_OK;
+        return rela_config_attend(c, "rela-g", err);
     }
     return rela_fail(err, RELA_ARG, "unknown preset '%s'; expected paper, base, tiny or demo",
                      name);
@@ -119,31 +110,50 @@ static rela_status check_share(const char *what, double v, rela_error *err)
     return rela_fail(err, RELA_ARG, "%s is %g; expected from 0 to below 1", what, v);
 }
 
+rela_status rela_config_attend(rela_config *c, const char *text, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (int i = 0; i < RELA_ATTN_N_TYPES && st == RELA_OK; i++)
+        st = rela_attn_spec_parse(&c->attention[i], text, err);
+    return st;
+}
+
+size_t rela_config_layers(const rela_config *c, rela_attn_type t)
+{
+    return t == RELA_ATTN_ENC ? c->enc_layers : c->dec_layers;
+}
+
+const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, size_t layer,
+                                       size_t head)
+{
+    rela_attn_group groups[RELA_GROUPS_MAX];
+    const size_t n = rela_attn_spec_groups(groups, &c->attention[t], layer, c->heads);
+    size_t g = 0;
+    while (g + 1 < n && head >= groups[g + 1].first)
+        g++;
+    return groups[g].kind;
+}
+
 static rela_status check_kinds(const rela_config *c, rela_error *err)
 {
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        if (!c->kind[i])
-            return rela_fail(err, RELA_ARG, "no kind of %s attention",
-                             rela_attn_type_name((rela_attn_type)i));
-    const rela_attn_setup *s = &c->setup;
-    if (!(s->alpha > 1 && s->alpha <= 4))
-        return rela_fail(err, RELA_ARG, "entmax alpha is %g; expected above 1 to 4",
-                         (double)s->alpha);
-    if (s->top < 1 || s->window < 1 || s->stride < 1)
-        return rela_fail(err, RELA_ARG, "top, window and stride of attention must be at least 1");
-    if (!(s->fuse >= 0 && isfinite((double)s->fuse)) || !(s->slope >= 0 && s->slope < 1))
-        return rela_fail(err, RELA_ARG, "slope or fusion weight of attention is out of range");
-    return RELA_OK;
+    rela_status st = RELA_OK;
+    for (int i = 0; i < RELA_ATTN_N_TYPES && st == RELA_OK; i++) {
+        const rela_attn_type t = (rela_attn_type)i;
+        st = rela_attn_spec_check(&c->attention[i], rela_config_layers(c, t), c->heads, err);
+        if (st == RELA_ARG)
+            st = rela_fail_in(err, st, rela_attn_type_name(t));
+    }
+    return st;
 }
 
 /* It has no layers to choose from, and uses no more of a kind than how scores become weights. */
 static rela_status check_aligner(const rela_config *c, rela_error *err)
 {
-    const rela_attn_kind *kind = c->kind[RELA_ATTN_CROSS];
     if (c->heads != 1 || c->enc_layers != 1 || c->dec_layers != 1)
         return rela_fail(err, RELA_ARG, "a model for alignment has one layer and one head");
     if (c->tie != RELA_TIE_OUT)
         return rela_fail(err, RELA_ARG, "a model for alignment ties target and output");
+    const rela_attn_kind *kind = rela_config_kind(c, RELA_ATTN_CROSS, 0, 0);
     const bool negative = !(kind->flags & (ATTN_SPARSE | ATTN_SUM_ONE));
     if (kind->n_head || kind->map || kind->pattern || negative)
         return rela_fail(err, RELA_ARG, "attention %s cannot be used in a model for alignment",
@@ -169,7 +179,7 @@ const char *rela_config_differs(const rela_config *a, const rela_config *b)
         if (sizes[i].a != sizes[i].b)
             return sizes[i].name;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        if (a->kind[i] != b->kind[i])
+        if (strcmp(a->attention[i].text, b->attention[i].text) != 0)
             return "attention";
     return NULL;
 }

@@ -4,12 +4,12 @@
 #define RELA_MODEL_CONFIG_H
 
 #include "base/error.h"
-#include "nn/attn/kind.h"
+#include "nn/attn/spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The three places of attention; indices of kind[] and names in files. */
+/* The three places of attention; indices of attention[] and names in files. */
 typedef enum rela_attn_type {
     RELA_ATTN_ENC,
     RELA_ATTN_DEC,
@@ -33,8 +33,7 @@ typedef struct rela_config {
     size_t d, ffn, heads, enc_layers, dec_layers;
     size_t vocab_src, vocab_tgt;
     size_t max_len; /* tokens of a sentence, end included */
-    const rela_attn_kind *kind[RELA_ATTN_N_TYPES];
-    rela_attn_setup setup;
+    rela_attn_spec attention[RELA_ATTN_N_TYPES];
     bool pre_norm;
     bool norm_per_head; /* norms of the attention output act on each head alone */
     rela_tie tie;
@@ -56,6 +55,13 @@ enum {
 /* Sizes of the preset ("paper", "base", "tiny", "demo"), rela-g everywhere; vocabularies are 0. */
 rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err);
 
+/* The same attention everywhere; RELA_ARG as of rela_attn_spec_parse. */
+rela_status rela_config_attend(rela_config *c, const char *text, rela_error *err);
+size_t rela_config_layers(const rela_config *c, rela_attn_type t);
+/* The kind of a head; layers and heads from 0. */
+const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, size_t layer,
+                                       size_t head);
+
 /* RELA_ARG for a model that is made for something else. */
 rela_status rela_config_translates(const rela_config *c, rela_error *err);
 
@@ -66,8 +72,9 @@ rela_status rela_config_check(const rela_config *c, rela_error *err);
  * Vocabularies are not looked at. */
 const char *rela_config_differs(const rela_config *a, const rela_config *b);
 
-/* As a flat JSON object; kinds of attention by name. Reading is strict: an unknown, missing or
- * doubled key and a wrong type are RELA_FORMAT. It does not replace rela_config_check. */
+/* As a flat JSON object. Reading is strict: a doubled key and a wrong type are RELA_FORMAT, and so
+ * is an unknown key, with the version that wrote it. A key that is younger than the file has the
+ * value that models had before it. It does not replace rela_config_check. */
 rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_error *err);
 rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, rela_error *err);
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "rela/rela.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,7 @@ typedef enum field_type {
     FIELD_SIZE,
     FIELD_BOOL,
     FIELD_DOUBLE,
-    FIELD_REAL,
-    FIELD_KIND,
+    FIELD_SPEC,
     FIELD_TIE,
     FIELD_TASK
 } field_type;
@@ -22,37 +22,32 @@ typedef struct field {
     const char *key;
     field_type type;
     size_t offset;
+    bool younger; /* than the first version: files need not have it, and 0 is what they mean */
 } field;
 
 /* clang-format off */
 static const field FIELDS[] = {
-    { "task",              FIELD_TASK,   offsetof(rela_config, task) },
-    { "width",             FIELD_SIZE,   offsetof(rela_config, d) },
-    { "ffn",               FIELD_SIZE,   offsetof(rela_config, ffn) },
-    { "heads",             FIELD_SIZE,   offsetof(rela_config, heads) },
-    { "enc_layers",        FIELD_SIZE,   offsetof(rela_config, enc_layers) },
-    { "dec_layers",        FIELD_SIZE,   offsetof(rela_config, dec_layers) },
-    { "vocab_src",         FIELD_SIZE,   offsetof(rela_config, vocab_src) },
-    { "vocab_tgt",         FIELD_SIZE,   offsetof(rela_config, vocab_tgt) },
-    { "max_len",           FIELD_SIZE,   offsetof(rela_config, max_len) },
-    { "attention_enc",     FIELD_KIND,   offsetof(rela_config, kind[RELA_ATTN_ENC]) },
-    { "attention_dec",     FIELD_KIND,   offsetof(rela_config, kind[RELA_ATTN_DEC]) },
-    { "attention_cross",   FIELD_KIND,   offsetof(rela_config, kind[RELA_ATTN_CROSS]) },
-    { "attention_slope",   FIELD_REAL,   offsetof(rela_config, setup.slope) },
-    { "attention_alpha",   FIELD_REAL,   offsetof(rela_config, setup.alpha) },
-    { "attention_top",     FIELD_SIZE,   offsetof(rela_config, setup.top) },
-    { "attention_window",  FIELD_SIZE,   offsetof(rela_config, setup.window) },
-    { "attention_stride",  FIELD_SIZE,   offsetof(rela_config, setup.stride) },
-    { "attention_fuse",    FIELD_REAL,   offsetof(rela_config, setup.fuse) },
-    { "attention_eps",     FIELD_DOUBLE, offsetof(rela_config, attn_eps) },
-    { "norm_per_head",     FIELD_BOOL,   offsetof(rela_config, norm_per_head) },
-    { "pre_norm",          FIELD_BOOL,   offsetof(rela_config, pre_norm) },
-    { "eps",               FIELD_DOUBLE, offsetof(rela_config, eps) },
-    { "tie",               FIELD_TIE,    offsetof(rela_config, tie) },
-    { "drop_embed",        FIELD_DOUBLE, offsetof(rela_config, drop_embed) },
-    { "drop_residual",     FIELD_DOUBLE, offsetof(rela_config, drop_residual) },
-    { "drop_attention",    FIELD_DOUBLE, offsetof(rela_config, drop_attn) },
-    { "drop_ffn",          FIELD_DOUBLE, offsetof(rela_config, drop_ffn) },
+    { "task",              FIELD_TASK,   offsetof(rela_config, task), true },
+    { "width",             FIELD_SIZE,   offsetof(rela_config, d), false },
+    { "ffn",               FIELD_SIZE,   offsetof(rela_config, ffn), false },
+    { "heads",             FIELD_SIZE,   offsetof(rela_config, heads), false },
+    { "enc_layers",        FIELD_SIZE,   offsetof(rela_config, enc_layers), false },
+    { "dec_layers",        FIELD_SIZE,   offsetof(rela_config, dec_layers), false },
+    { "vocab_src",         FIELD_SIZE,   offsetof(rela_config, vocab_src), false },
+    { "vocab_tgt",         FIELD_SIZE,   offsetof(rela_config, vocab_tgt), false },
+    { "max_len",           FIELD_SIZE,   offsetof(rela_config, max_len), false },
+    { "attention_enc",     FIELD_SPEC,   offsetof(rela_config, attention[RELA_ATTN_ENC]), false },
+    { "attention_dec",     FIELD_SPEC,   offsetof(rela_config, attention[RELA_ATTN_DEC]), false },
+    { "attention_cross",   FIELD_SPEC,   offsetof(rela_config, attention[RELA_ATTN_CROSS]), false },
+    { "attention_eps",     FIELD_DOUBLE, offsetof(rela_config, attn_eps), false },
+    { "norm_per_head",     FIELD_BOOL,   offsetof(rela_config, norm_per_head), false },
+    { "pre_norm",          FIELD_BOOL,   offsetof(rela_config, pre_norm), false },
+    { "eps",               FIELD_DOUBLE, offsetof(rela_config, eps), false },
+    { "tie",               FIELD_TIE,    offsetof(rela_config, tie), false },
+    { "drop_embed",        FIELD_DOUBLE, offsetof(rela_config, drop_embed), false },
+    { "drop_residual",     FIELD_DOUBLE, offsetof(rela_config, drop_residual), false },
+    { "drop_attention",    FIELD_DOUBLE, offsetof(rela_config, drop_attn), false },
+    { "drop_ffn",          FIELD_DOUBLE, offsetof(rela_config, drop_ffn), false },
 };
 /* clang-format on */
 
@@ -64,24 +59,44 @@ enum {
     N_TIES = sizeof TIES / sizeof TIES[0],
     N_TASKS = sizeof TASKS / sizeof TASKS[0],
     TEXT_MAX = 64 << 10,
-    DIGITS_MAX = 17 /* of a double */
+    OLD_NUMBERS_MAX = 16,
+    NAME_LEN = 65,
+    ALIAS_LEN = 10
 };
 
+#define ALIAS      "attention_"
+#define WRITTEN_BY "written_by"
+
+/* Numbers of kinds that stand beside them. */
+typedef struct old_numbers {
+    struct old_number {
+        char alias[NAME_LEN];
+        double value;
+    } items[OLD_NUMBERS_MAX];
+    size_t n;
+} old_numbers;
+
+typedef struct scan {
+    rela_json *j;
+    bool seen[N_FIELDS];
+    old_numbers old;
+    char unknown[NAME_LEN], version[NAME_LEN];
+} scan;
+
 static rela_status write_field(rela_buffer *out, const void *at, field_type type, rela_error *err);
-static rela_status write_number(rela_buffer *out, double v, bool is_real, rela_error *err);
 static rela_status scan_object(rela_config *c, rela_json *j, rela_error *err);
 static rela_status scan_field(void *at, field_type type, rela_json *j, rela_error *err);
+static rela_status scan_spec(rela_attn_spec *at, rela_json *j, rela_error *err);
 static rela_status scan_name(void *at, field_type type, rela_json *j, rela_error *err);
 
 rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_error *err)
 {
-    rela_status st = RELA_OK;
-    const char *gap = "{";
+    rela_status st =
+        rela_buffer_append_text(out, "{\"" WRITTEN_BY "\":\"" RELA_VERSION_TEXT "\"", err);
     for (size_t i = 0; i < N_FIELDS && st == RELA_OK; i++) {
         if (FIELDS[i].type == FIELD_TASK && c->task == RELA_TASK_TRANSLATE)
             continue; /* what a file without it means */
-        st = rela_buffer_printf(out, err, "%s\"%s\":", gap, FIELDS[i].key);
-        gap = ",";
+        st = rela_buffer_printf(out, err, ",\"%s\":", FIELDS[i].key);
         st = st ? st : write_field(out, (const char *)c + FIELDS[i].offset, FIELDS[i].type, err);
     }
     return st ? st : rela_buffer_append_char(out, '}', err);
@@ -111,11 +126,9 @@ static rela_status write_field(rela_buffer *out, const void *at, field_type type
     case FIELD_BOOL:
         return rela_buffer_append_text(out, *(const bool *)at ? "true" : "false", err);
     case FIELD_DOUBLE:
-        return write_number(out, *(const double *)at, false, err);
-    case FIELD_REAL:
-        return write_number(out, (double)*(const real *)at, true, err);
-    case FIELD_KIND:
-        return rela_buffer_printf(out, err, "\"%s\"", (*(const rela_attn_kind *const *)at)->name);
+        return rela_buffer_append_f64(out, *(const double *)at, false, err);
+    case FIELD_SPEC: /* nothing to escape */
+        return rela_buffer_printf(out, err, "\"%s\"", ((const rela_attn_spec *)at)->text);
     case FIELD_TIE:
         return rela_buffer_printf(out, err, "\"%s\"", TIES[*(const rela_tie *)at]);
     case FIELD_TASK:
@@ -124,52 +137,84 @@ static rela_status write_field(rela_buffer *out, const void *at, field_type type
     return RELA_OK;
 }
 
-/* The fewest digits that give the same number back. */
-static rela_status write_number(rela_buffer *out, double v, bool is_real, rela_error *err)
+static bool is_key(rela_span key, const char *name)
 {
-    const size_t start = out->len;
-    for (int digits = 1;; digits++) {
-        double back = 0;
-        out->len = start;
-        const rela_status st = rela_buffer_printf(out, err, "%.*g", digits, v);
-        if (st != RELA_OK)
-            return st;
-        const bool good = rela_parse_f64(&back, out->data + start);
-        if (digits == DIGITS_MAX || (good && (is_real ? (real)back == (real)v : back == v)))
-            return RELA_OK;
+    return key.len == strlen(name) && memcmp(key.text, name, key.len) == 0;
+}
+
+/* "attention_<alias>": a number of kinds, from before they had numbers of their own. */
+static bool is_alias(rela_span key)
+{
+    return key.len > ALIAS_LEN && memcmp(key.text, ALIAS, ALIAS_LEN) == 0 &&
+           rela_attn_alias_known(key.text + ALIAS_LEN, key.len - ALIAS_LEN);
+}
+
+static rela_status scan_alias(old_numbers *old, rela_span key, rela_json *j, rela_error *err)
+{
+    struct old_number *o = &old->items[old->n];
+    if (old->n == OLD_NUMBERS_MAX)
+        return rela_fail(err, RELA_FORMAT, "'%.*s' appears twice", (int)key.len, key.text);
+    rela_format_text(o->alias, sizeof o->alias, "%.*s", (int)(key.len - ALIAS_LEN),
+                     key.text + ALIAS_LEN);
+    for (size_t i = 0; i < old->n; i++)
+        if (strcmp(old->items[i].alias, o->alias) == 0)
+            return rela_fail(err, RELA_FORMAT, "'%.*s' appears twice", (int)key.len, key.text);
+    old->n++;
+    return rela_json_f64(j, &o->value, err);
+}
+
+static rela_status scan_key(rela_config *c, scan *s, rela_span key, rela_error *err)
+{
+    size_t i = 0;
+    rela_span text;
+    while (i < N_FIELDS && !is_key(key, FIELDS[i].key))
+        i++;
+    if (i < N_FIELDS) {
+        if (s->seen[i])
+            return rela_fail(err, RELA_FORMAT, "'%s' appears twice", FIELDS[i].key);
+        s->seen[i] = true;
+        const rela_status st = scan_field((char *)c + FIELDS[i].offset, FIELDS[i].type, s->j, err);
+        return st ? rela_fail_in(err, st, FIELDS[i].key) : RELA_OK;
     }
+    if (is_alias(key))
+        return scan_alias(&s->old, key, s->j, err);
+    if (is_key(key, WRITTEN_BY)) {
+        const rela_status st = rela_json_string(s->j, &text, err);
+        if (st == RELA_OK)
+            rela_format_text(s->version, sizeof s->version, "%.*s",
+                             (int)(text.len < 16 ? text.len : 16), text.text);
+        return st ? rela_fail_in(err, st, WRITTEN_BY) : RELA_OK;
+    }
+    if (!s->unknown[0]) /* reported when the version is known */
+        rela_format_text(s->unknown, sizeof s->unknown, "%.*s", (int)(key.len < 64 ? key.len : 64),
+                         key.text);
+    return rela_json_skip(s->j, err);
 }
 
 static rela_status scan_object(rela_config *c, rela_json *j, rela_error *err)
 {
-    bool seen[N_FIELDS] = { false }, more = false;
+    scan s = { .j = j };
+    bool more = false;
     rela_span key;
     rela_status st = rela_json_object(j, err);
-    while (st == RELA_OK && (st = rela_json_key(j, &key, &more, err)) == RELA_OK && more) {
-        size_t i = 0;
-        while (i < N_FIELDS &&
-               (strlen(FIELDS[i].key) != key.len || memcmp(FIELDS[i].key, key.text, key.len) != 0))
-            i++;
-        if (i == N_FIELDS)
-            return rela_fail(err, RELA_FORMAT, "unknown key '%.*s'",
-                             (int)(key.len < 64 ? key.len : 64), key.text);
-        if (seen[i])
-            return rela_fail(err, RELA_FORMAT, "'%s' appears twice", FIELDS[i].key);
-        seen[i] = true;
-        st = scan_field((char *)c + FIELDS[i].offset, FIELDS[i].type, j, err);
-        if (st != RELA_OK)
-            return rela_fail_in(err, st, FIELDS[i].key);
-    }
+    while (st == RELA_OK && (st = rela_json_key(j, &key, &more, err)) == RELA_OK && more)
+        st = scan_key(c, &s, key, err);
+    if (st == RELA_OK && s.unknown[0])
+        return rela_fail(err, RELA_FORMAT, "unknown key '%s'; written by rela %s, this is %s",
+                         s.unknown, s.version[0] ? s.version : "0.1.0", RELA_VERSION_TEXT);
     for (size_t i = 0; i < N_FIELDS && st == RELA_OK; i++)
-        if (!seen[i] && FIELDS[i].type != FIELD_TASK)
+        if (!s.seen[i] && !FIELDS[i].younger)
             st = rela_fail(err, RELA_FORMAT, "no '%s'", FIELDS[i].key);
+    for (size_t i = 0; i < s.old.n * RELA_ATTN_N_TYPES && st == RELA_OK; i++) {
+        const struct old_number *o = &s.old.items[i / RELA_ATTN_N_TYPES];
+        st = rela_attn_spec_alias(&c->attention[i % RELA_ATTN_N_TYPES], o->alias, o->value, err);
+    }
     return st;
 }
 
 static rela_status scan_field(void *at, field_type type, rela_json *j, rela_error *err)
 {
     uint64_t n = 0;
-    double v = 0;
     rela_status st = RELA_OK;
     switch (type) {
     case FIELD_SIZE:
@@ -182,14 +227,9 @@ static rela_status scan_field(void *at, field_type type, rela_json *j, rela_erro
     case FIELD_DOUBLE:
         st = rela_json_f64(j, at, err);
         break;
-    case FIELD_REAL:
-        st = rela_json_f64(j, &v, err);
-        if (st == RELA_OK && !(v >= -1e30 && v <= 1e30)) /* fits any kind of real */
-            st = rela_fail(err, RELA_FORMAT, "%g; expected -1e30..1e30", v);
-        else
-            *(real *)at = (real)v;
+    case FIELD_SPEC:
+        st = scan_spec(at, j, err);
         break;
-    case FIELD_KIND:
     case FIELD_TIE:
     case FIELD_TASK:
         st = scan_name(at, type, j, err);
@@ -198,36 +238,35 @@ static rela_status scan_field(void *at, field_type type, rela_json *j, rela_erro
     return st;
 }
 
-static rela_status scan_name(void *at, field_type type, rela_json *j, rela_error *err)
+static rela_status scan_spec(rela_attn_spec *at, rela_json *j, rela_error *err)
 {
-    char name[64] = "";
+    char text[RELA_ATTN_SPEC_MAX] = "";
     rela_span s;
     const rela_status st = rela_json_string(j, &s, err);
     if (st != RELA_OK)
         return st;
-    if (s.len < sizeof name)
-        memcpy(name, s.text, s.len);
-    if (strlen(name) != s.len) /* too long, or a NUL in it: no name of ours */
-        name[0] = '\0';
-    if (type == FIELD_KIND) {
-        const rela_attn_kind *kind = rela_attn_kind_find(name);
-        if (kind) {
-            *(const rela_attn_kind **)at = kind;
+    if (s.len >= sizeof text || memchr(s.text, '\0', s.len))
+        return rela_fail(err, RELA_FORMAT, "not a kind of attention");
+    memcpy(text, s.text, s.len);
+    return rela_attn_spec_parse(at, text, err);
+}
+
+static rela_status scan_name(void *at, field_type type, rela_json *j, rela_error *err)
+{
+    const bool tie = type == FIELD_TIE;
+    const int n = tie ? N_TIES : N_TASKS;
+    rela_span s;
+    const rela_status st = rela_json_string(j, &s, err);
+    if (st != RELA_OK)
+        return st;
+    for (int i = 0; i < n; i++)
+        if (is_key(s, tie ? TIES[i] : TASKS[i])) {
+            if (tie)
+                *(rela_tie *)at = (rela_tie)i;
+            else
+                *(rela_task *)at = (rela_task)i;
             return RELA_OK;
         }
-    } else if (type == FIELD_TIE) {
-        for (int i = 0; i < N_TIES; i++)
-            if (strcmp(TIES[i], name) == 0) {
-                *(rela_tie *)at = (rela_tie)i;
-                return RELA_OK;
-            }
-    } else {
-        for (int i = 0; i < N_TASKS; i++)
-            if (strcmp(TASKS[i], name) == 0) {
-                *(rela_task *)at = (rela_task)i;
-                return RELA_OK;
-            }
-    }
     return rela_fail(err, RELA_FORMAT, "unknown name '%.*s'", (int)(s.len < 64 ? s.len : 64),
                      s.text);
 }

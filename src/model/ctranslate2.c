@@ -75,10 +75,10 @@ static rela_status check_model(const rela_net *net, const rela_extras *extras, r
     rela_status st = rela_config_translates(c, err);
     st = st ? st : rela_host_check(err);
     for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++)
-        if (strcmp(c->kind[t]->name, "softmax") != 0)
+        if (strcmp(c->attention[t].text, "softmax") != 0)
             st = rela_fail(err, RELA_UNSUP,
                            "CTranslate2 has no %s attention (place: %s); expected softmax",
-                           c->kind[t]->name, rela_attn_type_name((rela_attn_type)t));
+                           c->attention[t].text, rela_attn_type_name((rela_attn_type)t));
     if (st == RELA_OK && (!rela_extras_get(extras, RELA_SECTION_VOCAB_SRC) ||
                           !rela_extras_get(extras, RELA_SECTION_VOCAB_TGT)))
         st = rela_fail(err, RELA_UNSUP, "the model has no vocabularies; CTranslate2 needs them");

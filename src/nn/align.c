@@ -135,7 +135,7 @@ static void weigh(const pass *p, const rela_align_look *look)
     const rela_kern *k = p->a->k;
     const rela_attn_kind *kind = p->a->kind;
     real *one = p->s->row + 4 * p->cols, *two = one + p->cols;
-    const rela_attn_row row = { .k = k, .setup = p->a->setup, .scratch = p->s->row };
+    const rela_attn_row row = { .k = k, .numbers = p->a->numbers, .scratch = p->s->row };
     for (size_t j = 0; j < p->rows; j++) {
         const real *lp = p->s->lp + j * p->cols, *r = p->s->r + j * p->words;
         real *s = look->scores + j * p->cols;
@@ -219,7 +219,7 @@ static void weigh_back(const pass *p, const rela_align_look *look, size_t j, rea
 {
     const rela_kern *k = p->a->k;
     const rela_attn_kind *kind = p->a->kind;
-    const rela_attn_row row = { .k = k, .setup = p->a->setup, .scratch = p->s->row };
+    const rela_attn_row row = { .k = k, .numbers = p->a->numbers, .scratch = p->s->row };
     const real *w = look->weights + j * p->cols, *s = look->scores + j * p->cols;
     if (kind->flags & ATTN_SUM_ONE) {
         kind->weigh_back(&row, d, d, w, s, p->cols);

@@ -30,10 +30,10 @@ enum {
 typedef struct rela_align_layer {
     const rela_kern *k;
     const rela_attn_kind *kind;
-    const rela_attn_setup *setup;
-    const real *null;   /* (1): log-odds of pi0 */
-    const real *near;   /* (RELA_ALIGN_NEAR) */
-    const real *around; /* (RELA_ALIGN_AROUND, RELA_ALIGN_AROUND); the middle row is not used */
+    const real *numbers; /* hyper-parameters of the kind */
+    const real *null;    /* (1): log-odds of pi0 */
+    const real *near;    /* (RELA_ALIGN_NEAR) */
+    const real *around;  /* (RELA_ALIGN_AROUND, RELA_ALIGN_AROUND); the middle row is not used */
 } rela_align_layer;
 
 /* Gradients of the parameters, added to. */

@@ -18,6 +18,7 @@
 #define RELA_NN_BLOCK_H
 
 #include "nn/attn/cache.h"
+#include "nn/attn/spec.h"
 #include "nn/embed.h"
 #include "nn/loss.h"
 #include "nn/weight.h"
@@ -25,7 +26,6 @@
 enum {
     RELA_SOURCES_MAX = 4,
     RELA_STREAMS_MAX = RELA_SOURCES_MAX + 1,
-    RELA_GROUPS_MAX = 8,     /* groups of heads of one attention */
     RELA_NO_PARAM = 0xFFFFFF /* no parameter has this number */
 };
 
@@ -155,8 +155,7 @@ typedef struct rela_embed_at {
 
 /* Neighbouring heads of one kind. */
 typedef struct rela_head_group {
-    const rela_attn_kind *kind;
-    size_t first, heads;
+    rela_attn_group of;
     uint32_t head;       /* (heads, n_head) learned numbers, if the kind has any */
     uint32_t gain, gate; /* norm of the group's output, if the kind has one */
 } rela_head_group;
@@ -174,7 +173,6 @@ typedef struct rela_attn_side {
 } rela_attn_side;
 
 typedef struct rela_attn_at {
-    rela_attn_setup setup;
     size_t heads;
     bool causal;
     bool self;
@@ -200,8 +198,7 @@ typedef struct rela_output_at {
 } rela_output_at;
 
 typedef struct rela_align_at {
-    const rela_attn_kind *kind;
-    rela_attn_setup setup;
+    rela_attn_group kind;
     int type;
     size_t vocab_src, vocab_tgt;
     uint32_t embed_src, embed_tgt;

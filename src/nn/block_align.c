@@ -128,7 +128,7 @@ static void forward(const rela_block *b, rela_pass *p)
               .src = &src->tokens,
               .tgt = &tgt->tokens,
               .src_rows = src->rows,
-              .layer = { p->k, at->kind, &at->setup, rela_vector(p, at->null),
+              .layer = { p->k, at->kind.kind, at->kind.numbers, rela_vector(p, at->null),
                          rela_vector(p, at->near), rela_vector(p, at->around) },
               .d = b->d,
               .factor = (real)sqrt((double)b->d),

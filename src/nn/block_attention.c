@@ -61,7 +61,7 @@ static bool has_norm(const rela_attn_side *side)
 {
     bool any = false;
     for (size_t g = 0; g < side->n_groups; g++)
-        any = any || side->groups[g].kind->norm;
+        any = any || side->groups[g].of.kind->norm;
     return any;
 }
 
@@ -81,15 +81,15 @@ static void declare_group(const rela_block *b, rela_declare *d, rela_attn_side *
 {
     static const rela_init ONE = { RELA_INIT_CONSTANT, 1 };
     rela_head_group *group = &side->groups[g];
-    const rela_attn_kind *kind = group->kind;
-    const size_t width = group->heads * d_head(b);
+    const rela_attn_kind *kind = group->of.kind;
+    const size_t width = group->of.heads * d_head(b);
     const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)width) };
     char name[RELA_PARAM_NAME_MAX];
     group_name(name, side, g, "head");
     if (kind->n_head)
         rela_declare_add(
             d, &group->head, name,
-            &(rela_param_shape){ .rows = group->heads,
+            &(rela_param_shape){ .rows = group->of.heads,
                                  .cols = kind->n_head,
                                  .init = { RELA_INIT_CONSTANT, (double)kind->head_start } });
     if (!kind->norm)
@@ -141,7 +141,7 @@ static void take_side(side_arrays *a, const rela_block *b, const rela_attn_side 
     for (size_t g = 0; g < side->n_groups; g++) {
         const rela_head_group *group = &side->groups[g];
         const size_t words =
-            rela_attn_kept_words(group->kind, group->heads, s->rows, s->keys, s->len);
+            rela_attn_kept_words(group->of.kind, group->of.heads, s->rows, s->keys, s->len);
         a->kept[g] = s->keeps && words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
     }
 }
@@ -176,11 +176,11 @@ static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t
     rela_cache_scratch cache;
     rela_plan weights = start, norm = start, product = start;
     if (size->step)
-        rela_cache_scratch_plan(&cache, &weights, group->heads, size->len, s->sentence_rows);
+        rela_cache_scratch_plan(&cache, &weights, group->of.heads, size->len, s->sentence_rows);
     else
-        rela_attn_scratch_plan(&attn, &weights, group->kind, d_head(b), size->len);
+        rela_attn_scratch_plan(&attn, &weights, group->of.kind, d_head(b), size->len);
     for (int i = 0; side->n_groups > 1 && i < 2; i++)
-        (void)take_columns(&norm, size->rows, group->heads * d_head(b));
+        (void)take_columns(&norm, size->rows, group->of.heads * d_head(b));
     rela_linear_plan(&product, s->storage, b->d, larger(size->rows, size->keys));
     return larger(weights.used, larger(norm.used, product.used));
 }
@@ -260,15 +260,15 @@ static rela_attn attn_at(const side_work *w, size_t g)
     const rela_head_group *group = &w->side->groups[g];
     const uint32_t site = SITE_WEIGHTS + w->number * SITE_NEXT_SIDE;
     return (rela_attn){ .k = p->k,
-                        .kind = group->kind,
-                        .setup = &at->setup,
-                        .heads = group->heads,
+                        .kind = group->of.kind,
+                        .numbers = group->of.numbers,
+                        .heads = group->of.heads,
                         .d_head = d_head(w->b),
                         .ldz = w->b->d,
-                        .first_head = group->first,
+                        .first_head = group->of.first,
                         .all_heads = at->heads,
                         .causal = at->causal,
-                        .head_params = group->kind->n_head ? rela_vector(p, group->head) : NULL,
+                        .head_params = group->of.kind->n_head ? rela_vector(p, group->head) : NULL,
                         .drop = rela_block_drop(w->b, p, at->drop, site, 0),
                         .path = p->path,
                         .kept = p->grads && !p->tap ? w->a.kept[g] : NULL,
@@ -280,7 +280,7 @@ static rela_attn attn_at(const side_work *w, size_t g)
 /* Columns of a group among queries, keys and values. */
 static rela_attn_in attn_in(const side_work *w, size_t g)
 {
-    const size_t d = w->b->d, column = w->side->groups[g].first * d_head(w->b);
+    const size_t d = w->b->d, column = w->side->groups[g].of.first * d_head(w->b);
     const real *in = w->a.in + column, *kv = w->a.kv + column;
     if (attn_of(w->b)->self)
         return (rela_attn_in){ in, in + d, in + 2 * d, 3 * d, 3 * d, 3 * d };
@@ -356,12 +356,12 @@ static void attend_memory(const side_work *w, rela_plan scratch)
 static void norm_group(const side_work *w, size_t g, real *y, const real *z, rela_plan scratch)
 {
     const rela_head_group *group = &w->side->groups[g];
-    const rela_attn_norm *norm = group->kind->norm;
-    const size_t d = w->b->d, rows = w->own->rows, width = group->heads * d_head(w->b);
+    const rela_attn_norm *norm = group->of.kind->norm;
+    const size_t d = w->b->d, rows = w->own->rows, width = group->of.heads * d_head(w->b);
     const rela_kern *k = w->p->k;
     static const real one = 1;
     const bool alone = w->side->n_groups == 1;
-    const size_t column = group->first * d_head(w->b);
+    const size_t column = group->of.first * d_head(w->b);
     if (!norm) {
         if (y != z)
             k->scale_rows(y + column, d, z + column, d, rows, width, width, &one, 0);
@@ -373,7 +373,7 @@ static void norm_group(const side_work *w, size_t g, real *y, const real *z, rel
         k->scale_rows(from, width, z + column, d, rows, width, width, &one, 0);
     k->gated_norm(to, alone ? z : from, rela_vector(w->p, group->gain),
                   norm->gated ? rela_vector(w->p, group->gate) : NULL, rows, width,
-                  attn_of(w->b)->norm_per_head ? group->heads : 1, attn_of(w->b)->eps,
+                  attn_of(w->b)->norm_per_head ? group->of.heads : 1, attn_of(w->b)->eps,
                   norm->center);
     if (!alone)
         k->scale_rows(y + column, d, to, width, rows, width, width, &one, 0);
@@ -447,9 +447,9 @@ static void norm_group_back(const side_work *w, size_t g, real *dz, const real *
                             rela_plan scratch)
 {
     const rela_head_group *group = &w->side->groups[g];
-    const rela_attn_norm *norm = group->kind->norm;
-    const size_t d = w->b->d, rows = w->own->rows, width = group->heads * d_head(w->b);
-    const size_t column = group->first * d_head(w->b);
+    const rela_attn_norm *norm = group->of.kind->norm;
+    const size_t d = w->b->d, rows = w->own->rows, width = group->of.heads * d_head(w->b);
+    const size_t column = group->of.first * d_head(w->b);
     const rela_kern *k = w->p->k;
     static const real one = 1;
     const bool alone = w->side->n_groups == 1;
@@ -461,11 +461,12 @@ static void norm_group_back(const side_work *w, size_t g, real *dz, const real *
         k->scale_rows(grad, width, dz + column, d, rows, width, width, &one, 0);
         k->scale_rows(value, width, z + column, d, rows, width, width, &one, 0);
     }
-    k->gated_norm_back(
-        grad, rela_gradient(w->p, group->gain),
-        norm->gated ? rela_gradient(w->p, group->gate) : NULL, grad, alone ? z : value,
-        rela_vector(w->p, group->gain), norm->gated ? rela_vector(w->p, group->gate) : NULL, rows,
-        width, attn_of(w->b)->norm_per_head ? group->heads : 1, attn_of(w->b)->eps, norm->center);
+    k->gated_norm_back(grad, rela_gradient(w->p, group->gain),
+                       norm->gated ? rela_gradient(w->p, group->gate) : NULL, grad,
+                       alone ? z : value, rela_vector(w->p, group->gain),
+                       norm->gated ? rela_vector(w->p, group->gate) : NULL, rows, width,
+                       attn_of(w->b)->norm_per_head ? group->of.heads : 1, attn_of(w->b)->eps,
+                       norm->center);
     if (!alone)
         k->scale_rows(dz + column, d, grad, width, rows, width, width, &one, 0);
 }

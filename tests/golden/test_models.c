@@ -2,6 +2,7 @@
 /* tests/golden/test_models.c - whole models against PyTorch: logits, loss, every gradient, and the
  * parameters after ten steps of Adam. The files are made by tools/golden/model.py, which also says
  * what is in them. */
+#include "attend.h"
 #include "base/mem.h"
 #include "check.h"
 #include "kern/gemm.h"
@@ -93,7 +94,7 @@ static void load_config(golden *g)
     c->pre_norm = number(g, "pre_norm") != 0;
     c->tie = strcmp(text(g, "tie").text, "none") == 0 ? RELA_TIE_NONE : RELA_TIE_ALL;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c->kind[i] = rela_attn_kind_find(text(g, rela_attn_type_name((rela_attn_type)i)).text);
+        set_attention(c, i, text(g, rela_attn_type_name((rela_attn_type)i)).text);
     CHECK_OK(rela_config_check(c, &err), err);
 }
 
@@ -266,7 +267,7 @@ static void planted_faults_are_caught(void **state)
     CHECK(strcmp(where, q->name) == 0, "blamed %s", where);
     rela_error err = { RELA_OK, "" };
     rela_config other = g.net.config;
-    other.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("rela-g-ln");
+    set_attention(&other, RELA_ATTN_CROSS, "rela-g-ln");
     CHECK_OK(rela_net_configure(&g.net, &other, &err), err);
     (void)backward(&g);
     CHECK(logits_gap(&g) > TOLERANCE, "a wrong norm passes");

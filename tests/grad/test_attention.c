@@ -30,7 +30,7 @@ static const shape SHAPES[] = {
 enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };
 
 /* Settings under which a kind is tried; the first is the usual one. */
-static const rela_attn_setup SETUPS[] = {
+static const attn_setup SETUPS[] = {
     { .slope = 0.01, .alpha = 1.5, .top = 3, .window = 2, .stride = 3, .fuse = 0.1 },
     { .slope = 0.2, .alpha = 1.1, .top = 1, .window = 40, .stride = 1, .fuse = 0.8 },
     { .slope = 0, .alpha = 2, .top = 100, .window = 1, .stride = 100, .fuse = 0 },
@@ -71,7 +71,7 @@ static double value(const probe *p)
 }
 
 static void layer_start(layer *l, const rela_attn_kind *kind, const shape *s,
-                        const rela_attn_setup *setup)
+                        const attn_setup *setup)
 {
     *l = (layer){ .rows = { s->n, s->q_at, s->k_at, 11 },
                   .n_q = s->q_at[s->n],
@@ -95,8 +95,7 @@ static void probe_back(probe *p, layer *l)
     rela_attn_back(&l->base.attn, &l->base.scratch, &grad, l->c, &in, &l->rows);
 }
 
-static void check(const rela_attn_kind *kind, const shape *s, const rela_attn_setup *setup,
-                  bool keeps)
+static void check(const rela_attn_kind *kind, const shape *s, const attn_setup *setup, bool keeps)
 {
     char what[64];
     layer l;

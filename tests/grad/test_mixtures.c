@@ -222,8 +222,8 @@ static double worst_gap(mixture *m, char *where, size_t size)
 static rela_config mixed(size_t enc, size_t dec, size_t cross)
 {
     rela_config c = small_model(rela_attn_kind_at(enc));
-    c.kind[RELA_ATTN_DEC] = rela_attn_kind_at(dec);
-    c.kind[RELA_ATTN_CROSS] = rela_attn_kind_at(cross);
+    set_attention(&c, RELA_ATTN_DEC, rela_attn_kind_at(dec)->name);
+    set_attention(&c, RELA_ATTN_CROSS, rela_attn_kind_at(cross)->name);
     c.enc_layers = c.dec_layers = 1;
     c.d = 8;
     c.ffn = 6;
@@ -241,8 +241,8 @@ static double check_mixture(size_t enc, size_t dec, size_t cross, size_t *wrong)
     const double worst = worst_gap(&m, where, sizeof where);
     mixture_end(&m);
     if (!(worst <= 1e-6)) {
-        print_error("%s, %s, cross %s: %.3e at %s\n", c.kind[0]->name, c.kind[1]->name,
-                    c.kind[2]->name, worst, where);
+        print_error("%s, %s, cross %s: %.3e at %s\n", c.attention[0].text, c.attention[1].text,
+                    c.attention[2].text, worst, where);
         ++*wrong;
     }
     return worst;
@@ -310,8 +310,9 @@ static void planted_faults_in_the_plan_are_caught(void **state)
     mixture m;
     size_t caught = 0;
     rela_config c = mixed(0, 0, 0);
-    c.kind[RELA_ATTN_ENC] = c.kind[RELA_ATTN_DEC] = rela_attn_kind_find("rela-g");
-    c.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("sparsemax");
+    set_attention(&c, RELA_ATTN_ENC, "rela-g");
+    set_attention(&c, RELA_ATTN_DEC, "rela-g");
+    set_attention(&c, RELA_ATTN_CROSS, "sparsemax");
     mixture_start(&m, &c);
     choose_weights(&m, 0);
     for (size_t which = 2; which <= ARRAYS; which++)

@@ -128,8 +128,8 @@ static void check_pass(const rela_config *c, double agree, const char *what)
     const char *where = "";
     probe_start(&p, c, agree);
     const double worst = worst_gap(&p, &where);
-    print_message("%-12s %-24s %.1e at %s\n", c->kind[0]->name, what, worst, where);
-    CHECK(worst <= 1e-6, "%s, %s: %.3e at %s", c->kind[0]->name, what, worst, where);
+    print_message("%-12s %-24s %.1e at %s\n", c->attention[0].text, what, worst, where);
+    CHECK(worst <= 1e-6, "%s, %s: %.3e at %s", c->attention[0].text, what, worst, where);
     probe_end(&p);
 }
 
@@ -160,8 +160,8 @@ static void every_shape_has_exact_gradients(void **state)
     c.tie = RELA_TIE_NONE;
     check(&c, "per head, no tying");
     c = small_model(rela_attn_kind_find("softmax"));
-    c.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("rela-i");
-    c.kind[RELA_ATTN_DEC] = rela_attn_kind_find("rela-g");
+    set_attention(&c, RELA_ATTN_CROSS, "rela-i");
+    set_attention(&c, RELA_ATTN_DEC, "rela-g");
     check(&c, "mixed kinds");
 }
 

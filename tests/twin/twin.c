@@ -4,6 +4,7 @@
  * The file is built twice. The double program runs the models and writes features and loss to the
  * file named on the command line; the float program runs the same models on the same weights and
  * compares. */
+#include "attend.h"
 #include "base/mem.h"
 #include "check.h"
 #include "model/worker.h"
@@ -30,7 +31,7 @@ static rela_config config_of(const rela_attn_kind *kind)
     c.vocab_src = c.vocab_tgt = VOCAB;
     c.max_len = 64;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = kind;
+        set_attention(&c, i, kind->name);
     CHECK_OK(rela_config_check(&c, &err), err);
     return c;
 }

@@ -6,6 +6,7 @@
 
 #include "check.h"
 
+#include "attend.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "decode/search.h"
@@ -40,11 +41,9 @@ static inline rela_config probe_config(const char *kind, size_t vocabulary)
     c.enc_layers = c.dec_layers = 2;
     c.vocab_src = c.vocab_tgt = vocabulary;
     c.max_len = PROBE_LEN;
-    c.setup.top = 2;
-    c.setup.window = 1;
-    c.setup.stride = 2;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(kind);
+        set_attention(&c, i, kind);
+    narrow_patterns(&c);
     return c;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_align.c - the alignment layer against its formulas written out in double, and the
  * model around it: what it links, what it does not depend on, what refuses it. */
+#include "attend.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/packed.h"
@@ -38,10 +39,10 @@ static void layer_start(layer *l)
 
 static double layer_run(layer *l, const char *kind)
 {
-    static const rela_attn_setup SETUP = { .alpha = (real)1.5 };
+    static const real NUMBERS[RELA_ATTN_NUMBERS_MAX] = { (real)1.5 }; /* entmax: alpha */
     const rela_align_layer a = { .k = rela_kern_get(),
                                  .kind = rela_attn_kind_find(kind),
-                                 .setup = &SETUP,
+                                 .numbers = NUMBERS,
                                  .null = &l->null,
                                  .near = l->near,
                                  .around = l->around };
@@ -235,9 +236,9 @@ static void configuration_survives_and_is_held_to_its_bounds(void **state)
     c.tie = RELA_TIE_ALL;
     CHECK(rela_config_check(&c, &err) == RELA_ARG, "one matrix for all");
     c = small_config();
-    c.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("linear");
+    set_attention(&c, RELA_ATTN_CROSS, "linear");
     CHECK(rela_config_check(&c, &err) == RELA_ARG, "a kind that maps");
-    c.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("leaky-g");
+    set_attention(&c, RELA_ATTN_CROSS, "leaky-g");
     CHECK(rela_config_check(&c, &err) == RELA_ARG, "a kind with negative weights");
 }
 

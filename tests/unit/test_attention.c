@@ -169,7 +169,7 @@ static size_t starts(uint32_t at[SEQS + 1], const uint32_t *lens)
 /* What the layers of a model compute, over packed rows without gaps. */
 static void inside(arrays *x, const rela_attn_kind *kind, bool causal)
 {
-    const rela_attn_setup setup = { 0.01f, 1.5f, 4, 3, 3, 0.1f };
+    const attn_setup setup = { 0.01f, 1.5f, 4, 3, 3, 0.1f };
     uint32_t q_at[SEQS + 1], k_at[SEQS + 1];
     attn_layer l;
     const size_t rows = starts(q_at, Q_LENS);
@@ -492,7 +492,7 @@ static void bad_options_are_refused(void **state)
         "heads is 0; expected 1..4096",
         "head_width is 1048576; expected 1..65536",
         "max_length is -1; expected 1..16777216",
-        "unknown attention 'bahdanau'; rela_attention_name lists them",
+        "unknown attention 'bahdanau'; 'rela info --attention' lists the kinds",
         "alpha is nan; expected 1.01..4",
         "dropout is 1; expected 0..0.99",
         "stride is 0; expected 1..16777216",

@@ -10,7 +10,7 @@
 
 enum { HEADS = 2, D_HEAD = 5, D = HEADS * D_HEAD, ROWS_MAX = 80, HEAD_MAX = 4 };
 
-static const rela_attn_setup SETUP = {
+static const attn_setup SETUP = {
     .slope = 0.01f, .alpha = 1.5f, .top = 4, .window = 2, .stride = 4, .fuse = 0.1f
 };
 

@@ -30,7 +30,7 @@ typedef struct shape {
     double dropout;
 } shape;
 
-static const rela_attn_setup SETUP = { .slope = 0.01f };
+static const attn_setup SETUP = { .slope = 0.01f };
 static numbers in;
 static results dense, sparse, kept, screened, chosen, whole;
 static uint32_t seed = 1u;

@@ -9,7 +9,7 @@
 
 enum { HEADS = 2, D_HEAD = 3, D = HEADS * D_HEAD, N_MAX = 40 };
 
-static const rela_attn_setup SETUP = {
+static const attn_setup SETUP = {
     .slope = 0.05f, .alpha = 1.3f, .top = 3, .window = 2, .stride = 3, .fuse = 0.2f
 };
 

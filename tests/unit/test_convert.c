@@ -4,6 +4,7 @@
 #include "model_file.h"
 #include "sweep.h"
 
+#include "attend.h"
 #include "model/forms.h"
 #include "rela/model.h"
 
@@ -216,7 +217,7 @@ static float float_at(const char *bytes, size_t len, const char *name, size_t i)
 static void soften(rela_config *c)
 {
     for (int t = 0; t < RELA_ATTN_N_TYPES; t++)
-        c->kind[t] = rela_attn_kind_find("softmax");
+        set_attention(c, t, "softmax");
 }
 
 static void check_written(const rela_net *n, const char *bytes, size_t len)

@@ -3,6 +3,7 @@
  * promises: batches, threads, limits, memory. */
 #include "decode_probe.h"
 
+#include "attend.h"
 #include "base/fault.h"
 #include "model/generator.h"
 
@@ -36,8 +37,8 @@ static double check_row(probe *p, const real *logits, const rela_source *src, co
     }
     for (size_t i = 0; i < v; i++)
         worst = fmax(worst, fabs(row[i] - (double)logits[i]) / scale);
-    CHECK(best == best_want, "%s: symbol %zu is best, want %zu", p->net.config.kind[0]->name, best,
-          best_want);
+    CHECK(best == best_want, "%s: symbol %zu is best, want %zu", p->net.config.attention[0].text,
+          best, best_want);
     return worst;
 }
 
@@ -106,8 +107,8 @@ static void check_steps(const rela_config *c, const char *what)
     const rela_tokens src = { src_ids, at, 2 };
     rela_generator_read(d, &src);
     const double worst = walk_steps(&p, d, sources, STEPS);
-    print_message("%-12s %-24s %.1e\n", c->kind[0]->name, what, worst);
-    CHECK(worst <= 1e-5, "%s, %s: %.2e", c->kind[0]->name, what, worst);
+    print_message("%-12s %-24s %.1e\n", c->attention[0].text, what, worst);
+    CHECK(worst <= 1e-5, "%s, %s: %.2e", c->attention[0].text, what, worst);
     rela_generator_destroy(d);
     probe_end(&p);
 }
@@ -139,8 +140,8 @@ static void cached_steps_equal_the_full_pass_in_every_shape(void **state)
     c.d = 64;
     c.ffn = 96;
     c.heads = 2;
-    c.kind[RELA_ATTN_CROSS] = rela_attn_kind_find("softmax");
-    c.kind[RELA_ATTN_DEC] = rela_attn_kind_find("rela-i");
+    set_attention(&c, RELA_ATTN_CROSS, "softmax");
+    set_attention(&c, RELA_ATTN_DEC, "rela-i");
     check_steps(&c, "mixed kinds");
 }
 

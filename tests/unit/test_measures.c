@@ -2,6 +2,7 @@
 /* tests/unit/test_measures.c - sparsity, null rate, head diversity, tags and AUC against cases
  * worked out by hand. */
 #include "analyse/findings.h"
+#include "attend.h"
 #include "check.h"
 
 #include <float.h>
@@ -12,7 +13,7 @@ static rela_config config_of(size_t heads, const char *kind)
 {
     rela_config c = { .heads = heads, .enc_layers = 1, .dec_layers = 1 };
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(kind);
+        set_attention(&c, i, kind);
     return c;
 }
 

@@ -35,20 +35,19 @@ static void a_file_of_version_1_loads_for_ever(void **state)
     const rela_checkpoint_options o = { .blocks = true };
     CHECK_OK(rela_net_load(&n, &e, GOLDEN, &o, &err), err);
     assert_int_equal(n.config.ffn, 6);
-    assert_string_equal(n.config.kind[RELA_ATTN_DEC]->name, "rela-i");
+    assert_string_equal(n.config.attention[RELA_ATTN_DEC].text, "rela-i");
     const real *w = rela_net_values(&n, "embed.src");
     CHECK(w[0] == -50.0f / 64 && w[1] == -13.0f / 64, "%g %g", (double)w[0], (double)w[1]);
     assert_string_equal(rela_extras_get(&e, RELA_SECTION_RECORD)->text,
                         "{\"updates\":300,\"loss\":2.5}");
     assert_int_equal(e.n_blocks, 2);
-    /* Written by us it has another header, but the same contents, hence the same hash. */
+    /* Written by us its configuration is in the words of today, and means the same. */
+    rela_net again;
     CHECK_OK(rela_net_save(at.path, &n, &e, NULL, &err), err);
-    rela_checkpoint *a = NULL, *b = NULL;
-    CHECK_OK(rela_checkpoint_open(&a, GOLDEN, NULL, &err), err);
-    CHECK_OK(rela_checkpoint_open(&b, at.path, NULL, &err), err);
-    assert_string_equal(rela_checkpoint_hash(a), rela_checkpoint_hash(b));
-    rela_checkpoint_close(a);
-    rela_checkpoint_close(b);
+    CHECK_OK(rela_net_load(&again, NULL, at.path, &o, &err), err);
+    CHECK(rela_config_differs(&n.config, &again.config) == NULL, "another configuration");
+    assert_memory_equal(n.weights, again.weights, n.params.total * sizeof *n.weights);
+    rela_net_deinit(&again);
     rela_extras_deinit(&e);
     rela_net_deinit(&n);
 }
@@ -68,7 +67,7 @@ static void a_file_is_described(void **state)
     };
     static const char *const JSON[] = {
         "{\"file\": \"tests/golden/model-v1.rela\", \"format\": \"rela-model\", \"version\": 1, ",
-        "\"config\": {\"width\":4,\"ffn\":6,",
+        "\"config\": {\"written_by\":\"0.2.0\",\"width\":4,\"ffn\":6,",
         "\"parameters\": {\"count\": 468, \"tensors\": 42, \"blocks\": {\"embed\": 44, ",
         "\"further\": [\"adam.m\", \"adam.v\"]",
         "\"text.vocab.src\": {\"bytes\": 27, \"lines\": 5}",

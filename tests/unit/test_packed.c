@@ -130,15 +130,15 @@ static void check_config(const rela_config *c)
     load(&stored, at.other, false);
     translate(&a, &rounded.packed, N_SOURCES, NULL);
     translate(&b, &stored.packed, N_SOURCES, NULL);
-    CHECK(same(&a, &b), "%s: stored is not as rounded", c->kind[0]->name);
+    CHECK(same(&a, &b), "%s: stored is not as rounded", c->attention[0].text);
     translate(&alone, &stored.packed, 1, NULL);
-    CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->kind[0]->name);
+    CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->attention[0].text);
     translate(&near, &full.packed, N_SOURCES, &a);
     for (size_t i = 0; i < N_SOURCES; i++)
         for (size_t j = 0; j < a.n[i]; j++, n++)
             apart += fabs((double)(a.logps[i][j] - near.logps[i][j]));
-    print_message("%-12s log-probabilities %.3f apart\n", c->kind[0]->name, apart / n);
-    CHECK(apart / n < 0.1, "%s: %.3f from the full model", c->kind[0]->name, apart / n);
+    print_message("%-12s log-probabilities %.3f apart\n", c->attention[0].text, apart / n);
+    CHECK(apart / n < 0.1, "%s: %.3f from the full model", c->attention[0].text, apart / n);
     unload(&full);
     unload(&rounded);
     unload(&stored);
@@ -212,9 +212,9 @@ static void check_mapped(const rela_config *c, const rela_kern *level)
     assert_int_equal(mapped.packed.file != NULL, level->panel == rela_kern_get()->panel);
     translate(&a, &full.packed, N_SOURCES, NULL);
     translate(&b, &mapped.packed, N_SOURCES, NULL);
-    CHECK(same(&a, &b), "%s: mapped is not as read", c->kind[0]->name);
+    CHECK(same(&a, &b), "%s: mapped is not as read", c->attention[0].text);
     translate(&alone, &mapped.packed, 1, NULL);
-    CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->kind[0]->name);
+    CHECK(same(&a, &alone), "%s: alone is not as in a batch", c->attention[0].text);
     unload(&full);
     unload(&mapped);
 }

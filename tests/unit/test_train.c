@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_train.c - schedules by their formulas; an update is reproducible, allocates
  * nothing, learns, and never lets a number that is not finite reach the weights. */
+#include "attend.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
@@ -56,7 +57,7 @@ static void model_start_with(model *m, const char *kind, int n_threads, double d
     c.max_len = 32;
     c.drop_embed = c.drop_residual = c.drop_attn = c.drop_ffn = dropout;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        c.kind[i] = rela_attn_kind_find(kind);
+        set_attention(&c, i, kind);
     const rela_step_options o = { .n_threads = n_threads,
                                   .piece_rows = 64,
                                   .beta1 = 0.9,

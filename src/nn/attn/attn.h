@@ -42,7 +42,7 @@ const char *rela_attn_path_name(rela_attn_path p); /* "auto", "dense", "sparse",
 typedef struct rela_attn {
     const rela_kern *k;
     const rela_attn_kind *kind;
-    const rela_attn_setup *setup;
+    const real *numbers; /* hyper-parameters of the kind; NULL if it has none */
     size_t heads, d_head;
     size_t ldz; /* leading dimension of mixed values and their gradient; 0: heads * d_head */
     size_t first_head, all_heads; /* these heads among those of their layer; 0: they are all */

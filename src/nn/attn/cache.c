@@ -142,7 +142,7 @@ static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, 
     const rela_attn_kind *kind = a->kind;
     const rela_attn_row row = {
         .k = a->k,
-        .setup = a->setup,
+        .numbers = a->numbers,
         .head = a->head_params ? a->head_params + head * kind->n_head : NULL,
         .scratch = s->row,
     };
@@ -159,7 +159,7 @@ static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const
                           real *w, const real *x, size_t n, size_t query)
 {
     real *few = s->row + 4 * s->ld, *few_weights = s->row + 5 * s->ld;
-    const size_t m = a->kind->pattern(a->setup, s->visible, query, n);
+    const size_t m = a->kind->pattern(a->numbers, s->visible, query, n);
     for (size_t j = 0; j < m; j++)
         few[j] = x[s->visible[j]];
     memset(w, 0, n * sizeof *w);

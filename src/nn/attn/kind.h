@@ -33,23 +33,26 @@ enum {
 /* The score of a padded place: below every real one, so that it never counts. */
 #define RELA_ATTN_PAD ((real)-3e38)
 
-/* Numbers of the configuration that some kinds use; the same for all layers and heads. */
-typedef struct rela_attn_setup {
-    real slope;    /* leaky-g: slope below zero */
-    real alpha;    /* entmax: the fixed alpha */
-    size_t top;    /* topk: scores that are kept */
-    size_t window; /* local: keys on each side */
-    size_t stride; /* strided: every stride-th key, and the last stride ones */
-    real fuse;     /* fusedmax: weight of the total variation */
-} rela_attn_setup;
+/* A hyper-parameter of a kind, like the k of topk. Wherever a kind is named it may be set, as in
+ * "topk:k=4" (spec.h). */
+typedef struct rela_attn_number {
+    const char *name, *summary;
+    bool whole;         /* a whole number */
+    double least, most; /* both are allowed */
+    double start;       /* if it is not set */
+    const char *alias; /* the name it had as "attention_<alias>" in files and "--attn-<alias>" among
+                        * options before kinds had numbers of their own; NULL: none */
+} rela_attn_number;
+
+enum { RELA_ATTN_NUMBERS_MAX = 2 };
 
 /* What a row function may use beside its scores. */
 typedef struct rela_attn_row {
     const rela_kern *k;
-    const rela_attn_setup *setup;
-    const real *head; /* the n_head learned numbers of this head, or NULL */
-    real *dhead;      /* their gradient, added to; backward only */
-    real *scratch;    /* 4 * n reals */
+    const real *numbers; /* hyper-parameters, in the order of the kind */
+    const real *head;    /* the n_head learned numbers of this head, or NULL */
+    real *dhead;         /* their gradient, added to; backward only */
+    real *scratch;       /* 4 * n reals */
 } rela_attn_row;
 
 /* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
@@ -75,13 +78,16 @@ typedef struct rela_attn_kind {
 
     const rela_attn_norm *norm; /* NULL: none */
 
+    /* Optional: hyper-parameters; at most RELA_ATTN_NUMBERS_MAX, ended by an empty row. */
+    const rela_attn_number *numbers;
+
     /* Optional: learned numbers per head, with their first value. */
     size_t n_head;
     real head_start;
 
     /* Optional: which of the n keys a query may see; keys receives their numbers, rising, and
      * the function returns how many. NULL: all (that the causal mask leaves). */
-    size_t (*pattern)(const rela_attn_setup *setup, uint32_t *keys, size_t query, size_t n);
+    size_t (*pattern)(const real *numbers, uint32_t *keys, size_t query, size_t n);
 
     /* Optional: a map of queries and keys, elementwise over n reals, before the product; then the
      * product is not scaled by d_head^-0.5. */

@@ -35,14 +35,14 @@ static void weigh_entmax15_back(const rela_attn_row *c, real *ds, const real *dw
 
 static void weigh_fixed(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
-    c->k->entmax(w, s, c->setup->alpha - 1, n);
+    c->k->entmax(w, s, c->numbers[0] - 1, n);
 }
 
 static void weigh_fixed_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
                              const real *s, size_t n)
 {
     (void)s;
-    (void)c->k->entmax_back(ds, dw, w, c->setup->alpha - 1, n);
+    (void)c->k->entmax_back(ds, dw, w, c->numbers[0] - 1, n);
 }
 
 /* alpha - 1 of a head: sigmoid of its learned number. */
@@ -64,6 +64,11 @@ static void weigh_learned_back(const rela_attn_row *c, real *ds, const real *dw,
     const real b = excess(c);
     c->dhead[0] += c->k->entmax_back(ds, dw, w, b, n) * b * (1 - b);
 }
+
+static const rela_attn_number NUMBERS[] = {
+    { "alpha", "near 1 softmax, 2 sparsemax", false, 1.01, 4, 1.5, "alpha" },
+    { .name = NULL },
+};
 
 enum { FLAGS = ATTN_SPARSE | ATTN_SUM_ONE | ATTN_PADDED };
 
@@ -88,6 +93,7 @@ const rela_attn_kind rela_attn_kinds_entmax[] = {
         .flags = FLAGS,
         .weigh = weigh_fixed,
         .weigh_back = weigh_fixed_back,
+        .numbers = NUMBERS,
     },
     {
         .name = "entmax-learned",

@@ -111,7 +111,7 @@ static void smooth(walk *t)
 
 static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
-    walk t = { .s = s, .n = n, .y = c->scratch, .fuse = c->setup->fuse };
+    walk t = { .s = s, .n = n, .y = c->scratch, .fuse = c->numbers[0] };
     smooth(&t);
     c->k->sparsemax(w, c->scratch, n);
 }
@@ -123,7 +123,7 @@ static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const r
 {
     (void)s;
     c->k->sparsemax_back(ds, dw, w, n);
-    for (size_t i = 0, end = 0; i < n && c->setup->fuse > 0; i = end) {
+    for (size_t i = 0, end = 0; i < n && c->numbers[0] > 0; i = end) {
         real sum = 0;
         for (end = i; end < n && w[end] == w[i]; end++)
             sum += ds[end];
@@ -133,6 +133,11 @@ static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const r
     }
 }
 
+static const rela_attn_number NUMBERS[] = {
+    { "fuse", "weight of the total variation", false, 0, 100, 0.1, "fuse" },
+    { .name = NULL },
+};
+
 const rela_attn_kind rela_attn_kinds_fusedmax[] = {
     {
         .name = "fusedmax",
@@ -140,6 +145,7 @@ const rela_attn_kind rela_attn_kinds_fusedmax[] = {
         .flags = ATTN_SPARSE | ATTN_SUM_ONE,
         .weigh = weigh,
         .weigh_back = weigh_back,
+        .numbers = NUMBERS,
     },
     { .name = NULL },
 };

@@ -18,27 +18,37 @@ static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const r
     c->k->softmax_back(ds, dw, w, n);
 }
 
-static size_t window(const rela_attn_setup *setup, uint32_t *keys, size_t query, size_t n)
+static size_t window(const real *numbers, uint32_t *keys, size_t query, size_t n)
 {
-    const size_t at = query < n ? query : n - 1, side = setup->window;
+    const size_t at = query < n ? query : n - 1, side = (size_t)numbers[0];
     const size_t first = at > side ? at - side : 0, end = n - at > side ? at + side + 1 : n;
     for (size_t j = first; j < end; j++)
         keys[j - first] = (uint32_t)j;
     return end - first;
 }
 
-static size_t stride(const rela_attn_setup *setup, uint32_t *keys, size_t query, size_t n)
+static size_t stride(const real *numbers, uint32_t *keys, size_t query, size_t n)
 {
-    const size_t at = query < n ? query : n - 1;
+    const size_t at = query < n ? query : n - 1, step = (size_t)numbers[0];
     size_t count = 0;
-    assert(setup->stride > 0);
+    assert(step > 0);
     for (size_t j = 0; j < n; j++) {
         const size_t far = j < at ? at - j : j - at;
-        if (far < setup->stride || far % setup->stride == 0)
+        if (far < step || far % step == 0)
             keys[count++] = (uint32_t)j;
     }
     return count;
 }
+
+static const rela_attn_number WINDOW[] = {
+    { "window", "keys on each side", true, 1, 65536, 8, "window" },
+    { .name = NULL },
+};
+
+static const rela_attn_number STRIDE[] = {
+    { "stride", "keys from one to the next", true, 1, 65536, 8, "stride" },
+    { .name = NULL },
+};
 
 const rela_attn_kind rela_attn_kinds_pattern[] = {
     {
@@ -47,6 +57,7 @@ const rela_attn_kind rela_attn_kinds_pattern[] = {
         .flags = ATTN_SPARSE | ATTN_SUM_ONE,
         .weigh = weigh,
         .weigh_back = weigh_back,
+        .numbers = WINDOW,
         .pattern = window,
     },
     {
@@ -55,6 +66,7 @@ const rela_attn_kind rela_attn_kinds_pattern[] = {
         .flags = ATTN_SPARSE | ATTN_SUM_ONE,
         .weigh = weigh,
         .weigh_back = weigh_back,
+        .numbers = STRIDE,
         .pattern = stride,
     },
     { .name = NULL },

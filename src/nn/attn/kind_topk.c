@@ -42,12 +42,17 @@ static real kth_largest(const real *s, size_t n, size_t k, real *scratch)
     return 0;
 }
 
+static size_t top(const rela_attn_row *c)
+{
+    return (size_t)c->numbers[0];
+}
+
 static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
-    if (n <= c->setup->top)
+    if (n <= top(c))
         c->k->softmax(w, s, n);
     else
-        c->k->softmax_from(w, s, kth_largest(s, n, c->setup->top, c->scratch), n);
+        c->k->softmax_from(w, s, kth_largest(s, n, top(c), c->scratch), n);
 }
 
 static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
@@ -57,6 +62,11 @@ static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const r
     c->k->softmax_back(ds, dw, w, n);
 }
 
+static const rela_attn_number NUMBERS[] = {
+    { "k", "scores that are kept", true, 1, 65536, 8, "top" },
+    { .name = NULL },
+};
+
 const rela_attn_kind rela_attn_kinds_topk[] = {
     {
         .name = "topk",
@@ -64,6 +74,7 @@ const rela_attn_kind rela_attn_kinds_topk[] = {
         .flags = ATTN_SPARSE | ATTN_SUM_ONE | ATTN_PADDED,
         .weigh = weigh,
         .weigh_back = weigh_back,
+        .numbers = NUMBERS,
     },
     { .name = NULL },
 };

@@ -18,7 +18,7 @@ static void weigh_gelu_back(const rela_attn_row *c, real *ds, const real *dw, co
 
 static void weigh_leaky(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
-    const real slope = c->setup->slope;
+    const real slope = c->numbers[0];
     for (size_t i = 0; i < n; i++) {
         const real x = s[i], below = x <= 0 ? x * slope : 0;
         w[i] = x > 0 ? x : below;
@@ -29,7 +29,7 @@ static void weigh_leaky_back(const rela_attn_row *c, real *ds, const real *dw, c
                              const real *s, size_t n)
 {
     (void)w;
-    const real slope = c->setup->slope;
+    const real slope = c->numbers[0];
     for (size_t i = 0; i < n; i++) {
         const real d = dw[i], below = s[i] <= 0 ? d * slope : 0;
         ds[i] = s[i] > 0 ? d : below;
@@ -77,6 +77,11 @@ static void weigh_threshold_back(const rela_attn_row *c, real *ds, const real *d
     c->dhead[0] -= sum;
 }
 
+static const rela_attn_number SLOPE[] = {
+    { "slope", "slope below zero", false, 0, 0.99, 0.01, "slope" },
+    { .name = NULL },
+};
+
 const rela_attn_kind rela_attn_kinds_units[] = {
     {
         .name = "gelu-g",
@@ -92,6 +97,7 @@ const rela_attn_kind rela_attn_kinds_units[] = {
         .flags = ATTN_POINTWISE,
         .weigh = weigh_leaky,
         .weigh_back = weigh_leaky_back,
+        .numbers = SLOPE,
         .norm = &rela_attn_norm_gated,
     },
     {

@@ -185,7 +185,7 @@ static void weigh_pattern(const rela_attn_head *h, const strip *t, size_t i)
     const size_t n = visible(h, t, i);
     real *score = s->scores + i * t->padded, *weight = s->weights + i * t->padded;
     real *few = s->row + 4 * s->ld, *few_weights = s->row + 5 * s->ld;
-    const size_t m = h->a->kind->pattern(h->a->setup, s->visible, t->first + i, n);
+    const size_t m = h->a->kind->pattern(h->a->numbers, s->visible, t->first + i, n);
     for (size_t j = 0; j < m; j++)
         few[j] = score[s->visible[j]];
     memset(weight, 0, n * sizeof *weight);
@@ -216,7 +216,7 @@ static void weigh_pattern_back(const rela_attn_head *h, const strip *t, size_t i
     const rela_attn_scratch *s = h->s;
     const size_t n = visible(h, t, i), at = i * t->padded;
     real *few = s->row + 4 * s->ld, *few_weights = s->row + 5 * s->ld, *few_d = s->row + 6 * s->ld;
-    const size_t m = h->a->kind->pattern(h->a->setup, s->visible, t->first + i, n);
+    const size_t m = h->a->kind->pattern(h->a->numbers, s->visible, t->first + i, n);
     for (size_t j = 0; j < m; j++) {
         few[j] = s->scores[at + s->visible[j]];
         few_weights[j] = s->weights[at + s->visible[j]];

@@ -168,7 +168,7 @@ row vocab.rela 3 "tensor 'embed' is F32 ["
 edited tokens.rela 's/<pad>\\n<unk>/<unk>\\n<pad>/'
 row tokens.rela 3 'damaged'
 edited kind.rela 's/attention_cross\\":\\"rela-g/attention_cross\\":\\"rela-h/'
-row kind.rela 3 "config: attention_cross: unknown name 'rela-h'"
+row kind.rela 3 "config: attention_cross: unknown attention 'rela-h'"
 edited version.rela 's/"format_version":"1"/"format_version":"9"/'
 row version.rela 3 "'format_version' is '9'; this program reads 1"
 size=$(wc -c <good.rela)
