@@ -70,7 +70,9 @@ int main(int argc, char **argv)
     handle_signals();
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
-        (void)fprintf(stderr, "rela: RELA_FAULT: '%s' is not like mem:17, file:3+ or short:7\n",
+        (void)fprintf(stderr,
+                      "rela: RELA_FAULT: '%s' is not like mem:17, file:3+, short:7 or "
+                      "signal15:3\n",
                       fault);
         return EXIT_USAGE;
     }
@@ -148,16 +150,21 @@ static void stop(int number)
 }
 
 /* A closed output and a file that grows too large are statuses, so that what was begun is cleaned
- * up; a stop from outside removes temporary files on its way. */
+ * up; every signal that ends the process removes temporary files on its way. Signals that somebody
+ * has seen to are left alone: ignored as under nohup, or handled by a sanitizer. */
 static void handle_signals(void)
 {
-    static const int STOPS[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    static const int HARMLESS[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
+    struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+    (void)sigfillset(&action.sa_mask);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
-    for (size_t i = 0; i < sizeof STOPS / sizeof STOPS[0]; i++) {
-        struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
-        if (sigaction(STOPS[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */
-            (void)sigaction(STOPS[i], &action, NULL);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        bool ends = true;
+        for (size_t i = 0; i < sizeof HARMLESS / sizeof HARMLESS[0]; i++)
+            ends = ends && number != HARMLESS[i];
+        if (ends && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            (void)sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
     }
 }
 
