@@ -86,4 +86,19 @@ env -i "$RELA" info >/dev/null || fail "empty environment"
 code=0
 RELA_FAULT=bogus "$RELA" info >/dev/null 2>lib.err || code=$?
 [ "$code" -eq 2 ] && grep -q "RELA_FAULT: 'bogus'" lib.err || fail "RELA_FAULT"
+
+# A log that cannot be written is a warning, once, also with --quiet; the work goes on. One that
+# cannot be opened is an error.
+for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >few
+for quiet in '' -q; do
+    n_checks=$((n_checks + 1))
+    code=0
+    # shellcheck disable=SC2086
+    "$RELA" train --preset demo --width 16 --ffn 16 --merges 5 --updates 3 --average 1 --report-every 1 $quiet \
+        --train-src few --train-tgt few --out "run$quiet" --log /dev/full 2>lib.err || code=$?
+    [ "$code" -eq 0 ] && [ -s "run$quiet/model.rela" ] || fail "--log /dev/full $quiet: exit code $code: $(cat lib.err)"
+    [ "$(grep -cx 'rela: warning: /dev/full: the log cannot be written: No space left on device' lib.err)" -eq 1 ] ||
+        fail "--log /dev/full $quiet: $(cat lib.err)"
+done
+refuses 1 "no/log: the log cannot be opened: No such file or directory" bpe undo few --log no/log
 finish
