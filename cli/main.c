@@ -72,10 +72,10 @@ int main(int argc, char **argv)
     handle_signals();
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
-        (void)fprintf(stderr,
-                      "rela: RELA_FAULT: '%s' is not like mem:17, file:3+, short:7 or "
-                      "signal15:3\n",
-                      fault);
+        (void)rela_fail(&err, RELA_ARG,
+                        "RELA_FAULT: '%s' is not like mem:17, file:3+, short:7 or signal15:3",
+                        fault);
+        complain(NULL, &err, RELA_ARG);
         return EXIT_USAGE;
     }
     const char *word = argc > 1 ? argv[1] : "--help";
