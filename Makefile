@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients check tsan lint ci bench install clean setup
+.PHONY: all demo test test-gradients test-levels check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -12,8 +12,15 @@ all: setup
 demo: all
 	@demo/run.sh $(BUILD)/rela
 
+# The last lines say what was covered, and what was skipped and why.
 test: all
-	@cd $(BUILD) && ctest -j $(JOBS) --output-on-failure -LE lint
+	@rm -f $(BUILD)/covered.txt
+	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure -LE lint; status=$$?; \
+	    $(CURDIR)/tools/test-summary . && exit $$status; }
+
+# The tests that compute something, once per instruction-set level of this processor.
+test-levels: all
+	@tools/test-levels $(BUILD) $(JOBS)
 
 # Gradients of mixtures of kinds with sentences on both sides of every length limit; ten minutes.
 test-gradients: all

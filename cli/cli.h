@@ -32,8 +32,9 @@ typedef struct rela_cli {
     rela_option_state *state; /* to ask rela_options_given */
     rela_log sink;            /* standard error, unless --quiet, and --log */
     FILE *log_file;
-    bool bar_open; /* a progress bar stands on the last line of standard error */
-    int exit_code; /* of a run that succeeded but has something to tell; normally 0 */
+    bool log_failed; /* to be written, and that was reported */
+    bool bar_open;   /* a progress bar stands on the last line of standard error */
+    int exit_code;   /* of a run that succeeded but has something to tell; normally 0 */
 } rela_cli;
 
 extern const rela_option RELA_CLI_COMMON[];

@@ -215,8 +215,10 @@ static void *wait_for_signals(void *set)
             atomic_store(&save_signal, 1);
             continue;
         }
-        if (atomic_load(&stop_signal)) /* the second time: at once, as if nobody had listened */
+        if (atomic_load(&stop_signal)) { /* the second time: at once */
+            rela_file_abort_all();
             _Exit(128 + number);
+        }
         atomic_store(&stop_signal, number);
     }
     return NULL;

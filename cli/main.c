@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ const rela_option RELA_CLI_COMMON[] = {
     { "quiet", 'q', RELA_OPTION_FLAG, offsetof(rela_cli_common, quiet), 0, 0, NULL, NULL,
       "no progress and no notes on standard error" },
     { "log", 0, RELA_OPTION_FILE, offsetof(rela_cli_common, log), 0, 0, NULL, "FILE",
-      "append the notes to a file" },
+      "append the notes to a file; only a warning if it cannot be written later" },
     { "json", 0, RELA_OPTION_FLAG, offsetof(rela_cli_common, json), 0, 0, NULL, NULL,
       "print figures as JSON" },
     { "help", 'h', RELA_OPTION_FLAG, offsetof(rela_cli_common, help), 0, 0, NULL, NULL,
@@ -60,6 +61,7 @@ static void complain(const char *command, const rela_error *err, rela_status st)
 static rela_status print_overview(rela_error *err);
 static rela_status print_generated(int argc, char **argv, rela_error *err);
 static void write_log(void *ctx, rela_log_level level, const char *line);
+static void warn_of_log(rela_cli *cli);
 static void emit_progress(void *ctx, const char *bytes, size_t len);
 static void clear_bar(rela_cli *cli);
 
@@ -70,8 +72,10 @@ int main(int argc, char **argv)
     handle_signals();
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
-        (void)fprintf(stderr, "rela: RELA_FAULT: '%s' is not like mem:17, file:3+ or short:7\n",
-                      fault);
+        (void)rela_fail(&err, RELA_ARG,
+                        "RELA_FAULT: '%s' is not like mem:17, file:3+, short:7 or signal15:3",
+                        fault);
+        complain(NULL, &err, RELA_ARG);
         return EXIT_USAGE;
     }
     const char *word = argc > 1 ? argv[1] : "--help";
@@ -148,16 +152,21 @@ static void stop(int number)
 }
 
 /* A closed output and a file that grows too large are statuses, so that what was begun is cleaned
- * up; a stop from outside removes temporary files on its way. */
+ * up; every signal that ends the process removes temporary files on its way. Signals that somebody
+ * has seen to are left alone: ignored as under nohup, or handled by a sanitizer. */
 static void handle_signals(void)
 {
-    static const int STOPS[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    static const int HARMLESS[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
+    struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+    (void)sigfillset(&action.sa_mask);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
-    for (size_t i = 0; i < sizeof STOPS / sizeof STOPS[0]; i++) {
-        struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
-        if (sigaction(STOPS[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */
-            (void)sigaction(STOPS[i], &action, NULL);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        bool ends = true;
+        for (size_t i = 0; i < sizeof HARMLESS / sizeof HARMLESS[0]; i++)
+            ends = ends && number != HARMLESS[i];
+        if (ends && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            (void)sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
     }
 }
 
@@ -227,8 +236,8 @@ static int run_command(const rela_command *c, int argc, char **argv)
         clear_bar(&cli);
         complain(c->name, &err, st);
     }
-    if (cli.log_file)
-        (void)fclose(cli.log_file);
+    if (cli.log_file && fclose(cli.log_file) != 0)
+        warn_of_log(&cli);
     rela_options_destroy(cli.state);
     rela_mem_free(options);
     return st == RELA_OK ? cli.exit_code : exit_code(st);
@@ -254,7 +263,7 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char 
         return rela_fail(err, RELA_ARG, "unexpected argument '%s'",
                          cli->operands.items[c->max_operands]);
     if (cli->common.log && !(cli->log_file = fopen(cli->common.log, "a")))
-        return rela_fail(err, RELA_IO, "%s: the log cannot be opened", cli->common.log);
+        return rela_fail_errno(err, errno, "%s: the log cannot be opened", cli->common.log);
     return RELA_OK;
 }
 
@@ -352,10 +361,20 @@ static void write_log(void *ctx, rela_log_level level, const char *line)
     clear_bar(cli);
     if (!cli->common.quiet)
         (void)fprintf(stderr, "rela: %s%s\n", mark, line);
-    if (cli->log_file) {
-        (void)fprintf(cli->log_file, "%s%s\n", mark, line);
-        (void)fflush(cli->log_file);
-    }
+    if (cli->log_file &&
+        (fprintf(cli->log_file, "%s%s\n", mark, line) < 0 || fflush(cli->log_file) != 0))
+        warn_of_log(cli);
+}
+
+/* Once, and even with --quiet: the notes are nowhere then. A run of days does not end for it. */
+static void warn_of_log(rela_cli *cli)
+{
+    rela_error err;
+    if (cli->log_failed)
+        return;
+    cli->log_failed = true;
+    (void)rela_fail_errno(&err, errno, "%s: the log cannot be written", cli->common.log);
+    (void)fprintf(stderr, "rela: warning: %s\n", err.message);
 }
 
 static void emit_progress(void *ctx, const char *bytes, size_t len)

@@ -36,6 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rela_utf8_make_printable(fixed.data);
         for (const char *p = fixed.data; *p; p++)
             HOLDS((unsigned char)*p >= 0x20 && *p != 0x7F);
+        HOLDS(!strstr(fixed.data, "\xE2\x80\xAE")); /* right-to-left override */
     }
     rela_buffer_free(&fixed);
     rela_buffer_free(&again);

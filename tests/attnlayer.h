@@ -4,6 +4,7 @@
 #define RELA_TESTS_ATTNLAYER_H
 
 #include "attend.h"
+#include "covered.h"
 #include "nn/attn/attn.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static inline void attn_layer_start(attn_layer *l, const rela_attn_kind *kind,
 
 static inline void attn_layer_end(attn_layer *l)
 {
+    covered("level: attention", l->attn.k->name);
     free(l->memory);
     l->memory = NULL;
 }

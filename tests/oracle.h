@@ -5,6 +5,7 @@
 #define RELA_TESTS_ORACLE_H
 
 #include "check.h"
+#include "covered.h"
 #include "kern/kern.h"
 
 #include <float.h>
@@ -95,13 +96,15 @@ typedef struct loop_check {
 /* Every check on every table at every tail length. */
 static inline void run_checks(const loop_check *checks, size_t n_checks)
 {
-    for (size_t level = 0; rela_kern_at(level); level++)
+    for (size_t level = 0; rela_kern_at(level); level++) {
         for (size_t c = 0; c < n_checks; c++)
             for (size_t n = 0; n <= N_MAX; n++) {
                 const place p = { rela_kern_at(level), checks[c].what, n };
                 checks[c].run(&p);
                 check_boxes(p.k->name, p.what, n);
             }
+        covered("level: loops", rela_kern_at(level)->name);
+    }
 }
 
 #endif

@@ -77,11 +77,11 @@ static rela_status check(const rela_align_job *j, rela_error *err)
         const rela_config *c = &j->models[d]->net.config;
         const rela_head_choice *h = &j->choice[d];
         if (h->layer < -1 || h->layer >= (int32_t)c->dec_layers)
-            return rela_fail(err, RELA_ARG, "no layer %d; the %smodel has %zu", h->layer + 1,
-                             d ? "reverse " : "", c->dec_layers);
+            return rela_fail(err, RELA_ARG, "no layer %lld; the %smodel has %zu",
+                             1 + (long long)h->layer, d ? "reverse " : "", c->dec_layers);
         if (h->head < -1 || h->head >= (int32_t)c->heads)
-            return rela_fail(err, RELA_ARG, "no head %d; the %smodel has %zu", h->head + 1,
-                             d ? "reverse " : "", c->heads);
+            return rela_fail(err, RELA_ARG, "no head %lld; the %smodel has %zu",
+                             1 + (long long)h->head, d ? "reverse " : "", c->heads);
         if (h->layer < 0 && h->head >= 0)
             return rela_fail(err, RELA_ARG, "a head without its layer");
     }
@@ -89,6 +89,9 @@ static rela_status check(const rela_align_job *j, rela_error *err)
         return rela_fail(err, RELA_ARG, "threshold %g; expected 0..1", o->threshold);
     if (o->symmetrise < RELA_INTERSECT || o->symmetrise > RELA_ALIGN_MEAN)
         return rela_fail(err, RELA_ARG, "unknown way to symmetrise: %d", (int)o->symmetrise);
+    if (o->gold_base < 0 || o->gold_base > 1)
+        return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
+                         o->gold_base);
     if (o->soft && o->reverse)
         return rela_fail(err, RELA_ARG, "soft links have one direction: no reverse model");
     if (!o->src || !o->tgt)

@@ -72,6 +72,9 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         names && found ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
     if (st == RELA_OK && (n == 0 || !j.o.src || !j.o.tgt || !j.o.out))
         st = rela_fail(err, RELA_ARG, "a model, source, target and a directory are needed");
+    if (st == RELA_OK && (j.o.gold_base < 0 || j.o.gold_base > 1))
+        st = rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
+                       j.o.gold_base);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = rela_config_translates(&models[i]->net.config, err);
     if (st == RELA_OK)
@@ -494,9 +497,9 @@ static rela_status start_findings(const job *j, rela_error *err)
     for (int i = 0; i < 2 && st == RELA_OK; i++)
         if (!(f->pair_null[i] = rela_mem_array(j->n, sizeof(double))))
             st = rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
-    if (st == RELA_OK && j->o.layer >= (int32_t)c->dec_layers)
-        st = rela_fail(err, RELA_ARG, "no layer %d; %s has %zu", j->o.layer + 1, f->name,
-                       c->dec_layers);
+    if (st == RELA_OK && (j->o.layer < -1 || j->o.layer >= (int32_t)c->dec_layers))
+        st = rela_fail(err, RELA_ARG, "no layer %lld; %s has %zu", 1 + (long long)j->o.layer,
+                       f->name, c->dec_layers);
     return st;
 }
 

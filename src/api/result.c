@@ -170,7 +170,8 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
         rela_options_take(&own, sizeof own, o);
     const rela_config *c = &r->model->net.config;
     const rela_translation *t = at(r, i, rank);
-    if (own.layer >= (int32_t)c->dec_layers || own.head >= (int32_t)c->heads)
+    if (own.layer < -1 || own.layer >= (int32_t)c->dec_layers || own.head < -1 ||
+        own.head >= (int32_t)c->heads)
         return rela_fail(err, RELA_ARG,
                          "layer %d head %d; the model has %zu layers of %zu heads, from 0",
                          (int)own.layer, (int)own.head, c->dec_layers, c->heads);

@@ -3,9 +3,10 @@
  *
  * Every function returns the status it was given, so that a failing line reads
  * `return rela_fail(err, RELA_FORMAT, "line %zu: ...", n)`. err may be NULL. Messages: one line,
- * lower case, no full stop, fact plus limit plus place. Control characters and bytes that are not
- * UTF-8, as they come from file names or data, are shown as '?', so that a message is always one
- * printable line. A message that is too long loses the end of its context, not the reason. */
+ * lower case, no full stop, fact plus limit plus place. Control and format characters and bytes
+ * that are not UTF-8, as they come from file names or data, are shown as '?', so that a message is
+ * always one printable line. A message that is too long loses the end of its context, not the
+ * reason. */
 #ifndef RELA_BASE_ERROR_H
 #define RELA_BASE_ERROR_H
 

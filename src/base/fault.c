@@ -15,12 +15,16 @@ typedef struct plan {
 
 static plan plans[RELA_FAULT_N_CLASSES];
 static _Atomic uint32_t short_bytes;
+static plan signal_plan;
+static _Atomic int signal_number;
+
+static void set(plan *p, uint64_t n, bool persistent);
+static bool hit(plan *p);
+static bool parse_signal(int *number, const char *text, size_t len);
 
 void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent)
 {
-    atomic_store(&plans[c].seen, 0);
-    atomic_store(&plans[c].persistent, persistent);
-    atomic_store(&plans[c].at, n);
+    set(&plans[c], n, persistent);
 }
 
 void rela_fault_set_short(uint32_t bytes)
@@ -33,8 +37,20 @@ uint32_t rela_fault_short(void)
     return atomic_load_explicit(&short_bytes, memory_order_relaxed);
 }
 
+void rela_fault_set_signal(int number, uint64_t n, bool persistent)
+{
+    atomic_store(&signal_number, number);
+    set(&signal_plan, n, persistent);
+}
+
+int rela_fault_signal(void)
+{
+    return hit(&signal_plan) ? atomic_load(&signal_number) : 0;
+}
+
 bool rela_fault_parse(const char *text)
 {
+    int number = 0;
     const char *colon = strchr(text, ':');
     if (!colon || colon[1] < '0' || colon[1] > '9')
         return false;
@@ -53,6 +69,8 @@ bool rela_fault_parse(const char *text)
         rela_fault_set(RELA_FAULT_FILE, n, persistent);
     else if (len == 5 && strncmp(text, "short", len) == 0 && !persistent && n <= UINT32_MAX)
         rela_fault_set_short((uint32_t)n);
+    else if (parse_signal(&number, text, len))
+        rela_fault_set_signal(number, n, persistent);
     else
         return false;
     return true;
@@ -65,10 +83,37 @@ uint64_t rela_fault_seen(rela_fault_class c)
 
 bool rela_fault_hit(rela_fault_class c)
 {
-    plan *p = &plans[c];
+    return hit(&plans[c]);
+}
+
+static void set(plan *p, uint64_t n, bool persistent)
+{
+    atomic_store(&p->seen, 0);
+    atomic_store(&p->persistent, persistent);
+    atomic_store(&p->at, n);
+}
+
+static bool hit(plan *p)
+{
     const uint64_t at = atomic_load_explicit(&p->at, memory_order_relaxed);
     if (at == 0)
         return false;
     const uint64_t now = atomic_fetch_add(&p->seen, 1) + 1;
     return now == at || (now > at && atomic_load(&p->persistent));
+}
+
+/* "signal" and a number of one or two digits. */
+static bool parse_signal(int *number, const char *text, size_t len)
+{
+    static const char NAME[] = "signal";
+    const size_t name = strlen(NAME);
+    if (strncmp(text, NAME, name) != 0 || len == name || len > name + 2)
+        return false;
+    *number = 0;
+    for (size_t i = name; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        *number = *number * 10 + (text[i] - '0');
+    }
+    return *number > 0;
 }

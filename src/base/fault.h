@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/fault.h - make the n-th allocation or file call fail, for tests.
+/* src/base/fault.h - make the n-th allocation or file call fail, or a signal arrive there, for
+ * tests.
  *
  * Off unless a test (or RELA_FAULT in the environment of the program) switches it on; then every
  * call of the class is counted, and call number n fails once or from there on. */
@@ -22,7 +23,13 @@ void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent);
 void rela_fault_set_short(uint32_t bytes);
 uint32_t rela_fault_short(void);
 
-/* Reads a setting like "mem:17", "file:3+" (from the third on) or "short:7"; false if malformed. */
+/* The process gets this signal before file call n, or before each one from n on; n 0: off. */
+void rela_fault_set_signal(int number, uint64_t n, bool persistent);
+/* Counts one file call: the signal to send before it, normally 0. */
+int rela_fault_signal(void);
+
+/* Reads a setting like "mem:17", "file:3+" (from the third on), "short:7" or "signal15:3"; false if
+ * malformed. */
 bool rela_fault_parse(const char *text);
 
 /* Calls of the class seen since it was set. */

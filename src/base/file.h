@@ -77,8 +77,8 @@ rela_status rela_writer_flush(rela_writer *w, rela_error *err);
  * untouched, unless only the last sync of its directory failed: then it is all of the new. */
 rela_status rela_writer_commit(rela_writer *w, rela_error *err);
 void rela_writer_abort(rela_writer *w); /* drops what was written; NULL is fine */
-/* Removes the temporary files of all open writers. For a signal handler that ends the process: it
- * only makes calls that are allowed there. */
+/* Removes the temporary files of all open writers, however many. For a signal handler, which may
+ * call it, that ends the process: no writer can be opened or closed any more. */
 void rela_file_abort_all(void);
 /* Is it the name of such a file? One that was killed leaves it. */
 bool rela_file_temporary(const char *name);

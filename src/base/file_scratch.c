@@ -4,21 +4,19 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { NAME_TRIES = 100 };
 
 struct rela_scratch {
     int fd;
     char *dir; /* for messages */
 };
 
-static int open_nameless(const char *dir);
+static rela_status open_nameless(int *fd, const char *dir, rela_error *err);
 
 rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *err)
 {
@@ -29,11 +27,11 @@ rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *e
     rela_scratch *s = rela_mem_zalloc(sizeof *s);
     if (!s)
         return rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+    s->fd = -1;
     s->dir = rela_str_copy(dir, strlen(dir));
-    s->fd = s->dir ? open_nameless(dir) : -1;
-    if (s->fd < 0) {
-        const rela_status st = s->dir ? rela_fail_errno(err, errno, "scratch file in %s", dir)
-                                      : rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+    const rela_status st = s->dir ? open_nameless(&s->fd, dir, err)
+                                  : rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+    if (st != RELA_OK) {
         rela_scratch_close(s);
         return st;
     }
@@ -71,29 +69,25 @@ void rela_scratch_close(rela_scratch *s)
 }
 
 /* Without a name from the start where the system can, otherwise unlinked at once. */
-static int open_nameless(const char *dir)
+static rela_status open_nameless(int *fd, const char *dir, rela_error *err)
 {
 #ifdef O_TMPFILE
-    int fd = rela_sys_open(dir, O_TMPFILE | O_RDWR, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-        return fd;
-#else
-    int fd = -1;
+    *fd = rela_sys_open(dir, O_TMPFILE | O_RDWR, 0600);
+    if (*fd >= 0)
+        return RELA_OK;
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+        return rela_fail_errno(err, errno, "scratch file in %s", dir);
 #endif
-    rela_buffer name = RELA_BUFFER_INIT;
-    for (unsigned i = 0; fd < 0 && i < NAME_TRIES; i++) {
-        rela_buffer_clear(&name);
-        if (rela_buffer_printf(&name, NULL, "%s/rela-scratch-%ld-%u", dir, (long)getpid(), i) !=
-            RELA_OK) {
-            errno = ENOMEM;
-            break;
-        }
-        fd = rela_sys_open(name.data, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (fd >= 0)
-            (void)rela_sys_unlink(name.data);
-        else if (errno != EEXIST)
-            break;
-    }
-    rela_buffer_free(&name);
-    return fd;
+    rela_buffer target = RELA_BUFFER_INIT;
+    rela_temporary *t = NULL;
+    rela_status st = rela_buffer_printf(&target, err, "%s/rela-scratch", dir);
+    if (st == RELA_OK)
+        st = rela_temporary_open(fd, &t, target.data, 0600, err);
+    if (st == RELA_OK)
+        (void)rela_sys_unlink(t->name);
+    else
+        st = rela_fail_in(err, st, "scratch file");
+    rela_temporary_free(t);
+    rela_buffer_free(&target);
+    return st;
 }

@@ -26,10 +26,10 @@ typedef enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD } coding;
 struct rela_writer {
     int fd;
     bool own_fd;
-    char *name;         /* for messages */
-    char *target;       /* final path; NULL: written directly */
-    char *temporary;    /* while it has another name */
-    rela_status failed; /* of the first failed write: nothing after it counts */
+    char *name;                /* for messages */
+    char *target;              /* final path; NULL: written directly */
+    rela_temporary *temporary; /* while it has another name */
+    rela_status failed;        /* of the first failed write: nothing after it counts */
     coding coding;
     bool gz_live;
     z_stream gz;
@@ -126,8 +126,8 @@ void rela_writer_abort(rela_writer *w)
     if (w->own_fd)
         (void)rela_sys_close(w->fd);
     if (w->temporary) {
-        (void)rela_sys_unlink(w->temporary);
-        rela_temporary_forget(w->temporary);
+        (void)rela_sys_unlink(w->temporary->name);
+        rela_temporary_free(w->temporary);
     }
     writer_free(w);
 }
@@ -309,10 +309,9 @@ static rela_status finish_file(rela_writer *w, rela_error *err)
     }
     if (!w->temporary)
         return RELA_OK;
-    if (rela_sys_rename(w->temporary, w->target) != 0)
+    if (rela_sys_rename(w->temporary->name, w->target) != 0)
         return rela_fail_errno(err, errno, "%s: cannot be written", w->name);
-    rela_temporary_forget(w->temporary);
-    rela_mem_free(w->temporary);
+    rela_temporary_free(w->temporary);
     w->temporary = NULL;
     return sync_parent(w->target, err);
 }
@@ -368,7 +367,6 @@ static void writer_free(rela_writer *w)
     ZSTD_freeCCtx(w->zst);
     rela_mem_free(w->stored);
     rela_mem_free(w->plain);
-    rela_mem_free(w->temporary);
     rela_mem_free(w->target);
     rela_mem_free(w->name);
     rela_mem_free(w);

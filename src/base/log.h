@@ -13,8 +13,8 @@ typedef struct rela_log {
     rela_log_level least; /* messages below it are dropped */
 } rela_log;
 
-/* log NULL or without a write function: silent. Over-long messages are cut at 1,000 bytes,
- * control characters are shown as '?'. */
+/* log NULL or without a write function: silent. Over-long messages are cut at 1,000 bytes, control
+ * and format characters are shown as '?'. */
 void rela_log_line(const rela_log *log, rela_log_level level, const char *format, ...)
     RELA_PRINTF(3, 4);
 

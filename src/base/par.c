@@ -8,7 +8,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* ThreadSanitizer does not see how OpenMP's threads wait for each other: it is told. */
+/* ThreadSanitizer does not see how OpenMP's threads wait for each other: it is told. The way into a
+ * parallel region and the way out have an object each; with one for both, a thread that begins late
+ * would seem to have waited for those that are done, and races between them would be hidden. */
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #define UNWATCHED     __attribute__((no_sanitize("thread")))
@@ -62,20 +64,21 @@ UNWATCHED void rela_par_rows(size_t n, int n_threads,
         return;
     const size_t wanted = n_threads > 1 ? (size_t)n_threads : 1, parts = wanted < n ? wanted : n;
     const size_t each = n / parts, rest = n % parts; /* the first rest parts get one row more */
-    char meeting = 0;
-    (void)meeting;
-    HAND_OVER(&meeting);
+    char fork = 0, join = 0;
+    (void)fork;
+    (void)join;
+    HAND_OVER(&fork);
     /* A loop over parts, not over threads: OpenMP may give fewer threads than asked for (one,
      * inside a parallel region), and the split must not depend on that. */
 #pragma omp parallel for num_threads((int)parts)                                                   \
     schedule(static, 1) if (parts > 1 && !omp_in_parallel())
     for (size_t i = 0; i < parts; i++) {
         const size_t begin = i * each + (i < rest ? i : rest);
-        TAKE_OVER(&meeting);
+        TAKE_OVER(&fork);
         f(ctx, begin, begin + each + (i < rest), (int)i);
-        HAND_OVER(&meeting);
+        HAND_OVER(&join);
     }
-    TAKE_OVER(&meeting);
+    TAKE_OVER(&join);
 }
 
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
@@ -106,14 +109,17 @@ rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
 
 UNWATCHED static void pipe_workers(const rela_pipe *p, pipe_state *s)
 {
-    HAND_OVER(s);
+    char fork = 0, join = 0;
+    (void)fork;
+    (void)join;
+    HAND_OVER(&fork);
 #pragma omp parallel num_threads(p->n_threads)
     {
-        TAKE_OVER(s);
+        TAKE_OVER(&fork);
         pipe_worker(p, s, omp_get_thread_num());
-        HAND_OVER(s);
+        HAND_OVER(&join);
     }
-    TAKE_OVER(s);
+    TAKE_OVER(&join);
 }
 
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -183,6 +184,9 @@ int rela_sys_ready(int fd)
 
 static int faulty(int error_number)
 {
+    const int number = rela_fault_signal();
+    if (number)
+        (void)kill(getpid(), number);
     if (!rela_fault_hit(RELA_FAULT_FILE))
         return 0;
     errno = error_number;

@@ -10,61 +10,84 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 100, TAIL_MAX = 32, LIVE_MAX = 8 };
+enum { TRIES = 100, TAIL_MAX = 32, WAITS_MAX = 2000 };
 
-/* Fixed memory, as a signal handler reads it; a name counts while its place is taken. */
-static char live[LIVE_MAX][PATH_MAX];
-static _Atomic bool taken[LIVE_MAX];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* not for the handler */
+/* Guards the list. Who holds it has all signals blocked, so that a handler never waits for the
+ * thread that it interrupted. */
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+static rela_temporary *first;
 
 static rela_status make_name(rela_buffer *name, const char *target, unsigned number,
                              rela_error *err);
-static void remember(const char *name);
+static int open_listed(rela_temporary *t, mode_t mode);
+static void block_signals(sigset_t *old);
+static void take_lock(sigset_t *old);
+static void give_lock(const sigset_t *old);
+static void wait_a_moment(void);
 
-rela_status rela_temporary_open(int *fd, char **name, const char *target, mode_t mode,
+rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *target, mode_t mode,
                                 rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT;
+    rela_temporary *t = rela_mem_zalloc(sizeof *t);
+    rela_status st = t ? RELA_OK : rela_fail(err, RELA_NOMEM, "%s: no memory to write it", target);
     *fd = -1;
-    *name = NULL;
-    for (unsigned i = 0; i < TRIES && *fd < 0; i++) {
-        const rela_status st = make_name(&text, target, i, err);
+    *out = NULL;
+    for (unsigned i = 0; st == RELA_OK && i < TRIES && *fd < 0; i++) {
+        st = make_name(&text, target, i, err);
         if (st != RELA_OK) {
-            rela_buffer_free(&text);
-            return rela_fail_in(err, st, target);
+            st = rela_fail_in(err, st, target);
+            break;
         }
-        *fd = rela_sys_open(text.data, O_WRONLY | O_CREAT | O_EXCL, mode);
+        t->name = text.data;
+        *fd = open_listed(t, mode);
         if (*fd < 0 && errno != EEXIST)
             break;
     }
-    if (*fd < 0) {
-        const rela_status st = rela_fail_errno(err, errno, "%s: cannot be written", target);
+    if (st == RELA_OK && *fd < 0)
+        st = rela_fail_errno(err, errno, "%s: cannot be written", target);
+    if (st != RELA_OK) {
         rela_buffer_free(&text);
+        rela_mem_free(t);
         return st;
     }
-    remember(text.data);
-    *name = text.data; /* given */
+    *out = t; /* given, the text with it */
     return RELA_OK;
 }
 
-void rela_temporary_forget(const char *name)
+void rela_temporary_free(rela_temporary *t)
 {
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < LIVE_MAX; i++)
-        if (taken[i] && strcmp(live[i], name) == 0)
-            taken[i] = false;
-    pthread_mutex_unlock(&lock);
+    sigset_t old;
+    if (!t)
+        return;
+    take_lock(&old);
+    *(t->previous ? &t->previous->next : &first) = t->next;
+    if (t->next)
+        t->next->previous = t->previous;
+    give_lock(&old);
+    rela_mem_free(t->name);
+    rela_mem_free(t);
 }
 
+/* The lock is not given back: a file that another thread opened now would stay. A thread that holds
+ * it is waited for, but not for ever: its file system may hang. */
 void rela_file_abort_all(void)
 {
-    for (size_t i = 0; i < LIVE_MAX; i++)
-        if (taken[i])
-            (void)rela_sys_unlink(live[i]);
+    sigset_t old;
+    block_signals(&old);
+    for (int i = 0; atomic_flag_test_and_set(&lock); i++) {
+        if (i == WAITS_MAX)
+            return;
+        wait_a_moment();
+    }
+    for (const rela_temporary *t = first; t; t = t->next)
+        (void)rela_sys_unlink(t->name);
 }
 
 bool rela_file_temporary(const char *name)
@@ -94,16 +117,46 @@ static rela_status make_name(rela_buffer *name, const char *target, unsigned num
                               number);
 }
 
-static void remember(const char *name)
+/* -1 and errno on failure. A signal comes before the file is there or finds it in the list. */
+static int open_listed(rela_temporary *t, mode_t mode)
 {
-    const size_t len = strlen(name);
-    size_t i = 0;
-    pthread_mutex_lock(&lock);
-    while (i < LIVE_MAX && taken[i])
-        i++;
-    if (i < LIVE_MAX && len < PATH_MAX) {
-        memcpy(live[i], name, len + 1);
-        taken[i] = true;
+    sigset_t old;
+    take_lock(&old);
+    const int fd = rela_sys_open(t->name, O_RDWR | O_CREAT | O_EXCL, mode);
+    const int why = errno;
+    if (fd >= 0) {
+        t->next = first;
+        if (first)
+            first->previous = t;
+        first = t;
     }
-    pthread_mutex_unlock(&lock);
+    give_lock(&old);
+    errno = why;
+    return fd;
+}
+
+static void block_signals(sigset_t *old)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, old);
+}
+
+static void take_lock(sigset_t *old)
+{
+    block_signals(old);
+    while (atomic_flag_test_and_set(&lock))
+        wait_a_moment();
+}
+
+static void give_lock(const sigset_t *old)
+{
+    atomic_flag_clear(&lock);
+    (void)pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+static void wait_a_moment(void)
+{
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    (void)nanosleep(&moment, NULL);
 }

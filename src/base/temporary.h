@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/temporary.h - files under a temporary name beside their target, for file_write.c.
+/* src/base/temporary.h - files under a temporary name beside their target, for file_*.c.
  *
- * The names of those that are open are remembered, so that rela_file_abort_all (file.h) can
- * remove them when a signal ends the process. */
+ * Those that are there are kept in a list, so that rela_file_abort_all (file.h) can remove them
+ * when a signal ends the process. */
 #ifndef RELA_BASE_TEMPORARY_H
 #define RELA_BASE_TEMPORARY_H
 
@@ -10,11 +10,16 @@
 
 #include <sys/stat.h>
 
-/* Opens a new file in the directory of target. *name is given, freed with rela_mem_free. */
-rela_status rela_temporary_open(int *fd, char **name, const char *target, mode_t mode,
+typedef struct rela_temporary {
+    struct rela_temporary *next, *previous;
+    char *name;
+} rela_temporary;
+
+/* Opens a new file in the directory of target, to write and read. *out is given. */
+rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *target, mode_t mode,
                                 rela_error *err);
 
-/* Must be called once the file is renamed or removed. */
-void rela_temporary_forget(const char *name);
+/* To be called once the file is renamed or removed. NULL is fine. */
+void rela_temporary_free(rela_temporary *t);
 
 #endif

@@ -6,6 +6,23 @@
 
 #include <string.h>
 
+/* Ranges of characters that cannot be seen or change how others are shown: controls (C0, C1),
+ * format characters with those of direction and without width, separators of lines, what Unicode
+ * calls default-ignorable, and places kept free for no character. The last two places of each plane
+ * are checked apart. */
+static const struct {
+    uint32_t first, last;
+} HIDDEN[] = {
+    { 0x0000, 0x001F },   { 0x007F, 0x009F },   { 0x00AD, 0x00AD },   { 0x034F, 0x034F },
+    { 0x0600, 0x0605 },   { 0x061C, 0x061C },   { 0x06DD, 0x06DD },   { 0x070F, 0x070F },
+    { 0x0890, 0x0891 },   { 0x08E2, 0x08E2 },   { 0x115F, 0x1160 },   { 0x17B4, 0x17B5 },
+    { 0x180B, 0x180F },   { 0x200B, 0x200F },   { 0x2028, 0x202E },   { 0x2060, 0x206F },
+    { 0x3164, 0x3164 },   { 0xFDD0, 0xFDEF },   { 0xFE00, 0xFE0F },   { 0xFEFF, 0xFEFF },
+    { 0xFFA0, 0xFFA0 },   { 0xFFF0, 0xFFFB },   { 0x110BD, 0x110BD }, { 0x110CD, 0x110CD },
+    { 0x13430, 0x1343F }, { 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF },
+};
+
+static bool is_hidden(uint32_t code);
 static size_t bad_run(const char *s, size_t len);
 
 size_t rela_utf8_valid(const char *s, size_t len)
@@ -136,13 +153,23 @@ void rela_utf8_make_printable(char *s)
     while (left > 0) {
         uint32_t code = 0;
         size_t n = rela_utf8_next(&code, s, left);
-        const bool bad = n == 0 || code < 0x20 || (code >= 0x7F && code < 0xA0);
+        const bool bad = n == 0 || is_hidden(code);
         n = n ? n : 1;
         if (bad)
             memset(s, '?', n);
         s += n;
         left -= n;
     }
+}
+
+static bool is_hidden(uint32_t code)
+{
+    if (code >= ' ' && code <= '~')
+        return false;
+    for (size_t i = 0; i < sizeof HIDDEN / sizeof HIDDEN[0] && code >= HIDDEN[i].first; i++)
+        if (code <= HIDDEN[i].last)
+            return true;
+    return (code & 0xFFFE) == 0xFFFE;
 }
 
 /* Length of the bad sequence at s: the longest prefix of a character that could have been valid,

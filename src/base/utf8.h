@@ -28,8 +28,9 @@ size_t rela_utf8_count(const char *s, size_t len);
 /* len without the bytes of a character that is cut off at the end of s. */
 size_t rela_utf8_whole(const char *s, size_t len);
 
-/* Makes s one line that is safe to show: '?' for every byte of a control character (C0, C1, DEL)
- * and of what is not UTF-8. */
+/* Makes s one line that is safe to show: '?' for every byte of a character that is not seen itself
+ * (control and format characters, among them those of direction and without width, separators of
+ * lines) and of what is not UTF-8. */
 void rela_utf8_make_printable(char *s);
 
 #endif

@@ -8,6 +8,7 @@ static void switch_off(void)
     for (int c = 0; c < RELA_FAULT_N_CLASSES; c++)
         rela_fault_set((rela_fault_class)c, 0, false);
     rela_fault_set_short(0);
+    rela_fault_set_signal(0, 0, false);
 }
 
 static void settings_are_read_as_documented(void **state)
@@ -21,6 +22,11 @@ static void settings_are_read_as_documented(void **state)
     CHECK(rela_fault_parse("file:1+"), "file:1+");
     CHECK(rela_fault_hit(RELA_FAULT_FILE) && rela_fault_hit(RELA_FAULT_FILE), "not persistent");
     CHECK(rela_fault_parse("short:7") && rela_fault_short() == 7, "short:7");
+    CHECK(rela_fault_parse("signal15:2"), "signal15:2");
+    CHECK(rela_fault_signal() == 0 && rela_fault_signal() == 15 && rela_fault_signal() == 0,
+          "no signal, or not once");
+    CHECK(rela_fault_parse("signal9:1+"), "signal9:1+");
+    CHECK(rela_fault_signal() == 9 && rela_fault_signal() == 9, "no signal, or once");
     switch_off();
 }
 
@@ -44,11 +50,17 @@ static void malformed_settings_are_refused(void **state)
         "mem:99999999999999999999",
         "file:1+ ",
         ":3",
+        "signal:3",
+        "signal0:3",
+        "signal-1:3",
+        "signal100:3",
+        "signal1x:3",
+        "sigma15:3",
     };
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++)
         CHECK(!rela_fault_parse(BAD[i]), "'%s' was taken", BAD[i]);
     CHECK(!rela_fault_hit(RELA_FAULT_MEM) && !rela_fault_hit(RELA_FAULT_FILE) &&
-              rela_fault_short() == 0,
+              rela_fault_signal() == 0 && rela_fault_short() == 0,
           "a refused setting has an effect");
     switch_off();
 }

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "check.h"
+#include "covered.h"
 #include "kern/gemm.h"
 
 #include <math.h>
@@ -91,6 +92,7 @@ static void products_equal_their_definition(void **state)
                 CHECK(fabs((double)c[i * SIZE + j] - want) < 1e-5, "m %zu: (%zu, %zu)", m, i, j);
             }
     }
+    covered("float products", "oneDNN");
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 /* tests/unit/test_kern_bytes.c - products in 8 bits: every usable table has the bits of a plain
  * loop, at all numbers of rows, at odd widths, and with all numbers as large as they get. */
 #include "check.h"
+#include "covered.h"
 #include "kern/kern.h"
 
 #include <math.h>
@@ -138,8 +139,10 @@ static void check_level(const rela_kern *k)
 
 static void check_all_levels(void)
 {
-    for (size_t level = 0; rela_kern_at(level); level++)
+    for (size_t level = 0; rela_kern_at(level); level++) {
         check_level(rela_kern_at(level));
+        covered("level: int8 products", rela_kern_at(level)->name);
+    }
 }
 
 static void every_number_of_rows_has_the_bits_of_a_plain_loop(void **state)

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "rela/metric.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static json_t *all;
@@ -111,6 +112,30 @@ static void bad_links_are_named(void **state)
         assert_string_equal(err.message, CASES[i].message);
         rela_links_free(&l);
     }
+}
+
+/* Just below and above what 32 and 64 bits can hold, on either side, counted from 0 and from 1. */
+static void positions_at_the_ends_of_types_are_too_large(void **state)
+{
+    static const char *const NUMBERS[] = { "2147483646",           "2147483647",
+                                           "2147483648",           "4294967294",
+                                           "4294967295",           "4294967296",
+                                           "4294967297",           "9223372036854775807",
+                                           "9223372036854775808",  "18446744073709551615",
+                                           "18446744073709551616", "18446744073709551617" };
+    (void)state;
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
+        for (int32_t form = 0; form < 8; form++) {
+            const rela_link_form f = { .base = form & 1, .reverse = form >> 1 & 1 };
+            char line[64];
+            rela_links l = { NULL, 0, 0 };
+            rela_error err = { RELA_OK, "" };
+            (void)snprintf(line, sizeof line, form & 4 ? "%s-1" : "1?%s", NUMBERS[i]);
+            const rela_status st = rela_links_parse(&l, line, strlen(line), &f, &err);
+            CHECK(st == RELA_FORMAT && strstr(err.message, "a position is too large"),
+                  "%s: status %d, '%s'", line, st, err.message);
+            rela_links_free(&l);
+        }
 }
 
 static void a_zero_byte_does_not_end_a_line(void **state)
@@ -245,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_sorted_and_counted_once),
         cmocka_unit_test(bad_links_are_named),
+        cmocka_unit_test(positions_at_the_ends_of_types_are_too_large),
         cmocka_unit_test(a_zero_byte_does_not_end_a_line),
         cmocka_unit_test(aer_equals_its_definition),
         cmocka_unit_test(symmetrisation_equals_its_definition),

@@ -2,6 +2,7 @@
 /* tests/unit/test_packed.c - packed models. In 8 bits: stored or rounded when loaded they translate
  * to the same bits, near those of the full model, whatever the batch. Mapped: the bits of the full
  * model. And they do nothing else. */
+#include "covered.h"
 #include "decode_probe.h"
 #include "model_file.h"
 #include "sweep.h"
@@ -139,6 +140,7 @@ static void check_config(const rela_config *c)
             apart += fabs((double)(a.logps[i][j] - near.logps[i][j]));
     print_message("%-12s log-probabilities %.3f apart\n", c->attention[0].text, apart / n);
     CHECK(apart / n < 0.1, "%s: %.3f from the full model", c->attention[0].text, apart / n);
+    covered("level: int8 models", rela_kern_get()->name);
     unload(&full);
     unload(&rounded);
     unload(&stored);
@@ -231,6 +233,7 @@ static void mapped_is_as_read_whichever_processor_laid_it_out(void **state)
         c.pre_norm = true;
         c.tie = RELA_TIE_NONE;
         check_mapped(&c, rela_kern_at(level));
+        covered("level: mapped files", rela_kern_at(level)->name);
     }
 }
 

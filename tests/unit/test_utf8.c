@@ -5,7 +5,9 @@
 #include "base/utf8.h"
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <utf8proc.h>
 
 static void every_scalar_value_round_trips(void **state)
 {
@@ -136,6 +138,71 @@ static void characters_are_counted(void **state)
     assert_int_equal(rela_utf8_count("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", 10), 4);
 }
 
+static const struct {
+    const char *in, *out;
+} SHOWN[] = {
+    { "plain text, gr\xC3\xBC\xC3\x9F", "plain text, gr\xC3\xBC\xC3\x9F" },
+    { "a\nb\tc\rd\x1B[2J\x7F", "a?b?c?d?[2J?" },
+    { "\xC2\x85 \xC2\x9B", "?? ??" },           /* C1: next line, CSI */
+    { "\xE2\x80\xA8 \xE2\x80\xA9", "??? ???" }, /* line, paragraph separator */
+    { "\xE2\x80\xAE"
+      "txt.exe",
+      "???txt.exe" }, /* right-to-left override */
+    { "\xE2\x80\xAA\xE2\x80\xAB\xE2\x80\xAC\xE2\x80\xAD", "????????????" },
+    { "\xE2\x81\xA6\xE2\x81\xA7\xE2\x81\xA8\xE2\x81\xA9", "????????????" }, /* isolates */
+    { "\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C", "????????" },                     /* marks of direction */
+    { "\xE2\x80\x8B\xE2\x80\x8C\xE2\x80\x8D\xE2\x81\xA0", "????????????" }, /* no width */
+    { "\xEF\xBB\xBF\xC2\xAD", "?????" },                     /* byte order mark, soft hyphen */
+    { "\xEF\xB8\x8F\xCD\x8F\xE1\xA0\x8E", "????????" },      /* selectors and joiners */
+    { "\xE3\x85\xA4\xE1\x85\x9F", "??????" },                /* fillers */
+    { "\xF3\xA0\x81\x81\xF0\x9D\x85\xB3", "????????" },      /* tags, musical controls */
+    { "\xEF\xBF\xB9\xEF\xBF\xBE\xEF\xB7\x90", "?????????" }, /* annotation, no characters */
+    { "\xFF\xC3 \xED\xA0\x80 \xC0\xAF \xF4\x90\x80\x80", "?? ??? ?? ????" }, /* not UTF-8 */
+    { "\xD7\xA9\xD7\x9C\xE4\xB8\xAD\xF0\x9F\x98\x80",
+      "\xD7\xA9\xD7\x9C\xE4\xB8\xAD\xF0\x9F\x98\x80" },
+};
+
+static void what_cannot_be_seen_is_shown_as_question_marks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof SHOWN / sizeof SHOWN[0]; i++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "%s", SHOWN[i].in);
+        rela_utf8_make_printable(text);
+        CHECK(strcmp(text, SHOWN[i].out) == 0, "row %zu: '%s', expected '%s'", i, text,
+              SHOWN[i].out);
+    }
+}
+
+/* Also where nothing is assigned: kept free for characters that are not seen, or for none. */
+static bool is_reserved(uint32_t c)
+{
+    return c == 0x2065 || (c >= 0xFFF0 && c <= 0xFFF8) || (c >= 0xE0000 && c <= 0xE0FFF) ||
+           (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE;
+}
+
+/* Every code point against the tables of another library. */
+static void hidden_characters_are_those_of_the_standard(void **state)
+{
+    (void)state;
+    for (uint32_t c = 1; c < 0x110000; c++) {
+        if ((c >= 0xD800 && c < 0xE000) || c == '?')
+            continue;
+        const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)c);
+        const bool hide = p->category == UTF8PROC_CATEGORY_CC ||
+                          p->category == UTF8PROC_CATEGORY_CF ||
+                          p->category == UTF8PROC_CATEGORY_ZL ||
+                          p->category == UTF8PROC_CATEGORY_ZP || p->ignorable || is_reserved(c);
+        char text[5] = "", before[5] = "";
+        const size_t n = rela_utf8_put(before, c);
+        memcpy(text, before, sizeof text);
+        rela_utf8_make_printable(text);
+        const bool hidden = strspn(text, "?") == n && text[n] == '\0';
+        CHECK(hidden || strcmp(text, before) == 0, "U+%04X: %s", c, text);
+        CHECK(hidden == hide, "U+%04X is %s", c, hidden ? "hidden" : "shown");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +212,8 @@ int main(void)
         cmocka_unit_test(repair_replaces_each_maximal_bad_part),
         cmocka_unit_test(repair_keeps_nul_and_reports_lack_of_memory),
         cmocka_unit_test(characters_are_counted),
+        cmocka_unit_test(what_cannot_be_seen_is_shown_as_question_marks),
+        cmocka_unit_test(hidden_characters_are_those_of_the_standard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

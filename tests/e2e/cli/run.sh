@@ -86,4 +86,32 @@ env -i "$RELA" info >/dev/null || fail "empty environment"
 code=0
 RELA_FAULT=bogus "$RELA" info >/dev/null 2>lib.err || code=$?
 [ "$code" -eq 2 ] && grep -q "RELA_FAULT: 'bogus'" lib.err || fail "RELA_FAULT"
+
+# A log that cannot be written is a warning, once, also with --quiet; the work goes on. One that
+# cannot be opened is an error.
+for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >few
+for quiet in '' -q; do
+    n_checks=$((n_checks + 1))
+    code=0
+    # shellcheck disable=SC2086
+    "$RELA" train --preset demo --width 16 --ffn 16 --merges 5 --updates 3 --average 1 --report-every 1 $quiet \
+        --train-src few --train-tgt few --out "run$quiet" --log /dev/full 2>lib.err || code=$?
+    [ "$code" -eq 0 ] && [ -s "run$quiet/model.rela" ] || fail "--log /dev/full $quiet: exit code $code: $(cat lib.err)"
+    [ "$(grep -cx 'rela: warning: /dev/full: the log cannot be written: No space left on device' lib.err)" -eq 1 ] ||
+        fail "--log /dev/full $quiet: $(cat lib.err)"
+done
+refuses 1 "no/log: the log cannot be opened: No such file or directory" bpe undo few --log no/log
+
+# Characters of a file, an option or a name that turn the direction of text or are not seen: not in a message.
+override=$(printf '\342\200\256')
+printf '0-%s0\n' "$override" >links
+refuses 3 "links: line 1: '0-???0' is not a link" aer links -i links
+refuses 2 "unknown option --wor???d" info "--wor${override}d"
+refuses 2 "unknown command 'wor???d'" "wor${override}d"
+refuses 1 "no???such: No such file" bpe undo "no${override}such"
+printf 'wor%sd: 1\n' "$override" >odd.yml
+refuses 2 "odd.yml: line 1: " bpe undo --config odd.yml
+! grep -q "$override" lib.err || fail "a configuration turns the message: $(cat lib.err)"
+RELA_FAULT=$override "$RELA" info >/dev/null 2>lib.err && fail "RELA_FAULT" || ! grep -q "$override" lib.err || fail "RELA_FAULT: $(cat lib.err)"
+n_checks=$((n_checks + 2))
 finish

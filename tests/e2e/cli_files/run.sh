@@ -86,7 +86,11 @@ refuses 1 "no/such/dir" bpe undo in -o no/such/dir
 refuses 1 "Is a directory" bpe undo in -o .
 mkdir closed
 chmod 555 closed
-[ "$(id -u)" -eq 0 ] || refuses 1 "closed/out: cannot be written: Permission denied" bpe undo in -o closed/out
+if [ "$(id -u)" -eq 0 ]; then
+    echo "partly skipped: root may write anywhere"
+else
+    refuses 1 "closed/out: cannot be written: Permission denied" bpe undo in -o closed/out
+fi
 (ulimit -f 8; "$RELA" bpe undo big -o limited 2>err) && fail "file size limit" || [ $? -eq 1 ] || fail "file size limit: killed"
 [ ! -e limited ] || fail "a file under its final name after a failure"
 { sleep 0.3; code=0; "$RELA" bpe undo big 2>err || code=$?; echo $code >code; } | head -n 1 >/dev/null

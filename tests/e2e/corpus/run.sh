@@ -85,7 +85,9 @@ mkdir full
 ln -s /dev/full full/train.tgt
 refuses 1 "full/train.tgt: cannot be written: No space left on device" corpus -n 20000 --out full
 [ "$(ls full)" = train.tgt ] || fail "left behind: $(ls full)"
-if [ "$(id -u)" -ne 0 ]; then # root may write anywhere
+if [ "$(id -u)" -eq 0 ]; then
+    echo "partly skipped: root may write anywhere"
+else
     mkdir locked
     chmod 555 locked
     refuses 1 "locked/train.src: cannot be written: Permission denied" corpus -n 1 --out locked

@@ -197,7 +197,9 @@ row pipe.rela 1 'not a regular file'
 ln -s nowhere dangling.rela
 row dangling.rela 1 'No such file or directory'
 row /dev/zero 1 'not a regular file'
-if [ "$(id -u)" != 0 ]; then
+if [ "$(id -u)" -eq 0 ]; then
+    echo "partly skipped: root may read everything"
+else
     cp good.rela secret.rela
     chmod 000 secret.rela
     row secret.rela 1 'Permission denied'
