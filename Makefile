@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test check tsan lint ci bench install clean setup
+.PHONY: all demo test test-torch check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -12,11 +12,20 @@ all: setup
 demo: all
 	@demo/run.sh $(BUILD)/rela
 
+# The last lines name what was left out, and why.
 test: all
-	@cd $(BUILD) && ctest -j $(JOBS) --output-on-failure -LE lint
+	@tools/setup test
+	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure -LE lint; status=$$?; \
+	    grep -hE '^(partly )?skipped: ' Testing/Temporary/LastTest.log; exit $$status; }
+
+# The Python module for PyTorch, against Debian's PyTorch or that of RELA_PYTHON.
+test-torch: all
+	@[ -n "$(RELA_PYTHON)" ] || tools/setup torch
+	@cd $(BUILD) && ctest -C torch -L torch --output-on-failure --no-tests=error
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup
+	@tools/setup test
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev -j $(JOBS)
 	@cd build/dev && ctest -j $(JOBS) --output-on-failure -LE lint

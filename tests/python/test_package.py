@@ -21,14 +21,6 @@ SOURCE = Path(os.environ["RELA_SOURCE"])
 TEXTS = ["the old house is small .", "a dog sleeps .", "", "ä \0 \N{GRINNING FACE}"]
 
 
-def has(module):
-    try:
-        __import__(module)
-    except ImportError:
-        return False
-    return True
-
-
 class Structs(unittest.TestCase):
     def test_members_are_where_a_c_compiler_has_them(self):
         lines, want = [], []
@@ -290,12 +282,10 @@ class Operator(unittest.TestCase):
 class Documentation(unittest.TestCase):
     def test_examples_run(self):
         text = (SOURCE / "docs" / "python.md").read_text()
-        blocks = re.findall(r"^```python( torch)?\n(.*?)^```", text, re.M | re.S)
+        blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)  # "python torch": test_torch
         self.assertGreater(len(blocks), 6)
         names = {}
-        for torch, code in blocks:
-            if torch and not (has("torch") and "RELA_NO_TORCH" not in os.environ):
-                continue
+        for code in blocks:
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(code, "docs/python.md", "exec"), names)
 
