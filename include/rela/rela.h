@@ -8,6 +8,11 @@
  *   - Outputs come first. A pointer that is returned is lent; a pointer-to-pointer output is
  *     given to the caller, who frees it with the function of the same type.
  *   - Text is UTF-8 with an explicit length; NUL is data, never a terminator.
+ *   - Options and reports begin with their size, struct_size: _init functions set that of options,
+ *     the caller that of a report. They grow at their end, so that a program goes on working with a
+ *     later library. Size 0 is RELA_ARG; a size above what the library knows, which a program for a
+ *     later one has, is RELA_UNSUP. What callbacks are given grows in the same way. All other
+ *     structs stay as they are.
  *   - The library never prints, never exits, installs no signal handlers, changes no locale. */
 #ifndef RELA_RELA_H
 #define RELA_RELA_H

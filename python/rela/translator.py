@@ -129,7 +129,7 @@ class Translator:
         """Sizes of the (first) model, and its three kinds of attention."""
         self._check_open()
         s = structs.ModelShape(struct_size=sizeof(structs.ModelShape))
-        lib.rela_model_shape_get(byref(s), self._models[0])
+        call("rela_model_shape_get", byref(s), self._models[0])
         sizes = {name: getattr(s, name) for name, _ in s._fields_[1:-1]}
         kinds = [kind.value.decode() for kind in s.attention]
         return sizes | {"attention": dict(zip(("encoder", "decoder", "cross"), kinds))}

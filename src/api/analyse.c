@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "base/steps.h"
 #include "base/textlines.h"
 
@@ -49,27 +50,29 @@ typedef struct job {
 } job;
 
 static rela_status read_texts(job *j, rela_error *err);
+static rela_status run_and_dump(job *j, const char *path, rela_error *err);
 static rela_status run_model(job *j, rela_error *err);
 static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_analysis *a,
                              const rela_analyse_options *o, rela_error *err);
 
 void rela_analyse_options_init(rela_analyse_options *o, size_t size)
 {
-    memset(o, 0, size);
     const rela_analyse_options defaults = { .struct_size = size, .seed = 1, .layer = -1 };
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model *const *models,
                          size_t n, const rela_analyse_options *o, rela_error *err)
 {
     job j = { .n = 0 };
+    rela_analyse_options_init(&j.o, sizeof j.o);
+    rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_analyse_options", err);
+    if (st != RELA_OK)
+        return st;
     char(*names)[NAME_MAX_LEN] = rela_mem_zalloc((n + 1) * sizeof *names);
     rela_findings *found = rela_mem_zalloc((n + 1) * sizeof *found);
-    rela_analyse_options_init(&j.o, sizeof j.o);
-    rela_options_take(&j.o, sizeof j.o, o);
-    rela_status st =
-        names && found ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
+    if (!names || !found)
+        st = rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
     if (st == RELA_OK && (n == 0 || !j.o.src || !j.o.tgt || !j.o.out))
         st = rela_fail(err, RELA_ARG, "a model, source, target and a directory are needed");
     for (size_t i = 0; i < n && st == RELA_OK; i++)
@@ -85,15 +88,7 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         found[i].config = &models[i]->net.config;
         j.model = models[i];
         j.found = &found[i];
-        if (i == 0 && j.o.dump)
-            st = rela_dump_open(&j.dump, j.o.dump, err);
-        if (st == RELA_OK)
-            st = run_model(&j, err);
-        if (st == RELA_OK && j.dump)
-            st = rela_dump_commit(j.dump, err);
-        else
-            rela_dump_abort(j.dump);
-        j.dump = NULL;
+        st = run_and_dump(&j, i == 0 ? j.o.dump : NULL, err);
     }
     const rela_analysis a = { .models = found,
                               .n = n,
@@ -113,6 +108,20 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         rela_text_lines_free(&j.files[i]);
     rela_mem_free(j.order);
     rela_map_destroy(j.tag_names);
+    return st;
+}
+
+/* path NULL: attention is not dumped. */
+static rela_status run_and_dump(job *j, const char *path, rela_error *err)
+{
+    rela_status st = path ? rela_dump_open(&j->dump, path, err) : RELA_OK;
+    if (st == RELA_OK)
+        st = run_model(j, err);
+    if (st == RELA_OK && j->dump)
+        st = rela_dump_commit(j->dump, err);
+    else
+        rela_dump_abort(j->dump);
+    j->dump = NULL;
     return st;
 }
 

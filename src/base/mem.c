@@ -102,13 +102,6 @@ void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size)
     return p;
 }
 
-void rela_options_take(void *own, size_t own_size, const void *given)
-{
-    size_t size;
-    memcpy(&size, given, sizeof size);
-    memcpy(own, given, size < own_size ? size : own_size);
-}
-
 bool rela_size_mul(size_t *out, size_t a, size_t b)
 {
     return !__builtin_mul_overflow(a, b, out);

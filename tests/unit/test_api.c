@@ -118,7 +118,7 @@ static void attention_has_a_row_for_every_query(void **state)
     const char *src[] = { "a b c", "" }, *tgt[] = { "d e", "g" };
     const rela_pairs pairs = { .src = src, .tgt = tgt, .n = 2 };
     world_start(&w, 1);
-    rela_model_shape_get(&shape, w.model);
+    CHECK_OK(rela_model_shape_get(&shape, w.model, &err), err);
     CHECK(shape.enc_layers == 4 && shape.heads == 4 && strcmp(shape.attention[2], "rela-g") == 0,
           "shape: %d layers, %d heads, %s", (int)shape.enc_layers, (int)shape.heads,
           shape.attention[2]);
