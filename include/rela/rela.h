@@ -81,9 +81,10 @@ typedef struct rela_allocator {
 
 /* Counters of the library's own allocations since the start of the process. */
 typedef struct rela_memory_stats {
-    uint64_t calls; /* allocations and resizes */
-    uint64_t live;  /* bytes in use now */
-    uint64_t peak;  /* most bytes ever in use */
+    size_t struct_size; /* set by the caller */
+    uint64_t calls;     /* allocations and resizes */
+    uint64_t live;      /* bytes in use now */
+    uint64_t peak;      /* most bytes ever in use */
 } rela_memory_stats;
 
 /* Version of the library at run time: major << 16 | minor << 8 | patch. */
@@ -96,7 +97,7 @@ RELA_API const char *rela_status_text(rela_status status);
  * later calls fail with RELA_STATE. The struct is copied. */
 RELA_API rela_status rela_allocator_set(const rela_allocator *allocator, rela_error *err);
 
-RELA_API void rela_memory_stats_get(rela_memory_stats *out);
+RELA_API rela_status rela_memory_stats_get(rela_memory_stats *out, rela_error *err);
 
 /* Appends len bytes; on failure the buffer is unchanged. */
 RELA_API rela_status rela_buffer_append(rela_buffer *b, const char *bytes, size_t len,

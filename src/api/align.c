@@ -231,7 +231,7 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
 static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_lane *l,
                                size_t i, rela_error *err)
 {
-    static const rela_link_form PHARAOH = { 0 };
+    static const rela_link_form PHARAOH = { .struct_size = sizeof PHARAOH };
     if (j->o.soft)
         return format_soft(out, &l->sums[0][i], j, err);
     rela_status st = RELA_OK;

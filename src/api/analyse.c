@@ -336,7 +336,8 @@ static rela_status load_notes(const job *j, block *b, rela_error *err)
                 rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
                                j->tag_names, j->files[TAGS].items[line]) == p->tgt_map.n_words;
         if (line < j->files[GOLD].n) {
-            const rela_link_form form = { .base = j->o.gold_base,
+            const rela_link_form form = { .struct_size = sizeof form,
+                                          .base = j->o.gold_base,
                                           .reverse = j->o.gold_reverse,
                                           .check = 1,
                                           .n_src = p->src_map.n_words,

@@ -170,7 +170,8 @@ static rela_status find_links(const learner *l, rela_align_lane *lane, const rel
     if (!l->o.links)
         return rela_word_weights_links(&lane->links[0], &lane->sums[0][i], l->o.threshold, false,
                                        err);
-    const rela_link_form form = { .check = 1,
+    const rela_link_form form = { .struct_size = sizeof form,
+                                  .check = 1,
                                   .n_src = p->src_map.n_words,
                                   .n_tgt = p->tgt_map.n_words };
     const rela_span text = rows->cells[i * l->align.n_files + 2];

@@ -137,23 +137,37 @@ double rela_metric_score_fn(const void *ctx, const uint64_t *sums)
 rela_status rela_bleu_figures_get(rela_bleu_figures *out, const rela_metric *m,
                                   const uint64_t *sums, rela_error *err)
 {
+    rela_bleu_figures found;
+    const rela_status st = rela_sized_check(out, sizeof *out, "rela_bleu_figures", err);
+    if (st != RELA_OK)
+        return st;
     if (m->kind != RELA_METRIC_BLEU)
         return rela_fail(err, RELA_ARG, "%s has no figures of BLEU", rela_metric_name(m));
-    rela_bleu_compute(out, &m->bleu, sums);
+    rela_bleu_compute(&found, &m->bleu, sums);
+    rela_sized_give(out, &found, sizeof found);
     return RELA_OK;
 }
 
-rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m, const rela_signature *s,
-                                  rela_error *err)
+void rela_signature_init(rela_signature *s, size_t size)
 {
-    rela_status st = s->n_refs ? rela_buffer_printf(out, err, "nrefs:%zu", s->n_refs)
-                               : rela_buffer_append_text(out, "nrefs:var", err);
-    if (st == RELA_OK && s->bootstrap)
-        st = rela_buffer_printf(out, err, "|bs:%lld", (long long)s->bootstrap);
-    if (st == RELA_OK && s->randomise)
-        st = rela_buffer_printf(out, err, "|ar:%lld", (long long)s->randomise);
-    if (st == RELA_OK && (s->bootstrap || s->randomise))
-        st = rela_buffer_printf(out, err, "|seed:%llu", (unsigned long long)s->seed);
+    const rela_signature start = { .struct_size = size };
+    rela_sized_init(s, size, &start, sizeof start);
+}
+
+rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m,
+                                  const rela_signature *given, rela_error *err)
+{
+    rela_signature s = { .n_refs = 0 };
+    rela_status st = rela_sized_take(&s, sizeof s, given, "rela_signature", err);
+    if (st == RELA_OK)
+        st = s.n_refs ? rela_buffer_printf(out, err, "nrefs:%zu", s.n_refs)
+                      : rela_buffer_append_text(out, "nrefs:var", err);
+    if (st == RELA_OK && s.bootstrap)
+        st = rela_buffer_printf(out, err, "|bs:%lld", (long long)s.bootstrap);
+    if (st == RELA_OK && s.randomise)
+        st = rela_buffer_printf(out, err, "|ar:%lld", (long long)s.randomise);
+    if (st == RELA_OK && (s.bootstrap || s.randomise))
+        st = rela_buffer_printf(out, err, "|seed:%llu", (unsigned long long)s.seed);
     if (st == RELA_OK)
         st = m->kind == RELA_METRIC_BLEU ? sign_bleu(out, &m->bleu, err)
                                          : sign_chrf(out, &m->chrf, err);

@@ -234,12 +234,12 @@ static void every_failing_call_is_survived(void **state)
                 rela_corpus_made made = { .struct_size = sizeof made };
                 rela_corpus_make_options o = options(3, 2, 2);
                 o.n_threads = 1 + (int32_t)(n % 2);
-                rela_memory_stats_get(&before);
+                before = memory_now();
                 rela_fault_set((rela_fault_class)c, n, persistent);
                 const rela_status st = rela_corpus_make(&made, &o, &err);
                 const uint64_t seen = rela_fault_seen((rela_fault_class)c);
                 rela_fault_set((rela_fault_class)c, 0, false);
-                rela_memory_stats_get(&after);
+                after = memory_now();
                 CHECK(after.live == before.live, "class %d n %d: leak", c, (int)n);
                 CHECK(st == RELA_OK || *err.message, "class %d n %d: no message", c, (int)n);
                 CHECK(empty_dir() == 0, "class %d n %d: a temporary file is left", c, (int)n);
