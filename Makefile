@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients test-levels check tsan lint ci bench install clean setup
+.PHONY: all demo test test-gradients test-levels test-torch check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -14,9 +14,15 @@ demo: all
 
 # The last lines say what was covered, and what was skipped and why.
 test: all
+	@tools/setup test
 	@rm -f $(BUILD)/covered.txt
 	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure -LE lint; status=$$?; \
 	    $(CURDIR)/tools/test-summary . && exit $$status; }
+
+# The Python module for PyTorch, against Debian's PyTorch or that of RELA_PYTHON.
+test-torch: all
+	@[ -n "$(RELA_PYTHON)" ] || tools/setup torch
+	@cd $(BUILD) && ctest -C torch -L torch --output-on-failure --no-tests=error
 
 # The tests that compute something, once per instruction-set level of this processor.
 test-levels: all
@@ -28,6 +34,7 @@ test-gradients: all
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup
+	@tools/setup test
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev -j $(JOBS)
 	@cd build/dev && ctest -j $(JOBS) --output-on-failure -LE lint

@@ -121,7 +121,7 @@ static rela_status run_builtin(uint64_t pairs, rela_error *err)
     (void)snprintf(dir, sizeof dir, "%s/rela-bench-XXXXXX", parent ? parent : P_tmpdir);
     if (!mkdtemp(dir))
         return rela_fail(err, RELA_IO, "%s: cannot be made", dir);
-    rela_corpus_made made;
+    rela_corpus_made made = { .struct_size = sizeof made };
     rela_corpus_make_options o;
     rela_corpus_make_options_init(&o, sizeof o);
     o.dir = dir;

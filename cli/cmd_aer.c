@@ -123,7 +123,8 @@ static rela_status read_links(rela_links *out, const scoring *s, const rela_cli_
                               size_t row, int file, rela_error *err)
 {
     const rela_span *cells = rows->cells + row * s->n_files;
-    rela_link_form form = { .base = (int32_t)(file == GOLD ? s->o->gold_base : s->o->base),
+    rela_link_form form = { .struct_size = sizeof form,
+                            .base = (int32_t)(file == GOLD ? s->o->gold_base : s->o->base),
                             .reverse = file == GOLD ? s->o->gold_reverse : s->o->reverse,
                             .check = s->n_files > SRC };
     if (form.check) {
@@ -158,17 +159,16 @@ static rela_status report(rela_cli *cli, const scoring *s, rela_error *err)
                                  .n = (size_t)s->n_lines,
                                  .k = RELA_AER_STATS,
                                  .score = rela_aer_score_fn };
-    const rela_resampling r = { s->o->samples, (uint64_t)cli->common.seed,
+    const rela_resampling r = { sizeof r, s->o->samples, (uint64_t)cli->common.seed,
                                 (int32_t)cli->common.threads };
     uint64_t sums[RELA_AER_STATS] = { 0 };
-    rela_aer_figures f;
+    rela_aer_figures f = { .struct_size = sizeof f };
     rela_interval interval;
     rela_buffer out = RELA_BUFFER_INIT;
-    rela_status st = RELA_OK;
     const bool sampled = r.samples > 0 && !s->o->sentence;
     rela_stats_add(sums, scored.stats, scored.n, scored.k);
-    rela_aer_figures_get(&f, sums);
-    if (sampled)
+    rela_status st = rela_aer_figures_get(&f, sums, err);
+    if (st == RELA_OK && sampled)
         st = rela_bootstrap(&interval, &scored, &r, err);
     if (st == RELA_OK && s->o->sentence)
         st = append_lines(&out, cli->common.json, s, err);
@@ -190,12 +190,12 @@ static rela_status append_lines(rela_buffer *out, bool json, const scoring *s, r
              : rela_buffer_append_text(out, "line\tAER\tP\tR\tF1\tlinks\tsure\tpossible\n", err);
     for (size_t i = 0; i < s->n_lines && st == RELA_OK; i++) {
         uint64_t sums[RELA_AER_STATS] = { 0 };
-        rela_aer_figures f;
+        rela_aer_figures f = { .struct_size = sizeof f };
         rela_stats_add(sums, stats + i * RELA_AER_STATS, 1, RELA_AER_STATS);
-        rela_aer_figures_get(&f, sums);
-        if (json)
+        st = rela_aer_figures_get(&f, sums, err);
+        if (st == RELA_OK && json)
             st = append_json(out, NULL, &f, NULL, err);
-        else
+        else if (st == RELA_OK)
             st = rela_buffer_printf(out, err, "%zu\t%.*f\t%.*f\t%.*f\t%.*f\t%llu\t%llu\t%llu\n",
                                     i + 1, width, 100 * f.aer, width, 100 * f.precision, width,
                                     100 * f.recall, width, 100 * f.f1,

@@ -148,7 +148,7 @@ static int32_t choice(const char *const *names, const char *name)
 static rela_status detail_text(rela_buffer *out, const rela_metric *m, const uint64_t *sums,
                                rela_error *err)
 {
-    rela_bleu_figures f;
+    rela_bleu_figures f = { .struct_size = sizeof f };
     rela_status st = rela_bleu_figures_get(&f, m, sums, err);
     for (int i = 0; i < f.max_order && st == RELA_OK; i++)
         st = rela_buffer_printf(out, err, "%s%.1f", i ? "/" : "", f.precision[i]);
@@ -171,7 +171,7 @@ static rela_status append_array(rela_buffer *out, const char *name, const double
 static rela_status detail_json(rela_buffer *out, const rela_metric *m, const uint64_t *sums,
                                rela_error *err)
 {
-    rela_bleu_figures f;
+    rela_bleu_figures f = { .struct_size = sizeof f };
     rela_status st = rela_bleu_figures_get(&f, m, sums, err);
     if (st == RELA_OK)
         st = append_array(out, "precisions", f.precision, f.max_order, err);
@@ -188,7 +188,7 @@ static rela_status detail_json(rela_buffer *out, const rela_metric *m, const uin
 
 static rela_status print_multi(const rela_cli_scoring *s, rela_error *err)
 {
-    rela_bleu_figures f;
+    rela_bleu_figures f = { .struct_size = sizeof f };
     rela_buffer out = RELA_BUFFER_INIT;
     rela_status st = rela_bleu_figures_get(&f, s->metrics[0], s->counts[0].sums, err);
     if (st == RELA_OK && f.ref_len == 0)

@@ -151,9 +151,9 @@ static rela_status learn(rela_cli *cli, rela_buffer *codes, const rela_word_coun
                          const learn_options *o, rela_error *err)
 {
     rela_bpe_learn_options how;
-    rela_bpe_learn_report report;
+    rela_bpe_learn_report report = { .struct_size = sizeof report };
     rela_progress progress;
-    rela_bpe_learn_options_init(&how);
+    rela_bpe_learn_options_init(&how, sizeof how);
     how.n_symbols = (uint64_t)o->symbols;
     how.min_frequency = (uint64_t)o->min_frequency;
     how.total_symbols = o->total_symbols;
@@ -209,7 +209,7 @@ static rela_status load(rela_bpe **out, const rela_cli *cli, const apply_options
             st = rela_word_counts_add_dictionary(vocabulary, o->vocabulary, RELA_DUPLICATES_MAX,
                                                  err);
     }
-    rela_bpe_options_init(&how);
+    rela_bpe_options_init(&how, sizeof how);
     how.merges = o->merges;
     how.separator = o->separator;
     how.vocabulary = vocabulary;

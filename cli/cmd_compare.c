@@ -191,7 +191,7 @@ static rela_status test_system(result *out, const comparison *c, size_t system, 
 {
     const rela_scored base = rela_cli_scored(c->s, 0, metric);
     const rela_scored own = rela_cli_scored(c->s, system, metric);
-    rela_resampling r = { c->o->samples, (uint64_t)c->cli->common.seed,
+    rela_resampling r = { sizeof r, c->o->samples, (uint64_t)c->cli->common.seed,
                           (int32_t)c->cli->common.threads };
     rela_status st = RELA_OK;
     *out = (result){ .score =
@@ -314,7 +314,8 @@ static rela_status append_json_row(rela_buffer *out, const comparison *c, size_t
 static rela_status append_signature(rela_buffer *out, const comparison *c, size_t metric,
                                     rela_error *err)
 {
-    const rela_signature s = { .n_refs = c->s->refs.n,
+    const rela_signature s = { .struct_size = sizeof s,
+                               .n_refs = c->s->refs.n,
                                .bootstrap = c->bootstrap ? c->o->samples : 0,
                                .randomise = c->randomise ? c->o->trials : 0,
                                .seed = (uint64_t)c->cli->common.seed };

@@ -65,7 +65,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     make.tokenised = o->tokenised;
     make.progress = rela_cli_tell;
     make.progress_ctx = &bar;
-    rela_corpus_made made;
+    rela_corpus_made made = { .struct_size = sizeof made };
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_corpus_make(&made, &make, err);
     if (st == RELA_OK)

@@ -91,14 +91,15 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     check.scratch_dir = o->scratch;
     check.progress = rela_cli_tell;
     check.progress_ctx = &bar;
-    rela_corpus_stats stats;
+    rela_corpus_report report = { .struct_size = sizeof report };
+    rela_corpus_stats stats = { .struct_size = sizeof stats };
     rela_buffer text = RELA_BUFFER_INIT;
-    rela_status st = rela_corpus_check(&stats, &check, err);
+    rela_status st = rela_corpus_check(&report, &stats, &check, err);
     if (st == RELA_OK)
         (void)rela_cli_tell(&bar, bar.bar.total, bar.bar.total);
     if (st == RELA_OK)
-        st = cli->common.json ? rela_corpus_stats_json(&text, &stats, err)
-                              : rela_corpus_stats_table(&text, &stats, err);
+        st = cli->common.json ? rela_corpus_stats_json(&text, &report, &stats, err)
+                              : rela_corpus_stats_table(&text, &report, &stats, err);
     if (st == RELA_OK)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);

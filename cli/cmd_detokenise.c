@@ -45,7 +45,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const detokenise_options *o = options;
     rela_detokeniser *d = NULL;
-    const rela_detokeniser_options settings = { .language = o->language,
+    const rela_detokeniser_options settings = { .struct_size = sizeof settings,
+                                                .language = o->language,
                                                 .no_unescape = !o->unescape };
     rela_status st = rela_detokeniser_create(&d, &settings, err);
     if (st == RELA_OK)

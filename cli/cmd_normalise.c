@@ -69,6 +69,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const normalise_options *o = options;
     rela_normaliser *n = NULL;
     const rela_normaliser_options settings = {
+        .struct_size = sizeof settings,
         .language = o->language,
         .form = strcmp(o->form, "nfc") == 0    ? RELA_UNICODE_NFC
                 : strcmp(o->form, "nfkc") == 0 ? RELA_UNICODE_NFKC

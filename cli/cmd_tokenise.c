@@ -64,7 +64,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const char **patterns = NULL;
     char *text = NULL;
     rela_tokeniser *t = NULL;
-    rela_tokeniser_options settings = { .language = o->language,
+    rela_tokeniser_options settings = { .struct_size = sizeof settings,
+                                        .language = o->language,
                                         .no_escape = !o->escape,
                                         .aggressive_dash = o->aggressive_dash,
                                         .lowercase = o->lowercase };

@@ -188,7 +188,9 @@ static rela_status parse_sampling(rela_translate_options *how, const char *text,
 static rela_status check_head(const translator *t, rela_error *err)
 {
     rela_model_shape shape = { .struct_size = sizeof shape };
-    rela_model_shape_get(&shape, t->models.models[0]);
+    const rela_status st = rela_model_shape_get(&shape, t->models.models[0], err);
+    if (st != RELA_OK)
+        return st;
     if (t->options->layer > shape.dec_layers || t->options->head > shape.heads)
         return rela_fail(err, RELA_ARG,
                          "--layer %lld --head %lld; the model has %d layers of %d heads",

@@ -125,7 +125,9 @@ static rela_status run_apply(rela_cli *cli, void *options, rela_error *err)
     if (!o->model)
         return rela_fail(err, RELA_ARG, "no model; give one with --model FILE");
     rela_truecaser *t = NULL;
-    const rela_truecaser_options settings = { .all_words = !o->known, .lowercase = o->asr };
+    const rela_truecaser_options settings = { .struct_size = sizeof settings,
+                                              .all_words = !o->known,
+                                              .lowercase = o->asr };
     rela_status st = rela_truecaser_load(&t, o->model, &settings, err);
     if (st == RELA_OK)
         st = rela_cli_run_text(cli, apply_line, t, "truecase", o->output, err);

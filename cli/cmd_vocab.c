@@ -69,10 +69,10 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status write_counts(rela_buffer *out, rela_word_counts *counts, const vocab_options *o,
                                 rela_error *err)
 {
-    rela_word_stats stats;
-    rela_word_counts_stats(counts, &stats);
+    rela_word_stats stats = { .struct_size = sizeof stats };
     const uint64_t most = o->size ? (uint64_t)o->size : UINT64_MAX;
-    rela_status st = rela_word_counts_sort(counts, 0, err);
+    rela_status st = rela_word_counts_stats(counts, &stats, err);
+    st = st ? st : rela_word_counts_sort(counts, 0, err);
     for (uint64_t i = 0; st == RELA_OK && i < stats.n_types && i < most; i++) {
         size_t len = 0;
         uint64_t count = 0;

@@ -100,12 +100,13 @@ rela_status rela_cli_report(rela_cli *cli, const rela_cli_scoring *s, const rela
     rela_status st = RELA_OK;
     rela_buffer out = RELA_BUFFER_INIT, sign = RELA_BUFFER_INIT;
     rela_interval interval = { 0, 0, 0, 0 };
-    const rela_signature signature = { .n_refs = s->refs.n,
+    const rela_signature signature = { .struct_size = sizeof signature,
+                                       .n_refs = s->refs.n,
                                        .bootstrap = o->confidence ? o->samples : 0,
                                        .seed = (uint64_t)cli->common.seed };
     if (o->confidence && !o->sentence) {
         const rela_scored scored = rela_cli_scored(s, 0, 0);
-        const rela_resampling r = { o->samples, (uint64_t)cli->common.seed,
+        const rela_resampling r = { sizeof r, o->samples, (uint64_t)cli->common.seed,
                                     (int32_t)cli->common.threads };
         st = rela_bootstrap(&interval, &scored, &r, err);
     }

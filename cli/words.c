@@ -19,10 +19,11 @@ rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool d
     }
     if (st != RELA_OK)
         return st;
-    rela_word_stats stats;
-    rela_word_counts_stats(counts, &stats);
-    note_oddities(cli, &stats);
-    return RELA_OK;
+    rela_word_stats stats = { .struct_size = sizeof stats };
+    st = rela_word_counts_stats(counts, &stats, err);
+    if (st == RELA_OK)
+        note_oddities(cli, &stats);
+    return st;
 }
 
 static void note_oddities(rela_cli *cli, const rela_word_stats *s)

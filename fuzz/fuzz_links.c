@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    const rela_link_form form = { .base = data[0] & 1,
+    const rela_link_form form = { .struct_size = sizeof form,
+                                  .base = data[0] & 1,
                                   .reverse = data[0] >> 1 & 1,
                                   .check = data[0] >> 2 & 1,
                                   .n_src = data[0] >> 3,

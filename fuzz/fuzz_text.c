@@ -32,12 +32,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rela_detokeniser *d = NULL;
     rela_normaliser *n = NULL;
     rela_buffer a = RELA_BUFFER_INIT, b = RELA_BUFFER_INIT, c = RELA_BUFFER_INIT;
-    const rela_tokeniser_options to = { .language = language,
+    const rela_tokeniser_options to = { .struct_size = sizeof to,
+                                        .language = language,
                                         .no_escape = bits & 1,
                                         .aggressive_dash = bits & 2,
                                         .lowercase = bits & 4 };
-    const rela_detokeniser_options from = { .language = language, .no_unescape = bits & 1 };
-    const rela_normaliser_options normal = { .language = language,
+    const rela_detokeniser_options from = { .struct_size = sizeof from,
+                                            .language = language,
+                                            .no_unescape = bits & 1 };
+    const rela_normaliser_options normal = { .struct_size = sizeof normal,
+                                             .language = language,
                                              .form = (rela_unicode_form)(bits % 3),
                                              .wide_punctuation = bits & 4,
                                              .remove_control = bits & 8,

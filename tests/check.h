@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "rela/rela.h"
+
 /* Fails the test with a printf-style reason. */
 #define CHECK(cond, ...)                                                                           \
     do {                                                                                           \
@@ -19,5 +21,12 @@
 
 /* The call must succeed; the message of err is shown otherwise. */
 #define CHECK_OK(call, err) CHECK((call) == RELA_OK, "%s: %s", #call, (err).message)
+
+static inline rela_memory_stats memory_now(void)
+{
+    rela_memory_stats now = { .struct_size = sizeof now };
+    CHECK(rela_memory_stats_get(&now, NULL) == RELA_OK, "no memory statistics");
+    return now;
+}
 
 #endif

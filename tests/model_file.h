@@ -102,14 +102,14 @@ static inline rela_status try_load(const char *path, rela_error *err)
     rela_memory_stats before, after;
     const rela_checkpoint_options o = { .n_threads = 1, .blocks = true };
     *err = (rela_error){ RELA_OK, "" };
-    rela_memory_stats_get(&before);
+    before = memory_now();
     const rela_status st = rela_net_load(&n, &e, path, &o, err);
     CHECK((st == RELA_OK) == (n.weights != NULL), "weights after status %d", st);
     CHECK(st == RELA_OK || (!e.sections && !e.n_blocks), "extras after status %d", st);
     CHECK((st == RELA_OK) == (err->message[0] == '\0'), "status %d: '%s'", st, err->message);
     rela_net_deinit(&n);
     rela_extras_deinit(&e);
-    rela_memory_stats_get(&after);
+    after = memory_now();
     CHECK(after.live == before.live, "leak after status %d", st);
     return st;
 }

@@ -46,7 +46,7 @@ static inline bool sweep_next(sweep *s)
 static inline void sweep_arm(sweep *s)
 {
     rela_memory_stats stats;
-    rela_memory_stats_get(&stats);
+    stats = memory_now();
     s->live = stats.live;
     rela_fault_set(s->kind, s->n, s->persistent);
 }
@@ -60,7 +60,7 @@ static inline void sweep_disarm(sweep *s)
 static inline void sweep_check(const sweep *s)
 {
     rela_memory_stats stats;
-    rela_memory_stats_get(&stats);
+    stats = memory_now();
     CHECK(stats.live == s->live, "class %d call %d: leak", s->kind, (int)s->n);
 }
 

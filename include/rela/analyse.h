@@ -155,6 +155,8 @@ typedef enum rela_filter_reason {
         RELA_FILTER_N_REASONS
 } rela_filter_reason;
 
+enum { RELA_FILTER_REASONS_MAX = 32 }; /* room for later reasons; part of the ABI */
+
 /* What the score of a pair is; all are 0..1, the higher the better. */
 enum {
     RELA_FILTER_COMBINED = 0,  /* probability of being a translation, calibrated on the text */
@@ -198,13 +200,16 @@ typedef struct rela_filter_options {
     void *progress_ctx;
 } rela_filter_options;
 
+/* The library may know more reasons than the header of the program: rela_filter_reason_key gives
+ * NULL past the last. */
 typedef struct rela_filter_report {
-    size_t struct_size;                          /* set by the caller */
-    uint64_t read, count[RELA_FILTER_N_REASONS]; /* the counts add up to read */
-    double cut;                                  /* least score that was kept */
-    uint64_t calibrated;                         /* pairs the combined score was made from */
+    size_t struct_size;  /* set by the caller */
+    uint64_t read;       /* pairs */
+    double cut;          /* least score that was kept */
+    uint64_t calibrated; /* pairs the combined score was made from */
     double auc; /* of telling them from the bad pairs made of them, on every fifth, left out */
-    double mean_score; /* of all pairs that were scored */
+    double mean_score;                       /* of all pairs that were scored */
+    uint64_t count[RELA_FILTER_REASONS_MAX]; /* by reason; they add up to read */
 } rela_filter_report;
 
 RELA_API void rela_filter_options_init(rela_filter_options *o, size_t size);

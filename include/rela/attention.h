@@ -63,7 +63,8 @@ typedef struct rela_attention_learned {
 } rela_attention_learned;
 
 /* out->struct_size: sizeof(rela_attention_learned) of the caller. */
-RELA_API void rela_attention_learned_get(rela_attention_learned *out, const rela_attention *a);
+RELA_API rela_status rela_attention_learned_get(rela_attention_learned *out,
+                                                const rela_attention *a, rela_error *err);
 
 /* n sequences of queries, and of the keys and values they attend to; heads stand side by side in a
  * row. Either every sequence has the same number of rows, the step, of which the first lens[i]

@@ -35,6 +35,7 @@ typedef enum rela_corpus_reason {
 } rela_corpus_reason;
 
 enum {
+    RELA_CORPUS_REASONS_MAX = 32,   /* room for later reasons; part of the ABI, as is the next */
     RELA_CORPUS_SHOWN = 5,          /* offenders remembered per reason */
     RELA_CORPUS_TOKENS_MAX = 65535, /* per side, whatever the rules say */
     RELA_CORPUS_LINE_MAX = 64 << 10 /* bytes, the default of max_line */
@@ -50,15 +51,17 @@ typedef struct rela_corpus_rules {
     int32_t any_expansion;  /* not 0: trust compressed files that expand more than 200 times */
 } rela_corpus_rules;
 
-/* What happened to the pairs of a corpus: kept plus all of dropped is read. */
+/* What happened to the pairs of a corpus: kept plus all of dropped is read. The library may know
+ * more reasons than the header of the program: rela_corpus_reason_key gives NULL past the last. */
 typedef struct rela_corpus_report {
+    size_t struct_size; /* set by the caller */
     uint64_t read, kept;
-    uint64_t dropped[RELA_CORPUS_N_REASONS];
-    uint64_t first[RELA_CORPUS_N_REASONS][RELA_CORPUS_SHOWN]; /* line numbers from 1; 0: none */
-    uint64_t marks;                                           /* byte order marks removed */
-    uint64_t returns;                                         /* lines that ended in CR LF */
-    uint64_t nuls;                                            /* kept pairs that hold a NUL byte */
-    uint64_t cut;                                             /* kept pairs that were shortened */
+    uint64_t marks;   /* byte order marks removed */
+    uint64_t returns; /* lines that ended in CR LF */
+    uint64_t nuls;    /* kept pairs that hold a NUL byte */
+    uint64_t cut;     /* kept pairs that were shortened */
+    uint64_t dropped[RELA_CORPUS_REASONS_MAX];
+    uint64_t first[RELA_CORPUS_REASONS_MAX][RELA_CORPUS_SHOWN]; /* line numbers from 1; 0: none */
 } rela_corpus_report;
 
 RELA_API void rela_corpus_rules_init(rela_corpus_rules *rules, size_t size);
@@ -99,7 +102,7 @@ typedef struct rela_corpus_lengths {
 } rela_corpus_lengths;
 
 typedef struct rela_corpus_stats {
-    rela_corpus_report report;
+    size_t struct_size;          /* set by the caller */
     rela_corpus_lengths side[2]; /* source, target */
     uint64_t batch_tokens;       /* as in the options */
     uint64_t batches;            /* of one epoch; an end symbol is counted on each side */
@@ -109,13 +112,15 @@ typedef struct rela_corpus_stats {
 RELA_API void rela_corpus_check_options_init(rela_corpus_check_options *o, size_t size);
 
 /* Reads a corpus once, by the rules and with blank-separated words as tokens. Different numbers of
- * lines are RELA_FORMAT. */
-RELA_API rela_status rela_corpus_check(rela_corpus_stats *out, const rela_corpus_check_options *o,
-                                       rela_error *err);
-RELA_API rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_stats *stats,
-                                             rela_error *err);
-RELA_API rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_stats *stats,
-                                            rela_error *err);
+ * lines are RELA_FORMAT. report and stats may be NULL. */
+RELA_API rela_status rela_corpus_check(rela_corpus_report *report, rela_corpus_stats *stats,
+                                       const rela_corpus_check_options *o, rela_error *err);
+
+/* Appends both as a table for people, or as one JSON object. */
+RELA_API rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_report *report,
+                                             const rela_corpus_stats *stats, rela_error *err);
+RELA_API rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_report *report,
+                                            const rela_corpus_stats *stats, rela_error *err);
 
 /* The built-in corpus: simplified English and German with gold word alignments, made by a grammar.
  * It needs no download, has any size, and is the same on every machine for the same seed. */
@@ -132,6 +137,7 @@ typedef struct rela_corpus_make_options {
 } rela_corpus_make_options;
 
 typedef struct rela_corpus_made {
+    size_t struct_size;    /* set by the caller */
     uint64_t pairs[3];     /* train, valid, test */
     uint64_t words[2];     /* source, target; all three parts, marks included */
     uint64_t types[2];     /* different words, marks included */
@@ -144,7 +150,7 @@ typedef struct rela_corpus_made {
 
 RELA_API void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size);
 
-/* Writes the nine files, each under its name only when it is complete. */
+/* Writes the nine files, each under its name only when it is complete. out may be NULL. */
 RELA_API rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
                                       rela_error *err);
 RELA_API rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made,

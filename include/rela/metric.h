@@ -75,7 +75,8 @@ typedef struct rela_segment {
 
 /* What is behind a BLEU score. Precisions in percent; counts as they are after smoothing. */
 typedef struct rela_bleu_figures {
-    double score; /* 0..100 */
+    size_t struct_size; /* set by the caller */
+    double score;       /* 0..100 */
     double brevity;
     double ratio; /* hyp_len / ref_len; 0 if there is no reference */
     uint64_t hyp_len, ref_len;
@@ -87,10 +88,11 @@ typedef struct rela_bleu_figures {
 
 /* Everything a signature tells beside the settings of the metric. */
 typedef struct rela_signature {
-    size_t n_refs;     /* 0: it varies */
-    int64_t bootstrap; /* samples of a bootstrap; 0: none */
-    int64_t randomise; /* trials of a randomisation; 0: none */
-    uint64_t seed;     /* told if one of the two is given */
+    size_t struct_size; /* set by _init */
+    size_t n_refs;      /* 0: it varies */
+    int64_t bootstrap;  /* samples of a bootstrap; 0: none */
+    int64_t randomise;  /* trials of a randomisation; 0: none */
+    uint64_t seed;      /* told if one of the two is given */
 } rela_signature;
 
 RELA_API void rela_bleu_options_init(rela_bleu_options *o, size_t size);
@@ -126,6 +128,8 @@ RELA_API double rela_metric_score(const rela_metric *m, const uint64_t *sums);
 RELA_API rela_status rela_bleu_figures_get(rela_bleu_figures *out, const rela_metric *m,
                                            const uint64_t *sums, rela_error *err);
 
+RELA_API void rela_signature_init(rela_signature *s, size_t size);
+
 /* Appends "nrefs:1|case:mixed|...|version:rela-0.1.0": all that a figure depends on. */
 RELA_API rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m,
                                            const rela_signature *s, rela_error *err);
@@ -141,15 +145,18 @@ typedef struct rela_scored {
 } rela_scored;
 
 typedef struct rela_resampling {
-    int64_t samples; /* at least 1 */
-    uint64_t seed;
-    int32_t n_threads; /* 0: all; the result does not depend on it */
+    size_t struct_size; /* set by _init */
+    int64_t samples;    /* at least 1; 1000 */
+    uint64_t seed;      /* 1 */
+    int32_t n_threads;  /* 0: all; the result does not depend on it */
 } rela_resampling;
 
 /* 95 % interval of the samples. half is (high - low) / 2. */
 typedef struct rela_interval {
     double mean, low, high, half;
 } rela_interval;
+
+RELA_API void rela_resampling_init(rela_resampling *r, size_t size);
 
 /* score and ctx for a rela_scored of a metric: ctx is the rela_metric. */
 RELA_API double rela_metric_score_fn(const void *ctx, const uint64_t *sums);
@@ -188,8 +195,9 @@ typedef struct rela_links {
 
 enum { RELA_LINK_MAX = (1 << 24) - 1 }; /* largest position */
 
-/* How links are written. All zero: Pharaoh, from 0, source first, any length. */
+/* How links are written. After _init, or NULL: Pharaoh, from 0, source first, any length. */
 typedef struct rela_link_form {
+    size_t struct_size;
     int32_t base;    /* 0 or 1: number of the first word */
     int32_t reverse; /* 1: target first */
     int32_t check;   /* 1: positions must be below n_src and n_tgt */
@@ -210,10 +218,12 @@ typedef enum rela_symmetrise {
 enum { RELA_AER_STATS = 5 };
 
 typedef struct rela_aer_figures {
+    size_t struct_size;                /* set by the caller */
     double aer, precision, recall, f1; /* 0..1; a share of nothing is 0 */
     uint64_t n_links, n_sure, n_gold;  /* n_gold: sure and possible */
 } rela_aer_figures;
 
+RELA_API void rela_link_form_init(rela_link_form *form, size_t size);
 RELA_API void rela_links_free(rela_links *l); /* the items; NULL is fine */
 
 /* Replaces out by the links of a line like "0-0 1-2 2?3 2p4": i-j is sure, i?j and ipj possible. A
@@ -233,7 +243,8 @@ RELA_API rela_status rela_links_symmetrise(rela_links *out, const rela_links *fo
 /* stats (RELA_AER_STATS): of one sentence pair. Possible links among those found count as links. */
 RELA_API void rela_aer_count(uint32_t *stats, const rela_links *gold, const rela_links *found);
 
-RELA_API void rela_aer_figures_get(rela_aer_figures *out, const uint64_t *sums);
+RELA_API rela_status rela_aer_figures_get(rela_aer_figures *out, const uint64_t *sums,
+                                          rela_error *err);
 
 /* For rela_scored: the AER in percent; ctx is not used. */
 RELA_API double rela_aer_score_fn(const void *ctx, const uint64_t *sums);

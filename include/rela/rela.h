@@ -8,6 +8,11 @@
  *   - Outputs come first. A pointer that is returned is lent; a pointer-to-pointer output is
  *     given to the caller, who frees it with the function of the same type.
  *   - Text is UTF-8 with an explicit length; NUL is data, never a terminator.
+ *   - Options and reports begin with their size, struct_size: _init functions set that of options,
+ *     the caller that of a report. They grow at their end, so that a program goes on working with a
+ *     later library. Size 0 is RELA_ARG; a size above what the library knows, which a program for a
+ *     later one has, is RELA_UNSUP. What callbacks are given grows in the same way. All other
+ *     structs stay as they are.
  *   - The library never prints, never exits, installs no signal handlers, changes no locale. */
 #ifndef RELA_RELA_H
 #define RELA_RELA_H
@@ -77,9 +82,10 @@ typedef struct rela_allocator {
 
 /* Counters of the library's own allocations since the start of the process. */
 typedef struct rela_memory_stats {
-    uint64_t calls; /* allocations and resizes */
-    uint64_t live;  /* bytes in use now */
-    uint64_t peak;  /* most bytes ever in use */
+    size_t struct_size; /* set by the caller */
+    uint64_t calls;     /* allocations and resizes */
+    uint64_t live;      /* bytes in use now */
+    uint64_t peak;      /* most bytes ever in use */
 } rela_memory_stats;
 
 /* Version of the library at run time: major << 16 | minor << 8 | patch. */
@@ -92,7 +98,7 @@ RELA_API const char *rela_status_text(rela_status status);
  * later calls fail with RELA_STATE. The struct is copied. */
 RELA_API rela_status rela_allocator_set(const rela_allocator *allocator, rela_error *err);
 
-RELA_API void rela_memory_stats_get(rela_memory_stats *out);
+RELA_API rela_status rela_memory_stats_get(rela_memory_stats *out, rela_error *err);
 
 /* Appends len bytes; on failure the buffer is unchanged. */
 RELA_API rela_status rela_buffer_append(rela_buffer *b, const char *bytes, size_t len,

@@ -21,6 +21,7 @@ typedef struct rela_bpe_scratch rela_bpe_scratch; /* cache and work space: one t
 
 /* Fill with rela_bpe_learn_options_init, then change what is needed. */
 typedef struct rela_bpe_learn_options {
+    size_t struct_size;
     uint64_t n_symbols;     /* merges to learn: 10,000 */
     uint64_t min_frequency; /* stop when no pair is as frequent: 2 */
     int total_symbols;      /* subtract the number of characters from n_symbols: 0 */
@@ -30,15 +31,16 @@ typedef struct rela_bpe_learn_options {
 } rela_bpe_learn_options;
 
 typedef struct rela_bpe_learn_report {
+    size_t struct_size; /* set by the caller */
     uint64_t n_merges;
     uint64_t n_inner; /* different characters inside words */
     uint64_t n_final; /* different characters at the end of words */
     int exhausted;    /* stopped because no pair was frequent enough */
 } rela_bpe_learn_report;
 
-RELA_API void rela_bpe_learn_options_init(rela_bpe_learn_options *o);
+RELA_API void rela_bpe_learn_options_init(rela_bpe_learn_options *o, size_t size);
 
-/* Appends the codes, version 0.2, to out. report may be NULL. */
+/* Appends the codes, version 0.2, to out. o and report may be NULL. */
 RELA_API rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
                                     const rela_bpe_learn_options *o, rela_bpe_learn_report *report,
                                     rela_error *err);
@@ -47,6 +49,7 @@ RELA_API rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *co
 
 /* Fill with rela_bpe_options_init, then change what is needed. Everything is copied. */
 typedef struct rela_bpe_options {
+    size_t struct_size;
     int64_t merges;                     /* use only the first so many; -1: all */
     const char *separator;              /* marks a piece that is not the last of its word: "@@" */
     const rela_word_counts *vocabulary; /* NULL, or the pieces that may be produced: others are
@@ -64,7 +67,7 @@ typedef struct rela_piece {
     size_t len;
 } rela_piece;
 
-RELA_API void rela_bpe_options_init(rela_bpe_options *o);
+RELA_API void rela_bpe_options_init(rela_bpe_options *o, size_t size);
 
 /* Reads codes of version 0.1 or 0.2; anything else is RELA_FORMAT with the line. name stands for
  * the text in messages. o NULL: all defaults. */

@@ -7,7 +7,8 @@
  * and never more than one line for one line; on failure the buffer keeps its old length.
  *
  * A language is a code such as "en", "de", "fr", "cs" or "pt-BR"; NULL means "en". Codes without
- * rules of their own get the general ones. Structs of options start as { 0 }: all defaults. */
+ * rules of their own get the general ones. Options start with their _init function: all defaults,
+ * as with NULL. */
 #ifndef RELA_TEXT_H
 #define RELA_TEXT_H
 
@@ -23,6 +24,7 @@ extern "C" {
 typedef struct rela_tokeniser rela_tokeniser;
 
 typedef struct rela_tokeniser_options {
+    size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *language;
     bool no_escape;             /* leave & | < > ' " [ ] as they are, not as &amp; and so on */
     bool aggressive_dash;       /* split words at hyphens, marked @-@ */
@@ -35,6 +37,7 @@ typedef struct rela_tokeniser_options {
  * URLs; lent. name: "web" or "basic"; NULL and *n 0 for others. */
 RELA_API const char *const *rela_tokeniser_patterns(size_t *n, const char *name);
 
+RELA_API void rela_tokeniser_options_init(rela_tokeniser_options *o, size_t size);
 RELA_API rela_status rela_tokeniser_create(rela_tokeniser **out,
                                            const rela_tokeniser_options *options, rela_error *err);
 RELA_API void rela_tokeniser_destroy(rela_tokeniser *t); /* NULL is fine */
@@ -45,10 +48,12 @@ RELA_API rela_status rela_tokenise(const rela_tokeniser *t, rela_buffer *out, co
 typedef struct rela_detokeniser rela_detokeniser;
 
 typedef struct rela_detokeniser_options {
+    size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *language;
     bool no_unescape; /* leave &amp; and so on as they are */
 } rela_detokeniser_options;
 
+RELA_API void rela_detokeniser_options_init(rela_detokeniser_options *o, size_t size);
 RELA_API rela_status rela_detokeniser_create(rela_detokeniser **out,
                                              const rela_detokeniser_options *options,
                                              rela_error *err);
@@ -66,6 +71,7 @@ typedef enum rela_unicode_form {
 } rela_unicode_form;
 
 typedef struct rela_normaliser_options {
+    size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *language;
     rela_unicode_form form; /* first of all */
     bool keep_breaks;       /* keep VT, FF, U+0085, U+2028, U+2029; otherwise each is a space */
@@ -79,6 +85,7 @@ typedef struct rela_normaliser_options {
     bool lowercase;
 } rela_normaliser_options;
 
+RELA_API void rela_normaliser_options_init(rela_normaliser_options *o, size_t size);
 RELA_API rela_status rela_normaliser_create(rela_normaliser **out,
                                             const rela_normaliser_options *options,
                                             rela_error *err);
@@ -91,10 +98,12 @@ RELA_API rela_status rela_normalise(const rela_normaliser *n, rela_buffer *out, 
 typedef struct rela_truecaser rela_truecaser;
 
 typedef struct rela_truecaser_options {
-    bool all_words; /* also change known spellings inside sentences */
-    bool lowercase; /* the input has no case: lower-case it first and trust no spelling */
+    size_t struct_size; /* set by _init; lets the struct grow at its end */
+    bool all_words;     /* also change known spellings inside sentences */
+    bool lowercase;     /* the input has no case: lower-case it first and trust no spelling */
 } rela_truecaser_options;
 
+RELA_API void rela_truecaser_options_init(rela_truecaser_options *o, size_t size);
 RELA_API rela_status rela_truecaser_load(rela_truecaser **out, const char *path,
                                          const rela_truecaser_options *options, rela_error *err);
 

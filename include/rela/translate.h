@@ -5,7 +5,8 @@
  *   rela_model    weights and text pipeline  read-only: any number of threads at once
  *   rela_session  caches and scratch         one thread at a time
  *   rela_shortlist  likely words             read-only: any number of threads at once
- *   rela_result, rela_scores                 owned by the caller, independent of the session
+ *   rela_result, rela_scores                 owned by the caller, independent of the session; they
+ *                                            need the model for tokens and links, which end with it
  *
  * Raw text goes in and raw text comes out: a model carries its tokeniser, subword codes and
  * vocabularies. Texts are given with their lengths, or, with NULL for the lengths, NUL-terminated.
@@ -70,11 +71,12 @@ typedef struct rela_model_shape {
     int32_t enc_layers, dec_layers, heads, width, ffn;
     int32_t max_length; /* tokens of a sentence, its end included */
     int32_t vocab_src, vocab_tgt;
-    char attention[3][24]; /* kinds: encoder, decoder, cross */
+    char attention[3][256]; /* kinds, as in training options: encoder, decoder, cross */
 } rela_model_shape;
 
 /* out->struct_size: sizeof(rela_model_shape) of the caller. */
-RELA_API void rela_model_shape_get(rela_model_shape *out, const rela_model *m);
+RELA_API rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m,
+                                          rela_error *err);
 
 /* ---- session ---- */
 
@@ -149,8 +151,9 @@ RELA_API rela_status rela_translate(rela_result **out, rela_session *s, const ch
                                     rela_error *err);
 RELA_API void rela_result_free(rela_result *r); /* NULL is fine */
 
-/* i: number of the text; rank: 0 is the best of rela_result_n_best(r, i). All texts are lent and
- * NUL-terminated. Getters do not check their arguments. */
+/* i: number of the text; rank: 0 is the best of rela_result_n_best(r, i). All texts are
+ * NUL-terminated; translations are lent by the result, tokens by the (first) model, which must not
+ * be freed before they are read. Getters do not check their arguments. */
 RELA_API size_t rela_result_count(const rela_result *r);
 RELA_API size_t rela_result_n_best(const rela_result *r, size_t i);
 RELA_API const char *rela_result_text(const rela_result *r, size_t i, size_t rank);
@@ -180,7 +183,7 @@ RELA_API void rela_link_options_init(rela_link_options *o, size_t size);
 
 /* Appends links between source and target words (blank-separated i-j, from 0; words are those of
  * the tokenised text). A target word whose weight is all on the end symbol, or that has none, gets
- * no link. RELA_STATE without attention. o may be NULL. */
+ * no link. RELA_STATE without attention. o may be NULL. The model must still be there. */
 RELA_API rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i,
                                        size_t rank, const rela_link_options *o, rela_error *err);
 
@@ -211,7 +214,8 @@ RELA_API void rela_scores_free(rela_scores *r); /* NULL is fine */
 RELA_API size_t rela_scores_count(const rela_scores *r);
 RELA_API double rela_scores_logp(const rela_scores *r, size_t i); /* natural, end included */
 RELA_API size_t rela_scores_n_tokens(const rela_scores *r, size_t i);
-RELA_API const char *rela_scores_token(const rela_scores *r, size_t i, size_t k); /* lent */
+/* Lent by the (first) model of the session: it ends with that, not with the scores. */
+RELA_API const char *rela_scores_token(const rela_scores *r, size_t i, size_t k);
 RELA_API double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k);
 
 /* ---- attention of given pairs, every layer and head ---- */

@@ -24,6 +24,7 @@ enum { RELA_VOCAB_TOKEN_MAX = 1024, RELA_VOCAB_SIZE_MAX = 1 << 24 };
 
 /* What was seen while counting. */
 typedef struct rela_word_stats {
+    size_t struct_size; /* set by the caller */
     uint64_t n_lines;
     uint64_t n_words;  /* running words */
     uint64_t n_types;  /* different words */
@@ -58,7 +59,8 @@ RELA_API rela_status rela_word_counts_add_text(rela_word_counts *c, const char *
 RELA_API rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *path,
                                                      rela_duplicates duplicates, rela_error *err);
 
-RELA_API void rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out);
+RELA_API rela_status rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out,
+                                            rela_error *err);
 
 /* Sorts the words by falling frequency; ties by first occurrence (by_text 0, the order of
  * subword-nmt) or by code point (1). Until the next add, rank 0 .. n_types-1 can be asked. */

@@ -77,7 +77,9 @@ _CALLS = {
     "rela_attend": [c_void_p, _p(structs.Pairs), structs.SEE, c_void_p],
     "rela_result_links": [_p(structs.Buffer), c_void_p, c_size_t, c_size_t, _p(structs.LinkOptions)],
     "rela_train": [_p(structs.TrainOptions), _p(structs.TrainListener)],
+    "rela_model_shape_get": [_p(structs.ModelShape), c_void_p],
     "rela_attention_create": [_OUT, _p(structs.AttentionOptions)],
+    "rela_attention_learned_get": [_p(structs.AttentionLearned), c_void_p],
     "rela_attention_forward": [_p(structs.AttentionOutput), c_void_p, _p(structs.AttentionInput)],
     "rela_attention_back": [_p(structs.AttentionGradient), c_void_p, _p(structs.AttentionInput)],
 }
@@ -100,8 +102,6 @@ _GETTERS = {
     "rela_scores_token_logp": (c_double, _RESULT),
     "rela_attention_name": (c_char_p, [c_size_t]),
     "rela_attention_summary": (c_char_p, [c_size_t]),
-    "rela_attention_learned_get": (None, [_p(structs.AttentionLearned), c_void_p]),
-    "rela_model_shape_get": (None, [_p(structs.ModelShape), c_void_p]),
     "rela_runtime_destroy": (None, [c_void_p]),
     "rela_model_free": (None, [c_void_p]),
     "rela_session_destroy": (None, [c_void_p]),

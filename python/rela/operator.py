@@ -66,7 +66,7 @@ class Attention:
         del alive
         self.heads, self.d, self.kind, self.max_length = heads, heads * head_width, kind, max_length
         learned = structs.AttentionLearned(struct_size=ctypes.sizeof(structs.AttentionLearned))
-        lib.rela_attention_learned_get(byref(learned), self._handle)
+        call("rela_attention_learned_get", byref(learned), self._handle)
         self.learned = Learned(learned.gain, learned.gate, learned.head,
                                None if learned.random_gain else learned.gain_start,
                                None if learned.random_gate else 1.0, learned.head_start)

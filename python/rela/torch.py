@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import byref
-from typing import Any
+from typing import Any, Callable
 
 import torch
 from torch import Tensor, nn
@@ -31,9 +31,10 @@ class _Operator(torch.autograd.Function):
         shown = y.new_empty(len(y), op.heads, q.shape[1], k.shape[1]) if weights else None
         o = options(structs.AttentionOutput)
         o.y, o.mixed, o.weights = _at(y), _at(mixed), _at(shown)
-        with op._lock:
-            call("rela_attention_forward", byref(o), op._handle,
-                 byref(_input(arrays, k_lengths, seed, training)))
+        if len(y):
+            with op._lock:
+                call("rela_attention_forward", byref(o), op._handle,
+                     byref(_input(arrays, k_lengths, seed, training)))
         ctx.save_for_backward(*arrays, k_lengths, mixed)
         ctx.op, ctx.seed, ctx.training = op, seed, training
         if shown is not None:
@@ -50,9 +51,10 @@ class _Operator(torch.autograd.Function):
         g = options(structs.AttentionGradient)
         g.dy, g.mixed = _at(dy), _at(mixed)
         g.dq, g.dk, g.dv, g.dgain, g.dgate, g.dhead = (_at(x) for x in grads)
-        with ctx.op._lock:
-            call("rela_attention_back", byref(g), ctx.op._handle,
-                 byref(_input(arrays, k_lengths, ctx.seed, ctx.training)))
+        if len(dy):
+            with ctx.op._lock:
+                call("rela_attention_back", byref(g), ctx.op._handle,
+                     byref(_input(arrays, k_lengths, ctx.seed, ctx.training)))
         return None, None, *grads, None
 
 
@@ -69,7 +71,7 @@ def attention(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | Non
     seed = int(torch.randint(2**62, ())) if training else 0
     if k_lengths is not None:
         k_lengths = k_lengths.to(torch.int32).contiguous()
-        if len(k_lengths) != len(k) or k_lengths.min() < 0 or k_lengths.max() > k.shape[1]:
+        if len(k_lengths) != len(k) or ((k_lengths < 0) | (k_lengths > k.shape[1])).any():
             raise ValueError("k_lengths do not fit the keys")
     return _Operator.apply(op, (seed, training, weights), q, k, v, gain, gate, head, k_lengths)
 
@@ -77,20 +79,30 @@ def attention(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | Non
 class RectifiedLinearAttention(nn.Module):
     """Multi-head attention of any kind of this library, in the place of nn.MultiheadAttention.
 
-    Takes the same sizes and inputs, and the parameters it shares with it have the same names. kind
-    is "rela-g" unless said otherwise; settings are those of rela.Attention. Differences: masks are a
-    padding mask whose hidden keys stand at the end, and the causal mask; it runs on the CPU in
-    float32 (other types are converted).
+    Takes the same arguments in the same order, and the parameters it shares with it have the same
+    names. kind is "rela-g" unless said otherwise; settings are those of rela.Attention. Differences:
+    masks are a padding mask whose hidden keys stand at the end, and the causal mask; it runs on the
+    CPU in float32 (other types are converted); add_bias_kv and add_zero_attn are refused. Nested
+    tensors are taken with batch_first.
     """
 
+    # PyTorch's encoder layers ask for this before they compute softmax attention with the parameters
+    # of the module instead of calling it, which they do in eval mode. False keeps them from it.
+    _qkv_same_embed_dim = False
+    bias_k = bias_v = None
+    add_zero_attn = False
+
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
-                 kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
-                 kind: str = "rela-g", threads: int = 0, **settings: Any) -> None:
+                 add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+                 vdim: int | None = None, batch_first: bool = False, device: Any = None,
+                 dtype: torch.dtype | None = None, *, kind: str = "rela-g", threads: int = 0,
+                 **settings: Any) -> None:
         super().__init__()
-        if num_heads < 1 or embed_dim % num_heads:
-            raise ValueError(f"embed_dim {embed_dim} is not a multiple of num_heads {num_heads}")
+        _check_sizes(embed_dim, num_heads, add_bias_kv, add_zero_attn, device)
         self.embed_dim, self.num_heads, self.kind = embed_dim, num_heads, kind
-        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self.head_dim = embed_dim // num_heads
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
         self.batch_first, self.dropout = batch_first, dropout
         self._settings = settings | {"dropout": dropout, "threads": threads}
         self._operators: dict[bool, Attention] = {}
@@ -98,13 +110,14 @@ class RectifiedLinearAttention(nn.Module):
         fused = self.kdim == self.vdim == embed_dim
         names = ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
         for name, width in zip(names, (embed_dim, self.kdim, self.vdim)):
-            self.register_parameter(name, None if fused else _empty(embed_dim, width))
-        self.in_proj_weight = _empty(3 * embed_dim, embed_dim) if fused else None
-        self.in_proj_bias = _empty(3 * embed_dim) if bias else None
-        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
-        self.gain = _empty(learned.gain) if learned.gain else None
-        self.gate = _empty(learned.gate) if learned.gate else None
-        self.head = _empty(num_heads, learned.head // num_heads) if learned.head else None
+            self.register_parameter(name, None if fused else _empty(embed_dim, width, dtype=dtype))
+        self.in_proj_weight = _empty(3 * embed_dim, embed_dim, dtype=dtype) if fused else None
+        self.in_proj_bias = _empty(3 * embed_dim, dtype=dtype) if bias else None
+        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.gain = _empty(learned.gain, dtype=dtype) if learned.gain else None
+        self.gate = _empty(learned.gate, dtype=dtype) if learned.gate else None
+        self.head = (_empty(num_heads, learned.head // num_heads, dtype=dtype) if learned.head
+                     else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -126,22 +139,26 @@ class RectifiedLinearAttention(nn.Module):
                 attn_mask: Tensor | None = None, average_attn_weights: bool = True,
                 is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
         """As nn.MultiheadAttention: the result and, with need_weights, the weights before dropout
-        (batch, queries, keys), or (batch, heads, queries, keys) unless averaged over heads."""
-        batched = query.dim() == 3
+        (batch, queries, keys), or (batch, heads, queries, keys) unless averaged over heads.
+        is_causal needs no attn_mask; one that is given with it must be the causal mask."""
+        if query.is_nested or key.is_nested or value.is_nested:
+            _check_nested(self.batch_first, (query, key, value), key_padding_mask, attn_mask)
+            return self._forward_nested(query, key, value, need_weights, average_attn_weights,
+                                        is_causal)
+        self._check_inputs(query, key, value)
+        batched, dtype = query.dim() == 3, query.dtype
         if not batched:
-            query, key, value = (x.unsqueeze(0) for x in (query, key, value))
+            query, key, value = _each(lambda x: x.unsqueeze(0), query, key, value)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         elif not self.batch_first:
-            query, key, value = (x.transpose(0, 1) for x in (query, key, value))
-        causal = is_causal or _is_causal(attn_mask, query.shape[1], key.shape[1])
-        lengths = _visible(key_padding_mask, key)
-        op = self._operator(causal, key.shape[1])
-        q, k, v = (x.float() for x in self._project(query, key, value))
-        y, weights = attention(op, q, k, v, self.gain, self.gate, self.head, k_lengths=lengths,
-                               training=self.training and self.dropout > 0, weights=need_weights)
-        y = self.out_proj(y.to(query.dtype))
-        if weights is not None and average_attn_weights:
-            weights = weights.mean(1)
+            query, key, value = _each(lambda x: x.transpose(0, 1), query, key, value)
+        _check_batches(query, key, value)
+        causal = self._causal(attn_mask, is_causal, query, key)
+        y, weights = self._attend(query, key, value, _visible(key_padding_mask, key), causal,
+                                  need_weights)
+        y = self.out_proj(y.to(dtype))
+        if weights is not None:
+            weights = (weights.mean(1) if average_attn_weights else weights).to(dtype)
         if not batched:
             return y.squeeze(0), None if weights is None else weights.squeeze(0)
         return (y if self.batch_first else y.transpose(0, 1)), weights
@@ -150,11 +167,62 @@ class RectifiedLinearAttention(nn.Module):
         return f"{self.embed_dim}, {self.num_heads}, kind={self.kind!r}"
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_operators": {}}
+        state = self.__dict__ | {"_operators": {}}
+        state.pop("_compiled_call_impl", None)  # as nn.Module does: it cannot be copied
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        super().__setstate__(state)
         self._operator(False, 1)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, lengths: Tensor | None,
+                causal: bool, weights: bool) -> tuple[Tensor, Tensor | None]:
+        op = self._operator(causal, key.shape[1])
+        arrays = (*self._project(query, key, value), self.gain, self.gate, self.head)
+        return attention(op, *(None if x is None else x.float() for x in arrays),
+                         k_lengths=lengths, training=self.training and self.dropout > 0,
+                         weights=weights)
+
+    def _forward_nested(self, query: Tensor, key: Tensor, value: Tensor, need_weights: bool,
+                        average: bool, causal: bool) -> tuple[Tensor, Tensor | None]:
+        queries, keys = _nested_lengths(query), _nested_lengths(key)
+        if keys != _nested_lengths(value):
+            raise ValueError("the nested key and value have different lengths")
+        padded = _each(lambda x: torch.nested.to_padded_tensor(x, 0.0), query, key, value)
+        hidden = _behind(keys, padded[1].shape[1])
+        y, weights = self(*padded, key_padding_mask=hidden, need_weights=need_weights,
+                          average_attn_weights=average, is_causal=causal)
+        if weights is not None:
+            rows = _behind(queries, y.shape[1])
+            weights = weights.masked_fill((rows if average else rows[:, None])[..., None], 0)
+        return torch.nested.as_nested_tensor([row[:n] for row, n in zip(y, queries)]), weights
+
+    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        for name, x, width in (("query", query, self.embed_dim), ("key", key, self.kdim),
+                               ("value", value, self.vdim)):
+            if x.device.type != "cpu":
+                raise ValueError(f"{name} is on {x.device}; this module runs on the CPU")
+            if x.dim() not in (2, 3):
+                raise ValueError(f"{name} has {x.dim()} dimension{'s' * (x.dim() != 1)}; "
+                                 "expected 2 or 3")
+            if x.dim() != query.dim():
+                raise ValueError(f"{name} has {x.dim()} dimensions, but query {query.dim()}")
+            if x.shape[-1] != width:
+                raise ValueError(f"{name} has shape {tuple(x.shape)}; expected rows of {width}")
+
+    def _causal(self, mask: Tensor | None, is_causal: bool, query: Tensor, key: Tensor) -> bool:
+        """Whether attention is causal. A mask must be the causal one, or hide nothing."""
+        if mask is None:
+            return is_causal
+        shape = (query.shape[1], key.shape[1])
+        if mask.dim() == 3:
+            shape = (len(query) * self.num_heads, *shape)
+        hidden = _hidden("attn_mask", mask, shape)
+        if not is_causal and not hidden.any():
+            return False
+        if not (hidden == torch.ones(shape, dtype=torch.bool).triu(1)).all():
+            raise ValueError("attn_mask is not the causal mask, the only one that is supported")
+        return True
 
     def _operator(self, causal: bool, keys: int) -> Attention:
         """The operator, made anew where sequences are longer than ever before."""
@@ -175,8 +243,8 @@ class RectifiedLinearAttention(nn.Module):
         return tuple(F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
 
 
-def _empty(*shape: int) -> nn.Parameter:
-    return nn.Parameter(torch.empty(*shape))
+def _empty(*shape: int, dtype: torch.dtype | None) -> nn.Parameter:
+    return nn.Parameter(torch.empty(*shape, dtype=dtype))
 
 
 def _start(x: Tensor | None, value: float | None, d: int) -> None:
@@ -188,27 +256,76 @@ def _start(x: Tensor | None, value: float | None, d: int) -> None:
         nn.init.constant_(x, value)
 
 
-def _is_causal(mask: Tensor | None, queries: int, keys: int) -> bool:
-    if mask is None:
-        return False
-    hidden = mask if mask.dtype == torch.bool else mask == -torch.inf
-    wanted = torch.ones(queries, keys, dtype=torch.bool).triu(1)
-    plain = mask.dtype == torch.bool or bool((mask[~hidden] == 0).all())
-    if hidden.shape != wanted.shape or not plain or not torch.equal(hidden.cpu(), wanted):
-        raise ValueError("attn_mask is not the causal mask, the only one that is supported")
-    return True
+def _each(change: Callable[[Tensor], Tensor], *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Changes every tensor, each once: those that are one stay one."""
+    changed = {id(x): change(x) for x in tensors}
+    return tuple(changed[id(x)] for x in tensors)
+
+
+def _behind(lengths: list[int], n: int) -> Tensor:
+    """(sequences, n): True from the end of each sequence on."""
+    return torch.arange(n)[None] >= torch.tensor(lengths, dtype=torch.int64)[:, None]
+
+
+def _nested_lengths(x: Tensor) -> list[int]:
+    return [len(rows) for rows in x.detach().unbind()]
+
+
+def _hidden(name: str, mask: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A mask as nn.MultiheadAttention takes it: True, or -inf instead of 0, hides."""
+    if mask.shape != shape:
+        raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected {shape}")
+    if mask.dtype == torch.bool:
+        return mask.cpu()
+    if not mask.is_floating_point():
+        raise ValueError(f"{name} is {mask.dtype}; expected bool or float")
+    hidden = mask.cpu() == -torch.inf
+    if not (hidden | (mask.cpu() == 0)).all():
+        raise ValueError(f"{name} has other numbers than 0 and -inf, which are not supported")
+    return hidden
 
 
 def _visible(mask: Tensor | None, key: Tensor) -> Tensor | None:
-    """How many keys of each sequence are visible; True in the mask hides a key."""
+    """How many keys of each sequence are visible."""
     if mask is None:
         return None
-    hidden = mask if mask.dtype == torch.bool else mask == -torch.inf
+    hidden = _hidden("key_padding_mask", mask, (len(key), key.shape[1]))
     lengths = (~hidden).sum(1)
-    wanted = torch.arange(key.shape[1])[None] >= lengths[:, None]
-    if not torch.equal(hidden, wanted):
+    if not torch.equal(hidden, _behind(lengths.tolist(), key.shape[1])):
         raise ValueError("key_padding_mask hides keys that are not at the end of their sequence")
     return lengths
+
+
+def _check_sizes(embed_dim: int, num_heads: int, add_bias_kv: bool, add_zero_attn: bool,
+                 device: Any) -> None:
+    if embed_dim < 1:
+        raise ValueError(f"embed_dim is {embed_dim}; expected at least 1")
+    if num_heads < 1 or embed_dim % num_heads:
+        raise ValueError(f"embed_dim {embed_dim} is not a multiple of num_heads {num_heads}")
+    if add_bias_kv or add_zero_attn:
+        raise ValueError("add_bias_kv and add_zero_attn are not supported")
+    if device is not None and torch.device(device).type != "cpu":
+        raise ValueError(f"device '{device}': this module runs on the CPU")
+
+
+def _check_nested(batch_first: bool, tensors: tuple[Tensor, ...], *masks: Tensor | None) -> None:
+    if not all(x.is_nested for x in tensors):
+        raise ValueError("some of query, key and value are nested tensors; expected all or none")
+    if any(x.layout != torch.strided for x in tensors):
+        raise ValueError("nested tensors of another layout than torch.strided are not supported")
+    if not batch_first:
+        raise ValueError("nested tensors need batch_first=True")
+    if any(mask is not None for mask in masks):
+        raise ValueError("nested tensors have their own lengths: key_padding_mask and attn_mask "
+                         "must be None")
+
+
+def _check_batches(query: Tensor, key: Tensor, value: Tensor) -> None:
+    if not len(query) == len(key) == len(value):
+        raise ValueError("batches of query, key and value differ: "
+                         f"{len(query)}, {len(key)}, {len(value)}")
+    if key.shape[1] != value.shape[1]:
+        raise ValueError(f"{key.shape[1]} keys, but {value.shape[1]} values")
 
 
 def _check(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | None,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from contextlib import contextmanager
 from ctypes import byref, c_void_p, sizeof
 from dataclasses import dataclass, field
-from typing import Any, Callable, Sequence, Union, overload
+from typing import Any, Callable, Iterator, Sequence, Union, overload
 
 import numpy as np
 
@@ -129,7 +130,7 @@ class Translator:
         """Sizes of the (first) model, and its three kinds of attention."""
         self._check_open()
         s = structs.ModelShape(struct_size=sizeof(structs.ModelShape))
-        lib.rela_model_shape_get(byref(s), self._models[0])
+        call("rela_model_shape_get", byref(s), self._models[0])
         sizes = {name: getattr(s, name) for name, _ in s._fields_[1:-1]}
         kinds = [kind.value.decode() for kind in s.attention]
         return sizes | {"attention": dict(zip(("encoder", "decoder", "cross"), kinds))}
@@ -191,14 +192,14 @@ class Translator:
         o = options(structs.ScoreOptions)
         set_options(o, {"first_number": first_number, "batch_tokens": batch_tokens})
         scores = c_void_p()
-        with self._lock:
+        with self._lock:  # until all is read: the model lends the tokens
             self._check_open()
             pairs = structs.Pairs(*text_array(sources), *text_array(targets), len(sources))
             call("rela_score", byref(scores), self._session, byref(pairs), byref(o))
-        try:
-            found = [_read_score(scores, i) for i in range(len(sources))]
-        finally:
-            lib.rela_scores_free(scores)
+            try:
+                found = [_read_score(scores, i) for i in range(len(sources))]
+            finally:
+                lib.rela_scores_free(scores)
         return found[0] if isinstance(src, str) else found
 
     def attention(self, src: str, tgt: str) -> PairAttention:
@@ -230,13 +231,18 @@ class Translator:
         if not self._session:
             raise ValueError("the translator is closed")
 
-    def _results(self, texts: list[str], o: Any) -> _Result:
+    @contextmanager
+    def _results(self, texts: list[str], o: Any) -> Iterator[c_void_p]:
+        """A result, and the model with it, which lends the tokens."""
         result = c_void_p()
         with self._lock:
             self._check_open()
             call("rela_translate", byref(result), self._session, *text_array(texts), len(texts),
                  byref(o))
-        return _Result(result)
+            try:
+                yield result
+            finally:
+                lib.rela_result_free(result)
 
     def _read(self, result: c_void_p, i: int, plain: bool, n_best: int, heads: Any) -> Any:
         if plain:
@@ -268,19 +274,6 @@ class Translator:
                         "long_sentence": _LONG["cut"]})
         with self._results([text], o) as result:
             return _source(result, 0)
-
-
-class _Result:
-    """A result that is freed at the end of a with block."""
-
-    def __init__(self, handle: c_void_p) -> None:
-        self._handle = handle
-
-    def __enter__(self) -> c_void_p:
-        return self._handle
-
-    def __exit__(self, *_: Any) -> None:
-        lib.rela_result_free(self._handle)
 
 
 def _choice(name: str, value: str, values: dict[str, int]) -> int:

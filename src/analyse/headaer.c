@@ -96,8 +96,8 @@ void rela_head_aer_add(rela_head_aer *sum, const rela_head_aer *x)
 
 double rela_head_aer_get(const rela_head_aer *a, rela_head_choice c)
 {
-    rela_aer_figures f;
-    rela_aer_figures_get(&f, a->sums[row_of(a, c)]);
+    rela_aer_figures f = { .struct_size = sizeof f };
+    (void)rela_aer_figures_get(&f, a->sums[row_of(a, c)], NULL);
     return f.aer;
 }
 

@@ -3,6 +3,7 @@
  * on the lines that have gold links, if that is asked for. */
 #include "api/align_job.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -21,14 +22,13 @@ static rela_status align_lines(rela_align_job *j, rela_error *err);
 
 void rela_align_options_init(rela_align_options *o, size_t size)
 {
-    memset(o, 0, size);
     const rela_align_options defaults = { .struct_size = size,
                                           .layer = -1,
                                           .head = -1,
                                           .reverse_layer = -1,
                                           .reverse_head = -1,
                                           .symmetrise = RELA_GROW_DIAG };
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_align(rela_align_report *report, const rela_model *m, const rela_align_options *o,
@@ -36,24 +36,24 @@ rela_status rela_align(rela_align_report *report, const rela_model *m, const rel
 {
     rela_align_job j = { .tell = tell, .ctx = ctx, .n_files = 2 };
     rela_align_options_init(&j.o, sizeof j.o);
-    rela_options_take(&j.o, sizeof j.o, o);
-    rela_status st = rela_align_job_start(&j, m, err);
+    rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_align_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_align_report", err);
+    if (st != RELA_OK)
+        return st;
+    st = rela_align_job_start(&j, m, err);
     if (st == RELA_OK && j.o.best_on)
         st = rela_align_choose(&j, err);
     if (st == RELA_OK)
         st = align_lines(&j, err);
-    if (report) {
-        const size_t size = report->struct_size;
-        const rela_head_choice *c = j.choice;
-        j.report.layer = c[0].layer;
-        j.report.head = c[0].head;
-        j.report.shift = c[0].shift;
-        j.report.reverse_layer = c[1].layer;
-        j.report.reverse_head = c[1].head;
-        j.report.reverse_shift = c[1].shift;
-        memcpy(report, &j.report, size < sizeof j.report ? size : sizeof j.report);
-        report->struct_size = size;
-    }
+    const rela_head_choice *c = j.choice;
+    j.report.layer = c[0].layer;
+    j.report.head = c[0].head;
+    j.report.shift = c[0].shift;
+    j.report.reverse_layer = c[1].layer;
+    j.report.reverse_head = c[1].head;
+    j.report.reverse_shift = c[1].shift;
+    rela_sized_give(report, &j.report, sizeof j.report);
     rela_align_job_end(&j);
     return st;
 }
@@ -234,7 +234,7 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
 static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_lane *l,
                                size_t i, rela_error *err)
 {
-    static const rela_link_form PHARAOH = { 0 };
+    static const rela_link_form PHARAOH = { .struct_size = sizeof PHARAOH };
     if (j->o.soft)
         return format_soft(out, &l->sums[0][i], j, err);
     rela_status st = RELA_OK;

@@ -6,7 +6,8 @@ static rela_status parse_gold(const rela_align_job *j, rela_align_lane *l, int d
                               uint64_t line, rela_error *err)
 {
     const rela_watched *p = rela_align_pair(l, d, i);
-    const rela_link_form form = { .base = j->o.gold_base,
+    const rela_link_form form = { .struct_size = sizeof form,
+                                  .base = j->o.gold_base,
                                   .reverse = (j->o.gold_reverse != 0) != (d == 1),
                                   .check = 1,
                                   .n_src = p->src_map.n_words,

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "base/steps.h"
 #include "base/textlines.h"
 
@@ -49,27 +50,29 @@ typedef struct job {
 } job;
 
 static rela_status read_texts(job *j, rela_error *err);
+static rela_status run_and_dump(job *j, const char *path, rela_error *err);
 static rela_status run_model(job *j, rela_error *err);
 static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_analysis *a,
                              const rela_analyse_options *o, rela_error *err);
 
 void rela_analyse_options_init(rela_analyse_options *o, size_t size)
 {
-    memset(o, 0, size);
     const rela_analyse_options defaults = { .struct_size = size, .seed = 1, .layer = -1 };
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model *const *models,
                          size_t n, const rela_analyse_options *o, rela_error *err)
 {
     job j = { .n = 0 };
+    rela_analyse_options_init(&j.o, sizeof j.o);
+    rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_analyse_options", err);
+    if (st != RELA_OK)
+        return st;
     char(*names)[NAME_MAX_LEN] = rela_mem_zalloc((n + 1) * sizeof *names);
     rela_findings *found = rela_mem_zalloc((n + 1) * sizeof *found);
-    rela_analyse_options_init(&j.o, sizeof j.o);
-    rela_options_take(&j.o, sizeof j.o, o);
-    rela_status st =
-        names && found ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
+    if (!names || !found)
+        st = rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
     if (st == RELA_OK && (n == 0 || !j.o.src || !j.o.tgt || !j.o.out))
         st = rela_fail(err, RELA_ARG, "a model, source, target and a directory are needed");
     if (st == RELA_OK && (j.o.gold_base < 0 || j.o.gold_base > 1))
@@ -88,15 +91,7 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         found[i].config = &models[i]->net.config;
         j.model = models[i];
         j.found = &found[i];
-        if (i == 0 && j.o.dump)
-            st = rela_dump_open(&j.dump, j.o.dump, err);
-        if (st == RELA_OK)
-            st = run_model(&j, err);
-        if (st == RELA_OK && j.dump)
-            st = rela_dump_commit(j.dump, err);
-        else
-            rela_dump_abort(j.dump);
-        j.dump = NULL;
+        st = run_and_dump(&j, i == 0 ? j.o.dump : NULL, err);
     }
     const rela_analysis a = { .models = found,
                               .n = n,
@@ -116,6 +111,20 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         rela_text_lines_free(&j.files[i]);
     rela_mem_free(j.order);
     rela_map_destroy(j.tag_names);
+    return st;
+}
+
+/* path NULL: attention is not dumped. */
+static rela_status run_and_dump(job *j, const char *path, rela_error *err)
+{
+    rela_status st = path ? rela_dump_open(&j->dump, path, err) : RELA_OK;
+    if (st == RELA_OK)
+        st = run_model(j, err);
+    if (st == RELA_OK && j->dump)
+        st = rela_dump_commit(j->dump, err);
+    else
+        rela_dump_abort(j->dump);
+    j->dump = NULL;
     return st;
 }
 
@@ -330,7 +339,8 @@ static rela_status load_notes(const job *j, block *b, rela_error *err)
                 rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
                                j->tag_names, j->files[TAGS].items[line]) == p->tgt_map.n_words;
         if (line < j->files[GOLD].n) {
-            const rela_link_form form = { .base = j->o.gold_base,
+            const rela_link_form form = { .struct_size = sizeof form,
+                                          .base = j->o.gold_base,
                                           .reverse = j->o.gold_reverse,
                                           .check = 1,
                                           .n_src = p->src_map.n_words,

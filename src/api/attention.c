@@ -9,6 +9,7 @@
 #include "api/attention_check.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "nn/attn/attn.h"
 
 #include <string.h>
@@ -109,11 +110,11 @@ void rela_attention_destroy(rela_attention *a)
     rela_mem_free(a);
 }
 
-void rela_attention_learned_get(rela_attention_learned *out, const rela_attention *a)
+rela_status rela_attention_learned_get(rela_attention_learned *out, const rela_attention *a,
+                                       rela_error *err)
 {
     const rela_attn_kind *kind = a->size.kind;
     const rela_attention_learned all = {
-        .struct_size = out->struct_size,
         .gain = kind->norm ? a->size.d : 0,
         .gate = kind->norm && kind->norm->gated ? a->size.d : 0,
         .head = a->size.heads * kind->n_head,
@@ -122,7 +123,10 @@ void rela_attention_learned_get(rela_attention_learned *out, const rela_attentio
         .gain_start = kind->norm ? 1 : 0,
         .head_start = (double)kind->head_start,
     };
-    memcpy(out, &all, out->struct_size < sizeof all ? out->struct_size : sizeof all);
+    const rela_status st = rela_sized_check(out, sizeof all, "rela_attention_learned", err);
+    if (st == RELA_OK)
+        rela_sized_give(out, &all, sizeof all);
+    return st;
 }
 
 rela_status rela_attention_forward(const rela_attention_output *out, rela_attention *a,

@@ -3,9 +3,9 @@
 #include "api/attention_check.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { HEADS_MAX = 1 << 12, HEAD_WIDTH_MAX = 1 << 16, LENGTH_MAX = 1 << 24, THREADS_MAX = 256 };
 
@@ -14,8 +14,6 @@ typedef struct range {
     double value, min, max;
 } range;
 
-static void init(void *to, size_t size, const void *all, size_t full);
-static void complete(void *all, size_t full, const void *given);
 static rela_status check_ranges(const range *r, size_t n, rela_error *err);
 static rela_status check_learned(const rela_attention_input *in, const rela_attention_sizes *s,
                                  rela_error *err);
@@ -37,25 +35,25 @@ void rela_attention_options_init(rela_attention_options *o, size_t size)
                                          .top = 8,
                                          .window = 8,
                                          .stride = 8 };
-    init(o, size, &all, sizeof all);
+    rela_sized_init(o, size, &all, sizeof all);
 }
 
 void rela_attention_input_init(rela_attention_input *in, size_t size)
 {
     const rela_attention_input all = { .struct_size = size };
-    init(in, size, &all, sizeof all);
+    rela_sized_init(in, size, &all, sizeof all);
 }
 
 void rela_attention_output_init(rela_attention_output *out, size_t size)
 {
     const rela_attention_output all = { .struct_size = size };
-    init(out, size, &all, sizeof all);
+    rela_sized_init(out, size, &all, sizeof all);
 }
 
 void rela_attention_gradient_init(rela_attention_gradient *g, size_t size)
 {
     const rela_attention_gradient all = { .struct_size = size };
-    init(g, size, &all, sizeof all);
+    rela_sized_init(g, size, &all, sizeof all);
 }
 
 static rela_status take_kind(rela_attention_sizes *s, const char *text,
@@ -65,7 +63,9 @@ rela_status rela_attention_options_check(rela_attention_options *all, rela_atten
                                          const rela_attention_options *o, rela_error *err)
 {
     rela_attention_options_init(all, sizeof *all);
-    complete(all, sizeof *all, o);
+    rela_status st = rela_sized_take(all, sizeof *all, o, "rela_attention_options", err);
+    if (st != RELA_OK)
+        return st;
     const char *name = all->kind ? all->kind : "rela-g";
     const range ranges[] = {
         { "heads", all->heads, 1, HEADS_MAX },
@@ -81,7 +81,7 @@ rela_status rela_attention_options_check(rela_attention_options *all, rela_atten
         { "window", all->window, 1, LENGTH_MAX },
         { "stride", all->stride, 1, LENGTH_MAX },
     };
-    rela_status st = check_ranges(ranges, sizeof ranges / sizeof ranges[0], err);
+    st = check_ranges(ranges, sizeof ranges / sizeof ranges[0], err);
     if (st != RELA_OK)
         return st;
     *s = (rela_attention_sizes){ .heads = (size_t)all->heads,
@@ -122,8 +122,8 @@ rela_status rela_attention_input_check(rela_attention_input *all, const rela_att
                                        const rela_attention_input *in, rela_error *err)
 {
     rela_attention_input_init(all, sizeof *all);
-    complete(all, sizeof *all, in);
-    rela_status st = check_ld(&all->ldq, "ldq", s->d, err);
+    rela_status st = rela_sized_take(all, sizeof *all, in, "rela_attention_input", err);
+    st = st ? st : check_ld(&all->ldq, "ldq", s->d, err);
     st = st ? st : check_ld(&all->ldk, "ldk", s->d, err);
     st = st ? st : check_ld(&all->ldv, "ldv", s->d, err);
     st = st ? st : check_learned(all, s, err);
@@ -134,7 +134,9 @@ rela_status rela_attention_output_check(rela_attention_output *all, const rela_a
                                         const rela_attention_output *out, rela_error *err)
 {
     rela_attention_output_init(all, sizeof *all);
-    complete(all, sizeof *all, out);
+    const rela_status st = rela_sized_take(all, sizeof *all, out, "rela_attention_output", err);
+    if (st != RELA_OK)
+        return st;
     if (!all->y)
         return rela_fail(err, RELA_ARG, "no place for the result: y is NULL");
     return check_ld(&all->ldy, "ldy", s->d, err);
@@ -145,25 +147,12 @@ rela_status rela_attention_gradient_check(rela_attention_gradient *all,
                                           const rela_attention_gradient *g, rela_error *err)
 {
     rela_attention_gradient_init(all, sizeof *all);
-    complete(all, sizeof *all, g);
+    const rela_status st = rela_sized_take(all, sizeof *all, g, "rela_attention_gradient", err);
+    if (st != RELA_OK)
+        return st;
     if (!all->dy || !all->dq || !all->dk || !all->dv)
         return rela_fail(err, RELA_ARG, "dy, dq, dk or dv is NULL");
     return check_ld(&all->lddy, "lddy", s->d, err);
-}
-
-/* ---- structs of any size; all begin with it ---- */
-
-static void init(void *to, size_t size, const void *all, size_t full)
-{
-    memset(to, 0, size);
-    memcpy(to, all, size < full ? size : full);
-}
-
-static void complete(void *all, size_t full, const void *given)
-{
-    size_t size = 0;
-    memcpy(&size, given, sizeof size);
-    memcpy(all, given, size < full ? size : full);
 }
 
 /* ---- checks ---- */

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "text/script.h"
 
 #include <math.h>
@@ -35,7 +36,6 @@ static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err
 
 void rela_filter_options_init(rela_filter_options *o, size_t size)
 {
-    memset(o, 0, size);
     const rela_filter_options defaults = { .struct_size = size,
                                            .min_words = 1,
                                            .max_words = 200,
@@ -47,7 +47,7 @@ void rela_filter_options_init(rela_filter_options *o, size_t size)
                                            .min_score = -1,
                                            .calibrate = 2000,
                                            .seed = 1 };
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_filter(rela_filter_report *report, const rela_model *m,
@@ -55,9 +55,13 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
 {
     rela_filter_job j = { .model = m };
     rela_filter_options_init(&j.o, sizeof j.o);
-    rela_options_take(&j.o, sizeof j.o, o);
+    rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_filter_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_filter_report", err);
+    if (st != RELA_OK)
+        return st;
     j.cut = j.o.min_score >= 0 ? j.o.min_score : j.o.by == RELA_FILTER_COMBINED ? 0.5 : 0;
-    rela_status st = check(&j, err);
+    st = check(&j, err);
     if (st == RELA_OK)
         st = set_rules(&j, err);
     if (st == RELA_OK && m)
@@ -73,13 +77,9 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
     if (st == RELA_OK && j.o.keep > 0)
         st = cut_lines(&j, err);
     st = close_all(&j, st, err);
-    if (report) {
-        const size_t size = report->struct_size;
-        j.report.cut = m ? j.cut : 0;
-        j.report.mean_score = j.scored ? j.sum / (double)j.scored : 0;
-        memcpy(report, &j.report, size < sizeof j.report ? size : sizeof j.report);
-        report->struct_size = size;
-    }
+    j.report.cut = m ? j.cut : 0;
+    j.report.mean_score = j.scored ? j.sum / (double)j.scored : 0;
+    rela_sized_give(report, &j.report, sizeof j.report);
     return st;
 }
 

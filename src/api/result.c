@@ -4,6 +4,7 @@
 
 #include "analyse/words.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -93,9 +94,8 @@ typedef struct linker {
 
 void rela_link_options_init(rela_link_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
-    o->layer = o->head = -1;
+    const rela_link_options defaults = { .struct_size = size, .layer = -1, .head = -1 };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 static rela_status start(linker *l, const rela_result *r, const rela_translated *x,
@@ -166,8 +166,9 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
 {
     rela_link_options own;
     rela_link_options_init(&own, sizeof own);
-    if (o)
-        rela_options_take(&own, sizeof own, o);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_link_options", err);
+    if (st != RELA_OK)
+        return st;
     const rela_config *c = &r->model->net.config;
     const rela_translation *t = at(r, i, rank);
     if (own.layer < -1 || own.layer >= (int32_t)c->dec_layers || own.head < -1 ||
@@ -180,7 +181,7 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
     if (!t->attention)
         return rela_fail(err, RELA_STATE, "no attention was kept for text %zu", i + 1);
     linker l = { 0 };
-    rela_status st = start(&l, r, &r->items[i], t, err);
+    st = start(&l, r, &r->items[i], t, err);
     if (st == RELA_OK) {
         average(&l, c, t->attention, &own);
         rela_words_merge(l.merged, l.mean, l.src.n_pieces + 1, &l.src, &l.tgt);

@@ -7,6 +7,7 @@
 #include "base/lengths.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "model/worker.h"
 
 #include <math.h>
@@ -50,9 +51,8 @@ static void finish(job *j);
 
 void rela_score_options_init(rela_score_options *o, size_t size)
 {
-    memset(o, 0, size);
     const rela_score_options defaults = { size, 2048, 1 };
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pairs,
@@ -60,9 +60,10 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
 {
     rela_score_options own;
     rela_score_options_init(&own, sizeof own);
-    if (o)
-        rela_options_take(&own, sizeof own, o);
     *out = NULL;
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_score_options", err);
+    if (st != RELA_OK)
+        return st;
     if (own.batch_tokens < 1)
         return rela_fail(err, RELA_ARG, "batch of %d tokens; expected at least 1",
                          (int)own.batch_tokens);
@@ -71,7 +72,7 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
         return rela_fail(err, RELA_NOMEM, "no memory for the scores");
     r->model = s->models[0];
     job j = { .session = s, .scores = r, .most = (size_t)r->model->runtime->n_threads };
-    rela_status st = encode_pairs(r, s, pairs, own.first_number, err);
+    st = encode_pairs(r, s, pairs, own.first_number, err);
     if (st == RELA_OK)
         st = start(&j, pairs->n, (size_t)own.batch_tokens, err);
     if (st == RELA_OK)

@@ -5,6 +5,7 @@
 #include "api/model_text.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "model/packed.h"
 
 #include <string.h>
@@ -16,8 +17,8 @@ static rela_status check_together(const rela_model *const *models, size_t n, rel
 
 void rela_runtime_options_init(rela_runtime_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
+    const rela_runtime_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 /* The levels of the public interface are those of the log. */
@@ -36,14 +37,17 @@ typedef struct runtime_block {
 rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *o, rela_error *err)
 {
     *out = NULL;
-    if (o && (o->n_threads < 0 || o->n_threads > RELA_PAR_MAX))
-        return rela_fail(err, RELA_ARG, "%d threads; expected 0..%d", (int)o->n_threads,
+    rela_runtime_options own = { .struct_size = 0 };
+    const rela_status st = rela_sized_take(&own, sizeof own, o, "rela_runtime_options", err);
+    if (st != RELA_OK)
+        return st;
+    if (own.n_threads < 0 || own.n_threads > RELA_PAR_MAX)
+        return rela_fail(err, RELA_ARG, "%d threads; expected 0..%d", (int)own.n_threads,
                          RELA_PAR_MAX);
     runtime_block *b = rela_mem_zalloc(sizeof *b);
     if (!b)
         return rela_fail(err, RELA_NOMEM, "no memory for a runtime");
-    if (o)
-        rela_options_take(&b->options, sizeof b->options, o);
+    b->options = own;
     b->runtime.n_threads = rela_par_threads(b->options.n_threads);
     if (b->options.log)
         b->runtime.log = (rela_log){ tell, &b->options, RELA_LOG_INFO };
@@ -60,8 +64,8 @@ void rela_runtime_destroy(rela_runtime *rt)
 
 void rela_model_options_init(rela_model_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
+    const rela_model_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_model_load(rela_model **out, rela_runtime *rt, const char *path, rela_error *err)
@@ -73,18 +77,17 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
                                  const rela_model_options *options, rela_error *err)
 {
     rela_extras extras = { 0 };
-    rela_model_options with;
-    rela_model_options_init(&with, sizeof with);
-    if (options)
-        rela_options_take(&with, sizeof with, options);
+    rela_model_options with = { .struct_size = 0 };
     *out = NULL;
+    rela_status st = rela_sized_take(&with, sizeof with, options, "rela_model_options", err);
+    if (st != RELA_OK)
+        return st;
     rela_model *m = rela_mem_zalloc(sizeof *m);
     if (!m)
         return rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     m->runtime = rt;
     const rela_checkpoint_options o = { .n_threads = rt->n_threads, .log = &rt->log };
-    rela_status st =
-        rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err);
+    st = rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err);
     if (st == RELA_OK) {
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);
@@ -124,11 +127,10 @@ static rela_status check_model(const rela_model *m, rela_error *err)
     return RELA_OK;
 }
 
-void rela_model_shape_get(rela_model_shape *out, const rela_model *m)
+rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m, rela_error *err)
 {
     const rela_config *c = &m->net.config;
-    rela_model_shape s = { .struct_size = out->struct_size,
-                           .enc_layers = (int32_t)c->enc_layers,
+    rela_model_shape s = { .enc_layers = (int32_t)c->enc_layers,
                            .dec_layers = (int32_t)c->dec_layers,
                            .heads = (int32_t)c->heads,
                            .width = (int32_t)c->d,
@@ -138,7 +140,10 @@ void rela_model_shape_get(rela_model_shape *out, const rela_model *m)
                            .vocab_tgt = (int32_t)c->vocab_tgt };
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
         rela_format_text(s.attention[i], sizeof s.attention[i], "%s", c->attention[i].text);
-    memcpy(out, &s, s.struct_size < sizeof s ? s.struct_size : sizeof s);
+    const rela_status st = rela_sized_check(out, sizeof s, "rela_model_shape", err);
+    if (st == RELA_OK)
+        rela_sized_give(out, &s, sizeof s);
+    return st;
 }
 
 /* ---- session ---- */

@@ -5,8 +5,7 @@
 #include "api/align_job.h"
 #include "base/file.h"
 #include "base/mem.h"
-
-#include <string.h>
+#include "base/sized.h"
 
 enum { FREQUENT = 50, BEST = 50, MOST = 1 << 20 };
 
@@ -42,8 +41,7 @@ void rela_shortlist_options_init(rela_shortlist_options *o, size_t size)
     const rela_shortlist_options defaults = {
         .struct_size = size, .layer = -1, .head = -1, .frequent = FREQUENT, .best = BEST
     };
-    memset(o, 0, size);
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model *m,
@@ -52,7 +50,11 @@ rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model
     learner l = { .o = { .struct_size = 0 } };
     rela_shortlist *made = NULL;
     rela_shortlist_options_init(&l.o, sizeof l.o);
-    rela_options_take(&l.o, sizeof l.o, o);
+    rela_status st = rela_sized_take(&l.o, sizeof l.o, o, "rela_shortlist_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_shortlist_report", err);
+    if (st != RELA_OK)
+        return st;
     rela_align_options_init(&l.align.o, sizeof l.align.o);
     l.align.o.src = l.o.src;
     l.align.o.tgt = l.o.tgt;
@@ -61,7 +63,7 @@ rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model
     l.align.o.shift = l.o.shift;
     l.align.o.threshold = l.o.threshold;
     l.align.n_files = l.o.links ? 3 : 2;
-    rela_status st = check(&l.o, err);
+    st = check(&l.o, err);
     st = st ? st : rela_align_job_start(&l.align, m, err);
     st = st ? st
             : rela_lexicon_create(&l.lexicon, rela_pipeline_vocab(m->pipeline, 0),
@@ -72,11 +74,9 @@ rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model
     st = st ? st : rela_shortlist_write(l.o.out, made, err);
     if (st == RELA_OK && report) {
         const rela_shortlist_parts *p = rela_shortlist_parts_of(made);
-        const size_t size = report->struct_size;
         l.report.frequent = p->n_frequent;
         l.report.words = (uint64_t)p->first[p->vocab.n_src];
-        memcpy(report, &l.report, size < sizeof l.report ? size : sizeof l.report);
-        report->struct_size = size;
+        rela_sized_give(report, &l.report, sizeof l.report);
     }
     rela_shortlist_free(made);
     rela_lexicon_destroy(l.lexicon);
@@ -170,7 +170,8 @@ static rela_status find_links(const learner *l, rela_align_lane *lane, const rel
     if (!l->o.links)
         return rela_word_weights_links(&lane->links[0], &lane->sums[0][i], l->o.threshold, false,
                                        err);
-    const rela_link_form form = { .check = 1,
+    const rela_link_form form = { .struct_size = sizeof form,
+                                  .check = 1,
                                   .n_src = p->src_map.n_words,
                                   .n_tgt = p->tgt_map.n_words };
     const rela_span text = rows->cells[i * l->align.n_files + 2];

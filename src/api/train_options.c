@@ -2,7 +2,7 @@
 /* src/api/train_options.c - see train_options.h. */
 #include "api/train_options.h"
 
-#include "base/mem.h"
+#include "base/sized.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -139,9 +139,7 @@ void rela_train_options_init(rela_train_options *o, size_t size)
         else
             *(int64_t *)(void *)field = -1;
     }
-    memset(o, 0, size);
-    memcpy(o, &all, size < sizeof all ? size : sizeof all);
-    o->struct_size = size;
+    rela_sized_init(o, size, &all, sizeof all);
 }
 
 rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
@@ -149,11 +147,10 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
 {
     int preset = 0;
     rela_train_options_init(out, sizeof *out);
-    rela_options_take(out, sizeof *out, in);
-    out->struct_size = sizeof *out;
+    rela_status st = rela_sized_take(out, sizeof *out, in, "rela_train_options", err);
     if (!out->preset)
         out->preset = "base";
-    rela_status st = find_preset(&preset, out->preset, err);
+    st = st ? st : find_preset(&preset, out->preset, err);
     for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++)
         st = resolve_number(out, &NUMBERS[i], preset, err);
     for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {

@@ -4,6 +4,7 @@
  * A text is one source of the search, or several parts if it is longer than the model allows. */
 #include "api/result.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,8 +62,7 @@ void rela_translate_options_init(rela_translate_options *o, size_t size)
                                               .first_number = 1,
                                               .batch_sentences = (int32_t)s.batch_sentences,
                                               .batch_tokens = (int32_t)s.batch_tokens };
-    memset(o, 0, size);
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_translate(rela_result **out, rela_session *s, const char *const *texts,
@@ -71,10 +71,9 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
 {
     rela_translate_options own;
     rela_translate_options_init(&own, sizeof own);
-    if (o)
-        rela_options_take(&own, sizeof own, o);
     *out = NULL;
-    rela_status st = check_options(&own, err);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_translate_options", err);
+    st = st ? st : check_options(&own, err);
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
         st = rela_packed_weights_check(&s->models[i]->packed, err);
     st = st ? st : check_shortlist(&own, s->models[0], err);

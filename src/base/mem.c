@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/fault.h"
+#include "base/sized.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,11 +33,15 @@ rela_status rela_allocator_set(const rela_allocator *allocator, rela_error *err)
     return RELA_OK;
 }
 
-void rela_memory_stats_get(rela_memory_stats *out)
+rela_status rela_memory_stats_get(rela_memory_stats *out, rela_error *err)
 {
-    out->calls = atomic_load(&n_calls);
-    out->live = atomic_load(&n_live);
-    out->peak = atomic_load(&n_peak);
+    const rela_memory_stats now = { .calls = atomic_load(&n_calls),
+                                    .live = atomic_load(&n_live),
+                                    .peak = atomic_load(&n_peak) };
+    const rela_status st = rela_sized_check(out, sizeof now, "rela_memory_stats", err);
+    if (st == RELA_OK)
+        rela_sized_give(out, &now, sizeof now);
+    return st;
 }
 
 void *rela_mem_alloc(size_t size)
@@ -100,13 +105,6 @@ void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size)
     if (p)
         *cap = next;
     return p;
-}
-
-void rela_options_take(void *own, size_t own_size, const void *given)
-{
-    size_t size;
-    memcpy(&size, given, sizeof size);
-    memcpy(own, given, size < own_size ? size : own_size);
 }
 
 bool rela_size_mul(size_t *out, size_t a, size_t b)

@@ -24,10 +24,6 @@ void *rela_mem_array(size_t n, size_t size);
  * (and nothing changed) on failure. */
 void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size);
 
-/* Copies over the defaults what a caller, whose version may be another, knows of an options struct;
- * its first member is struct_size. */
-void rela_options_take(void *own, size_t own_size, const void *given);
-
 /* out = a * b, out = a + b; false on overflow. */
 bool rela_size_mul(size_t *out, size_t a, size_t b);
 bool rela_size_add(size_t *out, size_t a, size_t b);

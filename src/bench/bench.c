@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "bench/job.h"
 #include "model/checkpoint.h"
 
@@ -35,7 +36,6 @@ static rela_status write_files(const rela_bench_job *j, const rela_buffer *json,
 
 void rela_bench_options_init(rela_bench_options *o, size_t size)
 {
-    memset(o, 0, size);
     const rela_bench_options defaults = { .struct_size = size,
                                           .parts = RELA_BENCH_ALL,
                                           .preset = "tiny",
@@ -43,7 +43,7 @@ void rela_bench_options_init(rela_bench_options *o, size_t size)
                                           .rounds = 3,
                                           .seconds = 0.02,
                                           .seed = 1 };
-    memcpy(o, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_bench(rela_buffer *table, rela_buffer *json, const rela_bench_options *o,
@@ -98,8 +98,9 @@ static size_t vocabulary_of(const char *preset)
 static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, rela_error *err)
 {
     rela_bench_options_init(&j->o, sizeof j->o);
-    if (o)
-        rela_options_take(&j->o, sizeof j->o, o);
+    rela_status st = rela_sized_take(&j->o, sizeof j->o, o, "rela_bench_options", err);
+    if (st != RELA_OK)
+        return st;
     if (j->o.parts < 1 || j->o.parts > RELA_BENCH_ALL)
         return rela_fail(err, RELA_ARG, "nothing to measure");
     if (j->o.rounds < 1 || j->o.rounds > RELA_BENCH_ROUNDS_MAX)
@@ -113,7 +114,7 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
     if (!(j->o.zeros >= 0 && j->o.zeros <= ZEROS_MOST))
         return rela_fail(err, RELA_ARG, "%g of the weights zero; expected 0..%g", j->o.zeros,
                          ZEROS_MOST);
-    rela_status st = take_sizes(j, err);
+    st = take_sizes(j, err);
     if (st != RELA_OK)
         return st;
     if ((size_t)j->o.train_length > j->config.max_len)

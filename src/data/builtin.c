@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "data/grammar.h"
 
 #include <inttypes.h>
@@ -55,22 +56,26 @@ static void free_blocks(void **blocks, int n);
 
 void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
-    o->train = 20000;
-    o->valid = o->test = 500;
-    o->seed = 1;
+    const rela_corpus_make_options defaults = {
+        .struct_size = size, .train = 20000, .valid = 500, .test = 500, .seed = 1
+    };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
                              rela_error *err)
 {
-    job j = { .o = o };
-    const int n = rela_par_threads(o->n_threads);
-    memset(out, 0, sizeof *out);
-    rela_status st = check_options(o, err);
+    rela_corpus_make_options own;
+    rela_corpus_made made = { .links = 0 };
+    rela_corpus_make_options_init(&own, sizeof own);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_corpus_make_options", err);
+    if (st == RELA_OK && out)
+        st = rela_sized_check(out, sizeof *out, "rela_corpus_made", err);
+    st = st ? st : check_options(&own, err);
     if (st != RELA_OK)
         return st;
+    job j = { .o = &own };
+    const int n = rela_par_threads(own.n_threads);
     void **blocks = make_blocks(n);
     j.held_out = blocks ? rela_map_create(0) : NULL;
     if (!j.held_out)
@@ -78,7 +83,7 @@ rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_optio
     if (st == RELA_OK)
         st = open_files(&j, err);
     if (st == RELA_OK)
-        st = make_all(out, &j, blocks, n, err);
+        st = make_all(&made, &j, blocks, n, err);
     for (int part = 0; part < N_PARTS; part++)
         for (int file = 0; file < N_FILES; file++)
             if (st == RELA_OK)
@@ -87,6 +92,7 @@ rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_optio
                 rela_writer_abort(j.writer[part][file]);
     rela_map_destroy(j.held_out);
     free_blocks(blocks, n);
+    rela_sized_give(out, &made, sizeof made);
     return st;
 }
 

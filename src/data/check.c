@@ -4,14 +4,16 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "data/batch.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum { BATCH_TOKENS = 4096, MEMORY = 256 << 20, LENGTHS = RELA_CORPUS_TOKENS_MAX + 1 };
 
+static rela_status check(rela_corpus_report *report, rela_corpus_stats *stats,
+                         const rela_corpus_check_options *o, rela_error *err);
 static rela_status encode_words(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
                                 rela_error *err);
 static rela_status measure_lengths(rela_corpus_lengths *out, const rela_store *store, int side,
@@ -24,17 +26,35 @@ static rela_status put_json_side(rela_buffer *out, const char *name, const rela_
 
 void rela_corpus_check_options_init(rela_corpus_check_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
-    o->batch_tokens = BATCH_TOKENS;
-    o->seed = 1;
-    o->memory = MEMORY;
+    const rela_corpus_check_options defaults = {
+        .struct_size = size, .batch_tokens = BATCH_TOKENS, .seed = 1, .memory = MEMORY
+    };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
-rela_status rela_corpus_check(rela_corpus_stats *out, const rela_corpus_check_options *o,
-                              rela_error *err)
+rela_status rela_corpus_check(rela_corpus_report *report, rela_corpus_stats *stats,
+                              const rela_corpus_check_options *o, rela_error *err)
 {
-    memset(out, 0, sizeof *out);
+    rela_corpus_check_options own;
+    rela_corpus_report counted = { .read = 0 };
+    rela_corpus_stats measured = { .batches = 0 };
+    rela_corpus_check_options_init(&own, sizeof own);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_corpus_check_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_corpus_report", err);
+    if (st == RELA_OK && stats)
+        st = rela_sized_check(stats, sizeof *stats, "rela_corpus_stats", err);
+    if (st != RELA_OK)
+        return st;
+    st = check(&counted, &measured, &own, err);
+    rela_sized_give(report, &counted, sizeof counted);
+    rela_sized_give(stats, &measured, sizeof measured);
+    return st;
+}
+
+static rela_status check(rela_corpus_report *report, rela_corpus_stats *stats,
+                         const rela_corpus_check_options *o, rela_error *err)
+{
     if (!o->src)
         return rela_fail(err, RELA_ARG, "no source file is given");
     if (o->batch_tokens < 1 || o->batch_tokens > INT32_MAX)
@@ -48,21 +68,23 @@ rela_status rela_corpus_check(rela_corpus_stats *out, const rela_corpus_check_op
                             .progress = o->progress,
                             .progress_ctx = o->progress_ctx };
     rela_corpus_rules_init(&job.rules, sizeof job.rules);
-    if (o->rules)
-        job.rules = *o->rules;
-    rela_status st = rela_store_read(&store, &out->report, &job, o->memory, o->scratch_dir, err);
+    rela_status st =
+        rela_sized_take(&job.rules, sizeof job.rules, o->rules, "rela_corpus_rules", err);
+    st = st ? st : rela_store_read(&store, report, &job, o->memory, o->scratch_dir, err);
     for (int side = 0; side < RELA_SIDES && st == RELA_OK; side++)
-        st = measure_lengths(&out->side[side], store, side, err);
+        st = measure_lengths(&stats->side[side], store, side, err);
     if (st == RELA_OK)
-        st = measure_padding(out, store, o, err);
+        st = measure_padding(stats, store, o, err);
     rela_store_destroy(store);
     return st;
 }
 
-rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_stats *stats,
-                                    rela_error *err)
+rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_report *report,
+                                    const rela_corpus_stats *stats, rela_error *err)
 {
-    const rela_corpus_lengths *s = &stats->side[RELA_SOURCE], *t = &stats->side[RELA_TARGET];
+    rela_corpus_stats own = { .batches = 0 };
+    rela_status st = rela_sized_take(&own, sizeof own, stats, "rela_corpus_stats", err);
+    const rela_corpus_lengths *s = &own.side[RELA_SOURCE], *t = &own.side[RELA_TARGET];
     const struct {
         const char *name;
         uint64_t value[RELA_SIDES];
@@ -71,7 +93,7 @@ rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_stats *s
         { "95 % have at most", { s->p95, t->p95 } },  { "99 % have at most", { s->p99, t->p99 } },
         { "longest", { s->longest, t->longest } },
     };
-    rela_status st = rela_corpus_report_table(out, &stats->report, err);
+    st = st ? st : rela_corpus_report_table(out, report, err);
     if (st == RELA_OK)
         st = rela_buffer_printf(
             out, err, "\n%-28s %12s %12s\n%-28s %12" PRIu64 " %12" PRIu64 "\n%-28s %12.2f %12.2f\n",
@@ -84,24 +106,27 @@ rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_stats *s
         return st;
     return rela_buffer_printf(
         out, err, "\nbatches of %" PRIu64 " target tokens: %" PRIu64 ", padding would be %.2f %%\n",
-        stats->batch_tokens, stats->batches, 100.0 * stats->padding);
+        own.batch_tokens, own.batches, 100.0 * own.padding);
 }
 
-rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_stats *stats,
-                                   rela_error *err)
+rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_report *report,
+                                   const rela_corpus_stats *stats, rela_error *err)
 {
-    rela_status st = rela_buffer_append_text(out, "{\"pairs\": ", err);
+    rela_corpus_stats own = { .batches = 0 };
+    rela_status st = rela_sized_take(&own, sizeof own, stats, "rela_corpus_stats", err);
     if (st == RELA_OK)
-        st = rela_corpus_report_json(out, &stats->report, err);
+        st = rela_buffer_append_text(out, "{\"pairs\": ", err);
     if (st == RELA_OK)
-        st = put_json_side(out, "source", &stats->side[RELA_SOURCE], err);
+        st = rela_corpus_report_json(out, report, err);
     if (st == RELA_OK)
-        st = put_json_side(out, "target", &stats->side[RELA_TARGET], err);
+        st = put_json_side(out, "source", &own.side[RELA_SOURCE], err);
+    if (st == RELA_OK)
+        st = put_json_side(out, "target", &own.side[RELA_TARGET], err);
     if (st != RELA_OK)
         return st;
     return rela_buffer_printf(
         out, err, ", \"batch_tokens\": %" PRIu64 ", \"batches\": %" PRIu64 ", \"padding\": %.6f}\n",
-        stats->batch_tokens, stats->batches, stats->padding);
+        own.batch_tokens, own.batches, own.padding);
 }
 
 /* Only lengths matter here: every word gets the same number. */

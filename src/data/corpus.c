@@ -58,7 +58,7 @@ rela_status rela_corpus_read(rela_corpus_report *report, const rela_corpus_job *
                              rela_error *err)
 {
     stream s = { .job = job, .report = report };
-    *report = (rela_corpus_report){ .read = 0 };
+    *report = (rela_corpus_report){ .struct_size = sizeof *report };
     rela_status st = check_job(job, err);
     if (st == RELA_OK)
         st = open_files(&s, err);

@@ -2,16 +2,19 @@
 /* src/data/report.c - the reports of rela/corpus.h as tables and as JSON. */
 #include "rela/corpus.h"
 
+#include "base/sized.h"
 #include "base/str.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *const KEY[] = {
 #define RELA_X(name, key, text) key,
     RELA_CORPUS_REASON_MAP(RELA_X)
 #undef RELA_X
 };
+
+_Static_assert((int)RELA_CORPUS_N_REASONS <= (int)RELA_CORPUS_REASONS_MAX,
+               "the report has no room");
 
 static const char *const TEXT[] = {
 #define RELA_X(name, key, text) text,
@@ -29,10 +32,10 @@ static rela_status put_json_reason(rela_buffer *out, const rela_corpus_report *r
 
 void rela_corpus_rules_init(rela_corpus_rules *rules, size_t size)
 {
-    memset(rules, 0, size);
-    rules->struct_size = size;
-    rules->max_line = RELA_CORPUS_LINE_MAX;
-    rules->max_tokens = RELA_CORPUS_TOKENS_MAX;
+    const rela_corpus_rules defaults = { .struct_size = size,
+                                         .max_line = RELA_CORPUS_LINE_MAX,
+                                         .max_tokens = RELA_CORPUS_TOKENS_MAX };
+    rela_sized_init(rules, size, &defaults, sizeof defaults);
 }
 
 const char *rela_corpus_reason_key(rela_corpus_reason reason)
@@ -45,10 +48,14 @@ const char *rela_corpus_reason_text(rela_corpus_reason reason)
     return (unsigned)reason < RELA_CORPUS_N_REASONS ? TEXT[reason] : NULL;
 }
 
-rela_status rela_corpus_report_table(rela_buffer *out, const rela_corpus_report *report,
+rela_status rela_corpus_report_table(rela_buffer *out, const rela_corpus_report *given,
                                      rela_error *err)
 {
-    rela_status st = put_row(out, "pairs read", report->read, report->read, err);
+    rela_corpus_report own = { .read = 0 };
+    const rela_corpus_report *report = &own;
+    rela_status st = rela_sized_take(&own, sizeof own, given, "rela_corpus_report", err);
+    if (st == RELA_OK)
+        st = put_row(out, "pairs read", report->read, report->read, err);
     if (st == RELA_OK)
         st = put_row(out, "kept", report->kept, report->read, err);
     if (st == RELA_OK)
@@ -67,12 +74,16 @@ rela_status rela_corpus_report_table(rela_buffer *out, const rela_corpus_report 
     return st;
 }
 
-rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *report,
+rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *given,
                                     rela_error *err)
 {
-    rela_status st = rela_buffer_printf(
-        out, err, "{\"read\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": {", report->read,
-        report->kept);
+    rela_corpus_report own = { .read = 0 };
+    const rela_corpus_report *report = &own;
+    rela_status st = rela_sized_take(&own, sizeof own, given, "rela_corpus_report", err);
+    if (st == RELA_OK)
+        st = rela_buffer_printf(out, err,
+                                "{\"read\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": {",
+                                report->read, report->kept);
     for (int i = 0; i < RELA_CORPUS_N_REASONS && st == RELA_OK; i++)
         st = put_json_reason(out, report, i, err);
     if (st != RELA_OK)
@@ -83,9 +94,14 @@ rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *
                               report->marks, report->returns, report->nuls, report->cut);
 }
 
-rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made, rela_error *err)
+rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *given, rela_error *err)
 {
     double share[2], mean[2];
+    rela_corpus_made own = { .links = 0 };
+    const rela_corpus_made *made = &own;
+    const rela_status st = rela_sized_take(&own, sizeof own, given, "rela_corpus_made", err);
+    if (st != RELA_OK)
+        return st;
     const uint64_t n = made->pairs[0] + made->pairs[1] + made->pairs[2];
     for (int side = 0; side < 2; side++) {
         const uint64_t words = made->words[side];
@@ -111,8 +127,13 @@ rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *mad
         100.0 * (double)made->crossing / links);
 }
 
-rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *made, rela_error *err)
+rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *given, rela_error *err)
 {
+    rela_corpus_made own = { .links = 0 };
+    const rela_corpus_made *made = &own;
+    const rela_status st = rela_sized_take(&own, sizeof own, given, "rela_corpus_made", err);
+    if (st != RELA_OK)
+        return st;
     return rela_buffer_printf(
         out, err,
         "{\"train\": %" PRIu64 ", \"valid\": %" PRIu64 ", \"test\": %" PRIu64

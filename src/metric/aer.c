@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* src/metric/aer.c - alignment error rate (Och and Ney 2003): 1 - (|A&S| + |A&P|) / (|A| + |S|),
  * where the possible links P include the sure links S. */
+#include "base/sized.h"
 #include "rela/metric.h"
 
 enum { LINKS, SURE, LINKS_SURE, LINKS_GOLD, GOLD };
 
+static void compute(rela_aer_figures *out, const uint64_t *sums);
 static double share(uint64_t part, uint64_t whole);
 
 void rela_aer_count(uint32_t *stats, const rela_links *gold, const rela_links *found)
@@ -26,7 +28,26 @@ void rela_aer_count(uint32_t *stats, const rela_links *gold, const rela_links *f
     }
 }
 
-void rela_aer_figures_get(rela_aer_figures *out, const uint64_t *sums)
+rela_status rela_aer_figures_get(rela_aer_figures *out, const uint64_t *sums, rela_error *err)
+{
+    rela_aer_figures found;
+    const rela_status st = rela_sized_check(out, sizeof *out, "rela_aer_figures", err);
+    if (st != RELA_OK)
+        return st;
+    compute(&found, sums);
+    rela_sized_give(out, &found, sizeof found);
+    return RELA_OK;
+}
+
+double rela_aer_score_fn(const void *ctx, const uint64_t *sums)
+{
+    (void)ctx;
+    rela_aer_figures f;
+    compute(&f, sums);
+    return 100 * f.aer;
+}
+
+static void compute(rela_aer_figures *out, const uint64_t *sums)
 {
     const double precision = share(sums[LINKS_GOLD], sums[LINKS]);
     const double recall = share(sums[LINKS_SURE], sums[SURE]);
@@ -40,14 +61,6 @@ void rela_aer_figures_get(rela_aer_figures *out, const uint64_t *sums)
         .n_sure = sums[SURE],
         .n_gold = sums[GOLD],
     };
-}
-
-double rela_aer_score_fn(const void *ctx, const uint64_t *sums)
-{
-    (void)ctx;
-    rela_aer_figures f;
-    rela_aer_figures_get(&f, sums);
-    return 100 * f.aer;
 }
 
 static double share(uint64_t part, uint64_t whole)

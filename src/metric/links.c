@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/metric/links.c - word links in the format of Pharaoh: reading and writing. */
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "rela/metric.h"
 
@@ -18,6 +19,12 @@ static bool is_before(const rela_link *a, const rela_link *b);
 static int compare_links(const void *a, const void *b);
 static size_t drop_repeated(rela_link *items, size_t n);
 
+void rela_link_form_init(rela_link_form *form, size_t size)
+{
+    const rela_link_form pharaoh = { .struct_size = size };
+    rela_sized_init(form, size, &pharaoh, sizeof pharaoh);
+}
+
 void rela_links_free(rela_links *l)
 {
     if (!l)
@@ -29,11 +36,14 @@ void rela_links_free(rela_links *l)
 rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
                              const rela_link_form *form, rela_error *err)
 {
-    static const rela_link_form PHARAOH = { 0 };
+    rela_link_form own = { .base = 0 };
     const char *at = line;
     rela_span word;
     bool sorted = true;
     out->n = 0;
+    rela_status st = rela_sized_take(&own, sizeof own, form, "rela_link_form", err);
+    if (st != RELA_OK)
+        return st;
     while (rela_next_word(&word, &at, line + len)) {
         if (out->n == out->cap) {
             rela_link *items = rela_mem_grow(out->items, &out->cap, out->n + 1, sizeof *items);
@@ -42,7 +52,7 @@ rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
             out->items = items;
         }
         rela_link *link = &out->items[out->n];
-        const rela_status st = parse_link(link, word, form ? form : &PHARAOH, err);
+        st = parse_link(link, word, &own, err);
         if (st != RELA_OK)
             return st;
         sorted = sorted && (out->n == 0 || is_before(link - 1, link));
@@ -58,9 +68,10 @@ rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
 rela_status rela_links_format(rela_buffer *out, const rela_links *l, const rela_link_form *form,
                               rela_error *err)
 {
-    const uint32_t base = form ? (uint32_t)form->base : 0;
-    const bool reverse = form && form->reverse;
-    rela_status st = RELA_OK;
+    rela_link_form own = { .base = 0 };
+    rela_status st = rela_sized_take(&own, sizeof own, form, "rela_link_form", err);
+    const uint32_t base = (uint32_t)own.base;
+    const bool reverse = own.reverse != 0;
     for (size_t i = 0; i < l->n && st == RELA_OK; i++) {
         const rela_link *k = &l->items[i];
         st = rela_buffer_printf(out, err, "%s%u%c%u", i ? " " : "",

@@ -4,10 +4,9 @@
 
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "metric/chars.h"
-
-#include <string.h>
 
 static const double BETA_MAX = 100, FLOOR_DEFAULT = 0.1, ADD_K_DEFAULT = 1;
 
@@ -36,13 +35,13 @@ static rela_status sign_chrf(rela_buffer *out, const rela_chrf_options *o, rela_
 void rela_bleu_options_init(rela_bleu_options *o, size_t size)
 {
     const rela_bleu_options start = { .struct_size = size, .smooth_value = -1, .max_order = 4 };
-    memcpy(o, &start, size < sizeof start ? size : sizeof start);
+    rela_sized_init(o, size, &start, sizeof start);
 }
 
 void rela_chrf_options_init(rela_chrf_options *o, size_t size)
 {
     const rela_chrf_options start = { .struct_size = size, .char_order = 6, .beta = 2 };
-    memcpy(o, &start, size < sizeof start ? size : sizeof start);
+    rela_sized_init(o, size, &start, sizeof start);
 }
 
 rela_status rela_metric_create_bleu(rela_metric **out, const rela_bleu_options *o, rela_error *err)
@@ -50,9 +49,8 @@ rela_status rela_metric_create_bleu(rela_metric **out, const rela_bleu_options *
     rela_metric m = { .kind = RELA_METRIC_BLEU };
     rela_bleu_options *own = &m.bleu;
     rela_bleu_options_init(own, sizeof *own);
-    if (o)
-        rela_options_take(own, sizeof *own, o);
-    rela_status st = check_bleu(own, err);
+    rela_status st = rela_sized_take(own, sizeof *own, o, "rela_bleu_options", err);
+    st = st ? st : check_bleu(own, err);
     if (own->smooth_value < 0)
         own->smooth_value = own->smoothing == RELA_SMOOTH_FLOOR ? FLOOR_DEFAULT : ADD_K_DEFAULT;
     m.n_stats = 2 + 2 * (size_t)own->max_order;
@@ -66,9 +64,8 @@ rela_status rela_metric_create_chrf(rela_metric **out, const rela_chrf_options *
     rela_metric m = { .kind = RELA_METRIC_CHRF };
     rela_chrf_options *own = &m.chrf;
     rela_chrf_options_init(own, sizeof *own);
-    if (o)
-        rela_options_take(own, sizeof *own, o);
-    rela_status st = check_chrf(own, err);
+    rela_status st = rela_sized_take(own, sizeof *own, o, "rela_chrf_options", err);
+    st = st ? st : check_chrf(own, err);
     m.n_stats = 3 * (size_t)(own->char_order + own->word_order);
     if (st == RELA_OK)
         st = rela_buffer_printf(&m.name, err, "chrF%.15g", own->beta);
@@ -140,23 +137,37 @@ double rela_metric_score_fn(const void *ctx, const uint64_t *sums)
 rela_status rela_bleu_figures_get(rela_bleu_figures *out, const rela_metric *m,
                                   const uint64_t *sums, rela_error *err)
 {
+    rela_bleu_figures found;
+    const rela_status st = rela_sized_check(out, sizeof *out, "rela_bleu_figures", err);
+    if (st != RELA_OK)
+        return st;
     if (m->kind != RELA_METRIC_BLEU)
         return rela_fail(err, RELA_ARG, "%s has no figures of BLEU", rela_metric_name(m));
-    rela_bleu_compute(out, &m->bleu, sums);
+    rela_bleu_compute(&found, &m->bleu, sums);
+    rela_sized_give(out, &found, sizeof found);
     return RELA_OK;
 }
 
-rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m, const rela_signature *s,
-                                  rela_error *err)
+void rela_signature_init(rela_signature *s, size_t size)
 {
-    rela_status st = s->n_refs ? rela_buffer_printf(out, err, "nrefs:%zu", s->n_refs)
-                               : rela_buffer_append_text(out, "nrefs:var", err);
-    if (st == RELA_OK && s->bootstrap)
-        st = rela_buffer_printf(out, err, "|bs:%lld", (long long)s->bootstrap);
-    if (st == RELA_OK && s->randomise)
-        st = rela_buffer_printf(out, err, "|ar:%lld", (long long)s->randomise);
-    if (st == RELA_OK && (s->bootstrap || s->randomise))
-        st = rela_buffer_printf(out, err, "|seed:%llu", (unsigned long long)s->seed);
+    const rela_signature start = { .struct_size = size };
+    rela_sized_init(s, size, &start, sizeof start);
+}
+
+rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m,
+                                  const rela_signature *given, rela_error *err)
+{
+    rela_signature s = { .n_refs = 0 };
+    rela_status st = rela_sized_take(&s, sizeof s, given, "rela_signature", err);
+    if (st == RELA_OK)
+        st = s.n_refs ? rela_buffer_printf(out, err, "nrefs:%zu", s.n_refs)
+                      : rela_buffer_append_text(out, "nrefs:var", err);
+    if (st == RELA_OK && s.bootstrap)
+        st = rela_buffer_printf(out, err, "|bs:%lld", (long long)s.bootstrap);
+    if (st == RELA_OK && s.randomise)
+        st = rela_buffer_printf(out, err, "|ar:%lld", (long long)s.randomise);
+    if (st == RELA_OK && (s.bootstrap || s.randomise))
+        st = rela_buffer_printf(out, err, "|seed:%llu", (unsigned long long)s.seed);
     if (st == RELA_OK)
         st = m->kind == RELA_METRIC_BLEU ? sign_bleu(out, &m->bleu, err)
                                          : sign_chrf(out, &m->chrf, err);

@@ -6,13 +6,14 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "rela/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAIL = 40 /* 1/40 on both sides leaves 95 % */, SAMPLES_MAX = 100000000 };
+enum { TAIL = 40 /* 1/40 on both sides leaves 95 % */, SAMPLES = 1000, SAMPLES_MAX = 100000000 };
 
 static const uint64_t TRIAL_STREAMS = (uint64_t)1 << 40; /* apart from those of the bootstrap */
 
@@ -23,8 +24,8 @@ typedef struct sampling {
     const uint64_t *total;     /* randomisation: sum of both systems */
 } sampling;
 
-static rela_status check(const rela_scored *a, const rela_scored *b, const rela_resampling *r,
-                         rela_error *err);
+static rela_status take(rela_resampling *own, const rela_resampling *given, const rela_scored *a,
+                        const rela_scored *b, rela_error *err);
 static rela_status make_scores(double **a, double **b, const rela_resampling *r, rela_error *err);
 static void draw_samples(void *ctx, size_t begin, size_t end, int thread);
 static void draw_trials(void *ctx, size_t begin, size_t end, int thread);
@@ -36,35 +37,43 @@ static void summarise(rela_interval *out, double *scores, size_t n);
 static double mean(const double *values, size_t n);
 static int compare_doubles(const void *a, const void *b);
 
-rela_status rela_bootstrap(rela_interval *out, const rela_scored *s, const rela_resampling *r,
+void rela_resampling_init(rela_resampling *r, size_t size)
+{
+    const rela_resampling start = { .struct_size = size, .samples = SAMPLES, .seed = 1 };
+    rela_sized_init(r, size, &start, sizeof start);
+}
+
+rela_status rela_bootstrap(rela_interval *out, const rela_scored *s, const rela_resampling *how,
                            rela_error *err)
 {
     double *scores = NULL;
-    rela_status st = check(s, NULL, r, err);
+    rela_resampling r = { .samples = 0 };
+    rela_status st = take(&r, how, s, NULL, err);
     if (st == RELA_OK)
-        st = make_scores(&scores, NULL, r, err);
+        st = make_scores(&scores, NULL, &r, err);
     if (st != RELA_OK)
         return st;
-    sampling job = { .a = s, .seed = r->seed, .score_a = scores };
-    rela_par_rows((size_t)r->samples, rela_par_threads(r->n_threads), draw_samples, &job);
-    summarise(out, scores, (size_t)r->samples);
+    sampling job = { .a = s, .seed = r.seed, .score_a = scores };
+    rela_par_rows((size_t)r.samples, rela_par_threads(r.n_threads), draw_samples, &job);
+    summarise(out, scores, (size_t)r.samples);
     rela_mem_free(scores);
     return RELA_OK;
 }
 
 rela_status rela_bootstrap_paired(double *p, rela_interval *out, const rela_scored *baseline,
-                                  const rela_scored *system, const rela_resampling *r,
+                                  const rela_scored *system, const rela_resampling *how,
                                   rela_error *err)
 {
     double *a = NULL, *b = NULL;
-    const size_t n = (size_t)r->samples;
-    rela_status st = check(baseline, system, r, err);
+    rela_resampling r = { .samples = 0 };
+    rela_status st = take(&r, how, baseline, system, err);
     if (st == RELA_OK)
-        st = make_scores(&a, &b, r, err);
+        st = make_scores(&a, &b, &r, err);
     if (st != RELA_OK)
         return st;
-    sampling job = { .a = baseline, .b = system, .seed = r->seed, .score_a = a, .score_b = b };
-    rela_par_rows(n, rela_par_threads(r->n_threads), draw_samples, &job);
+    const size_t n = (size_t)r.samples;
+    sampling job = { .a = baseline, .b = system, .seed = r.seed, .score_a = a, .score_b = b };
+    rela_par_rows(n, rela_par_threads(r.n_threads), draw_samples, &job);
     for (size_t i = 0; i < n; i++)
         a[i] = fabs(b[i] - a[i]);
     const double centre = mean(a, n);
@@ -79,32 +88,37 @@ rela_status rela_bootstrap_paired(double *p, rela_interval *out, const rela_scor
 }
 
 rela_status rela_randomise_paired(double *p, const rela_scored *baseline, const rela_scored *system,
-                                  const rela_resampling *r, rela_error *err)
+                                  const rela_resampling *how, rela_error *err)
 {
     double *differences = NULL;
     uint64_t total[RELA_STATS_MAX] = { 0 };
-    rela_status st = check(baseline, system, r, err);
+    rela_resampling r = { .samples = 0 };
+    rela_status st = take(&r, how, baseline, system, err);
     if (st == RELA_OK)
-        st = make_scores(&differences, NULL, r, err);
+        st = make_scores(&differences, NULL, &r, err);
     if (st != RELA_OK)
         return st;
     rela_stats_add(total, baseline->stats, baseline->n, baseline->k);
     rela_stats_add(total, system->stats, system->n, system->k);
     sampling job = {
-        .a = baseline, .b = system, .seed = r->seed, .score_a = differences, .total = total
+        .a = baseline, .b = system, .seed = r.seed, .score_a = differences, .total = total
     };
-    rela_par_rows((size_t)r->samples, rela_par_threads(r->n_threads), draw_trials, &job);
-    *p = share_at_least(differences, (size_t)r->samples,
+    rela_par_rows((size_t)r.samples, rela_par_threads(r.n_threads), draw_trials, &job);
+    *p = share_at_least(differences, (size_t)r.samples,
                         fabs(score_all(baseline) - score_all(system)));
     rela_mem_free(differences);
     return RELA_OK;
 }
 
-static rela_status check(const rela_scored *a, const rela_scored *b, const rela_resampling *r,
-                         rela_error *err)
+/* b may be NULL. */
+static rela_status take(rela_resampling *own, const rela_resampling *given, const rela_scored *a,
+                        const rela_scored *b, rela_error *err)
 {
-    if (r->samples < 1 || r->samples > SAMPLES_MAX)
-        return rela_fail(err, RELA_ARG, "%lld samples; expected 1..%d", (long long)r->samples,
+    const rela_status st = rela_sized_take(own, sizeof *own, given, "rela_resampling", err);
+    if (st != RELA_OK)
+        return st;
+    if (own->samples < 1 || own->samples > SAMPLES_MAX)
+        return rela_fail(err, RELA_ARG, "%lld samples; expected 1..%d", (long long)own->samples,
                          SAMPLES_MAX);
     if (a->n < 1 || a->n > UINT32_MAX || a->k < 1 || a->k > RELA_STATS_MAX)
         return rela_fail(err, RELA_ARG, "statistics of %zu segments cannot be resampled", a->n);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "model/checkpoint.h"
 #include "model/checkpoint_keys.h"
 
@@ -54,8 +55,8 @@ static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 void rela_model_average_options_init(rela_model_average_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
+    const rela_model_average_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
@@ -63,10 +64,8 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
 {
     rela_model_average_options o;
     path_list l = { .items = NULL };
-    rela_status st = RELA_OK;
     rela_model_average_options_init(&o, sizeof o);
-    if (options)
-        rela_options_take(&o, sizeof o, options);
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_model_average_options", err);
     rela_log log = { .write = pass_notice, .ctx = &o };
     const rela_checkpoint_options how = { .n_threads = o.n_threads, .log = &log };
     for (size_t i = 0; i < n && st == RELA_OK; i++)

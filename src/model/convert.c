@@ -3,10 +3,8 @@
 #include "rela/model.h"
 
 #include "base/file.h"
-#include "base/mem.h"
+#include "base/sized.h"
 #include "model/forms.h"
-
-#include <string.h>
 
 typedef struct form {
     rela_status (*read)(rela_net *net, rela_extras *extras, const char *path,
@@ -37,8 +35,8 @@ enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
 
 void rela_model_convert_options_init(rela_model_convert_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
+    const rela_model_convert_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_model_convert(const char *out, const char *in,
@@ -48,8 +46,9 @@ rela_status rela_model_convert(const char *out, const char *in,
     rela_net net = { .weights = NULL };
     rela_extras extras = { 0 };
     rela_model_convert_options_init(&o, sizeof o);
-    if (options)
-        rela_options_take(&o, sizeof o, options);
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_model_convert_options", err);
+    if (st != RELA_OK)
+        return st;
     if (o.from < 0 || o.from >= N_FORMS || !FORMS[o.from].read)
         return rela_fail(err, RELA_ARG, "%s: models of this form cannot be read", in);
     if (o.to < 0 || o.to >= N_FORMS)
@@ -58,7 +57,7 @@ rela_status rela_model_convert(const char *out, const char *in,
     const rela_checkpoint_options how = { .n_threads = o.n_threads,
                                           .blocks = FORMS[o.to].blocks,
                                           .log = &log };
-    rela_status st = FORMS[o.from].read(&net, &extras, in, &how, err);
+    st = FORMS[o.from].read(&net, &extras, in, &how, err);
     if (st == RELA_OK && (st = FORMS[o.to].write(out, &net, &extras, err)) == RELA_UNSUP)
         st = rela_fail_in(err, st, in);
     rela_net_deinit(&net);

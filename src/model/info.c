@@ -5,7 +5,7 @@
 #include "rela/model.h"
 
 #include "base/json.h"
-#include "base/mem.h"
+#include "base/sized.h"
 #include "model/checkpoint.h"
 #include "model/checkpoint_keys.h"
 
@@ -33,8 +33,8 @@ static bool next_group(group *g, const rela_params *p, size_t *at);
 
 void rela_model_info_options_init(rela_model_info_options *o, size_t size)
 {
-    memset(o, 0, size);
-    o->struct_size = size;
+    const rela_model_info_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_model_info(rela_buffer *out, const char *path,
@@ -42,14 +42,15 @@ rela_status rela_model_info(rela_buffer *out, const char *path,
 {
     rela_model_info_options o;
     rela_model_info_options_init(&o, sizeof o);
-    if (options)
-        rela_options_take(&o, sizeof o, options);
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_model_info_options", err);
+    if (st != RELA_OK)
+        return st;
     if (o.max_header < 0)
         return rela_fail(err, RELA_ARG, "max_header is negative");
     const rela_checkpoint_options how = { .n_threads = o.n_threads,
                                           .max_header = (size_t)o.max_header };
     rela_checkpoint *c = NULL;
-    rela_status st = rela_checkpoint_open(&c, path, &how, err);
+    st = rela_checkpoint_open(&c, path, &how, err);
     st = st ? st : rela_checkpoint_read(c, NULL, how.n_threads, err);
     if (st == RELA_OK)
         st = o.json ? write_json(out, path, c, err) : write_table(out, path, c, err);

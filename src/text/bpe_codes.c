@@ -2,6 +2,7 @@
 /* src/text/bpe_codes.c - reading codes and building the tables to apply them; see bpe.h. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "text/bpe.h"
 #include "text/counts.h"
@@ -35,29 +36,32 @@ static rela_status copy_vocabulary(rela_bpe *b, const rela_word_counts *c, uint6
                                    rela_error *err);
 static rela_span strip(rela_span line);
 
-void rela_bpe_options_init(rela_bpe_options *o)
+void rela_bpe_options_init(rela_bpe_options *o, size_t size)
 {
-    *o = (rela_bpe_options){ .merges = -1, .separator = "@@", .seed = 1 };
+    const rela_bpe_options defaults = {
+        .struct_size = size, .merges = -1, .separator = "@@", .seed = 1
+    };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_bpe_parse(rela_bpe **out, const char *name, const char *codes, size_t len,
                            const rela_bpe_options *o, rela_error *err)
 {
-    rela_bpe_options defaults;
+    rela_bpe_options own;
     *out = NULL;
-    if (!o) {
-        rela_bpe_options_init(&defaults);
-        o = &defaults;
-    }
+    rela_bpe_options_init(&own, sizeof own);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_bpe_options", err);
+    if (st != RELA_OK)
+        return st;
     rela_bpe *b = rela_mem_zalloc(sizeof *b);
     if (!b)
         return rela_fail(err, RELA_NOMEM, "%s: no memory for the codes", name);
-    rela_status st = copy_options(b, o, err);
+    st = copy_options(b, &own, err);
     if (st == RELA_OK) {
         b->symbols = rela_map_create(0);
         b->cache = rela_bpe_cache_create();
         st = b->symbols && b->cache && grow_slots(b)
-                 ? read_codes(b, codes, len, o->merges, err)
+                 ? read_codes(b, codes, len, own.merges, err)
                  : rela_fail(err, RELA_NOMEM, "no memory for the codes");
         if (st == RELA_OK)
             st = find_origins(b, err);

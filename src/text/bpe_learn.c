@@ -8,6 +8,7 @@
 #include "text/bpe_learn.h"
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "text/counts.h"
 
@@ -36,22 +37,28 @@ static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rel
                               rela_error *err);
 static void learner_stop(rela_learner *l);
 
-void rela_bpe_learn_options_init(rela_bpe_learn_options *o)
+void rela_bpe_learn_options_init(rela_bpe_learn_options *o, size_t size)
 {
-    *o = (rela_bpe_learn_options){ .n_symbols = N_SYMBOLS, .min_frequency = MIN_FREQUENCY };
+    const rela_bpe_learn_options defaults = { .struct_size = size,
+                                              .n_symbols = N_SYMBOLS,
+                                              .min_frequency = MIN_FREQUENCY };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
 rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
                            const rela_bpe_learn_options *o, rela_bpe_learn_report *report,
                            rela_error *err)
 {
-    rela_bpe_learn_report unread;
+    rela_bpe_learn_options own;
+    rela_bpe_learn_report found = { .n_merges = 0 };
     rela_learner l = { .n_words = 0 };
-    rela_status st = RELA_OK;
-    if (!report)
-        report = &unread;
-    *report = (rela_bpe_learn_report){ .n_merges = 0 };
-    if (o->min_frequency < 1 || o->n_symbols > RELA_BPE_MERGES_MAX)
+    rela_bpe_learn_options_init(&own, sizeof own);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_bpe_learn_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_bpe_learn_report", err);
+    if (st != RELA_OK)
+        return st;
+    if (own.min_frequency < 1 || own.n_symbols > RELA_BPE_MERGES_MAX)
         return rela_fail(err, RELA_ARG,
                          "bad number; expected at most %d symbols and a frequency of 1 or more",
                          RELA_BPE_MERGES_MAX);
@@ -64,7 +71,8 @@ rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
     if (st == RELA_OK)
         st = count_pairs(&l, err);
     if (st == RELA_OK)
-        st = learn(out, &l, o, report, err);
+        st = learn(out, &l, &own, &found, err);
+    rela_sized_give(report, &found, sizeof found);
     learner_stop(&l);
     return st;
 }

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "text/words.h"
 
@@ -156,9 +157,12 @@ rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *pat
     return st;
 }
 
-void rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out)
+rela_status rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out, rela_error *err)
 {
-    *out = c->all.stats;
+    const rela_status st = rela_sized_check(out, sizeof *out, "rela_word_stats", err);
+    if (st == RELA_OK)
+        rela_sized_give(out, &c->all.stats, sizeof c->all.stats);
+    return st;
 }
 
 rela_status rela_word_counts_sort(rela_word_counts *c, int by_text, rela_error *err)

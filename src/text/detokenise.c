@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/detokenise.c - the Moses detokeniser: which tokens lean on which neighbour. */
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "rela/text.h"
 #include "text/chars.h"
@@ -69,19 +70,27 @@ static int class_of_first(rela_span token);
 static uint32_t first_char(rela_span token);
 static uint32_t last_char(rela_span token);
 
+void rela_detokeniser_options_init(rela_detokeniser_options *o, size_t size)
+{
+    const rela_detokeniser_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
 rela_status rela_detokeniser_create(rela_detokeniser **out, const rela_detokeniser_options *options,
                                     rela_error *err)
 {
     *out = NULL;
     const rela_language *language = NULL;
-    const rela_status st = rela_language_find(&language, options->language, err);
+    rela_detokeniser_options o = { .language = NULL };
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_detokeniser_options", err);
+    st = st ? st : rela_language_find(&language, o.language, err);
     if (st != RELA_OK)
         return st;
     rela_detokeniser *d = rela_mem_zalloc(sizeof *d);
     if (!d)
         return rela_fail(err, RELA_NOMEM, "no memory for a detokeniser");
     d->bits = language->bits;
-    d->unescape = !options->no_unescape;
+    d->unescape = !o.no_unescape;
     *out = d;
     return RELA_OK;
 }

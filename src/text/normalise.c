@@ -5,6 +5,7 @@
  * table. Most lines hold nothing for most rules, so a set of the bytes that occur in the line
  * tells quickly which rules can be skipped. */
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "rela/text.h"
 #include "text/chars.h"
@@ -49,35 +50,43 @@ static rela_status lower(work *w, rela_error *err);
 static rela_buffer *room(work *w);
 static void done(work *w);
 
+void rela_normaliser_options_init(rela_normaliser_options *o, size_t size)
+{
+    const rela_normaliser_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
 rela_status rela_normaliser_create(rela_normaliser **out, const rela_normaliser_options *options,
                                    rela_error *err)
 {
     *out = NULL;
     const rela_language *language = NULL;
-    const rela_status st = rela_language_find(&language, options->language, err);
+    rela_normaliser_options o = { .language = NULL };
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_normaliser_options", err);
+    st = st ? st : rela_language_find(&language, o.language, err);
     if (st != RELA_OK)
         return st;
     rela_normaliser *n = rela_mem_zalloc(sizeof *n);
     if (!n)
         return rela_fail(err, RELA_NOMEM, "no memory for a normaliser");
-    n->form = options->form;
-    n->map_breaks = !options->keep_breaks;
-    n->remove_control = options->remove_control;
-    n->collapse_blanks = options->collapse_blanks;
-    n->lowercase = options->lowercase;
+    n->form = o.form;
+    n->map_breaks = !o.keep_breaks;
+    n->remove_control = o.remove_control;
+    n->collapse_blanks = o.collapse_blanks;
+    n->lowercase = o.lowercase;
     const rela_rule **list = n->lists;
-    if (options->wide_punctuation)
+    if (o.wide_punctuation)
         *list++ = RELA_RULES_WIDE;
-    if (!options->no_punctuation) {
+    if (!o.no_punctuation) {
         *list++ = RELA_RULES_BLANKS;
-        if (!options->keep_penn)
+        if (!o.keep_penn)
             *list++ = RELA_RULES_PENN;
         *list++ = RELA_RULES_QUOTES;
-        if (!options->no_quote_commas && (language->bits & RELA_LANGUAGE_COMMA_INSIDE))
+        if (!o.no_quote_commas && (language->bits & RELA_LANGUAGE_COMMA_INSIDE))
             *list++ = RELA_RULES_COMMA_INSIDE;
-        if (!options->no_quote_commas && (language->bits & RELA_LANGUAGE_COMMA_OUTSIDE))
+        if (!o.no_quote_commas && (language->bits & RELA_LANGUAGE_COMMA_OUTSIDE))
             *list++ = RELA_RULES_COMMA_OUTSIDE;
-        if (!options->no_numbers)
+        if (!o.no_numbers)
             *list++ = language->bits & RELA_LANGUAGE_DECIMAL_COMMA ? RELA_RULES_DECIMAL_COMMA
                                                                    : RELA_RULES_DECIMAL_POINT;
     }

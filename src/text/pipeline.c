@@ -92,7 +92,7 @@ rela_status rela_pipeline_drawn(rela_bpe **out, const rela_pipeline *p, double d
                                 uint64_t seed, rela_error *err)
 {
     rela_bpe_options o;
-    rela_bpe_options_init(&o);
+    rela_bpe_options_init(&o, sizeof o);
     o.dropout = dropout;
     o.seed = seed;
     *out = NULL;
@@ -220,19 +220,23 @@ static rela_status make_side(rela_pipeline *p, int i, rela_error *err)
     rela_status st = RELA_OK;
     /* The normaliser also does the lower-casing of text that is not tokenised. */
     if (side->normalise || (side->lowercase && !side->tokenise)) {
-        const rela_normaliser_options o = { .language = side->language,
+        const rela_normaliser_options o = { .struct_size = sizeof o,
+                                            .language = side->language,
                                             .no_punctuation = !side->normalise,
                                             .lowercase = side->lowercase && !side->tokenise };
         st = rela_normaliser_create(&p->normaliser[i], &o, err);
     }
     if (st == RELA_OK && side->tokenise) {
-        const rela_tokeniser_options o = { .language = side->language,
+        const rela_tokeniser_options o = { .struct_size = sizeof o,
+                                           .language = side->language,
                                            .no_escape = true,
                                            .lowercase = side->lowercase };
         st = rela_tokeniser_create(&p->tokeniser[i], &o, err);
     }
     if (st == RELA_OK && side->tokenise && i == 1) {
-        const rela_detokeniser_options o = { .language = side->language, .no_unescape = true };
+        const rela_detokeniser_options o = { .struct_size = sizeof o,
+                                             .language = side->language,
+                                             .no_unescape = true };
         st = rela_detokeniser_create(&p->detokeniser, &o, err);
     }
     return st;

@@ -68,7 +68,7 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     rela_pipeline *p = NULL;
     rela_word_counts *counts = NULL;
     rela_bpe_learn_options o;
-    rela_bpe_learn_options_init(&o);
+    rela_bpe_learn_options_init(&o, sizeof o);
     o.n_symbols = r->merges;
     rela_status st = rela_pipeline_create(&p, &words, err);
     if (st == RELA_OK)

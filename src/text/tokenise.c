@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/tokenise.c - the Moses tokeniser without regular expressions. */
 #include "base/mem.h"
+#include "base/sized.h"
 #include "rela/text.h"
 #include "text/cells.h"
 #include "text/chars.h"
@@ -31,24 +32,32 @@ static rela_status write_token(const rela_tokeniser *t, rela_buffer *out, const 
 static rela_status write_escaped(rela_buffer *out, rela_span s, rela_error *err);
 static rela_status lower_from(rela_buffer *out, size_t start, rela_error *err);
 
+void rela_tokeniser_options_init(rela_tokeniser_options *o, size_t size)
+{
+    const rela_tokeniser_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
 rela_status rela_tokeniser_create(rela_tokeniser **out, const rela_tokeniser_options *options,
                                   rela_error *err)
 {
     *out = NULL;
     const rela_language *language = NULL;
-    rela_status st = rela_language_find(&language, options->language, err);
+    rela_tokeniser_options o = { .language = NULL };
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_tokeniser_options", err);
+    st = st ? st : rela_language_find(&language, o.language, err);
     if (st != RELA_OK)
         return st;
     rela_tokeniser *t = rela_mem_zalloc(sizeof *t);
     if (!t)
         return rela_fail(err, RELA_NOMEM, "no memory for a tokeniser");
     t->language = language;
-    t->escape = !options->no_escape;
-    t->split_dashes = options->aggressive_dash;
-    t->lowercase = options->lowercase;
+    t->escape = !o.no_escape;
+    t->split_dashes = o.aggressive_dash;
+    t->lowercase = o.lowercase;
     st = rela_language_abbreviations(&t->abbreviations, &t->n_always, language, err);
-    if (st == RELA_OK && options->n_protect)
-        st = rela_protect_create(&t->protect, options->protect, options->n_protect, err);
+    if (st == RELA_OK && o.n_protect)
+        st = rela_protect_create(&t->protect, o.protect, o.n_protect, err);
     if (st == RELA_OK) {
         *out = t;
         t = NULL;

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "rela/text.h"
 #include "text/casing.h"
@@ -54,6 +55,12 @@ static rela_span true_form(const rela_truecaser *t, rela_span word, rela_span lo
 static bool one_of(rela_span token, const char *const *words, size_t n);
 static bool headline_small(rela_span token);
 
+void rela_truecaser_options_init(rela_truecaser_options *o, size_t size)
+{
+    const rela_truecaser_options defaults = { .struct_size = size };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
 rela_status rela_truecaser_load(rela_truecaser **out, const char *path,
                                 const rela_truecaser_options *options, rela_error *err)
 {
@@ -73,10 +80,13 @@ rela_status rela_truecaser_parse(rela_truecaser **out, const char *model, size_t
 {
     *out = NULL;
     rela_buffer room = RELA_BUFFER_INIT;
-    rela_truecaser *t = create(options);
+    rela_truecaser_options o = { .all_words = false };
+    rela_status st = rela_sized_take(&o, sizeof o, options, "rela_truecaser_options", err);
+    if (st != RELA_OK)
+        return st;
+    rela_truecaser *t = create(&o);
     if (!t)
         return rela_fail(err, RELA_NOMEM, "%s: no memory for a truecaser", name);
-    rela_status st = RELA_OK;
     const char *at = model, *end = model + len;
     for (uint64_t number = 1; st == RELA_OK && at < end; number++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));

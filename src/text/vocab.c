@@ -32,7 +32,7 @@ static bool holds(const rela_vocab *v, rela_span token);
 rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, size_t max_size,
                              uint64_t min_frequency, size_t *n_left_out, rela_error *err)
 {
-    rela_word_stats stats;
+    rela_word_stats stats = { .struct_size = sizeof stats };
     size_t n_out = 0;
     *out = NULL;
     if (max_size == 0 || max_size > RELA_VOCAB_SIZE_MAX)
@@ -40,11 +40,10 @@ rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, size_t max_s
     if (max_size < RELA_VOCAB_N_SPECIAL)
         return rela_fail(err, RELA_ARG, "a vocabulary of %zu tokens; expected %d or more", max_size,
                          RELA_VOCAB_N_SPECIAL);
-    rela_word_counts_stats(c, &stats);
+    rela_status st = rela_word_counts_stats(c, &stats, err);
     rela_vocab *v = create();
     if (!v)
         return rela_fail(err, RELA_NOMEM, "no memory for a vocabulary");
-    rela_status st = RELA_OK;
     for (size_t i = 0; st == RELA_OK && i < RELA_VOCAB_N_SPECIAL; i++)
         st = add(v, (rela_span){ SPECIAL[i], strlen(SPECIAL[i]) }, err);
     if (st == RELA_OK)

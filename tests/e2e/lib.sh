@@ -39,6 +39,17 @@ has() {
     "$RELA" help commands | grep -qx "$1"
 }
 
+# needs_corpora NAME...: the script ends, and counts as skipped, unless all of them are in $RELA_DATA.
+needs_corpora() {
+    missing=
+    for corpus in "$@"; do
+        [ -d "$RELA_DATA/$corpus" ] || missing="$missing $corpus"
+    done
+    [ -n "$missing" ] || return 0
+    echo "skipped: no data:$missing in $RELA_DATA"
+    exit 0
+}
+
 finish() {
     echo "$n_checks checks, $n_failed failed"
     [ "$n_failed" -eq 0 ]

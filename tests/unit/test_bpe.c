@@ -129,7 +129,7 @@ static void segmentations_are_those_of_subword_nmt(void **state)
         rela_bpe *b = NULL;
         size_t len = 0;
         char *codes = read_golden(rows[i].codes, &len);
-        rela_bpe_options_init(&o);
+        rela_bpe_options_init(&o, sizeof o);
         o.merges = rows[i].merges;
         o.separator = rows[i].separator;
         if (rows[i].threshold >= 0) {
@@ -308,7 +308,7 @@ static void dropout_leaves_merges_out_at_its_rate(void **state)
     (void)state;
     enum { N = 40000 };
     rela_bpe_options o;
-    rela_bpe_options_init(&o);
+    rela_bpe_options_init(&o, sizeof o);
     o.dropout = 0.25;
     rela_bpe *b = parse("#version: 0.2\na b</w>\n", &o);
     rela_bpe_scratch *s = scratch_of(b);
@@ -341,7 +341,7 @@ static void dropout_depends_on_seed_line_and_word_only(void **state)
     size_t len = 0;
     char *codes = read_golden("codes-rare", &len);
     rela_buffer a = RELA_BUFFER_INIT, c = RELA_BUFFER_INIT;
-    rela_bpe_options_init(&o);
+    rela_bpe_options_init(&o, sizeof o);
     o.dropout = 0.4;
     o.seed = 99;
     rela_bpe *b = parse(codes, &o);
@@ -392,7 +392,7 @@ static void threads_share_the_codes(void **state)
     size_t len = 0;
     char *codes = read_golden("codes-default", &len), *text = read_golden("corpus.txt", &len);
     rela_bpe_options o;
-    rela_bpe_options_init(&o);
+    rela_bpe_options_init(&o, sizeof o);
     o.glossaries = GLOSSARIES;
     o.n_glossaries = 2;
     rela_bpe *b = parse(codes, &o);
@@ -437,10 +437,10 @@ static void bad_options_are_refused(void **state)
     rela_error err;
     rela_bpe_options o;
     rela_bpe *b = NULL;
-    rela_bpe_options_init(&o);
+    rela_bpe_options_init(&o, sizeof o);
     o.dropout = NAN;
     CHECK(rela_bpe_parse(&b, "c", "a b", 3, &o, &err) == RELA_ARG && !b, "dropout");
-    rela_bpe_options_init(&o);
+    rela_bpe_options_init(&o, sizeof o);
     o.glossaries = OPEN;
     o.n_glossaries = 2;
     CHECK(rela_bpe_parse(&b, "c", "a b", 3, &o, &err) == RELA_ARG && !b, "glossary");

@@ -37,7 +37,7 @@ static void check_codes(const char *name, const rela_word_counts *c,
 {
     rela_error err;
     rela_buffer got = RELA_BUFFER_INIT;
-    rela_bpe_learn_report report;
+    rela_bpe_learn_report report = { .struct_size = sizeof report };
     size_t len = 0;
     char *want = read_golden(name, &len);
     CHECK_OK(rela_bpe_learn(&got, c, o, &report, &err), err);
@@ -67,7 +67,7 @@ static void codes_are_those_of_subword_nmt(void **state)
     rela_word_counts *c = count(text, len);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rela_bpe_learn_options o;
-        rela_bpe_learn_options_init(&o);
+        rela_bpe_learn_options_init(&o, sizeof o);
         o.n_symbols = rows[i].n_symbols;
         o.min_frequency = rows[i].min_frequency;
         o.total_symbols = rows[i].total_symbols;
@@ -93,7 +93,7 @@ static void the_order_of_lines_does_not_matter(void **state)
         CHECK_OK(rela_word_counts_add_text(c, text + start, end - start, &err), err);
         end = start;
     }
-    rela_bpe_learn_options_init(&o);
+    rela_bpe_learn_options_init(&o, sizeof o);
     check_codes("codes-default", c, &o);
     rela_word_counts_destroy(c);
     rela_mem_free(text);
@@ -103,10 +103,10 @@ static void check_text(const char *text, uint64_t min_frequency, const char *wan
 {
     rela_error err;
     rela_bpe_learn_options o;
-    rela_bpe_learn_report report;
+    rela_bpe_learn_report report = { .struct_size = sizeof report };
     rela_buffer got = RELA_BUFFER_INIT;
     rela_word_counts *c = count(text, strlen(text));
-    rela_bpe_learn_options_init(&o);
+    rela_bpe_learn_options_init(&o, sizeof o);
     o.n_symbols = 2;
     o.min_frequency = min_frequency;
     CHECK_OK(rela_bpe_learn(&got, c, &o, &report, &err), err);
@@ -136,10 +136,10 @@ static void characters_are_counted_inside_and_at_the_end(void **state)
     (void)state;
     rela_error err;
     rela_bpe_learn_options o;
-    rela_bpe_learn_report report;
+    rela_bpe_learn_report report = { .struct_size = sizeof report };
     rela_buffer got = RELA_BUFFER_INIT;
     rela_word_counts *c = count("aba ac ☃a", 11);
-    rela_bpe_learn_options_init(&o);
+    rela_bpe_learn_options_init(&o, sizeof o);
     CHECK_OK(rela_bpe_learn(&got, c, &o, &report, &err), err);
     CHECK(report.n_inner == 3 && report.n_final == 2, "%d inside, %d at the end",
           (int)report.n_inner, (int)report.n_final);
@@ -163,7 +163,7 @@ static void learning_can_be_stopped(void **state)
     rela_buffer got = RELA_BUFFER_INIT;
     int n_calls = 0;
     rela_word_counts *c = count("abc abc abd abd", 15);
-    rela_bpe_learn_options_init(&o);
+    rela_bpe_learn_options_init(&o, sizeof o);
     o.progress = stop_at_once;
     o.progress_ctx = &n_calls;
     CHECK(rela_bpe_learn(&got, c, &o, NULL, &err) == RELA_CANCEL && n_calls == 1, "%s, %d calls",

@@ -54,6 +54,7 @@ static rela_corpus_make_options options(uint64_t train, uint64_t valid, uint64_t
 static void make(rela_corpus_made *made, const rela_corpus_make_options *o)
 {
     rela_error err;
+    *made = (rela_corpus_made){ .struct_size = sizeof *made };
     CHECK_OK(rela_corpus_make(made, o, &err), err);
 }
 
@@ -190,7 +191,7 @@ static int stop_soon(void *ctx, uint64_t done, uint64_t total)
 static void progress_can_stop_the_run(void **state)
 {
     (void)state;
-    rela_corpus_made made;
+    rela_corpus_made made = { .struct_size = sizeof made };
     rela_corpus_make_options o = options(5000, 1, 1);
     o.progress = stop_soon;
     (void)empty_dir();
@@ -206,8 +207,9 @@ static void statistics_as_table_and_json(void **state)
     (void)state;
     rela_error err;
     rela_buffer text = RELA_BUFFER_INIT;
-    const rela_corpus_made made = { { 80, 10, 10 }, { 1000, 900 }, { 50, 60 }, { 30, 31 },
-                                    { 20, 45 },     800,           40,         200 };
+    const rela_corpus_made made = { sizeof made, { 80, 10, 10 }, { 1000, 900 }, { 50, 60 },
+                                    { 30, 31 },  { 20, 45 },     800,           40,
+                                    200 };
     CHECK_OK(rela_corpus_made_table(&text, &made, &err), err);
     CHECK(strstr(text.data, "train 80, valid 10, test 10") && strstr(text.data, "25.00 %") &&
               strstr(text.data, "10.00         9.00"),
@@ -229,15 +231,15 @@ static void every_failing_call_is_survived(void **state)
             for (uint64_t n = 1;; n++) {
                 rela_error err = { RELA_OK, "" };
                 rela_memory_stats before, after;
-                rela_corpus_made made;
+                rela_corpus_made made = { .struct_size = sizeof made };
                 rela_corpus_make_options o = options(3, 2, 2);
                 o.n_threads = 1 + (int32_t)(n % 2);
-                rela_memory_stats_get(&before);
+                before = memory_now();
                 rela_fault_set((rela_fault_class)c, n, persistent);
                 const rela_status st = rela_corpus_make(&made, &o, &err);
                 const uint64_t seen = rela_fault_seen((rela_fault_class)c);
                 rela_fault_set((rela_fault_class)c, 0, false);
-                rela_memory_stats_get(&after);
+                after = memory_now();
                 CHECK(after.live == before.live, "class %d n %d: leak", c, (int)n);
                 CHECK(st == RELA_OK || *err.message, "class %d n %d: no message", c, (int)n);
                 CHECK(empty_dir() == 0, "class %d n %d: a temporary file is left", c, (int)n);

@@ -339,9 +339,9 @@ static void a_line_without_end_is_never_held_whole(void **state)
     rela_mem_free(line);
     write_file(files.other, "b\nc\n", 4);
     rela_memory_stats before, after;
-    rela_memory_stats_get(&before);
+    before = memory_now();
     CHECK_OK(rela_corpus_read(&report, &job, &err), err);
-    rela_memory_stats_get(&after);
+    after = memory_now();
     assert_int_equal(report.dropped[RELA_CORPUS_TOO_LONG], 1);
     assert_int_equal(report.kept, 1);
     /* The peak of the process was the line itself, so nothing may have come near it again. */
@@ -354,7 +354,9 @@ static void report_as_table_and_json(void **state)
     (void)state;
     rela_error err;
     rela_buffer text = RELA_BUFFER_INIT;
-    rela_corpus_report r = { .read = 100, .kept = 93, .cut = 2, .marks = 1 };
+    rela_corpus_report r = {
+        .struct_size = sizeof r, .read = 100, .kept = 93, .cut = 2, .marks = 1
+    };
     r.dropped[RELA_CORPUS_UTF8] = 1;
     r.first[RELA_CORPUS_UTF8][0] = 17;
     r.dropped[RELA_CORPUS_EMPTY] = 6;
@@ -388,7 +390,8 @@ static void check_measures_lengths_and_padding(void **state)
 {
     (void)state;
     rela_error err;
-    rela_corpus_stats s;
+    rela_corpus_report report = { .struct_size = sizeof report };
+    rela_corpus_stats s = { .struct_size = sizeof s };
     rela_corpus_check_options o;
     rela_corpus_check_options_init(&o, sizeof o);
     o.src = files.path;
@@ -396,8 +399,8 @@ static void check_measures_lengths_and_padding(void **state)
     o.batch_tokens = 5;
     write_file(files.path, "a\na b\na b c\n\n", 13);
     write_file(files.other, "x y\nx\nx y z\nq\n", 14);
-    CHECK_OK(rela_corpus_check(&s, &o, &err), err);
-    assert_int_equal(s.report.dropped[RELA_CORPUS_EMPTY], 1);
+    CHECK_OK(rela_corpus_check(&report, &s, &o, &err), err);
+    assert_int_equal(report.dropped[RELA_CORPUS_EMPTY], 1);
     assert_int_equal(s.side[0].tokens, 6);
     assert_int_equal(s.side[1].median, 2);
     assert_int_equal(s.side[0].longest, 3);
@@ -408,7 +411,7 @@ static void check_measures_lengths_and_padding(void **state)
     CHECK(s.padding > 1.0 / 10 - 1e-9 && s.padding < 1.0 / 10 + 1e-9, "padding %g", s.padding);
     write_file(files.path, "", 0);
     write_file(files.other, "", 0);
-    CHECK_OK(rela_corpus_check(&s, &o, &err), err);
+    CHECK_OK(rela_corpus_check(&report, &s, &o, &err), err);
     assert_int_equal(s.batches, 0);
 }
 
@@ -416,15 +419,16 @@ static void check_refuses_bad_options(void **state)
 {
     (void)state;
     rela_error err;
-    rela_corpus_stats s;
+    rela_corpus_report report = { .struct_size = sizeof report };
+    rela_corpus_stats s = { .struct_size = sizeof s };
     rela_corpus_check_options o;
     rela_corpus_check_options_init(&o, sizeof o);
-    assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
+    assert_int_equal(rela_corpus_check(&report, &s, &o, &err), RELA_ARG);
     o.src = files.path;
     o.batch_tokens = 0;
-    assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
+    assert_int_equal(rela_corpus_check(&report, &s, &o, &err), RELA_ARG);
     o.batch_tokens = INT64_MAX;
-    assert_int_equal(rela_corpus_check(&s, &o, &err), RELA_ARG);
+    assert_int_equal(rela_corpus_check(&report, &s, &o, &err), RELA_ARG);
 }
 
 static void check_as_table_and_json(void **state)
@@ -432,20 +436,21 @@ static void check_as_table_and_json(void **state)
     (void)state;
     rela_error err;
     rela_buffer text = RELA_BUFFER_INIT;
-    const rela_corpus_stats s = { .report = { .read = 9, .kept = 9 },
+    const rela_corpus_report report = { .struct_size = sizeof report, .read = 9, .kept = 9 };
+    const rela_corpus_stats s = { .struct_size = sizeof s,
                                   .side = { { 90, 2, 10, 18, 19, 20, 10.0 },
                                             { 45, 1, 5, 8, 9, 9, 5.0 } },
                                   .batch_tokens = 20,
                                   .batches = 3,
                                   .padding = 0.125 };
-    CHECK_OK(rela_corpus_stats_table(&text, &s, &err), err);
+    CHECK_OK(rela_corpus_stats_table(&text, &report, &s, &err), err);
     CHECK(strstr(text.data, "in all                                 90           45\n") &&
               strstr(text.data, "mean                                10.00         5.00\n") &&
               strstr(text.data, "longest                                20            9\n") &&
               strstr(text.data, "batches of 20 target tokens: 3, padding would be 12.50 %\n"),
           "%s", text.data);
     rela_buffer_clear(&text);
-    CHECK_OK(rela_corpus_stats_json(&text, &s, &err), err);
+    CHECK_OK(rela_corpus_stats_json(&text, &report, &s, &err), err);
     CHECK(strstr(text.data, "\"source\": {\"tokens\": 90, \"mean\": 10.0000, \"shortest\": 2, "
                             "\"median\": 10, \"p95\": 18, \"p99\": 19, \"longest\": 20}") &&
               strstr(text.data, "\"batch_tokens\": 20, \"batches\": 3, \"padding\": 0.125000}\n"),
@@ -457,19 +462,22 @@ static void check_as_table_and_json(void **state)
 static void reports_survive_failing_memory(void **state)
 {
     (void)state;
-    rela_corpus_stats s = { .report = { .read = 99, .kept = 50, .marks = 1, .returns = 2 } };
-    const rela_corpus_made made = { .links = 1 };
-    s.report.nuls = s.report.cut = 1;
+    const rela_corpus_stats s = { .struct_size = sizeof s };
+    const rela_corpus_made made = { .struct_size = sizeof made, .links = 1 };
+    rela_corpus_report report = {
+        .struct_size = sizeof report, .read = 99, .kept = 50, .marks = 1, .returns = 2
+    };
+    report.nuls = report.cut = 1;
     for (int r = 0; r < RELA_CORPUS_N_REASONS; r++)
-        s.report.dropped[r] = 7;
+        report.dropped[r] = 7;
     for (int what = 0; what < 4; what++) {
         rela_status st = RELA_NOMEM;
         for (uint64_t n = 1; st != RELA_OK; n++) {
             rela_error err = { RELA_OK, "" };
             rela_buffer text = RELA_BUFFER_INIT;
             rela_fault_set(RELA_FAULT_MEM, n, true);
-            st = what == 0   ? rela_corpus_stats_table(&text, &s, &err)
-                 : what == 1 ? rela_corpus_stats_json(&text, &s, &err)
+            st = what == 0   ? rela_corpus_stats_table(&text, &report, &s, &err)
+                 : what == 1 ? rela_corpus_stats_json(&text, &report, &s, &err)
                  : what == 2 ? rela_corpus_made_table(&text, &made, &err)
                              : rela_corpus_made_json(&text, &made, &err);
             rela_fault_set(RELA_FAULT_MEM, 0, false);
@@ -488,7 +496,7 @@ static void every_failing_call_is_survived(void **state)
         for (int persistent = 0; persistent < 2; persistent++)
             for (uint64_t n = 1;; n++) {
                 rela_error err = { RELA_OK, "" };
-                rela_corpus_stats stats;
+                rela_corpus_stats stats = { .struct_size = sizeof stats };
                 rela_corpus_check_options o;
                 rela_memory_stats before, after;
                 rela_corpus_check_options_init(&o, sizeof o);
@@ -496,12 +504,12 @@ static void every_failing_call_is_survived(void **state)
                 o.tgt = files.other;
                 o.memory = 1000; /* so that the scratch file takes part */
                 o.n_threads = 1 + (int32_t)(n % 2);
-                rela_memory_stats_get(&before);
+                before = memory_now();
                 rela_fault_set(CLASSES[c], n, persistent);
-                const rela_status st = rela_corpus_check(&stats, &o, &err);
+                const rela_status st = rela_corpus_check(NULL, &stats, &o, &err);
                 const uint64_t seen = rela_fault_seen(CLASSES[c]);
                 rela_fault_set(CLASSES[c], 0, false);
-                rela_memory_stats_get(&after);
+                after = memory_now();
                 CHECK(after.live == before.live, "class %d n %d: leak", c, (int)n);
                 if (seen < n) {
                     CHECK(st == RELA_OK, "class %d n %d: %s", c, (int)n, err.message);

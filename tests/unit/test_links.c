@@ -50,8 +50,9 @@ static void check_form(const char *line, const rela_link_form *in, const char *w
 static void links_are_sorted_and_counted_once(void **state)
 {
     (void)state;
-    const rela_link_form one = { .base = 1 }, reverse = { .reverse = 1 };
-    const rela_link_form both = { .base = 1, .reverse = 1 };
+    const rela_link_form one = { .struct_size = sizeof one, .base = 1 };
+    const rela_link_form reverse = { .struct_size = sizeof reverse, .reverse = 1 };
+    const rela_link_form both = { .struct_size = sizeof both, .base = 1, .reverse = 1 };
     check_form("", NULL, "", NULL);
     check_form(" \t 0-0  1-2\r", NULL, "0-0 1-2", NULL);
     check_form("10-2 2-10 2-9 2-10", NULL, "2-9 2-10 10-2", NULL);
@@ -106,8 +107,10 @@ static void bad_links_are_named(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         rela_links l = { NULL, 0, 0 };
         rela_error err = { RELA_OK, "" };
+        rela_link_form form = CASES[i].form;
+        form.struct_size = sizeof form;
         const rela_status st =
-            rela_links_parse(&l, CASES[i].line, strlen(CASES[i].line), &CASES[i].form, &err);
+            rela_links_parse(&l, CASES[i].line, strlen(CASES[i].line), &form, &err);
         CHECK(st == RELA_FORMAT, "%s: status %d", CASES[i].line, st);
         assert_string_equal(err.message, CASES[i].message);
         rela_links_free(&l);
@@ -154,8 +157,10 @@ static void aer_equals_its_definition(void **state)
     json_t *c = NULL, *line = NULL;
     json_array_foreach(json_object_get(all, "aer"), i, c)
     {
-        const rela_link_form gold_form = { .base = golden_int(c, "gold_base") };
-        const rela_link_form form = { .base = golden_int(c, "base"),
+        const rela_link_form gold_form = { .struct_size = sizeof gold_form,
+                                           .base = golden_int(c, "gold_base") };
+        const rela_link_form form = { .struct_size = sizeof form,
+                                      .base = golden_int(c, "base"),
                                       .reverse = golden_int(c, "reverse") };
         rela_links gold = { NULL, 0, 0 }, found = { NULL, 0, 0 };
         uint64_t sums[RELA_AER_STATS] = { 0 };
@@ -167,8 +172,8 @@ static void aer_equals_its_definition(void **state)
             rela_aer_count(stats, &gold, &found);
             rela_stats_add(sums, stats, 1, RELA_AER_STATS);
         }
-        rela_aer_figures f;
-        rela_aer_figures_get(&f, sums);
+        rela_aer_figures f = { .struct_size = sizeof f };
+        assert_int_equal(rela_aer_figures_get(&f, sums, NULL), RELA_OK);
         CHECK(golden_near(f.aer, golden_real(c, "aer")) &&
                   golden_near(f.precision, golden_real(c, "p")) &&
                   golden_near(f.recall, golden_real(c, "r")) &&

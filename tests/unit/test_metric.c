@@ -103,7 +103,7 @@ static void check_signature(const rela_metric *m, const json_t *c)
     int n_refs = 0;
     if (strncmp(want, "nrefs:var", 9) != 0)
         n_refs = want[6] - '0';
-    const rela_signature s = { .n_refs = (size_t)n_refs };
+    const rela_signature s = { .struct_size = sizeof s, .n_refs = (size_t)n_refs };
     CHECK_OK(rela_metric_signature(&b, m, &s, &err), err);
     CHECK(strncmp(b.data, want, strlen(want)) == 0 &&
               strncmp(b.data + strlen(want), "|version:rela-", 14) == 0,
@@ -113,7 +113,7 @@ static void check_signature(const rela_metric *m, const json_t *c)
 
 static void check_figures(const rela_metric *m, const uint64_t *sums, const json_t *c)
 {
-    rela_bleu_figures f;
+    rela_bleu_figures f = { .struct_size = sizeof f };
     rela_error err = { RELA_OK, "" };
     const char *set = golden_text(c, "set");
     const json_t *prec = json_object_get(c, "prec"), *len = json_object_get(c, "len");
@@ -248,7 +248,8 @@ static void check_comparison(const rela_metric *m, const text_set *a, const text
     const size_t k = rela_metric_n_stats(m);
     const rela_scored sa = { stats_a, a->n, k, rela_metric_score_fn, m };
     const rela_scored sb = { stats_b, b->n, k, rela_metric_score_fn, m };
-    rela_resampling r = { golden_int(c, "samples"), (uint64_t)golden_real(c, "seed"), n_threads };
+    rela_resampling r = { sizeof r, golden_int(c, "samples"), (uint64_t)golden_real(c, "seed"),
+                          n_threads };
     rela_interval own;
     double got = 0;
     CHECK_OK(rela_bootstrap(&own, &sa, &r, &err), err);
@@ -297,7 +298,7 @@ static void a_system_does_not_differ_from_itself(void **state)
     o.max_order = 2;
     CHECK_OK(rela_metric_create_bleu(&m, &o, &err), err);
     const rela_scored s = { stats, 2, 6, rela_metric_score_fn, m };
-    const rela_resampling r = { 99, 1, 1 };
+    const rela_resampling r = { sizeof r, 99, 1, 1 };
     double p = 0;
     CHECK_OK(rela_bootstrap_paired(&p, NULL, &s, &s, &r, &err), err);
     CHECK(p == 1, "p %g", p);
@@ -413,7 +414,7 @@ static rela_status count_once(rela_error *err)
             st = rela_metric_count(stats, m, &s, 1, 1, err);
         if (st == RELA_OK) {
             const rela_scored t = { stats, 1, rela_metric_n_stats(m), rela_metric_score_fn, m };
-            const rela_resampling r = { 10, 1, 1 };
+            const rela_resampling r = { sizeof r, 10, 1, 1 };
             double p = 0;
             rela_interval interval;
             st = rela_bootstrap_paired(&p, &interval, &t, &t, &r, err);

@@ -75,9 +75,9 @@ static void check(const char *what, const char *section, const char *text, size_
     rela_error err = { RELA_OK, "" };
     rela_memory_stats before, after;
     save(section, text, len);
-    rela_memory_stats_get(&before);
+    before = memory_now();
     const rela_status st = use(&err);
-    rela_memory_stats_get(&after);
+    after = memory_now();
     CHECK(after.live == before.live, "%s: leak", what);
     CHECK(st == (message ? RELA_FORMAT : RELA_OK), "%s: status %d: %s", what, (int)st, err.message);
     if (!message)

@@ -188,11 +188,11 @@ static void check_file(const char *what, const char *message)
     rela_safetensors *f = NULL;
     rela_error err = { RELA_OK, "" };
     rela_memory_stats before, after;
-    rela_memory_stats_get(&before);
+    before = memory_now();
     const rela_status st = rela_safetensors_open(&f, files.path, 0, &err);
     CHECK((st == RELA_OK) == (f != NULL), "%s: a handle after status %d", what, st);
     rela_safetensors_close(f);
-    rela_memory_stats_get(&after);
+    after = memory_now();
     CHECK(after.live == before.live, "%s: leak", what);
     CHECK(st == (message ? RELA_FORMAT : RELA_OK), "%s: status %d (%s)", what, st, err.message);
     if (message)
@@ -298,9 +298,9 @@ static void check_memory(const char *what, const char *header, size_t len, const
     rela_memory_stats before, after;
     write_parts(len, header, len, 0);
     /* The counters only ever rise: start from where nothing else has been. */
-    rela_memory_stats_get(&before);
+    before = memory_now();
     check_file(what, message);
-    rela_memory_stats_get(&after);
+    after = memory_now();
     const uint64_t used = after.peak > before.live ? after.peak - before.live : 0;
     CHECK(used < len + SLACK, "%s: %d MiB for a header of %d MiB", what, (int)(used >> 20),
           (int)(len >> 20));
@@ -331,12 +331,10 @@ static void hostile_headers_cost_little_memory(void **state)
 
 /* What the system sees, not only what we count. Not under a sanitizer, which has costs of its own.
  */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void hostile_headers_cost_little_resident_memory(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip();
-#else
     char *h = test_malloc(RELA_HEADER_MAX);
     const size_t len = fill_numbered(h, RELA_HEADER_MAX, false);
     write_parts(len, h, len, 0);
@@ -363,8 +361,8 @@ static void hostile_headers_cost_little_resident_memory(void **state)
     const long used = (peak[1] - peak[0]) * 1024;
     print_message("resident: %ld MiB for a header of %zu MiB\n", used >> 20, len >> 20);
     CHECK(used < (long)len + SLACK, "%ld MiB", used >> 20);
-#endif
 }
+#endif
 
 /* ---- writing ---- */
 
@@ -500,8 +498,11 @@ static void files_beyond_4_gib_are_read(void **state)
     FILE *out = fopen(files.path, "r+b");
     assert_non_null(out);
     const bool room = fseeko(out, end - 4, SEEK_SET) == 0 && fwrite("last", 4, 1, out) == 1;
-    if (fclose(out) != 0 || !room)
-        skip(); /* a file system with smaller files */
+    if (fclose(out) != 0 || !room) {
+        print_message("partly skipped: files of %lld bytes do not fit on this file system\n",
+                      (long long)end);
+        skip();
+    }
     CHECK_OK(rela_safetensors_open(&f, files.path, 0, &err), err);
     check_read(f, rela_safetensors_find(f, "b"), 0, "last", 4);
     check_read(f, rela_safetensors_find(f, "a"), 5368709118, "\0\0", 2);
@@ -589,7 +590,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_headers_cost_little_memory), /* first: it reads the peak */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(hostile_headers_cost_little_resident_memory),
+#endif
         cmocka_unit_test(each_defect_is_named),
         cmocka_unit_test(each_bad_length_is_named),
         cmocka_unit_test(the_limit_of_the_header_is_kept),

@@ -48,7 +48,8 @@ static void read_field(rela_buffer *out, rela_span s)
 
 static void run_tokenise(const golden *g, rela_buffer *out)
 {
-    rela_tokeniser_options o = { .language = g->field[1].data,
+    rela_tokeniser_options o = { .struct_size = sizeof o,
+                                 .language = g->field[1].data,
                                  .no_escape = has(g, "no-escape"),
                                  .aggressive_dash = has(g, "aggressive-dash") };
     if (has(g, "web"))
@@ -63,7 +64,8 @@ static void run_tokenise(const golden *g, rela_buffer *out)
 
 static void run_detokenise(const golden *g, rela_buffer *out)
 {
-    const rela_detokeniser_options o = { .language = g->field[1].data,
+    const rela_detokeniser_options o = { .struct_size = sizeof o,
+                                         .language = g->field[1].data,
                                          .no_unescape = has(g, "no-unescape") };
     rela_detokeniser *d = NULL;
     ok(rela_detokeniser_create(&d, &o, &err));
@@ -73,7 +75,8 @@ static void run_detokenise(const golden *g, rela_buffer *out)
 
 static void run_normalise(const golden *g, rela_buffer *out)
 {
-    const rela_normaliser_options o = { .language = g->field[1].data,
+    const rela_normaliser_options o = { .struct_size = sizeof o,
+                                        .language = g->field[1].data,
                                         .keep_breaks = true,
                                         .keep_penn = has(g, "no-penn"),
                                         .no_quote_commas = has(g, "no-quote-commas"),
@@ -104,7 +107,8 @@ static void run_learn(const golden *g, rela_buffer *out)
 
 static void run_truecase(const golden *g, rela_buffer *out)
 {
-    const rela_truecaser_options o = { .all_words = has(g, "no-known"),
+    const rela_truecaser_options o = { .struct_size = sizeof o,
+                                       .all_words = has(g, "no-known"),
                                        .lowercase = has(g, "asr") };
     rela_truecaser *t = NULL;
     ok(rela_truecaser_parse(&t, model.data, model.len, "model", &o, &err));

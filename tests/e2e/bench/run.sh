@@ -65,20 +65,16 @@ for ending in svg png pdf; do
 done
 grep -q "<svg" translate/lengths.svg || fail "lengths.svg is no drawing"
 
-# The whole is what readers of JSON expect, where there is one to ask.
-if command -v python3 >/dev/null; then
-    python3 -c 'import json, sys
+# The whole is what readers of JSON expect.
+python3 -c 'import json, sys
 for name in sys.argv[1:]:
     with open(name) as f:
         assert json.load(f)["tables"]["peak"][0]["value"] > 0' attention/bench.json train/bench.json translate/bench.json ||
-        fail "not JSON"
-fi
+    fail "not JSON"
 
 # The comparison with other software starts, at least: it needs their packages.
-if command -v python3 >/dev/null; then
-    PYTHONDONTWRITEBYTECODE=1 python3 "$RELA_SOURCE/bench/peers" --help >text || fail "bench/peers --help"
-    grep -q '^    translate ' text || fail "bench/peers: no parts"
-fi
+PYTHONDONTWRITEBYTECODE=1 python3 "$RELA_SOURCE/bench/peers" --help >text || fail "bench/peers --help"
+grep -q '^    translate ' text || fail "bench/peers: no parts"
 
 refuses 2 "cannot measure 'speed'; expected train, translate, attention or all" bench speed
 refuses 2 "unexpected argument 'train'" bench train train

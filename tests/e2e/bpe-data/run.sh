@@ -3,10 +3,8 @@
 # Codes, segmentations and vocabularies of whole corpora have the check sums of what subword-nmt
 # makes of them (tools/golden/bpe.py --data), on any number of threads.
 set -eu
-if [ ! -d "$RELA_DATA" ]; then
-    echo "skipped: no data"
-    exit 0
-fi
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+needs_corpora multi30k europarl-deen
 
 make_all() { # make_all NAME MERGES THREADS FILE FILE
     "$RELA" bpe learn -q -t "$3" -s "$2" "$4" "$5" -o "$1.codes"

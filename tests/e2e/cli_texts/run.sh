@@ -22,26 +22,21 @@ EOF
     n_checks=$((n_checks + 9))
 done <commands
 
-if command -v groff >/dev/null; then
-    for page in texts/man1/*.1; do
-        groff -man -ww -z -Tutf8 "$page" 2>warnings || fail "$page: groff failed"
-        [ ! -s warnings ] || fail "$page: $(head -n 3 warnings)"
-        n_checks=$((n_checks + 1))
-    done
-else
-    echo "no groff: pages not rendered"
-fi
-if command -v bash >/dev/null; then
-    bash -n texts/rela.bash || fail "rela.bash has a syntax error"
-    # Complete like the shell would.
-    complete_words() {
-        bash -c '. texts/rela.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rela
-                 printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
-    }
-    complete_words rela inf | grep -qx info || fail "bash does not complete a command"
-    complete_words rela info --thr | grep -qx -- --threads || fail "bash does not complete an option"
-    n_checks=$((n_checks + 3))
-fi
-! command -v zsh >/dev/null || zsh -n texts/_rela || fail "_rela has a syntax error"
-! command -v fish >/dev/null || fish -n texts/rela.fish || fail "rela.fish has a syntax error"
+for page in texts/man1/*.1; do
+    groff -man -ww -z -Tutf8 "$page" 2>warnings || fail "$page: groff failed: $(head -n 3 warnings)"
+    [ ! -s warnings ] || fail "$page: $(head -n 3 warnings)"
+    n_checks=$((n_checks + 1))
+done
+
+# Complete like the shell would.
+complete_words() {
+    bash -c '. texts/rela.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rela
+             printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+}
+complete_words rela inf | grep -qx info || fail "bash does not complete a command"
+complete_words rela info --thr | grep -qx -- --threads || fail "bash does not complete an option"
+bash -n texts/rela.bash || fail "rela.bash has a syntax error"
+zsh -n texts/_rela || fail "_rela has a syntax error"
+fish -n texts/rela.fish || fail "rela.fish has a syntax error"
+n_checks=$((n_checks + 5))
 finish

@@ -6,10 +6,7 @@
 # small one is trained.
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
-[ -d "$RELA_DATA/multi30k" ] || {
-    echo "skipped: no data"
-    exit 0
-}
+needs_corpora multi30k
 gzip -dc "$RELA_DATA/multi30k/test_2016_flickr.en.gz" >src
 model=${RELA_MODEL:-run/model.rela}
 if [ ! "${RELA_MODEL:-}" ]; then

@@ -3,10 +3,8 @@
 set -eu
 LC_ALL=C
 export LC_ALL
-[ -d "$RELA_DATA/multi30k" ] || {
-    echo "skipped: no data"
-    exit 0
-}
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+needs_corpora multi30k europarl-deen europarl-enfr
 
 # Nothing but what is no blank.
 bare() {
