@@ -24,7 +24,11 @@ static const preset PRESETS[] = {
 
 enum { N_PRESETS = sizeof PRESETS / sizeof PRESETS[0] };
 
+/* Beyond these the arithmetic of 32 bits gives infinities. */
+static const double ALPHA_MIN = 1.01, ALPHA_MAX = 4, FUSE_MAX = 1e6, EPS_MIN = 1e-30;
+
 static rela_status check_size(const char *what, size_t v, size_t max, rela_error *err);
+static rela_status check_length(size_t v, rela_error *err);
 static rela_status check_share(const char *what, double v, rela_error *err);
 static rela_status check_kinds(const rela_config *c, rela_error *err);
 static rela_status check_aligner(const rela_config *c, rela_error *err);
@@ -71,7 +75,7 @@ rela_status rela_config_check(const rela_config *c, rela_error *err)
     st = st ? st : check_size("decoder layers", c->dec_layers, RELA_LAYERS_MAX, err);
     st = st ? st : check_size("source vocabulary", c->vocab_src, RELA_VOCAB_MAX, err);
     st = st ? st : check_size("target vocabulary", c->vocab_tgt, RELA_VOCAB_MAX, err);
-    st = st ? st : check_size("maximum length", c->max_len, RELA_LEN_MAX, err);
+    st = st ? st : check_length(c->max_len, err);
     st = st ? st : check_share("embedding dropout", c->drop_embed, err);
     st = st ? st : check_share("residual dropout", c->drop_residual, err);
     st = st ? st : check_share("attention dropout", c->drop_attn, err);
@@ -87,8 +91,8 @@ rela_status rela_config_check(const rela_config *c, rela_error *err)
         return rela_fail(err, RELA_ARG,
                          "source and target share one matrix, but have %zu and %zu symbols",
                          c->vocab_src, c->vocab_tgt);
-    if (!(c->eps > 0 && c->eps < 1) || !(c->attn_eps > 0 && c->attn_eps < 1))
-        return rela_fail(err, RELA_ARG, "the epsilon of a norm is not between 0 and 1");
+    if (!(c->eps >= EPS_MIN && c->eps < 1) || !(c->attn_eps >= EPS_MIN && c->attn_eps < 1))
+        return rela_fail(err, RELA_ARG, "the epsilon of a norm is not between %g and 1", EPS_MIN);
     return c->task == RELA_TASK_ALIGN ? check_aligner(c, err) : RELA_OK;
 }
 
@@ -112,6 +116,14 @@ static rela_status check_size(const char *what, size_t v, size_t max, rela_error
     return rela_fail(err, RELA_ARG, "%s is %zu; expected 1..%zu", what, v, max);
 }
 
+static rela_status check_length(size_t v, rela_error *err)
+{
+    if (v >= RELA_LEN_MIN && v <= RELA_LEN_MAX)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "maximum length is %zu; expected %d..%d", v, RELA_LEN_MIN,
+                     RELA_LEN_MAX);
+}
+
 static rela_status check_share(const char *what, double v, rela_error *err)
 {
     if (v >= 0 && v < 1)
@@ -126,12 +138,16 @@ static rela_status check_kinds(const rela_config *c, rela_error *err)
             return rela_fail(err, RELA_ARG, "no kind of %s attention",
                              rela_attn_type_name((rela_attn_type)i));
     const rela_attn_setup *s = &c->setup;
-    if (!(s->alpha > 1 && s->alpha <= 4))
-        return rela_fail(err, RELA_ARG, "entmax alpha is %g; expected above 1 to 4",
-                         (double)s->alpha);
-    if (s->top < 1 || s->window < 1 || s->stride < 1)
-        return rela_fail(err, RELA_ARG, "top, window and stride of attention must be at least 1");
-    if (!(s->fuse >= 0 && isfinite((double)s->fuse)) || !(s->slope >= 0 && s->slope < 1))
+    if (!(s->alpha >= (real)ALPHA_MIN && s->alpha <= (real)ALPHA_MAX))
+        return rela_fail(err, RELA_ARG, "entmax alpha is %g; expected %g..%g", (double)s->alpha,
+                         ALPHA_MIN, ALPHA_MAX);
+    const size_t counts[] = { s->top, s->window, s->stride };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (counts[i] < 1 || counts[i] > RELA_LEN_MAX)
+            return rela_fail(err, RELA_ARG,
+                             "top, window or stride of attention is %zu; expected 1..%d", counts[i],
+                             RELA_LEN_MAX);
+    if (!(s->fuse >= 0 && (double)s->fuse <= FUSE_MAX) || !(s->slope >= 0 && s->slope < 1))
         return rela_fail(err, RELA_ARG, "slope or fusion weight of attention is out of range");
     return RELA_OK;
 }

@@ -67,6 +67,7 @@ enum {
     DIGITS_MAX = 17 /* of a double */
 };
 
+static size_t field_size(field_type type);
 static rela_status write_field(rela_buffer *out, const void *at, field_type type, rela_error *err);
 static rela_status write_number(rela_buffer *out, double v, bool is_real, rela_error *err);
 static rela_status scan_object(rela_config *c, rela_json *j, rela_error *err);
@@ -101,6 +102,29 @@ rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, 
     st = st ? st : rela_json_end(&j, err);
     rela_mem_free(copy);
     return st;
+}
+
+const char *rela_config_compare(const rela_config *a, const rela_config *b)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (memcmp((const char *)a + FIELDS[i].offset, (const char *)b + FIELDS[i].offset,
+                   field_size(FIELDS[i].type)) != 0)
+            return FIELDS[i].key;
+    return NULL;
+}
+
+static size_t field_size(field_type type)
+{
+    static const size_t SIZES[] = {
+        [FIELD_SIZE] = sizeof(size_t),
+        [FIELD_BOOL] = sizeof(bool),
+        [FIELD_DOUBLE] = sizeof(double),
+        [FIELD_REAL] = sizeof(real),
+        [FIELD_KIND] = sizeof(const rela_attn_kind *),
+        [FIELD_TIE] = sizeof(rela_tie),
+        [FIELD_TASK] = sizeof(rela_task),
+    };
+    return SIZES[type];
 }
 
 static rela_status write_field(rela_buffer *out, const void *at, field_type type, rela_error *err)
