@@ -75,7 +75,7 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
         return st;
     if (c->matrices != RELA_MATRICES_PLAIN) {
         rela_checkpoint_close(c);
-        return rela_fail(err, RELA_UNSUP, "%s: " RELA_TRANSLATES_ONLY, path);
+        return rela_fail(err, RELA_FORMAT, "%s: " RELA_TRANSLATES_ONLY, path);
     }
     base[0] = new_block(&c->layout.params);
     if (!base[0])

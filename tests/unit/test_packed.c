@@ -171,7 +171,7 @@ static void nothing_but_translating_is_offered(void **state)
     load(&l, at.path, true);
     assert_int_equal(rela_worker_create(&w, &l.net, 8, 8, &err), RELA_STATE);
     unload(&l);
-    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
+    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_FORMAT);
     CHECK(strstr(err.message, RELA_TRANSLATES_ONLY), "%s", err.message);
     c.d = 24; /* can be rounded when loaded, but its parts are no whole panels */
     start_net(&n, &c, 1);
@@ -244,7 +244,7 @@ static void a_mapped_file_that_is_cut_or_damaged_is_told(void **state)
     rela_config c = wide_config("softmax");
     c.d = 96; /* whole panels of all levels */
     save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
-    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
+    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_FORMAT);
     assert_int_equal(rela_frozen_load(&l.frozen, &l.net, &l.extras, at.other, true, &o, &err),
                      RELA_UNSUP);
     char *bytes = read_all(at.other, &len);

@@ -63,7 +63,7 @@ grep -q 'rela-model 2, model in 8 bits' lib.out || fail "info of a model in 8 bi
 "$RELA" translate -q gated.int8 <corpus/test.src >stored.txt
 cmp rounded.txt stored.txt || fail "stored in 8 bits translates otherwise than rounded when loaded"
 refuses 1 'a packed model can translate, and nothing else' score gated.int8 --src corpus/test.src --tgt corpus/test.tgt
-refuses 1 'a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
+refuses 3 'gated.int8: a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
 
 accepts convert gated/model.rela --to mapped -o gated.mapped
 accepts info gated.mapped
