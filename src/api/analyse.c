@@ -72,8 +72,10 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         names && found ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
     if (st == RELA_OK && (n == 0 || !j.o.src || !j.o.tgt || !j.o.out))
         st = rela_fail(err, RELA_ARG, "a model, source, target and a directory are needed");
-    for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = rela_config_translates(&models[i]->net.config, err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        st = rela_model_check_translates(models[i], err);
+        st = st ? st : rela_model_check_full(models[i], err);
+    }
     if (st == RELA_OK)
         st = read_texts(&j, err);
     if (st == RELA_OK)

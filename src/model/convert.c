@@ -13,7 +13,8 @@ typedef struct form {
                         const rela_checkpoint_options *options, rela_error *err);
     rela_status (*write)(const char *path, const rela_net *net, const rela_extras *extras,
                          rela_error *err);
-    bool blocks; /* also the state of training */
+    bool blocks;  /* also the state of training */
+    bool decodes; /* only for models that translate */
 } form;
 
 static rela_status write_model(const char *path, const rela_net *net, const rela_extras *extras,
@@ -26,11 +27,11 @@ static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 /* By number. */
 static const form FORMS[] = {
-    [RELA_MODEL_RELA] = { rela_net_load, write_model, true },
-    [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, true },
-    [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, false },
-    [RELA_MODEL_INT8] = { NULL, write_bytes, false },
-    [RELA_MODEL_MAPPED] = { NULL, write_panels, false },
+    [RELA_MODEL_RELA] = { rela_net_load, write_model, .blocks = true },
+    [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, .blocks = true },
+    [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, .decodes = true },
+    [RELA_MODEL_INT8] = { NULL, write_bytes, .decodes = true },
+    [RELA_MODEL_MAPPED] = { NULL, write_panels, .decodes = true },
 };
 
 enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
@@ -59,6 +60,9 @@ rela_status rela_model_convert(const char *out, const char *in,
                                           .blocks = FORMS[o.to].blocks,
                                           .log = &log };
     rela_status st = FORMS[o.from].read(&net, &extras, in, &how, err);
+    if (st == RELA_OK && FORMS[o.to].decodes &&
+        (st = rela_config_translates(&net.config, err)) != RELA_OK)
+        st = rela_fail_in(err, st, in);
     if (st == RELA_OK && (st = FORMS[o.to].write(out, &net, &extras, err)) == RELA_UNSUP)
         st = rela_fail_in(err, st, in);
     rela_net_deinit(&net);
@@ -86,8 +90,7 @@ static rela_status write_packed(const char *path, const rela_net *net, const rel
                                 rela_matrices matrices, rela_error *err)
 {
     const rela_checkpoint_options how = { .matrices = matrices };
-    const rela_status st = rela_config_translates(&net->config, err);
-    return st ? st : rela_net_save(path, net, extras, &how, err);
+    return rela_net_save(path, net, extras, &how, err);
 }
 
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,

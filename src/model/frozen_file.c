@@ -52,6 +52,8 @@ rela_status rela_frozen_load(rela_frozen *f, rela_net *net, rela_extras *extras,
         if (st == RELA_OK && (bytes || net->config.task == RELA_TASK_TRANSLATE))
             st = bytes ? rela_frozen_init_bytes(f, net, again.n_threads, err)
                        : rela_frozen_init_with(f, net, again.n_threads, err);
+        if (st == RELA_ARG)
+            st = rela_fail_in(err, st, path);
     }
     const bool kept = f->file != NULL;
     if (st != RELA_OK) {

@@ -62,7 +62,18 @@ grep -q 'rela-model 2, model in 8 bits' lib.out || fail "info of a model in 8 bi
 "$RELA" translate -q --int8 gated/model.rela <corpus/test.src >rounded.txt
 "$RELA" translate -q gated.int8 <corpus/test.src >stored.txt
 cmp rounded.txt stored.txt || fail "stored in 8 bits translates otherwise than rounded when loaded"
-refuses 1 'a packed model can translate, and nothing else' score gated.int8 --src corpus/test.src --tgt corpus/test.tgt
+packed() { # MODEL: every command that wants the full model names it
+    pair='--src corpus/test.src --tgt corpus/test.tgt'
+    # shellcheck disable=SC2086
+    for command in "score MODEL $pair" "score soft/model.rela MODEL $pair" "align MODEL $pair" "align gated/model.rela --reverse MODEL $pair" \
+        "analyse MODEL $pair -o out" "analyse gated/model.rela MODEL $pair -o out" "filter MODEL $pair --dry-run" \
+        "shortlist MODEL $pair -o out" "average MODEL -o out" "convert MODEL -o out" "convert MODEL --to safetensors -o out" \
+        "train --preset demo --init MODEL --train-src corpus/train.src --train-tgt corpus/train.tgt --out fresh"; do
+        refuses 3 "$1: a packed model can translate, and nothing else" $(echo "$command" | sed "s|MODEL|$1|")
+    done
+    [ ! -e out ] || fail "$1: something was written"
+}
+packed gated.int8
 refuses 3 'gated.int8: a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
 
 accepts convert gated/model.rela --to mapped -o gated.mapped
@@ -71,7 +82,7 @@ grep -q 'rela-model 3, model to be mapped' lib.out || fail "info of a mapped mod
 "$RELA" translate -q gated/model.rela <corpus/test.src >read.txt
 "$RELA" translate -q gated.mapped <corpus/test.src >mapped.txt
 cmp read.txt mapped.txt || fail "mapped translates otherwise than read"
-refuses 1 'a packed model can translate, and nothing else' score gated.mapped --src corpus/test.src --tgt corpus/test.tgt
+packed gated.mapped
 refuses 1 'for 8 bits convert the model itself' translate --int8 gated.mapped
 
 refuses 1 'CTranslate2 has no rela-g attention' convert gated/model.rela --to ctranslate2 -o gated.ct2
