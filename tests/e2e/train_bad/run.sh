@@ -56,6 +56,11 @@ bad 2 '--r-drop compares two draws of dropout, but there is none' rdrop $text --
 refuses 2 '--r-drop is for models that translate' train --preset align --quiet --out rdropalign $text --r-drop 5 --updates 2
 bad 2 'option --bpe-dropout: 1 is out of range; expected 0..0.99' dropall $text --bpe-dropout 1 --updates 2
 
+# More words than fit into the header of a model file: found out before the first update.
+seq 1000000 1999999 | paste -s -d '     \n' >words
+refuses 3 'codes and vocabularies take 18' train $small --train-src words --train-tgt words --out large --updates 1
+rm words
+
 # ---- starting from a model ----
 accepts train $small $text --updates 3 --out first
 accepts train $small $text --init first/model.rela --lr 0 --updates 1 --dropout 0.4 --out second
