@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/convert.c - rela_model_convert of rela/model.h: a model in another form. */
+/* src/api/convert.c - rela_model_convert of rela/model.h: a model in another form. */
 #include "rela/model.h"
 
-#include "base/file.h"
+#include "api/model_text.h"
 #include "base/mem.h"
 #include "model/forms.h"
+#include "rela/subword.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct form {
     bool decodes; /* only for models that translate */
 } form;
 
+static rela_status check_texts(const rela_extras *e, rela_error *err);
 static rela_status write_model(const char *path, const rela_net *net, const rela_extras *extras,
                                rela_error *err);
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
@@ -60,6 +62,9 @@ rela_status rela_model_convert(const char *out, const char *in,
                                           .blocks = FORMS[o.to].blocks,
                                           .log = &log };
     rela_status st = FORMS[o.from].read(&net, &extras, in, &how, err);
+    if (st == RELA_OK && o.from == RELA_MODEL_SAFETENSORS &&
+        (st = check_texts(&extras, err)) == RELA_FORMAT)
+        st = rela_fail_in(err, st, in);
     if (st == RELA_OK && FORMS[o.to].decodes &&
         (st = rela_config_translates(&net.config, err)) != RELA_OK)
         st = rela_fail_in(err, st, in);
@@ -70,13 +75,34 @@ rela_status rela_model_convert(const char *out, const char *in,
     return st;
 }
 
-rela_status rela_form_file(const char *dir, const char *name, const char *text, size_t len,
-                           rela_error *err)
+/* Texts that lie as files beside the weights may have been edited: what they are for must read
+ * them.
+ */
+static rela_status check_texts(const rela_extras *e, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
-    st = st ? st : rela_file_write(path.data, text ? text : "", len, err);
-    rela_buffer_free(&path);
+    static const struct {
+        const char *key, *name;
+    } VOCABULARIES[] = { { RELA_SECTION_VOCAB_SRC, "source vocabulary" },
+                         { RELA_SECTION_VOCAB_TGT, "target vocabulary" } };
+    rela_pipeline *p = NULL;
+    rela_bpe *bpe = NULL;
+    rela_status st = RELA_OK;
+    if (rela_extras_get(e, RELA_SECTION_PIPELINE)) {
+        st = rela_pipeline_restore(&p, e, err);
+        rela_pipeline_destroy(p);
+        return st;
+    }
+    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++) {
+        const rela_section *s = rela_extras_get(e, VOCABULARIES[i].key);
+        rela_vocab *v = NULL;
+        if (s)
+            st = rela_vocab_parse(&v, VOCABULARIES[i].name, s->text, s->len, err);
+        rela_vocab_free(v);
+    }
+    const rela_section *codes = rela_extras_get(e, RELA_SECTION_BPE);
+    if (st == RELA_OK && codes)
+        st = rela_bpe_parse(&bpe, "BPE codes", codes->text, codes->len, NULL, err);
+    rela_bpe_free(bpe);
     return st;
 }
 
