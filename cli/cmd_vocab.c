@@ -69,21 +69,10 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status write_counts(rela_buffer *out, rela_word_counts *counts, const vocab_options *o,
                                 rela_error *err)
 {
-    rela_word_stats stats = { .struct_size = sizeof stats };
-    const uint64_t most = o->size ? (uint64_t)o->size : UINT64_MAX;
-    rela_status st = rela_word_counts_stats(counts, &stats, err);
-    st = st ? st : rela_word_counts_sort(counts, 0, err);
-    for (uint64_t i = 0; st == RELA_OK && i < stats.n_types && i < most; i++) {
-        size_t len = 0;
-        uint64_t count = 0;
-        const char *word = rela_word_counts_get(counts, i, &len, &count);
-        if (count < (uint64_t)o->min_frequency)
-            break;
-        st = rela_buffer_append(out, word, len, err);
-        if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, " %llu\n", (unsigned long long)count);
-    }
-    return st;
+    const rela_status st = rela_word_counts_sort(counts, 0, err);
+    return st ? st
+              : rela_word_counts_write(out, counts, (uint64_t)o->size, (uint64_t)o->min_frequency,
+                                       err);
 }
 
 static rela_status write_tokens(rela_cli *cli, rela_buffer *out, rela_word_counts *counts,

@@ -44,7 +44,10 @@ static inline void set_vocabulary(rela_extras *e, const char *name, size_t n)
 {
     rela_buffer text = RELA_BUFFER_INIT;
     rela_error err;
-    for (size_t i = 0; i < n; i++)
+    static const char *const SPECIAL[] = { "<pad>", "<unk>", "<eos>" };
+    for (size_t i = 0; i < n && i < 3; i++)
+        CHECK_OK(rela_buffer_printf(&text, &err, "%s\n", SPECIAL[i]), err);
+    for (size_t i = 3; i < n; i++)
         CHECK_OK(rela_buffer_printf(&text, &err, "w%zu\n", i), err);
     set_text(e, name, text.data);
     rela_buffer_free(&text);
@@ -67,7 +70,10 @@ static inline void sample_start(sample *s, size_t d, size_t vocab, bool checkpoi
     set_vocabulary(&s->extras, RELA_SECTION_VOCAB_SRC, vocab);
     set_vocabulary(&s->extras, RELA_SECTION_VOCAB_TGT, vocab);
     set_text(&s->extras, RELA_SECTION_BPE, "#version: 0.2\n\xC3\xA9 r</w>\n");
-    set_text(&s->extras, RELA_SECTION_PIPELINE, "{\"language\":\"de\"}");
+    set_text(&s->extras, RELA_SECTION_PIPELINE,
+             "{\"src\": {\"language\": \"en\", \"lowercase\": false, \"normalise\": false, "
+             "\"tokenise\": true}, \"tgt\": {\"language\": \"de\", \"lowercase\": false, "
+             "\"normalise\": false, \"tokenise\": true}}");
     set_text(&s->extras, RELA_SECTION_RECORD, "{\"updates\":300,\"loss\":2.5}");
     if (!checkpoint)
         return;

@@ -40,8 +40,9 @@ RELA_API void rela_model_average_options_init(rela_model_average_options *o, siz
 
 /* Writes the plain mean of the parameters of several models or checkpoints. A path that is a
  * directory stands for the checkpoints in it (or in its folder "checkpoints"), oldest first. Models
- * whose configurations or texts differ are refused with RELA_FORMAT. The result has the texts of
- * its parts, no state of training, and a record that names them. o may be NULL. */
+ * whose configurations or texts differ and packed ones (RELA_MODEL_INT8, RELA_MODEL_MAPPED) are
+ * refused with RELA_FORMAT. The result has the texts of its parts, no state of training, and a
+ * record that names them. o may be NULL. */
 RELA_API rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
                                         const rela_model_average_options *o, rela_error *err);
 

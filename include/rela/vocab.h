@@ -55,7 +55,8 @@ RELA_API rela_status rela_word_counts_add_file(rela_word_counts *c, const char *
 RELA_API rela_status rela_word_counts_add_text(rela_word_counts *c, const char *text, size_t len,
                                                rela_error *err);
 
-/* Reads lines `word count`, the form of `rela vocab` and subword-nmt get-vocab. */
+/* Reads lines `word count`, the form of `rela vocab` and subword-nmt get-vocab. A word with a CR in
+ * it is RELA_FORMAT: text has none, and no file of words could hold it. */
 RELA_API rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *path,
                                                      rela_duplicates duplicates, rela_error *err);
 
@@ -69,6 +70,13 @@ RELA_API rela_status rela_word_counts_sort(rela_word_counts *c, int by_text, rel
 /* The word at a rank, lent; its length and count go to *len and *count. */
 RELA_API const char *rela_word_counts_get(const rela_word_counts *c, size_t rank, size_t *len,
                                           uint64_t *count);
+
+/* Appends lines `word count`, as sorted by rela_word_counts_sort: at most max_lines of them (0: no
+ * limit) and no word with less than min_frequency. add_dictionary reads the same words and counts
+ * from a file of them: a first word that begins with U+FEFF gets a byte order mark in front. */
+RELA_API rela_status rela_word_counts_write(rela_buffer *out, const rela_word_counts *c,
+                                            uint64_t max_lines, uint64_t min_frequency,
+                                            rela_error *err);
 
 /* ---- vocabulary ---- */
 

@@ -40,7 +40,7 @@ class ModelShape(Structure):
     C_NAME = "rela_model_shape"
     _fields_ = _SIZE + _fields(
         c_int32, "enc_layers dec_layers heads width ffn max_length vocab_src vocab_tgt") + [
-            ("attention", c_char * 24 * 3)]
+            ("attention", c_char * 256 * 3)]
 
 
 class TranslateOptions(Structure):

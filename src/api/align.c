@@ -66,7 +66,10 @@ rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_er
     j->n_directions = o->reverse ? 2 : 1;
     j->choice[0] = (rela_head_choice){ o->layer, o->head, o->shift != 0 };
     j->choice[1] = (rela_head_choice){ o->reverse_layer, o->reverse_head, o->reverse_shift != 0 };
-    const rela_status st = check(j, err);
+    rela_status st = check(j, err);
+    const bool attends = j->n_files == 2; /* with links as a third file no model runs */
+    for (int d = 0; d < j->n_directions && st == RELA_OK && attends; d++)
+        st = rela_model_check_full(j->models[d], err);
     return st ? st : make_lanes(j, err);
 }
 

@@ -78,8 +78,10 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     if (st == RELA_OK && (j.o.gold_base < 0 || j.o.gold_base > 1))
         st = rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
                        j.o.gold_base);
-    for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = rela_config_translates(&models[i]->net.config, err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        st = rela_model_check_translates(models[i], err);
+        st = st ? st : rela_model_check_full(models[i], err);
+    }
     if (st == RELA_OK)
         st = read_texts(&j, err);
     if (st == RELA_OK)

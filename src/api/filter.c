@@ -106,7 +106,10 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
                          "input will not do");
     if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
-    return j->model ? rela_config_translates(&j->model->net.config, err) : RELA_OK;
+    if (!j->model)
+        return RELA_OK;
+    const rela_status st = rela_model_check_translates(j->model, err);
+    return st ? st : rela_model_check_full(j->model, err);
 }
 
 /* Scripts as named, or those of the vocabulary. */

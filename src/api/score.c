@@ -129,11 +129,10 @@ double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k)
 static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
                                 uint64_t first_number, rela_error *err)
 {
-    size_t most = SIZE_MAX;
-    for (size_t i = 0; i < s->n_models; i++)
-        most = s->models[i]->net.config.max_len - 1 < most ? s->models[i]->net.config.max_len - 1
-                                                           : most;
+    const size_t most = rela_session_most(s);
     rela_status st = RELA_OK;
+    for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
+        st = rela_model_check_full(s->models[i], err);
     for (size_t i = 0; i < pairs->n && st == RELA_OK; i++) {
         bool cut[RELA_PIPELINE_SIDES] = { false, false };
         for (int side = 0; side < RELA_PIPELINE_SIDES && st == RELA_OK; side++) {

@@ -87,7 +87,9 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
         return rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     m->runtime = rt;
     const rela_checkpoint_options o = { .n_threads = rt->n_threads, .log = &rt->log };
-    st = rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err);
+    m->path = rela_str_copy(path, strlen(path));
+    st = m->path ? rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err)
+                 : rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     if (st == RELA_OK) {
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);
@@ -112,7 +114,20 @@ void rela_model_free(rela_model *m)
     rela_packed_weights_deinit(&m->packed);
     rela_pipeline_destroy(m->pipeline);
     rela_net_deinit(&m->net);
+    rela_mem_free(m->path);
     rela_mem_free(m);
+}
+
+rela_status rela_model_check_full(const rela_model *m, rela_error *err)
+{
+    return m->net.params.packed ? rela_fail(err, RELA_FORMAT, "%s: " RELA_TRANSLATES_ONLY, m->path)
+                                : RELA_OK;
+}
+
+rela_status rela_model_check_translates(const rela_model *m, rela_error *err)
+{
+    const rela_status st = rela_config_translates(&m->net.config, err);
+    return st ? rela_fail_in(err, st, m->path) : RELA_OK;
 }
 
 static rela_status check_model(const rela_model *m, rela_error *err)
@@ -161,7 +176,7 @@ rela_status rela_session_create_ensemble(rela_session **out, const rela_model *c
         return rela_fail(err, RELA_ARG, "a session needs a model");
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = rela_config_translates(&models[i]->net.config, err);
+        st = rela_model_check_translates(models[i], err);
     st = st ? st : check_together(models, n, err);
     if (st != RELA_OK)
         return st;
@@ -197,6 +212,15 @@ void rela_session_destroy(rela_session *s)
     rela_pipeline_scratch_destroy(s->scratch);
     rela_mem_free(s->models);
     rela_mem_free(s);
+}
+
+size_t rela_session_most(const rela_session *s)
+{
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; i < s->n_models; i++)
+        if (s->models[i]->net.config.max_len - 1 < most)
+            most = s->models[i]->net.config.max_len - 1;
+    return most;
 }
 
 /* Tokens with the same number must be the same tokens. */

@@ -15,6 +15,7 @@ struct rela_runtime {
 
 struct rela_model {
     const rela_runtime *runtime;
+    char *path; /* for messages */
     rela_net net;
     rela_packed_weights packed; /* laid out for decoding */
     rela_pipeline *pipeline;
@@ -27,6 +28,14 @@ struct rela_session {
     rela_search_pool *pool;
     rela_pipeline_scratch *scratch;
 };
+
+/* Tokens of a source without its end that all models of the session take; at least 1. */
+size_t rela_session_most(const rela_session *s);
+
+/* Can the model do more than decode? RELA_FORMAT with its name if it is packed. */
+rela_status rela_model_check_full(const rela_model *m, rela_error *err);
+/* Can it translate? RELA_ARG with its name if it is made for alignment. */
+rela_status rela_model_check_translates(const rela_model *m, rela_error *err);
 
 /* Length of text i: as given, or up to its NUL. */
 size_t rela_text_len(const char *const *texts, const size_t *lens, size_t i);

@@ -4,6 +4,7 @@
 
 #include "api/model_text.h"
 #include "api/run.h"
+#include "api/train_checkpoints.h"
 #include "api/train_figures.h"
 #include "api/train_options.h"
 #include "api/train_state.h"
@@ -36,7 +37,9 @@ typedef struct trainer {
 
 static rela_status prepare(trainer *t, rela_error *err);
 static rela_status start_or_resume(trainer *t, rela_error *err);
+static rela_train_run this_run(const trainer *t);
 static rela_status resume(trainer *t, uint64_t update, rela_error *err);
+static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update, rela_error *err);
 static rela_status start(trainer *t, rela_error *err);
 static rela_status start_from(trainer *t, const rela_config *c, rela_error *err);
 static rela_status read_text(trainer *t, rela_error *err);
@@ -105,8 +108,18 @@ static rela_status start_or_resume(trainer *t, rela_error *err)
     rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
     if (st == RELA_OK)
         st = n ? resume(t, updates[n - 1], err) : start(t, err);
+    if (st == RELA_OK && n > 1) {
+        /* Those before it may enter the mean: a wrong one is found before hours are spent. */
+        const rela_train_run of = this_run(t);
+        st = rela_train_check_files(&of, updates, n - 1, err);
+    }
     rela_mem_free(updates);
     return st;
+}
+
+static rela_train_run this_run(const trainer *t)
+{
+    return (rela_train_run){ &t->run, &t->o, &t->net, t->pipeline, t->state.data_digest };
 }
 
 /* What is wrong with a file is said with its name. */
@@ -118,25 +131,13 @@ static rela_status in_file(rela_status st, const char *path, rela_error *err)
 static rela_status resume(trainer *t, uint64_t update, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
-    rela_config wanted;
     rela_error why = { RELA_OK, "" };
-    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
     rela_status st = rela_run_checkpoint_path(&path, &t->run, update, err);
-    if (st == RELA_OK)
-        st = rela_train_config(&wanted, &t->o, err);
-    if (st == RELA_OK) {
-        st = rela_net_load(&t->net, &t->loaded, path.data, &options, &why);
-        t->net_ready = st == RELA_OK;
-        if (st != RELA_OK)
-            (void)rela_fail(err, st, "%.400s; remove this file to go on from the one before",
-                            why.message);
-    }
-    if (st == RELA_OK)
-        st = in_file(rela_train_state_compare(&t->loaded, &t->o, err), path.data, err);
-    if (st == RELA_OK)
-        st = in_file(rela_train_state_restore(&t->state, &t->loaded, err), path.data, err);
-    if (st == RELA_OK)
-        st = in_file(rela_pipeline_restore(&t->pipeline, &t->loaded, err), path.data, err);
+    if (st == RELA_OK && (st = load_checkpoint(t, path.data, update, &why)) == RELA_FORMAT)
+        (void)rela_fail(err, st, "%.400s; remove this file to go on from the one before",
+                        why.message);
+    else if (st != RELA_OK && why.message[0])
+        (void)rela_fail(err, st, "%s", why.message);
     if (st == RELA_OK)
         st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
     if (st == RELA_OK)
@@ -145,6 +146,21 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
         say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
     return st;
+}
+
+static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update, rela_error *err)
+{
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
+    rela_status st = rela_net_load(&t->net, &t->loaded, path, &options, err);
+    t->net_ready = st == RELA_OK;
+    if (st != RELA_OK)
+        return st;
+    st = rela_train_state_compare(&t->loaded, &t->o, err);
+    st = st ? st : rela_train_state_restore(&t->state, &t->loaded, err);
+    st = st ? st : rela_pipeline_restore(&t->pipeline, &t->loaded, err);
+    const rela_train_run of = this_run(t);
+    st = st ? st : rela_train_check_loaded(&of, &t->loaded, update, err);
+    return in_file(st, path, err);
 }
 
 static rela_status start(trainer *t, rela_error *err)
@@ -244,6 +260,13 @@ static rela_status read_text(trainer *t, rela_error *err)
                          "the training text is not the one this run was started with; use another "
                          "--out to start afresh");
     t->state.data_digest = digest;
+    if (t->o.bpe_dropout <= 0 && t->state.loop.position.sentences > rela_store_size(t->train))
+        return rela_fail(
+            err, RELA_FORMAT,
+            "%s: the last checkpoint stands at sentence %llu of %u; remove it to go on "
+            "from the one before",
+            t->o.out, (unsigned long long)t->state.loop.position.sentences,
+            rela_store_size(t->train));
     if (t->valid && t->o.valid_beam > 0)
         st = rela_valid_create(&t->translator, &t->net, t->pipeline, t->o.valid_src, t->o.valid_tgt,
                                (size_t)t->o.valid_beam, (int)t->o.threads, err);
@@ -326,18 +349,7 @@ static rela_status make_loop(trainer *t, rela_error *err)
         st = rela_train_loop_options(&t->loop.o, &t->o, err);
     if (st != RELA_OK || t->state.loop.update == 0)
         return st;
-    rela_stepper_set_count(t->stepper, t->state.adam_count);
-    static const char *const NAMES[] = { "adam.m", "adam.v" };
-    for (int i = 0; i < 2; i++) {
-        real *moment = rela_extras_take(&t->loaded, NAMES[i]);
-        if (!moment)
-            return rela_fail(err, RELA_FORMAT,
-                             "%s: the last checkpoint has no %s; remove it to go on from the one "
-                             "before",
-                             t->o.out, NAMES[i]);
-        memcpy(rela_stepper_moment(t->stepper, i), moment, t->net.params.total * sizeof *moment);
-        rela_mem_free(moment);
-    }
+    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count, &t->net);
     return RELA_OK;
 }
 
@@ -511,34 +523,6 @@ static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_st
                                        : RELA_GO_ON;
 }
 
-/* The weights become the mean of the given checkpoints. */
-static rela_status average(trainer *t, const uint64_t *updates, size_t n, rela_error *err)
-{
-    const size_t total = t->net.params.total;
-    rela_buffer path = RELA_BUFFER_INIT;
-    real *mean = rela_mem_zalloc(total * sizeof *mean);
-    if (!mean)
-        return rela_fail(err, RELA_NOMEM, "no memory to average checkpoints");
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        rela_checkpoint *c = NULL;
-        real *const base[1 + RELA_BLOCKS_MAX] = { t->net.weights };
-        st = rela_run_checkpoint_path(&path, &t->run, updates[i], err);
-        if (st == RELA_OK)
-            st = rela_checkpoint_open(&c, path.data, NULL, err);
-        if (st == RELA_OK)
-            st = rela_checkpoint_read(c, base, (int)t->o.threads, err);
-        rela_checkpoint_close(c);
-        if (st == RELA_OK)
-            t->net.k->axpy(mean, 1 / (real)n, t->net.weights, total);
-    }
-    if (st == RELA_OK)
-        memcpy(t->net.weights, mean, total * sizeof *mean);
-    rela_mem_free(mean);
-    rela_buffer_free(&path);
-    return st;
-}
-
 /* The mean of the last checkpoints is the result; a last validation tells what it is worth. */
 static rela_status finish(trainer *t, rela_error *err)
 {
@@ -547,10 +531,11 @@ static rela_status finish(trainer *t, rela_error *err)
     rela_buffer path = RELA_BUFFER_INIT;
     rela_loop_score score;
     char bleu[BLEU_TEXT];
+    const rela_train_run of = this_run(t);
     rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
     const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
     if (st == RELA_OK)
-        st = average(t, updates + first, n - first, err);
+        st = rela_train_mean(t->net.weights, &of, updates + first, n - first, err);
     if (st == RELA_OK)
         st = rela_run_path(&path, &t->run, "model.rela", err);
     if (st == RELA_OK)

@@ -4,6 +4,9 @@
 
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/utf8.h"
+#include "base/yaml.h"
+#include "text/pipeline.h"
 
 #include <math.h>
 #include <string.h>
@@ -121,9 +124,11 @@ enum {
 static rela_status find_preset(int *which, const char *name, rela_error *err);
 static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
                                   rela_error *err);
+static rela_status check_texts(const rela_train_options *o, rela_error *err);
 static rela_status check_files(const rela_train_options *o, rela_error *err);
 static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
                                   const rela_train_options *o, rela_error *err);
+static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err);
 static rela_status one_of(size_t *which, const char *name, const char *value,
                           const char *const *words, size_t n, rela_error *err);
 static void key_of(char *out, size_t size, const char *member);
@@ -165,7 +170,8 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
         out->dropout_embed = out->dropout;
     if (st == RELA_OK && out->average > out->keep)
         out->keep = out->average;
-    return st == RELA_OK ? check_files(out, err) : st;
+    st = st ? st : check_texts(out, err);
+    return st ? st : check_files(out, err);
 }
 
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
@@ -248,12 +254,12 @@ rela_step_options rela_train_step_options(const rela_train_options *o)
 rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
     char key[64];
-    rela_status st = rela_buffer_printf(out, err, "preset: \"%s\"\n", o->preset);
+    rela_status st = dump_text(out, "preset", o->preset, err);
     for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
         const char *value = *(const char *const *)(const void *)((const char *)o + TEXTS[i].offset);
         key_of(key, sizeof key, TEXTS[i].name);
         if (value)
-            st = rela_buffer_printf(out, err, "%s: \"%s\"\n", key, value);
+            st = dump_text(out, key, value, err);
     }
     for (size_t i = 0; i < N_FLAGS && st == RELA_OK; i++) {
         key_of(key, sizeof key, FLAGS[i].name);
@@ -269,6 +275,13 @@ rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *
                                       (long long)*(const int64_t *)field);
     }
     return st;
+}
+
+static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "%s: ", key);
+    st = st ? st : rela_yaml_quote(out, text, strlen(text), err);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
 static rela_status find_preset(int *which, const char *name, rela_error *err)
@@ -299,6 +312,25 @@ static rela_status resolve_number(rela_train_options *o, const number_row *row, 
     key_of(key, sizeof key, row->name);
     return rela_fail(err, RELA_ARG, "%s is %.15g; expected %.15g..%.15g", key, v, row->min,
                      row->max);
+}
+
+/* They go to config.yml and into the record of the model, which can hold nothing but UTF-8. */
+static rela_status check_texts(const rela_train_options *o, rela_error *err)
+{
+    for (size_t i = 0; i < N_TEXTS; i++) {
+        const char *value = *(const char *const *)(const void *)((const char *)o + TEXTS[i].offset);
+        char key[64];
+        key_of(key, sizeof key, TEXTS[i].name);
+        if (value && rela_utf8_valid(value, strlen(value)) != strlen(value))
+            return rela_fail(err, RELA_ARG, "%s '%.300s' is not UTF-8; rename it", key, value);
+    }
+    const char *const languages[] = { o->src_lang, o->tgt_lang };
+    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
+        if (strlen(languages[i]) >= sizeof((rela_pipeline_side *)0)->language)
+            return rela_fail(err, RELA_ARG, "language '%.64s' has %zu bytes; expected at most %zu",
+                             languages[i], strlen(languages[i]),
+                             sizeof((rela_pipeline_side *)0)->language - 1);
+    return RELA_OK;
 }
 
 static rela_status check_files(const rela_train_options *o, rela_error *err)

@@ -5,6 +5,7 @@
 #include "api/train_options.h"
 #include "base/file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -23,6 +24,9 @@ static const char *const FREE_KEYS[] = {
 };
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
+static bool is_sound(const rela_train_state *s);
+static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
+                              rela_error *err);
 static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err);
 static bool has_key(const char *text, rela_span line);
 static bool has_line(const char *text, rela_span line);
@@ -87,11 +91,54 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
         get_f64(&l->part_loss, root, "part_loss") && get_f64(&l->part_nll, root, "part_nll") &&
         get_f64(&l->part_norm, root, "part_norm");
     json_decref(root);
-    return good ? RELA_OK : rela_fail(err, RELA_FORMAT, "the training state is damaged");
+    return good && is_sound(s) ? RELA_OK
+                               : rela_fail(err, RELA_FORMAT, "the training state is damaged");
+}
+
+/* Nothing was counted more often than there were updates. */
+static bool is_sound(const rela_train_state *s)
+{
+    const rela_loop_state *l = &s->loop;
+    return s->adam_count <= l->update && l->n_skipped <= l->update &&
+           l->n_skipped_row <= l->n_skipped && l->best_update <= l->update &&
+           l->n_stale <= l->update;
 }
 
 rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
                                      rela_error *err)
+{
+    rela_buffer other = RELA_BUFFER_INIT;
+    rela_status st = find_other(&other, e, o, err);
+    if (st == RELA_OK && other.len)
+        st = rela_fail(err, RELA_STATE,
+                       "the run was started with other settings: %s; use another --out to start "
+                       "afresh",
+                       other.data);
+    rela_buffer_free(&other);
+    return st;
+}
+
+rela_status rela_train_state_check(const rela_extras *e, const rela_train_options *o,
+                                   uint64_t update, uint64_t data_digest, rela_error *err)
+{
+    rela_train_state s;
+    rela_buffer other = RELA_BUFFER_INIT;
+    rela_status st = rela_train_state_restore(&s, e, err);
+    st = st ? st : find_other(&other, e, o, err);
+    if (st == RELA_OK && other.len)
+        st = rela_fail(err, RELA_FORMAT, "of another run: %s", other.data);
+    else if (st == RELA_OK && s.data_digest != data_digest)
+        st = rela_fail(err, RELA_FORMAT, "of another run: it was trained on other text");
+    else if (st == RELA_OK && s.loop.update != update)
+        st = rela_fail(err, RELA_FORMAT, "holds update %" PRIu64 "; its name says %" PRIu64,
+                       s.loop.update, update);
+    rela_buffer_free(&other);
+    return st;
+}
+
+/* Appends the first setting that is not as in the checkpoint and would change the result. */
+static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
+                              rela_error *err)
 {
     const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
     json_t *root =
@@ -103,24 +150,17 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
     if (st == RELA_OK)
         st = dump_preset(&usual, o, err);
     const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
-    for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);) {
+    for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);) {
         /* An older version did not tell of a setting, and did what is usual. */
         const char *known = has_key(old, line) ? old : usual.data;
-        if (is_free(line) || has_line(known, line))
-            continue;
-        st = rela_fail(err, RELA_STATE,
-                       "the run was started with other settings: '%.*s' is new; use another --out "
-                       "to start afresh",
-                       (int)line.len, line.text);
+        if (!is_free(line) && !has_line(known, line))
+            st = rela_buffer_printf(out, err, "'%.*s' is new", (int)line.len, line.text);
     }
     at = old;
     end = old ? old + strlen(old) : NULL;
-    for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);)
+    for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);)
         if (!is_free(line) && !has_key(now.data, line))
-            st = rela_fail(err, RELA_STATE,
-                           "the run was started with other settings: '%.*s' is missing; use "
-                           "another --out to start afresh",
-                           (int)line.len, line.text);
+            st = rela_buffer_printf(out, err, "'%.*s' is missing", (int)line.len, line.text);
     rela_buffer_free(&now);
     rela_buffer_free(&usual);
     json_decref(root);
@@ -196,8 +236,9 @@ static bool get_u64(uint64_t *out, const json_t *root, const char *key)
     char *end = NULL;
     if (!text || *text < '0' || *text > '9')
         return false;
+    errno = 0;
     *out = strtoull(text, &end, 10);
-    return *end == '\0';
+    return *end == '\0' && errno == 0;
 }
 
 static bool get_f64(double *out, const json_t *root, const char *key)

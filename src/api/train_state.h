@@ -24,4 +24,9 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
 rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
                                      rela_error *err);
 
+/* RELA_FORMAT unless the checkpoint was saved after this update by a run with these settings on
+ * text with this digest. */
+rela_status rela_train_state_check(const rela_extras *e, const rela_train_options *o,
+                                   uint64_t update, uint64_t data_digest, rela_error *err);
+
 #endif

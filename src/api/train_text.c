@@ -5,11 +5,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "model/safetensors.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { CODES_MAX = 256 << 20 };
+enum {
+    CODES_MAX = 256 << 20,
+    HEADER_ROOM = RELA_HEADER_MAX - (1 << 20) /* the list of tensors needs some */
+};
 
 typedef struct encoders {
     rela_pipeline_scratch *scratch[RELA_PAR_MAX];
@@ -28,6 +32,7 @@ typedef struct reading {
 static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o);
 static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
                               rela_error *err);
+static rela_status check_size(const rela_pipeline *p, rela_error *err);
 static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
                               const rela_train_options *o, const rela_pipeline *p, const reading *r,
                               rela_error *err);
@@ -63,6 +68,10 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
     const bool given = o->vocab_src && (o->codes || o->merges == 0);
     if (st == RELA_OK)
         st = given ? rela_pipeline_create(out, &parts, err) : rela_pipeline_learn(out, &r, err);
+    if (st == RELA_OK && (st = check_size(*out, err)) != RELA_OK) {
+        rela_pipeline_destroy(*out);
+        *out = NULL;
+    }
     for (int i = 0; i < 3; i++)
         rela_mem_free(texts[i]);
     return st;
@@ -133,6 +142,32 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
     for (int i = 0; i < e.n; i++)
         rela_pipeline_scratch_destroy(e.scratch[i]);
     return st;
+}
+
+/* Bytes of a text in the header of a model file. */
+static size_t quoted_size(rela_span text)
+{
+    size_t n = text.len;
+    for (size_t i = 0; i < text.len; i++) {
+        const unsigned char c = (unsigned char)text.text[i];
+        n += c == '\n' || c == '"' || c == '\\' ? 1 : c < 0x20 ? 5 : 0;
+    }
+    return n;
+}
+
+/* Found out now, not at the first checkpoint. */
+static rela_status check_size(const rela_pipeline *p, rela_error *err)
+{
+    const rela_pipeline_parts *parts = rela_pipeline_parts_of(p);
+    const rela_span *tgt = parts->vocab[1].text ? &parts->vocab[1] : &parts->vocab[0];
+    const size_t size =
+        quoted_size(parts->codes) + quoted_size(parts->vocab[0]) + quoted_size(*tgt);
+    if (size <= HEADER_ROOM)
+        return RELA_OK;
+    return rela_fail(err, RELA_FORMAT,
+                     "codes and vocabularies take %zu bytes of a model file; at most %d fit: a "
+                     "smaller --vocab-size or --merges helps",
+                     size, HEADER_ROOM);
 }
 
 /* Parsed here once more, so that a message names the file. */

@@ -16,6 +16,7 @@ typedef struct job {
     const char *const *texts;
     const size_t *lens;
     size_t n;
+    size_t most; /* tokens of a source without its end that all models take */
     const rela_translate_options *options;
     rela_result *result;
     rela_id_list prefixes;
@@ -84,6 +85,7 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
               .texts = texts,
               .lens = lens,
               .n = n,
+              .most = rela_session_most(s),
               .options = &own,
               .result = rela_mem_zalloc(sizeof *j.result) };
     if (!j.result)
@@ -171,17 +173,15 @@ static void warn(const job *j, size_t i, const char *what)
 {
     rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
                   "line %llu: longer than the %zu tokens that the model takes: %s",
-                  (unsigned long long)(j->options->first_number + i),
-                  j->model->net.config.max_len - 1, what);
+                  (unsigned long long)(j->options->first_number + i), j->most, what);
 }
 
 static rela_status encode(job *j, rela_error *err)
 {
     const rela_translate_options *o = j->options;
-    const size_t most = j->model->net.config.max_len - 1;
     const bool cuts = o->long_sentence == RELA_LONG_CUT;
-    const rela_encode_how source = { .side = 0, .most = cuts ? most : 0, .with_end = true };
-    const rela_encode_how prefix = { .side = 1, .most = most };
+    const rela_encode_how source = { .side = 0, .most = cuts ? j->most : 0, .with_end = true };
+    const rela_encode_how prefix = { .side = 1, .most = j->most };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
         bool cut = false;
@@ -208,7 +208,7 @@ static rela_status encode(job *j, rela_error *err)
 static rela_status divide(job *j, size_t i, rela_error *err)
 {
     const rela_id_list *l = &j->result->sources;
-    const size_t most = j->model->net.config.max_len - 1, n = l->at[i + 1] - l->at[i] - 1;
+    const size_t most = j->most, n = l->at[i + 1] - l->at[i] - 1;
     if (n <= most)
         return add_part(j, i, 0, n, err);
     warn(j, i, "translated in parts");

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/yaml.h"
 
 #include <math.h>
 #include <string.h>
@@ -246,20 +247,13 @@ static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, r
     }
 }
 
-/* A double-quoted YAML scalar and the line end. */
+/* A YAML scalar and the line end. */
 static rela_status dump_text(rela_buffer *out, const char *lead, const char *text, rela_error *err)
 {
-    rela_status st = rela_buffer_printf(out, err, "%s\"", lead);
-    for (; *text && st == RELA_OK; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            st = rela_buffer_printf(out, err, "\\%c", c);
-        else if (c < 0x20)
-            st = rela_buffer_printf(out, err, "\\x%02x", c);
-        else
-            st = rela_buffer_append_char(out, (char)c, err);
-    }
-    return st == RELA_OK ? rela_buffer_append_text(out, "\"\n", err) : st;
+    rela_status st = rela_buffer_append_text(out, lead, err);
+    if (st == RELA_OK)
+        st = rela_yaml_quote(out, text, strlen(text), err);
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
 static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter)

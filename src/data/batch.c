@@ -173,7 +173,7 @@ static rela_status start_epoch(rela_batches *b, rela_error *err)
             return rela_fail(err, RELA_FORMAT, "no pair of sentences is left in epoch %llu",
                              (unsigned long long)b->position.epoch);
         if (b->position.sentences > n)
-            return rela_fail(err, RELA_ARG, "position %llu is beyond the %u pairs of the epoch",
+            return rela_fail(err, RELA_FORMAT, "position %llu is beyond the %u pairs of the epoch",
                              (unsigned long long)b->position.sentences, n);
         if (b->position.sentences < n)
             break;

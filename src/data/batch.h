@@ -56,7 +56,8 @@ void rela_batches_destroy(rela_batches *b); /* NULL is fine */
 rela_status rela_batches_next(rela_batches *b, rela_batch *batch, rela_error *err);
 
 /* The next batch begins exactly there, if need be with the rest of a batch. sentences may equal
- * the size of the epoch (the next one follows); beyond it is RELA_ARG. */
+ * the size of the epoch (the next one follows); beyond it is RELA_FORMAT,
+ * as positions come from checkpoints. */
 rela_status rela_batches_seek(rela_batches *b, rela_position position, rela_error *err);
 rela_position rela_batches_position(const rela_batches *b);
 

@@ -27,8 +27,7 @@ typedef struct mean {
     rela_net net; /* of the first file; receives the mean */
     rela_extras extras;
     double *sum;
-    real *part; /* weights of the file being added */
-    rela_buffer config;
+    real *part;         /* weights of the file being added */
     rela_buffer parts;  /* JSON: names and hashes */
     rela_buffer record; /* of the last file */
     int n_threads;
@@ -45,7 +44,6 @@ static rela_status start(mean *m, const char *path, const rela_checkpoint_option
                          rela_error *err);
 static rela_status add(mean *m, const char *path, const rela_checkpoint_options *o,
                        rela_error *err);
-static rela_status check_same(const mean *m, const rela_checkpoint *c, rela_error *err);
 static rela_status note_part(mean *m, const char *path, const rela_checkpoint *c, rela_error *err);
 static rela_status write_record(mean *m, rela_error *err);
 static void add_rows(void *ctx, size_t begin, size_t end, int thread);
@@ -148,7 +146,6 @@ static rela_status average(const char *out, char *const *paths, size_t n,
     rela_extras_deinit(&m.extras);
     rela_mem_free(m.sum);
     rela_mem_free(m.part);
-    rela_buffer_free(&m.config);
     rela_buffer_free(&m.parts);
     rela_buffer_free(&m.record);
     return st;
@@ -159,7 +156,6 @@ static rela_status start(mean *m, const char *path, const rela_checkpoint_option
 {
     const rela_checkpoint_options quiet = { .n_threads = o->n_threads }; /* it is read again */
     rela_status st = rela_net_load(&m->net, &m->extras, path, &quiet, err);
-    st = st ? st : rela_config_to_json(&m->config, &m->net.config, err);
     if (st != RELA_OK)
         return st;
     const size_t total = m->net.params.total;
@@ -177,7 +173,7 @@ static rela_status add(mean *m, const char *path, const rela_checkpoint_options 
     rela_checkpoint *c = NULL;
     real *base[1 + RELA_BLOCKS_MAX] = { m->part };
     rela_status st = rela_checkpoint_open(&c, path, o, err);
-    if (st == RELA_OK && (st = check_same(m, c, err)) != RELA_OK)
+    if (st == RELA_OK && (st = rela_checkpoint_compare(c, &m->net, &m->extras, err)) != RELA_OK)
         st = rela_fail_in(err, st, path);
     st = st ? st : rela_checkpoint_read(c, base, o->n_threads, err);
     st = st ? st : note_part(m, path, c, err);
@@ -186,38 +182,6 @@ static rela_status add(mean *m, const char *path, const rela_checkpoint_options 
     m->n++;
     rela_checkpoint_close(c);
     return st;
-}
-
-/* The same configuration and the same texts as the first file, or the numbers do not belong
- * together. */
-static rela_status check_same(const mean *m, const rela_checkpoint *c, rela_error *err)
-{
-    rela_buffer config = RELA_BUFFER_INIT;
-    const rela_status st = rela_config_to_json(&config, rela_checkpoint_config(c), err);
-    const bool same = st == RELA_OK && strcmp(config.data, m->config.data) == 0;
-    rela_buffer_free(&config);
-    if (st != RELA_OK)
-        return st;
-    if (!same)
-        return rela_fail(err, RELA_FORMAT, "its configuration differs from that of the first file");
-    const rela_safetensors *f = rela_checkpoint_file(c);
-    size_t n_texts = 0, n_first = 0;
-    for (size_t i = 0; i < rela_safetensors_n_metadata(f); i++)
-        n_texts += rela_key_text(rela_safetensors_metadata_at(f, i)->key);
-    for (size_t i = 0; i < m->extras.n_sections; i++) {
-        const rela_section *s = &m->extras.sections[i];
-        if (!rela_key_text((rela_span){ s->name, strlen(s->name) }))
-            continue;
-        const rela_metadata *t = rela_safetensors_metadata_find(f, s->name);
-        n_first++;
-        if (!t || t->value.len != s->len || memcmp(t->value.text, s->text, s->len) != 0)
-            return rela_fail(err, RELA_FORMAT, "its '%s' differs from that of the first file",
-                             s->name);
-    }
-    return n_texts == n_first
-               ? RELA_OK
-               : rela_fail(err, RELA_FORMAT, "it has %zu texts; the first file has %zu", n_texts,
-                           n_first);
 }
 
 static rela_status note_part(mean *m, const char *path, const rela_checkpoint *c, rela_error *err)

@@ -75,7 +75,7 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
         return st;
     if (c->matrices != RELA_MATRICES_PLAIN) {
         rela_checkpoint_close(c);
-        return rela_fail(err, RELA_UNSUP, "%s: " RELA_TRANSLATES_ONLY, path);
+        return rela_fail(err, RELA_FORMAT, "%s: " RELA_TRANSLATES_ONLY, path);
     }
     base[0] = new_block(&c->params);
     if (!base[0])
@@ -284,6 +284,13 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
         return rela_fail(err, RELA_FORMAT,
                          "packed, but with further blocks or a width that is no multiple of %zu",
                          c->panel);
+    /* Matrices are used where they are mapped; all tensors are reals, so one place tells. */
+    const uint64_t begin = rela_safetensors_begin(c->file);
+    if (c->matrices == RELA_MATRICES_PANELS && begin % sizeof(real) != 0)
+        return rela_fail(err, RELA_FORMAT,
+                         "its numbers begin at byte %" PRIu64
+                         "; to be mapped they must begin at a multiple of %zu",
+                         begin, sizeof(real));
     return RELA_OK;
 }
 

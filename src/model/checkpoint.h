@@ -109,6 +109,12 @@ size_t rela_checkpoint_panel(const rela_checkpoint *c); /* rows of its panels */
 /* The texts of a file, copied. */
 rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c, rela_error *err);
 
+/* May its numbers be added to those of a net with these texts ("text." only)? RELA_FORMAT with the
+ * first difference, the file not named: packed matrices, another configuration, table of parameters
+ * or text. */
+rela_status rela_checkpoint_compare(const rela_checkpoint *c, const rela_net *net,
+                                    const rela_extras *texts, rela_error *err);
+
 const rela_config *rela_checkpoint_config(const rela_checkpoint *c);
 const rela_params *rela_checkpoint_params(const rela_checkpoint *c);
 const rela_safetensors *rela_checkpoint_file(const rela_checkpoint *c);

@@ -23,7 +23,11 @@ static const preset PRESETS[] = {
 
 enum { N_PRESETS = sizeof PRESETS / sizeof PRESETS[0] };
 
+/* Below it fp32 arithmetic gives infinities. */
+static const double EPS_MIN = 1e-30;
+
 static rela_status check_size(const char *what, size_t v, size_t max, rela_error *err);
+static rela_status check_length(size_t v, rela_error *err);
 static rela_status check_share(const char *what, double v, rela_error *err);
 static rela_status check_kinds(const rela_config *c, rela_error *err);
 static rela_status check_aligner(const rela_config *c, rela_error *err);
@@ -62,7 +66,7 @@ rela_status rela_config_check(const rela_config *c, rela_error *err)
     st = st ? st : check_size("decoder layers", c->dec_layers, RELA_LAYERS_MAX, err);
     st = st ? st : check_size("source vocabulary", c->vocab_src, RELA_VOCAB_MAX, err);
     st = st ? st : check_size("target vocabulary", c->vocab_tgt, RELA_VOCAB_MAX, err);
-    st = st ? st : check_size("maximum length", c->max_len, RELA_LEN_MAX, err);
+    st = st ? st : check_length(c->max_len, err);
     st = st ? st : check_share("embedding dropout", c->drop_embed, err);
     st = st ? st : check_share("residual dropout", c->drop_residual, err);
     st = st ? st : check_share("attention dropout", c->drop_attn, err);
@@ -78,8 +82,8 @@ rela_status rela_config_check(const rela_config *c, rela_error *err)
         return rela_fail(err, RELA_ARG,
                          "source and target share one matrix, but have %zu and %zu symbols",
                          c->vocab_src, c->vocab_tgt);
-    if (!(c->eps > 0 && c->eps < 1) || !(c->attn_eps > 0 && c->attn_eps < 1))
-        return rela_fail(err, RELA_ARG, "the epsilon of a norm is not between 0 and 1");
+    if (!(c->eps >= EPS_MIN && c->eps < 1) || !(c->attn_eps >= EPS_MIN && c->attn_eps < 1))
+        return rela_fail(err, RELA_ARG, "the epsilon of a norm is not between %g and 1", EPS_MIN);
     return c->task == RELA_TASK_ALIGN ? check_aligner(c, err) : RELA_OK;
 }
 
@@ -101,6 +105,14 @@ static rela_status check_size(const char *what, size_t v, size_t max, rela_error
     if (v >= 1 && v <= max)
         return RELA_OK;
     return rela_fail(err, RELA_ARG, "%s is %zu; expected 1..%zu", what, v, max);
+}
+
+static rela_status check_length(size_t v, rela_error *err)
+{
+    if (v >= RELA_LEN_MIN && v <= RELA_LEN_MAX)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "maximum length is %zu; expected %d..%d", v, RELA_LEN_MIN,
+                     RELA_LEN_MAX);
 }
 
 static rela_status check_share(const char *what, double v, rela_error *err)

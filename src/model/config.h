@@ -42,13 +42,14 @@ typedef struct rela_config {
     double drop_embed, drop_residual, drop_attn, drop_ffn;
 } rela_config;
 
-/* Bounds that every model file is held to before anything is allocated. */
+/* Bounds that are checked for every model file before anything is allocated. */
 enum {
     RELA_D_MAX = 16384,
     RELA_FFN_MAX = 65536,
     RELA_HEADS_MAX = 256,
     RELA_LAYERS_MAX = 256,
     RELA_VOCAB_MAX = 1 << 20,
+    RELA_LEN_MIN = 2, /* a token and the end */
     RELA_LEN_MAX = 1 << 16
 };
 
@@ -71,6 +72,9 @@ rela_status rela_config_check(const rela_config *c, rela_error *err);
 /* The first setting, in words, that makes the weights of one of no use to the other; NULL: none.
  * Vocabularies are not looked at. */
 const char *rela_config_differs(const rela_config *a, const rela_config *b);
+
+/* The key, as in files, of the first setting that is not the same in both; NULL: none. */
+const char *rela_config_compare(const rela_config *a, const rela_config *b);
 
 /* As a flat JSON object. Reading is strict: a doubled key and a wrong type are RELA_FORMAT, and so
  * is an unknown key, with the version that wrote it. A key that is younger than the file has the

@@ -83,6 +83,7 @@ typedef struct scan {
     char unknown[NAME_LEN], version[NAME_LEN];
 } scan;
 
+static size_t field_size(field_type type);
 static rela_status write_field(rela_buffer *out, const void *at, field_type type, rela_error *err);
 static rela_status scan_object(rela_config *c, rela_json *j, rela_error *err);
 static rela_status scan_field(void *at, field_type type, rela_json *j, rela_error *err);
@@ -118,6 +119,25 @@ rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, 
     return st;
 }
 
+const char *rela_config_compare(const rela_config *a, const rela_config *b)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (memcmp((const char *)a + FIELDS[i].offset, (const char *)b + FIELDS[i].offset,
+                   field_size(FIELDS[i].type)) != 0)
+            return FIELDS[i].key;
+    return NULL;
+}
+
+static size_t field_size(field_type type)
+{
+    static const size_t SIZES[] = {
+        [FIELD_SIZE] = sizeof(size_t),   [FIELD_BOOL] = sizeof(bool),
+        [FIELD_DOUBLE] = sizeof(double), [FIELD_SPEC] = sizeof(rela_attn_spec),
+        [FIELD_TIE] = sizeof(rela_tie),  [FIELD_TASK] = sizeof(rela_task),
+    };
+    return SIZES[type];
+}
+
 static rela_status write_field(rela_buffer *out, const void *at, field_type type, rela_error *err)
 {
     switch (type) {
@@ -143,10 +163,11 @@ static bool is_key(rela_span key, const char *name)
 }
 
 /* "attention_<alias>": a number of kinds, from before they had numbers of their own. */
-static bool is_alias(rela_span key)
+static const rela_attn_number *alias_of(rela_span key)
 {
-    return key.len > ALIAS_LEN && memcmp(key.text, ALIAS, ALIAS_LEN) == 0 &&
-           rela_attn_alias_known(key.text + ALIAS_LEN, key.len - ALIAS_LEN);
+    return key.len > ALIAS_LEN && memcmp(key.text, ALIAS, ALIAS_LEN) == 0
+               ? rela_attn_alias_find(key.text + ALIAS_LEN, key.len - ALIAS_LEN)
+               : NULL;
 }
 
 static rela_status scan_alias(old_numbers *old, rela_span key, rela_json *j, rela_error *err)
@@ -160,7 +181,16 @@ static rela_status scan_alias(old_numbers *old, rela_span key, rela_json *j, rel
         if (strcmp(old->items[i].alias, o->alias) == 0)
             return rela_fail(err, RELA_FORMAT, "'%.*s' appears twice", (int)key.len, key.text);
     old->n++;
-    return rela_json_f64(j, &o->value, err);
+    const rela_attn_number *number = alias_of(key);
+    rela_status st = rela_json_f64(j, &o->value, err);
+    if (st == RELA_OK && !(o->value >= number->least && o->value <= number->most))
+        st = rela_fail(err, RELA_FORMAT, "%g; expected %g..%g", o->value, number->least,
+                       number->most);
+    if (st == RELA_OK)
+        return st;
+    char name[2 * NAME_LEN];
+    rela_format_text(name, sizeof name, ALIAS "%s", o->alias);
+    return rela_fail_in(err, st, name);
 }
 
 static rela_status scan_key(rela_config *c, scan *s, rela_span key, rela_error *err)
@@ -176,7 +206,7 @@ static rela_status scan_key(rela_config *c, scan *s, rela_span key, rela_error *
         const rela_status st = scan_field((char *)c + FIELDS[i].offset, FIELDS[i].type, s->j, err);
         return st ? rela_fail_in(err, st, FIELDS[i].key) : RELA_OK;
     }
-    if (is_alias(key))
+    if (alias_of(key))
         return scan_alias(&s->old, key, s->j, err);
     if (is_key(key, WRITTEN_BY)) {
         const rela_status st = rela_json_string(s->j, &text, err);

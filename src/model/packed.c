@@ -153,6 +153,8 @@ rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela
         if (st == RELA_OK && (int8 || net->config.task == RELA_TASK_TRANSLATE))
             st = int8 ? rela_packed_weights_init_int8(w, net, again.n_threads, err)
                       : rela_packed_weights_init(w, net, again.n_threads, err);
+        if (st == RELA_ARG)
+            st = rela_fail_in(err, st, path);
     }
     const bool kept = w->file != NULL;
     if (st != RELA_OK) {

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/checkpoint_keys.h"
 
 #include <string.h>
@@ -42,6 +43,7 @@ static rela_status write_texts(const char *dir, const rela_net *net, const rela_
                                rela_error *err);
 static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
                                  rela_error *err);
+static rela_status clear_dir(const char *dir, const rela_extras *extras, rela_error *err);
 static const char *file_of(const char *key);
 static rela_status see_file(void *ctx, const char *name, rela_error *err);
 static rela_status read_text(texts *t, const char *key, const char *name, rela_error *err);
@@ -55,6 +57,7 @@ rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_ex
 {
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_dir_make(dir, err);
+    st = st ? st : clear_dir(dir, extras, err);
     st = st ? st : write_texts(dir, net, extras, err);
     st = st ? st : rela_buffer_printf(&path, err, "%s/" WEIGHTS, dir);
     st = st ? st : write_weights(path.data, net, extras, err);
@@ -90,14 +93,66 @@ rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path
 
 /* ---- writing ---- */
 
-/* A text of the model that was there before would be taken for one of this model. */
-static rela_status remove_old(const char *dir, const char *name, rela_error *err)
+/* Files of the model that was there before. */
+typedef struct leftovers {
+    const char *dir;
+    const rela_extras *extras;
+    bool own; /* there was one: they are not somebody else's */
+} leftovers;
+
+/* Plain weights of ours, or what an interrupted conversion leaves: all but the weights. */
+static bool is_own(const char *dir)
 {
     rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
+    rela_safetensors *f = NULL;
+    rela_config c;
+    char *text = NULL;
+    size_t len = 0;
+    bool own = false;
+    if (rela_buffer_printf(&path, NULL, "%s/" WEIGHTS, dir) != RELA_OK)
+        return false;
+    if (rela_file_exists(path.data)) {
+        const rela_metadata *m = rela_safetensors_open(&f, path.data, 0, NULL) == RELA_OK
+                                     ? rela_safetensors_metadata_find(f, KEY_FORMAT)
+                                     : NULL;
+        own = m && rela_span_compare(m->value,
+                                     (rela_span){ PLAIN_FORMAT, sizeof PLAIN_FORMAT - 1 }) == 0;
+        rela_safetensors_close(f);
+    } else if (read_file(&text, &len, dir, file_of(KEY_CONFIG), NULL) == RELA_OK) {
+        own = rela_config_from_json(&c, text, len, NULL) == RELA_OK;
+        rela_mem_free(text);
+    }
+    rela_buffer_free(&path);
+    return own;
+}
+
+/* A text of the model that was there before would be taken for one of this model. */
+static rela_status clear_name(void *ctx, const char *name, rela_error *err)
+{
+    const leftovers *l = ctx;
+    bool ours = strcmp(name, WEIGHTS) == 0 || strcmp(name, file_of(KEY_CONFIG)) == 0;
+    const char *key = rela_key_text((rela_span){ name, strlen(name) }) ? name : NULL;
+    for (size_t i = 1; i < N_FILES; i++)
+        key = strcmp(FILES[i].name, name) == 0 ? FILES[i].key : key;
+    ours = ours || key;
+    if (ours && !l->own)
+        return rela_fail(err, RELA_STATE,
+                         "%s/%s is there already, and not from 'rela convert'; choose another "
+                         "directory",
+                         l->dir, name);
+    if (!key || rela_extras_get(l->extras, key))
+        return RELA_OK;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&path, err, "%s/%s", l->dir, name);
     st = st ? st : rela_file_remove(path.data, err);
     rela_buffer_free(&path);
     return st;
+}
+
+static rela_status clear_dir(const char *dir, const rela_extras *extras, rela_error *err)
+{
+    leftovers l = { dir, extras, is_own(dir) };
+    return rela_dir_list(dir, clear_name, &l, err);
 }
 
 static rela_status write_texts(const char *dir, const rela_net *net, const rela_extras *extras,
@@ -106,9 +161,6 @@ static rela_status write_texts(const char *dir, const rela_net *net, const rela_
     rela_buffer config = RELA_BUFFER_INIT;
     rela_status st = rela_config_to_json(&config, &net->config, err);
     st = st ? st : rela_form_file(dir, file_of(KEY_CONFIG), config.data, config.len, err);
-    for (size_t i = 1; i < N_FILES && st == RELA_OK; i++)
-        if (!rela_extras_get(extras, FILES[i].key))
-            st = remove_old(dir, FILES[i].name, err);
     for (size_t i = 0; i < extras->n_sections && st == RELA_OK; i++) {
         const rela_section *s = &extras->sections[i];
         st = rela_form_file(dir, file_of(s->name), s->text, s->len, err);
@@ -141,6 +193,16 @@ static rela_status write_weights(const char *path, const rela_net *net, const re
     return st;
 }
 
+rela_status rela_form_file(const char *dir, const char *name, const char *text, size_t len,
+                           rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
+    st = st ? st : rela_file_write(path.data, text ? text : "", len, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
 static const char *file_of(const char *key)
 {
     for (size_t i = 0; i < N_FILES; i++)
@@ -166,6 +228,9 @@ static rela_status read_text(texts *t, const char *key, const char *name, rela_e
     char *text = NULL;
     size_t len = 0;
     rela_status st = read_file(&text, &len, t->dir, name, err);
+    const size_t good = st == RELA_OK ? rela_utf8_valid(text, len) : 0;
+    if (st == RELA_OK && good != len)
+        st = rela_fail(err, RELA_FORMAT, "%s/%s: not UTF-8 after %zu bytes", t->dir, name, good);
     st = st ? st : rela_extras_set(&t->sections, key, text, len, err);
     rela_mem_free(text);
     return st;

@@ -110,6 +110,11 @@ rela_status rela_safetensors_map(rela_safetensors *f, const char **data, rela_er
     return st;
 }
 
+uint64_t rela_safetensors_begin(const rela_safetensors *f)
+{
+    return f->data_at;
+}
+
 rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err)
 {
     return rela_blob_check(f->blob, err);

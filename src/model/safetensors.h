@@ -74,6 +74,7 @@ rela_status rela_safetensors_read(const rela_safetensors *f, void *out, const re
                                   uint64_t offset, size_t len, rela_error *err);
 /* The data of all tensors, mapped (rela_blob_map) until the file is closed. */
 rela_status rela_safetensors_map(rela_safetensors *f, const char **data, rela_error *err);
+uint64_t rela_safetensors_begin(const rela_safetensors *f); /* place of the data in the file */
 /* After the last read: has the file kept its size? */
 rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err);
 

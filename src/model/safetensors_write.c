@@ -70,7 +70,7 @@ static rela_status write_plan(const char *path, const plan *p, size_t max_header
     st = st ? st : check_metadata(p, err);
     st = st ? st : build_header(&header, p, err);
     if (st == RELA_OK && header.len > max_header)
-        st = rela_fail(err, RELA_ARG, "a header of %zu bytes; the limit is %zu", header.len,
+        st = rela_fail(err, RELA_FORMAT, "a header of %zu bytes; the limit is %zu", header.len,
                        max_header);
     if (st != RELA_OK)
         st = rela_fail_in(err, st, path);

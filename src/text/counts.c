@@ -197,6 +197,26 @@ const char *rela_word_counts_get(const rela_word_counts *c, size_t rank, size_t 
     return word.text;
 }
 
+rela_status rela_word_counts_write(rela_buffer *out, const rela_word_counts *c, uint64_t max_lines,
+                                   uint64_t min_frequency, rela_error *err)
+{
+    static const char MARK[] = "\xEF\xBB\xBF";
+    const uint64_t n = rela_map_size(c->all.map);
+    rela_status st = RELA_OK;
+    for (uint64_t i = 0; st == RELA_OK && i < n && (max_lines == 0 || i < max_lines); i++) {
+        size_t len = 0;
+        uint64_t count = 0;
+        const char *word = rela_word_counts_get(c, (size_t)i, &len, &count);
+        if (count < min_frequency)
+            break;
+        if (i == 0 && len >= sizeof MARK - 1 && memcmp(word, MARK, sizeof MARK - 1) == 0)
+            st = rela_buffer_append_text(out, MARK, err); /* readers take one away */
+        st = st ? st : rela_buffer_append(out, word, len, err);
+        st = st ? st : rela_buffer_printf(out, err, " %llu\n", (unsigned long long)count);
+    }
+    return st;
+}
+
 const rela_map *rela_word_counts_map(const rela_word_counts *c)
 {
     return c->all.map;
@@ -391,6 +411,8 @@ static rela_status add_entry(tally *t, rela_span line, uint64_t number, rela_dup
                          (long long)RELA_COUNT_MAX);
     if (rela_utf8_valid(word.text, word.len) != word.len)
         return rela_fail(err, RELA_FORMAT, "line %llu: the word is not valid UTF-8", where);
+    if (memchr(word.text, '\r', word.len))
+        return rela_fail(err, RELA_FORMAT, "line %llu: CR in the word", where);
     record *r = tally_word(t, word, rela_map_hash(word.text, word.len), number << WORD_BITS);
     if (!r)
         return rela_fail(err, RELA_NOMEM, "line %llu: no memory for more words", where);

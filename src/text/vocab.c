@@ -205,6 +205,8 @@ static rela_status add_line(rela_vocab *v, rela_span line, rela_error *err)
                          RELA_VOCAB_TOKEN_MAX);
     if (memchr(line.text, '\0', line.len))
         return rela_fail(err, RELA_FORMAT, "NUL byte");
+    if (memchr(line.text, '\r', line.len)) /* at the end it would be taken for one of the line */
+        return rela_fail(err, RELA_FORMAT, "CR in a token");
     if (rela_utf8_valid(line.text, line.len) != line.len)
         return rela_fail(err, RELA_FORMAT, "not valid UTF-8");
     if (memchr(line.text, ' ', line.len))
@@ -222,6 +224,6 @@ static rela_status add_line(rela_vocab *v, rela_span line, rela_error *err)
 static bool holds(const rela_vocab *v, rela_span token)
 {
     return token.len > 0 && token.len <= RELA_VOCAB_TOKEN_MAX &&
-           !memchr(token.text, '\0', token.len) &&
+           !memchr(token.text, '\0', token.len) && !memchr(token.text, '\r', token.len) &&
            rela_map_find(v->map, token.text, token.len) == RELA_MAP_NONE;
 }

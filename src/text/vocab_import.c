@@ -159,7 +159,7 @@ static rela_status join(rela_buffer *out, const import *in, const form *f, rela_
         if ((special && !f->specials) || is(token, e->len, "<eos>"))
             return rela_fail(err, RELA_FORMAT, "line %zu: the token %.*s cannot be in such a file",
                              e->line, (int)e->len, token);
-        if (e->len == 0 || memchr(token, '\n', e->len))
+        if (e->len == 0 || memchr(token, '\n', e->len) || memchr(token, '\r', e->len))
             return rela_fail(err, RELA_FORMAT, "line %zu: empty token or line end in a token",
                              e->line);
         if (special)

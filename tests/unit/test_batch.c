@@ -234,7 +234,7 @@ static void seek_to_every_sentence_gives_the_same_rest(void **state)
         for (uint32_t i = 0; i < rest.n_batches; i++)
             CHECK(rest.batch_end[i] + from == w->batch_end[k + i], "at %u: batch %u", at, i);
     }
-    CHECK(rela_batches_seek(c, (rela_position){ 0, PAIRS + 1 }, &err) == RELA_ARG, "beyond");
+    CHECK(rela_batches_seek(c, (rela_position){ 0, PAIRS + 1 }, &err) == RELA_FORMAT, "beyond");
     rela_batches_destroy(b);
     rela_batches_destroy(c);
     rela_store_destroy(s);

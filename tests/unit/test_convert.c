@@ -71,13 +71,12 @@ static void plain_weights_come_back_byte_for_byte(void **state)
         CHECK(same_bytes(at.other, bytes, len), "other bytes");
         rela_mem_free(bytes);
     }
-    /* The second model had a state; a model without one must not inherit it. */
+    /* The second model had a state and one more text; a model without them must not inherit them.
+     */
     size_t len = 0;
     sample_save(at.path, 8, 7, false);
     char *bytes = read_all(at.path, &len);
     char more[400];
-    (void)snprintf(more, sizeof more, "%s/text.more", form);
-    CHECK(unlink(more) == 0, "no %s", more);
     CHECK_OK(convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_SAFETENSORS, &err), err);
     (void)snprintf(more, sizeof more, "%s/model.safetensors", form);
     CHECK_OK(convert(at.other, more, RELA_MODEL_SAFETENSORS, RELA_MODEL_RELA, &err), err);
@@ -97,6 +96,18 @@ static void damaged_plain_weights_are_refused(void **state)
         { "config.json", "{}", RELA_FORMAT, "config: " },
         { "config.json", NULL, RELA_IO, "config.json: No such file" },
         { "vocab.src", "a\nb\n", RELA_FORMAT, "'text.vocab.src' has 2 lines; expected 7" },
+        { "vocab.src", "<pad>\n<unk>\n<eos>\na b\nc\nd\ne\n", RELA_FORMAT,
+          "form: source vocabulary: line 4: blank in a token" },
+        { "vocab.tgt", "<pad>\n<unk>\n<eos>\na\na\nd\n\xFF\n", RELA_FORMAT,
+          "form/vocab.tgt: not UTF-8 after 24 bytes" },
+        { "bpe.codes", "#version: 0.2\nabc\n", RELA_FORMAT,
+          "form: BPE codes: line 2: expected two" },
+        { "bpe.codes", "#version: 0.2\na \xC3\n", RELA_FORMAT,
+          "form/bpe.codes: not UTF-8 after 16" },
+        { "pipeline.json", "{}", RELA_FORMAT, "form: text pipeline: bad settings of side 'src'" },
+        { "pipeline.json", "x", RELA_FORMAT, "form: text pipeline: " },
+        { "pipeline.json", "\xFF", RELA_FORMAT, "form/pipeline.json: not UTF-8 after 0 bytes" },
+        { "text.note", "\x80", RELA_FORMAT, "form/text.note: not UTF-8 after 0 bytes" },
         { "record.json", "{", RELA_FORMAT, "record: " },
         { "model.safetensors", "none", RELA_FORMAT, "model.safetensors: not a model file" },
         { "model.safetensors", NULL, RELA_IO, "model.safetensors: No such file" },
@@ -117,7 +128,41 @@ static void damaged_plain_weights_are_refused(void **state)
         CHECK(st == ROWS[i].status && strstr(err.message, ROWS[i].message), "row %zu: %d %s", i, st,
               err.message);
         CHECK(!rela_file_exists(at.other), "row %zu: written", i);
+        remove_form();
     }
+}
+
+/* Only what was written by a conversion before is replaced or removed. */
+static void files_of_somebody_else_are_left_alone(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "config.json", "state.json",        "record.json",
+                                         "vocab.src",   "model.safetensors", "text.txt" };
+    static const char THEIRS[] = "{\"theirs\": true}\n";
+    rela_error err;
+    sample_save(at.path, 8, 7, false);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        char path[400];
+        (void)snprintf(path, sizeof path, "%s/%s", form, NAMES[i]);
+        CHECK_OK(rela_dir_make(form, &err), err);
+        CHECK_OK(rela_file_write(path, THEIRS, sizeof THEIRS - 1, &err), err);
+        const rela_status st =
+            convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_SAFETENSORS, &err);
+        CHECK(st == RELA_STATE && strstr(err.message, NAMES[i]), "%s: status %d: %s", NAMES[i], st,
+              err.message);
+        check_contents(path, THEIRS, sizeof THEIRS - 1);
+        CHECK(count_files(form, NULL) == 1, "%s: %zu files", NAMES[i], count_files(form, NULL));
+        remove_form();
+    }
+    /* An interrupted conversion lacks the weights, and a file with another name is nobody's. */
+    char path[400];
+    CHECK_OK(convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_SAFETENSORS, &err), err);
+    (void)snprintf(path, sizeof path, "%s/model.safetensors", form);
+    CHECK(unlink(path) == 0, "no weights");
+    (void)snprintf(path, sizeof path, "%s/notes", form);
+    CHECK_OK(rela_file_write(path, THEIRS, sizeof THEIRS - 1, &err), err);
+    CHECK_OK(convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_SAFETENSORS, &err), err);
+    check_contents(path, THEIRS, sizeof THEIRS - 1);
     remove_form();
 }
 
@@ -283,8 +328,9 @@ static void softmax_models_are_written_for_ctranslate2(void **state)
         (void)snprintf(path, sizeof path, "%s/%s_vocabulary.json", form,
                        c.tie == RELA_TIE_ALL ? "shared" : "target");
         bytes = read_all(path, &len);
-        assert_string_equal(bytes, "[\n  \"w0\",\n  \"w1\",\n  \"w2\",\n  \"w3\",\n  \"w4\",\n"
-                                   "  \"w5\",\n  \"w6\"\n]\n");
+        assert_string_equal(bytes,
+                            "[\n  \"<pad>\",\n  \"<unk>\",\n  \"<eos>\",\n  \"w3\",\n  \"w4\",\n"
+                            "  \"w5\",\n  \"w6\"\n]\n");
         rela_mem_free(bytes);
         rela_extras_deinit(&e);
         rela_net_deinit(&n);
@@ -346,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_weights_come_back_byte_for_byte),
         cmocka_unit_test(damaged_plain_weights_are_refused),
+        cmocka_unit_test(files_of_somebody_else_are_left_alone),
         cmocka_unit_test(softmax_models_are_written_for_ctranslate2),
         cmocka_unit_test(what_ctranslate2_cannot_say_is_refused),
         cmocka_unit_test(failures_leave_no_half_model),

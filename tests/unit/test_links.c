@@ -129,7 +129,9 @@ static void positions_at_the_ends_of_types_are_too_large(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
         for (int32_t form = 0; form < 8; form++) {
-            const rela_link_form f = { .base = form & 1, .reverse = form >> 1 & 1 };
+            const rela_link_form f = { .struct_size = sizeof f,
+                                       .base = form & 1,
+                                       .reverse = form >> 1 & 1 };
             char line[64];
             rela_links l = { NULL, 0, 0 };
             rela_error err = { RELA_OK, "" };

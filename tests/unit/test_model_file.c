@@ -257,14 +257,39 @@ static void models_that_differ_are_not_mixed(void **state)
     const char *const files[] = { at.path, GOLDEN }, *const same[] = { at.path, at.other };
     save_seeded(at.path, 1, 4, "codes\n");
     assert_int_equal(rela_model_average(at.other, files, 2, NULL, &err), RELA_FORMAT);
-    assert_non_null(strstr(err.message, "model-v1.rela: its configuration differs"));
+    assert_non_null(strstr(err.message, "model-v1.rela: of another model: its '"));
     assert_false(rela_file_exists(at.other));
     save_seeded(at.other, 1, 4, "other codes\n");
     assert_int_equal(rela_model_average(at.other, same, 2, NULL, &err), RELA_FORMAT);
-    assert_non_null(strstr(err.message, "other.rela: its 'text.bpe' differs"));
+    assert_non_null(strstr(err.message, "other.rela: of another model: its 'text.bpe' differs"));
     sample_save(at.other, 4, 5, false);
     assert_int_equal(rela_model_average(at.other, same, 2, NULL, &err), RELA_FORMAT);
     assert_int_equal(rela_model_average(at.other, same + 1, 1, NULL, &err), RELA_OK);
+}
+
+/* The same model packed has the same configuration and texts, but no numbers to add. */
+static void packed_models_are_not_averaged(void **state)
+{
+    (void)state;
+    static const rela_matrices FORMS[] = { RELA_MATRICES_BYTES, RELA_MATRICES_PANELS };
+    const rela_config c = small_config(96, 5); /* whole panels of all levels */
+    const char *const files[] = { at.path, at.other };
+    rela_net n;
+    rela_error err;
+    start_net(&n, &c, 1);
+    CHECK_OK(rela_net_save(at.path, &n, NULL, NULL, &err), err);
+    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++) {
+        const rela_checkpoint_options o = { .matrices = FORMS[i] };
+        CHECK_OK(rela_net_save(at.other, &n, NULL, &o, &err), err);
+        for (size_t first = 0; first < 2; first++) {
+            const rela_status st =
+                rela_model_average(at.path, files + first, 2 - first, NULL, &err);
+            CHECK(st == RELA_FORMAT && strstr(err.message, "other.rela: " RELA_TRANSLATES_ONLY),
+                  "form %d: status %d: %s", (int)FORMS[i], st, err.message);
+        }
+    }
+    rela_net_deinit(&n);
+    CHECK_OK(rela_model_average(at.other, files, 1, NULL, &err), err);
 }
 
 static void failing_calls_are_survived(void **state)
@@ -300,6 +325,7 @@ int main(void)
         FRESH(describing_survives_failing_calls),
         FRESH(the_mean_is_exact),
         FRESH(models_that_differ_are_not_mixed),
+        FRESH(packed_models_are_not_averaged),
         FRESH(failing_calls_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

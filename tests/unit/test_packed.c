@@ -174,7 +174,7 @@ static void nothing_but_translating_is_offered(void **state)
     load(&l, at.path, true);
     assert_int_equal(rela_worker_create(&w, &l.net, 8, 8, true, &err), RELA_STATE);
     unload(&l);
-    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
+    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_FORMAT);
     CHECK(strstr(err.message, RELA_TRANSLATES_ONLY), "%s", err.message);
     c.d = 24; /* can be rounded when loaded, but its parts are no whole panels */
     start_net(&n, &c, 1);
@@ -248,7 +248,7 @@ static void a_mapped_file_that_is_cut_or_damaged_is_told(void **state)
     rela_config c = wide_config("softmax");
     c.d = 96; /* whole panels of all levels */
     save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
-    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_UNSUP);
+    assert_int_equal(rela_net_load(&n, NULL, at.other, NULL, &err), RELA_FORMAT);
     assert_int_equal(
         rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.other, true, &o, &err),
         RELA_UNSUP);
@@ -267,6 +267,60 @@ static void a_mapped_file_that_is_cut_or_damaged_is_told(void **state)
     CHECK(strstr(err.message, "damaged"), "%s", err.message);
     save_both(&c, RELA_MATRICES_PANELS, rela_kern_get());
     check_load_failures(false);
+}
+
+/* The file at.other with so many blanks more at the end of its header. */
+static void pad_header(size_t blanks)
+{
+    rela_error err;
+    rela_buffer padded = RELA_BUFFER_INIT;
+    size_t len = 0;
+    uint64_t header = 0;
+    char *bytes = read_all(at.other, &len);
+    memcpy(&header, bytes, sizeof header);
+    const uint64_t longer = header + blanks;
+    CHECK_OK(rela_buffer_append(&padded, (const char *)&longer, sizeof longer, &err), err);
+    CHECK_OK(rela_buffer_append(&padded, bytes + sizeof header, (size_t)header, &err), err);
+    for (size_t i = 0; i < blanks; i++)
+        CHECK_OK(rela_buffer_append(&padded, " ", 1, &err), err);
+    const size_t at_data = sizeof header + (size_t)header;
+    CHECK_OK(rela_buffer_append(&padded, bytes + at_data, len - at_data, &err), err);
+    CHECK_OK(rela_file_write(at.other, padded.data, padded.len, &err), err);
+    rela_buffer_free(&padded);
+    rela_mem_free(bytes);
+}
+
+static void numbers_are_used_where_they_are_only_if_aligned(void **state)
+{
+    (void)state;
+    static const rela_matrices FORMS[] = { RELA_MATRICES_PANELS, RELA_MATRICES_BYTES,
+                                           RELA_MATRICES_PLAIN };
+    const rela_checkpoint_options o = { .n_threads = 1 };
+    rela_config c = wide_config("rela-g");
+    c.d = 96; /* whole panels of all levels */
+    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++)
+        for (size_t blanks = 1; blanks <= 2 * sizeof(real); blanks++) {
+            rela_error err = { RELA_OK, "" };
+            loaded full, l;
+            outcome a, b;
+            const bool mapped = FORMS[i] == RELA_MATRICES_PANELS;
+            save_both(&c, FORMS[i], rela_kern_get());
+            pad_header(blanks);
+            const rela_status st =
+                rela_packed_weights_load(&l.packed, &l.net, &l.extras, at.other, false, &o, &err);
+            if (mapped && blanks % sizeof(real) != 0) {
+                CHECK(st == RELA_FORMAT && strstr(err.message, "other.rela: its numbers begin at"),
+                      "%d blanks: status %d: %s", (int)blanks, st, err.message);
+                continue;
+            }
+            CHECK(st == RELA_OK, "form %d, %d blanks: %s", (int)FORMS[i], (int)blanks, err.message);
+            load(&full, at.path, FORMS[i] == RELA_MATRICES_BYTES);
+            translate(&a, &full.packed, N_SOURCES, NULL);
+            translate(&b, &l.packed, N_SOURCES, NULL);
+            CHECK(same(&a, &b), "form %d, %d blanks: other bits", (int)FORMS[i], (int)blanks);
+            unload(&full);
+            unload(&l);
+        }
 }
 
 static void damage_and_failures_are_told(void **state)
@@ -306,6 +360,7 @@ int main(void)
         cmocka_unit_test(damage_and_failures_are_told),
         cmocka_unit_test(mapped_is_as_read_whichever_processor_laid_it_out),
         cmocka_unit_test(a_mapped_file_that_is_cut_or_damaged_is_told),
+        cmocka_unit_test(numbers_are_used_where_they_are_only_if_aligned),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

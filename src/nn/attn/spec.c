@@ -234,8 +234,10 @@ static rela_status print_place(rela_attn_spec *out, const place *p, rela_error *
     if (st == RELA_OK && text.len >= sizeof out->text)
         st = rela_fail(err, RELA_ARG, "attention '%.40s...' is longer than %d bytes", text.data,
                        RELA_ATTN_SPEC_MAX - 1);
-    if (st == RELA_OK)
-        memcpy(out->text, text.data, text.len + 1);
+    if (st == RELA_OK) {
+        memset(out, 0, sizeof *out); /* configurations are compared byte by byte */
+        memcpy(out->text, text.data, text.len);
+    }
     rela_buffer_free(&text);
     return st;
 }
@@ -356,14 +358,14 @@ void rela_attn_numbers_start(real numbers[RELA_ATTN_NUMBERS_MAX], const rela_att
         numbers[i] = (real)kind->numbers[i].start;
 }
 
-bool rela_attn_alias_known(const char *alias, size_t len)
+const rela_attn_number *rela_attn_alias_find(const char *alias, size_t len)
 {
     const rela_attn_kind *kind = NULL;
     for (size_t i = 0; (kind = rela_attn_kind_at(i)) != NULL; i++)
         for (size_t k = 0; kind->numbers && kind->numbers[k].name; k++) {
             const char *name = kind->numbers[k].alias;
             if (name && strlen(name) == len && memcmp(name, alias, len) == 0)
-                return true;
+                return &kind->numbers[k];
         }
-    return false;
+    return NULL;
 }

@@ -49,7 +49,7 @@ rela_status rela_attn_spec_alias(rela_attn_spec *s, const char *alias, double va
 
 /* The hyper-parameters of a kind where nothing is set. */
 void rela_attn_numbers_start(real numbers[RELA_ATTN_NUMBERS_MAX], const rela_attn_kind *kind);
-/* Is there a number of that alias? */
-bool rela_attn_alias_known(const char *alias, size_t len);
+/* A number of that alias; NULL: none. */
+const rela_attn_number *rela_attn_alias_find(const char *alias, size_t len);
 
 #endif

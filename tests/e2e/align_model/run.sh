@@ -47,13 +47,15 @@ cmp halves/checkpoints/000040.rela whole/checkpoints/000040.rela || fail "resumi
 
 # Nothing else takes it, and it takes no part of a translation model.
 echo 'a line' >text
-only="a model for alignment links words, and does nothing else"
+only="there/model.rela: a model for alignment links words, and does nothing else"
 refuses 2 "$only" translate there/model.rela
 refuses 2 "$only" score there/model.rela --src text --tgt text
 refuses 2 "$only" filter there/model.rela --src text --tgt text --dry-run
 refuses 2 "$only" analyse there/model.rela --src text --tgt text --out analysis
 refuses 2 "$only" convert there/model.rela --to ctranslate2 -o ct2
 refuses 2 "$only" convert there/model.rela --to int8 -o small.rela
+refuses 2 "$only" convert there/model.rela --to mapped -o small.rela
+refuses 2 "$only" translate --int8 there/model.rela
 text='--train-src text --train-tgt text --quiet'
 refuses 2 'a model for alignment has one layer and one head' train --preset align $text --heads 2 --out bad
 refuses 2 'a model for alignment ties target and output' train --preset align $text --tie all --out bad

@@ -62,8 +62,19 @@ grep -q 'rela-model 2, model in 8 bits' lib.out || fail "info of a model in 8 bi
 "$RELA" translate -q --int8 gated/model.rela <corpus/test.src >rounded.txt
 "$RELA" translate -q gated.int8 <corpus/test.src >stored.txt
 cmp rounded.txt stored.txt || fail "stored in 8 bits translates otherwise than rounded when loaded"
-refuses 1 'a packed model can translate, and nothing else' score gated.int8 --src corpus/test.src --tgt corpus/test.tgt
-refuses 1 'a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
+packed() { # MODEL: every command that wants the full model names it
+    pair='--src corpus/test.src --tgt corpus/test.tgt'
+    # shellcheck disable=SC2086
+    for command in "score MODEL $pair" "score soft/model.rela MODEL $pair" "align MODEL $pair" "align gated/model.rela --reverse MODEL $pair" \
+        "analyse MODEL $pair -o out" "analyse gated/model.rela MODEL $pair -o out" "filter MODEL $pair --dry-run" \
+        "shortlist MODEL $pair -o out" "average MODEL -o out" "convert MODEL -o out" "convert MODEL --to safetensors -o out" \
+        "train --preset demo --init MODEL --train-src corpus/train.src --train-tgt corpus/train.tgt --out fresh"; do
+        refuses 3 "$1: a packed model can translate, and nothing else" $(echo "$command" | sed "s|MODEL|$1|")
+    done
+    [ ! -e out ] || fail "$1: something was written"
+}
+packed gated.int8
+refuses 3 'gated.int8: a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
 
 accepts convert gated/model.rela --to mapped -o gated.mapped
 accepts info gated.mapped
@@ -71,7 +82,7 @@ grep -q 'rela-model 3, model to be mapped' lib.out || fail "info of a mapped mod
 "$RELA" translate -q gated/model.rela <corpus/test.src >read.txt
 "$RELA" translate -q gated.mapped <corpus/test.src >mapped.txt
 cmp read.txt mapped.txt || fail "mapped translates otherwise than read"
-refuses 1 'a packed model can translate, and nothing else' score gated.mapped --src corpus/test.src --tgt corpus/test.tgt
+packed gated.mapped
 refuses 1 'for 8 bits convert the model itself' translate --int8 gated.mapped
 
 refuses 1 'CTranslate2 has no rela-g attention' convert gated/model.rela --to ctranslate2 -o gated.ct2
@@ -82,11 +93,38 @@ head -c 1000 soft/model.rela >cut.rela
 refuses 3 'cut.rela: ' convert cut.rela --to safetensors -o cut
 [ ! -e cut ] || fail "a damaged model was converted"
 
+# Texts beside the weights that are no good: none becomes part of a model that would then be refused.
+accepts convert soft/model.rela --to safetensors -o plain
+text() { # FILE TEXT MESSAGE
+    rm -rf edited
+    cp -r plain edited
+    printf "$2" >"edited/$1"
+    refuses 3 "$3" convert --from safetensors edited -o x.rela
+    [ ! -e x.rela ] || fail "$1: a model was written"
+}
+text bpe.codes '\377' 'edited/bpe.codes: not UTF-8 after 0 bytes'
+text bpe.codes '#version: 0.2\nabc\n' 'edited: BPE codes: line 2: expected two symbols'
+text pipeline.json '{"src": \344}' 'edited/pipeline.json: not UTF-8 after 8 bytes'
+text pipeline.json '{}' "edited: text pipeline: bad settings of side 'src'"
+text vocab.src '<pad>\n' "'text.vocab.src' has 1 lines"
+text record.json '{"a": \300}' 'edited/record.json: not UTF-8 after 6 bytes'
+text config.json '{"a": \300}' 'config: byte 7: not UTF-8'
+text text.note '\303' 'edited/text.note: not UTF-8 after 0 bytes'
+sed '4s/.*/two words/' plain/vocab.tgt >edited/vocab.tgt
+rm edited/text.note
+refuses 3 'edited: target vocabulary: line 4: blank in a token' convert --from safetensors edited -o x.rela
+head -c 10000000 /dev/zero | tr '\0' '"' >edited/text.quotes # twice as long in the header
+cp plain/vocab.tgt edited/vocab.tgt
+refuses 3 'x.rela: a header of ' convert --from safetensors edited -o x.rela
+[ ! -e x.rela ] || fail "a model was written"
+
 printf '</s>: 0\n<unk>: 1\nein: 2\n"\\"": 3\n' >vocab.yml
 accepts convert --vocab marian vocab.yml -o vocab
 printf '<pad>\n<unk>\n<eos>\nein\n"\n' | cmp - vocab || fail "vocabulary"
 printf 'ein 12\nzwei\n' >dict.txt
 refuses 3 'dict.txt: line 2: expected a token, a blank and a count' convert --vocab fairseq dict.txt -o other
+printf '</s>: 0\n<unk>: 1\n"a": 2\n"a\\r\\r": 3\n' >vocab.yml
+refuses 3 'vocab.yml: line 4: empty token or line end in a token' convert --vocab marian vocab.yml -o other
 refuses 2 '--from and --to are for models' convert --vocab marian vocab.yml --to rela -o other
 [ ! -e other ] || fail "a bad vocabulary was written"
 

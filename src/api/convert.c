@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/convert.c - rela_model_convert of rela/model.h: a model in another form. */
+/* src/api/convert.c - rela_model_convert of rela/model.h: a model in another form. */
 #include "rela/model.h"
 
-#include "base/file.h"
+#include "api/model_text.h"
+#include "base/mem.h"
 #include "base/sized.h"
 #include "model/forms.h"
+#include "rela/subword.h"
 
 typedef struct form {
     rela_status (*read)(rela_net *net, rela_extras *extras, const char *path,
                         const rela_checkpoint_options *options, rela_error *err);
     rela_status (*write)(const char *path, const rela_net *net, const rela_extras *extras,
                          rela_error *err);
-    bool blocks; /* also the state of training */
+    bool blocks;  /* also the state of training */
+    bool decodes; /* only for models that translate */
 } form;
 
+static rela_status check_texts(const rela_extras *e, rela_error *err);
 static rela_status write_model(const char *path, const rela_net *net, const rela_extras *extras,
                                rela_error *err);
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
@@ -24,11 +28,11 @@ static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 /* By number. */
 static const form FORMS[] = {
-    [RELA_MODEL_RELA] = { rela_net_load, write_model, true },
-    [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, true },
-    [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, false },
-    [RELA_MODEL_INT8] = { NULL, write_bytes, false },
-    [RELA_MODEL_MAPPED] = { NULL, write_panels, false },
+    [RELA_MODEL_RELA] = { rela_net_load, write_model, .blocks = true },
+    [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, .blocks = true },
+    [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, .decodes = true },
+    [RELA_MODEL_INT8] = { NULL, write_bytes, .decodes = true },
+    [RELA_MODEL_MAPPED] = { NULL, write_panels, .decodes = true },
 };
 
 enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
@@ -58,6 +62,12 @@ rela_status rela_model_convert(const char *out, const char *in,
                                           .blocks = FORMS[o.to].blocks,
                                           .log = &log };
     st = FORMS[o.from].read(&net, &extras, in, &how, err);
+    if (st == RELA_OK && o.from == RELA_MODEL_SAFETENSORS &&
+        (st = check_texts(&extras, err)) == RELA_FORMAT)
+        st = rela_fail_in(err, st, in);
+    if (st == RELA_OK && FORMS[o.to].decodes &&
+        (st = rela_config_translates(&net.config, err)) != RELA_OK)
+        st = rela_fail_in(err, st, in);
     if (st == RELA_OK && (st = FORMS[o.to].write(out, &net, &extras, err)) == RELA_UNSUP)
         st = rela_fail_in(err, st, in);
     rela_net_deinit(&net);
@@ -65,13 +75,34 @@ rela_status rela_model_convert(const char *out, const char *in,
     return st;
 }
 
-rela_status rela_form_file(const char *dir, const char *name, const char *text, size_t len,
-                           rela_error *err)
+/* Texts that lie as files beside the weights may have been edited: what they are for must read
+ * them.
+ */
+static rela_status check_texts(const rela_extras *e, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
-    st = st ? st : rela_file_write(path.data, text ? text : "", len, err);
-    rela_buffer_free(&path);
+    static const struct {
+        const char *key, *name;
+    } VOCABULARIES[] = { { RELA_SECTION_VOCAB_SRC, "source vocabulary" },
+                         { RELA_SECTION_VOCAB_TGT, "target vocabulary" } };
+    rela_pipeline *p = NULL;
+    rela_bpe *bpe = NULL;
+    rela_status st = RELA_OK;
+    if (rela_extras_get(e, RELA_SECTION_PIPELINE)) {
+        st = rela_pipeline_restore(&p, e, err);
+        rela_pipeline_destroy(p);
+        return st;
+    }
+    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++) {
+        const rela_section *s = rela_extras_get(e, VOCABULARIES[i].key);
+        rela_vocab *v = NULL;
+        if (s)
+            st = rela_vocab_parse(&v, VOCABULARIES[i].name, s->text, s->len, err);
+        rela_vocab_free(v);
+    }
+    const rela_section *codes = rela_extras_get(e, RELA_SECTION_BPE);
+    if (st == RELA_OK && codes)
+        st = rela_bpe_parse(&bpe, "BPE codes", codes->text, codes->len, NULL, err);
+    rela_bpe_free(bpe);
     return st;
 }
 
@@ -85,8 +116,7 @@ static rela_status write_packed(const char *path, const rela_net *net, const rel
                                 rela_matrices matrices, rela_error *err)
 {
     const rela_checkpoint_options how = { .matrices = matrices };
-    const rela_status st = rela_config_translates(&net->config, err);
-    return st ? st : rela_net_save(path, net, extras, &how, err);
+    return rela_net_save(path, net, extras, &how, err);
 }
 
 static rela_status write_bytes(const char *path, const rela_net *net, const rela_extras *extras,
