@@ -28,12 +28,12 @@ rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *e
         dir = temporary && *temporary ? temporary : "/tmp";
     rela_scratch *s = rela_mem_zalloc(sizeof *s);
     if (!s)
-        return rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+        return rela_fail(err, RELA_NOMEM, "no memory for a scratch file");
     s->dir = rela_str_copy(dir, strlen(dir));
     s->fd = s->dir ? open_nameless(dir) : -1;
     if (s->fd < 0) {
         const rela_status st = s->dir ? rela_fail_errno(err, errno, "scratch file in %s", dir)
-                                      : rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+                                      : rela_fail(err, RELA_NOMEM, "no memory for a scratch file");
         rela_scratch_close(s);
         return st;
     }
