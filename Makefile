@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test check tsan lint ci bench install clean setup
+.PHONY: all demo test test-limits check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -14,6 +14,11 @@ demo: all
 
 test: all
 	@cd $(BUILD) && ctest -j $(JOBS) --output-on-failure -LE lint
+
+# The commands that run a model under 300 limits of address space; make test takes a dozen.
+test-limits: all
+	@RELA_LIMITS=300 RELA_SOURCE=$(CURDIR) RELA_BUILD=$(CURDIR)/$(BUILD) \
+		tests/e2e/run-case $(CURDIR)/$(BUILD)/rela $(CURDIR)/tests/e2e/limits
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

@@ -47,7 +47,8 @@ typedef struct stack_act {
 
 struct rela_worker {
     const rela_net *net;
-    void *block; /* everything below lies in it */
+    size_t reserved; /* for products */
+    void *block;     /* everything below lies in it */
     size_t max_src, max_tgt;
     rela_aligner aligner; /* model for alignment: this alone */
     stack_act enc, dec;
@@ -86,6 +87,7 @@ enum {
     SITES
 };
 
+static size_t widest(const rela_config *c);
 static void plan_worker(rela_worker *w, rela_plan *p);
 static stack stack_start(rela_worker *w, const rela_packed *b, const rela_pass *p, real *grads,
                          bool decoder);
@@ -161,9 +163,17 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
     if (n->layout.params.bare)
         return rela_fail(err, RELA_STATE, RELA_TRANSLATES_ONLY);
     const size_t bytes = rela_worker_bytes(n, max_src_rows, max_tgt_rows);
+    const size_t reserved = rela_gemm_bytes(widest(&n->config));
+    rela_status st = rela_gemm_start(err);
+    st = st ? st : rela_mem_reserve(reserved, "matrix products", err);
+    if (st != RELA_OK)
+        return st;
     rela_worker *w = rela_mem_zalloc(sizeof *w);
+    if (!w)
+        rela_mem_unreserve(reserved);
     if (w) {
         *w = (rela_worker){ .net = n,
+                            .reserved = reserved,
                             .max_src = max_src_rows,
                             .max_tgt = max_tgt_rows,
                             .block = rela_mem_alloc(bytes) };
@@ -186,6 +196,7 @@ void rela_worker_destroy(rela_worker *w)
 {
     if (!w)
         return;
+    rela_mem_unreserve(w->reserved);
     rela_mem_free(w->block);
     rela_mem_free(w->enc.layers);
     rela_mem_free(w->dec.layers);
@@ -296,6 +307,14 @@ static void plan_stack(stack_act *s, rela_plan *p, const rela_config *c, bool de
         l->ffn.h = rela_plan_reals(p, rows * c->ffn);
         plan_norm(&l->ffn.out, p, rows, c->d);
     }
+}
+
+/* The most rows that a matrix of weights has. */
+static size_t widest(const rela_config *c)
+{
+    const size_t vocab = c->vocab_src > c->vocab_tgt ? c->vocab_src : c->vocab_tgt;
+    const size_t inner = c->ffn > 3 * c->d ? c->ffn : 3 * c->d;
+    return vocab > inner ? vocab : inner;
 }
 
 static void plan_worker(rela_worker *w, rela_plan *p)
