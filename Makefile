@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients test-levels test-torch check tsan lint ci bench install clean setup
+.PHONY: all demo test test-gradients test-levels test-limits test-torch check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -31,6 +31,11 @@ test-levels: all
 # Gradients of mixtures of kinds with sentences on both sides of every length limit; ten minutes.
 test-gradients: all
 	@$(BUILD)/tests/test_mixtures_grad full
+
+# The commands that run a model under 300 limits of address space; make test takes a dozen.
+test-limits: all
+	@RELA_LIMITS=300 RELA_SOURCE=$(CURDIR) RELA_BUILD=$(CURDIR)/$(BUILD) \
+		tests/e2e/run-case $(CURDIR)/$(BUILD)/rela $(CURDIR)/tests/e2e/limits
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

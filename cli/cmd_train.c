@@ -202,7 +202,7 @@ static rela_status watch_signals(rela_error *err)
         (void)sigaddset(&set, numbers[i]);
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
         pthread_create(&thread, NULL, wait_for_signals, &set) != 0)
-        return rela_fail(err, RELA_IO, "no thread to wait for signals");
+        return rela_fail(err, RELA_NOMEM, "no memory for a thread that waits for signals");
     (void)pthread_detach(thread);
     return RELA_OK;
 }

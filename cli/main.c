@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ const rela_option RELA_CLI_COMMON[] = {
 
 static void keep_standard_files(void);
 static void handle_signals(void);
+static void share_memory(void);
 static rela_status print_version(rela_error *err);
 static const rela_command *find_command(int argc, char **argv, int *n_words);
 static rela_status unknown_command(const char *word, rela_error *err);
@@ -70,6 +72,7 @@ int main(int argc, char **argv)
     rela_error err = { RELA_OK, "" };
     keep_standard_files();
     handle_signals();
+    share_memory();
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
         (void)rela_fail(&err, RELA_ARG,
@@ -170,6 +173,15 @@ static void handle_signals(void)
     }
 }
 
+/* glibc gives each thread address space of its own, 64 MiB at a time: too much under a limit. */
+static void share_memory(void)
+{
+#ifdef M_ARENA_MAX
+    if (rela_address_free() != UINT64_MAX)
+        (void)mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static rela_status print_version(rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT;
@@ -221,8 +233,10 @@ static int run_command(const rela_command *c, int argc, char **argv)
     const rela_option_group groups[] = { { c->options ? c->options : NONE, options },
                                          { RELA_CLI_COMMON, &cli.common } };
     cli.state = options ? rela_options_create(groups, 2) : NULL;
-    rela_status st = cli.state ? prepare(&cli, c, argc, argv, &err)
-                               : rela_fail(&err, RELA_NOMEM, "no memory to start");
+    rela_status st = rela_mem_reserve(RELA_MEM_RESERVE, "the program", &err);
+    if (st == RELA_OK)
+        st = cli.state ? prepare(&cli, c, argc, argv, &err)
+                       : rela_fail(&err, RELA_NOMEM, "no memory to start");
     if (st == RELA_OK && cli.common.help) {
         rela_buffer text = RELA_BUFFER_INIT;
         st = rela_options_help(&text, c, RELA_CLI_COMMON, &err);

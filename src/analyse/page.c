@@ -45,11 +45,13 @@ rela_status rela_page_save(const char *path, double w, double h,
     cairo_paint(c);
     set_font(c);
     draw(ctx, c);
+    cairo_status_t cs = cairo_status(c); /* of the first call that failed */
     cairo_destroy(c);
-    if (png)
-        (void)cairo_surface_write_to_png_stream(surface, write_bytes, &s);
+    if (png && cs == CAIRO_STATUS_SUCCESS)
+        cs = cairo_surface_write_to_png_stream(surface, write_bytes, &s);
     cairo_surface_finish(surface);
-    const cairo_status_t cs = cairo_surface_status(surface);
+    if (cs == CAIRO_STATUS_SUCCESS)
+        cs = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
     if (s.status == RELA_OK && cs != CAIRO_STATUS_SUCCESS && cs != CAIRO_STATUS_SURFACE_FINISHED)
         s.status = rela_fail(err, RELA_NOMEM, "%s: %s", path, cairo_status_to_string(cs));

@@ -83,7 +83,7 @@ rela_status rela_attention_create(rela_attention **out, const rela_attention_opt
     *out = NULL;
     rela_attention *a = rela_mem_zalloc(sizeof *a);
     if (!a)
-        return rela_fail(err, RELA_NOMEM, "cannot allocate an attention operator");
+        return rela_fail(err, RELA_NOMEM, "no memory for an attention operator");
     rela_status st = rela_attention_options_check(&all, &a->size, o, err);
     if (st != RELA_OK)
         goto out;
@@ -192,12 +192,12 @@ static rela_status plan_workers(rela_attention *a, rela_error *err)
     const size_t n = (size_t)a->n_threads;
     a->workers = rela_mem_array(n, sizeof *a->workers);
     if (!a->workers)
-        return rela_fail(err, RELA_NOMEM, "cannot allocate %zu threads' attention", n);
+        return rela_fail(err, RELA_NOMEM, "no memory for the attention of %zu threads", n);
     for (size_t i = 0; i < n; i++)
         plan_worker(&a->workers[i], &p, a);
     a->block = rela_mem_alloc(p.used + RELA_PLAN_ALIGN);
     if (!a->block)
-        return rela_fail(err, RELA_NOMEM, "cannot allocate %zu bytes for attention over %zu keys",
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of attention over %zu keys",
                          p.used, a->size.max_length);
     p = rela_plan_in(a->block);
     for (size_t i = 0; i < n; i++)

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+static rela_status reserve_and_start(int n_threads, rela_error *err);
 static rela_status check_model(const rela_model *m, rela_error *err);
 static rela_status check_together(const rela_model *const *models, size_t n, rela_error *err);
 
@@ -38,7 +39,7 @@ rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *
 {
     *out = NULL;
     rela_runtime_options own = { .struct_size = 0 };
-    const rela_status st = rela_sized_take(&own, sizeof own, o, "rela_runtime_options", err);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_runtime_options", err);
     if (st != RELA_OK)
         return st;
     if (own.n_threads < 0 || own.n_threads > RELA_PAR_MAX)
@@ -51,13 +52,30 @@ rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *
     b->runtime.n_threads = rela_par_threads(b->options.n_threads);
     if (b->options.log)
         b->runtime.log = (rela_log){ tell, &b->options, RELA_LOG_INFO };
-    *out = &b->runtime;
-    return RELA_OK;
+    st = reserve_and_start(b->runtime.n_threads, err);
+    if (st == RELA_OK)
+        *out = &b->runtime;
+    else
+        rela_mem_free(b);
+    return st;
 }
 
 void rela_runtime_destroy(rela_runtime *rt)
 {
+    if (rt)
+        rela_mem_unreserve(RELA_MEM_RESERVE);
     rela_mem_free(rt);
+}
+
+static rela_status reserve_and_start(int n_threads, rela_error *err)
+{
+    rela_status st = rela_mem_reserve(RELA_MEM_RESERVE, "a runtime", err);
+    if (st != RELA_OK)
+        return st;
+    st = rela_par_start(n_threads, err);
+    if (st != RELA_OK)
+        rela_mem_unreserve(RELA_MEM_RESERVE);
+    return st;
 }
 
 /* ---- model ---- */

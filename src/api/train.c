@@ -11,6 +11,7 @@
 #include "api/train_text.h"
 #include "api/train_valid.h"
 #include "base/mem.h"
+#include "base/par.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -69,6 +70,7 @@ rela_status rela_train(const rela_train_options *o, const rela_train_listener *l
         return rela_fail(err, RELA_NOMEM, "no memory to train");
     t->listener = listener;
     rela_status st = rela_train_resolve(&t->o, o, err);
+    st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
     if (st == RELA_OK)
         st = rela_run_open(&t->run, t->o.out, err);
     if (st == RELA_OK)

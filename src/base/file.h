@@ -137,8 +137,14 @@ rela_status rela_dir_list(const char *path,
 /* Bytes free for this user in the file system of path; 0 if unknown. */
 uint64_t rela_disk_free(const char *path);
 
-/* Bytes of memory that this process can still get without harm, as far as the system and its
- * control group tell; 0 if unknown. */
+/* Bytes of memory that this process can still get without harm, as far as the system, its control
+ * group and the limits of the process tell; 0 if unknown. Cached files of the control group count
+ * as free: the system gives them up. */
 uint64_t rela_memory_free(void);
+/* The same of the system whose /proc and /sys lie below root, without the limits of the process. */
+uint64_t rela_memory_free_below(const char *root);
+
+/* Bytes that RLIMIT_AS and RLIMIT_DATA leave this process; UINT64_MAX without such limits. */
+uint64_t rela_address_free(void);
 
 #endif

@@ -27,7 +27,7 @@ rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err)
         return rela_fail(err, RELA_ARG, "the name of an input file is empty");
     rela_blob *b = rela_mem_zalloc(sizeof *b);
     if (!b)
-        return rela_fail(err, RELA_NOMEM, "cannot open %s", path);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
     b->fd = -1;
     const rela_status st = blob_start(b, path, err);
     if (st != RELA_OK) {
@@ -102,7 +102,7 @@ static rela_status blob_start(rela_blob *b, const char *path, rela_error *err)
 {
     b->name = rela_str_copy(path, strlen(path));
     if (!b->name)
-        return rela_fail(err, RELA_NOMEM, "cannot open %s", path);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
     b->fd = rela_sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe must not make us wait */
     struct stat info;
     if (b->fd < 0 || rela_sys_stat(b->fd, &info) != 0)

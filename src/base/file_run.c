@@ -8,12 +8,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { HOLDER_MAX = 200, SYSTEM_TEXT_MAX = 4096 };
+enum { HOLDER_MAX = 200 };
 
 struct rela_lock {
     int fd;
@@ -24,7 +23,6 @@ struct rela_appender {
     char *name;
 };
 
-static uint64_t read_number(char text[SYSTEM_TEXT_MAX], const char *path, const char *key);
 static rela_status refuse(int fd, const char *path, rela_error *err);
 static rela_status sign(int fd, const char *path, rela_error *err);
 
@@ -124,33 +122,6 @@ uint64_t rela_disk_free(const char *path)
 {
     struct statvfs v;
     return statvfs(path, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : 0;
-}
-
-uint64_t rela_memory_free(void)
-{
-    char text[SYSTEM_TEXT_MAX];
-    const uint64_t kib = read_number(text, "/proc/meminfo", "MemAvailable:") +
-                         read_number(text, "/proc/meminfo", "SwapFree:");
-    const uint64_t most = read_number(text, "/sys/fs/cgroup/memory.max", "");
-    const uint64_t used = read_number(text, "/sys/fs/cgroup/memory.current", "");
-    const uint64_t free_bytes = kib << 10;
-    if (most == 0) /* "max", or no control groups */
-        return free_bytes;
-    const uint64_t rest = most > used ? most - used : 1;
-    return free_bytes && free_bytes < rest ? free_bytes : rest;
-}
-
-/* The number behind key in a small file of the system; 0 if there is none. */
-static uint64_t read_number(char text[SYSTEM_TEXT_MAX], const char *path, const char *key)
-{
-    const int fd = rela_sys_open(path, O_RDONLY, 0);
-    if (fd < 0)
-        return 0;
-    const ssize_t n = rela_sys_pread(fd, text, SYSTEM_TEXT_MAX - 1, 0);
-    (void)rela_sys_close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *at = strstr(text, key);
-    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
 static rela_status refuse(int fd, const char *path, rela_error *err)

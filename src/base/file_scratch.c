@@ -26,11 +26,11 @@ rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *e
         dir = temporary && *temporary ? temporary : "/tmp";
     rela_scratch *s = rela_mem_zalloc(sizeof *s);
     if (!s)
-        return rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+        return rela_fail(err, RELA_NOMEM, "no memory for a scratch file");
     s->fd = -1;
     s->dir = rela_str_copy(dir, strlen(dir));
     const rela_status st = s->dir ? open_nameless(&s->fd, dir, err)
-                                  : rela_fail(err, RELA_NOMEM, "cannot make a scratch file");
+                                  : rela_fail(err, RELA_NOMEM, "no memory for a scratch file");
     if (st != RELA_OK) {
         rela_scratch_close(s);
         return st;

@@ -151,7 +151,7 @@ rela_status rela_dir_make(const char *path, rela_error *err)
         return rela_fail(err, RELA_ARG, "the name of a directory is empty");
     char *copy = rela_str_copy(path, strlen(path));
     if (!copy)
-        return rela_fail(err, RELA_NOMEM, "cannot make %s", path);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to make it", path);
     rela_status st = RELA_OK;
     for (char *p = copy + 1; st == RELA_OK; p++) {
         if (*p != '/' && *p != '\0')
@@ -323,7 +323,7 @@ static rela_status sync_parent(const char *path, rela_error *err)
     const size_t len = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
     char *dir = rela_str_copy(slash ? path : ".", len);
     if (!dir)
-        return rela_fail(err, RELA_NOMEM, "%s: cannot be made durable", path);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to make it durable", path);
     rela_status st = RELA_OK;
     const int fd = rela_sys_open(dir, O_RDONLY | O_DIRECTORY, 0);
     /* Some file systems refuse to sync a directory (EINVAL), and one that we may not read cannot

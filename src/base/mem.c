@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/fault.h"
+#include "base/file.h"
 #include "base/sized.h"
 
 #include <stdatomic.h>
@@ -13,11 +14,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HEADER = 16, GROW_MIN = 16, HUGE_PAGE = 2 << 20 };
+enum { HEADER = 16, GROW_MIN = 16, HUGE_PAGE = 2 << 20, CHECK_EVERY = 1 << 20 };
 
 static rela_allocator hook; /* written only while no allocation has been made */
 static _Atomic uint64_t n_calls, n_live, n_peak;
+static _Atomic uint64_t n_reserved;
+static _Atomic uint64_t n_checked = UINT64_MAX; /* n_live may grow to that without another look */
 
+static bool leaves_reserve(size_t more);
 static void *raw_resize(void *old, size_t old_size, size_t new_size);
 static void *started(char *block, size_t old_total, size_t total);
 static void advise(char *block, size_t size);
@@ -56,7 +60,8 @@ void *rela_mem_zalloc(size_t size)
         void *p = rela_mem_alloc(size);
         return p ? memset(p, 0, size) : NULL;
     }
-    if (!rela_size_add(&total, size, HEADER) || rela_fault_hit(RELA_FAULT_MEM))
+    if (!rela_size_add(&total, size, HEADER) || rela_fault_hit(RELA_FAULT_MEM) ||
+        !leaves_reserve(total))
         return NULL;
     return started(calloc(1, total), 0, total); /* knows which memory is zero already */
 }
@@ -70,6 +75,8 @@ void *rela_mem_resize(void *p, size_t size)
     size_t old_total = 0;
     if (old)
         memcpy(&old_total, old, sizeof old_total);
+    if (total > old_total && !leaves_reserve(total - old_total))
+        return NULL;
     return started(raw_resize(old, old_total, total), old_total, total);
 }
 
@@ -107,6 +114,22 @@ void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size)
     return p;
 }
 
+rela_status rela_mem_reserve(size_t bytes, const char *what, rela_error *err)
+{
+    const uint64_t all = atomic_fetch_add(&n_reserved, bytes) + bytes;
+    const uint64_t room = rela_address_free();
+    atomic_store(&n_checked, room == UINT64_MAX ? UINT64_MAX : 0);
+    if (room >= all && !rela_fault_hit(RELA_FAULT_MEM))
+        return RELA_OK;
+    rela_mem_unreserve(bytes);
+    return rela_fail(err, RELA_NOMEM, "no memory for %s", what);
+}
+
+void rela_mem_unreserve(size_t bytes)
+{
+    atomic_fetch_sub(&n_reserved, bytes);
+}
+
 bool rela_size_mul(size_t *out, size_t a, size_t b)
 {
     return !__builtin_mul_overflow(a, b, out);
@@ -115,6 +138,23 @@ bool rela_size_mul(size_t *out, size_t a, size_t b)
 bool rela_size_add(size_t *out, size_t a, size_t b)
 {
     return !__builtin_add_overflow(a, b, out);
+}
+
+/* Whether so many bytes more leave what is set aside. To ask the system takes microseconds, so that
+ * small blocks are looked at together. */
+static bool leaves_reserve(size_t more)
+{
+    const uint64_t checked = atomic_load_explicit(&n_checked, memory_order_relaxed);
+    if (checked == UINT64_MAX || hook.resize)
+        return true;
+    const uint64_t live = atomic_load_explicit(&n_live, memory_order_relaxed) + more;
+    if (more < CHECK_EVERY && live <= checked)
+        return true;
+    const uint64_t reserved = atomic_load(&n_reserved), room = rela_address_free();
+    if (room < reserved || room - reserved < more)
+        return false;
+    atomic_store(&n_checked, room - reserved - more < CHECK_EVERY ? 0 : live + CHECK_EVERY);
+    return true;
 }
 
 static void *raw_resize(void *old, size_t old_size, size_t new_size)

@@ -24,6 +24,15 @@ void *rela_mem_array(size_t n, size_t size);
  * (and nothing changed) on failure. */
 void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size);
 
+enum { RELA_MEM_RESERVE = 4 << 20 }; /* for what libraries allocate besides products: see below */
+
+/* Sets address space aside for libraries that end the process when they run out of memory: from now
+ * on an allocation that would leave less than all that was set aside fails, if the process has a
+ * limit (RLIMIT_AS, RLIMIT_DATA) and the allocator is our own. RELA_NOMEM, and nothing set aside,
+ * if the limit does not leave so much; what names those who need it. */
+rela_status rela_mem_reserve(size_t bytes, const char *what, rela_error *err);
+void rela_mem_unreserve(size_t bytes); /* what rela_mem_reserve has set aside */
+
 /* out = a * b, out = a + b; false on overflow. */
 bool rela_size_mul(size_t *out, size_t a, size_t b);
 bool rela_size_add(size_t *out, size_t a, size_t b);

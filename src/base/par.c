@@ -3,6 +3,7 @@
 #include "base/par.h"
 
 #include "base/mem.h"
+#include "base/par_start.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -70,8 +71,8 @@ UNWATCHED void rela_par_rows(size_t n, int n_threads,
     HAND_OVER(&fork);
     /* A loop over parts, not over threads: OpenMP may give fewer threads than asked for (one,
      * inside a parallel region), and the split must not depend on that. */
-#pragma omp parallel for num_threads((int)parts)                                                   \
-    schedule(static, 1) if (parts > 1 && !omp_in_parallel())
+    const bool together = parts > 1 && !omp_in_parallel() && rela_par_ready((int)parts, NULL) == 0;
+#pragma omp parallel for num_threads((int)parts) schedule(static, 1) if (together)
     for (size_t i = 0; i < parts; i++) {
         const size_t begin = i * each + (i < rest ? i : rest);
         TAKE_OVER(&fork);
@@ -84,6 +85,10 @@ UNWATCHED void rela_par_rows(size_t n, int n_threads,
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
 {
     pipe_state s = { .status = RELA_OK, .err = err };
+    const bool together = p->n_threads > 1 && !omp_in_parallel();
+    const rela_status st = together ? rela_par_ready(p->n_threads, err) : RELA_OK;
+    if (st != RELA_OK)
+        return st;
     s.n_blocks = s.n_free = (size_t)(p->n_blocks ? p->n_blocks : p->n_threads);
     s.free = rela_mem_array(s.n_blocks, sizeof *s.free);
     s.done = rela_mem_zalloc(s.n_blocks * sizeof *s.done);
@@ -96,10 +101,10 @@ rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
         s.free[i] = p->blocks[s.n_blocks - 1 - i];
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.turn, NULL);
-    if (p->n_threads < 2 || omp_in_parallel())
-        pipe_worker(p, &s, 0);
-    else
+    if (together)
         pipe_workers(p, &s);
+    else
+        pipe_worker(p, &s, 0);
     pthread_cond_destroy(&s.turn);
     pthread_mutex_destroy(&s.lock);
     rela_mem_free(s.free);

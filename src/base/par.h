@@ -17,8 +17,14 @@ enum { RELA_PAR_MAX = 256 };
 /* Threads to use: requested, or for 0 what OMP_NUM_THREADS or the cores of this process allow. */
 int rela_par_threads(int requested);
 
+/* Starts the threads that a caller will use, so that what cannot work is known before there is
+ * anything to lose: OpenMP ends the process when a thread cannot start. RELA_NOMEM if the limits of
+ * the process do not allow so many. */
+rela_status rela_par_start(int n_threads, rela_error *err);
+
 /* Calls f(ctx, begin, end, thread) once per thread with the same split for the same n and
- * n_threads, so results that depend on the split are reproducible. */
+ * n_threads, so results that depend on the split are reproducible. If threads cannot be started
+ * the calling thread does it all, with the same split. */
 void rela_par_rows(size_t n, int n_threads,
                    void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx);
 

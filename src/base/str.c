@@ -66,7 +66,7 @@ rela_status rela_buffer_reserve(rela_buffer *b, size_t extra, rela_error *err)
 {
     size_t need = 0;
     if (!rela_size_add(&need, b->len, extra) || !rela_size_add(&need, need, 1))
-        return rela_fail(err, RELA_NOMEM, "a text of %zu more bytes does not fit", extra);
+        return rela_fail(err, RELA_NOMEM, "no memory for a text of %zu bytes more", extra);
     if (b->data && need <= b->cap)
         return RELA_OK;
     size_t cap = b->cap < BUFFER_MIN ? BUFFER_MIN : b->cap;
@@ -74,7 +74,7 @@ rela_status rela_buffer_reserve(rela_buffer *b, size_t extra, rela_error *err)
         cap = cap > SIZE_MAX / 2 ? need : cap * 2;
     char *p = rela_mem_resize(b->data, cap);
     if (!p)
-        return rela_fail(err, RELA_NOMEM, "cannot grow a text to %zu bytes", cap);
+        return rela_fail(err, RELA_NOMEM, "no memory for a text of %zu bytes", cap);
     b->data = p;
     b->data[b->len] = '\0';
     b->cap = cap;

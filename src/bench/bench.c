@@ -8,6 +8,7 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "bench/job.h"
+#include "kern/gemm.h"
 #include "model/checkpoint.h"
 
 #include <assert.h>
@@ -54,6 +55,7 @@ rela_status rela_bench(rela_buffer *table, rela_buffer *json, const rela_bench_o
     if (!j)
         return rela_fail(err, RELA_NOMEM, "no memory for measurements");
     rela_status st = take_options(j, o, err);
+    st = st ? st : rela_gemm_start(err);
     if (st == RELA_OK && j->o.out)
         st = rela_dir_make(j->o.out, err);
     for (size_t i = 0; i < N_PARTS; i++)

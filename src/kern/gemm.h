@@ -10,7 +10,17 @@
 #ifndef RELA_KERN_GEMM_H
 #define RELA_KERN_GEMM_H
 
+#include "base/error.h"
 #include "kern/kern.h"
+
+/* oneDNN 2.6 compiles its loops on first use, and ends the process if there is no memory for that.
+ * Call this before the first product of a process: RELA_NOMEM is a status then. Any thread, any
+ * number of times. */
+rela_status rela_gemm_start(rela_error *err);
+/* Bytes that one product may take for a while, where the largest number of rows or columns of a
+ * matrix is so large: set them aside (base/mem.h) for each product that runs at the same time. A
+ * product that does not get them is computed all the same, slowly and with other roundings. */
+size_t rela_gemm_bytes(size_t largest);
 
 void rela_gemm_nt(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
                   size_t m, size_t n, size_t k, bool add);

@@ -104,7 +104,7 @@ size_t rela_segment_end(const char *s, size_t len)
 rela_status rela_lower(rela_buffer *out, const char *s, size_t len, rela_error *err)
 {
     if (len > SIZE_MAX / GROWTH_MAX)
-        return rela_fail(err, RELA_NOMEM, "a text of %zu bytes does not fit", len);
+        return rela_fail(err, RELA_NOMEM, "no memory for a text of %zu bytes", len);
     const rela_status st = rela_buffer_reserve(out, len * GROWTH_MAX, err);
     if (st != RELA_OK)
         return st;

@@ -104,7 +104,7 @@ rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
     *out = NULL;
     rela_checkpoint *c = rela_mem_zalloc(sizeof *c);
     if (!c)
-        return rela_fail(err, RELA_NOMEM, "cannot open %s", path);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
     c->path = rela_str_copy(path, strlen(path));
     rela_status st =
         c->path ? RELA_OK : rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);

@@ -51,7 +51,7 @@ rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size
     size_t len = 0;
     rela_safetensors *f = rela_mem_zalloc(sizeof *f);
     if (!f)
-        return rela_fail(err, RELA_NOMEM, "cannot open %s", path);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
     if ((st = rela_blob_open(&f->blob, path, err)) != RELA_OK)
         goto out;
     st = read_header(f, &len, max_header ? max_header : RELA_HEADER_MAX, err);

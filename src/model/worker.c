@@ -3,6 +3,7 @@
 #include "model/worker.h"
 
 #include "base/mem.h"
+#include "kern/gemm.h"
 #include "kern/tiny.h"
 
 #include <assert.h>
@@ -10,6 +11,7 @@
 
 struct rela_worker {
     const rela_net *net;
+    size_t reserved; /* for products of the library */
     rela_pass_size size;
     void *block; /* everything planned lies in it */
     rela_stream streams[RELA_STREAMS_MAX];
@@ -43,6 +45,15 @@ size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_
     return p.used + RELA_PLAN_ALIGN;
 }
 
+/* The most rows that a matrix has. */
+static size_t widest(const rela_params *p)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < p->n; i++)
+        most = p->items[i].matrix && p->items[i].rows > most ? p->items[i].rows : most;
+    return most;
+}
+
 rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_src_rows,
                                size_t max_tgt_rows, bool training, rela_error *err)
 {
@@ -50,9 +61,17 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
     if (n->params.packed)
         return rela_fail(err, RELA_STATE, RELA_TRANSLATES_ONLY);
     const size_t bytes = rela_worker_bytes(n, max_src_rows, max_tgt_rows, training);
+    const size_t reserved = rela_gemm_bytes(widest(&n->params));
+    rela_status st = rela_gemm_start(err);
+    st = st ? st : rela_mem_reserve(reserved, "matrix products", err);
+    if (st != RELA_OK)
+        return st;
     rela_worker *w = rela_mem_zalloc(sizeof *w);
+    if (!w)
+        rela_mem_unreserve(reserved);
     if (w) {
         w->net = n;
+        w->reserved = reserved;
         w->size = size_of(n, max_src_rows, max_tgt_rows, training);
         w->block = rela_mem_zalloc(bytes); /* block_align.c needs zeros */
         w->states = rela_mem_zalloc((training ? n->list.n : 1) * sizeof *w->states);
@@ -71,6 +90,7 @@ void rela_worker_destroy(rela_worker *w)
 {
     if (!w)
         return;
+    rela_mem_unreserve(w->reserved);
     rela_mem_free(w->block);
     rela_mem_free(w->states);
     rela_mem_free(w);

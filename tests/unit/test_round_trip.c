@@ -235,7 +235,7 @@ static void vocabularies_of_other_tools_are_read_again_or_refused(void **state)
 static void truecasing_models_of_any_text_are_read(void **state)
 {
     (void)state;
-    static const rela_truecaser_options PLAIN = { .all_words = false };
+    static const rela_truecaser_options PLAIN = { .struct_size = sizeof PLAIN };
     rela_rng r = rela_rng_start(13, 1);
     rela_buffer text = RELA_BUFFER_INIT, model = RELA_BUFFER_INIT;
     for (int i = 0; i < ROUNDS; i++) {
