@@ -32,8 +32,8 @@ static void tell(const run *r, size_t pair);
 static void list_types(const run *r);
 static void gather(const run *r);
 static size_t chunk_end(const run *r, size_t first);
-static double run_chunk(const run *r, size_t first, size_t last);
-static double run_pair(const run *r, size_t pair, size_t row);
+static void run_chunk(const run *r, rela_loss_sums *sums, size_t first, size_t last);
+static void run_pair(const run *r, rela_loss_sums *sums, size_t pair, size_t row);
 static void spread(const run *r, size_t pair, size_t row);
 static void scatter(const run *r);
 
@@ -96,10 +96,9 @@ rela_loss_sums rela_aligner_run(rela_aligner *a, const rela_net *net, real *grad
     gather(&r);
     for (size_t at = 0; at < b->src.n;) {
         const size_t end = chunk_end(&r, at);
-        sums.loss += run_chunk(&r, at, end);
+        run_chunk(&r, &sums, at, end);
         at = end;
     }
-    sums.nll = sums.loss;
     if (grads)
         scatter(&r);
     for (size_t i = 0; i < a->n_types; i++)
@@ -234,35 +233,32 @@ static size_t chunk_end(const run *r, size_t first)
     return end;
 }
 
-static double run_chunk(const run *r, size_t first, size_t last)
+static void run_chunk(const run *r, rela_loss_sums *sums, size_t first, size_t last)
 {
     const rela_aligner *a = r->a;
     const rela_kern *k = r->net->k;
     const size_t d = r->d, v = a->n_types, at = r->b->src.at[first];
     const size_t rows = r->b->src.at[last] - at;
-    double sum = 0;
     rela_gemm_nt(a->lp, v, a->x + at * d, d, a->table, d, rows, v, d, false);
     k->add_bias(a->lp, a->bias, rows, v);
     for (size_t i = 0; i < rows; i++)
         k->log_softmax(a->lp + i * v, a->lp + i * v, v);
     for (size_t s = first; s < last; s++)
-        sum += run_pair(r, s, r->b->src.at[s] - at);
+        run_pair(r, sums, s, r->b->src.at[s] - at);
     if (r->grads) {
         rela_gemm_nn(a->dx + at * d, d, a->dlogits, v, a->table, d, rows, d, v, false);
         rela_gemm_tn(a->dtable, d, a->dlogits, v, a->x + at * d, d, v, d, rows, true);
         k->sum_rows(a->dbias, a->dlogits, rows, v);
     }
-    return sum;
 }
 
 /* row: of the first source token in the chunk. */
-static double run_pair(const run *r, size_t pair, size_t row)
+static void run_pair(const run *r, rela_loss_sums *sums, size_t pair, size_t row)
 {
     const rela_aligner *a = r->a;
     const rela_tokens *tgt = &r->b->tgt;
     const size_t at = tgt->at[pair], rows = words_of(tgt, pair);
     const size_t cols = words_of(&r->b->src, pair) + 1, v = a->n_types;
-    double sum = 0;
     if (r->pass->row_nll)
         r->pass->row_nll[at + rows] = 0;
     if (cols > 1 && rows > 0) {
@@ -270,15 +266,17 @@ static double run_pair(const run *r, size_t pair, size_t row)
             for (size_t i = 0; i < cols; i++)
                 a->scratch.lp[j * cols + i] =
                     a->lp[(row + i) * v + (size_t)a->local[tgt->ids[at + j]]];
-        sum = rela_align_run(&r->layer, &a->scratch, r->grads ? &r->layer_grads : NULL,
-                             r->pass->row_nll ? r->pass->row_nll + at : NULL,
-                             r->pass->row_weight ? r->pass->row_weight + at : NULL, rows, cols);
+        const rela_align_sums pair_sums =
+            rela_align_run(&r->layer, &a->scratch, r->grads ? &r->layer_grads : NULL,
+                           r->pass->row_nll ? r->pass->row_nll + at : NULL,
+                           r->pass->row_weight ? r->pass->row_weight + at : NULL, rows, cols);
+        sums->loss += pair_sums.loss;
+        sums->nll += pair_sums.nll;
         if (r->grads)
             spread(r, pair, row);
     } else if (r->grads) {
         memset(a->dlogits + row * v, 0, cols * v * sizeof *a->dlogits);
     }
-    return sum;
 }
 
 /* From the gradient of the log-probabilities of a pair to that of the logits of its source rows. */

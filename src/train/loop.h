@@ -19,17 +19,20 @@ typedef struct rela_loop_state {
     uint64_t n_skipped;     /* updates left out because something was not finite */
     uint64_t n_skipped_row; /* of these, without a good one between */
     double best;            /* validation score so far */
+    bool best_is_bleu;      /* what that score is: BLEU or log-likelihood */
     uint64_t best_update;   /* 0: none yet */
     uint64_t n_stale;       /* validations since the best */
     /* sums since the last report */
     double part_loss, part_nll, part_norm;
-    uint64_t part_tokens;
+    uint64_t part_n_loss, part_tokens; /* what part_loss and part_nll are sums over */
 } rela_loop_state;
 
-/* Figures of the updates since the last report. */
+/* Figures of the updates since the last report. loss, nll and grad_norm are NaN if all of them were
+ * skipped. */
 typedef struct rela_loop_report {
     uint64_t update, epoch;
-    double loss, nll; /* means per target token */
+    double loss; /* what is minimised: mean of tokens, or of sentences if sentence_mean */
+    double nll;  /* mean of target tokens */
     double rate, grad_norm;
     double tokens_per_second; /* target */
     double padding;           /* share that padded batches would waste */
@@ -37,9 +40,11 @@ typedef struct rela_loop_report {
 } rela_loop_report;
 
 typedef struct rela_loop_score {
-    double loss, nll, perplexity; /* per target token, without dropout */
-    double bleu;                  /* negative: not measured */
-    double score;                 /* what best and patience go by: higher is better */
+    double loss;       /* as in a report, but without dropout */
+    double nll;        /* mean of target tokens */
+    double perplexity; /* exp(nll) */
+    double bleu;       /* negative: not measured */
+    double score;      /* what best and patience go by: higher is better */
 } rela_loop_score;
 
 typedef enum rela_loop_wish { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_wish;
