@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test check tsan lint ci bench install clean setup
+.PHONY: all demo test test-stops check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -14,6 +14,13 @@ demo: all
 
 test: all
 	@cd $(BUILD) && ctest -j $(JOBS) --output-on-failure -LE lint
+
+# More stops of training than e2e.train-resume has time for.
+STOPS ?= 100
+SEED ?= 1
+test-stops: all
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

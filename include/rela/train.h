@@ -7,6 +7,7 @@
  *   train.jsonl          one record per interval: update, epoch, loss, nll, rate, speed ...
  *   valid.tsv            one row per validation
  *   checkpoints/N.rela   the last few, each complete: weights, optimiser, position in the data
+ *   interim-N.rela       the same, saved on demand between two checkpoints; the next replaces it
  *   best.rela            best by validation
  *   model.rela           mean of the last checkpoints: the result
  *   figures/             curves

@@ -33,6 +33,8 @@ typedef struct trainer {
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop loop;
     rela_train_state state;
+    bool interim;   /* what is resumed, see run.h */
+    uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
 } trainer;
 
 static rela_status prepare(trainer *t, rela_error *err);
@@ -56,7 +58,7 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
                                rela_error *err);
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err);
-static rela_status on_save(void *ctx, const rela_loop_state *s, rela_error *err);
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
 static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 
 rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
@@ -101,13 +103,13 @@ static rela_status prepare(trainer *t, rela_error *err)
 
 static rela_status start_or_resume(trainer *t, rela_error *err)
 {
-    uint64_t *updates = NULL;
-    size_t n = 0;
-    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
-    if (st == RELA_OK)
-        st = n ? resume(t, updates[n - 1], err) : start(t, err);
-    rela_mem_free(updates);
-    return st;
+    uint64_t update = 0;
+    bool regular = true;
+    const rela_status st = rela_run_newest(&update, &regular, &t->run, err);
+    t->interim = !regular;
+    if (st != RELA_OK)
+        return st;
+    return update ? resume(t, update, err) : start(t, err);
 }
 
 /* What is wrong with a file is said with its name. */
@@ -122,7 +124,7 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
     rela_config wanted;
     rela_error why = { RELA_OK, "" };
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
-    rela_status st = rela_run_checkpoint_path(&path, &t->run, update, err);
+    rela_status st = rela_run_checkpoint_path(&path, &t->run, update, !t->interim, err);
     if (st == RELA_OK)
         st = rela_train_config(&wanted, &t->o, err);
     if (st == RELA_OK) {
@@ -142,6 +144,7 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
         st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
     if (st == RELA_OK)
         st = check_memory(t, &t->net.config, err);
+    t->ended = t->interim || t->state.at_interval ? 0 : update;
     if (st == RELA_OK)
         say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
@@ -322,7 +325,8 @@ static rela_status make_loop(trainer *t, rela_error *err)
                            .valid_tokens = VALID_TOKENS,
                            .hooks = { t, on_report, t->translator ? on_validate : NULL,
                                       on_validated, on_save, on_wish },
-                           .state = t->state.loop };
+                           .state = t->state.loop,
+                           .interim = t->interim };
     if (st == RELA_OK)
         st = rela_train_loop_options(&t->loop.o, &t->o, err);
     if (st != RELA_OK || t->state.loop.update == 0)
@@ -383,6 +387,7 @@ static rela_status save_to(trainer *t, const char *path, const rela_loop_state *
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
     t->state.loop = *s;
     t->state.adam_count = rela_stepper_count(t->stepper);
+    t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
     rela_status st = rela_pipeline_store(&e, t->pipeline, err);
     if (st == RELA_OK)
         st = rela_train_state_store(&e, &t->state, &t->o, err);
@@ -396,11 +401,14 @@ static rela_status save_to(trainer *t, const char *path, const rela_loop_state *
     return st;
 }
 
-static rela_status on_save(void *ctx, const rela_loop_state *s, rela_error *err)
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
 {
     trainer *t = ctx;
     rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_run_checkpoint_path(&path, &t->run, s->update, err);
+    rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
+    t->ended = 0;
+    if (st == RELA_OK)
+        st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
     if (st == RELA_OK)
         st = save_to(t, path.data, s, true, err);
     if (st == RELA_OK)
@@ -496,7 +504,7 @@ static rela_status average(trainer *t, const uint64_t *updates, size_t n, rela_e
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_checkpoint *c = NULL;
         real *const base[1 + RELA_BLOCKS_MAX] = { t->net.weights };
-        st = rela_run_checkpoint_path(&path, &t->run, updates[i], err);
+        st = rela_run_checkpoint_path(&path, &t->run, updates[i], true, err);
         if (st == RELA_OK)
             st = rela_checkpoint_open(&c, path.data, NULL, err);
         if (st == RELA_OK)
@@ -520,7 +528,10 @@ static rela_status finish(trainer *t, rela_error *err)
     rela_buffer path = RELA_BUFFER_INIT;
     rela_loop_score score;
     char line[RELA_REPORT_MAX];
-    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    /* Again: the process may have been killed between the last save and its pruning. */
+    rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoints(&updates, &n, &t->run, err);
     const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
     if (st == RELA_OK)
         st = average(t, updates + first, n - first, err);

@@ -26,7 +26,7 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
 {
     rela_status st = rela_batches_seek(l->train, l->state.position, err);
     interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
-    uint64_t saved = l->state.update;
+    bool saved = !l->interim;
     *end = RELA_END_DONE;
     while (st == RELA_OK && !is_done(l, end)) {
         rela_step_result r;
@@ -41,17 +41,16 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
         const rela_loop_wish wish = st == RELA_OK && l->hooks.wish
                                         ? l->hooks.wish(l->hooks.ctx, &l->state, &r)
                                         : RELA_GO_ON;
-        if (st == RELA_OK && (wish != RELA_GO_ON || due(l->state.update, l->o.save_every))) {
-            st = l->hooks.save(l->hooks.ctx, &l->state, err);
-            saved = l->state.update;
-        }
+        saved = due(l->state.update, l->o.save_every) || is_done(l, end);
+        if (st == RELA_OK && (wish != RELA_GO_ON || saved))
+            st = l->hooks.save(l->hooks.ctx, &l->state, saved, err);
         if (wish == RELA_STOP_NOW) {
             *end = RELA_END_WISH;
             return st;
         }
     }
-    if (st == RELA_OK && saved != l->state.update)
-        st = l->hooks.save(l->hooks.ctx, &l->state, err);
+    if (st == RELA_OK && !saved)
+        st = l->hooks.save(l->hooks.ctx, &l->state, true, err);
     return st;
 }
 

@@ -58,7 +58,8 @@ typedef struct rela_loop_hooks {
                             rela_error *err);
     rela_status (*validated)(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                              bool is_best, rela_error *err);
-    rela_status (*save)(void *ctx, const rela_loop_state *s, rela_error *err);
+    /* regular: every save_every updates, and at the end; otherwise because wish asked for it. */
+    rela_status (*save)(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
     /* After every update: shall it go on? */
     rela_loop_wish (*wish)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 } rela_loop_hooks;
@@ -87,10 +88,12 @@ typedef struct rela_loop {
     rela_loop_options o;
     rela_loop_hooks hooks;
     rela_loop_state state;
+    bool interim; /* state comes from a save that was not regular */
 } rela_loop;
 
-/* Goes on from l->state (the batches are moved there first) to the end, which is told in *end. The
- * state is saved at the end too, unless nothing happened since the last save. */
+/* Goes on from l->state (the batches are moved there first) to the end, which *end receives. The
+ * state is saved at the end too, unless nothing happened since the last regular save. What is
+ * saved regularly depends on the options alone, not on stops and resumes. */
 rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
 
 /* Cross entropy of the validation set. */
