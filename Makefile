@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients test-levels test-limits test-torch check tsan lint ci bench install clean setup
+.PHONY: all demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -36,6 +36,13 @@ test-gradients: all
 test-limits: all
 	@RELA_LIMITS=300 RELA_SOURCE=$(CURDIR) RELA_BUILD=$(CURDIR)/$(BUILD) \
 		tests/e2e/run-case $(CURDIR)/$(BUILD)/rela $(CURDIR)/tests/e2e/limits
+
+# More stops of training than e2e.train-resume has time for.
+STOPS ?= 100
+SEED ?= 1
+test-stops: all
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

@@ -5,6 +5,7 @@
 #include "base/par.h"
 #include "rela/train.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -180,8 +181,11 @@ static int tell(void *ctx, const rela_train_event *e)
             return RELA_TRAIN_SAVE;
         break;
     case RELA_TRAIN_REPORT:
-        (void)snprintf(s->note, sizeof s->note, "loss %.3f, %.0f tok/s, padding %.1f %%", e->loss,
-                       e->tokens_per_second, 100 * e->padding);
+        if (isnan(e->loss))
+            (void)snprintf(s->note, sizeof s->note, "updates are not finite");
+        else
+            (void)snprintf(s->note, sizeof s->note, "loss %.3f, %.0f tok/s, padding %.1f %%",
+                           e->loss, e->tokens_per_second, 100 * e->padding);
         break;
     default:
         break;

@@ -4,9 +4,10 @@
  * One blocking call. Everything it writes is below one directory, the run:
  *   config.yml           all settings, as they were resolved
  *   train.log            what a person reads
- *   train.jsonl          one record per interval: update, epoch, loss, rate, speed ...
+ *   train.jsonl          one record per interval: update, epoch, loss, nll, rate, speed ...
  *   valid.tsv            one row per validation
  *   checkpoints/N.rela   the last few, each complete: weights, optimiser, position in the data
+ *   interim-N.rela       the same, saved on demand between two checkpoints; the next replaces it
  *   best.rela            best by validation
  *   model.rela           mean of the last checkpoints: the result
  *   figures/             curves
@@ -65,7 +66,7 @@ typedef struct rela_train_options {
     double beta1, beta2, adam_epsilon, weight_decay, clip, label_smoothing;
     double
         r_drop; /* how much two draws of dropout should agree in what they predict; 0: one draw */
-    const char *loss_mean; /* "token", "sentence" */
+    const char *loss_mean; /* "token", or "sentence": of the means of their tokens */
     int64_t seed;
     int64_t threads;    /* 0: all */
     int64_t piece_rows; /* tokens a thread works on at once; 0: chosen */
@@ -99,8 +100,13 @@ typedef struct rela_train_event {
     const char *text;
     uint64_t update, updates; /* now, and in all */
     uint64_t epoch;
-    double loss, nll, rate, grad_norm, tokens_per_second, padding;
-    double perplexity, bleu; /* bleu < 0: not measured */
+    /* What is minimised: label smoothing and R-Drop (not at validation) included, mean as loss_mean
+     * says. NaN, as nll and grad_norm, if all updates of an interval were skipped. */
+    double loss;
+    double nll; /* plain negative log-likelihood, mean of target tokens, whatever loss_mean says */
+    double rate, grad_norm, tokens_per_second, padding;
+    double perplexity; /* exp(nll) */
+    double bleu;       /* < 0: not measured */
     bool is_best;
 } rela_train_event;
 

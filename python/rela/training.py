@@ -25,13 +25,13 @@ class TrainEvent:
     update: int
     updates: int  #: in all
     epoch: int
-    loss: float
-    nll: float
+    loss: float  #: what is minimised; NaN if all updates of an interval were skipped
+    nll: float  #: negative log-likelihood, mean of target tokens
     rate: float
     grad_norm: float
     tokens_per_second: float
     padding: float
-    perplexity: float
+    perplexity: float  #: exp(nll)
     bleu: float  #: below 0: not measured
     is_best: bool
 

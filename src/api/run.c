@@ -9,13 +9,20 @@
 
 enum { LOG_MAX = 1 << 30 };
 
+static const char CHECKPOINTS[] = "checkpoints", INTERIM[] = "interim-";
+
+/* Numbers of the files whose names begin with a prefix. */
 typedef struct numbers {
+    const char *prefix;
     uint64_t *items;
     size_t n, cap;
 } numbers;
 
 static rela_status sweep(const rela_run *r, const char *below, rela_error *err);
 static rela_status sweep_name(void *ctx, const char *name, rela_error *err);
+static rela_status list(numbers *found, const rela_run *r, bool regular, rela_error *err);
+static rela_status remove_some(const rela_run *r, const numbers *found, size_t n, bool regular,
+                               rela_error *err);
 static rela_status see_name(void *ctx, const char *name, rela_error *err);
 static int compare(const void *a, const void *b);
 static rela_status open_cut(rela_appender **out, const rela_run *r, const char *name,
@@ -25,7 +32,7 @@ rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     *r = (rela_run){ .dir = rela_str_copy(dir, strlen(dir)) };
-    rela_status st = r->dir ? rela_run_path(&path, r, "checkpoints", err)
+    rela_status st = r->dir ? rela_run_path(&path, r, CHECKPOINTS, err)
                             : rela_fail(err, RELA_NOMEM, "no memory for a run");
     if (st == RELA_OK)
         st = rela_dir_make(path.data, err);
@@ -84,45 +91,88 @@ rela_status rela_run_path(rela_buffer *path, const rela_run *r, const char *name
 }
 
 rela_status rela_run_checkpoint_path(rela_buffer *path, const rela_run *r, uint64_t update,
-                                     rela_error *err)
+                                     bool regular, rela_error *err)
 {
     rela_buffer_clear(path);
-    return rela_buffer_printf(path, err, "%s/checkpoints/%06llu.rela", r->dir,
+    return rela_buffer_printf(path, err, "%s/%s%s%06llu.rela", r->dir,
+                              regular ? CHECKPOINTS : INTERIM, regular ? "/" : "",
                               (unsigned long long)update);
 }
 
 rela_status rela_run_checkpoints(uint64_t **updates, size_t *n, const rela_run *r, rela_error *err)
 {
-    numbers found = { NULL, 0, 0 };
-    rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_run_path(&path, r, "checkpoints", err);
-    if (st == RELA_OK)
-        st = rela_dir_list(path.data, see_name, &found, err);
-    rela_buffer_free(&path);
-    if (st != RELA_OK) {
-        rela_mem_free(found.items);
-        found = (numbers){ NULL, 0, 0 };
-    }
-    if (found.n)
-        qsort(found.items, found.n, sizeof *found.items, compare);
+    numbers found;
+    const rela_status st = list(&found, r, true, err);
     *updates = found.items;
     *n = found.n;
     return st;
 }
 
+rela_status rela_run_newest(uint64_t *update, bool *regular, const rela_run *r, rela_error *err)
+{
+    numbers kinds[2] = { { .n = 0 }, { .n = 0 } }; /* interim, regular */
+    rela_status st = list(&kinds[0], r, false, err);
+    if (st == RELA_OK)
+        st = list(&kinds[1], r, true, err);
+    *update = 0;
+    *regular = true;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t last = kinds[i].n ? kinds[i].items[kinds[i].n - 1] : 0;
+        if (last && last >= *update) {
+            *update = last;
+            *regular = i == 1;
+        }
+        rela_mem_free(kinds[i].items);
+    }
+    return st;
+}
+
+rela_status rela_run_demote(const rela_run *r, uint64_t update, rela_error *err)
+{
+    rela_buffer from = RELA_BUFFER_INIT, to = RELA_BUFFER_INIT;
+    rela_status st = rela_run_checkpoint_path(&from, r, update, true, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoint_path(&to, r, update, false, err);
+    if (st == RELA_OK)
+        st = rela_file_rename(from.data, to.data, err);
+    rela_buffer_free(&from);
+    rela_buffer_free(&to);
+    return st;
+}
+
 rela_status rela_run_prune(const rela_run *r, size_t keep, rela_error *err)
 {
-    uint64_t *updates = NULL;
-    size_t n = 0;
+    numbers found;
+    uint64_t newest = 0;
+    bool regular = true;
+    rela_status st = rela_run_newest(&newest, &regular, r, err);
+    if (st != RELA_OK)
+        return st;
+    st = list(&found, r, false, err);
+    if (st == RELA_OK)
+        st = remove_some(r, &found, found.n - !regular, false, err);
+    rela_mem_free(found.items);
+    if (st != RELA_OK)
+        return st;
+    st = list(&found, r, true, err);
+    if (st == RELA_OK && found.n > keep)
+        st = remove_some(r, &found, found.n - keep, true, err);
+    rela_mem_free(found.items);
+    return st;
+}
+
+/* The first n of them. */
+static rela_status remove_some(const rela_run *r, const numbers *found, size_t n, bool regular,
+                               rela_error *err)
+{
     rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_run_checkpoints(&updates, &n, r, err);
-    for (size_t i = 0; i + keep < n && st == RELA_OK; i++) {
-        st = rela_run_checkpoint_path(&path, r, updates[i], err);
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        st = rela_run_checkpoint_path(&path, r, found->items[i], regular, err);
         if (st == RELA_OK)
             st = rela_file_remove(path.data, err);
     }
     rela_buffer_free(&path);
-    rela_mem_free(updates);
     return st;
 }
 
@@ -151,10 +201,32 @@ static rela_status sweep_name(void *ctx, const char *name, rela_error *err)
     return st;
 }
 
-/* Names like 000250.rela; anything else in the directory is left alone. */
+/* Rising; nothing on failure. */
+static rela_status list(numbers *found, const rela_run *r, bool regular, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    *found = (numbers){ .prefix = regular ? "" : INTERIM };
+    rela_status st = rela_run_path(&path, r, regular ? CHECKPOINTS : "", err);
+    if (st == RELA_OK)
+        st = rela_dir_list(path.data, see_name, found, err);
+    rela_buffer_free(&path);
+    if (st != RELA_OK) {
+        rela_mem_free(found->items);
+        *found = (numbers){ .n = 0 };
+    }
+    if (found->n)
+        qsort(found->items, found->n, sizeof *found->items, compare);
+    return st;
+}
+
+/* Names like 000250.rela behind the prefix; anything else in the directory is left alone. */
 static rela_status see_name(void *ctx, const char *name, rela_error *err)
 {
     numbers *found = ctx;
+    const size_t prefix = strlen(found->prefix);
+    if (strncmp(name, found->prefix, prefix) != 0)
+        return RELA_OK;
+    name += prefix;
     const size_t digits = strspn(name, "0123456789");
     if (digits == 0 || digits > 18 || strcmp(name + digits, ".rela") != 0)
         return RELA_OK;

@@ -7,6 +7,7 @@
 #include "api/train_checkpoints.h"
 #include "api/train_figures.h"
 #include "api/train_options.h"
+#include "api/train_report.h"
 #include "api/train_state.h"
 #include "api/train_text.h"
 #include "api/train_valid.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3, BLEU_TEXT = 32 };
+enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3 };
 
 typedef struct trainer {
     rela_train_options o;
@@ -34,6 +35,8 @@ typedef struct trainer {
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop loop;
     rela_train_state state;
+    bool interim;   /* what is resumed, see run.h */
+    uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
 } trainer;
 
 static rela_status prepare(trainer *t, rela_error *err);
@@ -59,7 +62,7 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
                                rela_error *err);
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err);
-static rela_status on_save(void *ctx, const rela_loop_state *s, rela_error *err);
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
 static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 
 rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
@@ -105,15 +108,19 @@ static rela_status prepare(trainer *t, rela_error *err)
 
 static rela_status start_or_resume(trainer *t, rela_error *err)
 {
-    uint64_t *updates = NULL;
+    uint64_t update = 0, *updates = NULL;
     size_t n = 0;
-    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    bool regular = true;
+    rela_status st = rela_run_newest(&update, &regular, &t->run, err);
+    t->interim = !regular;
     if (st == RELA_OK)
-        st = n ? resume(t, updates[n - 1], err) : start(t, err);
-    if (st == RELA_OK && n > 1) {
-        /* Those before it may enter the mean: a wrong one is found before hours are spent. */
+        st = update ? resume(t, update, err) : start(t, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    if (st == RELA_OK && n > 0) {
+        /* They may enter the mean: a wrong one is found before hours are spent. */
         const rela_train_run of = this_run(t);
-        st = rela_train_check_files(&of, updates, n - 1, err);
+        st = rela_train_check_files(&of, updates, n - regular, err);
     }
     rela_mem_free(updates);
     return st;
@@ -134,7 +141,7 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     rela_error why = { RELA_OK, "" };
-    rela_status st = rela_run_checkpoint_path(&path, &t->run, update, err);
+    rela_status st = rela_run_checkpoint_path(&path, &t->run, update, !t->interim, err);
     if (st == RELA_OK && (st = load_checkpoint(t, path.data, update, &why)) == RELA_FORMAT)
         (void)rela_fail(err, st, "%.400s; remove this file to go on from the one before",
                         why.message);
@@ -144,6 +151,7 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
         st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
     if (st == RELA_OK)
         st = check_memory(t, &t->net.config, err);
+    t->ended = t->interim || t->state.at_interval ? 0 : update;
     if (st == RELA_OK)
         say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
@@ -346,7 +354,8 @@ static rela_status make_loop(trainer *t, rela_error *err)
                            .valid_tokens = VALID_TOKENS,
                            .hooks = { t, on_report, t->translator ? on_validate : NULL,
                                       on_validated, on_save, on_wish },
-                           .state = t->state.loop };
+                           .state = t->state.loop,
+                           .interim = t->interim };
     if (st == RELA_OK)
         st = rela_train_loop_options(&t->loop.o, &t->o, err);
     if (st != RELA_OK || t->state.loop.update == 0)
@@ -395,6 +404,7 @@ static rela_status save_to(trainer *t, const char *path, const rela_loop_state *
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
     t->state.loop = *s;
     t->state.adam_count = rela_stepper_count(t->stepper);
+    t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
     rela_status st = rela_pipeline_store(&e, t->pipeline, err);
     if (st == RELA_OK)
         st = rela_train_state_store(&e, &t->state, &t->o, err);
@@ -408,11 +418,14 @@ static rela_status save_to(trainer *t, const char *path, const rela_loop_state *
     return st;
 }
 
-static rela_status on_save(void *ctx, const rela_loop_state *s, rela_error *err)
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
 {
     trainer *t = ctx;
     rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = rela_run_checkpoint_path(&path, &t->run, s->update, err);
+    rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
+    t->ended = 0;
+    if (st == RELA_OK)
+        st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
     if (st == RELA_OK)
         st = save_to(t, path.data, s, true, err);
     if (st == RELA_OK)
@@ -425,18 +438,13 @@ static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *e
 {
     trainer *t = ctx;
     rela_buffer line = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_printf(
-        &line, err,
-        "{\"update\": %llu, \"epoch\": %llu, \"loss\": %.6f, \"nll\": %.6f, \"lr\": %.6g, "
-        "\"grad_norm\": %.6g, \"tokens_per_second\": %.1f, \"padding\": %.4f, \"skipped\": %llu}\n",
-        (unsigned long long)r->update, (unsigned long long)r->epoch, r->loss, r->nll, r->rate,
-        r->grad_norm, r->tokens_per_second, r->padding, (unsigned long long)r->n_skipped);
+    char text[RELA_REPORT_MAX];
+    rela_status st = rela_report_record(&line, r, err);
     if (st == RELA_OK)
         st = rela_appender_write(t->run.records, line.data, line.len, err);
     rela_buffer_free(&line);
-    say(t, "update %llu, epoch %llu: loss %.4f, nll %.4f, lr %.3g, norm %.3g, %.0f tok/s",
-        (unsigned long long)r->update, (unsigned long long)r->epoch, r->loss, r->nll, r->rate,
-        r->grad_norm, r->tokens_per_second);
+    rela_report_text(text, r);
+    say(t, "%s", text);
     (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
                                       .update = r->update,
                                       .updates = (uint64_t)t->o.updates,
@@ -455,40 +463,19 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
 {
     trainer *t = ctx;
     (void)s;
-    return rela_valid_bleu(&score->bleu, t->translator, err);
-}
-
-/* NaN has a sign, which nobody wants to read. */
-static double unsigned_nan(double x)
-{
-    return isnan(x) ? (double)NAN : x;
-}
-
-/* For a line of the log; nothing where it was not measured. */
-static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score)
-{
-    out[0] = '\0';
-    if (score->bleu >= 0)
-        rela_format_text(out, BLEU_TEXT, ", BLEU %.2f", score->bleu);
-    return out;
+    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, err) : RELA_OK;
 }
 
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err)
 {
     trainer *t = ctx;
-    const double loss = unsigned_nan(score->loss), nll = unsigned_nan(score->nll);
-    const double perplexity = unsigned_nan(score->perplexity);
     rela_buffer text = RELA_BUFFER_INIT;
     rela_valid_zeros z = { { 0 }, 0 };
-    char bleu[BLEU_TEXT];
+    char line[RELA_REPORT_MAX];
     rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
     if (st == RELA_OK)
-        st = rela_buffer_printf(&text, err,
-                                "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d\t%.4f\t%.4f\t%.4f\t%.4f\n",
-                                (unsigned long long)s->update, loss, nll, perplexity, score->bleu,
-                                is_best, z.sparsity[RELA_ATTN_ENC], z.sparsity[RELA_ATTN_DEC],
-                                z.sparsity[RELA_ATTN_CROSS], z.null_cross);
+        st = rela_report_row(&text, s->update, score, &z, is_best, err);
     if (st == RELA_OK)
         st = rela_appender_write(t->run.valid, text.data, text.len, err);
     if (st == RELA_OK && is_best)
@@ -496,17 +483,14 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     if (st == RELA_OK && is_best)
         st = save_to(t, text.data, s, false, err);
     rela_buffer_free(&text);
-    say(t,
-        "validation at update %llu: loss %.4f, perplexity %.3f%s, cross attention %.0f %% zeros, "
-        "%.0f %% null%s",
-        (unsigned long long)s->update, loss, perplexity, bleu_text(bleu, score),
-        100 * z.sparsity[RELA_ATTN_CROSS], 100 * z.null_cross, is_best ? ", best so far" : "");
+    rela_report_valid_text(line, s->update, score, &z, is_best);
+    say(t, "%s", line);
     (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
                                       .update = s->update,
                                       .updates = (uint64_t)t->o.updates,
-                                      .loss = loss,
-                                      .nll = nll,
-                                      .perplexity = perplexity,
+                                      .loss = score->loss,
+                                      .nll = score->nll,
+                                      .perplexity = score->perplexity,
                                       .bleu = score->bleu,
                                       .is_best = is_best });
     return st;
@@ -532,9 +516,12 @@ static rela_status finish(trainer *t, rela_error *err)
     size_t n = 0;
     rela_buffer path = RELA_BUFFER_INIT;
     rela_loop_score score;
-    char bleu[BLEU_TEXT];
+    char line[RELA_REPORT_MAX];
     const rela_train_run of = this_run(t);
-    rela_status st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    /* Again: the process may have been killed between the last save and its pruning. */
+    rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoints(&updates, &n, &t->run, err);
     const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
     if (st == RELA_OK)
         st = rela_train_mean(t->net.weights, &of, updates + first, n - first, err);
@@ -545,10 +532,11 @@ static rela_status finish(trainer *t, rela_error *err)
     if (st == RELA_OK && t->valid)
         st = rela_loop_measure(&t->loop, &score, err);
     if (st == RELA_OK && t->valid && t->translator)
-        st = rela_valid_bleu(&score.bleu, t->translator, err);
-    if (st == RELA_OK && t->valid)
-        say(t, "mean of %zu checkpoints: perplexity %.3f%s", n - first, score.perplexity,
-            bleu_text(bleu, &score));
+        st = on_validate(t, &t->loop.state, &score, err);
+    if (st == RELA_OK && t->valid) {
+        rela_report_mean_text(line, n - first, &score);
+        say(t, "%s", line);
+    }
     if (st == RELA_OK)
         st = rela_train_figures(&t->run, err);
     if (st == RELA_OK)

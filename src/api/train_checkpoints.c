@@ -119,7 +119,7 @@ static rela_status open_one(rela_checkpoint **out, const rela_train_run *r,
     rela_buffer path = RELA_BUFFER_INIT;
     rela_extras own = { 0 };
     *out = NULL;
-    rela_status st = rela_run_checkpoint_path(&path, r->run, update, err);
+    rela_status st = rela_run_checkpoint_path(&path, r->run, update, true, err);
     if (st == RELA_OK)
         st = rela_checkpoint_open(out, path.data, NULL, err);
     if (st == RELA_OK) {

@@ -5,6 +5,7 @@
 #include "analyse/plot.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,13 +124,15 @@ static rela_status read_rows(table *t, const rela_run *run, const char *name, si
     return st;
 }
 
-/* The records are our own: update first, then "loss". */
+/* The records are our own: update first, then "loss", which is null where nothing was learnt. */
 static void parse_record(double *row, const char *line)
 {
     const char *loss = strstr(line, "\"loss\": ");
     const char *update = strstr(line, "\"update\": ");
     row[0] = update ? rela_scan_f64(update + strlen("\"update\": "), NULL) : 0;
-    row[1] = loss ? rela_scan_f64(loss + strlen("\"loss\": "), NULL) : 0;
+    row[1] = (double)NAN;
+    if (loss && strncmp(loss + strlen("\"loss\": "), "null", 4) != 0)
+        row[1] = rela_scan_f64(loss + strlen("\"loss\": "), NULL);
 }
 
 static void parse_valid(double *row, const char *line)
@@ -141,6 +144,8 @@ static void parse_valid(double *row, const char *line)
             break;
         line = at + 1;
     }
+    if (row[BLEU] < 0) /* not measured */
+        row[BLEU] = (double)NAN;
 }
 
 static rela_status save(const rela_run *run, const rela_plot *p, const char *name, rela_error *err)

@@ -27,6 +27,7 @@ static rela_status set_json(rela_extras *e, const char *name, const json_t *valu
 static bool is_sound(const rela_train_state *s);
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
                               rela_error *err);
+static void update_state(rela_loop_state *l, const rela_extras *e);
 static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err);
 static bool has_key(const char *text, rela_span line);
 static bool has_line(const char *text, rela_span line);
@@ -51,14 +52,17 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     json_object_set_new(state, "skipped", number(l->n_skipped));
     json_object_set_new(state, "skipped_row", number(l->n_skipped_row));
     json_object_set_new(state, "best", json_real(isfinite(l->best) ? l->best : 0));
+    json_object_set_new(state, "best_by", json_string(l->best_is_bleu ? "bleu" : "loss"));
     json_object_set_new(state, "best_update", number(l->best_update));
     json_object_set_new(state, "stale", number(l->n_stale));
     json_object_set_new(state, "part_loss", json_real(l->part_loss));
     json_object_set_new(state, "part_nll", json_real(l->part_nll));
     json_object_set_new(state, "part_norm", json_real(l->part_norm));
+    json_object_set_new(state, "part_n_loss", number(l->part_n_loss));
     json_object_set_new(state, "part_tokens", number(l->part_tokens));
     json_object_set_new(state, "adam", number(s->adam_count));
     json_object_set_new(state, "data", number(s->data_digest));
+    json_object_set_new(state, "at_interval", json_boolean(s->at_interval));
     json_object_set_new(record, "update", number(l->update));
     json_object_set_new(record, "tokens", number(l->tokens));
     json_object_set_new(record, "settings", json_string(settings.data ? settings.data : ""));
@@ -90,6 +94,12 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
         get_u64(&l->part_tokens, root, "part_tokens") && get_f64(&l->best, root, "best") &&
         get_f64(&l->part_loss, root, "part_loss") && get_f64(&l->part_nll, root, "part_nll") &&
         get_f64(&l->part_norm, root, "part_norm");
+    const bool complete = get_u64(&l->part_n_loss, root, "part_n_loss");
+    const char *best_by = json_string_value(json_object_get(root, "best_by"));
+    l->best_is_bleu = best_by && strcmp(best_by, "bleu") == 0;
+    s->at_interval = !json_is_false(json_object_get(root, "at_interval"));
+    if (good && !(complete && best_by))
+        update_state(l, e);
     json_decref(root);
     return good && is_sound(s) ? RELA_OK
                                : rela_fail(err, RELA_FORMAT, "the training state is damaged");
@@ -165,6 +175,19 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
     rela_buffer_free(&usual);
     json_decref(root);
     return st;
+}
+
+/* A checkpoint of a version that did not store what its sums and its best are of. BLEU is never
+ * below 0, a log-likelihood never above it; with a mean of sentences the latter had another scale.
+ */
+static void update_state(rela_loop_state *l, const rela_extras *e)
+{
+    const rela_section *record = rela_extras_get(e, RELA_SECTION_RECORD);
+    l->part_loss = l->part_nll = 0;
+    l->part_n_loss = l->part_tokens = 0;
+    l->best_is_bleu = l->best >= 0;
+    if (!l->best_is_bleu && record && strstr(record->text, "loss-mean: \\\"sentence\\\""))
+        l->best_update = l->n_stale = 0;
 }
 
 /* The settings of the preset of o alone. */

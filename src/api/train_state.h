@@ -12,6 +12,7 @@ typedef struct rela_train_state {
     rela_loop_state loop;
     uint64_t adam_count;
     uint64_t data_digest; /* of the encoded training pairs */
+    bool at_interval;     /* the update is a multiple of --save-every */
 } rela_train_state;
 
 /* State and resolved settings as sections of a checkpoint. */

@@ -90,6 +90,8 @@ rela_status rela_file_write(const char *path, const char *bytes, size_t len, rel
 rela_status rela_dir_make(const char *path, rela_error *err);
 bool rela_file_exists(const char *path);
 rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it is not there */
+/* Within a file system; replaces what is there. */
+rela_status rela_file_rename(const char *from, const char *to, rela_error *err);
 bool rela_dir_exists(const char *path);
 
 /* A regular file read at any place, stored bytes as they are. Anything else (a directory, pipe or

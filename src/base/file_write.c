@@ -185,6 +185,13 @@ rela_status rela_file_remove(const char *path, rela_error *err)
     return rela_fail_errno(err, errno, "%s: cannot be removed", path);
 }
 
+rela_status rela_file_rename(const char *from, const char *to, rela_error *err)
+{
+    if (rela_sys_rename(from, to) == 0)
+        return RELA_OK;
+    return rela_fail_errno(err, errno, "%s: cannot be renamed to %s", from, to);
+}
+
 static rela_status open_target(rela_writer *w, const char *path, rela_error *err)
 {
     struct stat info;

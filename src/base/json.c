@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -185,6 +186,12 @@ rela_status rela_json_quote(rela_buffer *out, const char *text, size_t len, rela
     st = st ? st : quote_valid(out, good.data, good.len, err);
     rela_buffer_free(&good);
     return st;
+}
+
+rela_status rela_json_number(rela_buffer *out, double x, int digits, rela_error *err)
+{
+    return isfinite(x) ? rela_buffer_printf(out, err, "%.*g", digits, x)
+                       : rela_buffer_append_text(out, "null", err);
 }
 
 static rela_status quote_valid(rela_buffer *out, const char *text, size_t len, rela_error *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/json.h - strict JSON without a tree: a pull scanner for hostile input, and a quoter.
+/* src/base/json.h - strict JSON without a tree: a pull scanner for hostile input, and writers
+ * of values.
  *
  * A tree of a hostile text takes twenty times its size; this scanner takes none. The caller walks
  * the text with one call per expected thing, so depth and types are bounded by the shape of its
@@ -47,5 +48,7 @@ rela_status rela_json_fail(const rela_json *j, rela_error *err, const char *expe
 
 /* Appends text as a JSON string; bytes that are not UTF-8 become U+FFFD. */
 rela_status rela_json_quote(rela_buffer *out, const char *text, size_t len, rela_error *err);
+/* Appends a number with so many significant digits; null if it is not finite. */
+rela_status rela_json_number(rela_buffer *out, double x, int digits, rela_error *err);
 
 #endif

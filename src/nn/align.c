@@ -23,7 +23,7 @@ static void look_near(const pass *p);
 static void look_around(const pass *p);
 static void weigh(const pass *p, const rela_align_look *look);
 static void weigh_back(const pass *p, const rela_align_look *look, size_t j, real *d);
-static double finish_rows(const pass *p, real *loss, const real *scale);
+static rela_align_sums finish_rows(const pass *p, real *loss, const real *scale);
 static void prior_back(const pass *p, const rela_align_look *look, size_t j, const real *ds);
 static void around_back(const pass *p);
 static void first_back(const pass *p);
@@ -44,9 +44,9 @@ void rela_align_scratch_plan(rela_align_scratch *s, rela_plan *p, size_t max_len
     s->row = rela_plan_reals(p, 6 * max_len);
 }
 
-double rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
-                      const rela_align_grad *g, real *loss, const real *scale, size_t rows,
-                      size_t cols)
+rela_align_sums rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
+                               const rela_align_grad *g, real *loss, const real *scale, size_t rows,
+                               size_t cols)
 {
     const double odds = (double)*a->null;
     const double none = odds > 0 ? -log1p(exp(-odds)) : odds - log1p(exp(odds));
@@ -62,13 +62,13 @@ double rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
     weigh(&p, &s->look[0]);
     look_around(&p);
     weigh(&p, &s->look[1]);
-    const double losses = finish_rows(&p, loss, scale);
+    const rela_align_sums sums = finish_rows(&p, loss, scale);
     if (g) {
         around_back(&p);
         first_back(&p);
         near_back(&p);
     }
-    return losses;
+    return sums;
 }
 
 /* Signed distance of (j, i) from the diagonal in tokens of the longer side, as a number of near. */
@@ -153,11 +153,11 @@ static void weigh(const pass *p, const rela_align_look *look)
 }
 
 /* Losses of all rows; with gradients also those of the second look: dr, and lp's in place. */
-static double finish_rows(const pass *p, real *loss, const real *scale)
+static rela_align_sums finish_rows(const pass *p, real *loss, const real *scale)
 {
     const rela_align_look *look = &p->s->look[1];
     real *q = p->s->row;
-    double losses = 0;
+    rela_align_sums sums = { 0, 0 };
     for (size_t j = 0; j < p->rows; j++) {
         const real *s = look->scores + j * p->cols;
         real *lp = p->s->lp + j * p->cols;
@@ -168,7 +168,8 @@ static double finish_rows(const pass *p, real *loss, const real *scale)
             -((double)total.base + log(total.sum) + (double)lp[p->words] + (double)p->log_none);
         if (loss)
             loss[j] = (real)row;
-        losses += weight * row;
+        sums.loss += weight * row;
+        sums.nll += row;
         if (!p->g)
             continue;
         p->a->k->softmax(q, s, p->cols);
@@ -176,7 +177,7 @@ static double finish_rows(const pass *p, real *loss, const real *scale)
         memcpy(lp, q, p->cols * sizeof *lp);
         prior_back(p, look, j, q);
     }
-    return losses;
+    return sums;
 }
 
 /* Through the prior of row j: d (cols) is the gradient of lp + log pi, null at its end. dr is

@@ -59,11 +59,16 @@ typedef struct rela_align_scratch {
 
 void rela_align_scratch_plan(rela_align_scratch *s, rela_plan *p, size_t max_len);
 
-/* s->lp (rows, cols) as above, cols >= 2. Returns the sum of the losses, row j times scale[j]
- * (NULL: 1); loss (rows) receives each, unscaled, if it is not NULL. With g the gradient of lp
+typedef struct rela_align_sums {
+    double loss; /* row j times scale[j] */
+    double nll;  /* unscaled */
+} rela_align_sums;
+
+/* s->lp (rows, cols) as above, cols >= 2. scale (rows) weighs loss and gradient (NULL: 1); loss
+ * (rows) receives that of each row, unscaled, if it is not NULL. With g the gradient of lp
  * replaces it. */
-double rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
-                      const rela_align_grad *g, real *loss, const real *scale, size_t rows,
-                      size_t cols);
+rela_align_sums rela_align_run(const rela_align_layer *a, const rela_align_scratch *s,
+                               const rela_align_grad *g, real *loss, const real *scale, size_t rows,
+                               size_t cols);
 
 #endif

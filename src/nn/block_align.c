@@ -56,8 +56,8 @@ static void show(const run *r, size_t pair);
 static void list_types(run *r);
 static void gather(const run *r);
 static size_t chunk_end(const run *r, size_t first);
-static double run_chunk(const run *r, size_t first, size_t last);
-static double run_pair(const run *r, size_t pair, size_t row);
+static void run_chunk(const run *r, rela_loss_sums *sums, size_t first, size_t last);
+static void run_pair(const run *r, rela_loss_sums *sums, size_t pair, size_t row);
 static void spread(const run *r, size_t pair, size_t row);
 static void scatter(const run *r);
 
@@ -172,10 +172,9 @@ static rela_loss_sums run_batch(run *r)
     gather(r);
     for (size_t at = 0; at < r->src->n;) {
         const size_t end = chunk_end(r, at);
-        sums.loss += run_chunk(r, at, end);
+        run_chunk(r, &sums, at, end);
         at = end;
     }
-    sums.nll = sums.loss;
     if (r->p->grads)
         scatter(r);
     for (size_t i = 0; i < r->n_types; i++)
@@ -286,35 +285,32 @@ static size_t chunk_end(const run *r, size_t first)
     return end;
 }
 
-static double run_chunk(const run *r, size_t first, size_t last)
+static void run_chunk(const run *r, rela_loss_sums *sums, size_t first, size_t last)
 {
     const arrays *a = &r->a;
     const rela_kern *k = r->p->k;
     const size_t d = r->d, v = r->n_types, at = r->src->at[first];
     const size_t rows = r->src->at[last] - at;
-    double sum = 0;
     rela_gemm_nt(a->lp, v, a->x + at * d, d, a->table, d, rows, v, d, false);
     k->add_bias(a->lp, a->bias, rows, v);
     for (size_t i = 0; i < rows; i++)
         k->log_softmax(a->lp + i * v, a->lp + i * v, v);
     for (size_t s = first; s < last; s++)
-        sum += run_pair(r, s, r->src->at[s] - at);
+        run_pair(r, sums, s, r->src->at[s] - at);
     if (r->p->grads) {
         rela_gemm_nn(a->dx + at * d, d, a->dlogits, v, a->table, d, rows, d, v, false);
         rela_gemm_tn(a->dtable, d, a->dlogits, v, a->x + at * d, d, v, d, rows, true);
         k->sum_rows(a->dbias, a->dlogits, rows, v);
     }
-    return sum;
 }
 
 /* row: of the first source token in the chunk. */
-static double run_pair(const run *r, size_t pair, size_t row)
+static void run_pair(const run *r, rela_loss_sums *sums, size_t pair, size_t row)
 {
     const arrays *a = &r->a;
     const rela_tokens *tgt = r->tgt;
     const size_t at = tgt->at[pair], rows = words_of(tgt, pair);
     const size_t cols = words_of(r->src, pair) + 1, v = r->n_types;
-    double sum = 0;
     if (r->p->loss.row_nll)
         r->p->loss.row_nll[at + rows] = 0;
     if (cols > 1 && rows > 0) {
@@ -322,15 +318,17 @@ static double run_pair(const run *r, size_t pair, size_t row)
             for (size_t i = 0; i < cols; i++)
                 a->scratch.lp[j * cols + i] =
                     a->lp[(row + i) * v + (size_t)(a->local[tgt->ids[at + j]] - 1)];
-        sum = rela_align_run(&r->layer, &a->scratch, r->p->grads ? &r->layer_grads : NULL,
-                             r->p->loss.row_nll ? r->p->loss.row_nll + at : NULL,
-                             r->p->loss.row_weight ? r->p->loss.row_weight + at : NULL, rows, cols);
+        const rela_align_sums pair_sums =
+            rela_align_run(&r->layer, &a->scratch, r->p->grads ? &r->layer_grads : NULL,
+                           r->p->loss.row_nll ? r->p->loss.row_nll + at : NULL,
+                           r->p->loss.row_weight ? r->p->loss.row_weight + at : NULL, rows, cols);
+        sums->loss += pair_sums.loss;
+        sums->nll += pair_sums.nll;
         if (r->p->grads)
             spread(r, pair, row);
     } else if (r->p->grads) {
         memset(a->dlogits + row * v, 0, cols * v * sizeof *a->dlogits);
     }
-    return sum;
 }
 
 /* From the gradient of the log-probabilities of a pair to that of the logits of its source rows. */

@@ -116,6 +116,6 @@ static void add_loss(job *j, real *z, real *twin, size_t row)
     if (o->row_nll)
         o->row_nll[row] = (real)nll;
     j->sums.loss += loss * (double)scale;
-    j->sums.nll += nll * (double)scale;
+    j->sums.nll += nll;
     j->sums.n++;
 }

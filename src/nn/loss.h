@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 typedef struct rela_loss_sums {
-    double loss; /* label-smoothed cross entropy */
-    double nll;  /* negative log-likelihood of the gold tokens */
+    double loss; /* label-smoothed cross entropy, rows times their weights */
+    double nll;  /* negative log-likelihood of the gold tokens, without weights */
     size_t n;    /* rows */
 } rela_loss_sums;
 

@@ -17,6 +17,7 @@ typedef struct interval {
 static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
 static rela_status report(rela_loop *l, interval *v, rela_error *err);
 static rela_status validate(rela_loop *l, rela_error *err);
+static bool rank(rela_loop *l, rela_loop_score *score);
 static bool is_done(const rela_loop *l, rela_loop_end *end);
 static bool due(uint64_t update, uint64_t every);
 static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err);
@@ -25,7 +26,7 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
 {
     rela_status st = rela_batches_seek(l->train, l->state.position, err);
     interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
-    uint64_t saved = l->state.update;
+    bool saved = !l->interim;
     *end = RELA_END_DONE;
     while (st == RELA_OK && !is_done(l, end)) {
         rela_step_result r;
@@ -40,17 +41,16 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
         const rela_loop_wish wish = st == RELA_OK && l->hooks.wish
                                         ? l->hooks.wish(l->hooks.ctx, &l->state, &r)
                                         : RELA_GO_ON;
-        if (st == RELA_OK && (wish != RELA_GO_ON || due(l->state.update, l->o.save_every))) {
-            st = l->hooks.save(l->hooks.ctx, &l->state, err);
-            saved = l->state.update;
-        }
+        saved = due(l->state.update, l->o.save_every) || is_done(l, end);
+        if (st == RELA_OK && (wish != RELA_GO_ON || saved))
+            st = l->hooks.save(l->hooks.ctx, &l->state, saved, err);
         if (wish == RELA_STOP_NOW) {
             *end = RELA_END_WISH;
             return st;
         }
     }
-    if (st == RELA_OK && saved != l->state.update)
-        st = l->hooks.save(l->hooks.ctx, &l->state, err);
+    if (st == RELA_OK && !saved)
+        st = l->hooks.save(l->hooks.ctx, &l->state, true, err);
     return st;
 }
 
@@ -62,7 +62,7 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *
     *score = (rela_loop_score){ .bleu = -1 };
     rela_status st = rela_batches_create(&b, l->valid, &o, err);
     double loss = 0, nll = 0;
-    uint64_t tokens = 0;
+    uint64_t n_loss = 0, tokens = 0;
     rela_batch batch = { .last = false };
     while (st == RELA_OK && !batch.last) {
         rela_step_result r;
@@ -72,13 +72,16 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *
         const rela_update u = { { batch.ids[RELA_SOURCE], batch.at[RELA_SOURCE], batch.n },
                                 { batch.ids[RELA_TARGET], batch.at[RELA_TARGET], batch.n } };
         st = rela_stepper_score(l->stepper, &r, &u, err);
+        if (st != RELA_OK)
+            break;
         loss += r.loss;
+        n_loss += r.n_loss;
         nll += r.nll;
         tokens += r.tgt_tokens;
     }
     rela_batches_destroy(b);
     if (st == RELA_OK) {
-        score->loss = loss / (double)tokens;
+        score->loss = loss / (double)n_loss;
         score->nll = nll / (double)tokens;
         score->perplexity = exp(score->nll);
         score->score = -score->nll;
@@ -104,6 +107,7 @@ static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, re
     l->state.tokens += r->tgt_tokens;
     if (!r->skipped) {
         l->state.part_loss += r->loss;
+        l->state.part_n_loss += r->n_loss;
         l->state.part_nll += r->nll;
         l->state.part_tokens += r->tgt_tokens;
         l->state.part_norm = r->grad_norm;
@@ -137,19 +141,20 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
     const rela_padding part = { .tokens = all.tokens - v->padding.tokens,
                                 .cells = all.cells - v->padding.cells };
     rela_loop_state *s = &l->state;
-    const double n = s->part_tokens ? (double)s->part_tokens : 1;
+    const bool some = s->part_n_loss > 0;
+    const double nothing = (double)NAN;
     const rela_loop_report r = { .update = l->state.update,
                                  .epoch = l->state.position.epoch,
-                                 .loss = s->part_loss / n,
-                                 .nll = s->part_nll / n,
+                                 .loss = some ? s->part_loss / (double)s->part_n_loss : nothing,
+                                 .nll = some ? s->part_nll / (double)s->part_tokens : nothing,
                                  .rate = v->rate,
-                                 .grad_norm = s->part_norm,
+                                 .grad_norm = some ? s->part_norm : nothing,
                                  .tokens_per_second = (double)v->tokens / (now - v->started),
                                  .padding = rela_padding_share(part),
                                  .n_skipped = l->state.n_skipped };
     *v = (interval){ .started = now, .padding = all };
     s->part_loss = s->part_nll = 0;
-    s->part_tokens = 0;
+    s->part_n_loss = s->part_tokens = 0;
     return l->hooks.report(l->hooks.ctx, &r, err);
 }
 
@@ -161,17 +166,29 @@ static rela_status validate(rela_loop *l, rela_error *err)
         st = l->hooks.validate(l->hooks.ctx, &l->state, &score, err);
     if (st != RELA_OK)
         return st;
-    if (l->o.by_bleu && score.bleu >= 0)
-        score.score = score.bleu;
-    const bool is_best = l->state.best_update == 0 || score.score > l->state.best;
-    if (is_best) {
-        l->state.best = score.score;
-        l->state.best_update = l->state.update;
-        l->state.n_stale = 0;
-    } else {
-        l->state.n_stale++;
-    }
+    const bool is_best = rank(l, &score);
     return l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+}
+
+/* Whether this validation is the best so far. One that is not finite never is. A best of the other
+ * measure, from before --best-by or --valid-beam changed, cannot be compared with. */
+static bool rank(rela_loop *l, rela_loop_score *score)
+{
+    rela_loop_state *s = &l->state;
+    const bool by_bleu = l->o.by_bleu && score->bleu >= 0;
+    if (by_bleu)
+        score->score = score->bleu;
+    const bool finite = isfinite(score->nll) && isfinite(score->score);
+    const bool none = s->best_update == 0 || s->best_is_bleu != by_bleu;
+    if (!finite || (!none && score->score <= s->best)) {
+        s->n_stale++;
+        return false;
+    }
+    s->best = score->score;
+    s->best_is_bleu = by_bleu;
+    s->best_update = s->update;
+    s->n_stale = 0;
+    return true;
 }
 
 static bool is_done(const rela_loop *l, rela_loop_end *end)

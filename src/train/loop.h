@@ -19,17 +19,20 @@ typedef struct rela_loop_state {
     uint64_t n_skipped;     /* updates left out because something was not finite */
     uint64_t n_skipped_row; /* of these, without a good one between */
     double best;            /* validation score so far */
+    bool best_is_bleu;      /* what that score is: BLEU or log-likelihood */
     uint64_t best_update;   /* 0: none yet */
     uint64_t n_stale;       /* validations since the best */
     /* sums since the last report */
     double part_loss, part_nll, part_norm;
-    uint64_t part_tokens;
+    uint64_t part_n_loss, part_tokens; /* what part_loss and part_nll are sums over */
 } rela_loop_state;
 
-/* Figures of the updates since the last report. */
+/* Figures of the updates since the last report. loss, nll and grad_norm are NaN if all of them were
+ * skipped. */
 typedef struct rela_loop_report {
     uint64_t update, epoch;
-    double loss, nll; /* means per target token */
+    double loss; /* what is minimised: mean of tokens, or of sentences if sentence_mean */
+    double nll;  /* mean of target tokens */
     double rate, grad_norm;
     double tokens_per_second; /* target */
     double padding;           /* share that padded batches would waste */
@@ -37,9 +40,11 @@ typedef struct rela_loop_report {
 } rela_loop_report;
 
 typedef struct rela_loop_score {
-    double loss, nll, perplexity; /* per target token, without dropout */
-    double bleu;                  /* negative: not measured */
-    double score;                 /* what best and patience go by: higher is better */
+    double loss;       /* as in a report, but without dropout */
+    double nll;        /* mean of target tokens */
+    double perplexity; /* exp(nll) */
+    double bleu;       /* negative: not measured */
+    double score;      /* what best and patience go by: higher is better */
 } rela_loop_score;
 
 typedef enum rela_loop_wish { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_wish;
@@ -53,7 +58,8 @@ typedef struct rela_loop_hooks {
                             rela_error *err);
     rela_status (*validated)(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                              bool is_best, rela_error *err);
-    rela_status (*save)(void *ctx, const rela_loop_state *s, rela_error *err);
+    /* regular: every save_every updates, and at the end; otherwise because wish asked for it. */
+    rela_status (*save)(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
     /* After every update: shall it go on? */
     rela_loop_wish (*wish)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 } rela_loop_hooks;
@@ -82,10 +88,12 @@ typedef struct rela_loop {
     rela_loop_options o;
     rela_loop_hooks hooks;
     rela_loop_state state;
+    bool interim; /* state comes from a save that was not regular */
 } rela_loop;
 
-/* Goes on from l->state (the batches are moved there first) to the end, which is told in *end. The
- * state is saved at the end too, unless nothing happened since the last save. */
+/* Goes on from l->state (the batches are moved there first) to the end, which *end receives. The
+ * state is saved at the end too, unless nothing happened since the last regular save. What is
+ * saved regularly depends on the options alone, not on stops and resumes. */
 rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
 
 /* Cross entropy of the validation set. */

@@ -150,7 +150,7 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
     double squares = 0;
     for (size_t i = 0; i < n; i++)
         squares += s->lanes[i].squares;
-    const double unit = 1 / (double)(s->o.sentence_mean ? out->sentences : out->tgt_tokens);
+    const double unit = 1 / (double)out->n_loss;
     out->grad_norm = sqrt(squares) * unit;
     out->skipped = !isfinite(out->loss) || !isfinite(out->grad_norm);
     if (out->skipped) {
@@ -419,6 +419,7 @@ static void totals(const rela_stepper *s, rela_step_result *out, const rela_upda
     *out = (rela_step_result){ .src_tokens = u->src.at[u->src.n],
                                .tgt_tokens = u->tgt.at[u->tgt.n],
                                .sentences = u->src.n };
+    out->n_loss = s->o.sentence_mean ? out->sentences : out->tgt_tokens;
     for (int i = 0; i < s->o.n_threads; i++) {
         out->loss += s->lanes[i].loss;
         out->nll += s->lanes[i].nll;

@@ -28,7 +28,9 @@ typedef struct rela_update {
 } rela_update;
 
 typedef struct rela_step_result {
-    double loss, nll; /* sums over target tokens (weighted if sentence_mean) */
+    double loss;   /* what is minimised, summed over tokens or, if sentence_mean, over sentences */
+    size_t n_loss; /* how many those are: loss / n_loss is the mean */
+    double nll;    /* sum over target tokens, whatever the mean */
     size_t src_tokens, tgt_tokens, sentences;
     double grad_norm; /* of the mean gradient */
     bool skipped;     /* loss or gradient not finite: the weights were left alone */

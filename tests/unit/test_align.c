@@ -47,7 +47,7 @@ static double layer_run(layer *l, const char *kind)
                                  .near = l->near,
                                  .around = l->around };
     memcpy(l->scratch.lp, l->lp, sizeof l->lp);
-    return rela_align_run(&a, &l->scratch, NULL, NULL, NULL, ROWS, COLS);
+    return rela_align_run(&a, &l->scratch, NULL, NULL, NULL, ROWS, COLS).loss;
 }
 
 /* ---- the formulas of nn/align.h, softmax and rela alone ---- */

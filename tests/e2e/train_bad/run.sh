@@ -90,6 +90,11 @@ bad 1 'not finite, 3 times in a row; a smaller learning rate' wild $text --lr 1e
 for file in wild/checkpoints/*.rela; do # what is left is finite
     accepts info "$file"
 done
+# Intervals without a good update have no loss, and a validation that is not finite is never the best.
+good silent $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --report-every 2 --updates 6 --max-skipped 9
+[ "$(grep -c '"loss": null, "nll": null, .*"grad_norm": null' silent/train.jsonl)" -eq 2 ] || fail "skipped updates: $(cat silent/train.jsonl)"
+awk -F '\t' 'NR > 1 && ($4 != "nan" || $5 != -1 || $6 != 0) { exit 1 }' silent/valid.tsv || fail "not finite: $(cat silent/valid.tsv)"
+[ ! -e silent/best.rela ] || fail "a validation that is not finite is the best"
 good wilder $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --updates 4
 bad 2 "unknown attention 'hard'" kind $text --attention hard --updates 2
 refuses 2 'width 18 is not a multiple of 4 heads' train $text --preset demo --width 18 --quiet --out odd
