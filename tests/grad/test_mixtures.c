@@ -232,20 +232,25 @@ static rela_config mixed(size_t enc, size_t dec, size_t cross)
     return c;
 }
 
-static double check_mixture(size_t enc, size_t dec, size_t cross, size_t *wrong)
+static double check_config(const rela_config *c, size_t *wrong)
 {
     mixture m;
     char where[80] = "";
-    const rela_config c = mixed(enc, dec, cross);
-    mixture_start(&m, &c);
+    mixture_start(&m, c);
     const double worst = worst_gap(&m, where, sizeof where);
     mixture_end(&m);
     if (!(worst <= 1e-6)) {
-        print_error("%s, %s, cross %s: %.3e at %s\n", c.attention[0].text, c.attention[1].text,
-                    c.attention[2].text, worst, where);
+        print_error("%s, %s, cross %s: %.3e at %s\n", c->attention[0].text, c->attention[1].text,
+                    c->attention[2].text, worst, where);
         ++*wrong;
     }
     return worst;
+}
+
+static double check_mixture(size_t enc, size_t dec, size_t cross, size_t *wrong)
+{
+    const rela_config c = mixed(enc, dec, cross);
+    return check_config(&c, wrong);
 }
 
 static size_t count_kinds(void)
@@ -281,6 +286,46 @@ static void random_triples_have_exact_gradients(void **state)
     }
     print_message("%d triples, worst %.1e\n", TRIPLES, worst);
     CHECK(wrong == 0, "%zu of %d triples of kinds have wrong gradients", wrong, TRIPLES);
+}
+
+/* Two layers of four heads, each layer with two kinds. */
+static void random_heads(rela_config *c, rela_rng *r)
+{
+    const size_t n = count_kinds();
+    for (int place = 0; place < RELA_ATTN_N_TYPES; place++) {
+        char text[RELA_ATTN_SPEC_MAX] = "";
+        for (int layer = 1; layer <= 2; layer++) {
+            const int first = 1 + (int)rela_rng_below(r, 3);
+            const char *a = rela_attn_kind_at((size_t)rela_rng_below(r, n))->name;
+            const char *b = rela_attn_kind_at((size_t)rela_rng_below(r, n))->name;
+            const size_t used = strlen(text);
+            (void)snprintf(text + used, sizeof text - used, "%s%d=%dx%s+%dx%s", used ? "," : "",
+                           layer, first, a, 4 - first, b);
+        }
+        set_attention(c, place, text);
+    }
+    narrow_patterns(c);
+}
+
+static void random_heads_and_layers_have_exact_gradients(void **state)
+{
+    (void)state;
+    enum { MIXTURES = 50 };
+    size_t wrong = 0;
+    double worst = 0;
+    rela_rng r = rela_rng_start(29, 7);
+    for (int i = 0; i < MIXTURES; i++) {
+        rela_config c = mixed(0, 0, 0);
+        c.enc_layers = c.dec_layers = 2;
+        c.d = 16;
+        c.heads = 4;
+        c.pre_norm = i % 3 == 0;
+        c.norm_per_head = i % 5 == 0;
+        random_heads(&c, &r);
+        worst = fmax(worst, check_config(&c, &wrong));
+    }
+    print_message("%d mixtures of heads and layers, worst %.1e\n", MIXTURES, worst);
+    CHECK(wrong == 0, "%zu of %d mixtures have wrong gradients", wrong, MIXTURES);
 }
 
 /* What an array that overlaps its neighbours does to the gradients: the largest gap to those
@@ -329,6 +374,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_has_exact_gradients),
         cmocka_unit_test(random_triples_have_exact_gradients),
+        cmocka_unit_test(random_heads_and_layers_have_exact_gradients),
         cmocka_unit_test(planted_faults_in_the_plan_are_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
