@@ -91,6 +91,10 @@ rela_status rela_dir_make(const char *path, rela_error *err);
 bool rela_file_exists(const char *path);
 rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it is not there */
 bool rela_dir_exists(const char *path);
+/* Would writing one name replace what the other stands for? Links and dots are resolved, and a file
+ * need not be there yet. Never true for anything but regular files ("-" is none), nor for two hard
+ * links, of which one stays when the other is replaced. */
+bool rela_file_same(const char *a, const char *b);
 
 /* A regular file read at any place, stored bytes as they are. Anything else (a directory, pipe or
  * device) is refused without waiting for it. Any number of threads may read at once. */
