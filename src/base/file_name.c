@@ -24,6 +24,12 @@ bool rela_file_same(const char *a, const char *b)
            x.dir.st_ino == y.dir.st_ino && strcmp(x.base, y.base) == 0;
 }
 
+bool rela_name_taken(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
 /* False for what is there and no regular file, and for what cannot be there. */
 static bool find_place(place *p, const char *path)
 {
