@@ -56,6 +56,10 @@ int rela_cli_tell(void *bar, uint64_t done, uint64_t total);
 /* Reads keys from a YAML file: a map of scalars and lists of scalars. */
 rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);
 
+/* RELA_ARG if an output of the command is another one or an input; fields: its options. */
+rela_status rela_cli_check_outputs(const rela_cli *cli, const rela_command *c, const void *fields,
+                                   rela_error *err);
+
 /* A command that turns each line into one line, on all threads, order kept. */
 typedef struct rela_cli_lines {
     /* Appends the result to out, without a line end. thread < number of threads. The place of the

@@ -39,7 +39,7 @@ static const rela_option OPTIONS[] = {
     { "reverse-shift", 0, RELA_OPTION_FLAG, AT(reverse_shift), 0, 0, NULL, NULL, "as --shift, of MODEL2" },
     { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag", METHODS, "how links of both directions become one" },
     { "show", 0, RELA_OPTION_INT, AT(show), 0, 9007199254740991.0, "0", "N", "draw the attention of line N instead" },
-    { "output", 'o', RELA_OPTION_FILE, AT(output), 0, 0, "-", "FILE", "where the links go; - is standard output" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the links go; - is standard output" },
     { .name = NULL },
 };
 /* clang-format on */

@@ -26,7 +26,7 @@ static const rela_option OPTIONS[] = {
     { "gold-base", 0, RELA_OPTION_INT, AT(gold_base), 0, 1, "0", "0|1", "number of the first word in the gold links" },
     { "gold-reverse", 0, RELA_OPTION_FLAG, AT(gold_reverse), 0, 0, NULL, NULL, "gold links have the target word first" },
     { "tags", 0, RELA_OPTION_FILE, AT(tags), 0, 0, NULL, "FILE", "parts of speech of the target words, line by line" },
-    { "dump", 0, RELA_OPTION_FILE, AT(dump), 0, 0, NULL, "FILE", "write all attention of the first model to a .npz file" },
+    { "dump", 0, RELA_OPTION_OUTPUT, AT(dump), 0, 0, NULL, "FILE", "write all attention of the first model to a .npz file" },
     { "limit", 'n', RELA_OPTION_INT, AT(limit), 0, 1e9, "0", "N", "only the first N pairs; 0: all" },
     { "example", 0, RELA_OPTION_INT, AT(example), 0, 1e9, "0", "LINE", "line whose attention is drawn; 0: the first of medium length" },
     { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer that is drawn, from 1; 0: the one with most null rows" },

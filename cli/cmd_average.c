@@ -11,7 +11,7 @@ typedef struct average_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "output", 'o', RELA_OPTION_FILE, offsetof(average_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(average_options, output), 0, 0, NULL, "FILE",
       "model file to write" },
     { "last", 'n', RELA_OPTION_INT, offsetof(average_options, last), 0, 100000, "0", "N",
       "use only the last N checkpoints; 0: all of them" },

@@ -55,7 +55,7 @@ static const rela_option LEARN[] = {
       NULL, "subtract the number of different characters from --symbols" },
     { "dict-input", 0, RELA_OPTION_FLAG, offsetof(learn_options, dict_input), 0, 0, NULL,
       NULL, "the input holds lines 'word count'" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(learn_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(learn_options, output), 0, 0, NULL, "FILE",
       "write the codes to a file instead of standard output" },
     { .name = NULL },
 };
@@ -75,7 +75,7 @@ static const rela_option APPLY[] = {
       "words and regular expressions that stay whole; may be given several times" },
     { "dropout", 0, RELA_OPTION_REAL, offsetof(apply_options, dropout), 0, 1, "0", "P",
       "leave each merge out with this probability (for training data); see --seed" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(apply_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(apply_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -83,7 +83,7 @@ static const rela_option APPLY[] = {
 static const rela_option UNDO[] = {
     { "separator", 's', RELA_OPTION_TEXT, offsetof(undo_options, separator), 0, 0, "@@", "TEXT",
       "mark of a piece that does not end its word" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(undo_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(undo_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -116,6 +116,7 @@ const rela_command rela_commands_bpe[] = {
                   "rela bpe apply -c codes --vocabulary vocab.en --vocabulary-threshold 50 test.en",
       .options = APPLY,
       .options_size = sizeof(apply_options),
+      .in_place = true,
       .run = run_apply },
     { .name = "bpe undo",
       .summary = "join subwords to words again",
@@ -126,6 +127,7 @@ const rela_command rela_commands_bpe[] = {
       .examples = "rela bpe undo < output.bpe > output",
       .options = UNDO,
       .options_size = sizeof(undo_options),
+      .in_place = true,
       .run = run_undo },
     { .name = NULL },
 };

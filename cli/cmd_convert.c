@@ -19,7 +19,7 @@ static const rela_option OPTIONS[] = {
       "rela|safetensors", "form of the input" },
     { "vocab", 0, RELA_OPTION_CHOICE, offsetof(convert_options, vocab), 0, 0, NULL,
       "marian|fairseq|opennmt|joeynmt", "the input is a vocabulary of that tool, not a model" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(convert_options, output), 0, 0, NULL, "PATH",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(convert_options, output), 0, 0, NULL, "PATH",
       "file or directory to write" },
     { .name = NULL },
 };

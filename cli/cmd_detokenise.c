@@ -20,7 +20,7 @@ static const rela_option OPTIONS[] = {
       "language of the text: en, de, fr, cs; others get general rules" },
     { "unescape", 'x', RELA_OPTION_FLAG, offsetof(detokenise_options, unescape), 0, 0, "true", NULL,
       "undo entities like &amp; (on by default; --no-unescape)" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(detokenise_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(detokenise_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -37,6 +37,7 @@ const rela_command rela_commands_detokenise[] = {
       .examples = "rela detokenise -l fr < output.tok > output.txt",
       .options = OPTIONS,
       .options_size = sizeof(detokenise_options),
+      .in_place = true,
       .run = run },
     { .name = NULL },
 };

@@ -21,9 +21,9 @@ typedef struct filter_options {
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
-    { "out-src", 0, RELA_OPTION_FILE, AT(out_src), 0, 0, NULL, "FILE", "where sources of pairs that are kept go" },
-    { "out-tgt", 0, RELA_OPTION_FILE, AT(out_tgt), 0, 0, NULL, "FILE", "where their targets go" },
-    { "scores", 0, RELA_OPTION_FILE, AT(scores), 0, 0, NULL, "FILE", "write a table: line, reason, score, null rate, uncovered share, log-probability per token" },
+    { "out-src", 0, RELA_OPTION_OUTPUT, AT(out_src), 0, 0, NULL, "FILE", "where sources of pairs that are kept go" },
+    { "out-tgt", 0, RELA_OPTION_OUTPUT, AT(out_tgt), 0, 0, NULL, "FILE", "where their targets go" },
+    { "scores", 0, RELA_OPTION_OUTPUT, AT(scores), 0, 0, NULL, "FILE", "write a table: line, reason, score, null rate, uncovered share, log-probability per token" },
     { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only tell what would be dropped" },
     { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what the score of a pair is" },
     { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [0.5 if combined, else 0]" },

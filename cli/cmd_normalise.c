@@ -42,7 +42,7 @@ static const rela_option OPTIONS[] = {
       "make every run of blanks of any kind one space" },
     { "lowercase", 0, RELA_OPTION_FLAG, offsetof(normalise_options, lowercase), 0, 0, NULL, NULL,
       "lower-case the text" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(normalise_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(normalise_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -60,6 +60,7 @@ const rela_command rela_commands_normalise[] = {
                   "rela normalise --no-punctuation -f nfc --collapse-blanks < a > b",
       .options = OPTIONS,
       .options_size = sizeof(normalise_options),
+      .in_place = true,
       .run = run },
     { .name = NULL },
 };

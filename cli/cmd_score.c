@@ -21,7 +21,7 @@ typedef struct score_options {
 static const rela_option OPTIONS[] = {
     { "src", 0, RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "its translation" },
-    { "output", 'o', RELA_OPTION_FILE, AT(output), 0, 0, "-", "FILE", "where the scores go" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the scores go" },
     { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
     { "normalize", 0, RELA_OPTION_FLAG, AT(normalize), 0, 0, NULL, NULL, "divide by the number of tokens" },
     { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "tokens scored together, at most" },

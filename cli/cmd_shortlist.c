@@ -17,7 +17,7 @@ typedef struct shortlist_options {
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text, best the training text; - is standard input" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
-    { "out", 'o', RELA_OPTION_FILE, AT(out), 0, 0, NULL, "FILE", "where the shortlist goes" },
+    { "out", 'o', RELA_OPTION_OUTPUT, AT(out), 0, 0, NULL, "FILE", "where the shortlist goes" },
     { "frequent", 0, RELA_OPTION_INT, AT(frequent), 0, 1048576, "50", "N", "most frequent target subwords, in the list of every sentence" },
     { "best", 0, RELA_OPTION_INT, AT(best), 0, 1048576, "50", "N", "for each source subword, those it is linked to most often" },
     { "links", 0, RELA_OPTION_FILE, AT(links), 0, 0, NULL, "FILE", "word links of the text, i-j from 0, instead of those by attention" },

@@ -20,7 +20,7 @@ static const rela_option OPTIONS[] = {
       "number of the first word, in all files" },
     { "reverse", 0, RELA_OPTION_FLAG, offsetof(symmetrise_options, reverse), 0, 0, NULL, NULL,
       "the second file has the target word first" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(symmetrise_options, output), 0, 0, "-", "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(symmetrise_options, output), 0, 0, "-", "FILE",
       "where the links go; - is standard output" },
     { .name = NULL },
 };
@@ -57,6 +57,7 @@ const rela_command rela_commands_symmetrise[] = {
       .examples = "rela symmetrise forward.align backward.align --method grow-diag > both.align",
       .options = OPTIONS,
       .options_size = sizeof(symmetrise_options),
+      .in_place = true,
       .run = run },
     { .name = NULL },
 };

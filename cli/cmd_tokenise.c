@@ -36,7 +36,7 @@ static const rela_option OPTIONS[] = {
       "patterns (PCRE2, one per line) of what stays one token; ':basic:' and ':web:' are built in" },
     { "lowercase", 0, RELA_OPTION_FLAG, offsetof(tokenise_options, lowercase), 0, 0, NULL, NULL,
       "lower-case the tokens" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(tokenise_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(tokenise_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -54,6 +54,7 @@ const rela_command rela_commands_tokenise[] = {
                   "rela tokenise -l en --protected :web: tweets.gz -o tweets.tok",
       .options = OPTIONS,
       .options_size = sizeof(tokenise_options),
+      .in_place = true,
       .run = run },
     { .name = NULL },
 };

@@ -29,7 +29,7 @@ typedef struct translate_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "input", 'i', RELA_OPTION_FILE, AT(input), 0, 0, "-", "FILE", "text to translate, one sentence per line" },
-    { "output", 'o', RELA_OPTION_FILE, AT(output), 0, 0, "-", "FILE", "where the translations go" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the translations go" },
     { "beam", 'b', RELA_OPTION_INT, AT(beam), 1, 512, "4", "N", "hypotheses of a sentence; 1 is greedy" },
     { "n-best", 'n', RELA_OPTION_INT, AT(n_best), 1, 512, "1", "N", "translations of a sentence: 'line ||| text ||| logp= X ||| score'" },
     { "normalize", 0, RELA_OPTION_TEXT, AT(normalize), 0, 0, "gnmt:0.6", "gnmt:A|power:A|none", "what log-probabilities are divided by" },

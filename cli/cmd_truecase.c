@@ -38,7 +38,7 @@ static rela_status undo_line(const void *object, rela_buffer *out, const char *t
 static const rela_option LEARN_OPTIONS[] = {
     { "first-words", 0, RELA_OPTION_FLAG, offsetof(learn_options, first_words), 0, 0, NULL, NULL,
       "learn also from first words that are not capitalised, and a little from one-word lines" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(learn_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(learn_options, output), 0, 0, NULL, "FILE",
       "write the model to a file instead of standard output" },
     { .name = NULL },
 };
@@ -50,7 +50,7 @@ static const rela_option APPLY_OPTIONS[] = {
       "leave spellings of the model alone inside a sentence (on by default; --no-known)" },
     { "asr", 0, RELA_OPTION_FLAG, offsetof(apply_options, asr), 0, 0, NULL, NULL,
       "the input has no case: lower-case it first and trust no spelling" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(apply_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(apply_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -58,7 +58,7 @@ static const rela_option APPLY_OPTIONS[] = {
 static const rela_option UNDO_OPTIONS[] = {
     { "headline", 0, RELA_OPTION_FLAG, offsetof(undo_options, headline), 0, 0, NULL, NULL,
       "capitalise every word except English articles, prepositions and the like" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(undo_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(undo_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };
@@ -71,7 +71,8 @@ static const rela_option UNDO_OPTIONS[] = {
                    "spelling that the model does not know, the spelling that is most frequent "    \
                    "in the model. Words that the model does not know at all stay as they are.",    \
     .examples = "rela truecase -m model.en < text.tok.en > text.true.en",                          \
-    .options = APPLY_OPTIONS, .options_size = sizeof(apply_options), .run = run_apply
+    .options = APPLY_OPTIONS, .options_size = sizeof(apply_options), .in_place = true,             \
+    .run = run_apply
 
 const rela_command rela_commands_truecase[] = {
     { .name = "truecase learn",
@@ -94,6 +95,7 @@ const rela_command rela_commands_truecase[] = {
       .examples = "rela truecase undo < output.true | rela detokenise -l en",
       .options = UNDO_OPTIONS,
       .options_size = sizeof(undo_options),
+      .in_place = true,
       .run = run_undo },
     { .name = "truecase", APPLY_ROW },
     { .name = NULL },

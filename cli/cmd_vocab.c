@@ -24,7 +24,7 @@ static const rela_option OPTIONS[] = {
       "write at most N lines; 0: all" },
     { "min-frequency", 0, RELA_OPTION_INT, offsetof(vocab_options, min_frequency), 1, 1e12, "1",
       "N", "leave out tokens with a lower count" },
-    { "output", 'o', RELA_OPTION_FILE, offsetof(vocab_options, output), 0, 0, NULL, "FILE",
+    { "output", 'o', RELA_OPTION_OUTPUT, offsetof(vocab_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
 };

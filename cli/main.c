@@ -56,8 +56,8 @@ static rela_status print_version(rela_error *err);
 static const rela_command *find_command(int argc, char **argv, int *n_words);
 static rela_status unknown_command(const char *word, rela_error *err);
 static int run_command(const rela_command *c, int argc, char **argv);
-static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char **argv,
-                           rela_error *err);
+static rela_status prepare(rela_cli *cli, const rela_command *c, const void *options, int argc,
+                           char **argv, rela_error *err);
 static int exit_code(rela_status st);
 static void complain(const char *command, const rela_error *err, rela_status st);
 static rela_status print_overview(rela_error *err);
@@ -235,7 +235,7 @@ static int run_command(const rela_command *c, int argc, char **argv)
     cli.state = options ? rela_options_create(groups, 2) : NULL;
     rela_status st = rela_mem_reserve(RELA_MEM_RESERVE, "the program", &err);
     if (st == RELA_OK)
-        st = cli.state ? prepare(&cli, c, argc, argv, &err)
+        st = cli.state ? prepare(&cli, c, options, argc, argv, &err)
                        : rela_fail(&err, RELA_NOMEM, "no memory to start");
     if (st == RELA_OK && cli.common.help) {
         rela_buffer text = RELA_BUFFER_INIT;
@@ -257,8 +257,8 @@ static int run_command(const rela_command *c, int argc, char **argv)
     return st == RELA_OK ? cli.exit_code : exit_code(st);
 }
 
-static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char **argv,
-                           rela_error *err)
+static rela_status prepare(rela_cli *cli, const rela_command *c, const void *options, int argc,
+                           char **argv, rela_error *err)
 {
     cli->sink.ctx = cli;
     rela_status st = rela_options_default(cli->state, err);
@@ -276,6 +276,8 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, int argc, char 
     if (cli->operands.n > c->max_operands)
         return rela_fail(err, RELA_ARG, "unexpected argument '%s'",
                          cli->operands.items[c->max_operands]);
+    if ((st = rela_cli_check_outputs(cli, c, options, err)) != RELA_OK)
+        return st;
     if (cli->common.log && !(cli->log_file = fopen(cli->common.log, "a")))
         return rela_fail_errno(err, errno, "%s: the log cannot be opened", cli->common.log);
     return RELA_OK;

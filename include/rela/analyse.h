@@ -175,7 +175,7 @@ enum {
 typedef struct rela_filter_options {
     size_t struct_size;
     const char *src, *tgt;         /* files; "-" is standard input, once */
-    const char *out_src, *out_tgt; /* what is kept; NULL: nothing is written */
+    const char *out_src, *out_tgt; /* what is kept; NULL: nothing is written; no two files alike */
     const char *scores;            /* a table with a row per pair, or NULL */
     int32_t n_threads;             /* without a model; 0: all */
     /* rules */

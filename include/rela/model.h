@@ -41,8 +41,8 @@ RELA_API void rela_model_average_options_init(rela_model_average_options *o, siz
 /* Writes the plain mean of the parameters of several models or checkpoints. A path that is a
  * directory stands for the checkpoints in it (or in its folder "checkpoints"), oldest first. Models
  * whose configurations or texts differ and packed ones (RELA_MODEL_INT8, RELA_MODEL_MAPPED) are
- * refused with RELA_FORMAT. The result has the texts of its parts, no state of training, and a
- * record that names them. o may be NULL. */
+ * refused with RELA_FORMAT; out must not be one of them (RELA_ARG). The result has the texts of its
+ * parts, no state of training, and a record that names them. o may be NULL. */
 RELA_API rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
                                         const rela_model_average_options *o, rela_error *err);
 
@@ -69,7 +69,7 @@ RELA_API void rela_model_convert_options_init(rela_model_convert_options *o, siz
 /* Reads a model in one form and writes it in another. Plain weights that become a model file again
  * give the same bytes. A model that the other form cannot say (for CTranslate2 anything but softmax
  * attention, and models without vocabularies; in 8 bits widths that are no multiple of 16) is
- * RELA_UNSUP. o may be NULL: a checked copy. */
+ * RELA_UNSUP, an output over the input RELA_ARG. o may be NULL: a checked copy. */
 RELA_API rela_status rela_model_convert(const char *out, const char *in,
                                         const rela_model_convert_options *o, rela_error *err);
 

@@ -3,6 +3,7 @@
 #include "rela/model.h"
 
 #include "api/model_text.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "model/forms.h"
@@ -57,11 +58,15 @@ rela_status rela_model_convert(const char *out, const char *in,
         return rela_fail(err, RELA_ARG, "%s: models of this form cannot be read", in);
     if (o.to < 0 || o.to >= N_FORMS)
         return rela_fail(err, RELA_ARG, "%s: there is no form %d of a model", out, (int)o.to);
+    st = o.from == RELA_MODEL_SAFETENSORS ? rela_plain_check_apart(out, in, err)
+         : rela_file_same(out, in)
+             ? rela_fail(err, RELA_ARG, "%s: an input, which the output would replace", out)
+             : RELA_OK;
     const rela_log log = { .write = pass_notice, .ctx = &o };
     const rela_checkpoint_options how = { .n_threads = o.n_threads,
                                           .blocks = FORMS[o.to].blocks,
                                           .log = &log };
-    st = FORMS[o.from].read(&net, &extras, in, &how, err);
+    st = st ? st : FORMS[o.from].read(&net, &extras, in, &how, err);
     if (st == RELA_OK && o.from == RELA_MODEL_SAFETENSORS &&
         (st = check_texts(&extras, err)) == RELA_FORMAT)
         st = rela_fail_in(err, st, in);

@@ -83,6 +83,24 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
     return st;
 }
 
+/* Of two outputs in one file only the last would be left, and an input that is replaced no longer
+ * fits the other side. */
+static rela_status check_apart(const rela_filter_options *o, rela_error *err)
+{
+    const char *const out[] = { o->out_src, o->out_tgt, o->scores };
+    const char *const in[] = { o->src, o->tgt, o->trusted_src, o->trusted_tgt };
+    for (size_t i = 0; i < N_OUT; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (out[i] && out[k] && rela_file_same(out[i], out[k]))
+                return rela_fail(err, RELA_ARG, "%s: two outputs in one file", out[i]);
+        for (size_t k = 0; k < sizeof in / sizeof in[0]; k++)
+            if (out[i] && in[k] && rela_file_same(out[i], in[k]))
+                return rela_fail(err, RELA_ARG, "%s: an input, which the output would replace",
+                                 out[i]);
+    }
+    return RELA_OK;
+}
+
 static rela_status check(const rela_filter_job *j, rela_error *err)
 {
     const rela_filter_options *o = &j->o;
@@ -100,6 +118,9 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
         return rela_fail(err, RELA_ARG, "the best share needs scores, which need a model");
     if (!o->trusted_src != !o->trusted_tgt)
         return rela_fail(err, RELA_ARG, "trusted text needs both sides");
+    rela_status st = check_apart(o, err);
+    if (st != RELA_OK)
+        return st;
     if (standard && j->model && (o->keep > 0 || (o->by == RELA_FILTER_COMBINED && !o->trusted_src)))
         return rela_fail(err, RELA_ARG,
                          "the text is read twice for a combined score or a share to keep: standard "
@@ -108,7 +129,7 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
     if (!j->model)
         return RELA_OK;
-    const rela_status st = rela_model_check_translates(j->model, err);
+    st = rela_model_check_translates(j->model, err);
     return st ? st : rela_model_check_full(j->model, err);
 }
 

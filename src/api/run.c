@@ -18,6 +18,8 @@ typedef struct numbers {
     size_t n, cap;
 } numbers;
 
+static rela_status check_folder(const rela_run *r, rela_error *err);
+static rela_status is_run(bool *yes, const rela_run *r, rela_error *err);
 static rela_status sweep(const rela_run *r, const char *below, rela_error *err);
 static rela_status sweep_name(void *ctx, const char *name, rela_error *err);
 static rela_status list(numbers *found, const rela_run *r, bool regular, rela_error *err);
@@ -32,14 +34,18 @@ rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     *r = (rela_run){ .dir = rela_str_copy(dir, strlen(dir)) };
-    rela_status st = r->dir ? rela_run_path(&path, r, CHECKPOINTS, err)
-                            : rela_fail(err, RELA_NOMEM, "no memory for a run");
+    rela_status st =
+        r->dir ? check_folder(r, err) : rela_fail(err, RELA_NOMEM, "no memory for a run");
     if (st == RELA_OK)
-        st = rela_dir_make(path.data, err);
+        st = rela_dir_make(dir, err);
     if (st == RELA_OK)
         st = rela_run_path(&path, r, "lock", err);
     if (st == RELA_OK)
         st = rela_lock_open(&r->lock, path.data, err);
+    if (st == RELA_OK)
+        st = rela_run_path(&path, r, "checkpoints", err);
+    if (st == RELA_OK)
+        st = rela_dir_make(path.data, err);
     if (st == RELA_OK)
         st = sweep(r, "", err);
     if (st == RELA_OK)
@@ -172,6 +178,44 @@ static rela_status remove_some(const rela_run *r, const numbers *found, size_t n
         if (st == RELA_OK)
             st = rela_file_remove(path.data, err);
     }
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* A folder that is not of a run must not have files that a run would replace. The lock is checked
+ * when it is taken. */
+static rela_status check_folder(const rela_run *r, rela_error *err)
+{
+    static const char *const NAMES[] = { "config.yml", "train.log",  "train.jsonl", "valid.tsv",
+                                         "best.rela",  "model.rela", "figures" };
+    rela_buffer path = RELA_BUFFER_INIT;
+    bool own = false;
+    rela_status st = is_run(&own, r, err);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && st == RELA_OK && !own; i++) {
+        st = rela_run_path(&path, r, NAMES[i], err);
+        if (st == RELA_OK && rela_name_taken(path.data))
+            st = rela_fail(err, RELA_STATE,
+                           "%s is there already, and the folder is not of a run; use another --out",
+                           path.data);
+    }
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* It has the note of a lock, or checkpoints. */
+static rela_status is_run(bool *yes, const rela_run *r, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    uint64_t *updates = NULL;
+    size_t n = 0;
+    rela_status st = rela_run_path(&path, r, "lock", err);
+    *yes = st == RELA_OK && rela_lock_left(path.data);
+    st = st ? st : rela_run_path(&path, r, "checkpoints", err);
+    if (st == RELA_OK && !*yes && rela_dir_exists(path.data)) {
+        st = rela_run_checkpoints(&updates, &n, r, err);
+        *yes = n > 0;
+    }
+    rela_mem_free(updates);
     rela_buffer_free(&path);
     return st;
 }

@@ -134,7 +134,7 @@ static rela_train_run this_run(const trainer *t)
 /* What is wrong with a file is said with its name. */
 static rela_status in_file(rela_status st, const char *path, rela_error *err)
 {
-    return st == RELA_FORMAT ? rela_fail_in(err, st, path) : st;
+    return st == RELA_FORMAT || st == RELA_STATE ? rela_fail_in(err, st, path) : st;
 }
 
 static rela_status resume(trainer *t, uint64_t update, rela_error *err)

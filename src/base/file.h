@@ -93,6 +93,12 @@ rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it i
 /* Within a file system; replaces what is there. */
 rela_status rela_file_rename(const char *from, const char *to, rela_error *err);
 bool rela_dir_exists(const char *path);
+/* Would writing one name replace what the other stands for? Links and dots are resolved, and a file
+ * need not be there yet. Never true for anything but regular files ("-" is none), nor for two hard
+ * links, of which one stays when the other is replaced. */
+bool rela_file_same(const char *a, const char *b);
+/* Is there anything with this name, be it a link to nothing? */
+bool rela_name_taken(const char *path);
 
 /* A regular file read at any place, stored bytes as they are. Anything else (a directory, pipe or
  * device) is refused without waiting for it. Any number of threads may read at once. */
@@ -119,10 +125,12 @@ rela_status rela_scratch_read(rela_scratch *s, void *bytes, size_t len, uint64_t
 void rela_scratch_close(rela_scratch *s);       /* NULL is fine */
 
 /* A lock on a directory or job, held until closed or until the process ends, however it ends. The
- * file stays and tells who holds it. RELA_STATE with that note if somebody else does. */
+ * file stays and tells who holds it. RELA_STATE with that note if somebody else does; also for a
+ * link and for a file that is neither empty nor such a note, which are left alone. */
 typedef struct rela_lock rela_lock;
 rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err);
-void rela_lock_close(rela_lock *l); /* NULL is fine */
+bool rela_lock_left(const char *path); /* Is the file the note of a lock, held or not? */
+void rela_lock_close(rela_lock *l);    /* NULL is fine */
 
 /* A file that grows line by line. keep: bytes of an old file to keep (UINT64_MAX: all). */
 typedef struct rela_appender rela_appender;

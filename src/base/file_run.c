@@ -24,6 +24,7 @@ struct rela_appender {
 };
 
 static rela_status refuse(int fd, const char *path, rela_error *err);
+static bool is_signed(int fd);
 static rela_status sign(int fd, const char *path, rela_error *err);
 
 rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err)
@@ -32,13 +33,22 @@ rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err)
     rela_lock *l = rela_mem_zalloc(sizeof *l);
     if (!l)
         return rela_fail(err, RELA_NOMEM, "%s: no memory for a lock", path);
+    struct stat info;
     rela_status st = RELA_OK;
-    l->fd = rela_sys_open(path, O_RDWR | O_CREAT, 0666);
+    /* Neither a link nor a pipe may lead somewhere else. */
+    l->fd = rela_sys_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (l->fd < 0)
+        st = errno == ELOOP ? rela_fail(err, RELA_STATE, "%s: a link; expected a file", path)
+                            : rela_fail_errno(err, errno, "%s", path);
+    else if (rela_sys_stat(l->fd, &info) != 0)
         st = rela_fail_errno(err, errno, "%s", path);
+    else if (!S_ISREG(info.st_mode))
+        st = rela_fail(err, RELA_STATE, "%s: not a regular file", path);
     else if (rela_sys_lock(l->fd) != 0)
         st = errno == EWOULDBLOCK ? refuse(l->fd, path, err)
                                   : rela_fail_errno(err, errno, "%s", path);
+    else if (info.st_size > 0 && !is_signed(l->fd))
+        st = rela_fail(err, RELA_STATE, "%s: not written by a run, so it is left alone", path);
     else
         st = sign(l->fd, path, err);
     if (st != RELA_OK) {
@@ -47,6 +57,17 @@ rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err)
     }
     *out = l;
     return RELA_OK;
+}
+
+bool rela_lock_left(const char *path)
+{
+    struct stat info;
+    const int fd = rela_sys_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    const bool left =
+        fd >= 0 && rela_sys_stat(fd, &info) == 0 && S_ISREG(info.st_mode) && is_signed(fd);
+    if (fd >= 0)
+        (void)rela_sys_close(fd);
+    return left;
 }
 
 void rela_lock_close(rela_lock *l)
@@ -132,6 +153,24 @@ static rela_status refuse(int fd, const char *path, rela_error *err)
     holder[strcspn(holder, "\n")] = '\0';
     return rela_fail(err, RELA_STATE, "%s: in use by %s", path,
                      *holder ? holder : "another process");
+}
+
+/* One line like "process 12 on host", and nothing else. */
+static bool is_signed(int fd)
+{
+    char text[HOLDER_MAX + 64];
+    const ssize_t n = rela_sys_pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0 || (size_t)n == sizeof text - 1 || memchr(text, '\0', (size_t)n))
+        return false;
+    text[n] = '\0';
+    static const char HEAD[] = "process ", MIDDLE[] = " on ";
+    const char *at = text + sizeof HEAD - 1;
+    if (strncmp(text, HEAD, sizeof HEAD - 1) != 0)
+        return false;
+    const size_t digits = strspn(at, "0123456789");
+    at += digits;
+    return digits > 0 && strncmp(at, MIDDLE, sizeof MIDDLE - 1) == 0 &&
+           strcspn(at, "\n") + 1 == strlen(at);
 }
 
 static rela_status sign(int fd, const char *path, rela_error *err)

@@ -323,6 +323,7 @@ static rela_status store(rela_option_state *s, const place *p, const char *value
     case RELA_OPTION_LIST:
         return append_item(s, p->field, value, err);
     case RELA_OPTION_FILE:
+    case RELA_OPTION_OUTPUT:
     case RELA_OPTION_DIR:
         if (!*value)
             return rela_fail(err, RELA_ARG, "option --%s: the name is empty", p->option->name);

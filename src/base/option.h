@@ -3,7 +3,7 @@
  * manual pages and shell completions all come from it.
  *
  * A row names the field of an options struct that it fills:
- *   FLAG bool, INT int64_t, REAL double, TEXT/FILE/DIR/CHOICE const char *, LIST rela_list.
+ *   FLAG bool, INT int64_t, REAL double, TEXT/FILE/OUTPUT/DIR/CHOICE const char *, LIST rela_list.
  * Tables end with a row whose name is NULL. */
 #ifndef RELA_BASE_OPTION_H
 #define RELA_BASE_OPTION_H
@@ -19,7 +19,8 @@ typedef enum rela_option_type {
     RELA_OPTION_INT,  /* whole number; 10K, 2M, 1G are understood */
     RELA_OPTION_REAL,
     RELA_OPTION_TEXT,
-    RELA_OPTION_FILE, /* as TEXT; completed with file names */
+    RELA_OPTION_FILE,   /* as TEXT; completed with file names */
+    RELA_OPTION_OUTPUT, /* as FILE, for one that is written */
     RELA_OPTION_DIR,
     RELA_OPTION_CHOICE, /* one of value, which reads "a|b|c" */
     RELA_OPTION_LIST    /* of texts; may be given several times */
@@ -53,6 +54,7 @@ typedef struct rela_command {
     const char *examples;    /* one command line per line, or NULL */
     const rela_option *options;
     size_t options_size; /* of the struct the rows point into */
+    bool in_place;       /* an operand may be the output too */
     rela_status (*run)(struct rela_cli *cli, void *options, rela_error *err);
 } rela_command;
 

@@ -72,7 +72,11 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
     if (st == RELA_OK && (l.n == 0 || last > l.n))
         st = rela_fail(err, RELA_ARG, "%s: %zu checkpoints to average; %zu are wanted",
                        n ? paths[0] : "no file", l.n, last ? last : 1);
-    else if (st == RELA_OK)
+    for (size_t i = l.n - (last < l.n ? last : l.n); i < l.n && st == RELA_OK; i++)
+        if (rela_file_same(out, l.items[i]))
+            st = rela_fail(err, RELA_ARG, "%s: an input, which the output would replace",
+                           l.items[i]);
+    if (st == RELA_OK)
         st = average(out, l.items + (l.n - last), last, &how, err);
     path_list_deinit(&l);
     return st;

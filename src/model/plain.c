@@ -43,6 +43,7 @@ static rela_status write_texts(const char *dir, const rela_net *net, const rela_
                                rela_error *err);
 static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
                                  rela_error *err);
+static rela_status dir_of(rela_buffer *dir, const char *path, rela_error *err);
 static rela_status clear_dir(const char *dir, const rela_extras *extras, rela_error *err);
 static const char *file_of(const char *key);
 static rela_status see_file(void *ctx, const char *name, rela_error *err);
@@ -68,18 +69,11 @@ rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_ex
 rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path,
                             const rela_checkpoint_options *options, rela_error *err)
 {
-    const bool whole = rela_dir_exists(path);
-    const char *slash = strrchr(path, '/');
     rela_buffer dir = RELA_BUFFER_INIT, file = RELA_BUFFER_INIT;
     texts t = { .config = NULL };
-    rela_status st = RELA_OK;
-    if (whole)
-        st = rela_buffer_append_text(&dir, path, err);
-    else if (slash)
-        st = rela_buffer_append(&dir, path, slash == path ? 1 : (size_t)(slash - path), err);
-    else
-        st = rela_buffer_append_text(&dir, ".", err);
-    st = st ? st : rela_buffer_printf(&file, err, whole ? "%s/" WEIGHTS : "%s", path);
+    rela_status st = dir_of(&dir, path, err);
+    st = st ? st
+            : rela_buffer_printf(&file, err, rela_dir_exists(path) ? "%s/" WEIGHTS : "%s", path);
     t.dir = dir.data;
     st = st ? st : read_file(&t.config, &t.config_len, t.dir, file_of(KEY_CONFIG), err);
     st = st ? st : rela_dir_list(t.dir, see_file, &t, err);
@@ -88,6 +82,59 @@ rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path
     rela_extras_deinit(&t.sections);
     rela_buffer_free(&dir);
     rela_buffer_free(&file);
+    return st;
+}
+
+/* path is the directory, or the weights in it. */
+static rela_status dir_of(rela_buffer *dir, const char *path, rela_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (rela_dir_exists(path))
+        return rela_buffer_append_text(dir, path, err);
+    if (slash)
+        return rela_buffer_append(dir, path, slash == path ? 1 : (size_t)(slash - path), err);
+    return rela_buffer_append_text(dir, ".", err);
+}
+
+/* Is it one of the files of a model? *key: of its text; NULL: none. */
+static bool is_file(const char **key, const char *name)
+{
+    *key = rela_key_text((rela_span){ name, strlen(name) }) ? name : NULL;
+    for (size_t i = 1; i < N_FILES; i++)
+        *key = strcmp(FILES[i].name, name) == 0 ? FILES[i].key : *key;
+    return *key || strcmp(name, WEIGHTS) == 0 || strcmp(name, file_of(KEY_CONFIG)) == 0;
+}
+
+/* ---- what would be replaced ---- */
+
+typedef struct apart {
+    const char *out, *dir;
+} apart;
+
+static rela_status compare_name(void *ctx, const char *name, rela_error *err)
+{
+    const apart *a = ctx;
+    const char *key = NULL;
+    rela_buffer own = RELA_BUFFER_INIT, inside = RELA_BUFFER_INIT;
+    if (!is_file(&key, name))
+        return RELA_OK;
+    rela_status st = rela_buffer_printf(&own, err, "%s/%s", a->dir, name);
+    st = st ? st : rela_buffer_printf(&inside, err, "%s/%s", a->out, name);
+    if (st == RELA_OK &&
+        (rela_file_same(a->out, own.data) || rela_file_same(inside.data, own.data)))
+        st = rela_fail(err, RELA_ARG, "%s: an input, which the output would replace", own.data);
+    rela_buffer_free(&own);
+    rela_buffer_free(&inside);
+    return st;
+}
+
+rela_status rela_plain_check_apart(const char *out, const char *path, rela_error *err)
+{
+    rela_buffer dir = RELA_BUFFER_INIT;
+    rela_status st = dir_of(&dir, path, err);
+    apart a = { out, dir.data };
+    st = st ? st : rela_dir_list(dir.data, compare_name, &a, err);
+    rela_buffer_free(&dir);
     return st;
 }
 
@@ -130,12 +177,8 @@ static bool is_own(const char *dir)
 static rela_status clear_name(void *ctx, const char *name, rela_error *err)
 {
     const leftovers *l = ctx;
-    bool ours = strcmp(name, WEIGHTS) == 0 || strcmp(name, file_of(KEY_CONFIG)) == 0;
-    const char *key = rela_key_text((rela_span){ name, strlen(name) }) ? name : NULL;
-    for (size_t i = 1; i < N_FILES; i++)
-        key = strcmp(FILES[i].name, name) == 0 ? FILES[i].key : key;
-    ours = ours || key;
-    if (ours && !l->own)
+    const char *key = NULL;
+    if (is_file(&key, name) && !l->own)
         return rela_fail(err, RELA_STATE,
                          "%s/%s is there already, and not from 'rela convert'; choose another "
                          "directory",

@@ -260,11 +260,13 @@ static void models_that_differ_are_not_mixed(void **state)
     assert_non_null(strstr(err.message, "model-v1.rela: of another model: its '"));
     assert_false(rela_file_exists(at.other));
     save_seeded(at.other, 1, 4, "other codes\n");
-    assert_int_equal(rela_model_average(at.other, same, 2, NULL, &err), RELA_FORMAT);
+    assert_int_equal(rela_model_average(scratch("mean.rela"), same, 2, NULL, &err), RELA_FORMAT);
     assert_non_null(strstr(err.message, "other.rela: of another model: its 'text.bpe' differs"));
     sample_save(at.other, 4, 5, false);
-    assert_int_equal(rela_model_average(at.other, same, 2, NULL, &err), RELA_FORMAT);
-    assert_int_equal(rela_model_average(at.other, same + 1, 1, NULL, &err), RELA_OK);
+    assert_int_equal(rela_model_average(scratch("mean.rela"), same, 2, NULL, &err), RELA_FORMAT);
+    assert_int_equal(rela_model_average(at.path, same + 1, 1, NULL, &err), RELA_OK);
+    assert_int_equal(rela_model_average(at.path, same, 1, NULL, &err), RELA_ARG);
+    assert_non_null(strstr(err.message, "model.rela: an input, which the output would replace"));
 }
 
 /* The same model packed has the same configuration and texts, but no numbers to add. */
@@ -283,7 +285,7 @@ static void packed_models_are_not_averaged(void **state)
         CHECK_OK(rela_net_save(at.other, &n, NULL, &o, &err), err);
         for (size_t first = 0; first < 2; first++) {
             const rela_status st =
-                rela_model_average(at.path, files + first, 2 - first, NULL, &err);
+                rela_model_average(scratch("mean.rela"), files + first, 2 - first, NULL, &err);
             CHECK(st == RELA_FORMAT && strstr(err.message, "other.rela: " RELA_TRANSLATES_ONLY),
                   "form %d: status %d: %s", (int)FORMS[i], st, err.message);
         }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/file_name.c - names of file.h that stand for the same file. */
+#include "base/file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The directory that a name stands in, and its last part. */
+typedef struct place {
+    struct stat dir;
+    char base[PATH_MAX];
+} place;
+
+static bool find_place(place *p, const char *path);
+
+bool rela_file_same(const char *a, const char *b)
+{
+    place x, y;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    return find_place(&x, a) && find_place(&y, b) && x.dir.st_dev == y.dir.st_dev &&
+           x.dir.st_ino == y.dir.st_ino && strcmp(x.base, y.base) == 0;
+}
+
+bool rela_name_taken(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+/* False for what is there and no regular file, and for what cannot be there. */
+static bool find_place(place *p, const char *path)
+{
+    char whole[PATH_MAX];
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (!S_ISREG(info.st_mode) || !realpath(path, whole))
+            return false;
+    } else {
+        if (strlen(path) >= sizeof whole)
+            return false;
+        memcpy(whole, path, strlen(path) + 1); /* a link to nothing is replaced itself */
+    }
+    char *slash = strrchr(whole, '/');
+    const char *base = slash ? slash + 1 : whole;
+    memcpy(p->base, base, strlen(base) + 1);
+    if (slash)
+        slash[slash == whole] = '\0';
+    return stat(slash ? whole : ".", &p->dir) == 0;
+}
