@@ -27,7 +27,7 @@ typedef struct run {
 static run start(rela_aligner *a, const rela_net *net, real *grads, const rela_packed *b,
                  const rela_pass *p);
 static real norm_of(const run *r, int32_t id);
-static void score_pair(const run *r, size_t pair);
+static real score_pair(const run *r, size_t pair);
 static void tell(const run *r, size_t pair);
 static void list_types(const run *r);
 static void gather(const run *r);
@@ -80,8 +80,9 @@ void rela_aligner_attend(rela_aligner *a, const rela_net *net, const rela_packed
     for (size_t s = 0; s < b->src.n; s++) {
         const size_t rows = words_of(&b->tgt, s), cols = words_of(&b->src, s) + 1;
         if (cols > 1 && rows > 0) {
-            score_pair(&r, s);
+            const real odd = score_pair(&r, s);
             (void)rela_align_run(&r.layer, &a->scratch, NULL, NULL, NULL, rows, cols);
+            *a->scratch.look[1].weights += odd; /* exact zeros would hide it */
         }
         tell(&r, s);
     }
@@ -150,20 +151,25 @@ static real norm_of(const run *r, int32_t id)
     return *norm;
 }
 
-static void score_pair(const run *r, size_t pair)
+/* Returns 0, or NaN if a score is not finite. */
+static real score_pair(const run *r, size_t pair)
 {
     const rela_packed *b = r->b;
     const rela_layout *l = &r->net->layout;
     const real *w = r->net->weights;
     const int32_t *src = b->src.ids + b->src.at[pair], *tgt = b->tgt.ids + b->tgt.at[pair];
     const size_t rows = words_of(&b->tgt, pair), cols = words_of(&b->src, pair) + 1, d = r->d;
+    real odd = 0;
     for (size_t i = 0; i < cols; i++) {
         const real norm = norm_of(r, src[i]), *x = w + l->embed_src + (size_t)src[i] * d;
-        for (size_t j = 0; j < rows; j++)
-            r->a->scratch.lp[j * cols + i] =
-                r->factor * r->net->k->dot(x, w + l->embed_tgt + (size_t)tgt[j] * d, d) +
-                w[l->align.bias + (size_t)tgt[j]] - norm;
+        for (size_t j = 0; j < rows; j++) {
+            real *lp = &r->a->scratch.lp[j * cols + i];
+            *lp = r->factor * r->net->k->dot(x, w + l->embed_tgt + (size_t)tgt[j] * d, d) +
+                  w[l->align.bias + (size_t)tgt[j]] - norm;
+            odd += *lp - *lp;
+        }
     }
+    return odd;
 }
 
 /* The end of the target attends to the end of the source. */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "nn/attn/cache.h"
+#include "nn/attn/guard.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,6 +37,7 @@ struct rela_decoder {
     size_t keys_total, n_sentences, n_rows; /* n_rows: of the last step */
     real *keys_t;                           /* (layers, keys_total, d) */
     real *values;                           /* (layers, src_rows, d) */
+    real *odd;                              /* (layers, sentences): see nn/attn/guard.h */
     /* Rows of the output matrix, put together for each sentence. */
     size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
     real *chosen;                 /* packed; or the next three, as rela_bytes */
@@ -274,6 +276,7 @@ static void plan(rela_decoder *d, rela_plan *p)
     d->keys_total = s->src_rows + s->sentences * (rela_memory_ld(1) - 1);
     d->keys_t = rela_plan_reals(p, c->dec_layers * d->keys_total * c->d);
     d->values = rela_plan_reals(p, c->dec_layers * s->src_rows * c->d);
+    d->odd = rela_plan_reals(p, c->dec_layers * s->sentences);
     const size_t reals = bytes ? 0 : s->chosen, whole = bytes ? s->chosen : 0;
     d->chosen_at = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *d->chosen_at);
     d->chosen_n = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *d->chosen_n);
@@ -432,6 +435,7 @@ static void encode_layer(const place *p, const rela_tokens *src)
     const rela_attn_in in = { d->wide, d->wide + w, d->wide + 2 * w, 3 * w, 3 * w, 3 * w };
     product(d, d->wide, 3 * w, d->x, w, &p->w->qkv, n->weights + at->in_bias, p->rows);
     rela_attn_forward(&attn, &d->enc_scratch, d->z, &in, &rows);
+    rela_attn_guard(&attn, d->z, &in, &rows);
     attn_end(p, at, &p->w->self_out, RELA_ATTN_ENC, 0);
 }
 
@@ -465,7 +469,10 @@ static void remember(rela_decoder *d, const rela_tokens *src)
         product(d, d->values + l * d->size.src_rows * w, w, d->x, w, &p.w->cross_v, bias + w, rows);
         for (size_t i = 0; i < src->n; i++) {
             const rela_memory m = memory_of(d, l, i);
-            rela_memory_put(&m, &attn, d->y + src->at[i] * w, w);
+            real *keys = d->y + src->at[i] * w;
+            d->odd[l * d->size.sentences + i] =
+                rela_attn_odd(n->k, keys, m.n * w) + rela_attn_odd(n->k, m.values, m.n * w);
+            rela_memory_put(&m, &attn, keys, w);
         }
     }
 }
@@ -509,9 +516,11 @@ static void self_step(const place *p, const rela_decoder_rows *rows)
         const uint32_t *slots = rows->history + i * rows->ld;
         const size_t last = rows->position[i];
         assert(slots[last] < d->n_slots);
+        const real odd = rela_attn_odd(n->k, qkv, 3 * w);
         rela_cache_put(&d->cache, &attn, slots[last], qkv + w, qkv + 2 * w);
         rela_attn_query(&attn, qkv);
         rela_cache_attend(&d->cache, &attn, &d->scratch, d->z + i * w, qkv, slots, last + 1);
+        d->z[i * w] += odd;
     }
     attn_end(p, at, &p->w->self_out, RELA_ATTN_DEC, 0);
 }
@@ -535,6 +544,9 @@ static void cross_step(const place *p, const rela_decoder_rows *rows)
         const rela_memory m = memory_of(d, p->layer, rows->sentence[i]);
         rela_memory_attend(&m, &attn, &d->scratch, d->z + i * w, d->wide + i * w, end - i, i,
                            rows->position[i]);
+        for (size_t j = i; j < end; j++)
+            d->z[j * w] += d->odd[p->layer * d->size.sentences + rows->sentence[i]] +
+                           rela_attn_odd(n->k, d->wide + j * w, w);
     }
     attn_end(p, at, &p->w->cross_out, RELA_ATTN_CROSS, 1);
 }

@@ -9,9 +9,11 @@
 #include "base/mem.h"
 #include "kern/tiny.h"
 #include "model/aligner.h"
+#include "nn/attn/guard.h"
 #include "nn/linear.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* A residual sum and the norm after it. */
@@ -260,6 +262,18 @@ const real *rela_worker_features(const rela_worker *w)
     return w->dec.layers[w->net->config.dec_layers - 1].ffn.out.x;
 }
 
+bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence)
+{
+    const size_t d = w->net->config.d, first = b->tgt.at[sentence], end = b->tgt.at[sentence + 1];
+    if (w->net->config.task == RELA_TASK_ALIGN)
+        return true;
+    const real *x = rela_worker_features(w);
+    for (size_t i = first * d; i < end * d; i++)
+        if (!isfinite((double)x[i]))
+            return false;
+    return true;
+}
+
 /* ---- memory ---- */
 
 static void plan_norm(norm_act *a, rela_plan *p, size_t rows, size_t d)
@@ -439,6 +453,7 @@ static void attn_forward(const stack *s, const attn_act *a, const rela_attn_at *
     const rela_attn_rows rows = attn_rows(s, memory != NULL);
     const rela_attn_in qkv = attn_in(a, d, memory != NULL);
     rela_attn_forward(&attn, &s->w->scratch, a->z, &qkv, &rows);
+    rela_attn_guard(&attn, a->z, &qkv, &rows);
     const rela_attn_norm *norm = c->kind[type]->norm;
     if (norm)
         k->gated_norm(a->y, a->z, s->weights + at->gain, norm->gated ? s->weights + at->gate : NULL,
