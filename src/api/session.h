@@ -28,6 +28,10 @@ struct rela_session {
     rela_pipeline_scratch *scratch;
 };
 
+/* RELA_NOTFINITE for a line; file may be NULL; what: "logits are", "attention is". */
+rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line,
+                                 const char *what);
+
 /* Length of text i: as given, or up to its NUL. */
 size_t rela_text_len(const char *const *texts, const size_t *lens, size_t i);
 
