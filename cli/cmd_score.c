@@ -9,13 +9,16 @@
 #include <math.h>
 #include <string.h>
 
+enum { JSON_DIGITS = 9 };
+
 typedef struct score_options {
-    const char *src, *tgt, *output;
+    const char *src, *tgt, *output, *nan;
     bool word_scores, normalize;
     int64_t batch_words, read_bytes;
 } score_options;
 
 #define AT(member) offsetof(score_options, member)
+#define NOT_FINITE "logits are not finite: numbers of the model overflow"
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
@@ -24,6 +27,7 @@ static const rela_option OPTIONS[] = {
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the scores go" },
     { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
     { "normalize", 0, RELA_OPTION_FLAG, AT(normalize), 0, 0, NULL, NULL, "divide by the number of tokens" },
+    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "pairs for which the model overflows: end with an error, or write nan and leave them out of the sums" },
     { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "tokens scored together, at most" },
     { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
     { .name = NULL },
@@ -60,7 +64,7 @@ typedef struct scorer {
     rela_cli_block a, b;
     rela_buffer out;
     double logp; /* of all pairs */
-    uint64_t tokens, pairs;
+    uint64_t tokens, pairs, marked;
 } scorer;
 
 static rela_status open_all(scorer *s, rela_error *err);
@@ -116,12 +120,20 @@ static rela_status score_block(scorer *s, rela_error *err)
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
     o.first_number = s->a.first;
+    o.not_finite = RELA_NOT_FINITE_MARK; /* decided here, so that the lines before come out */
     rela_status st = rela_score(&r, s->models.session, &pairs, &o, err);
+    const bool marks = strcmp(s->options->nan, "mark") == 0;
+    size_t n = 0;
     rela_buffer_clear(&s->out);
-    for (size_t i = 0; i < s->a.n && st == RELA_OK; i++)
-        st = append(s, r, i, err);
+    while (n < s->a.n && st == RELA_OK && (isfinite(rela_scores_logp(r, n)) || marks))
+        st = append(s, r, n++, err);
     rela_scores_free(r);
-    return st == RELA_OK ? rela_writer_write(s->writer, s->out.data, s->out.len, err) : st;
+    if (st == RELA_OK && s->out.len)
+        st = rela_writer_write(s->writer, s->out.data, s->out.len, err);
+    if (st == RELA_OK && n < s->a.n)
+        st = rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
+                       (unsigned long long)(s->a.first + n));
+    return st;
 }
 
 static rela_status score_all(scorer *s, rela_error *err)
@@ -143,6 +155,28 @@ static rela_status score_all(scorer *s, rela_error *err)
     return st;
 }
 
+/* A number that is not finite is nan, and null in JSON. */
+static rela_status append_number(scorer *s, double x, rela_error *err)
+{
+    if (s->cli->common.json)
+        return rela_json_number(&s->out, x, JSON_DIGITS, err);
+    return isfinite(x) ? rela_buffer_printf(&s->out, err, "%.6f", x)
+                       : rela_buffer_append_text(&s->out, "nan", err);
+}
+
+static void count(scorer *s, uint64_t line, double logp, size_t n)
+{
+    s->pairs++;
+    if (isfinite(logp)) {
+        s->logp += logp;
+        s->tokens += n;
+        return;
+    }
+    s->marked++;
+    rela_log_line(&s->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE,
+                  (unsigned long long)line);
+}
+
 /* One pair. Words of the target are shown as the model saw them. */
 static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err)
 {
@@ -150,25 +184,28 @@ static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error 
     const size_t n = rela_scores_n_tokens(r, i);
     const double logp = rela_scores_logp(r, i);
     const double shown = s->options->normalize ? logp / (double)n : logp;
-    s->logp += logp;
-    s->tokens += n;
-    s->pairs++;
-    rela_status st =
-        json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": %.9g, \"tokens\": %zu",
-                                  (unsigned long long)(s->a.first + i), shown, n)
-             : rela_buffer_printf(&s->out, err, "%.6f", shown);
+    count(s, s->a.first + i, logp, n);
+    rela_status st = json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": ",
+                                               (unsigned long long)(s->a.first + i))
+                          : RELA_OK;
+    st = st ? st : append_number(s, shown, err);
+    if (st == RELA_OK && json)
+        st = rela_buffer_printf(&s->out, err, ", \"tokens\": %zu", n);
     if (st == RELA_OK && s->options->word_scores) {
         st = rela_buffer_append_text(&s->out, json ? ", \"words\": [" : " |||", err);
         for (size_t k = 0; k < n && st == RELA_OK; k++) {
             const char *token = rela_scores_token(r, i, k);
             const double value = rela_scores_token_logp(r, i, k);
             if (!json) {
-                st = rela_buffer_printf(&s->out, err, " %.6f", value);
+                st = rela_buffer_append_char(&s->out, ' ', err);
+                st = st ? st : append_number(s, value, err);
                 continue;
             }
             st = rela_buffer_append_text(&s->out, k ? ", [" : "[", err);
             st = st ? st : rela_json_quote(&s->out, token, strlen(token), err);
-            st = st ? st : rela_buffer_printf(&s->out, err, ", %.9g]", value);
+            st = st ? st : rela_buffer_append_text(&s->out, ", ", err);
+            st = st ? st : append_number(s, value, err);
+            st = st ? st : rela_buffer_append_char(&s->out, ']', err);
         }
         if (st == RELA_OK && json)
             st = rela_buffer_append_char(&s->out, ']', err);
@@ -185,10 +222,16 @@ static rela_status summarise(scorer *s, rela_error *err)
     if (!s->cli->common.json)
         return RELA_OK;
     rela_buffer_clear(&s->out);
-    const rela_status st = rela_buffer_printf(&s->out, err,
-                                              "{\"pairs\": %llu, \"tokens\": %llu, \"logp\": %.9g, "
-                                              "\"perplexity\": %.9g}\n",
-                                              (unsigned long long)s->pairs,
-                                              (unsigned long long)s->tokens, s->logp, perplexity);
+    rela_status st =
+        rela_buffer_printf(&s->out, err, "{\"pairs\": %llu, \"tokens\": %llu, ",
+                           (unsigned long long)s->pairs, (unsigned long long)s->tokens);
+    if (st == RELA_OK && s->marked)
+        st = rela_buffer_printf(&s->out, err, "\"not_finite\": %llu, ",
+                                (unsigned long long)s->marked);
+    st = st ? st : rela_buffer_append_text(&s->out, "\"logp\": ", err);
+    st = st ? st : append_number(s, s->logp, err);
+    st = st ? st : rela_buffer_append_text(&s->out, ", \"perplexity\": ", err);
+    st = st ? st : append_number(s, perplexity, err);
+    st = st ? st : rela_buffer_append_text(&s->out, "}\n", err);
     return st == RELA_OK ? rela_writer_write(s->writer, s->out.data, s->out.len, err) : st;
 }

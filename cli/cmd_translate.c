@@ -9,13 +9,15 @@
 #include <math.h>
 #include <string.h>
 
+enum { JSON_DIGITS = 9 };
+
 typedef struct translate_options {
     const char *input, *output, *prefix, *shortlist;
     int64_t beam, n_best;
     const char *normalize;
     double max_factor;
     int64_t max_extra;
-    const char *unk, *long_sentence;
+    const char *unk, *long_sentence, *nan;
     const char *alignment;
     int64_t layer, head;
     bool word_scores, scores, int8;
@@ -25,6 +27,7 @@ typedef struct translate_options {
 } translate_options;
 
 #define AT(member) offsetof(translate_options, member)
+#define NOT_FINITE "logits are not finite: numbers of the model overflow"
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
@@ -38,6 +41,7 @@ static const rela_option OPTIONS[] = {
     { "prefix", 0, RELA_OPTION_FILE, AT(prefix), 0, 0, NULL, "FILE", "what each translation must begin with, line by line" },
     { "unk", 0, RELA_OPTION_CHOICE, AT(unk), 0, 0, "allow", "allow|forbid|replace", "unknown words: write <unk>, never produce them, or copy the aligned source word" },
     { "long", 0, RELA_OPTION_CHOICE, AT(long_sentence), 0, 0, "split", "split|cut", "sentences over the model's limit: translate them in parts, or their beginning" },
+    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "lines for which the model overflows: end with an error, or write <nan>" },
     { "alignment", 0, RELA_OPTION_CHOICE, AT(alignment), 0, 0, NULL, "hard|soft", "append word links of the cross attention: ' ||| 0-0 2-1', soft with weights" },
     { "layer", 0, RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "alignment: decoder layer, from 1; 0: mean of all" },
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "alignment: head, from 1; 0: mean of all" },
@@ -129,6 +133,7 @@ static rela_status resolve(translator *t, rela_error *err)
                : strcmp(o->unk, "replace") == 0 ? RELA_UNK_REPLACE
                                                 : RELA_UNK_ALLOW;
     how->long_sentence = strcmp(o->long_sentence, "cut") == 0 ? RELA_LONG_CUT : RELA_LONG_SPLIT;
+    how->not_finite = RELA_NOT_FINITE_MARK; /* append decides, so that the lines before come out */
     how->temperature = o->temperature;
     how->seed = (uint64_t)t->cli->common.seed;
     how->batch_sentences = (int32_t)o->batch;
@@ -230,6 +235,11 @@ static void close_all(translator *t)
     rela_cli_models_close(&t->models);
 }
 
+static bool marks(const translator *t)
+{
+    return strcmp(t->options->nan, "mark") == 0;
+}
+
 static rela_status translate_block(translator *t, rela_error *err)
 {
     rela_result *r = NULL;
@@ -239,12 +249,18 @@ static rela_status translate_block(translator *t, rela_error *err)
     rela_status st =
         rela_translate(&r, t->models.session, t->in.texts, t->in.lens, t->in.n, &t->how, err);
     rela_buffer_clear(&t->out);
-    for (size_t i = 0; i < t->in.n && st == RELA_OK; i++)
-        st = append(t, r, i, err);
+    size_t n = 0;
+    while (n < t->in.n && st == RELA_OK && (rela_result_finite(r, n) || marks(t)))
+        st = append(t, r, n++, err);
     rela_result_free(r);
-    if (st == RELA_OK)
+    if (st == RELA_OK && t->out.len)
         st = rela_writer_write(t->writer, t->out.data, t->out.len, err);
-    return st == RELA_OK ? rela_writer_flush(t->writer, err) : st;
+    if (st == RELA_OK)
+        st = rela_writer_flush(t->writer, err);
+    if (st == RELA_OK && n < t->in.n)
+        st = rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
+                       (unsigned long long)(t->in.first + n));
+    return st;
 }
 
 static rela_status translate_all(translator *t, rela_error *err)
@@ -272,6 +288,9 @@ static rela_status translate_all(translator *t, rela_error *err)
 static rela_status append(translator *t, const rela_result *r, size_t i, rela_error *err)
 {
     rela_status st = RELA_OK;
+    if (!rela_result_finite(r, i))
+        rela_log_line(&t->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE,
+                      (unsigned long long)(t->in.first + i));
     for (size_t k = 0; k < rela_result_n_best(r, i) && st == RELA_OK; k++) {
         st = t->cli->common.json ? append_json(t, r, i, k, err) : append_plain(t, r, i, k, err);
         if (st == RELA_OK)
@@ -295,7 +314,9 @@ static rela_status append_plain(translator *t, const rela_result *r, size_t i, s
     rela_status st = RELA_OK;
     if (o->n_best > 1)
         st = rela_buffer_printf(out, err, "%llu ||| ", (unsigned long long)(t->in.first + i - 1));
-    if (st == RELA_OK)
+    if (st == RELA_OK && !rela_result_finite(r, i))
+        st = rela_buffer_append_text(out, "<nan>", err);
+    else if (st == RELA_OK)
         st = rela_buffer_append(out, rela_result_text(r, i, rank), rela_result_text_len(r, i, rank),
                                 err);
     if (st == RELA_OK && (o->n_best > 1 || o->scores))
@@ -320,11 +341,17 @@ static rela_status append_json(translator *t, const rela_result *r, size_t i, si
     rela_status st = rela_buffer_printf(out, err, "{\"line\": %llu, \"rank\": %zu, \"text\": ",
                                         (unsigned long long)(t->in.first + i), rank + 1);
     if (st == RELA_OK)
-        st = rela_json_quote(out, rela_result_text(r, i, rank), rela_result_text_len(r, i, rank),
-                             err);
+        st = rela_result_finite(r, i) ? rela_json_quote(out, rela_result_text(r, i, rank),
+                                                        rela_result_text_len(r, i, rank), err)
+                                      : rela_buffer_append_text(out, "null", err);
     if (st == RELA_OK)
-        st = rela_buffer_printf(out, err, ", \"logp\": %.9g, \"score\": %.9g",
-                                rela_result_logp(r, i, rank), rela_result_score(r, i, rank));
+        st = rela_buffer_append_text(out, ", \"logp\": ", err);
+    if (st == RELA_OK)
+        st = rela_json_number(out, rela_result_logp(r, i, rank), JSON_DIGITS, err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, ", \"score\": ", err);
+    if (st == RELA_OK)
+        st = rela_json_number(out, rela_result_score(r, i, rank), JSON_DIGITS, err);
     if (st == RELA_OK && t->options->word_scores) {
         const char *comma = "";
         st = rela_buffer_append_text(out, ", \"tokens\": [", err);
@@ -332,9 +359,11 @@ static rela_status append_json(translator *t, const rela_result *r, size_t i, si
             const char *token = rela_result_token(r, i, rank, k);
             st = rela_buffer_printf(out, err, "%s[", comma);
             st = st ? st : rela_json_quote(out, token, strlen(token), err);
+            st = st ? st : rela_buffer_append_text(out, ", ", err);
             st =
                 st ? st
-                   : rela_buffer_printf(out, err, ", %.9g]", rela_result_token_logp(r, i, rank, k));
+                   : rela_json_number(out, rela_result_token_logp(r, i, rank, k), JSON_DIGITS, err);
+            st = st ? st : rela_buffer_append_char(out, ']', err);
             comma = ", ";
         }
         st = st ? st : rela_buffer_append_char(out, ']', err);

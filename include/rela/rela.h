@@ -46,7 +46,8 @@ extern "C" {
     X(STATE,  -5, "call not allowed in this state")          \
     X(UNSUP,  -6, "not supported by this build or machine")  \
     X(CANCEL, -7, "cancelled by the caller")                 \
-    X(CLOSED, -8, "the reader of the output went away")
+    X(CLOSED, -8, "the reader of the output went away")      \
+    X(NOTFINITE, -9, "a result is not finite")
 /* clang-format on */
 
 typedef enum rela_status {

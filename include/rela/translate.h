@@ -116,6 +116,11 @@ enum {
     RELA_LONG_CUT = 1    /* translate its beginning */
 };
 
+/* What to do with a text for which numbers of the model overflow, so that its logits are not
+ * finite: end the call with RELA_NOTFINITE and the number of the first such text, or give it an
+ * empty result with scores that are NaN. */
+enum { RELA_NOT_FINITE_FAIL = 0, RELA_NOT_FINITE_MARK = 1 };
+
 typedef struct rela_translate_options {
     size_t struct_size;
     int32_t method;    /* RELA_SEARCH_... */
@@ -141,6 +146,7 @@ typedef struct rela_translate_options {
     /* Words come from the list of their sentence only, which is faster; probabilities are those
      * among these words. Made for the models of the session. NULL: all words. */
     const rela_shortlist *shortlist;
+    int32_t not_finite; /* RELA_NOT_FINITE_... */
 } rela_translate_options;
 
 RELA_API void rela_translate_options_init(rela_translate_options *o, size_t size);
@@ -156,6 +162,8 @@ RELA_API void rela_result_free(rela_result *r); /* NULL is fine */
  * be freed before they are read. Getters do not check their arguments. */
 RELA_API size_t rela_result_count(const rela_result *r);
 RELA_API size_t rela_result_n_best(const rela_result *r, size_t i);
+/* 0: the text was marked (RELA_NOT_FINITE_MARK); its only translation has no tokens. */
+RELA_API int32_t rela_result_finite(const rela_result *r, size_t i);
 RELA_API const char *rela_result_text(const rela_result *r, size_t i, size_t rank);
 RELA_API size_t rela_result_text_len(const rela_result *r, size_t i, size_t rank);
 RELA_API double rela_result_score(const rela_result *r, size_t i, size_t rank);
@@ -202,6 +210,7 @@ typedef struct rela_score_options {
     size_t struct_size;
     int32_t batch_tokens;
     uint64_t first_number; /* number of the first pair, for notices */
+    int32_t not_finite;    /* RELA_NOT_FINITE_...; marked: a log-probability that is not finite */
 } rela_score_options;
 
 RELA_API void rela_score_options_init(rela_score_options *o, size_t size);
@@ -233,7 +242,8 @@ typedef struct rela_attention_row {
 } rela_attention_row;
 
 /* Tells every row of every pair, teacher forced, on the calling thread. A listener that does not
- * return 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. */
+ * return 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. A pair for which
+ * numbers of the model overflow ends it with RELA_NOTFINITE, after its rows. */
 RELA_API rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
                                  int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
                                  rela_error *err);

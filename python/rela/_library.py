@@ -13,7 +13,7 @@ from . import _structs as structs
 
 VERSION = (0, 1)
 STATUS = {0: "OK", -1: "NOMEM", -2: "IO", -3: "FORMAT", -4: "ARG", -5: "STATE", -6: "UNSUP",
-          -7: "CANCEL", -8: "CLOSED"}
+          -7: "CANCEL", -8: "CLOSED", -9: "NOTFINITE"}
 
 
 class Error(Exception):
@@ -86,6 +86,7 @@ _CALLS = {
 _RESULT = [c_void_p, c_size_t, c_size_t]
 _GETTERS = {
     "rela_result_n_best": (c_size_t, [c_void_p, c_size_t]),
+    "rela_result_finite": (c_int32, [c_void_p, c_size_t]),
     "rela_result_text": (c_void_p, _RESULT),
     "rela_result_text_len": (c_size_t, _RESULT),
     "rela_result_score": (c_double, _RESULT),

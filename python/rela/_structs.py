@@ -52,7 +52,8 @@ class TranslateOptions(Structure):
         ("temperature", c_double), ("top_k", c_int32), ("top_p", c_double), ("seed", c_uint64),
         ("first_number", c_uint64)
     ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
-        ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p)]
+        ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p),
+        ("not_finite", c_int32)]
 
 
 class LinkOptions(Structure):
@@ -64,7 +65,7 @@ class LinkOptions(Structure):
 class ScoreOptions(Structure):
     C_NAME = "rela_score_options"
     INIT = "rela_score_options_init"
-    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_number", c_uint64)]
+    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_number", c_uint64), ("not_finite", c_int32)]
 
 
 class Pairs(Structure):

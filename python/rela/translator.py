@@ -18,6 +18,7 @@ from ._library import call, lib, options, set_options, text_array
 _PENALTY = {"gnmt": 0, "power": 1, "none": 2}
 _UNK = {"allow": 0, "forbid": 1, "replace": 2}
 _LONG = {"split": 0, "cut": 1}
+_NOT_FINITE = {"fail": 0, "mark": 1}
 _LINKS = {"hard": 0, "soft": 1}
 Path = Union[str, "os.PathLike[str]"]
 
@@ -150,7 +151,7 @@ class Translator:
                   prefix: str | Sequence[str] | None = None, links: str = "hard",
                   layer: int | None = None, head: int | None = None, first_number: int = 1,
                   batch_sentences: int | None = None, batch_tokens: int | None = None,
-                  shortlist: bool = True) -> Any:
+                  shortlist: bool = True, not_finite: str = "fail") -> Any:
         """Translates a text (gives one) or a list of texts (gives a list).
 
         A translation is a str. With n_best > 1 it is a list of Translation, best first; with
@@ -158,7 +159,10 @@ class Translator:
         searching for the best. prefix: what each translation must begin with. layer and head (from
         0; None: mean of all) are those that links are taken from, with weights if links is
         "soft". Notices and random numbers of sampling depend on first_number, the number of the
-        first text. shortlist=False: all words, although a shortlist was loaded.
+        first text. shortlist=False: all words, although a shortlist was loaded. If numbers of the
+        model overflow for a text, Error with status "NOTFINITE" is raised; with
+        not_finite="mark" its translation is None, or a Translation without tokens whose score is
+        NaN.
         """
         texts = [text] if isinstance(text, str) else list(text)
         o = options(structs.TranslateOptions)
@@ -168,6 +172,7 @@ class Translator:
             "max_factor": max_factor, "max_extra": max_extra, "temperature": temperature,
             "top_k": top_k, "top_p": top_p, "unk": _choice("unk", unk, _UNK),
             "long_sentence": _choice("long_sentence", long_sentence, _LONG),
+            "not_finite": _choice("not_finite", not_finite, _NOT_FINITE),
             "attention": int(attention), "first_number": first_number,
             "batch_sentences": batch_sentences, "batch_tokens": batch_tokens})
         heads = options(structs.LinkOptions)
@@ -186,11 +191,15 @@ class Translator:
         return found[0] if isinstance(text, str) else found
 
     def score(self, src: str | Sequence[str], tgt: str | Sequence[str], *, first_number: int = 1,
-              batch_tokens: int | None = None) -> Any:
-        """How probable tgt is as a translation of src: a Score, or a list for lists."""
+              batch_tokens: int | None = None, not_finite: str = "fail") -> Any:
+        """How probable tgt is as a translation of src: a Score, or a list for lists.
+
+        not_finite as of translate; the logp of a marked pair is not finite.
+        """
         sources, targets = _pairs(src, tgt)
         o = options(structs.ScoreOptions)
-        set_options(o, {"first_number": first_number, "batch_tokens": batch_tokens})
+        set_options(o, {"first_number": first_number, "batch_tokens": batch_tokens,
+                        "not_finite": _choice("not_finite", not_finite, _NOT_FINITE)})
         scores = c_void_p()
         with self._lock:  # until all is read: the model lends the tokens
             self._check_open()
@@ -246,7 +255,7 @@ class Translator:
 
     def _read(self, result: c_void_p, i: int, plain: bool, n_best: int, heads: Any) -> Any:
         if plain:
-            return _text(result, i, 0)
+            return _text(result, i, 0) if lib.rela_result_finite(result, i) else None
         ranks = range(lib.rela_result_n_best(result, i))
         found = [self._translation(result, i, rank, heads) for rank in ranks]
         return found if n_best > 1 else found[0]

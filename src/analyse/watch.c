@@ -6,6 +6,7 @@
 #include "rela/vocab.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum { BATCH_ROWS = 512, SIDES = RELA_PIPELINE_SIDES };
@@ -142,6 +143,14 @@ const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i)
     return &w->pairs[i];
 }
 
+size_t rela_watcher_odd(const rela_watcher *w, size_t n)
+{
+    size_t i = 0;
+    while (i < n && !w->pairs[i].not_finite)
+        i++;
+    return i;
+}
+
 size_t rela_watcher_limit(const rela_watcher *w)
 {
     return w->limit;
@@ -266,6 +275,9 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
     }
     w->err = NULL;
     st = w->status;
+    for (size_t i = 0; i < n; i++)
+        if (!rela_worker_finite(w->worker, &packed, i))
+            w->pairs[w->batch[i]].not_finite = true;
     for (size_t i = 0; i < n && st == RELA_OK && w->watch->ran; i++)
         st = w->watch->ran(w->watch->ctx, w->batch[i], err);
     return st;
@@ -278,6 +290,8 @@ static void add_nll(rela_watcher *w)
         for (size_t t = w->at[1][i]; t < w->at[1][i + 1]; t++)
             sum += (double)w->nll[t];
         w->pairs[w->batch[i]].nll = sum;
+        if (!isfinite(sum))
+            w->pairs[w->batch[i]].not_finite = true;
     }
 }
 
@@ -312,14 +326,18 @@ static void see(void *ctx, const rela_attn_view *v)
     const rela_watched *p = &w->pairs[pair];
     const size_t n_q = v->type == RELA_ATTN_ENC ? p->n_src : p->n_tgt;
     const size_t n_k = v->type == RELA_ATTN_DEC ? p->n_tgt : p->n_src;
-    real *all = heads_room(w, heads * n_q * n_k);
+    real *all = heads_room(w, heads * n_q * n_k), odd = 0;
     if (!all)
         return;
     for (size_t i = 0; i < v->rows; i++) {
         real *row = all + (v->head * n_q + v->first + i) * n_k;
         memcpy(row, v->w + i * v->ld, v->n * sizeof *row);
         memset(row + v->n, 0, (n_k - v->n) * sizeof *row);
+        for (size_t k = 0; k < v->n; k++)
+            odd += row[k] - row[k];
     }
+    if (!(odd == 0))
+        w->pairs[pair].not_finite = true;
     if (v->head + 1 < heads || v->first + v->rows < n_q)
         return;
     const rela_heads h = { pair, (rela_attn_type)v->type, v->layer, heads, n_q, n_k, all };

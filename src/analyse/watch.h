@@ -31,6 +31,7 @@ typedef struct rela_watched {
     size_t n_src, n_tgt;            /* how many, the end symbol included */
     rela_word_map src_map, tgt_map; /* the end symbol not among them */
     double nll;                     /* of the target, if it was asked for */
+    bool not_finite;                /* numbers of the model overflowed when it was run */
 } rela_watched;
 
 /* All heads of one attention layer on one pair. Causally hidden weights are 0. */
@@ -59,8 +60,11 @@ void rela_watcher_destroy(rela_watcher *w); /* NULL is fine */
 /* Encodes n pairs; those before are forgotten. */
 rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size_t n,
                               rela_error *err);
-/* Runs those that have state RELA_WATCHED. The first failure of see or ran ends it. */
+/* Runs those that have state RELA_WATCHED. The first failure of see or ran ends it. Weights that
+ * are not finite are told too; then look at not_finite of the pairs. */
 rela_status rela_watcher_run(rela_watcher *w, const rela_watch *watch, rela_error *err);
+/* The first pair of n that is not finite; n if there is none. */
+size_t rela_watcher_odd(const rela_watcher *w, size_t n);
 
 const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i); /* lent until load */
 size_t rela_watcher_limit(const rela_watcher *w); /* tokens of a side, end included */

@@ -165,6 +165,15 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
     return st;
 }
 
+rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
+                             const rela_rows *rows, const rela_watch *watch, rela_error *err)
+{
+    const rela_status st = rela_watcher_run(l->watcher[direction], watch, err);
+    const size_t odd = st == RELA_OK ? rela_watcher_odd(l->watcher[direction], rows->n) : rows->n;
+    return odd < rows->n ? rela_fail_not_finite(err, j->o.src, rows->first + odd, "attention is")
+                         : st;
+}
+
 const rela_watched *rela_align_pair(const rela_align_lane *l, int d, size_t i)
 {
     return rela_watcher_pair(l->watcher[d], i);
@@ -286,7 +295,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
                                    .ctx = &e };
         st = rela_align_load(j, l, d, rows, err);
         if (st == RELA_OK)
-            st = rela_watcher_run(l->watcher[d], &watch, err);
+            st = rela_align_watch(j, l, d, rows, &watch, err);
     }
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
         b->state[i] = rela_align_pair(l, 0, i)->state;

@@ -50,7 +50,7 @@ static rela_status score_block(void *ctx, rela_rows *rows, int thread, rela_erro
                 rela_head_aer_missed(&l->aer[d], &l->gold[d][i]);
         }
         if (st == RELA_OK)
-            st = rela_watcher_run(l->watcher[d], &watch, err);
+            st = rela_align_watch(j, l, d, rows, &watch, err);
     }
     return st;
 }

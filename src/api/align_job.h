@@ -65,6 +65,9 @@ void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n);
 /* Encodes the pairs of a block for one direction. */
 rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int direction,
                             const rela_rows *rows, rela_error *err);
+/* Runs them. RELA_NOTFINITE with the line if numbers of the model overflow for one of them. */
+rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
+                             const rela_rows *rows, const rela_watch *watch, rela_error *err);
 /* A pair of the block that was loaded; lent. */
 const rela_watched *rela_align_pair(const rela_align_lane *l, int direction, size_t i);
 

@@ -374,7 +374,11 @@ static rela_status work_block(void *ctx, void *item, int thread, rela_error *err
     rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
     if (st == RELA_OK && !j->twin)
         st = load_notes(j, b, err);
-    return st == RELA_OK ? rela_watcher_run(b->watcher, &watch, err) : st;
+    if (st == RELA_OK)
+        st = rela_watcher_run(b->watcher, &watch, err);
+    const size_t odd = st == RELA_OK ? rela_watcher_odd(b->watcher, b->n) : b->n;
+    return odd < b->n ? rela_fail_not_finite(err, j->o.src, b->first + odd + 1, "attention is")
+                      : st;
 }
 
 static void count_pair(job *j, const block *b, size_t i)
@@ -450,6 +454,8 @@ static rela_status draw_example(const job *j, rela_example *e, size_t line, size
     rela_status st = rela_watcher_load(w, &pair, 1, err);
     if (st == RELA_OK)
         st = rela_watcher_run(w, &watch, err);
+    if (st == RELA_OK && rela_watcher_odd(w, 1) < 1)
+        st = rela_fail_not_finite(err, j->o.src, line + 1, "attention is");
     if (st != RELA_OK || !e->w)
         return st;
     const rela_watched *p = rela_watcher_pair(w, 0);

@@ -312,7 +312,10 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
     }
     if (!j->model)
         return RELA_OK;
-    const rela_status st = rela_filter_run(l, n, err);
+    rela_status st = rela_filter_run(l, n, err);
+    const size_t odd = st == RELA_OK ? rela_watcher_odd(l->watcher, n) : n;
+    if (odd < n)
+        st = rela_fail_not_finite(err, j->o.src, rows->first + l->of[odd], "logits are");
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         judge(j, l, i, &b->verdicts[l->of[i]]);
     return st;

@@ -172,6 +172,11 @@ static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err
     rela_status st = make_pairs(s, l, &s->made[thread], range[0], range[1], err);
     if (st == RELA_OK)
         st = rela_filter_run(l, range[1], err);
+    if (st == RELA_OK && rela_watcher_odd(l->watcher, range[1]) < range[1])
+        st = rela_fail(err, RELA_NOTFINITE,
+                       "%s: a pair to calibrate with: logits are not finite: numbers of the model "
+                       "overflow",
+                       s->j->o.trusted_src ? s->j->o.trusted_src : s->j->o.src);
     for (size_t i = 0; i < range[1] && st == RELA_OK; i++) {
         const size_t row = range[0] + i, n = rela_pair_n_features(&l->scores);
         const rela_watched *p = rela_watcher_pair(l->watcher, i);

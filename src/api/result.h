@@ -21,6 +21,7 @@ typedef struct rela_translated {
     const int32_t *src; /* (n_src) the end symbol last */
     const uint32_t *src_words;
     size_t n_src;
+    bool not_finite; /* there is one translation, which is empty */
 } rela_translated;
 
 struct rela_result {

@@ -26,7 +26,7 @@ typedef struct scorer {
     int32_t *ids[RELA_PIPELINE_SIDES];
     uint32_t *at[RELA_PIPELINE_SIDES];
     real *nll;
-    double *sum; /* probability of each target token, over the models */
+    double *sum; /* of the probabilities of each target token, over the models; its logarithm */
 } scorer;
 
 typedef struct job {
@@ -51,7 +51,9 @@ static void finish(job *j);
 
 void rela_score_options_init(rela_score_options *o, size_t size)
 {
-    const rela_score_options defaults = { size, 2048, 1 };
+    const rela_score_options defaults = { .struct_size = size,
+                                          .batch_tokens = 2048,
+                                          .first_number = 1 };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
@@ -67,6 +69,9 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     if (own.batch_tokens < 1)
         return rela_fail(err, RELA_ARG, "batch of %d tokens; expected at least 1",
                          (int)own.batch_tokens);
+    if (own.not_finite < 0 || own.not_finite > RELA_NOT_FINITE_MARK)
+        return rela_fail(err, RELA_ARG, "treatment of overflow is %d; expected 0..%d",
+                         (int)own.not_finite, RELA_NOT_FINITE_MARK);
     rela_scores *r = rela_mem_zalloc(sizeof *r);
     if (!r)
         return rela_fail(err, RELA_NOMEM, "no memory for the scores");
@@ -77,6 +82,9 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
         st = start(&j, pairs->n, (size_t)own.batch_tokens, err);
     if (st == RELA_OK)
         rela_par_rows(j.n_scorers, (int)j.n_scorers, work, &j);
+    for (size_t i = 0; i < pairs->n && st == RELA_OK && own.not_finite == RELA_NOT_FINITE_FAIL; i++)
+        if (!isfinite(rela_scores_logp(r, i)))
+            st = rela_fail_not_finite(err, NULL, own.first_number + i, "logits are");
     finish(&j);
     if (st == RELA_OK)
         *out = r;
@@ -266,6 +274,13 @@ static rela_packed pack(scorer *x, const rela_scores *r, const rela_length *orde
                           .tgt_rows = x->at[1][n] };
 }
 
+/* log(exp(a) + exp(b)); probabilities themselves may be too small for a number. */
+static double log_add(double a, double b)
+{
+    const double most = a > b ? a : b, least = a > b ? b : a;
+    return most + log1p(exp(least - most));
+}
+
 static void run_batch(const job *j, scorer *x, size_t batch)
 {
     const rela_length *order = j->order + j->batch_at[batch];
@@ -275,12 +290,12 @@ static void run_batch(const job *j, scorer *x, size_t batch)
         const rela_pass_options pass = { .loss = { .row_nll = x->nll } };
         (void)rela_worker_forward(x->workers[m], &b, &pass);
         for (size_t t = 0; t < b.tgt_rows && n_models > 1; t++)
-            x->sum[t] = (m ? x->sum[t] : 0) + exp(-(double)x->nll[t]);
+            x->sum[t] = m ? log_add(x->sum[t], -(double)x->nll[t]) : -(double)x->nll[t];
     }
     for (size_t i = 0; i < n; i++) {
         real *to = j->scores->logps + j->scores->tgt.at[order[i].at];
         for (uint32_t t = b.tgt.at[i]; t < b.tgt.at[i + 1]; t++)
-            *to++ = n_models == 1 ? -x->nll[t] : (real)log(x->sum[t] / (double)n_models);
+            *to++ = n_models == 1 ? -x->nll[t] : (real)(x->sum[t] - log((double)n_models));
     }
 }
 
@@ -293,6 +308,7 @@ typedef struct observer {
     uint32_t *keys;
     float *weights;
     int answer; /* not 0: the listener wants no more */
+    real odd;   /* of all weights so far: 0, or NaN if one was not finite */
 } observer;
 
 /* The rows of a head without their zeros. */
@@ -314,6 +330,7 @@ static void observe(void *ctx, const rela_attn_view *v)
             if (w[k] != 0) {
                 o->keys[row.n] = k;
                 o->weights[row.n++] = w[k];
+                o->odd += w[k] - w[k];
             }
         o->answer = o->see(o->ctx, &row);
     }
@@ -346,6 +363,8 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
         const rela_pass_options pass = { .tap = &tap };
         o.row.pair = i;
         rela_worker_attend(x.workers[0], &b, &pass);
+        if (!(o.odd == 0) || !rela_worker_finite(x.workers[0], &b, 0))
+            st = rela_fail_not_finite(err, NULL, i + 1, "attention is");
     }
     if (st == RELA_OK && o.answer)
         st = rela_fail(err, RELA_CANCEL, "stopped by the listener");

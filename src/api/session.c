@@ -263,6 +263,14 @@ static rela_status check_together(const rela_model *const *models, size_t n, rel
 
 /* ---- texts ---- */
 
+rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line, const char *what)
+{
+    const rela_status st =
+        rela_fail(err, RELA_NOTFINITE, "line %llu: %s not finite: numbers of the model overflow",
+                  (unsigned long long)line, what);
+    return file ? rela_fail_in(err, st, file) : st;
+}
+
 size_t rela_text_len(const char *const *texts, const size_t *lens, size_t i)
 {
     return lens ? lens[i] : strlen(texts[i]);

@@ -36,6 +36,9 @@ size_t rela_session_most(const rela_session *s);
 rela_status rela_model_check_full(const rela_model *m, rela_error *err);
 /* Can it translate? RELA_ARG with its name if it is made for alignment. */
 rela_status rela_model_check_translates(const rela_model *m, rela_error *err);
+/* RELA_NOTFINITE for a line; file may be NULL; what: "logits are", "attention is". */
+rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line,
+                                 const char *what);
 
 /* Length of text i: as given, or up to its NUL. */
 size_t rela_text_len(const char *const *texts, const size_t *lens, size_t i);

@@ -194,7 +194,7 @@ static rela_status work(void *ctx, rela_rows *rows, int thread, rela_error *err)
         const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
                                    .see = rela_align_gather,
                                    .ctx = &e };
-        st = rela_watcher_run(lane->watcher[0], &watch, err);
+        st = rela_align_watch(&l->align, lane, 0, rows, &watch, err);
     }
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
         const rela_watched *p = rela_align_pair(lane, 0, i);

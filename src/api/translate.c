@@ -122,6 +122,7 @@ static rela_status check_options(const rela_translate_options *o, rela_error *er
                  { "length penalty", o->penalty, 0, RELA_PENALTY_NONE },
                  { "treatment of unknown words", o->unk, 0, RELA_UNK_REPLACE },
                  { "treatment of long sentences", o->long_sentence, 0, RELA_LONG_CUT },
+                 { "treatment of overflow", o->not_finite, 0, RELA_NOT_FINITE_MARK },
                  { "beam", o->beam_size, 1, RELA_BEAM_MAX },
                  { "number of best translations", o->n_best, 1, RELA_BEAM_MAX },
                  { "longest translation", o->max_extra, 0, INT32_MAX },
@@ -302,15 +303,27 @@ static rela_status build_text(job *j, size_t i, rela_error *err)
     const rela_id_list *l = &r->sources;
     rela_translated *t = &r->items[i];
     size_t n_best = SIZE_MAX;
-    for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++)
+    bool not_finite = false;
+    for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
         n_best = found(j, k).n < n_best ? found(j, k).n : n_best;
+        not_finite = not_finite || found(j, k).not_finite;
+    }
+    if (not_finite && j->options->not_finite == RELA_NOT_FINITE_FAIL)
+        return rela_fail_not_finite(err, NULL, j->options->first_number + i, "logits are");
+    n_best = not_finite ? 1 : n_best;
     *t = (rela_translated){ .best = rela_arena_alloc(r->arena, n_best * sizeof *t->best),
                             .n_best = n_best,
                             .src = l->ids + l->at[i],
                             .src_words = l->words + l->at[i],
-                            .n_src = l->at[i + 1] - l->at[i] };
+                            .n_src = l->at[i + 1] - l->at[i],
+                            .not_finite = not_finite };
     if (!t->best)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    if (not_finite) {
+        t->best[0] =
+            (rela_translation){ .text = { "", 0 }, .score = (double)NAN, .logp = (double)NAN };
+        return RELA_OK;
+    }
     rela_status st = RELA_OK;
     for (size_t rank = 0; rank < n_best && st == RELA_OK; rank++)
         st = join(j, &t->best[rank], i, rank, err);

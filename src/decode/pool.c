@@ -242,7 +242,7 @@ static rela_status keep(worker *w, rela_search_result *to, const rela_search_res
             ok = h->attention != NULL;
         }
     }
-    *to = (rela_search_result){ best, from->n };
+    *to = (rela_search_result){ best, from->n, from->not_finite };
     return ok ? RELA_OK : rela_fail(&w->err, RELA_NOMEM, "no memory for the results");
 }
 

@@ -171,8 +171,8 @@ static void average(rela_searcher *s)
             s->k->axpy(s->logits + i * ld, 1, s->other + i * ld, v);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        s->lse[i] = log((double)s->n_nets);
+    for (size_t i = 0; i < n; i++) { /* one NaN makes the whole row NaN */
+        s->lse[i] = log((double)s->n_nets) + 0 * (double)s->logits[i * ld];
         for (size_t k = 0; k < sentence_of(s, i)->n_words; k++)
             s->logits[i * ld + k] = (real)log((double)s->logits[i * ld + k]);
     }

@@ -18,16 +18,20 @@ rela_status rela_searcher_results(rela_searcher *s, rela_search_result *results,
 {
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n; i++)
-        results[i] = (rela_search_result){ &EMPTY, 1 };
+        results[i] = (rela_search_result){ .best = &EMPTY, .n = 1 };
     for (size_t i = 0; i < s->n_sentences && st == RELA_OK; i++) {
         const rela_sentence *x = &s->sentences[i];
+        if (x->not_finite) {
+            results[x->result].not_finite = true;
+            continue;
+        }
         const size_t kept = x->n_ended < s->options->n_best ? x->n_ended : s->options->n_best;
         rela_hypothesis *best = take(s, kept, sizeof *best);
         if (!best)
             return rela_fail(err, RELA_NOMEM, "no memory for the results");
         for (size_t j = 0; j < kept && st == RELA_OK; j++)
             st = fill(s, &best[j], &x->ended[j], x->source->n + 1, err);
-        results[x->result] = (rela_search_result){ best, kept };
+        results[x->result] = (rela_search_result){ .best = best, .n = kept };
     }
     return st;
 }

@@ -73,6 +73,7 @@ typedef struct rela_hypothesis {
 typedef struct rela_search_result {
     const rela_hypothesis *best;
     size_t n;
+    bool not_finite; /* logits were not finite: one hypothesis, which is empty */
 } rela_search_result;
 
 /* ---- one thread, one batch ---- */

@@ -14,6 +14,7 @@ static void plan(rela_searcher *s, rela_plan *p, const rela_generator_size *size
 static void load(rela_searcher *s, const rela_source *sources, size_t n);
 static rela_status step(rela_searcher *s, rela_error *err);
 static rela_status make_room(rela_searcher *s, rela_error *err);
+static bool give_up(const rela_searcher *s, rela_sentence *x);
 static void force(rela_searcher *s, rela_sentence *x);
 static void cut(rela_searcher *s, rela_sentence *x, const rela_live_rows *rows, size_t first,
                 size_t n);
@@ -300,6 +301,8 @@ static rela_status step(rela_searcher *s, rela_error *err)
         x->first = first;
         x->n = end - first;
         const size_t before = s->next.n, position = s->rows.position[first];
+        if (give_up(s, x))
+            continue;
         if (position < x->source->n_prefix)
             force(s, x);
         else
@@ -313,6 +316,14 @@ static rela_status step(rela_searcher *s, rela_error *err)
     }
     advance(s);
     return RELA_OK;
+}
+
+/* A sentence with logits that are not finite has no rows any more. */
+static bool give_up(const rela_searcher *s, rela_sentence *x)
+{
+    for (size_t row = x->first; row < x->first + x->n && !x->not_finite; row++)
+        x->not_finite = !isfinite(s->lse[row]);
+    return x->not_finite;
 }
 
 /* A slot for each row, and room for what this step may add. */

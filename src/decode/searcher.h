@@ -54,6 +54,7 @@ typedef struct rela_sentence {
     size_t n_words;
     rela_ended *ended; /* complete ones by falling score, then those cut off */
     size_t n_ended;
+    bool not_finite; /* the search has ended: logits of a row were not finite */
 } rela_sentence;
 
 typedef struct rela_candidate {
@@ -94,7 +95,7 @@ struct rela_searcher {
     bool whole;   /* all logits of a row are kept */
     real *logits; /* (rows, most_words if whole, RELA_SLICE otherwise) */
     real *other;  /* the same for the further nets of an ensemble */
-    double *lse;  /* (rows) */
+    double *lse;  /* (rows); not finite if logits of the row are NaN or INFINITY */
     rela_exp_sum *sums;
     size_t list;          /* how many of the best symbols are wanted */
     uint32_t *best_at;    /* (rows, list) symbols, best first */

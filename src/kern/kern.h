@@ -254,7 +254,7 @@ typedef struct rela_kern {
     /* The same in 8 bits. pack_bytes rounds w (n, k); unpack_bytes is row j of it again. bytes
      * rounds the rows of a product: q (m, ldq) with ldq >= k a multiple of 4, scale (m), in a
      * form that packed_bytes of the same table understands. Sums are exact: all tables give the
-     * same bits. */
+     * same bits. The scale of a row that is not finite is NaN, and so are its products. */
     void (*pack_bytes)(int8_t *p, real *scale, int32_t *sums, const real *w, size_t ldw, size_t n,
                        size_t k);
     void (*unpack_bytes)(real *y, const int8_t *p, const real *scale, size_t j, size_t k);
@@ -274,7 +274,8 @@ typedef struct rela_kern {
     void (*gather_mix)(real *z, const real *w, size_t ldw, const real *values, size_t ld,
                        const uint32_t *at, size_t n, size_t heads, size_t d_head);
 
-    /* Adds exp(z) of a part of a row, n >= 1, to the sum; returns the largest z. */
+    /* Adds exp(z) of a part of a row, n >= 1, to the sum; returns the largest z. The sum, or its
+     * base, is not finite if one of z is NaN or INFINITY, or all of them are -INFINITY. */
     real (*exp_sum)(rela_exp_sum *sum, const real *z, size_t n);
     /* Extends the list of the largest values of a row, best first and equal ones in rising order:
      * at their numbers, best the values, have of them at most most. z (n) is the part of the row

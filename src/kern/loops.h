@@ -67,6 +67,18 @@ static inline real rmax(real a, real b)
     return a > b ? a : b;
 }
 
+/* The larger of x and 0. NaN stays NaN: an overflow must reach the logits, where it is found. */
+static inline real relu_of(real x)
+{
+    return 0 > x ? 0 : x;
+}
+
+/* 1 / sqrt(square + eps), but NaN if the square has overflowed: a row of zeros would hide it. */
+static inline real inverse_root(real square, real eps)
+{
+    return 1 / (real)sqrt((double)(square + eps)) + 0 * square;
+}
+
 /* exp(x) by 2^n * e^r, |r| <= ln(2)/2, polynomial of degree 6 (Cephes coefficients); relative
  * error below 2e-7 in float, for x in [-87, 88]. */
 static inline real exp_within(real x)
@@ -297,10 +309,10 @@ static void bias_relu(real *restrict y, const real *restrict b, size_t rows, siz
         real *row = y + r * n;
         const uint32_t first = d.first + (uint32_t)(r * n);
         if (d.threshold == 0) {
-            SIMD for (size_t i = 0; i < n; i++) row[i] = rmax(row[i] + b[i], 0);
+            SIMD for (size_t i = 0; i < n; i++) row[i] = relu_of(row[i] + b[i]);
         } else {
             SIMD for (size_t i = 0; i < n; i++) row[i] =
-                rmax(row[i] + b[i], 0) * drop_factor(&d, first + (uint32_t)i);
+                relu_of(row[i] + b[i]) * drop_factor(&d, first + (uint32_t)i);
         }
     }
 }
@@ -366,7 +378,7 @@ static void residual_norm(real *y, real *r, rela_norm_stats *stats, const real *
         SIMD_SUM(var)
         for (size_t i = 0; i < d; i++)
             var += (rr[i] - mean) * (rr[i] - mean);
-        const real rstd = 1 / (real)sqrt((double)(var / (real)d + eps));
+        const real rstd = inverse_root(var / (real)d, eps);
         SIMD for (size_t i = 0; i < d; i++) yy[i] = gain[i] * ((rr[i] - mean) * rstd) + offset[i];
         stats[t] = (rela_norm_stats){ mean, rstd };
     }
@@ -433,7 +445,7 @@ static inline moments row_moments(const real *z, size_t n, real eps, bool center
     SIMD_SUM(squares)
     for (size_t i = 0; i < n; i++)
         squares += (z[i] - sum) * (z[i] - sum);
-    return (moments){ sum, 1 / (real)sqrt((double)(squares / (real)n + eps)) };
+    return (moments){ sum, inverse_root(squares / (real)n, eps) };
 }
 
 static void gated_norm(real *y, const real *z, const real *gain, const real *gate, size_t rows,

@@ -64,15 +64,17 @@ static inline void byte_round(int8_t *q, const real *x, real inverse, size_t n)
 
 enum { BYTE_VECS = RELA_BYTE_PANEL / BYTE_COLS, BYTE_PANELS_MOST = 8, BYTE_THIRDS = 4 };
 
+/* NaN if one of the numbers is not finite: whole numbers could not show it. */
 static real largest_size(const real *x, size_t n)
 {
-    real most = 0;
-    SIMD_MAX(most) for (size_t i = 0; i < n; i++)
-    {
+    real most = 0, odd = 0;
+    SIMD_TEXT(omp simd reduction(max : most) reduction(+ : odd))
+    for (size_t i = 0; i < n; i++) {
         const real size = x[i] < 0 ? -x[i] : x[i];
         most = size > most ? size : most;
+        odd += x[i] - x[i];
     }
-    return most;
+    return most + odd;
 }
 
 static void bytes(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda, size_t m, size_t k)
@@ -298,7 +300,7 @@ static void bytes_narrow(const byte_block *g, size_t rows, size_t panels)
 static void rectify(real *c, size_t ldc, size_t m, size_t n)
 {
     for (size_t i = 0; i < m; i++)
-        SIMD for (size_t j = 0; j < n; j++) c[i * ldc + j] = rmax(c[i * ldc + j], 0);
+        SIMD for (size_t j = 0; j < n; j++) c[i * ldc + j] = relu_of(c[i * ldc + j]);
 }
 
 /* Rows [row, m) and columns [column, n) of the product, by vectors. */

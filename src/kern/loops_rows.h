@@ -105,7 +105,7 @@ INLINE void packed_finish(const packed_block *g, vec sum[][MOST_VECTORS], size_t
         }
     if (g->relu)
         UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) sum[i][j] =
-            (vec)((vec_mask)sum[i][j] & (sum[i][j] > (vec){ 0 }));
+            (vec)((vec_mask)sum[i][j] & ~(sum[i][j] <= (vec){ 0 })); /* NaN stays */
     const size_t ldc = g->ldc;
     real *c = g->c;
     UNROLL for (size_t i = 0; i < R; i++, c += ldc) UNROLL for (size_t j = 0; j < V; j++) *
@@ -323,7 +323,8 @@ static void gather_mix(real *z, const real *w, size_t ldw, const real *values, s
 
 /* ---- selection ---- */
 
-/* Sum of exp(z - base) and the largest z, in one pass; lanes are joined at the end. */
+/* Sum of exp(z - base) and the largest z, in one pass; lanes are joined at the end. The sum is NaN
+ * if a z is NaN or infinite, but for -INFINITY beside others. */
 static inline real exp_pass(double *sum, const real *z, size_t n, real base)
 {
     enum { TWO = 2 * LANES };
@@ -336,9 +337,9 @@ static inline real exp_pass(double *sum, const real *z, size_t n, real base)
         {
             high[l] = rmax(z[i + l], high[l]);
             const real x = z[i + l] - base;
-            y[l] = rmax(x, -87);
+            y[l] = x < -87 ? -87 : x;
         }
-        SIMD for (size_t l = 0; l < TWO; l++) part[l] += exp_within(y[l] < 88 ? y[l] : 88);
+        SIMD for (size_t l = 0; l < TWO; l++) part[l] += exp_within(y[l] > 88 ? 88 : y[l]);
     }
     for (size_t half = LANES; half > 0; half /= 2)
         for (size_t l = 0; l < half; l++)

@@ -255,10 +255,12 @@ static void plan_memories(rela_generator *g, rela_plan *p)
                           .at = g->src_at,
                           .keys_at = g->keys_at,
                           .rows = s->src_rows,
+                          .sentences = s->sentences,
                           /* Each source is rounded up to whole vectors: at most one more. */
                           .keys_total = s->src_rows + s->sentences * (rela_memory_ld(1) - 1) };
     m->keys_t = rela_plan_reals(p, layers * m->keys_total * d);
     m->values = rela_plan_reals(p, layers * m->rows * d);
+    m->odd = rela_plan_reals(p, layers * s->sentences);
 }
 
 static void plan(rela_generator *g, rela_plan *p)

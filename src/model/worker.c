@@ -7,6 +7,7 @@
 #include "kern/tiny.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct rela_worker {
@@ -127,6 +128,18 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
 const real *rela_worker_features(const rela_worker *w)
 {
     return w->streams[rela_block_list_target(&w->net->list)].act.x;
+}
+
+bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence)
+{
+    const size_t d = w->net->config.d, first = b->tgt.at[sentence], end = b->tgt.at[sentence + 1];
+    if (w->net->config.task == RELA_TASK_ALIGN)
+        return true;
+    const real *x = rela_worker_features(w);
+    for (size_t i = first * d; i < end * d; i++)
+        if (!isfinite((double)x[i]))
+            return false;
+    return true;
 }
 
 /* ---- memory ---- */

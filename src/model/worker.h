@@ -45,5 +45,7 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
 
 /* Features (tgt_rows, d) of the last pass; lent. */
 const real *rela_worker_features(const rela_worker *w);
+/* Whether those of a sentence are finite. A model for alignment has none. */
+bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence);
 
 #endif

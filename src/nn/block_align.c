@@ -51,7 +51,7 @@ typedef struct run {
 static void attend(run *r);
 static rela_loss_sums run_batch(run *r);
 static real norm_of(const run *r, int32_t id);
-static void score_pair(const run *r, size_t pair);
+static real score_pair(const run *r, size_t pair);
 static void show(const run *r, size_t pair);
 static void list_types(run *r);
 static void gather(const run *r);
@@ -158,8 +158,9 @@ static void attend(run *r)
     for (size_t s = 0; s < r->src->n; s++) {
         const size_t rows = words_of(r->tgt, s), cols = words_of(r->src, s) + 1;
         if (cols > 1 && rows > 0) {
-            score_pair(r, s);
+            const real odd = score_pair(r, s);
             (void)rela_align_run(&r->layer, &r->a.scratch, NULL, NULL, NULL, rows, cols);
+            *r->a.scratch.look[1].weights += odd; /* exact zeros would hide it */
         }
         show(r, s);
     }
@@ -205,18 +206,23 @@ static real norm_of(const run *r, int32_t id)
     return *norm;
 }
 
-static void score_pair(const run *r, size_t pair)
+/* Returns 0, or NaN if a score is not finite. */
+static real score_pair(const run *r, size_t pair)
 {
     const real *bias = rela_vector(r->p, r->at->bias);
     const int32_t *src = r->src->ids + r->src->at[pair], *tgt = r->tgt->ids + r->tgt->at[pair];
     const size_t rows = words_of(r->tgt, pair), cols = words_of(r->src, pair) + 1;
+    real odd = 0;
     for (size_t i = 0; i < cols; i++) {
         const real norm = norm_of(r, src[i]), *x = embedding(r, r->at->embed_src, src[i]);
-        for (size_t j = 0; j < rows; j++)
-            r->a.scratch.lp[j * cols + i] =
-                r->factor * r->p->k->dot(x, embedding(r, r->at->embed_tgt, tgt[j]), r->d) +
-                bias[tgt[j]] - norm;
+        for (size_t j = 0; j < rows; j++) {
+            real *lp = &r->a.scratch.lp[j * cols + i];
+            *lp = r->factor * r->p->k->dot(x, embedding(r, r->at->embed_tgt, tgt[j]), r->d) +
+                  bias[tgt[j]] - norm;
+            odd += *lp - *lp;
+        }
     }
+    return odd;
 }
 
 /* The end of the target attends to the end of the source. */

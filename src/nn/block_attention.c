@@ -5,6 +5,7 @@
  * To itself: one fused map to queries, keys and values. To other streams: a query map and a map to
  * keys and values for each; the outputs are added before the residual sum. Heads may be of
  * different kinds, in groups; the norm of a kind acts on the concatenated heads of its group. */
+#include "nn/attn/guard.h"
 #include "nn/block.h"
 
 #include <assert.h>
@@ -302,7 +303,9 @@ static void attend_batch(const side_work *w, rela_plan scratch)
         rela_plan own = scratch;
         rela_attn_scratch s;
         rela_attn_scratch_plan(&s, &own, attn.kind, attn.d_head, w->size.len);
-        rela_attn_forward(&attn, &s, w->a.z + attn.first_head * attn.d_head, &in, &rows);
+        real *z = w->a.z + attn.first_head * attn.d_head;
+        rela_attn_forward(&attn, &s, z, &in, &rows);
+        rela_attn_guard(&attn, z, &in, &rows);
     }
 }
 
@@ -323,9 +326,13 @@ static void attend_history(const side_work *w, rela_plan scratch)
             real *qkv = w->a.in + i * 3 * d + column;
             const uint32_t *slots = step->history + i * step->ld;
             const size_t last = step->position[i];
+            real odd = 0;
+            for (size_t part = 0; part < 3; part++)
+                odd += rela_attn_odd(attn.k, qkv + part * d, attn.heads * attn.d_head);
             rela_cache_put(&c, &attn, slots[last], qkv + d, qkv + 2 * d);
             rela_attn_query(&attn, qkv);
             rela_cache_attend(&c, &attn, &s, w->a.z + i * d + column, qkv, slots, last + 1);
+            w->a.z[i * d + column] += odd;
         }
     }
 }
@@ -349,6 +356,10 @@ static void attend_memory(const side_work *w, rela_plan scratch)
             const rela_memory m = rela_memory_at(all, w->side->memory, step->sentence[i], column);
             rela_memory_attend(&m, &attn, &s, w->a.z + i * d + column, w->a.in + i * d + column,
                                end - i, i, step->position[i]);
+            const real odd = all->odd[w->side->memory * all->sentences + step->sentence[i]];
+            for (size_t row = i; row < end; row++)
+                w->a.z[row * d + column] += odd + rela_attn_odd(attn.k, w->a.in + row * d + column,
+                                                                attn.heads * attn.d_head);
         }
     }
 }
@@ -433,6 +444,9 @@ static void remember(const rela_block *b, rela_pass *p, size_t stream)
         const rela_linear_out to = { kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
         rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
                     scratch);
+        for (size_t s = 0; s < all->n; s++)
+            all->odd[side->memory * all->sentences + s] =
+                rela_attn_odd(p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
         const side_work w = { .b = b, .side = side, .p = p, .own = &p->streams[b->stream] };
         for (size_t g = 0; g < side->n_groups; g++) {
             const rela_attn attn = attn_at(&w, g);

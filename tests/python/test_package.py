@@ -225,6 +225,25 @@ class Failures(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "beam_size: 5000000000 is out of range"):
             model.translate("a", beam=5 * 10**9)
 
+    def test_overflow_is_an_error_or_marked(self):
+        out = rela.train("corpus/train.src", "corpus/train.tgt", "wild", preset="demo", width=16, ffn=16,
+                         heads=2, merges=0, lr=1e6, warmup=0, schedule="constant", updates=4,
+                         max_skipped=9, threads=1)
+        with rela.Translator(out) as model:
+            texts = ["", "the old house", "a dog"]
+            for call in (lambda: model.translate(texts), lambda: model.score(texts, texts),
+                         lambda: model.attention("a dog", "a dog")):
+                with self.assertRaises(rela.Error) as caught:
+                    call()
+                self.assertEqual(caught.exception.status, "NOTFINITE")
+                self.assertRegex(caught.exception.message, "^line [12]: (logits are|attention is) not finite")
+            self.assertEqual(model.translate(texts, not_finite="mark"), ["", None, None])
+            best = model.translate(texts, details=True, not_finite="mark")[1]
+            self.assertTrue(best.text == "" and best.tokens == [] and np.isnan(best.score))
+            self.assertTrue(np.isnan(model.score("a", "b", not_finite="mark").logp))
+            with self.assertRaisesRegex(ValueError, "not_finite 'skip' is not one of"):
+                model.translate("a", not_finite="skip")
+
     def test_a_library_that_is_missing_is_named(self):
         code = "import rela"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,

@@ -224,6 +224,67 @@ static void options_of_other_versions_are_fine(void **state)
     world_end(&w);
 }
 
+/* The model with a huge embedding of one word, which is huge in the output too. */
+static void save_huge(const char *to)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_net net;
+    rela_extras extras = { 0 };
+    CHECK_OK(rela_net_load(&net, &extras, path, NULL, &err), err);
+    for (size_t i = 0; i < WIDTH; i++)
+        net.weights[net.params.items[0].offset + 3 * WIDTH + i] = (real)1e30;
+    CHECK_OK(rela_net_save(to, &net, &extras, NULL, &err), err);
+    rela_extras_deinit(&extras);
+    rela_net_deinit(&net);
+}
+
+static void overflow_is_an_error_or_marked(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    world w = { NULL, NULL, NULL };
+    rela_result *r = NULL;
+    rela_scores *s = NULL;
+    rela_translate_options o;
+    rela_score_options so;
+    seen rows = { 0 };
+    const char *src[] = { "", "b a", "c" }, *tgt[] = { "b", "d e", "g" };
+    const rela_pairs pairs = { .src = src + 1, .tgt = tgt + 1, .n = 2 };
+    char huge[SCRATCH_PATH];
+    (void)snprintf(huge, sizeof huge, "%s", scratch("huge.rela"));
+    save_huge(huge);
+    CHECK_OK(rela_runtime_create(&w.runtime, NULL, &err), err);
+    CHECK_OK(rela_model_load(&w.model, w.runtime, huge, &err), err);
+    CHECK_OK(rela_session_create(&w.session, w.model, &err), err);
+    rela_translate_options_init(&o, sizeof o);
+    rela_score_options_init(&so, sizeof so);
+    o.first_number = so.first_number = 41;
+    CHECK(rela_translate(&r, w.session, src, NULL, 3, &o, &err) == RELA_NOTFINITE && !r &&
+              strncmp(err.message, "line 42: logits are not finite", 30) == 0,
+          "%s", err.message);
+    CHECK(rela_score(&s, w.session, &pairs, &so, &err) == RELA_NOTFINITE && !s &&
+              strncmp(err.message, "line 41: logits are not finite", 30) == 0,
+          "%s", err.message);
+    CHECK(rela_attend(w.session, &pairs, see, &rows, &err) == RELA_NOTFINITE &&
+              strncmp(err.message, "line 1: attention is not finite", 31) == 0,
+          "%s", err.message);
+    o.not_finite = so.not_finite = RELA_NOT_FINITE_MARK;
+    CHECK_OK(rela_translate(&r, w.session, src, NULL, 3, &o, &err), err);
+    CHECK(rela_result_finite(r, 0) && !rela_result_finite(r, 1), "the wrong one is marked");
+    CHECK(rela_result_n_best(r, 1) == 1 && rela_result_text_len(r, 1, 0) == 0 &&
+              rela_result_n_tokens(r, 1, 0) == 0 && isnan(rela_result_score(r, 1, 0)) &&
+              isnan(rela_result_logp(r, 1, 0)) && !rela_result_attention(r, 1, 0),
+          "a marked text has a translation");
+    rela_result_free(r);
+    CHECK_OK(rela_score(&s, w.session, &pairs, &so, &err), err);
+    CHECK(!isfinite(rela_scores_logp(s, 0)), "%g", rela_scores_logp(s, 0));
+    rela_scores_free(s);
+    o.not_finite = so.not_finite = 2;
+    CHECK(rela_translate(&r, w.session, src, NULL, 3, &o, &err) == RELA_ARG, "%s", err.message);
+    CHECK(rela_score(&s, w.session, &pairs, &so, &err) == RELA_ARG, "%s", err.message);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +294,7 @@ int main(void)
         cmocka_unit_test(links_come_from_the_heaviest_word),
         cmocka_unit_test(a_second_session_is_small),
         cmocka_unit_test(options_of_other_versions_are_fine),
+        cmocka_unit_test(overflow_is_an_error_or_marked),
     };
     return cmocka_run_group_tests(tests, make_model, remove_model);
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -248,6 +249,20 @@ static void quoted_text_scans_back(void **state)
     rela_buffer_free(&quoted);
 }
 
+static void numbers_are_written_as_json(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_buffer out = RELA_BUFFER_INIT;
+    const double numbers[] = { 0.25, -3, 1e300, (double)NAN, (double)INFINITY, -(double)INFINITY };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        CHECK_OK(rela_json_number(&out, numbers[i], 9, &err), err);
+        CHECK_OK(rela_buffer_append_char(&out, ' ', &err), err);
+    }
+    assert_string_equal(out.data, "0.25 -3 1e+300 null null null ");
+    rela_buffer_free(&out);
+}
+
 static void any_bytes_can_be_quoted(void **state)
 {
     (void)state;
@@ -288,6 +303,7 @@ int main(void)
         cmocka_unit_test(arrays_are_walked),
         cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(quoted_text_scans_back),
+        cmocka_unit_test(numbers_are_written_as_json),
         cmocka_unit_test(any_bytes_can_be_quoted),
         cmocka_unit_test(quoting_survives_no_memory),
     };

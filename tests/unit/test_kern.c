@@ -150,7 +150,7 @@ static void check_bias_relu(const place *p, const rela_drop *drop)
     const bool drops = drop->threshold != 0;
     double want[ROWS * N_MAX], dwant[ROWS * N_MAX], sum[N_MAX];
     if (p->n)
-        y[p->n - 1] = NAN; /* counts as not positive */
+        y[p->n - 1] = NAN; /* stays */
     for (size_t i = 0; i < ROWS * p->n; i++) {
         const double x = (double)y[i] + (double)b[i % p->n];
         want[i] = (x > 0 ? x : 0) * (drops ? (double)factor_at(drop, i) : 1);
@@ -161,7 +161,11 @@ static void check_bias_relu(const place *p, const rela_drop *drop)
         sum[i] = (double)db[i];
     p->k->bias_relu_back(dy, db, y, ROWS, p->n, drops ? drop->scale : 1);
     for (size_t i = 0; i < ROWS * p->n; i++) {
-        near(p, i, (double)y[i], want[i], want[i] == 0 ? 0 : 6 * EPS);
+        if (i + 1 == p->n)
+            CHECK(isnan(y[i]), "%s bias_relu n=%zu: NaN becomes %g", p->k->name, p->n,
+                  (double)y[i]);
+        else
+            near(p, i, (double)y[i], want[i], want[i] == 0 ? 0 : 6 * EPS);
         near(p, i, (double)dy[i], want[i] > 0 ? dwant[i] : 0, EPS * fabs(dwant[i]));
         sum[i % p->n] += (double)dy[i];
     }

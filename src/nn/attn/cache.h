@@ -41,6 +41,8 @@ typedef struct rela_memories {
     size_t keys_total;     /* the same of transposed keys */
     real *keys_t;          /* (layers, keys_total, d) */
     real *values;          /* (layers, rows, d) */
+    real *odd;             /* (layers, sentences): see guard.h */
+    size_t sentences;      /* that there is room for */
 } rela_memories;
 
 /* Of a sentence and a layer, heads from the given column on. */
