@@ -50,7 +50,7 @@ RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
 typedef struct rela_model_options {
     size_t struct_size;
     /* not 0: keep matrices in 8 bits. Such a model translates faster in a quarter of the memory,
-     * and does nothing else: scores and the attention of given pairs are RELA_STATE. Stored models
+     * and does nothing else: scores and the attention of given pairs are RELA_FORMAT. Stored models
      * in 8 bits (RELA_MODEL_INT8) are always so. */
     int32_t int8;
 } rela_model_options;

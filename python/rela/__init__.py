@@ -14,6 +14,6 @@ from .operator import Attention, attention, kinds
 from .training import TrainEvent, train
 from .translator import PairAttention, Score, Translation, Translator
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Attention", "Error", "PairAttention", "Score", "TrainEvent", "Translation", "Translator",
            "attention", "kinds", "train"]

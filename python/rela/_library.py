@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 from . import _structs as structs
 
-VERSION = (0, 1)
+VERSION = (0, 2)
 STATUS = {0: "OK", -1: "NOMEM", -2: "IO", -3: "FORMAT", -4: "ARG", -5: "STATE", -6: "UNSUP",
           -7: "CANCEL", -8: "CLOSED", -9: "NOTFINITE"}
 

@@ -22,7 +22,8 @@ done
 [ "$(find share/man/man1 -name '*.1' | wc -l)" -eq $(($("$RELA" help commands | wc -l) + 1)) ]
 ! grep -rIl "$RELA_SOURCE" . || { echo "paths of the source tree (above)"; exit 1; }
 
-want="hello from rela $("$RELA" --version | sed 's/rela \([0-9]*\.[0-9]*\).*/\1/')"
+version=$("$RELA" --version | sed 's/rela \([0-9]*\.[0-9]*\).*/\1/')
+want="hello from rela $version"
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 cd "$scratch"
 cc() { gcc -std=c99 -Wall -Wextra -Werror $flags "$RELA_SOURCE/tests/api/consumer.c" "$@"; }
@@ -43,7 +44,7 @@ for kind in shared static; do
     cat >"cmake-$kind/CMakeLists.txt" <<EOF
 cmake_minimum_required(VERSION 3.21)
 project(consumer C)
-find_package(rela 0.1 REQUIRED COMPONENTS $kind)
+find_package(rela $version REQUIRED COMPONENTS $kind)
 add_executable(consumer consumer.c)
 target_link_libraries(consumer PRIVATE rela::$kind)
 EOF

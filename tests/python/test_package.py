@@ -22,6 +22,16 @@ SOURCE = Path(os.environ["RELA_SOURCE"])
 TEXTS = ["the old house is small .", "a dog sleeps .", "", "ä \0 \N{GRINNING FACE}"]
 
 
+class Version(unittest.TestCase):
+    def test_all_places_have_that_of_the_library(self):
+        header = (SOURCE / "include" / "rela" / "rela.h").read_text()
+        want = ".".join(re.findall(r"define RELA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+        project = (SOURCE / "python" / "pyproject.toml").read_text()
+        self.assertIn(f'\nversion = "{want}"\n', project)
+        self.assertEqual(rela.__version__, want)
+        self.assertEqual(list(_library.VERSION), [int(n) for n in want.split(".")[:2]])
+
+
 class Structs(unittest.TestCase):
     def test_members_are_where_a_c_compiler_has_them(self):
         lines, want = [], []
@@ -157,7 +167,7 @@ class Translate(unittest.TestCase):
             self.assertEqual(found.splitlines(), model.translate(TEXTS[:2]))
             with self.assertRaises(rela.Error) as caught:
                 model.score(TEXTS[0], "das Haus .")
-            self.assertEqual(caught.exception.status, "STATE")
+            self.assertEqual(caught.exception.status, "FORMAT")
 
     def test_a_shortlist_is_that_of_the_program(self):
         run = lambda *command, **more: subprocess.run([os.environ["RELA"], *command], check=True,
