@@ -4,6 +4,7 @@
 #include "models.h"
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -81,6 +82,14 @@ const rela_command rela_commands_translate[] = {
     { .name = NULL },
 };
 
+/* What is written about one translation; that of a very long line is put together here. */
+typedef struct answer {
+    rela_buffer text, words, links;
+    double logp, score;
+    size_t n_parts;
+    bool not_finite;
+} answer;
+
 typedef struct translator {
     rela_cli *cli;
     const translate_options *options;
@@ -91,6 +100,8 @@ typedef struct translator {
     rela_reader *reader, *prefix;
     rela_writer *writer;
     rela_cli_block in, begin;
+    size_t long_bytes; /* lines over this are translated piece by piece */
+    answer answer;     /* of an ordinary line */
     rela_buffer out;
 } translator;
 
@@ -99,11 +110,15 @@ static rela_status parse_penalty(rela_translate_options *how, const char *text, 
 static rela_status parse_sampling(rela_translate_options *how, const char *text, rela_error *err);
 static rela_status open_all(translator *t, rela_error *err);
 static rela_status translate_all(translator *t, rela_error *err);
-static rela_status append(translator *t, const rela_result *r, size_t i, rela_error *err);
-static rela_status append_json(translator *t, const rela_result *r, size_t i, size_t rank,
+static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err);
+static rela_status translate_long(translator *t, size_t i, rela_error *err);
+static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
+                          size_t rank, rela_error *err);
+static rela_status append(translator *t, const answer *a, size_t i, size_t rank, rela_error *err);
+static rela_status append_json(translator *t, const answer *a, size_t i, size_t rank,
                                rela_error *err);
-static rela_status append_plain(translator *t, const rela_result *r, size_t i, size_t rank,
-                                rela_error *err);
+static rela_status append_plain(translator *t, const answer *a, size_t i, rela_error *err);
+static void answer_free(answer *a);
 static void close_all(translator *t);
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
@@ -204,11 +219,22 @@ static rela_status check_head(const translator *t, rela_error *err)
     return RELA_OK;
 }
 
+/* Sentences that are cut are so by the library. */
+static size_t long_bytes(const translator *t)
+{
+    rela_model_shape shape = { .struct_size = sizeof shape };
+    (void)rela_model_shape_get(&shape, t->models.models[0], NULL);
+    return t->how.long_sentence == RELA_LONG_CUT ? SIZE_MAX
+                                                 : rela_text_bytes((size_t)shape.max_length);
+}
+
 static rela_status open_all(translator *t, rela_error *err)
 {
     const translate_options *o = t->options;
     t->models.int8 = o->int8;
     rela_status st = rela_cli_models_open(&t->models, t->cli, err);
+    if (st == RELA_OK)
+        t->long_bytes = long_bytes(t);
     if (st == RELA_OK && o->alignment)
         st = check_head(t, err);
     if (st == RELA_OK && o->shortlist)
@@ -230,6 +256,7 @@ static void close_all(translator *t)
     rela_reader_close(t->prefix);
     rela_cli_block_free(&t->in);
     rela_cli_block_free(&t->begin);
+    answer_free(&t->answer);
     rela_buffer_free(&t->out);
     rela_shortlist_free(t->shortlist);
     rela_cli_models_close(&t->models);
@@ -242,24 +269,39 @@ static bool marks(const translator *t)
 
 static rela_status translate_block(translator *t, rela_error *err)
 {
-    rela_result *r = NULL;
-    t->how.first_number = t->in.first;
-    t->how.prefix = t->prefix ? t->begin.texts : NULL;
-    t->how.prefix_len = t->prefix ? t->begin.lens : NULL;
-    rela_status st =
-        rela_translate(&r, t->models.session, t->in.texts, t->in.lens, t->in.n, &t->how, err);
+    rela_status st = RELA_OK;
     rela_buffer_clear(&t->out);
-    size_t n = 0;
-    while (n < t->in.n && st == RELA_OK && (rela_result_finite(r, n) || marks(t)))
-        st = append(t, r, n++, err);
-    rela_result_free(r);
+    for (size_t i = 0; i < t->in.n && st == RELA_OK;) {
+        size_t end = i;
+        while (end < t->in.n && t->in.lens[end] <= t->long_bytes)
+            end++;
+        st = end > i ? translate_lines(t, i, end, err) : translate_long(t, i, err);
+        i = end > i ? end : i + 1;
+    }
+    const rela_status failed = st == RELA_NOTFINITE ? st : RELA_OK; /* lines before it come out */
+    rela_error *why = failed ? NULL : err;
+    st = failed ? RELA_OK : st;
     if (st == RELA_OK && t->out.len)
-        st = rela_writer_write(t->writer, t->out.data, t->out.len, err);
-    if (st == RELA_OK)
-        st = rela_writer_flush(t->writer, err);
-    if (st == RELA_OK && n < t->in.n)
-        st = rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
-                       (unsigned long long)(t->in.first + n));
+        st = rela_writer_write(t->writer, t->out.data, t->out.len, why);
+    st = st ? st : rela_writer_flush(t->writer, why);
+    return failed ? failed : st;
+}
+
+static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err)
+{
+    rela_result *r = NULL;
+    t->how.first_number = t->in.first + first;
+    t->how.prefix = t->prefix ? t->begin.texts + first : NULL;
+    t->how.prefix_len = t->prefix ? t->begin.lens + first : NULL;
+    rela_status st = rela_translate(&r, t->models.session, t->in.texts + first, t->in.lens + first,
+                                    end - first, &t->how, err);
+    for (size_t i = first; i < end && st == RELA_OK; i++)
+        for (size_t k = 0; k < rela_result_n_best(r, i - first) && st == RELA_OK; k++) {
+            st = gather(&t->answer, t, r, i - first, k, err);
+            st = st ? st : append(t, &t->answer, i, k, err);
+            t->answer.n_parts = 0;
+        }
+    rela_result_free(r);
     return st;
 }
 
@@ -283,95 +325,191 @@ static rela_status translate_all(translator *t, rela_error *err)
     return st;
 }
 
+/* ---- very long lines ---- */
+
+/* Bytes of the next piece of a text: as many as may be, but rather to the end of a sentence or of a
+ * word in the second half of them. */
+static size_t piece_bytes(const char *text, size_t len, size_t most)
+{
+    size_t word = 0;
+    if (len <= most)
+        return len;
+    for (size_t k = most; k > most / 2; k--)
+        if (text[k] == ' ') {
+            if (strchr(".!?", text[k - 1]) && text[k - 1])
+                return k;
+            word = word ? word : k;
+        }
+    size_t cut = most;
+    while (cut > most / 2 && ((unsigned char)text[cut] & 0xC0) == 0x80) /* inside a character */
+        cut--;
+    return word ? word : cut;
+}
+
+/* Adds a piece to what was gathered of those before it. */
+static rela_status translate_piece(translator *t, answer *all, size_t *n_best, const char *text,
+                                   size_t len, rela_error *err)
+{
+    rela_result *r = NULL;
+    rela_status st = rela_translate(&r, t->models.session, &text, &len, 1, &t->how, err);
+    if (st == RELA_OK && rela_result_n_best(r, 0) < *n_best)
+        *n_best = rela_result_n_best(r, 0);
+    for (size_t k = 0; st == RELA_OK && k < *n_best; k++)
+        st = gather(&all[k], t, r, 0, k, err);
+    rela_result_free(r);
+    return st;
+}
+
+/* A call keeps many times the bytes of its texts, so that a line of many megabytes is several. */
+static rela_status translate_long(translator *t, size_t i, rela_error *err)
+{
+    const char *at = t->in.texts[i], *end = at + t->in.lens[i];
+    size_t n_best = (size_t)t->options->n_best;
+    answer *all = rela_mem_zalloc(n_best * sizeof *all);
+    if (!all)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu translations", n_best);
+    rela_log_line(&t->cli->sink, RELA_LOG_WARNING,
+                  "line %llu: longer than %zu bytes: translated in parts",
+                  (unsigned long long)(t->in.first + i), t->long_bytes);
+    const rela_log sink = t->cli->sink;
+    t->cli->sink.write = NULL; /* the warning of each piece would be the same */
+    t->how.first_number = t->in.first + i;
+    t->how.prefix = t->prefix ? t->begin.texts + i : NULL;
+    t->how.prefix_len = t->prefix ? t->begin.lens + i : NULL;
+    rela_status st = RELA_OK;
+    while (at < end && st == RELA_OK) {
+        const size_t n = piece_bytes(at, (size_t)(end - at), t->long_bytes);
+        st = translate_piece(t, all, &n_best, at, n, err);
+        at += n;
+        t->how.prefix = NULL;
+    }
+    t->cli->sink = sink;
+    for (size_t k = 0; k < n_best && st == RELA_OK; k++)
+        st = append(t, &all[k], i, k, err);
+    for (size_t k = 0; k < (size_t)t->options->n_best; k++)
+        answer_free(&all[k]);
+    rela_mem_free(all);
+    return st;
+}
+
 /* ---- output ---- */
 
-static rela_status append(translator *t, const rela_result *r, size_t i, rela_error *err)
+static void answer_free(answer *a)
+{
+    rela_buffer_free(&a->text);
+    rela_buffer_free(&a->words);
+    rela_buffer_free(&a->links);
+}
+
+static rela_status gather_words(answer *a, const translator *t, const rela_result *r, size_t i,
+                                size_t rank, rela_error *err)
 {
     rela_status st = RELA_OK;
-    if (!rela_result_finite(r, i))
-        rela_log_line(&t->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE,
-                      (unsigned long long)(t->in.first + i));
-    for (size_t k = 0; k < rela_result_n_best(r, i) && st == RELA_OK; k++) {
-        st = t->cli->common.json ? append_json(t, r, i, k, err) : append_plain(t, r, i, k, err);
-        if (st == RELA_OK)
-            st = rela_buffer_append_char(&t->out, '\n', err);
+    for (size_t k = 0; k < rela_result_n_tokens(r, i, rank) && st == RELA_OK; k++) {
+        const char *token = rela_result_token(r, i, rank, k);
+        const double logp = rela_result_token_logp(r, i, rank, k);
+        if (!t->cli->common.json) {
+            st = rela_buffer_printf(&a->words, err, " %.6g", logp);
+            continue;
+        }
+        st = rela_buffer_append_text(&a->words, a->words.len ? ", [" : "[", err);
+        st = st ? st : rela_json_quote(&a->words, token, strlen(token), err);
+        st = st ? st : rela_buffer_append_text(&a->words, ", ", err);
+        st = st ? st : rela_json_number(&a->words, logp, JSON_DIGITS, err);
+        st = st ? st : rela_buffer_append_char(&a->words, ']', err);
     }
     return st;
 }
 
-static rela_status append_links(translator *t, const rela_result *r, size_t i, size_t rank,
-                                rela_error *err)
+/* Takes what is wanted of a translation; of those after the first of a line, at its end. */
+static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
+                          size_t rank, rela_error *err)
 {
-    const rela_status st = rela_result_links(&t->out, r, i, rank, &t->links, err);
-    return st == RELA_STATE ? RELA_OK : st; /* a sentence translated in parts has none */
+    rela_status st = RELA_OK;
+    if (a->n_parts == 0) {
+        rela_buffer_clear(&a->text);
+        rela_buffer_clear(&a->words);
+        rela_buffer_clear(&a->links);
+        a->logp = a->score = 0;
+        a->not_finite = false;
+    } else {
+        rela_buffer_clear(&a->links); /* a sentence translated in parts has none */
+        st = rela_buffer_append_char(&a->text, ' ', err);
+    }
+    a->not_finite = a->not_finite || !rela_result_finite(r, i);
+    a->logp += rela_result_logp(r, i, rank);
+    a->score += rela_result_score(r, i, rank);
+    if (st == RELA_OK)
+        st = rela_buffer_append(&a->text, rela_result_text(r, i, rank),
+                                rela_result_text_len(r, i, rank), err);
+    if (st == RELA_OK && t->options->word_scores)
+        st = gather_words(a, t, r, i, rank, err);
+    if (st == RELA_OK && t->options->alignment && a->n_parts == 0) {
+        st = rela_result_links(&a->links, r, i, rank, &t->links, err);
+        st = st == RELA_STATE ? RELA_OK : st;
+    }
+    a->n_parts++;
+    return st;
 }
 
-static rela_status append_plain(translator *t, const rela_result *r, size_t i, size_t rank,
-                                rela_error *err)
+static rela_status append(translator *t, const answer *a, size_t i, size_t rank, rela_error *err)
+{
+    const unsigned long long line = (unsigned long long)(t->in.first + i);
+    if (a->not_finite && !marks(t))
+        return rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
+                         line);
+    if (a->not_finite && rank == 0)
+        rela_log_line(&t->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE, line);
+    const rela_status st =
+        t->cli->common.json ? append_json(t, a, i, rank, err) : append_plain(t, a, i, err);
+    return st == RELA_OK ? rela_buffer_append_char(&t->out, '\n', err) : st;
+}
+
+static rela_status append_buffer(rela_buffer *out, const char *before, const rela_buffer *b,
+                                 const char *after, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, before, err);
+    st = st || !b->len ? st : rela_buffer_append(out, b->data, b->len, err);
+    return st ? st : rela_buffer_append_text(out, after, err);
+}
+
+static rela_status append_plain(translator *t, const answer *a, size_t i, rela_error *err)
 {
     const translate_options *o = t->options;
     rela_buffer *out = &t->out;
     rela_status st = RELA_OK;
     if (o->n_best > 1)
         st = rela_buffer_printf(out, err, "%llu ||| ", (unsigned long long)(t->in.first + i - 1));
-    if (st == RELA_OK && !rela_result_finite(r, i))
+    if (st == RELA_OK && a->not_finite)
         st = rela_buffer_append_text(out, "<nan>", err);
     else if (st == RELA_OK)
-        st = rela_buffer_append(out, rela_result_text(r, i, rank), rela_result_text_len(r, i, rank),
-                                err);
+        st = append_buffer(out, "", &a->text, "", err);
     if (st == RELA_OK && (o->n_best > 1 || o->scores))
-        st = rela_buffer_printf(out, err, " ||| logp= %.6g ||| %.6g", rela_result_logp(r, i, rank),
-                                rela_result_score(r, i, rank));
-    if (st == RELA_OK && o->word_scores) {
-        st = rela_buffer_append_text(out, " ||| words=", err);
-        for (size_t k = 0; k < rela_result_n_tokens(r, i, rank) && st == RELA_OK; k++)
-            st = rela_buffer_printf(out, err, " %.6g", rela_result_token_logp(r, i, rank, k));
-    }
-    if (st == RELA_OK && o->alignment) {
-        st = rela_buffer_append_text(out, " ||| ", err);
-        st = st ? st : append_links(t, r, i, rank, err);
-    }
+        st = rela_buffer_printf(out, err, " ||| logp= %.6g ||| %.6g", a->logp, a->score);
+    if (st == RELA_OK && o->word_scores)
+        st = append_buffer(out, " ||| words=", &a->words, "", err);
+    if (st == RELA_OK && o->alignment)
+        st = append_buffer(out, " ||| ", &a->links, "", err);
     return st;
 }
 
-static rela_status append_json(translator *t, const rela_result *r, size_t i, size_t rank,
+static rela_status append_json(translator *t, const answer *a, size_t i, size_t rank,
                                rela_error *err)
 {
     rela_buffer *out = &t->out;
     rela_status st = rela_buffer_printf(out, err, "{\"line\": %llu, \"rank\": %zu, \"text\": ",
                                         (unsigned long long)(t->in.first + i), rank + 1);
-    if (st == RELA_OK)
-        st = rela_result_finite(r, i) ? rela_json_quote(out, rela_result_text(r, i, rank),
-                                                        rela_result_text_len(r, i, rank), err)
-                                      : rela_buffer_append_text(out, "null", err);
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(out, ", \"logp\": ", err);
-    if (st == RELA_OK)
-        st = rela_json_number(out, rela_result_logp(r, i, rank), JSON_DIGITS, err);
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(out, ", \"score\": ", err);
-    if (st == RELA_OK)
-        st = rela_json_number(out, rela_result_score(r, i, rank), JSON_DIGITS, err);
-    if (st == RELA_OK && t->options->word_scores) {
-        const char *comma = "";
-        st = rela_buffer_append_text(out, ", \"tokens\": [", err);
-        for (size_t k = 0; k < rela_result_n_tokens(r, i, rank) && st == RELA_OK; k++) {
-            const char *token = rela_result_token(r, i, rank, k);
-            st = rela_buffer_printf(out, err, "%s[", comma);
-            st = st ? st : rela_json_quote(out, token, strlen(token), err);
-            st = st ? st : rela_buffer_append_text(out, ", ", err);
-            st =
-                st ? st
-                   : rela_json_number(out, rela_result_token_logp(r, i, rank, k), JSON_DIGITS, err);
-            st = st ? st : rela_buffer_append_char(out, ']', err);
-            comma = ", ";
-        }
-        st = st ? st : rela_buffer_append_char(out, ']', err);
-    }
-    if (st == RELA_OK && t->options->alignment) {
-        st = rela_buffer_append_text(out, ", \"alignment\": \"", err);
-        st = st ? st : append_links(t, r, i, rank, err);
-        st = st ? st : rela_buffer_append_char(out, '"', err);
-    }
+    if (st == RELA_OK && a->not_finite)
+        st = rela_buffer_append_text(out, "null", err);
+    else if (st == RELA_OK)
+        st = rela_json_quote(out, a->text.data ? a->text.data : "", a->text.len, err);
+    st = st ? st : rela_buffer_append_text(out, ", \"logp\": ", err);
+    st = st ? st : rela_json_number(out, a->logp, JSON_DIGITS, err);
+    st = st ? st : rela_buffer_append_text(out, ", \"score\": ", err);
+    st = st ? st : rela_json_number(out, a->score, JSON_DIGITS, err);
+    if (st == RELA_OK && t->options->word_scores)
+        st = append_buffer(out, ", \"tokens\": [", &a->words, "]", err);
+    if (st == RELA_OK && t->options->alignment)
+        st = append_buffer(out, ", \"alignment\": \"", &a->links, "\"", err);
     return st == RELA_OK ? rela_buffer_append_char(out, '}', err) : st;
 }

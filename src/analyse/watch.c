@@ -105,7 +105,9 @@ rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size
             st = load_side(w, &p->n_tgt, &p->tgt_map, 1, pairs[i].tgt, err);
         if (st != RELA_OK)
             return st;
-        if (p->n_src > w->limit || p->n_tgt > w->limit)
+        const size_t most = rela_text_bytes(w->limit);
+        if (p->n_src > w->limit || p->n_tgt > w->limit || pairs[i].src.len > most ||
+            pairs[i].tgt.len > most)
             p->state = RELA_WATCHED_LONG;
         else if (p->n_src == 1 || p->n_tgt == 1)
             p->state = RELA_WATCHED_EMPTY;
@@ -178,8 +180,9 @@ static rela_status load_side(rela_watcher *w, size_t *n, rela_word_map *map, int
                              rela_span text, rela_error *err)
 {
     const int32_t *ids = NULL;
-    const rela_status st =
-        rela_pipeline_encode(&ids, n, w->scratch, side, text.text, text.len, err);
+    const size_t most = rela_text_bytes(w->limit);
+    const rela_status st = rela_pipeline_encode(&ids, n, w->scratch, side, text.text,
+                                                text.len < most ? text.len : most, err);
     if (st != RELA_OK)
         return st;
     const uint32_t *word_of = rela_pipeline_words(w->scratch);

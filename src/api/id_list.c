@@ -13,13 +13,15 @@ rela_status rela_id_list_add(rela_id_list *l, bool *cut, rela_pipeline_scratch *
 {
     const int32_t *ids = NULL;
     size_t n = 0;
-    rela_status st = rela_pipeline_encode(&ids, &n, s, how->side, text, len, err);
+    const size_t bytes = how->most ? rela_text_bytes(how->most) : SIZE_MAX;
+    rela_status st =
+        rela_pipeline_encode(&ids, &n, s, how->side, text, len < bytes ? len : bytes, err);
     if (st != RELA_OK)
         return st;
     const bool over = how->most && n > how->most;
     n = over ? how->most : n;
     if (cut)
-        *cut = over;
+        *cut = over || len > bytes;
     int32_t *grown = rela_mem_grow(l->ids, &l->cap, l->n + n + 1, sizeof *grown);
     l->ids = grown ? grown : l->ids;
     uint32_t *words = rela_mem_grow(l->words, &l->cap_words, l->n + n + 1, sizeof *words);

@@ -27,7 +27,9 @@ typedef struct job {
     rela_span *instead; /* scratch of one translation */
     size_t cap_instead;
     rela_buffer pieces; /* of a source with unknown words in its translation */
-    rela_buffer words;  /* what unknown words are replaced with */
+    rela_span *spans;   /* of them */
+    size_t cap_spans;
+    rela_buffer words; /* what unknown words are replaced with */
 } job;
 
 static rela_status check_options(const rela_translate_options *o, rela_error *err);
@@ -102,6 +104,7 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     rela_mem_free(j.parts);
     rela_mem_free(j.first_part);
     rela_mem_free(j.instead);
+    rela_mem_free(j.spans);
     rela_buffer_free(&j.text);
     rela_buffer_free(&j.pieces);
     rela_buffer_free(&j.words);
@@ -162,7 +165,8 @@ static rela_search_options search_options(const rela_translate_options *o)
     s.top_k = (size_t)o->top_k;
     s.top_p = o->top_p;
     s.seed = o->seed;
-    s.attention = o->attention || o->unk == RELA_UNK_REPLACE;
+    s.attention = o->attention;
+    s.places = o->unk == RELA_UNK_REPLACE;
     s.batch_sentences = (size_t)o->batch_sentences;
     s.batch_tokens = (size_t)o->batch_tokens;
     return s;
@@ -218,6 +222,8 @@ static rela_status divide(job *j, size_t i, rela_error *err)
         count =
             part_end(j, l->ids + l->at[i] + first, l->words + l->at[i] + first, n - first, most);
         st = add_part(j, i, first, count, err);
+        if (st == RELA_OK)
+            j->parts[j->n_parts - 1].part = true;
     }
     return st;
 }
@@ -360,7 +366,7 @@ static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela
         }
         t->score += h->score;
         t->logp += h->logp;
-        if (first + 1 == end && j->options->attention)
+        if (first + 1 == end)
             t->attention = h->attention;
     }
     t->n = at;
@@ -386,37 +392,37 @@ static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela
 
 /* ---- unknown words ---- */
 
-/* The source token with most weight over all heads while a token was predicted. */
-static size_t most_attended(const real *rows, size_t heads, size_t n_src)
+/* The pieces of the source, which come blank-separated, as spans: j->spans. */
+static rela_status index_pieces(job *j, size_t i, rela_error *err)
 {
-    size_t best = 0;
-    double most = -1;
-    for (size_t k = 0; k < n_src; k++) {
-        double sum = 0;
-        for (size_t h = 0; h < heads; h++)
-            sum += (double)rows[h * (n_src + 1) + k];
-        if (sum > most) {
-            most = sum;
-            best = k;
-        }
+    rela_buffer_clear(&j->pieces);
+    const bool cuts = j->options->long_sentence == RELA_LONG_CUT;
+    const size_t len = rela_text_len(j->texts, j->lens, i);
+    const size_t most = cuts ? rela_text_bytes(j->model->net.config.max_len - 1) : SIZE_MAX;
+    const rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, 0, j->texts[i],
+                                                len < most ? len : most, err);
+    const char *at = j->pieces.data, *end = at + j->pieces.len;
+    rela_span piece;
+    for (size_t n = 0; st == RELA_OK && j->pieces.len && rela_next_word(&piece, &at, end); n++) {
+        rela_span *spans = rela_mem_grow(j->spans, &j->cap_spans, n + 1, sizeof *spans);
+        if (!spans)
+            return rela_fail(err, RELA_NOMEM, "no memory to replace unknown words");
+        j->spans = spans;
+        spans[n] = piece;
     }
-    return best;
+    return st;
 }
 
-/* Appends a word of the source as it was before BPE; pieces are blank-separated. */
-static rela_status append_word(rela_buffer *out, const rela_buffer *pieces, const uint32_t *words,
-                               uint32_t word, rela_error *err)
+/* Appends the word of the source to which a piece belongs as it was before BPE. */
+static rela_status append_word(job *j, const uint32_t *words, size_t piece, rela_error *err)
 {
-    const char *at = pieces->data, *end = at + pieces->len;
-    rela_span piece;
     rela_status st = RELA_OK;
-    for (size_t k = 0; st == RELA_OK && rela_next_word(&piece, &at, end); k++) {
-        if (words[k] > word)
-            break;
-        if (words[k] == word) {
-            const bool more = words[k + 1] == word;
-            st = rela_buffer_append(out, piece.text, piece.len - (more ? 2 : 0), err);
-        }
+    size_t k = piece;
+    while (k > 0 && words[k - 1] == words[piece])
+        k--;
+    for (; words[k] == words[piece] && st == RELA_OK; k++) {
+        const bool more = words[k + 1] == words[piece];
+        st = rela_buffer_append(&j->words, j->spans[k].text, j->spans[k].len - (more ? 2 : 0), err);
     }
     return st;
 }
@@ -424,18 +430,14 @@ static rela_status append_word(rela_buffer *out, const rela_buffer *pieces, cons
 static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, size_t rank,
                                    rela_error *err)
 {
-    const rela_config *c = &j->model->net.config;
     const rela_translated *x = &j->result->items[i];
-    const size_t heads = c->dec_layers * c->heads;
     rela_span *instead = rela_mem_grow(j->instead, &j->cap_instead, t->n, sizeof *instead);
     if (!instead)
         return rela_fail(err, RELA_NOMEM, "no memory to replace unknown words");
     j->instead = instead;
     memset(instead, 0, t->n * sizeof *instead);
-    rela_buffer_clear(&j->pieces);
     rela_buffer_clear(&j->words);
-    rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, 0, j->texts[i],
-                                          rela_text_len(j->texts, j->lens, i), err);
+    rela_status st = index_pieces(j, i, err);
     size_t at = 0;
     for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
         const rela_hypothesis *h = hypothesis(j, k, rank);
@@ -443,11 +445,8 @@ static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, 
         for (size_t m = 0; m < h->n && st == RELA_OK; m++, at++) {
             if (h->ids[m] != RELA_UNK || part->n == 0)
                 continue;
-            const size_t place =
-                most_attended(h->attention + m * heads * (part->n + 1), heads, part->n);
             const size_t start = j->words.len;
-            st = append_word(&j->words, &j->pieces, x->src_words,
-                             x->src_words[(size_t)(part->ids - x->src) + place], err);
+            st = append_word(j, x->src_words, (size_t)(part->ids - x->src) + h->places[m], err);
             instead[at].len = j->words.len - start;
         }
     }

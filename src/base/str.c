@@ -174,6 +174,12 @@ bool rela_next_word(rela_span *word, const char **at, const char *end)
     return p > start;
 }
 
+size_t rela_text_bytes(size_t tokens)
+{
+    enum { FIXED = 64 << 10, PER_TOKEN = 64 };
+    return tokens > (SIZE_MAX - FIXED) / PER_TOKEN ? SIZE_MAX : FIXED + PER_TOKEN * tokens;
+}
+
 rela_span rela_trim(rela_span s)
 {
     while (s.len && is_blank(s.text[s.len - 1]))

@@ -48,6 +48,11 @@ double rela_scan_f64(const char *s, char **end);
  */
 bool rela_next_word(rela_span *word, const char **at, const char *end);
 
+/* How many bytes of a text are looked at where only its first tokens count: 64 KiB and 64 for each
+ * token. What is longer has more of them, or none that a model knows; memory does not grow with it.
+ */
+size_t rela_text_bytes(size_t tokens);
+
 /* Removes blanks (as above) at both ends. */
 rela_span rela_trim(rela_span s);
 

@@ -226,8 +226,45 @@ static void *copy(rela_arena *arena, const void *from, size_t n, size_t size)
     return to;
 }
 
+/* The symbol with most weight over all heads while each of n symbols was chosen. */
+static uint32_t *largest(rela_arena *arena, const real *attention, size_t n, size_t heads,
+                         size_t source)
+{
+    uint32_t *places = rela_arena_alloc(arena, n * sizeof *places);
+    for (size_t i = 0; places && i < n; i++) {
+        double most = -1;
+        places[i] = 0;
+        for (size_t k = 0; k < source; k++) {
+            double sum = 0;
+            for (size_t h = 0; h < heads; h++)
+                sum += (double)attention[(i * heads + h) * (source + 1) + k];
+            if (sum > most) {
+                most = sum;
+                places[i] = (uint32_t)k;
+            }
+        }
+    }
+    return places;
+}
+
+/* Attention takes as much as source and target symbols multiplied: it is kept only where it was
+ * asked for. */
+static bool keep_attention(worker *w, rela_hypothesis *h, const rela_source *source,
+                           const rela_search_options *o)
+{
+    const size_t n = h->n + h->complete, heads = w->searcher->n_heads;
+    const real *attention = h->attention;
+    h->attention = NULL;
+    if (attention && o->places && !(h->places = largest(w->arena, attention, n, heads, source->n)))
+        return false;
+    if (!attention || !o->attention || source->part)
+        return true;
+    h->attention = copy(w->arena, attention, n * heads * (source->n + 1), sizeof *attention);
+    return h->attention != NULL;
+}
+
 static rela_status keep(worker *w, rela_search_result *to, const rela_search_result *from,
-                        size_t weights)
+                        const rela_source *source, const rela_search_options *o)
 {
     rela_hypothesis *best = copy(w->arena, from->best, from->n, sizeof *best);
     bool ok = best != NULL;
@@ -236,11 +273,7 @@ static rela_status keep(worker *w, rela_search_result *to, const rela_search_res
         const size_t n = h->n + h->complete;
         h->ids = copy(w->arena, h->ids, h->n, sizeof *h->ids);
         h->logps = copy(w->arena, h->logps, n, sizeof *h->logps);
-        ok = h->ids && h->logps;
-        if (ok && h->attention) {
-            h->attention = copy(w->arena, h->attention, n * weights, sizeof *h->attention);
-            ok = h->attention != NULL;
-        }
+        ok = h->ids && h->logps && keep_attention(w, h, source, o);
     }
     *to = (rela_search_result){ best, from->n, from->not_finite };
     return ok ? RELA_OK : rela_fail(&w->err, RELA_NOMEM, "no memory for the results");
@@ -254,7 +287,6 @@ static rela_status run_batch(job *j, worker *w, size_t batch)
         w->sources[i] = j->sources[order[i].at];
     rela_status st = rela_search_run(w->searcher, w->results, w->sources, n, j->options, &w->err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = keep(w, &j->items[order[i].at], &w->results[i],
-                  w->searcher->n_heads * (order[i].length + 1));
+        st = keep(w, &j->items[order[i].at], &w->results[i], &w->sources[i], j->options);
     return st;
 }

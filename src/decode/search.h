@@ -39,6 +39,7 @@ typedef struct rela_search_options {
     uint64_t seed;
     /* Cross attention of each emitted symbol: chosen heads of the (first) net. */
     bool attention;
+    bool places; /* rela_search_pool only: keep where it was largest, see rela_hypothesis */
     const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
     size_t n_heads;
     /* rela_search_pool only: limits of what all threads together have at work. */
@@ -55,6 +56,7 @@ typedef struct rela_source {
     const int32_t *prefix; /* the translation must begin with these */
     size_t n_prefix;
     uint64_t number; /* with the seed, what the random numbers of sampling depend on */
+    bool part;       /* of something longer: rela_search_pool does not keep its attention */
 } rela_source;
 
 typedef struct rela_hypothesis {
@@ -66,6 +68,9 @@ typedef struct rela_hypothesis {
     const real *logps; /* (n + complete) of each symbol, the end last */
     /* (n + complete, n_heads, source + 1) weights with which each symbol was chosen, or NULL */
     const real *attention;
+    /* (n + complete) source symbol, its end not among them, with most weight over the heads; NULL
+     * if the source is empty or places were not asked for */
+    const uint32_t *places;
 } rela_hypothesis;
 
 /* Hypotheses of one sentence: complete ones first, by falling score, then those cut off. At least

@@ -187,9 +187,8 @@ static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t 
 static rela_status reserve(rela_searcher *s, const rela_generator_size *size, rela_error *err)
 {
     const rela_config *c = &s->nets[0]->net->config;
-    s->n_heads = !s->options->attention ? 0
-                 : s->options->heads    ? s->options->n_heads
-                                        : c->dec_layers * c->heads;
+    const bool watched = s->options->attention || s->options->places;
+    s->n_heads = !watched ? 0 : s->options->heads ? s->options->n_heads : c->dec_layers * c->heads;
     s->ld_record = size->src_len;
     s->ld_history = size->steps;
     rela_plan p = { NULL, 0 };

@@ -680,6 +680,49 @@ static void attention_is_that_of_the_full_pass(void **state)
     setting_end(&s);
 }
 
+static void check_place(const rela_hypothesis *h, const rela_hypothesis *full, size_t source,
+                        size_t heads)
+{
+    for (size_t t = 0; t < full->n + full->complete; t++) {
+        const real *w = full->attention + t * heads * (source + 1);
+        double sums[LONGEST] = { 0 };
+        for (size_t k = 0; k < heads * source; k++)
+            sums[k % source] += (double)w[k / source * (source + 1) + k % source];
+        for (size_t k = 0; k < source; k++)
+            CHECK(sums[k] <= sums[h->places[t]], "symbol %zu: place %u of %zu, %zu has more", t,
+                  h->places[t], source, k);
+    }
+}
+
+/* What a pool keeps of attention is what was asked for, and nothing for parts of longer texts. */
+static void places_are_kept_instead_of_attention(void **state)
+{
+    (void)state;
+    rela_error err;
+    setting s;
+    rela_search_results *full = NULL, *places = NULL;
+    setting_start(&s, 4);
+    s.o.attention = true;
+    CHECK_OK(search_all(&full, s.p.nets, 1, s.sources, SENTENCES, &s.o, 2, &err), err);
+    s.o.places = true;
+    for (size_t i = 0; i < SENTENCES; i++)
+        s.sources[i].part = i % 2 == 1;
+    CHECK_OK(search_all(&places, s.p.nets, 1, s.sources, SENTENCES, &s.o, 2, &err), err);
+    for (size_t i = 0; i < SENTENCES; i++) {
+        const rela_hypothesis *a = rela_search_results_at(full, i).best;
+        const rela_hypothesis *b = rela_search_results_at(places, i).best;
+        if (s.sources[i].n == 0)
+            continue;
+        CHECK(same_hypothesis(a, b), "sentence %zu differs", i);
+        CHECK(!a->places && b->places, "sentence %zu: places", i);
+        CHECK(a->attention && !b->attention == s.sources[i].part, "sentence %zu: attention", i);
+        check_place(b, a, s.sources[i].n, s.p.net.config.dec_layers * s.p.net.config.heads);
+    }
+    rela_search_results_free(full);
+    rela_search_results_free(places);
+    setting_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -694,6 +737,7 @@ int main(void)
         cmocka_unit_test(sampling_follows_the_seed),
         cmocka_unit_test(sampling_follows_the_probabilities),
         cmocka_unit_test(attention_is_that_of_the_full_pass),
+        cmocka_unit_test(places_are_kept_instead_of_attention),
         cmocka_unit_test(steady_state_allocates_nothing),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bad_requests_are_refused),

@@ -116,7 +116,7 @@ for name in 000002 000006; do
     edited $name 's/heads\\":2/heads\\":8/' && stops $name "of another model: its 'heads'"
     edited $name 's/drop_residual\\":0.1/drop_residual\\":0.9/' && stops $name "of another model: its 'drop_residual'"
     edited $name 's/\\"eps\\":1e-06/\\"eps\\":1e-02/' && stops $name "of another model: its 'eps'"
-    edited $name 's/attention_top\\":8/attention_top\\":9/' && stops $name "of another model: its 'drop_embed'"
+    edited $name 's/drop_embed\\":0.1/drop_embed\\":0.2/' && stops $name "of another model: its 'drop_embed'"
     edited $name 's/norm_per_head\\":false/norm_per_head\\":true /' && stops $name "of another model: its 'norm_per_head'"
 done
 edited 000004 's/\(text.vocab.src":"<pad>\\n<unk>\\n<eos>\\n\)[^\\]/\1\&/' && stops 000004 "of another model: its 'text.vocab.src'"
