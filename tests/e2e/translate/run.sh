@@ -43,8 +43,16 @@ grep -c '^{"line": [0-9]*, "rank": 1, "text": ".*", "logp": -[0-9.]*, "score": -
 [ "$(cat count)" -eq 40 ] || fail "json: $(head -n 1 json)"
 "$RELA" translate -q --scores --alignment hard --layer 1 --head 2 $M <in >links
 grep -qE ' \|\|\| logp= -[0-9.]+ \|\|\| -[0-9.]+ \|\|\| [-0-9 ]*$' links || fail "links: $(head -n 1 links)"
-cut -d ' ' -f 1 base >prefix
-"$RELA" translate -q --prefix prefix $M <in | cut -d ' ' -f 1 | cmp -s - prefix || fail "prefix not followed"
+# With a prefix the first word is that, or it with marks that are written without a blank: of its own
+# choice, and of words it would not choose.
+cut -d ' ' -f 1 base >own
+head -n 40 corpus/test.tgt | cut -d ' ' -f 1 >other
+for prefix in own other; do
+    "$RELA" translate -q --prefix $prefix $M <in | cut -d ' ' -f 1 >first
+    paste $prefix first | awk -F '\t' 'index($2, $1) != 1 || substr($2, length($1) + 1) !~ /^[[:punct:]]*$/' >wrong
+    [ ! -s wrong ] || fail "prefix not followed: $(head -n 1 wrong)"
+    n_checks=$((n_checks + 1))
+done
 
 # The log-probability of a translation is that of the search (words are tokens here, so that text
 # and tokens are the same).
