@@ -3,7 +3,7 @@
 #include "words.h"
 
 /* Text without blanks between words shows as very long words, or as many long ones. */
-enum { VERY_LONG = 1000, LONG_SHARE = 1000 };
+enum { VERY_LONG = 1000, LONG_SHARE = 1000, CHARACTER_MAX = 4 /* bytes */ };
 
 static void note_oddities(rela_cli *cli, const rela_word_stats *s);
 
@@ -41,4 +41,7 @@ static void note_oddities(rela_cli *cli, const rela_word_stats *s)
                       "is there a blank between words?",
                       (unsigned long long)s->n_long, RELA_WORD_LONG, (unsigned long long)s->longest,
                       (unsigned long long)s->longest_line);
+    if (s->longest > RELA_WORD_MAX / CHARACTER_MAX)
+        rela_log_line(&cli->sink, RELA_LOG_WARNING, "words over %d bytes were not counted",
+                      RELA_WORD_MAX);
 }

@@ -35,7 +35,9 @@ typedef struct rela_word_stats {
     uint64_t longest_line;
 } rela_word_stats;
 
-enum { RELA_WORD_LONG = 100 };
+/* Words of more bytes than RELA_WORD_MAX are not counted: codes and counts of them could not be
+ * read again. They are among n_long. */
+enum { RELA_WORD_LONG = 100, RELA_WORD_MAX = (1 << 20) - 64 };
 
 /* How a word that a dictionary names twice is counted. */
 typedef enum rela_duplicates { RELA_DUPLICATES_SUM, RELA_DUPLICATES_MAX } rela_duplicates;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/safetensors.h"
+#include "text/bpe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,10 +49,12 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
     *out = NULL;
     for (int i = 0; i < 3 && st == RELA_OK; i++)
         if (paths[i]) {
-            st = rela_file_read(&texts[i], &lens[i], paths[i], CODES_MAX, err);
+            st = rela_file_read_lines(&texts[i], &lens[i], paths[i], CODES_MAX, RELA_BPE_LINE_MAX,
+                                      err);
             st = st ? st : check_text(i == 0, paths[i], texts[i], lens[i], err);
         }
     rela_pipeline_recipe r = { .text = { o->train_src, o->train_tgt },
+                               .max_line = RELA_CORPUS_LINE_MAX, /* as read_pairs drops them */
                                .merges = (uint64_t)o->merges,
                                .codes = { texts[0], lens[0] },
                                .vocab_size = (size_t)o->vocab_size,
@@ -90,7 +93,7 @@ rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train
         size_t len = 0;
         if (!paths[i])
             continue;
-        st = rela_file_read(&text, &len, paths[i], CODES_MAX, err);
+        st = rela_file_read_lines(&text, &len, paths[i], CODES_MAX, RELA_BPE_LINE_MAX, err);
         if (st == RELA_OK && (len != old[i].len || memcmp(text, old[i].text, len) != 0))
             st = rela_fail(err, RELA_STATE,
                            "%s is not the file this run was started with; use another --out to "

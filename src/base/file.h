@@ -66,6 +66,11 @@ bool rela_next_line(rela_span *line, const char **at, const char *end);
 /* The whole decoded file, NUL added after it; freed with rela_mem_free. max_size 0: no limit. */
 rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max_size,
                            rela_error *err);
+/* The same of a file of short lines in UTF-8: a line over max_line bytes, or one that is not UTF-8,
+ * is RELA_FORMAT with its number as soon as it is read, so that something else by that name (a
+ * device, a model) does not fill memory first. */
+rela_status rela_file_read_lines(char **out, size_t *len, const char *path, size_t max_size,
+                                 size_t max_line, rela_error *err);
 
 /* A regular file (or one that does not exist yet) is replaced atomically at commit and keeps its
  * rights; a link stays and what it points to is replaced; anything else, like a device or a pipe,

@@ -149,39 +149,6 @@ bool rela_next_line(rela_span *line, const char **at, const char *end)
     return true;
 }
 
-rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max_size,
-                           rela_error *err)
-{
-    rela_stream *s = NULL;
-    rela_buffer all = RELA_BUFFER_INIT;
-    *out = NULL;
-    *len = 0;
-    rela_status st = rela_stream_open(&s, path, 0, false, err);
-    if (st == RELA_OK) { /* one allocation for a plain file; its size is a hint, not a promise */
-        const uint64_t size = rela_stream_size(s), most = max_size ? max_size : UINT64_MAX;
-        st = rela_buffer_reserve(&all, (size_t)(size < most ? size : most), err);
-    }
-    size_t got = 1;
-    while (st == RELA_OK && got > 0) {
-        if (all.cap - all.len < 2 && (st = rela_buffer_reserve(&all, all.len, err)) != RELA_OK)
-            break;
-        st = rela_stream_bytes(s, all.data + all.len, all.cap - all.len - 1, &got, err);
-        all.len += got;
-        if (st == RELA_OK && max_size && all.len > max_size)
-            st = rela_fail(err, RELA_FORMAT, "%s: more than %zu bytes", rela_stream_name(s),
-                           max_size);
-    }
-    rela_stream_close(s);
-    if (st != RELA_OK) {
-        rela_buffer_free(&all);
-        return st;
-    }
-    all.data[all.len] = '\0';
-    *out = all.data;
-    *len = all.len;
-    return RELA_OK;
-}
-
 /* Removes a byte order mark, without waiting for more bytes than it takes to tell. */
 static rela_status start(rela_reader *r, rela_error *err)
 {

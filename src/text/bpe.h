@@ -15,6 +15,7 @@
 
 #define RELA_END_MARK "</w>"
 enum { RELA_END_MARK_LEN = sizeof RELA_END_MARK - 1, RELA_BPE_MERGES_MAX = (1 << 24) - 1 };
+enum { RELA_BPE_LINE_MAX = 1 << 20 }; /* of codes and counts: more than RELA_WORD_MAX can make */
 enum { RELA_RANK_NONE = UINT32_MAX };
 
 /* One line of the codes. Symbols are numbers in the map of symbols. */

@@ -10,13 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LINE_MAX_BYTES = 1 << 20,
-    FILE_MAX = 1 << 30,
-    SLOTS_MIN = 64,
-    SLOTS_PER_MERGE = 2,
-    LETTERS_MIN = 256
-};
+enum { FILE_MAX = 1 << 30, SLOTS_MIN = 64, SLOTS_PER_MERGE = 2, LETTERS_MIN = 256 };
 
 static const char VERSION_HEAD[] = "#version:";
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
@@ -84,7 +78,7 @@ rela_status rela_bpe_load(rela_bpe **out, const char *path, const rela_bpe_optio
     char *text = NULL;
     size_t len = 0;
     *out = NULL;
-    rela_status st = rela_file_read(&text, &len, path, FILE_MAX, err);
+    rela_status st = rela_file_read_lines(&text, &len, path, FILE_MAX, RELA_BPE_LINE_MAX, err);
     if (st == RELA_OK)
         st = rela_bpe_parse(out, path, text, len, o, err);
     rela_mem_free(text);
@@ -131,8 +125,8 @@ static rela_status read_codes(rela_bpe *b, const char *codes, size_t len, int64_
         const bool version = number == 1 && is_version(line);
         if (!version && merges >= 0 && b->n_merges >= (size_t)merges)
             break;
-        if (line.len > LINE_MAX_BYTES)
-            st = rela_fail(err, RELA_FORMAT, "longer than %d bytes", LINE_MAX_BYTES);
+        if (line.len > RELA_BPE_LINE_MAX)
+            st = rela_fail(err, RELA_FORMAT, "longer than %d bytes", RELA_BPE_LINE_MAX);
         else if (rela_utf8_valid(line.text, line.len) != line.len)
             st = rela_fail(err, RELA_FORMAT, "not valid UTF-8");
         else

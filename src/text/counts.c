@@ -10,6 +10,7 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "base/utf8.h"
+#include "text/bpe.h"
 #include "text/words.h"
 
 #include <assert.h>
@@ -58,6 +59,7 @@ static void tally_stop(tally *t);
 static rela_status tally_text(tally *t, const char *text, size_t len, uint64_t first,
                               rela_error *err);
 static rela_status tally_line(tally *t, rela_span line, uint64_t number, rela_error *err);
+static void note_long(tally *t, rela_span word, uint64_t number);
 static record *tally_word(tally *t, rela_span word, uint64_t hash, uint64_t place);
 static rela_status tally_merge(tally *to, const tally *from, rela_error *err);
 static void stats_merge(rela_word_stats *to, const rela_word_stats *from);
@@ -134,24 +136,23 @@ rela_status rela_word_counts_add_text(rela_word_counts *c, const char *text, siz
 rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *path,
                                             rela_duplicates duplicates, rela_error *err)
 {
+    const rela_reader_options options = { .max_line = RELA_BPE_LINE_MAX };
     rela_reader *reader = NULL;
-    rela_line line = { .text = "" };
+    rela_buffer lines = RELA_BUFFER_INIT;
     rela_mem_free(c->order);
     c->order = NULL;
-    rela_status st = rela_reader_open(&reader, path, NULL, err);
-    while (st == RELA_OK && line.text) {
-        st = rela_reader_line(reader, &line, err);
-        if (st != RELA_OK || !line.text)
-            break;
-        if (line.too_long)
-            st = rela_fail(err, RELA_FORMAT, "line %llu: longer than %d bytes",
-                           (unsigned long long)line.number, RELA_LINE_MAX);
-        else
-            st = add_entry(&c->all, (rela_span){ line.text, line.len }, line.number, duplicates,
-                           err);
-        if (st != RELA_OK)
-            st = rela_fail_in(err, st, rela_reader_name(reader));
-    }
+    rela_status st = rela_reader_open(&reader, path, &options, err);
+    do { /* in blocks, not lines: those wait for the end of a line that is too long */
+        uint64_t number = 0;
+        if (st == RELA_OK)
+            st = rela_reader_block(reader, &lines, &number, BLOCK_BYTES, err);
+        const char *at = lines.data, *end = at + lines.len;
+        rela_span line;
+        while (st == RELA_OK && lines.len && rela_next_line(&line, &at, end))
+            if ((st = add_entry(&c->all, line, number++, duplicates, err)) != RELA_OK)
+                st = rela_fail_in(err, st, rela_reader_name(reader));
+    } while (st == RELA_OK && lines.len);
+    rela_buffer_free(&lines);
     c->all.stats.n_types = rela_map_size(c->all.map);
     rela_reader_close(reader);
     return st;
@@ -263,6 +264,10 @@ static rela_status tally_line(tally *t, rela_span line, uint64_t number, rela_er
     rela_word_walk walk = rela_words(line.text, line.len);
     rela_word w;
     for (uint64_t i = 0; rela_words_next(&walk, &w); i++) {
+        if (w.word.len > RELA_WORD_MAX) {
+            note_long(t, w.word, number);
+            continue;
+        }
         record *r =
             tally_word(t, w.word, rela_map_hash(w.word.text, w.word.len), number << WORD_BITS | i);
         if (!r)
@@ -270,16 +275,20 @@ static rela_status tally_line(tally *t, rela_span line, uint64_t number, rela_er
                              rela_map_size(t->map));
         r->count++;
         t->stats.n_words++;
-        if (w.word.len <= RELA_WORD_LONG) /* so has it characters */
-            continue;
-        const size_t n = rela_utf8_count(w.word.text, w.word.len);
-        t->stats.n_long += n > RELA_WORD_LONG;
-        if (n > t->stats.longest) {
-            t->stats.longest = n;
-            t->stats.longest_line = number;
-        }
+        if (w.word.len > RELA_WORD_LONG) /* has it so many characters, too? */
+            note_long(t, w.word, number);
     }
     return RELA_OK;
+}
+
+static void note_long(tally *t, rela_span word, uint64_t number)
+{
+    const size_t n = rela_utf8_count(word.text, word.len);
+    t->stats.n_long += n > RELA_WORD_LONG;
+    if (n > t->stats.longest) {
+        t->stats.longest = n;
+        t->stats.longest_line = number;
+    }
 }
 
 /* The record of a word, new or old; NULL when out of memory. */

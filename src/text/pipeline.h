@@ -83,6 +83,7 @@ rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int
 typedef struct rela_pipeline_recipe {
     rela_pipeline_side side[RELA_PIPELINE_SIDES];
     const char *text[RELA_PIPELINE_SIDES]; /* training files */
+    size_t max_line;                       /* longer ones count for nothing; 0: RELA_LINE_MAX */
     uint64_t merges;                       /* 0: no BPE */
     rela_span codes;                       /* given instead of learned; empty: learn */
     size_t vocab_size;                     /* limit, special tokens included; 0: none */

@@ -121,7 +121,8 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
         rela_mem_free(pointers);
         return rela_fail(err, RELA_NOMEM, "no memory to read text");
     }
-    rela_status st = rela_reader_open(&s.reader, r->text[side], NULL, err);
+    const rela_reader_options options = { .max_line = r->max_line };
+    rela_status st = rela_reader_open(&s.reader, r->text[side], &options, err);
     for (int i = 0; i < n && st == RELA_OK; i++) {
         pointers[i] = &blocks[i];
         st = rela_pipeline_scratch_create_drawn(&blocks[i].scratch, p, drawn, err);
@@ -144,7 +145,19 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
 {
     const pass *s = ctx;
     block *k = b;
-    const rela_status st = rela_reader_block(s->reader, &k->in, &k->first, BLOCK_BYTES, err);
+    rela_line line = { .text = "" };
+    rela_status st = RELA_OK;
+    rela_buffer_clear(&k->in);
+    k->first = 0;
+    while (st == RELA_OK && line.text && k->in.len < BLOCK_BYTES) {
+        st = rela_reader_line(s->reader, &line, err);
+        if (st != RELA_OK || !line.text)
+            break;
+        k->first = k->first ? k->first : line.number;
+        if (line.len && !line.too_long)
+            st = rela_buffer_append(&k->in, line.text, line.len, err);
+        st = st ? st : rela_buffer_append_char(&k->in, '\n', err);
+    }
     *more = k->in.len > 0;
     return st;
 }

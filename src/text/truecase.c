@@ -67,7 +67,7 @@ rela_status rela_truecaser_load(rela_truecaser **out, const char *path,
     *out = NULL;
     char *model = NULL;
     size_t len = 0;
-    rela_status st = rela_file_read(&model, &len, path, MODEL_MAX, err);
+    rela_status st = rela_file_read_lines(&model, &len, path, MODEL_MAX, RELA_LINE_MAX, err);
     if (st == RELA_OK)
         st = rela_truecaser_parse(out, model, len, path, options, err);
     rela_mem_free(model);
@@ -218,7 +218,7 @@ static rela_status read_line(rela_truecaser *t, rela_span line, place p, rela_bu
                              rela_error *err)
 {
     if (rela_utf8_valid(line.text, line.len) != line.len)
-        return rela_fail(err, RELA_FORMAT, "%s: line %" PRIu64 ": invalid UTF-8", p.name, p.number);
+        return rela_fail(err, RELA_FORMAT, "%s: line %" PRIu64 ": not valid UTF-8", p.name, p.number);
     const char *at = line.text, *end = at + line.len;
     rela_span word, count;
     rela_status st = RELA_OK;

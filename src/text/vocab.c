@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30 };
+enum { FILE_MAX = 1 << 30, LINE_MAX_BYTES = 1 << 16 }; /* longer tokens are named by their length */
 
 struct rela_vocab {
     rela_map *map; /* the number in the map is the number of the token */
@@ -90,7 +90,7 @@ rela_status rela_vocab_load(rela_vocab **out, const char *path, rela_error *err)
     char *text = NULL;
     size_t len = 0;
     *out = NULL;
-    rela_status st = rela_file_read(&text, &len, path, FILE_MAX, err);
+    rela_status st = rela_file_read_lines(&text, &len, path, FILE_MAX, LINE_MAX_BYTES, err);
     if (st == RELA_OK)
         st = rela_vocab_parse(out, path, text, len, err);
     rela_mem_free(text);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30, SPECIAL_MAX = 5 };
+enum { FILE_MAX = 1 << 30, LINE_MAX_BYTES = 1 << 16, SPECIAL_MAX = 5 };
 
 /* A line of the file: text is lent, or lies in the buffer of the import. */
 typedef struct entry {
@@ -65,7 +65,7 @@ import in = {.path = path };
     *out = NULL;
     if ((int)which < 0 || (int)which >= N_FORMS)
         return rela_fail(err, RELA_ARG, "%s: no form %d of a vocabulary", path, (int)which);
-    rela_status st = rela_file_read(&text, &len, path, FILE_MAX, err);
+    rela_status st = rela_file_read_lines(&text, &len, path, FILE_MAX, LINE_MAX_BYTES, err);
     if (st == RELA_OK) {
         st = read_lines(&in, &FORMS[which], text, len, err);
         st = st ? st : join(&tokens, &in, &FORMS[which], err);

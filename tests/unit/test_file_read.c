@@ -88,6 +88,56 @@ static void whole_files_end_in_nul(void **state)
     }
 }
 
+/* Lines of at most 10 bytes. Short reads show that lines are put together across them. */
+static void bad_lines_are_refused_with_their_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *wrong; /* wrong NULL: fine */
+    } ROWS[] = { { "", NULL },
+                 { "0123456789\n0123456789", NULL },
+                 { "\xEF\xBB\xBF"
+                   "0123456789\r\n\n",
+                   NULL },
+                 { "a\n\n012345678901234\nb\n", "lines: line 3: longer than 10 bytes" },
+                 { "a\n012345678901234", "lines: line 2: longer than 10 bytes" },
+                 { "a\n\xC3\xA4\n\xFFz\n", "lines: line 3: not valid UTF-8" },
+                 { "a\nb\xC3", "lines: line 2: not valid UTF-8" } };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        for (uint32_t step = 0; step < 5; step++) {
+            rela_error err = { RELA_OK, "" };
+            char *text = NULL;
+            size_t len = 0;
+            spill_text("lines", ROWS[i].text);
+            rela_fault_set_short(step);
+            const rela_status st =
+                rela_file_read_lines(&text, &len, scratch("lines"), 1000, 10, &err);
+            rela_fault_set_short(0);
+            CHECK(st == (ROWS[i].wrong ? RELA_FORMAT : RELA_OK), "row %zu: %s", i, err.message);
+            if (ROWS[i].wrong)
+                CHECK(!text && strstr(err.message, ROWS[i].wrong), "row %zu: %s", i, err.message);
+            else
+                CHECK(strcmp(text, ROWS[i].text) == 0 && len == strlen(text), "row %zu", i);
+            rela_mem_free(text);
+        }
+}
+
+/* An endless line is refused after its limit, not after that of the file. */
+static void an_endless_line_is_refused_at_once(void **state)
+{
+    (void)state;
+    rela_error err;
+    rela_memory_stats before, after;
+    char *text = NULL;
+    size_t len = 0;
+    rela_memory_stats_get(&before);
+    assert_int_equal(rela_file_read_lines(&text, &len, "/dev/zero", 1 << 30, 1 << 20, &err),
+                     RELA_FORMAT);
+    rela_memory_stats_get(&after);
+    CHECK(after.peak - before.live < 8 << 20, "%llu bytes for an endless line",
+          (unsigned long long)(after.peak - before.live));
+}
+
 static void a_claimed_size_is_not_trusted(void **state)
 {
     (void)state;
@@ -250,6 +300,8 @@ int main(void)
         cmocka_unit_test(odd_names_work),
         cmocka_unit_test(an_unreadable_file_is_refused),
         cmocka_unit_test(whole_files_end_in_nul),
+        cmocka_unit_test(bad_lines_are_refused_with_their_number),
+        cmocka_unit_test(an_endless_line_is_refused_at_once),
         cmocka_unit_test(a_claimed_size_is_not_trusted),
         cmocka_unit_test(files_of_unknown_size_are_read_to_the_end),
         cmocka_unit_test(a_file_that_changes_size_is_noticed),

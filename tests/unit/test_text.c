@@ -293,7 +293,7 @@ static void a_model_is_checked(void **state)
         { "a (-1)", "m: line 1: '(-1)' is no count; expected (7/9) or (2)" },
         { "a ()", "m: line 1: '()' is no count; expected (7/9) or (2)" },
         { "a (/2)", "m: line 1: '(/2)' is no count; expected (7/9) or (2)" },
-        { "\n\xFF (1)", "m: line 2: invalid UTF-8" },
+        { "\n\xFF (1)", "m: line 2: not valid UTF-8" },
     };
     const rela_truecaser_options o = { .struct_size = sizeof o };
     rela_truecaser *t = NULL;

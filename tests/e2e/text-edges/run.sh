@@ -127,5 +127,5 @@ refuse 3 "patterns: NUL byte" tokenise -p patterns
 printf 'a (1/1)\nb\n' >bad
 refuse 3 "bad: line 2: odd number of fields" truecase -m bad
 printf 'a (1/1)\n\377 (1)\n' >bad
-refuse 3 "bad: line 2: invalid UTF-8" truecase -m bad
+refuse 3 "bad: line 2: not valid UTF-8" truecase -m bad
 echo "text commands hold"
