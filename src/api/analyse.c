@@ -49,6 +49,7 @@ typedef struct job {
     rela_dump *dump;
 } job;
 
+static rela_status check_model(const rela_model *m, rela_error *err);
 static rela_status read_texts(job *j, rela_error *err);
 static rela_status run_and_dump(job *j, const char *path, rela_error *err);
 static rela_status run_model(job *j, rela_error *err);
@@ -78,10 +79,8 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     if (st == RELA_OK && (j.o.gold_base < 0 || j.o.gold_base > 1))
         st = rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
                        j.o.gold_base);
-    for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        st = rela_model_check_translates(models[i], err);
-        st = st ? st : rela_model_check_full(models[i], err);
-    }
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = check_model(models[i], err);
     if (st == RELA_OK)
         st = read_texts(&j, err);
     if (st == RELA_OK)
@@ -114,6 +113,12 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     rela_mem_free(j.order);
     rela_map_destroy(j.tag_names);
     return st;
+}
+
+static rela_status check_model(const rela_model *m, rela_error *err)
+{
+    const rela_status st = rela_model_check_translates(m, err);
+    return st ? st : rela_model_check_full(m, err);
 }
 
 /* path NULL: attention is not dumped. */

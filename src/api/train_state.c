@@ -140,8 +140,9 @@ rela_status rela_train_state_check(const rela_extras *e, const rela_train_option
     else if (st == RELA_OK && s.data_digest != data_digest)
         st = rela_fail(err, RELA_FORMAT, "of another run: it was trained on other text");
     else if (st == RELA_OK && s.loop.update != update)
-        st = rela_fail(err, RELA_FORMAT, "holds update %" PRIu64 "; its name says %" PRIu64,
-                       s.loop.update, update);
+        st = rela_fail(err, RELA_FORMAT,
+                       "holds update %" PRIu64 "; expected %" PRIu64 ", as its name", s.loop.update,
+                       update);
     rela_buffer_free(&other);
     return st;
 }

@@ -53,12 +53,12 @@ static void run_net(rela_searcher *s, size_t net)
 {
     const rela_attn_tap tap = { record, s };
     const rela_generator_rows rows = { .n = s->rows.n,
-                                     .token = s->rows.token,
-                                     .position = s->rows.position,
-                                     .sentence = s->rows.sentence,
-                                     .history = s->rows.history,
-                                     .ld = s->ld_history,
-                                     .tap = s->n_heads && net == 0 ? &tap : NULL };
+                                       .token = s->rows.token,
+                                       .position = s->rows.position,
+                                       .sentence = s->rows.sentence,
+                                       .history = s->rows.history,
+                                       .ld = s->ld_history,
+                                       .tap = s->n_heads && net == 0 ? &tap : NULL };
     (void)rela_generator_step(s->decoders[net], &rows);
 }
 
@@ -78,7 +78,7 @@ static void logits(const rela_searcher *s, size_t net, real *to, size_t ld, size
 {
     if (s->chosen)
         rela_generator_logits_chosen(s->decoders[net], to, ld, s->rows.sentence[begin], begin,
-                                   end - begin, first, n);
+                                     end - begin, first, n);
     else
         rela_generator_logits(s->decoders[net], to, ld, first, n);
 }

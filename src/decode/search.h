@@ -87,8 +87,8 @@ typedef struct rela_searcher rela_searcher; /* caches and scratch of one thread 
 
 /* Nets must have the same target vocabulary and the same symbols in their source vocabulary; they
  * are lent and must outlive the searcher. */
-rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets, size_t n_nets,
-                                 rela_error *err);
+rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets,
+                                 size_t n_nets, rela_error *err);
 void rela_searcher_destroy(rela_searcher *s); /* NULL is fine */
 
 /* Translates all n sources together. results (n) are lent until the next run. */

@@ -36,8 +36,8 @@ void rela_search_options_init(rela_search_options *o)
                                 .batch_tokens = 4096 };
 }
 
-rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets, size_t n_nets,
-                                 rela_error *err)
+rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets,
+                                 size_t n_nets, rela_error *err)
 {
     rela_status st = RELA_OK;
     *out = NULL;

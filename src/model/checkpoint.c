@@ -284,7 +284,7 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
         return rela_fail(err, RELA_FORMAT,
                          "packed, but with further blocks or a width that is no multiple of %zu",
                          c->panel);
-    /* Matrices are used where they are mapped; all tensors are reals, so one place tells. */
+    /* Matrices are used where they are mapped; all tensors are reals, so one check does. */
     const uint64_t begin = rela_safetensors_begin(c->file);
     if (c->matrices == RELA_MATRICES_PANELS && begin % sizeof(real) != 0)
         return rela_fail(err, RELA_FORMAT,

@@ -17,8 +17,7 @@ rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_ex
 rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path,
                             const rela_checkpoint_options *options, rela_error *err);
 
-/* RELA_ARG if out, a file or directory to write, is or has one of the files of the plain weights.
- */
+/* RELA_ARG if out, a file or directory to write, is or has a file of the plain weights at path. */
 rela_status rela_plain_check_apart(const char *out, const char *path, rela_error *err);
 
 /* A model directory of CTranslate2. RELA_UNSUP if the model cannot be said in it. */

@@ -29,8 +29,8 @@ enum { RELA_PARAM_NAME_MAX = 64 };
 typedef struct rela_param {
     char name[RELA_PARAM_NAME_MAX];
     uint64_t hash; /* of the name */
-    size_t rank; /* 1 or 2 */
-    size_t rows; /* 1 for vectors */
+    size_t rank;   /* 1 or 2 */
+    size_t rows;   /* 1 for vectors */
     size_t cols;
     size_t offset; /* in reals, from the start of the block */
     bool matrix;   /* of products or embeddings: what can be packed */

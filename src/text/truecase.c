@@ -218,7 +218,8 @@ static rela_status read_line(rela_truecaser *t, rela_span line, place p, rela_bu
                              rela_error *err)
 {
     if (rela_utf8_valid(line.text, line.len) != line.len)
-        return rela_fail(err, RELA_FORMAT, "%s: line %" PRIu64 ": not valid UTF-8", p.name, p.number);
+        return rela_fail(err, RELA_FORMAT, "%s: line %" PRIu64 ": not valid UTF-8", p.name,
+                         p.number);
     const char *at = line.text, *end = at + line.len;
     rela_span word, count;
     rela_status st = RELA_OK;

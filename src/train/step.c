@@ -330,11 +330,12 @@ static void run_piece(rela_stepper *s, lane *l, piece p)
                             .first_src = (uint32_t)copies * u->src.at[p.first],
                             .first_tgt = (uint32_t)copies * u->tgt.at[p.first] };
     const rela_pass_options pass = { .training = s->training,
-                            .seed = s->o.seed,
-                            .update = s->number,
-                            .loss = { .smooth = (real)s->o.smooth,
-                                      .agree = s->training ? (real)s->o.r_drop : 0,
-                                      .row_weight = s->o.sentence_mean ? l->row_weight : NULL } };
+                                     .seed = s->o.seed,
+                                     .update = s->number,
+                                     .loss = { .smooth = (real)s->o.smooth,
+                                               .agree = s->training ? (real)s->o.r_drop : 0,
+                                               .row_weight =
+                                                   s->o.sentence_mean ? l->row_weight : NULL } };
     const rela_loss_sums sums =
         rela_worker_train(l->worker, s->training ? l->grads : NULL, &b, &pass);
     l->loss += sums.loss;

@@ -30,7 +30,7 @@ for model in none one; do
     done
 done
 
-works() { # COMMAND...: exit code 0, whatever it says
+works() { # COMMAND...: exit code 0, whatever it reports
     n_checks=$((n_checks + 1))
     code=0
     "$RELA" "$@" >out.txt 2>err.txt </dev/null || code=$?

@@ -123,7 +123,7 @@ edited 000004 's/\(text.vocab.src":"<pad>\\n<unk>\\n<eos>\\n\)[^\\]/\1\&/' && st
 edited 000006 's/\(\\"adam\\": \\"\)6/\19/' && stops 000006 'the training state is damaged'
 edited 000006 's/\(\\"skipped\\": \\"\)0/\19/' && stops 000006 'the training state is damaged'
 edited 000006 's/\(\\"best_update\\": \\"\)0/\18/' && stops 000006 'the training state is damaged'
-edited 000006 's/\(\\"update\\": \\"\)6/\17/g' && stops 000006 'holds update 7; its name says 6'
+edited 000006 's/\(\\"update\\": \\"\)6/\17/g' && stops 000006 'holds update 7; expected 6, as its name'
 edited 000006 's/\(\\"update\\": \\"\)6/\15/g' && stops 000006 'the training state is damaged'
 edited 000006 's/adam\.v\//adam.w\//g' && stops 000006 'a model, not a checkpoint'
 edited 000006 's/\(\\"sentences\\": \\"\)[0-9]/\19/' # 60 pairs
