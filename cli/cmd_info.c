@@ -81,6 +81,29 @@ static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_er
                               v >> 16, v >> 8 & 255, v & 255, n);
 }
 
+/* The hyper-parameters of kind i. */
+static rela_status list_numbers(rela_buffer *out, size_t i, bool json, rela_error *err)
+{
+    rela_attention_number n = { .struct_size = sizeof n };
+    rela_status st = RELA_OK;
+    for (size_t k = 0; rela_attention_number_get(&n, i, k, NULL) == RELA_OK && st == RELA_OK; k++) {
+        if (json)
+            st = rela_buffer_printf(out, err,
+                                    "%s{\"number\": \"%s\", \"summary\": \"%s\", \"least\": %g, "
+                                    "\"most\": %g, \"default\": %g}",
+                                    k ? ", " : ", \"numbers\": [", n.name, n.summary, n.least,
+                                    n.most, n.start);
+        else
+            st = rela_buffer_printf(out, err, "%16s :%s=%s  %s [%g..%g; default %g]\n", "", n.name,
+                                    n.whole ? "N" : "X", n.summary, n.least, n.most, n.start);
+        if (st == RELA_OK && json)
+            st = rela_attention_number_get(&n, i, k + 1, NULL) == RELA_OK
+                     ? RELA_OK
+                     : rela_buffer_append_text(out, "]", err);
+    }
+    return st;
+}
+
 /* A name and a line about each kind; as JSON an array of objects. */
 static rela_status list_attention(rela_buffer *out, bool json, rela_error *err)
 {
@@ -89,12 +112,14 @@ static rela_status list_attention(rela_buffer *out, bool json, rela_error *err)
         const char *name = rela_attention_name(i), *summary = rela_attention_summary(i);
         if (!json) {
             st = rela_buffer_printf(out, err, "%-16s %s\n", name, summary);
+            st = st ? st : list_numbers(out, i, false, err);
             continue;
         }
         st = rela_buffer_printf(out, err, "%s{\"name\": ", i ? ",\n " : "");
         st = st ? st : rela_json_quote(out, name, strlen(name), err);
         st = st ? st : rela_buffer_printf(out, err, ", \"summary\": ");
         st = st ? st : rela_json_quote(out, summary, strlen(summary), err);
+        st = st ? st : list_numbers(out, i, true, err);
         st = st ? st : rela_buffer_printf(out, err, "}");
     }
     return st == RELA_OK && json ? rela_buffer_printf(out, err, "]\n") : st;

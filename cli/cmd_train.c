@@ -41,7 +41,7 @@ static const rela_option OPTIONS[] = {
     { "vocab-min", 0, RELA_OPTION_INT, AT(vocab_min), 1, 1e12, NULL, "N", "least frequency of a token of the vocabulary" },
     { "bpe-dropout", 0, RELA_OPTION_REAL, AT(bpe_dropout), 0, 0.99, NULL, "P", "BPE merges left out by chance, drawn anew in each epoch" },
     { "attention", 'a', RELA_OPTION_TEXT, AT(attention), 0, 0, NULL, "KIND", "kind of attention; 'rela info --attention' lists them [rela-g]" },
-    { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "of encoder self-attention only" },
+    { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "of encoder self-attention only; by layers and heads: 1-2=local:window=4,3=6xrela-g+2xlocal" },
     { "attention-dec", 0, RELA_OPTION_TEXT, AT(attention_dec), 0, 0, NULL, "KIND", "of decoder self-attention only" },
     { "attention-cross", 0, RELA_OPTION_TEXT, AT(attention_cross), 0, 0, NULL, "KIND", "of cross attention only" },
     { "width", 0, RELA_OPTION_INT, AT(width), 2, 16384, NULL, "N", "width of the model" },

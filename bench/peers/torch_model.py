@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The model of rela in PyTorch, as fast as we could write it: what tools/golden/model.py says in its plainest form.
 
-Sentences are padded to the longest of the batch. Names of the parameters are those of src/model/layout.c but for
+Sentences are padded to the longest of the batch. Names of the parameters are those of src/model/build.c and src/nn/block_*.c but for
 ln.weight and ln.bias (ln.gain and ln.offset there), so golden files can be loaded into it.
 """
 import math

@@ -23,6 +23,18 @@ RELA_API const char *rela_attention_name(size_t i);
 /* One line about it. NULL past the last one. */
 RELA_API const char *rela_attention_summary(size_t i);
 
+/* A hyper-parameter of a kind, set as in "topk:k=4" wherever a kind is named. */
+typedef struct rela_attention_number {
+    size_t struct_size;
+    const char *name, *summary; /* lent for ever */
+    int32_t whole;              /* a whole number */
+    double least, most, start;  /* start: if it is not set */
+} rela_attention_number;
+
+/* Number k of kind i, both from 0; RELA_ARG past the last one. */
+RELA_API rela_status rela_attention_number_get(rela_attention_number *out, size_t i, size_t k,
+                                               rela_error *err);
+
 /* ---- the operator ---- */
 
 typedef struct rela_attention rela_attention;

@@ -170,6 +170,16 @@ static rela_status attention_options(size_t size, rela_error *err)
     return st;
 }
 
+static rela_status attention_number(size_t size, rela_error *err)
+{
+    SIZED_REPORT(rela_attention_number);
+    rela_status st = RELA_ARG;
+    for (size_t i = 0; rela_attention_name(i) && st == RELA_ARG && size; i++)
+        st = rela_attention_number_get(&s.o, i, 0, err);
+    return sized_written(size ? st : rela_attention_number_get(&s.o, 0, 0, err), &s, size,
+                         sizeof s);
+}
+
 static rela_status attention_learned(size_t size, rela_error *err)
 {
     SIZED_REPORT(rela_attention_learned);
@@ -305,6 +315,7 @@ static const sized_row ROWS[] = {
     ROW(rela_filter_report, filter_table),
     ROW(rela_filter_report, filter_json),
     ROW(rela_attention_options, attention_options),
+    ROW(rela_attention_number, attention_number),
     ROW(rela_attention_learned, attention_learned),
     ROW(rela_attention_input, attention_input),
     ROW(rela_attention_output, attention_output),

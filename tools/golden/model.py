@@ -8,7 +8,7 @@ package. Each case becomes FOLDER/model_<case>.safetensors, fp32, with
 
   metadata       the numbers of the configuration, as text
   src, tgt       int32 ids of all sentences, each ending with 2; src.at, tgt.at where they start
-  init.<name>    first values of the parameters, named as src/model/layout.c does
+  init.<name>    first values of the parameters, named as src/model/build.c and src/nn/block_*.c does
   grad.<name>    gradient of the summed loss
   after.<name>   parameters after the Adam steps; NaN where the gradient is rounding only
   logits         (target rows, vocabulary)

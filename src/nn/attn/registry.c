@@ -2,6 +2,8 @@
 /* src/nn/attn/registry.c - the table of attention kinds, for the library and for its users. */
 #include "nn/attn/kind.h"
 
+#include "base/error.h"
+#include "base/sized.h"
 #include "rela/attention.h"
 
 #include <string.h>
@@ -41,6 +43,29 @@ const char *rela_attention_name(size_t i)
 {
     const rela_attn_kind *a = rela_attn_kind_at(i);
     return a ? a->name : NULL;
+}
+
+rela_status rela_attention_number_get(rela_attention_number *out, size_t i, size_t k,
+                                      rela_error *err)
+{
+    const rela_attn_kind *a = rela_attn_kind_at(i);
+    const rela_attn_number *n = a ? a->numbers : NULL;
+    const rela_status st = rela_sized_check(out, sizeof *out, "rela_attention_number", err);
+    for (size_t at = 0; n && n->name && at < k; at++)
+        n++;
+    if (st != RELA_OK)
+        return st;
+    if (!n || !n->name)
+        return rela_fail(err, RELA_ARG, "kind %zu has no number %zu", i, k);
+    const rela_attention_number own = { .struct_size = out->struct_size,
+                                        .name = n->name,
+                                        .summary = n->summary,
+                                        .whole = n->whole,
+                                        .least = n->least,
+                                        .most = n->most,
+                                        .start = n->start };
+    rela_sized_give(out, &own, sizeof own);
+    return RELA_OK;
 }
 
 const char *rela_attention_summary(size_t i)

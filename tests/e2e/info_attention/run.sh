@@ -4,7 +4,8 @@ set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
 
 accepts info --attention
-cp lib.out list
+grep -v '^ ' lib.out >list # indented: the numbers of a kind
+grep -qF ':alpha=X  near 1 softmax, 2 sparsemax [1.01..4; default 1.5]' lib.out || fail "no numbers of entmax"
 for kind in softmax sparsemax entmax15 entmax entmax-learned relu relu-rms rela-i rela-g rela-g-ln \
     gelu-g leaky-g relu2-g rela-t topk fusedmax local strided linear; do
     [ "$(grep -c "^$kind  *[^ ]" list)" -eq 1 ] || fail "$kind is not listed once"
