@@ -64,17 +64,29 @@ static inline void byte_round(int8_t *q, const real *x, real inverse, size_t n)
 
 enum { BYTE_VECS = RELA_BYTE_PANEL / BYTE_COLS, BYTE_PANELS_MOST = 8, BYTE_THIRDS = 4 };
 
-/* NaN if one of the numbers is not finite: whole numbers could not show it. */
+#ifdef RELA_REAL_IS_DOUBLE
+typedef int64_t real_bits;
+#define SIZE_BITS INT64_MAX
+#else
+typedef int32_t real_bits;
+#define SIZE_BITS INT32_MAX
+#endif
+
+/* NaN if one of the numbers is not finite: whole numbers could not show it. Sizes are compared by
+ * their bits, among which those that are not finite are the largest. */
 static real largest_size(const real *x, size_t n)
 {
-    real most = 0, odd = 0;
-    SIMD_TEXT(omp simd reduction(max : most) reduction(+ : odd))
+    real_bits most = 0;
+    SIMD_TEXT(omp simd reduction(max : most))
     for (size_t i = 0; i < n; i++) {
-        const real size = x[i] < 0 ? -x[i] : x[i];
+        real_bits size;
+        memcpy(&size, x + i, sizeof size);
+        size &= SIZE_BITS;
         most = size > most ? size : most;
-        odd += x[i] - x[i];
     }
-    return most + odd;
+    real largest;
+    memcpy(&largest, &most, sizeof largest);
+    return largest + 0 * largest; /* infinity becomes NaN */
 }
 
 static void bytes(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda, size_t m, size_t k)

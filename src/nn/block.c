@@ -60,15 +60,6 @@ void rela_declare_norm(rela_declare *d, rela_norm_at *norm, size_t width)
 
 /* ---- forward ---- */
 
-rela_drop rela_block_drop(const rela_block *b, const rela_pass *p, double rate, uint32_t site,
-                          size_t width)
-{
-    const uint32_t first = p->streams[b->stream].first_row * (uint32_t)width;
-    if (!p->training)
-        return (rela_drop){ .scale = 1, .first = first };
-    return rela_drop_make(rate, p->seed, p->update, b->site + site, first);
-}
-
 static rela_act take_act(rela_plan *p, size_t rows, size_t d)
 {
     rela_act a;

@@ -265,8 +265,13 @@ void rela_declare_table(rela_declare *d, uint32_t *param, const char *name, size
 void rela_declare_norm(rela_declare *d, rela_norm_at *norm, size_t width);
 
 /* Dropout of a site of the block; element 0 is the first of this part of the update. */
-rela_drop rela_block_drop(const rela_block *b, const rela_pass *p, double rate, uint32_t site,
-                          size_t width);
+static inline rela_drop rela_block_drop(const rela_block *b, const rela_pass *p, double rate,
+                                        uint32_t site, size_t width)
+{
+    const uint32_t first = p->streams[b->stream].first_row * (uint32_t)width;
+    return p->training ? rela_drop_make(rate, p->seed, p->update, b->site + site, first)
+                       : (rela_drop){ .scale = 1, .first = first };
+}
 
 /* The arrays that the block's output goes to: kept in training, otherwise those of the stream. */
 rela_act rela_block_begin(const rela_block *b, rela_pass *p);

@@ -141,9 +141,10 @@ static void take_side(side_arrays *a, const rela_block *b, const rela_attn_side 
     a->y = s->keeps && has_norm(side) ? rela_plan_reals(p, s->rows * d) : a->z;
     for (size_t g = 0; g < side->n_groups; g++) {
         const rela_head_group *group = &side->groups[g];
-        const size_t words =
-            rela_attn_kept_words(group->of.kind, group->of.heads, s->rows, s->keys, s->len);
-        a->kept[g] = s->keeps && words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
+        const size_t words = s->keeps ? rela_attn_kept_words(group->of.kind, group->of.heads,
+                                                             s->rows, s->keys, s->len)
+                                      : 0;
+        a->kept[g] = words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
     }
 }
 
@@ -237,12 +238,13 @@ typedef struct side_work {
 static side_work start_side(const rela_block *b, rela_pass *p, size_t i, rela_plan *memory)
 {
     const rela_attn_side *side = &attn_of(b)->sides[i];
-    side_work w = { .b = b,
-                    .side = side,
-                    .p = p,
-                    .own = &p->streams[b->stream],
-                    .other = &p->streams[side->stream],
-                    .number = (uint32_t)i };
+    side_work w;
+    w.b = b;
+    w.side = side;
+    w.p = p;
+    w.own = &p->streams[b->stream];
+    w.other = &p->streams[side->stream];
+    w.number = (uint32_t)i;
     const rela_tokens *t = &w.other->tokens;
     w.size = (side_size){ .rows = w.own->rows,
                           .keys = w.other->rows,
@@ -326,9 +328,7 @@ static void attend_history(const side_work *w, rela_plan scratch)
             real *qkv = w->a.in + i * 3 * d + column;
             const uint32_t *slots = step->history + i * step->ld;
             const size_t last = step->position[i];
-            real odd = 0;
-            for (size_t part = 0; part < 3; part++)
-                odd += rela_attn_odd(attn.k, qkv + part * d, attn.heads * attn.d_head);
+            const real odd = g == 0 ? rela_attn_odd(attn.k, qkv, 3 * d) : 0;
             rela_cache_put(&c, &attn, slots[last], qkv + d, qkv + 2 * d);
             rela_attn_query(&attn, qkv);
             rela_cache_attend(&c, &attn, &s, w->a.z + i * d + column, qkv, slots, last + 1);

@@ -27,22 +27,14 @@ rela_plan rela_plan_in(void *block)
     return (rela_plan){ (char *)block + (RELA_PLAN_ALIGN - past) % RELA_PLAN_ALIGN, 0 };
 }
 
-void *rela_plan_take(rela_plan *p, size_t n, size_t size)
-{
-    void *at = p->base ? p->base + p->used : NULL;
-    const size_t bytes = n * size + RELA_PLAN_ALIGN - 1;
-    p->used += bytes - bytes % RELA_PLAN_ALIGN;
-    return at;
-}
-
+#ifdef RELA_POISON
 real *rela_plan_reals(rela_plan *p, size_t n)
 {
     real *x = rela_plan_take(p, n, sizeof(real));
-#ifdef RELA_POISON
     const size_t before = x ? (size_t)(x - (real *)(void *)p->base) : 0;
     taken = before == 0 ? 1 : taken + 1;
     if (taken == planted)
         x -= n < before ? n : before;
-#endif
     return x;
 }
+#endif

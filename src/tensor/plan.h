@@ -20,17 +20,27 @@ rela_plan rela_plan_in(void *block);
 
 /* n elements of the given size; NULL while measuring. Sizes are the caller's own, already
  * bounded: overflow is a programming error. */
-void *rela_plan_take(rela_plan *p, size_t n, size_t size);
-real *rela_plan_reals(rela_plan *p, size_t n);
+static inline void *rela_plan_take(rela_plan *p, size_t n, size_t size)
+{
+    void *at = p->base ? p->base + p->used : NULL;
+    const size_t bytes = n * size + RELA_PLAN_ALIGN - 1;
+    p->used += bytes - bytes % RELA_PLAN_ALIGN;
+    return at;
+}
 
 /* Test builds (RELA_POISON) fill scratch with NaN before a sublayer gets it, so that results that
  * depend on what another sublayer left there are seen. Nothing in other builds. */
 #ifdef RELA_POISON
+real *rela_plan_reals(rela_plan *p, size_t n);
 void rela_plan_poison(void *scratch, size_t bytes);
 /* Plants a fault: array of reals number `which` of every plan, from 1, overlaps what was taken
  * before it; 0: none. Returns how many the last plan had. */
 size_t rela_plan_plant(size_t which);
 #else
+static inline real *rela_plan_reals(rela_plan *p, size_t n)
+{
+    return rela_plan_take(p, n, sizeof(real));
+}
 static inline void rela_plan_poison(void *scratch, size_t bytes)
 {
     (void)scratch;
