@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,6 +188,7 @@ static void settle_norms(builder *b, size_t stream)
             last->norm = block->own;
         last = block;
     }
+    assert(last);
     last->last = true;
     if (b->c->pre_norm)
         last->norm = final;

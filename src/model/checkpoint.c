@@ -167,7 +167,8 @@ rela_status rela_checkpoint_read_int8(const rela_checkpoint *c, real *weights, c
         if (s->part == PART_REALS)
             to[i] = weights + c->params.items[s->param].offset;
         else
-            to[i] = (void *)(s->part == PART_BYTES ? (uintptr_t)b->p : (uintptr_t)b->scale);
+            to[i] =
+                rela_writable(s->part == PART_BYTES ? (const void *)b->p : (const void *)b->scale);
     }
     const rela_status st = read_to(c, to, NULL, n_threads, err);
     rela_mem_free(to);

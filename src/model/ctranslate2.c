@@ -243,9 +243,11 @@ static void list_parameter(list *l, const rela_param *p)
         int layer = 0;
         const char *theirs = PATTERNS[i].theirs, *mark = strchr(theirs, '#');
         const char *kind = match(p->name, PATTERNS[i].ours, &layer);
-        variable *v = kind ? add(l, "", FLOAT32) : NULL;
-        if (!v)
+        if (!kind)
             continue;
+        variable *v = add(l, "", FLOAT32);
+        if (!v)
+            return;
         kind = strcmp(kind, "gain") == 0 ? "gamma" : strcmp(kind, "offset") == 0 ? "beta" : kind;
         if (mark)
             (void)snprintf(v->name, sizeof v->name, "%.*s%d%s%s", (int)(mark - theirs), theirs,

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Panels of all matrices, which several threads fill. */
@@ -63,7 +64,7 @@ static rela_status pack(rela_packed_weights *w, const rela_net *net, rela_storag
     st = st ? st : make_room(w, &net->params, panel, err);
     if (st != RELA_OK)
         return st;
-    const packing p = { w, rela_mem_array(n + 1, sizeof *p.first) };
+    packing p = { w, rela_mem_array(n + 1, sizeof *p.first) };
     if (!p.first) {
         rela_packed_weights_deinit(w);
         return rela_fail(err, RELA_NOMEM, "no memory to pack %zu matrices", n);
@@ -71,7 +72,7 @@ static rela_status pack(rela_packed_weights *w, const rela_net *net, rela_storag
     p.first[0] = 0;
     for (size_t i = 0; i < n; i++)
         p.first[i + 1] = p.first[i] + (w->weights[i].n + panel - 1) / panel;
-    rela_par_rows(p.first[n], rela_par_threads(n_threads), fill_panels, (void *)(uintptr_t)&p);
+    rela_par_rows(p.first[n], rela_par_threads(n_threads), fill_panels, &p);
     rela_mem_free(p.first);
     return RELA_OK;
 }
@@ -85,6 +86,7 @@ static bool wanted(const rela_param *p, rela_storage storage)
 static void plan_matrices(rela_packed_weights *w, const rela_params *params, size_t panel,
                           rela_plan *plan)
 {
+    assert(w->weights);
     for (size_t i = 0; i < params->n; i++) {
         const rela_param *p = &params->items[i];
         if (wanted(p, w->storage))
@@ -197,7 +199,7 @@ static rela_status load_packed(rela_packed_weights *w, rela_net *net, rela_extra
 static void add_sums(const rela_weight *w)
 {
     const size_t steps = (w->k + 3) / 4, panel = 4 * RELA_BYTE_PANEL * steps;
-    int32_t *sums = (int32_t *)(uintptr_t)w->bytes.sums;
+    int32_t *sums = rela_writable(w->bytes.sums);
     for (size_t j = 0; j < rela_byte_rows(w->n); j++) {
         const int8_t *row = w->bytes.p + j / RELA_BYTE_PANEL * panel + j % RELA_BYTE_PANEL * 4;
         int32_t sum = 0;
@@ -217,7 +219,7 @@ static rela_status read_int8(rela_packed_weights *w, real *weights, const rela_c
         return st;
     for (size_t i = 0; i < params->n; i++)
         if (w->weights[i].n) /* the file has scales of rows, not of whole panels */
-            memset((void *)(uintptr_t)w->weights[i].bytes.scale, 0,
+            memset(rela_writable(w->weights[i].bytes.scale), 0,
                    rela_byte_rows(w->weights[i].n) * sizeof(real));
     st = rela_checkpoint_read_int8(c, weights, w->weights, n_threads, err);
     for (size_t i = 0; st == RELA_OK && i < params->n; i++)
@@ -240,7 +242,7 @@ static rela_status change_panels(rela_packed_weights *w, const rela_params *para
         if (!old)
             continue;
         *m = rela_weight_plan(&plan, RELA_STORE_PANELS, panel, m->n, m->k);
-        real *fresh = (real *)(uintptr_t)m->reals;
+        real *fresh = rela_writable(m->reals);
         for (size_t j = 0; j < m->n; j++)
             for (size_t k = 0; k < m->k; k++)
                 fresh[rela_panel_at(j, k, m->k, panel)] = old[rela_panel_at(j, k, m->k, from)];

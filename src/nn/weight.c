@@ -113,22 +113,21 @@ rela_weight rela_weight_plan(rela_plan *p, rela_storage storage, size_t panel, s
     return w;
 }
 
-/* Weights are const for all but those who fill them. */
 static int8_t *bytes_of(const rela_weight *w)
 {
-    return (int8_t *)(uintptr_t)w->bytes.p;
+    return rela_writable(w->bytes.p);
 }
 static real *scale_of(const rela_weight *w)
 {
-    return (real *)(uintptr_t)w->bytes.scale;
+    return rela_writable(w->bytes.scale);
 }
 static int32_t *sums_of(const rela_weight *w)
 {
-    return (int32_t *)(uintptr_t)w->bytes.sums;
+    return rela_writable(w->bytes.sums);
 }
 static real *reals_of(const rela_weight *w)
 {
-    return (real *)(uintptr_t)w->reals;
+    return rela_writable(w->reals);
 }
 
 void rela_weight_pack_panel(const rela_kern *kern, const rela_weight *w, const real *rows, size_t i)

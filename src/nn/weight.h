@@ -11,6 +11,8 @@
 #include "tensor/params.h"
 #include "tensor/plan.h"
 
+#include <string.h>
+
 typedef enum rela_storage {
     RELA_STORE_F32,    /* rows */
     RELA_STORE_PANELS, /* fp32, packed */
@@ -39,6 +41,14 @@ void rela_linear(const rela_kern *kern, const rela_weight *w, const rela_linear_
                  const real *x, size_t ldx, size_t rows, rela_plan scratch);
 /* The scratch of products with weights of the given storage and depth. */
 void rela_linear_plan(rela_plan *scratch, rela_storage storage, size_t k, size_t rows);
+
+/* Weights are const for all but those who fill them. */
+static inline void *rela_writable(const void *p)
+{
+    void *q = NULL;
+    memcpy(&q, &p, sizeof q);
+    return q;
+}
 
 /* Rows rounded to int8 once for several products: (rows, rela_int8_ld(k)), scale (rows). */
 typedef struct rela_int8_rows {

@@ -234,7 +234,7 @@ static rela_status print_place(rela_attn_spec *out, const place *p, rela_error *
     if (st == RELA_OK && text.len >= sizeof out->text)
         st = rela_fail(err, RELA_ARG, "attention '%.40s...' is longer than %d bytes", text.data,
                        RELA_ATTN_SPEC_MAX - 1);
-    if (st == RELA_OK) {
+    if (st == RELA_OK && text.data) {
         memset(out, 0, sizeof *out); /* configurations are compared byte by byte */
         memcpy(out->text, text.data, text.len);
     }
