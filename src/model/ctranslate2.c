@@ -225,11 +225,10 @@ static const char *match(const char *name, const char *pattern, int *layer)
 {
     for (; *pattern; pattern++) {
         if (*pattern == '#') {
-            char *end = NULL;
-            *layer = (int)strtol(name, &end, 10);
-            if (end == name)
+            if (*name < '0' || *name > '9')
                 return NULL;
-            name = end;
+            for (*layer = 0; *name >= '0' && *name <= '9'; name++)
+                *layer = 10 * *layer + (*name - '0');
         } else if (*name++ != *pattern) {
             return NULL;
         }
