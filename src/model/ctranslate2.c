@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "rela/vocab.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,7 @@ enum { N_PATTERNS = sizeof PATTERNS / sizeof PATTERNS[0] };
 /* What follows the pattern in the name, and the number of the layer; NULL: another name. */
 static const char *match(const char *name, const char *pattern, int *layer)
 {
+    assert(name);
     for (; *pattern; pattern++) {
         if (*pattern == '#') {
             if (*name < '0' || *name > '9')
