@@ -3,6 +3,7 @@
  * validation is the best, and which saves are regular. */
 #include "base/rng.h"
 #include "check.h"
+#include "sweep.h"
 #include "train/loop.h"
 
 #include <math.h>
@@ -335,6 +336,24 @@ static void the_end_is_saved_regularly(void **state)
     end(&f);
 }
 
+/* Workers and batches are made while measuring; a score that is not there is not added up. */
+static void measuring_survives_no_memory(void **state)
+{
+    (void)state;
+    for (sweep s = SWEEP_START; sweep_next(&s);) {
+        fixture f;
+        rela_error err = { RELA_OK, "" };
+        rela_loop_score score;
+        start(&f, true);
+        sweep_arm(&s);
+        const rela_status st = rela_loop_measure(&f.loop, &score, &err);
+        sweep_disarm(&s);
+        CHECK(st == (s.hit ? RELA_NOMEM : RELA_OK), "call %d: status %d", (int)s.n, (int)st);
+        CHECK((score.nll > 0) == (st == RELA_OK), "call %d: nll %g", (int)s.n, score.nll);
+        end(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +363,7 @@ int main(void)
         cmocka_unit_test(another_measure_starts_anew),
         cmocka_unit_test(regular_saves_do_not_depend_on_wishes),
         cmocka_unit_test(the_end_is_saved_regularly),
+        cmocka_unit_test(measuring_survives_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,16 +54,20 @@ saving() {
     done
     return 1
 }
+recorded() {
+    [ "$(cat run/train.jsonl 2>/dev/null | wc -l)" -ge "$wanted" ]
+}
 # aim PHASE: waits until the run is there, or has ended
 aim() {
     while kill -0 $pid 2>/dev/null && ! $1; do :; done
 }
 
-# stop SIGNAL PHASE PAUSE: starts or resumes the run, and disturbs it once
+# stop SIGNAL PHASE RECORDS PAUSE: starts or resumes the run, and disturbs it once when it has written so many records
 stop() {
     "$RELA" $common $options --out run 2>>messages &
     pid=$!
-    sleep "$3"
+    aim recorded
+    sleep "$4"
     [ "$2" = any ] || aim "$2"
     for phase in validating saving; do
         if $phase; then eval "n_$phase=\$((n_$phase + 1))"; fi
@@ -97,11 +101,7 @@ while [ $number -lt "$runs" ]; do
     which=$((number % 6))
     options=$(settings $which)
     number=$((number + 1))
-    if [ ! -d whole-$which ]; then
-        start=$(date +%s%3N)
-        "$RELA" $common $options --out whole-$which
-        duration=$(($(date +%s%3N) - start)) # milliseconds
-    fi
+    [ -d whole-$which ] || "$RELA" $common $options --out whole-$which
     rm -rf run
     story=
     draw 4
@@ -110,9 +110,10 @@ while [ $number -lt "$runs" ]; do
         left=$((left - 1))
         draw 5 && signal=$(echo KILL TERM INT HUP USR1 | cut -d ' ' -f $((drawn + 1)))
         draw 4 && phase=$(echo any any validating saving | cut -d ' ' -f $((drawn + 1)))
-        draw "$duration" && pause=$((drawn / 1000)).$(printf %03d $((drawn % 1000)))
-        story="$story $signal/$phase/$pause"
-        stop "$signal" "$phase" "$pause"
+        draw 12 && wanted=$drawn
+        draw 150 && pause=0.$(printf %03d "$drawn")
+        story="$story $signal/$phase/$wanted/$pause"
+        stop "$signal" "$phase" "$wanted" "$pause"
     done 2>/dev/null
     "$RELA" $common $options --out run
     if compare; then
