@@ -323,12 +323,12 @@ static rela_status make_room(rela_watcher *w, rela_error *err)
 static void see(void *ctx, const rela_attn_view *v)
 {
     rela_watcher *w = ctx;
-    if (w->status != RELA_OK || !w->watch->types[v->type])
+    if (w->status != RELA_OK || !w->watch->types[v->place])
         return;
     const size_t pair = w->batch[v->sentence], heads = w->net->config.heads;
     const rela_watched *p = &w->pairs[pair];
-    const size_t n_q = v->type == RELA_ATTN_ENC ? p->n_src : p->n_tgt;
-    const size_t n_k = v->type == RELA_ATTN_DEC ? p->n_tgt : p->n_src;
+    const size_t n_q = v->place == RELA_ATTN_ENC ? p->n_src : p->n_tgt;
+    const size_t n_k = v->place == RELA_ATTN_DEC ? p->n_tgt : p->n_src;
     real *all = heads_room(w, heads * n_q * n_k), odd = 0;
     if (!all)
         return;
@@ -343,7 +343,7 @@ static void see(void *ctx, const rela_attn_view *v)
         w->pairs[pair].not_finite = true;
     if (v->head + 1 < heads || v->first + v->rows < n_q)
         return;
-    const rela_heads h = { pair, (rela_attn_type)v->type, v->layer, heads, n_q, n_k, all };
+    const rela_heads h = { pair, (rela_attn_type)v->place, v->layer, heads, n_q, n_k, all };
     w->status = w->watch->see(w->watch->ctx, &h, w->err);
 }
 

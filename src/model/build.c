@@ -25,6 +25,7 @@ typedef struct builder {
     size_t layer;
 } builder;
 
+static void list_places(rela_block_list *l, const rela_config *c);
 static void build_stacks(builder *b);
 static void build_aligner(builder *b);
 static size_t count_blocks(const rela_config *c);
@@ -38,6 +39,7 @@ rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const 
         rela_params_deinit(params);
         return rela_fail(err, RELA_NOMEM, "no memory for the blocks of the model");
     }
+    list_places(l, c);
     builder b = { .list = l, .c = c, .declare = { .params = params, .err = err } };
     if (c->task == RELA_TASK_ALIGN)
         build_aligner(&b);
@@ -63,6 +65,41 @@ rela_status rela_params_of(rela_params *params, const rela_config *c, bool packe
     const rela_status st = rela_block_list_init(&l, params, c, err);
     rela_block_list_deinit(&l);
     return st;
+}
+
+static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type type, size_t queries,
+                      size_t keys)
+{
+    const size_t target = rela_block_list_target(l), source = keys == target ? queries : keys;
+    const bool numbered = target > 1 && type != RELA_ATTN_DEC;
+    rela_attn_place *p = &l->places[l->n_places++];
+    *p = (rela_attn_place){ .type = type,
+                            .queries = queries,
+                            .keys = keys,
+                            .layers = rela_config_layers(c, type),
+                            .causal = type == RELA_ATTN_DEC };
+    (void)snprintf(p->name, sizeof p->name, "%s", rela_attn_type_name(type));
+    if (numbered)
+        (void)snprintf(p->name, sizeof p->name, "%s%zu", rela_attn_type_name(type), source + 1);
+}
+
+static void list_places(rela_block_list *l, const rela_config *c)
+{
+    const size_t target = rela_block_list_target(l);
+    for (size_t i = 0; i < target; i++)
+        add_place(l, c, RELA_ATTN_ENC, i, i);
+    add_place(l, c, RELA_ATTN_DEC, target, target);
+    for (size_t i = 0; i < target; i++)
+        add_place(l, c, RELA_ATTN_CROSS, target, i);
+}
+
+static size_t place_of(const rela_block_list *l, size_t queries, size_t keys)
+{
+    size_t i = 0;
+    while (l->places[i].queries != queries || l->places[i].keys != keys)
+        i++;
+    assert(i < l->n_places);
+    return i;
 }
 
 static size_t count_blocks(const rela_config *c)
@@ -125,7 +162,7 @@ static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type
 {
     rela_attn_side *side = &at->sides[at->n_sides++];
     side->stream = stream;
-    side->type = (int)type;
+    side->place = place_of(b->list, b->stream, stream);
     side->n_groups = groups_at(b, side->groups, type);
     if (!at->self)
         side->memory = b->list->memories[stream]++;
@@ -262,7 +299,7 @@ static void build_aligner(builder *b)
     rela_head_group groups[RELA_GROUPS_MAX];
     (void)groups_at(b, groups, RELA_ATTN_CROSS);
     block->at.align = (rela_align_at){ .kind = groups[0].of,
-                                       .type = RELA_ATTN_CROSS,
+                                       .place = place_of(b->list, b->stream, 0),
                                        .vocab_src = b->c->vocab_src,
                                        .vocab_tgt = b->c->vocab_tgt };
     declare(b, block, NULL);

@@ -7,12 +7,26 @@
 #include "model/config.h"
 #include "nn/block.h"
 
+/* One attention of the model in all its layers: what a stream attends to. Analyses go by these. */
+typedef struct rela_attn_place {
+    char name[16];        /* "enc", "dec", "cross"; with several sources "enc1", "cross2" */
+    rela_attn_type type;  /* what the configuration says of it */
+    size_t queries, keys; /* streams */
+    size_t layers;
+    bool causal;
+} rela_attn_place;
+
+enum { RELA_PLACES_MAX = 2 * RELA_SOURCES_MAX + 1 };
+
 typedef struct rela_block_list {
     rela_block *blocks; /* in the order of the forward pass */
     size_t n;
     size_t n_streams; /* the last is the target */
     size_t cached;    /* attentions of the target to itself: each has a place in a slot */
     size_t memories[RELA_STREAMS_MAX]; /* attentions to the stream from others */
+    /* Sources to themselves, the target to itself, the target to each source. */
+    rela_attn_place places[RELA_PLACES_MAX];
+    size_t n_places;
 } rela_block_list;
 
 /* c must have passed rela_config_check. Parameters are added to params, which
@@ -24,6 +38,12 @@ void rela_block_list_deinit(rela_block_list *l);
 static inline size_t rela_block_list_target(const rela_block_list *l)
 {
     return l->n_streams - 1;
+}
+
+/* Whether the place is attention of the target to a source. */
+static inline bool rela_attn_place_cross(const rela_attn_place *p)
+{
+    return p->queries != p->keys;
 }
 
 /* The parameters alone; packed: without a place for matrices. */

@@ -163,7 +163,7 @@ typedef struct rela_head_group {
 /* Attention to one stream. */
 typedef struct rela_attn_side {
     size_t stream;
-    int type;             /* for the tap: number of the place in the model */
+    size_t place;         /* for the tap: which attention of the model it is */
     uint32_t in, in_bias; /* to itself: q, k, v (3d, d); to others: q (d, d) */
     uint32_t kv, kv_bias; /* to others: k, v (2d, d) */
     uint32_t out;
@@ -199,7 +199,7 @@ typedef struct rela_output_at {
 
 typedef struct rela_align_at {
     rela_attn_group kind;
-    int type;
+    size_t place;
     size_t vocab_src, vocab_tgt;
     uint32_t embed_src, embed_tgt;
     uint32_t bias; /* (target vocabulary) */

@@ -230,7 +230,7 @@ static void show(const run *r, size_t pair)
 {
     const arrays *a = &r->a;
     const size_t rows = words_of(r->tgt, pair), cols = words_of(r->src, pair) + 1;
-    rela_attn_view v = { .type = r->at->type,
+    rela_attn_view v = { .place = r->at->place,
                          .sentence = pair,
                          .rows = rows,
                          .w = a->scratch.look[1].weights,

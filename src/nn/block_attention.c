@@ -277,7 +277,7 @@ static rela_attn attn_at(const side_work *w, size_t g)
                         .kept = p->grads && !p->tap ? w->a.kept[g] : NULL,
                         .tap = p->tap,
                         .layer = w->b->layer,
-                        .type = w->side->type };
+                        .place = w->side->place };
 }
 
 /* Columns of a group among queries, keys and values. */

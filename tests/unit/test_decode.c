@@ -645,7 +645,7 @@ typedef struct seen {
 static void see(void *ctx, const rela_attn_view *v)
 {
     seen *s = ctx;
-    for (size_t i = 0; v->type == RELA_ATTN_CROSS && i < v->rows; i++)
+    for (size_t i = 0; v->place == RELA_ATTN_CROSS && i < v->rows; i++)
         memcpy(s->w[v->layer][v->head][v->first + i], v->w + i * v->ld, v->n * sizeof *v->w);
 }
 

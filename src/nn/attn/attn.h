@@ -14,7 +14,7 @@
 /* Weights of the queries [first, first + rows) of one sentence and head, before dropout. */
 typedef struct rela_attn_view {
     size_t layer;
-    int type; /* of the attention, as the owner of rela_attn numbers it */
+    size_t place; /* which attention it is, as the owner of rela_attn numbers them */
     size_t sentence, head;
     size_t first, rows;
     const real *w; /* (rows, n) with leading dimension ld */
@@ -53,7 +53,7 @@ typedef struct rela_attn {
     void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */
     const rela_attn_tap *tap; /* NULL: nobody looks */
     size_t layer;             /* for the tap */
-    int type;
+    size_t place;
 } rela_attn;
 
 /* Queries and keys of n sentences; sentence i has the rows at[i] .. at[i + 1]. */

@@ -119,7 +119,7 @@ void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cac
             weigh(a, s, h, w, s->scores + i * m->ld, m->n, position);
             if (a->tap) {
                 const rela_attn_view v = { .layer = a->layer,
-                                           .type = a->type,
+                                           .place = a->place,
                                            .sentence = first + i,
                                            .head = a->first_head + h,
                                            .first = position,

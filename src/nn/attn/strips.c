@@ -39,7 +39,7 @@ void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
         weigh_strip(h, &t);
         if (a->tap) {
             const rela_attn_view v = { .layer = a->layer,
-                                       .type = a->type,
+                                       .place = a->place,
                                        .sentence = h->sentence,
                                        .head = a->first_head + h->number,
                                        .first = i,
