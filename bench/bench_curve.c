@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         .kind = RELA_SCHEDULE_INVERSE_SQRT, .rate = 5e-3, .start = 1e-7, .warmup = 2000
     };
     double loss = 0, nll = 0, tokens = 0, start = rela_clock_seconds();
-    rela_update u;
+    rela_packed u;
     for (uint64_t i = 1; i <= updates && bench_next_update(&u, f); i++) {
         rela_step_result r;
         if (rela_stepper_run(s, &r, &u, i, rela_schedule_rate(&schedule, i), &err) != RELA_OK)

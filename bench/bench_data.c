@@ -44,9 +44,12 @@ static rela_status run(const char *src, const char *tgt, uint32_t tokens, uint64
 {
     rela_store *store = NULL;
     rela_corpus_report report;
-    rela_corpus_job job = {
-        .src = src, .tgt = tgt, .n_threads = rela_par_threads(0), .encode = encode
-    };
+    const rela_corpus_files files = { { src, tgt } };
+    rela_corpus_job job = { .files = &files,
+                            .n_files = 1,
+                            .n_sides = 2,
+                            .n_threads = rela_par_threads(0),
+                            .encode = encode };
     rela_corpus_rules_init(&job.rules, sizeof job.rules);
     const double start = rela_clock_seconds();
     rela_status st = rela_store_read(&store, &report, &job, memory, NULL, err);

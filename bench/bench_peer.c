@@ -100,7 +100,7 @@ static rela_status read_sources(bench *b, const char *path, rela_error *err)
         for (const char *w = line.text;
              n < LEN_MAX && rela_next_word(&word, &w, line.text + line.len);)
             ids[n++] = (int32_t)strtol(word.text, NULL, 10);
-        b->sources[b->n] = (rela_source){ .ids = ids, .n = n, .number = b->n };
+        b->sources[b->n] = (rela_source){ .text = { { ids, n } }, .number = b->n };
         b->tokens += n;
         b->n++;
     }

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         return fail(err.message);
     rela_params_init(net.weights, &net.params, 1);
     for (int i = -warm; i < updates; i++) {
-        rela_update u;
+        rela_packed u;
         rela_step_result r;
         if (!bench_next_update(&u, batches))
             return fail("too few batches");

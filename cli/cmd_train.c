@@ -12,24 +12,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the table of options fills in. */
+typedef struct train_args {
+    rela_train_options o;
+    rela_list src[RELA_SOURCES_MAX], tgt;
+} train_args;
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
+static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
+                              rela_error *err);
 static int tell(void *ctx, const rela_train_event *e);
 static rela_status watch_signals(rela_error *err);
 static void *wait_for_signals(void *set);
 
-#define AT(member) offsetof(rela_train_options, member)
+#define AT(member)      offsetof(train_args, o.member)
+#define LIST_AT(member) offsetof(train_args, member)
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo|align", "sizes and recipe that the other options change" },
-    { "train-src", 0, RELA_OPTION_FILE, AT(train_src), 0, 0, NULL, "FILE", "training text, source side" },
-    { "train-tgt", 0, RELA_OPTION_FILE, AT(train_tgt), 0, 0, NULL, "FILE", "training text, target side" },
+    { "train-src", 0, RELA_OPTION_FILES, LIST_AT(src[0]), 0, 0, NULL, "FILE", "training text, source side; several times for more text" },
+    { "train-tgt", 0, RELA_OPTION_FILES, LIST_AT(tgt), 0, 0, NULL, "FILE", "training text, target side; once for each --train-src" },
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
     { "valid-tgt", 0, RELA_OPTION_FILE, AT(valid_tgt), 0, 0, NULL, "FILE", "validation text, target side" },
+    { "train-src-2", 0, RELA_OPTION_FILES, LIST_AT(src[1]), 0, 0, NULL, "FILE", "training text of a second source, once for each --train-src; lines may be empty" },
+    { "train-src-3", 0, RELA_OPTION_FILES, LIST_AT(src[2]), 0, 0, NULL, "FILE", "of a third" },
+    { "train-src-4", 0, RELA_OPTION_FILES, LIST_AT(src[3]), 0, 0, NULL, "FILE", "of a fourth" },
+    { "valid-src-2", 0, RELA_OPTION_FILE, AT(valid_src_2), 0, 0, NULL, "FILE", "validation text of the second source" },
+    { "valid-src-3", 0, RELA_OPTION_FILE, AT(valid_src_3), 0, 0, NULL, "FILE", "of the third" },
+    { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "of the fourth" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "the run; an old one is resumed" },
     { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model whose weights, subwords and vocabularies to start from" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
     { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
+    { "src-lang-2", 0, RELA_OPTION_TEXT, AT(src_lang_2), 0, 0, NULL, "CODE", "language of the second source [as --src-lang]" },
+    { "src-lang-3", 0, RELA_OPTION_TEXT, AT(src_lang_3), 0, 0, NULL, "CODE", "of the third" },
+    { "src-lang-4", 0, RELA_OPTION_TEXT, AT(src_lang_4), 0, 0, NULL, "CODE", "of the fourth" },
     { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "tokenise the text (Moses conventions); translations are detokenised" },
     { "normalise", 0, RELA_OPTION_FLAG, AT(normalise), 0, 0, NULL, NULL, "normalise punctuation first" },
     { "lowercase", 0, RELA_OPTION_FLAG, AT(lowercase), 0, 0, NULL, NULL, "lower-case the text" },
@@ -53,6 +71,8 @@ static const rela_option OPTIONS[] = {
     { "norm", 0, RELA_OPTION_CHOICE, AT(norm), 0, 0, NULL, "post|pre", "where LayerNorm stands" },
     { "tie", 0, RELA_OPTION_CHOICE, AT(tie), 0, 0, NULL, "none|output|all", "embeddings that share one matrix: none, target and output, all three" },
     { "norm-per-head", 0, RELA_OPTION_FLAG, AT(norm_per_head), 0, 0, NULL, NULL, "norm of the attention output on each head alone" },
+    { "share-encoders", 0, RELA_OPTION_FLAG, AT(share_encoders), 0, 0, NULL, NULL, "one encoder for all sources" },
+    { "cross", 0, RELA_OPTION_CHOICE, AT(cross), 0, 0, NULL, "parallel|serial", "cross attention to several sources: in parallel, with outputs added, or one after the other [parallel]" },
     { "dropout", 0, RELA_OPTION_REAL, AT(dropout), 0, 0.99, NULL, "P", "dropout of sublayer outputs" },
     { "dropout-embed", 0, RELA_OPTION_REAL, AT(dropout_embed), 0, 0.99, NULL, "P", "dropout of embeddings [as --dropout]" },
     { "dropout-attention", 0, RELA_OPTION_REAL, AT(dropout_attention), 0, 0.99, NULL, "P", "dropout of attention weights" },
@@ -110,12 +130,15 @@ const rela_command rela_commands_train[] = {
           "it "
           "stopped, bit for bit. SIGTERM and SIGINT save and stop (a second one stops at once), "
           "SIGHUP and SIGUSR1 save and go on. Options without a default take it from the preset.",
-      .examples = "  rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
-                  "      --valid-src val.en --valid-tgt val.de --out run\n"
-                  "  rela train --preset base --attention softmax --tokenise \\\n"
-                  "      --train-src corpus.en --train-tgt corpus.de --out run2\n",
+      .examples =
+          "  rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
+          "      --valid-src val.en --valid-tgt val.de --out run\n"
+          "  rela train --preset base --attention softmax --tokenise \\\n"
+          "      --train-src corpus.en --train-tgt corpus.de --out run2\n"
+          "  rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
+          "      --src-lang en --src-lang-2 fr --out en+fr-de\n",
       .options = OPTIONS,
-      .options_size = sizeof(rela_train_options),
+      .options_size = sizeof(train_args),
       .run = run },
     { .name = NULL },
 };
@@ -131,23 +154,29 @@ static atomic_int stop_signal, save_signal;
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
-    rela_train_options *given = options, o;
+    const train_args *given = options;
+    rela_train_options o;
+    rela_train_text *more = NULL;
     rela_train_options_init(&o, sizeof o);
     for (const rela_option *row = OPTIONS; row->name; row++) { /* what was given, over "unset" */
+        if (row->type == RELA_OPTION_FILES)
+            continue;
         const bool number = row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL;
         const size_t size = number                          ? 8
                             : row->type == RELA_OPTION_FLAG ? sizeof(bool)
                                                             : sizeof(char *);
         if (!number || rela_options_given(cli->state, row->name))
-            memcpy((char *)&o + row->offset, (char *)given + row->offset, size);
+            memcpy((char *)&o + row->offset, (const char *)given + row->offset, size);
     }
     o.threads = cli->common.threads;
     o.seed = cli->common.seed;
     screen s = { .cli = cli };
     const rela_train_listener listener = { tell, &s };
-    rela_status st = watch_signals(err);
+    rela_status st = take_texts(&o, &more, given, err);
+    st = st ? st : watch_signals(err);
     if (st == RELA_OK)
         st = rela_train(&o, &listener, err);
+    free(more);
     const int number = atomic_load(&stop_signal);
     if (st == RELA_CANCEL && number) {
         rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
@@ -156,6 +185,37 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         return RELA_OK;
     }
     return st;
+}
+
+/* Of each source one file per training text. */
+static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
+                              rela_error *err)
+{
+    const size_t n = a->src[0].n;
+    const rela_list *lists[] = { &a->tgt, &a->src[1], &a->src[2], &a->src[3] };
+    static const char *const NAMES[] = { "tgt", "src-2", "src-3", "src-4" };
+    for (size_t i = 0; i < 4; i++)
+        if (lists[i]->n != n && (i == 0 || lists[i]->n))
+            return rela_fail(err, RELA_ARG, "%zu x --train-src, but %zu x --train-%s", n,
+                             lists[i]->n, NAMES[i]);
+    if (n == 0)
+        return RELA_OK; /* reported by rela_train */
+    rela_train_text *texts = *more = calloc(n, sizeof *texts);
+    if (!texts)
+        return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
+    for (size_t i = 0; i < n; i++) {
+        texts[i].tgt = a->tgt.items[i];
+        for (size_t k = 0; k < RELA_SOURCES_MAX; k++)
+            texts[i].src[k] = a->src[k].n ? a->src[k].items[i] : NULL;
+    }
+    o->train_src = texts->src[0];
+    o->train_src_2 = texts->src[1];
+    o->train_src_3 = texts->src[2];
+    o->train_src_4 = texts->src[3];
+    o->train_tgt = texts->tgt;
+    o->more = texts + 1;
+    o->n_more = n - 1;
+    return RELA_OK;
 }
 
 static int tell(void *ctx, const rela_train_event *e)

@@ -43,6 +43,12 @@ static named find_row(const rela_option *row, const void *fields)
     return (named){ row->name, file ? *(const char *const *)field : NULL };
 }
 
+static rela_list list_of(const rela_option *row, const void *fields)
+{
+    const void *field = (const char *)fields + row->offset;
+    return row->type == RELA_OPTION_FILES ? *(const rela_list *)field : (rela_list){ NULL, 0 };
+}
+
 static rela_status compare_outputs(named a, const rela_option *rows, const void *fields,
                                    rela_error *err)
 {
@@ -61,7 +67,11 @@ static rela_status compare_inputs(named a, const rela_cli *cli, const rela_comma
     const bool replaces = c->in_place && strcmp(a.name, "log") != 0;
     for (const rela_option *row = c->options; row && row->name; row++) {
         const named b = find_row(row, fields);
-        if (row->type == RELA_OPTION_FILE && b.path && rela_file_same(a.path, b.path))
+        const rela_list many = list_of(row, fields);
+        bool same = row->type == RELA_OPTION_FILE && b.path && rela_file_same(a.path, b.path);
+        for (size_t i = 0; i < many.n && !same; i++)
+            same = rela_file_same(a.path, many.items[i]);
+        if (same)
             return rela_fail(err, RELA_ARG, "--%s is the input --%s: %s", a.name, b.name, a.path);
     }
     if (cli->common.config && rela_file_same(a.path, cli->common.config))

@@ -24,6 +24,8 @@
 extern "C" {
 #endif
 
+enum { RELA_SOURCES_MAX = 4 }; /* texts that a sentence can be translated from */
+
 #if defined(__GNUC__)
 #define RELA_API __attribute__((visibility("default")))
 #else

@@ -23,6 +23,12 @@
 extern "C" {
 #endif
 
+/* Files with the same number of lines: one for each source of the model, and the target. */
+typedef struct rela_train_text {
+    const char *src[RELA_SOURCES_MAX];
+    const char *tgt;
+} rela_train_text;
+
 /* Numbers below zero and NULL texts mean: as the preset says. */
 typedef struct rela_train_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
@@ -84,6 +90,17 @@ typedef struct rela_train_options {
     int64_t patience;    /* validations without improvement; 0: no early stopping */
     const char *best_by; /* "bleu", "loss" */
     int64_t valid_beam;  /* 0: no translation, so no BLEU */
+
+    /* several sources: each sentence is translated from all of them; some may be empty */
+    const char *train_src_2, *train_src_3, *train_src_4;
+    const char *valid_src_2, *valid_src_3, *valid_src_4;
+    const char *src_lang_2, *src_lang_3, *src_lang_4; /* NULL: as src_lang */
+    bool share_encoders; /* one encoder for all of them, instead of one for each */
+    const char *cross;   /* "parallel", "serial": attention of the decoder to them */
+
+    /* further training text, read after the first */
+    const rela_train_text *more;
+    size_t n_more;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

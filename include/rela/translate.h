@@ -72,11 +72,17 @@ typedef struct rela_model_shape {
     int32_t max_length; /* tokens of a sentence, its end included */
     int32_t vocab_src, vocab_tgt;
     char attention[3][256]; /* kinds, as in training options: encoder, decoder, cross */
+    int32_t sources;        /* texts that a sentence is translated from: usually 1 */
+    int32_t places;         /* attentions in a layer, see rela_attention_row */
 } rela_model_shape;
 
 /* out->struct_size: sizeof(rela_model_shape) of the caller. */
 RELA_API rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m,
                                           rela_error *err);
+
+/* What a place is: "enc", "dec", "cross"; with several sources "enc1", "enc2", "dec", "cross1" and
+ * so on. Lent by the model; NULL past the last. */
+RELA_API const char *rela_model_place_name(const rela_model *m, int32_t place);
 
 /* ---- session ---- */
 
@@ -147,11 +153,14 @@ typedef struct rela_translate_options {
      * among these words. Made for the models of the session. NULL: all words. */
     const rela_shortlist *shortlist;
     int32_t not_finite; /* RELA_NOT_FINITE_... */
+    int32_t source;     /* from 0: whose tokens, attention and words results are about */
 } rela_translate_options;
 
 RELA_API void rela_translate_options_init(rela_translate_options *o, size_t size);
 
-/* Translates n texts. o may be NULL. */
+/* Translates n sentences. texts has one of each, or as many as the model has sources, those of a
+ * sentence side by side; of several, some may be empty, and one that is too long is cut. o may be
+ * NULL. */
 RELA_API rela_status rela_translate(rela_result **out, rela_session *s, const char *const *texts,
                                     const size_t *lens, size_t n, const rela_translate_options *o,
                                     rela_error *err);
@@ -197,7 +206,8 @@ RELA_API rela_status rela_result_links(rela_buffer *out, const rela_result *r, s
 
 /* ---- scoring: how probable is a given translation? ---- */
 
-/* Texts and their translations; lengths NULL: NUL-terminated. */
+/* Texts and their translations; lengths NULL: NUL-terminated. src has as many texts of each
+ * sentence as the model has sources, as rela_translate does. */
 typedef struct rela_pairs {
     const char *const *src;
     const size_t *src_lens;
@@ -234,7 +244,7 @@ enum { RELA_ATTENTION_ENCODER = 0, RELA_ATTENTION_DECODER = 1, RELA_ATTENTION_CR
 /* One query of one head: the keys with weight. n 0: the head attends to nothing. */
 typedef struct rela_attention_row {
     size_t pair;                /* number of the pair */
-    int32_t place, layer, head; /* place: RELA_ATTENTION_... */
+    int32_t place, layer, head; /* place: RELA_ATTENTION_..., or rela_model_place_name */
     uint32_t query, n_keys;     /* n_keys: how many it could have attended to */
     const uint32_t *keys;       /* (n) rising; lent during the call */
     const float *weights;       /* (n) */

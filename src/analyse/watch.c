@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH_ROWS = 512, SIDES = RELA_PIPELINE_SIDES };
+enum { BATCH_ROWS = 512, SIDES = 2 };
 
 struct rela_watcher {
     const rela_net *net;
@@ -40,7 +40,7 @@ struct rela_watcher {
     rela_error *err;
 };
 
-static rela_status load_side(rela_watcher *w, size_t *n, rela_word_map *map, int side,
+static rela_status load_side(rela_watcher *w, size_t *n, rela_word_map *map, size_t side,
                              rela_span text, rela_error *err);
 static rela_status pack(rela_watcher *w, size_t *next, rela_error *err);
 static rela_status push(rela_watcher *w, size_t pair, rela_error *err);
@@ -158,7 +158,7 @@ size_t rela_watcher_limit(const rela_watcher *w)
     return w->limit;
 }
 
-rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, int side, rela_span line,
+rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
                                rela_error *err)
 {
     rela_buffer pieces = RELA_BUFFER_INIT;
@@ -176,7 +176,7 @@ rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, int side, rela
 }
 
 /* Appends the tokens of a side and the end symbol. */
-static rela_status load_side(rela_watcher *w, size_t *n, rela_word_map *map, int side,
+static rela_status load_side(rela_watcher *w, size_t *n, rela_word_map *map, size_t side,
                              rela_span text, rela_error *err)
 {
     const int32_t *ids = NULL;
@@ -263,10 +263,8 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
         return st;
     const rela_attn_tap tap = { see, w };
     rela_pass_options pass = { .tap = &tap };
-    const rela_packed packed = { .src = { w->rows[0], w->at[0], n },
-                                 .tgt = { w->rows[1], w->at[1], n },
-                                 .src_rows = w->at[0][n],
-                                 .tgt_rows = w->at[1][n] };
+    const rela_packed packed = { .streams = { { w->rows[0], w->at[0], n },
+                                              { w->rows[1], w->at[1], n } } };
     w->status = RELA_OK;
     w->err = err;
     if (w->watch->nll) {

@@ -70,7 +70,7 @@ const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i); /* lent 
 size_t rela_watcher_limit(const rela_watcher *w); /* tokens of a side, end included */
 
 /* Appends the words of a line, each ended by LF, as the word maps count them. */
-rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, int side, rela_span line,
+rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
                                rela_error *err);
 
 #endif

@@ -97,7 +97,7 @@ static rela_status check_texts(const rela_extras *e, rela_error *err)
         rela_pipeline_destroy(p);
         return st;
     }
-    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++) {
+    for (int i = 0; i < RELA_PIPELINE_VOCABS && st == RELA_OK; i++) {
         const rela_section *s = rela_extras_get(e, VOCABULARIES[i].key);
         rela_vocab *v = NULL;
         if (s)

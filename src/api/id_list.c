@@ -36,7 +36,7 @@ rela_status rela_id_list_add(rela_id_list *l, bool *cut, rela_pipeline_scratch *
     }
     at[l->n_texts++] = l->n;
     l->n += n;
-    if (how->with_end) {
+    if (how->with_end && (n || !how->several)) {
         words[l->n] = n ? words[l->n - 1] + 1 : 0;
         grown[l->n++] = RELA_VOCAB_EOS;
     }

@@ -17,9 +17,10 @@ typedef struct rela_id_list {
 /* Encodes one more text; most: longer ones are cut to so many tokens (*cut, may be NULL); an end
  * symbol follows if with_end. */
 typedef struct rela_encode_how {
-    int side;
+    size_t side;
     size_t most; /* 0: any length */
     bool with_end;
+    bool several; /* of several sources: an empty text has no end symbol */
 } rela_encode_how;
 
 rela_status rela_id_list_add(rela_id_list *l, bool *cut, rela_pipeline_scratch *s,

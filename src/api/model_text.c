@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* src/api/model_text.c - see model_text.h. The settings are a JSON object with one object per
- * side: {"src": {"language": "en", "normalise": false, "tokenise": true, "lowercase": false}, ...}.
- */
+ * side, "src" (further sources "src2", ...) and "tgt":
+ * {"src": {"language": "en", "normalise": false, "tokenise": true, "lowercase": false}, ...}. */
 #include "api/model_text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const SIDES[RELA_PIPELINE_SIDES] = { "src", "tgt" };
+static const char *const SOURCES[RELA_SOURCES_MAX] = { "src", "src2", "src3", "src4" };
 
 static rela_status read_side(rela_pipeline_side *s, const json_t *root, const char *name,
                              rela_error *err);
 static rela_span section(const rela_extras *e, const char *name);
 
+static const char *side_name(const rela_pipeline_parts *p, size_t i)
+{
+    return i + 1 < p->n_sides ? SOURCES[i] : "tgt";
+}
+
 rela_status rela_pipeline_store(rela_extras *e, const rela_pipeline *p, rela_error *err)
 {
     const rela_pipeline_parts *parts = rela_pipeline_parts_of(p);
     json_t *root = json_object();
-    for (int i = 0; i < RELA_PIPELINE_SIDES; i++) {
+    for (size_t i = 0; i < parts->n_sides; i++) {
         const rela_pipeline_side *s = &parts->side[i];
-        json_object_set_new(root, SIDES[i],
+        json_object_set_new(root, side_name(parts, i),
                             json_pack("{s:s, s:b, s:b, s:b}", "language", s->language, "normalise",
                                       s->normalise, "tokenise", s->tokenise, "lowercase",
                                       s->lowercase));
@@ -55,8 +60,11 @@ rela_status rela_pipeline_restore(rela_pipeline **out, const rela_extras *e, rel
                                   .vocab = { section(e, RELA_SECTION_VOCAB_SRC),
                                              section(e, RELA_SECTION_VOCAB_TGT) } };
     rela_status st = RELA_OK;
-    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
-        st = read_side(&parts.side[i], root, SIDES[i], err);
+    parts.n_sides = 2;
+    while (parts.n_sides <= RELA_SOURCES_MAX && json_object_get(root, SOURCES[parts.n_sides - 1]))
+        parts.n_sides++;
+    for (size_t i = 0; i < parts.n_sides && st == RELA_OK; i++)
+        st = read_side(&parts.side[i], root, side_name(&parts, i), err);
     json_decref(root);
     if (st == RELA_OK && (!parts.vocab[0].len || !parts.vocab[1].len))
         st = rela_fail(err, RELA_FORMAT, "the model has no vocabulary");

@@ -58,6 +58,12 @@ double rela_result_logp(const rela_result *r, size_t i, size_t rank)
     return at(r, i, rank)->logp;
 }
 
+static const rela_vocab *target_vocab(const rela_result *r)
+{
+    const rela_pipeline *p = r->model->pipeline;
+    return rela_pipeline_vocab(p, rela_pipeline_target(p));
+}
+
 size_t rela_result_n_tokens(const rela_result *r, size_t i, size_t rank)
 {
     return at(r, i, rank)->n;
@@ -65,7 +71,7 @@ size_t rela_result_n_tokens(const rela_result *r, size_t i, size_t rank)
 
 const char *rela_result_token(const rela_result *r, size_t i, size_t rank, size_t k)
 {
-    return rela_vocab_token(rela_pipeline_vocab(r->model->pipeline, 1), at(r, i, rank)->ids[k]);
+    return rela_vocab_token(target_vocab(r), at(r, i, rank)->ids[k]);
 }
 
 double rela_result_token_logp(const rela_result *r, size_t i, size_t rank, size_t k)
@@ -115,7 +121,7 @@ static rela_status start(linker *l, const rela_result *r, const rela_translated 
         return rela_fail(err, RELA_NOMEM, "no memory for links");
     uint32_t word = 0;
     for (size_t k = 0; k < pieces; k++) {
-        const char *piece = rela_vocab_token(rela_pipeline_vocab(r->model->pipeline, 1), t->ids[k]);
+        const char *piece = rela_vocab_token(target_vocab(r), t->ids[k]);
         l->tgt_words[k] = word;
         word += !rela_piece_continues(piece, strlen(piece)) || k + 1 == pieces;
     }

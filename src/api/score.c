@@ -16,15 +16,16 @@
 
 struct rela_scores {
     const rela_model *model;
-    rela_id_list src, tgt;
-    real *logps; /* of all target tokens, places as in tgt */
+    rela_id_list side[RELA_STREAMS_MAX]; /* the sources and, last, the target */
+    size_t target;
+    real *logps; /* of all target tokens, places as in the target */
 };
 
 /* What one thread owns: a batch, and a worker per model. */
 typedef struct scorer {
     rela_worker **workers;
-    int32_t *ids[RELA_PIPELINE_SIDES];
-    uint32_t *at[RELA_PIPELINE_SIDES];
+    int32_t *ids[RELA_STREAMS_MAX];
+    uint32_t *at[RELA_STREAMS_MAX];
     real *nll;
     double *sum; /* of the probabilities of each target token, over the models; its logarithm */
 } scorer;
@@ -35,11 +36,16 @@ typedef struct job {
     rela_length *order;
     size_t *batch_at; /* (n_batches + 1) places in order */
     size_t n_batches, n_scorers;
-    size_t most;                                 /* scorers: more would have nothing to do */
-    size_t rows[RELA_PIPELINE_SIDES], sentences; /* of the largest batch */
+    size_t most;                              /* scorers: more would have nothing to do */
+    size_t rows[RELA_STREAMS_MAX], sentences; /* of the largest batch */
     scorer *scorers;
     _Atomic size_t next;
 } job;
+
+static size_t length_of(const rela_id_list *l, size_t i)
+{
+    return l->at[i + 1] - l->at[i];
+}
 
 static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
                                 uint64_t first_number, rela_error *err);
@@ -76,6 +82,7 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     if (!r)
         return rela_fail(err, RELA_NOMEM, "no memory for the scores");
     r->model = s->models[0];
+    r->target = r->model->net.config.sources;
     job j = { .session = s, .scores = r, .most = (size_t)r->model->runtime->n_threads };
     st = encode_pairs(r, s, pairs, own.first_number, err);
     if (st == RELA_OK)
@@ -93,43 +100,55 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     return st;
 }
 
+static void free_sides(rela_scores *r)
+{
+    for (size_t side = 0; side <= r->target; side++)
+        rela_id_list_free(&r->side[side]);
+}
+
+static const rela_id_list *target_of(const rela_scores *r)
+{
+    return &r->side[r->target];
+}
+
 void rela_scores_free(rela_scores *r)
 {
     if (!r)
         return;
-    rela_id_list_free(&r->src);
-    rela_id_list_free(&r->tgt);
+    free_sides(r);
     rela_mem_free(r->logps);
     rela_mem_free(r);
 }
 
 size_t rela_scores_count(const rela_scores *r)
 {
-    return r->tgt.n_texts;
+    return target_of(r)->n_texts;
 }
 
 size_t rela_scores_n_tokens(const rela_scores *r, size_t i)
 {
-    return r->tgt.at[i + 1] - r->tgt.at[i];
+    return length_of(target_of(r), i);
 }
 
 double rela_scores_logp(const rela_scores *r, size_t i)
 {
+    const size_t *at = target_of(r)->at;
     double sum = 0;
-    for (size_t k = r->tgt.at[i]; k < r->tgt.at[i + 1]; k++)
+    for (size_t k = at[i]; k < at[i + 1]; k++)
         sum += (double)r->logps[k];
     return sum;
 }
 
 const char *rela_scores_token(const rela_scores *r, size_t i, size_t k)
 {
-    return rela_vocab_token(rela_pipeline_vocab(r->model->pipeline, 1),
-                            r->tgt.ids[r->tgt.at[i] + k]);
+    const rela_id_list *l = target_of(r);
+    return rela_vocab_token(rela_pipeline_vocab(r->model->pipeline, r->target),
+                            l->ids[l->at[i] + k]);
 }
 
 double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k)
 {
-    return (double)r->logps[r->tgt.at[i] + k];
+    return (double)r->logps[target_of(r)->at[i] + k];
 }
 
 /* ---- batches ---- */
@@ -142,15 +161,19 @@ static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pair
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
         st = rela_model_check_full(s->models[i], err);
     for (size_t i = 0; i < pairs->n && st == RELA_OK; i++) {
-        bool cut[RELA_PIPELINE_SIDES] = { false, false };
-        for (int side = 0; side < RELA_PIPELINE_SIDES && st == RELA_OK; side++) {
-            const rela_encode_how how = { side, most, true };
-            const char *const *texts = side == 0 ? pairs->src : pairs->tgt;
-            const size_t *lens = side == 0 ? pairs->src_lens : pairs->tgt_lens;
-            st = rela_id_list_add(side == 0 ? &r->src : &r->tgt, &cut[side], s->scratch, &how,
-                                  texts[i], rela_text_len(texts, lens, i), err);
+        bool any = false;
+        for (size_t side = 0; side <= r->target && st == RELA_OK; side++) {
+            const bool source = side < r->target;
+            const rela_encode_how how = { side, most, true, source && r->target > 1 };
+            const char *const *texts = source ? pairs->src : pairs->tgt;
+            const size_t *lens = source ? pairs->src_lens : pairs->tgt_lens;
+            const size_t k = source ? i * r->target + side : i;
+            bool cut = false;
+            st = rela_id_list_add(&r->side[side], &cut, s->scratch, &how, texts[k],
+                                  rela_text_len(texts, lens, k), err);
+            any = any || cut;
         }
-        if (cut[0] || cut[1])
+        if (any)
             rela_log_line(&r->model->runtime->log, RELA_LOG_WARNING,
                           "line %llu: longer than the %zu tokens that the model takes: cut",
                           (unsigned long long)(first_number + i), most);
@@ -162,26 +185,29 @@ static rela_status start_scorer(scorer *x, const job *j, rela_error *err)
 {
     const rela_session *s = j->session;
     bool ok = (x->workers = rela_mem_zalloc(s->n_models * sizeof *x->workers)) != NULL;
-    for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
-        x->ids[side] = rela_mem_array(j->rows[side], sizeof *x->ids[side]);
+    const size_t target = j->scores->target;
+    size_t src_rows = 0;
+    for (size_t side = 0; side <= target; side++) {
+        src_rows = side < target && j->rows[side] > src_rows ? j->rows[side] : src_rows;
+        x->ids[side] = rela_mem_array(j->rows[side] + 1, sizeof *x->ids[side]);
         x->at[side] = rela_mem_array(j->sentences + 1, sizeof *x->at[side]);
         ok = ok && x->ids[side] && x->at[side];
     }
-    x->nll = rela_mem_array(j->rows[1], sizeof *x->nll);
-    x->sum = rela_mem_array(j->rows[1], sizeof *x->sum);
+    x->nll = rela_mem_array(j->rows[target], sizeof *x->nll);
+    x->sum = rela_mem_array(j->rows[target], sizeof *x->sum);
     if (!ok || !x->nll || !x->sum)
         return rela_fail(err, RELA_NOMEM, "no memory to score");
     rela_status st = RELA_OK;
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
-        st = rela_worker_create(&x->workers[i], &s->models[i]->net, j->rows[0], j->rows[1], false,
-                                err);
+        st = rela_worker_create(&x->workers[i], &s->models[i]->net, src_rows, j->rows[target],
+                                false, err);
     return st;
 }
 
 static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err)
 {
     rela_scores *r = j->scores;
-    r->logps = rela_mem_array(r->tgt.n + 1, sizeof *r->logps);
+    r->logps = rela_mem_array(target_of(r)->n + 1, sizeof *r->logps);
     j->order = rela_mem_array(n + 1, sizeof *j->order);
     j->batch_at = rela_mem_array(n + 1, sizeof *j->batch_at);
     if (!r->logps || !j->order || !j->batch_at)
@@ -204,7 +230,7 @@ static void finish(job *j)
         for (size_t k = 0; x->workers && k < j->session->n_models; k++)
             rela_worker_destroy(x->workers[k]);
         rela_mem_free(x->workers);
-        for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
+        for (size_t side = 0; side <= j->scores->target; side++) {
             rela_mem_free(x->ids[side]);
             rela_mem_free(x->at[side]);
         }
@@ -216,27 +242,26 @@ static void finish(job *j)
     rela_mem_free(j->batch_at);
 }
 
-static size_t length_of(const rela_id_list *l, size_t i)
-{
-    return l->at[i + 1] - l->at[i];
-}
-
 static void divide(job *j, size_t n, size_t batch_tokens)
 {
-    const rela_id_list *lists[] = { &j->scores->src, &j->scores->tgt };
+    const rela_id_list *lists = j->scores->side;
+    const size_t target = j->scores->target;
     for (size_t i = 0; i < n; i++) {
-        const size_t a = length_of(lists[0], i), b = length_of(lists[1], i);
-        j->order[i] = (rela_length){ a > b ? a : b, i };
+        j->order[i] = (rela_length){ 0, i };
+        for (size_t side = 0; side <= target; side++) {
+            const size_t len = length_of(&lists[side], i);
+            j->order[i].length = len > j->order[i].length ? len : j->order[i].length;
+        }
     }
     rela_lengths_sort(j->order, n);
     for (size_t first = 0, end = 0; first < n; first = end) {
-        size_t rows[RELA_PIPELINE_SIDES] = { 0, 0 };
+        size_t rows[RELA_STREAMS_MAX] = { 0 };
         for (; end < n &&
                (end == first || (end - first + 1) * j->order[first].length <= batch_tokens);
              end++)
-            for (int side = 0; side < RELA_PIPELINE_SIDES; side++)
-                rows[side] += length_of(lists[side], j->order[end].at);
-        for (int side = 0; side < RELA_PIPELINE_SIDES; side++)
+            for (size_t side = 0; side <= target; side++)
+                rows[side] += length_of(&lists[side], j->order[end].at);
+        for (size_t side = 0; side <= target; side++)
             j->rows[side] = rows[side] > j->rows[side] ? rows[side] : j->rows[side];
         j->sentences = end - first > j->sentences ? end - first : j->sentences;
         j->batch_at[j->n_batches++] = first;
@@ -253,25 +278,23 @@ static void work(void *ctx, size_t begin, size_t end, int thread)
             run_batch(j, &j->scorers[i], batch);
 }
 
-/* Copies the chosen pairs behind each other. */
+/* Concatenates the chosen pairs. */
 static rela_packed pack(scorer *x, const rela_scores *r, const rela_length *order, size_t n)
 {
-    const rela_id_list *lists[] = { &r->src, &r->tgt };
-    for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
+    rela_packed b = { .first = { 0 } };
+    for (size_t side = 0; side <= r->target; side++) {
         uint32_t rows = 0;
         for (size_t i = 0; i < n; i++) {
-            const rela_id_list *l = lists[side];
+            const rela_id_list *l = &r->side[side];
             const size_t len = length_of(l, order[i].at);
             x->at[side][i] = rows;
             memcpy(x->ids[side] + rows, l->ids + l->at[order[i].at], len * sizeof *l->ids);
             rows += (uint32_t)len;
         }
         x->at[side][n] = rows;
+        b.streams[side] = (rela_tokens){ x->ids[side], x->at[side], n };
     }
-    return (rela_packed){ .src = { x->ids[0], x->at[0], n },
-                          .tgt = { x->ids[1], x->at[1], n },
-                          .src_rows = x->at[0][n],
-                          .tgt_rows = x->at[1][n] };
+    return b;
 }
 
 /* log(exp(a) + exp(b)); probabilities themselves may be too small for a number. */
@@ -286,15 +309,16 @@ static void run_batch(const job *j, scorer *x, size_t batch)
     const rela_length *order = j->order + j->batch_at[batch];
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch], n_models = j->session->n_models;
     const rela_packed b = pack(x, j->scores, order, n);
+    const rela_tokens *tgt = &b.streams[j->scores->target];
     for (size_t m = 0; m < n_models; m++) {
         const rela_pass_options pass = { .loss = { .row_nll = x->nll } };
         (void)rela_worker_forward(x->workers[m], &b, &pass);
-        for (size_t t = 0; t < b.tgt_rows && n_models > 1; t++)
+        for (size_t t = 0; t < rela_tokens_rows(tgt) && n_models > 1; t++)
             x->sum[t] = m ? log_add(x->sum[t], -(double)x->nll[t]) : -(double)x->nll[t];
     }
     for (size_t i = 0; i < n; i++) {
-        real *to = j->scores->logps + j->scores->tgt.at[order[i].at];
-        for (uint32_t t = b.tgt.at[i]; t < b.tgt.at[i + 1]; t++)
+        real *to = j->scores->logps + target_of(j->scores)->at[order[i].at];
+        for (uint32_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
             *to++ = n_models == 1 ? -x->nll[t] : (real)(x->sum[t] - log((double)n_models));
     }
 }
@@ -340,7 +364,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
                         int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
                         rela_error *err)
 {
-    rela_scores r = { .model = s->models[0] };
+    rela_scores r = { .model = s->models[0], .target = s->models[0]->net.config.sources };
     job j = { .session = s, .scores = &r, .most = 1 };
     observer o = { .see = see, .ctx = ctx };
     scorer x = { 0 };
@@ -369,8 +393,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     if (st == RELA_OK && o.answer)
         st = rela_fail(err, RELA_CANCEL, "stopped by the listener");
     finish(&j);
-    rela_id_list_free(&r.src);
-    rela_id_list_free(&r.tgt);
+    free_sides(&r);
     rela_mem_free(r.logps);
     rela_mem_free(o.keys);
     rela_mem_free(o.weights);

@@ -112,8 +112,9 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);
         st = st ? st
-                : rela_vocab_pair_init(&m->vocab, rela_pipeline_vocab(m->pipeline, 0),
-                                       rela_pipeline_vocab(m->pipeline, 1), err);
+                : rela_vocab_pair_init(
+                      &m->vocab, rela_pipeline_vocab(m->pipeline, 0),
+                      rela_pipeline_vocab(m->pipeline, rela_pipeline_target(m->pipeline)), err);
         if (st != RELA_OK)
             st = rela_fail_in(err, st, path);
     }
@@ -150,12 +151,17 @@ rela_status rela_model_check_translates(const rela_model *m, rela_error *err)
 
 static rela_status check_model(const rela_model *m, rela_error *err)
 {
-    const size_t sizes[] = { m->net.config.vocab_src, m->net.config.vocab_tgt };
-    for (int i = 0; i < RELA_PIPELINE_SIDES; i++) {
+    const rela_config *c = &m->net.config;
+    const size_t target = rela_pipeline_target(m->pipeline);
+    if (target != c->sources)
+        return rela_fail(err, RELA_FORMAT, "text is prepared for %zu sources, the model has %zu",
+                         target, c->sources);
+    for (size_t i = 0; i <= target; i++) {
         const size_t n = rela_vocab_size(rela_pipeline_vocab(m->pipeline, i));
-        if (n != sizes[i])
+        const size_t own = i < target ? c->vocab_src : c->vocab_tgt;
+        if (n != own)
             return rela_fail(err, RELA_FORMAT, "%s vocabulary has %zu tokens, the model %zu",
-                             i == 0 ? "source" : "target", n, sizes[i]);
+                             i < target ? "source" : "target", n, own);
     }
     return RELA_OK;
 }
@@ -170,13 +176,21 @@ rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m, rel
                            .ffn = (int32_t)c->ffn,
                            .max_length = (int32_t)c->max_len,
                            .vocab_src = (int32_t)c->vocab_src,
-                           .vocab_tgt = (int32_t)c->vocab_tgt };
+                           .vocab_tgt = (int32_t)c->vocab_tgt,
+                           .sources = (int32_t)c->sources,
+                           .places = (int32_t)m->net.list.n_places };
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
         rela_format_text(s.attention[i], sizeof s.attention[i], "%s", c->attention[i].text);
     const rela_status st = rela_sized_check(out, sizeof s, "rela_model_shape", err);
     if (st == RELA_OK)
         rela_sized_give(out, &s, sizeof s);
     return st;
+}
+
+const char *rela_model_place_name(const rela_model *m, int32_t place)
+{
+    return place >= 0 && (size_t)place < m->net.list.n_places ? m->net.list.places[place].name
+                                                              : NULL;
 }
 
 /* ---- session ---- */
@@ -244,8 +258,13 @@ size_t rela_session_most(const rela_session *s)
 /* Tokens with the same number must be the same tokens. */
 static rela_status check_together(const rela_model *const *models, size_t n, rela_error *err)
 {
-    for (size_t i = 1; i < n; i++)
-        for (int side = 0; side < RELA_PIPELINE_SIDES; side++) {
+    const size_t target = models[0]->net.config.sources;
+    for (size_t i = 1; i < n; i++) {
+        if (models[i]->net.config.sources != target)
+            return rela_fail(err, RELA_ARG,
+                             "models 1 and %zu have %zu and %zu sources; expected the same", i + 1,
+                             target, models[i]->net.config.sources);
+        for (size_t side = 0; side <= target; side += target) {
             const rela_vocab *a = rela_pipeline_vocab(models[0]->pipeline, side);
             const rela_vocab *b = rela_pipeline_vocab(models[i]->pipeline, side);
             bool same = rela_vocab_size(a) == rela_vocab_size(b);
@@ -258,6 +277,7 @@ static rela_status check_together(const rela_model *const *models, size_t n, rel
                                  "same",
                                  i + 1, side == 0 ? "source" : "target");
         }
+    }
     return RELA_OK;
 }
 

@@ -188,7 +188,8 @@ static rela_status start(trainer *t, rela_error *err)
     if (st != RELA_OK)
         return st;
     c.vocab_src = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 0));
-    c.vocab_tgt = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 1));
+    c.vocab_tgt =
+        rela_vocab_size(rela_pipeline_vocab(t->pipeline, rela_pipeline_target(t->pipeline)));
     st = rela_config_check(&c, err);
     if (st == RELA_OK)
         st = check_memory(t, &c, err);
@@ -234,17 +235,29 @@ static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
     return st;
 }
 
-static rela_status read_side(trainer *t, rela_store **out, const char *what, const char *src,
-                             const char *tgt, rela_error *err)
+/* Tokens of all sources, and of the target. */
+static void count_tokens(uint64_t tokens[2], const rela_store *s)
 {
+    const size_t target = rela_store_sides(s) - 1;
+    tokens[0] = 0;
+    for (size_t i = 0; i < target; i++)
+        tokens[0] += rela_store_tokens(s, i);
+    tokens[1] = rela_store_tokens(s, target);
+}
+
+static rela_status read_pairs(trainer *t, rela_store **out, bool validation, rela_error *err)
+{
+    uint64_t tokens[2];
     rela_corpus_report report;
     rela_buffer table = RELA_BUFFER_INIT;
-    rela_status st = rela_train_read(out, &report, &t->o, t->pipeline, src, tgt, err);
+    rela_status st = rela_train_read(out, &report, &t->o, t->pipeline, validation, err);
     if (st != RELA_OK)
         return st;
-    say(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens", what, (unsigned long long)report.kept,
-        (unsigned long long)report.read, (unsigned long long)rela_store_tokens(*out, RELA_SOURCE),
-        (unsigned long long)rela_store_tokens(*out, RELA_TARGET));
+    count_tokens(tokens, *out);
+    say(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
+        validation ? "validation text" : "training text", (unsigned long long)report.kept,
+        (unsigned long long)report.read, (unsigned long long)tokens[0],
+        (unsigned long long)tokens[1]);
     if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
         const char *at = table.data, *end = at + table.len;
         for (rela_span line; rela_next_line(&line, &at, end);)
@@ -252,16 +265,17 @@ static rela_status read_side(trainer *t, rela_store **out, const char *what, con
     }
     rela_buffer_free(&table);
     if (report.kept == 0)
-        return rela_fail(err, RELA_FORMAT, "%s: no pair of sentences is left (of %llu)", src,
+        return rela_fail(err, RELA_FORMAT, "%s: no pair of sentences is left (of %llu)",
+                         validation ? t->o.valid_src : t->o.train_src,
                          (unsigned long long)report.read);
     return RELA_OK;
 }
 
 static rela_status read_text(trainer *t, rela_error *err)
 {
-    rela_status st = read_side(t, &t->train, "training text", t->o.train_src, t->o.train_tgt, err);
+    rela_status st = read_pairs(t, &t->train, false, err);
     if (st == RELA_OK && t->o.valid_src)
-        st = read_side(t, &t->valid, "validation text", t->o.valid_src, t->o.valid_tgt, err);
+        st = read_pairs(t, &t->valid, true, err);
     if (st != RELA_OK)
         return st;
     const uint64_t digest = rela_store_digest(t->train);
@@ -278,8 +292,7 @@ static rela_status read_text(trainer *t, rela_error *err)
             t->o.out, (unsigned long long)t->state.loop.position.sentences,
             rela_store_size(t->train));
     if (t->valid && t->o.valid_beam > 0)
-        st = rela_valid_create(&t->translator, &t->net, t->pipeline, t->o.valid_src, t->o.valid_tgt,
-                               (size_t)t->o.valid_beam, (int)t->o.threads, err);
+        st = rela_valid_create(&t->translator, &t->net, t->pipeline, &t->o, err);
     return st;
 }
 

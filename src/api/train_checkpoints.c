@@ -26,7 +26,8 @@ rela_status rela_train_check_loaded(const rela_train_run *r, const rela_extras *
     if (st != RELA_OK)
         return st;
     wanted.vocab_src = rela_vocab_size(rela_pipeline_vocab(r->pipeline, 0));
-    wanted.vocab_tgt = rela_vocab_size(rela_pipeline_vocab(r->pipeline, 1));
+    wanted.vocab_tgt =
+        rela_vocab_size(rela_pipeline_vocab(r->pipeline, rela_pipeline_target(r->pipeline)));
     const char *key = rela_config_compare(&r->net->config, &wanted);
     if (key)
         return rela_fail(err, RELA_FORMAT, "of another model: its '%s' differs from the settings",

@@ -101,6 +101,12 @@ static const text_row TEXTS[] = {
     { AT(train_src), NULL, NULL, NULL, NULL, NULL }, { AT(train_tgt), NULL, NULL, NULL, NULL, NULL },
     { AT(valid_src), NULL, NULL, NULL, NULL, NULL }, { AT(valid_tgt), NULL, NULL, NULL, NULL, NULL },
     { AT(out), NULL, NULL, NULL, NULL, NULL }, { AT(init), NULL, NULL, NULL, NULL, NULL },
+    { AT(train_src_2), NULL, NULL, NULL, NULL, NULL }, { AT(train_src_3), NULL, NULL, NULL, NULL, NULL },
+    { AT(train_src_4), NULL, NULL, NULL, NULL, NULL }, { AT(valid_src_2), NULL, NULL, NULL, NULL, NULL },
+    { AT(valid_src_3), NULL, NULL, NULL, NULL, NULL }, { AT(valid_src_4), NULL, NULL, NULL, NULL, NULL },
+    { AT(src_lang_2), NULL, NULL, NULL, NULL, NULL }, { AT(src_lang_3), NULL, NULL, NULL, NULL, NULL },
+    { AT(src_lang_4), NULL, NULL, NULL, NULL, NULL },
+    { AT(cross), NULL, NULL, NULL, NULL, NULL },
     { AT(codes), NULL, NULL, NULL, NULL, NULL },
     { AT(vocab_src), NULL, NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL, NULL },
 };
@@ -108,10 +114,11 @@ static const text_row TEXTS[] = {
 typedef struct flag_row {
     const char *name;
     size_t offset;
+    bool recent; /* older records do not have it: left out if false */
 } flag_row;
 
-static const flag_row FLAGS[] = { { AT(tokenise) }, { AT(normalise) }, { AT(lowercase) },
-                                  { AT(norm_per_head) }, { AT(cut_long) } };
+static const flag_row FLAGS[] = { { AT(tokenise), false }, { AT(normalise), false }, { AT(lowercase), false },
+                                  { AT(norm_per_head), false }, { AT(cut_long), false }, { AT(share_encoders), true } };
 /* clang-format on */
 
 enum {
@@ -126,9 +133,12 @@ static rela_status resolve_number(rela_train_options *o, const number_row *row, 
                                   rela_error *err);
 static rela_status check_texts(const rela_train_options *o, rela_error *err);
 static rela_status check_files(const rela_train_options *o, rela_error *err);
+static rela_status check_sources(const rela_train_options *o, rela_error *err);
 static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
                                   const rela_train_options *o, rela_error *err);
 static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err);
+static rela_status dump_files(rela_buffer *out, const char *key, const rela_train_options *o,
+                              rela_error *err);
 static rela_status one_of(size_t *which, const char *name, const char *value,
                           const char *const *words, size_t n, rela_error *err);
 static void key_of(char *out, size_t size, const char *member);
@@ -171,16 +181,49 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
     if (st == RELA_OK && out->average > out->keep)
         out->keep = out->average;
     st = st ? st : check_texts(out, err);
-    return st ? st : check_files(out, err);
+    st = st ? st : check_files(out, err);
+    return st ? st : check_sources(out, err);
+}
+
+size_t rela_train_sources(const rela_train_options *o)
+{
+    const rela_train_text first = rela_train_text_at(o, 0);
+    size_t n = 1;
+    while (n < RELA_SOURCES_MAX && first.src[n])
+        n++;
+    return n;
+}
+
+rela_train_text rela_train_text_at(const rela_train_options *o, size_t i)
+{
+    return i ? o->more[i - 1]
+             : (rela_train_text){ { o->train_src, o->train_src_2, o->train_src_3, o->train_src_4 },
+                                  o->train_tgt };
+}
+
+rela_train_text rela_train_valid_text(const rela_train_options *o)
+{
+    return (rela_train_text){ { o->valid_src, o->valid_src_2, o->valid_src_3, o->valid_src_4 },
+                              o->valid_tgt };
+}
+
+const char *rela_train_language(const rela_train_options *o, size_t source)
+{
+    const char *const own[RELA_SOURCES_MAX] = { o->src_lang, o->src_lang_2, o->src_lang_3,
+                                                o->src_lang_4 };
+    return own[source] ? own[source] : o->src_lang;
 }
 
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
 {
     static const char *const NORMS[] = { "post", "pre" };
     static const char *const TIES[] = { "none", "output", "all" };
-    size_t norm = 0, tie = 0;
+    static const char *const ORDERS[] = { "parallel", "serial" };
+    size_t norm = 0, tie = 0, order = 0;
     rela_status st = one_of(&norm, "norm", o->norm, NORMS, 2, err);
     st = st ? st : one_of(&tie, "tie", o->tie, TIES, 3, err);
+    if (o->cross) /* the first of them otherwise */
+        st = st ? st : one_of(&order, "cross", o->cross, ORDERS, 2, err);
     const bool align = strcmp(o->preset, ALIGN) == 0;
     if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
         st = rela_fail(err, RELA_ARG,
@@ -196,6 +239,9 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
                         .heads = (size_t)o->heads,
                         .enc_layers = (size_t)o->enc_layers,
                         .dec_layers = (size_t)o->dec_layers,
+                        .sources = rela_train_sources(o),
+                        .share_encoders = o->share_encoders,
+                        .serial_cross = order == 1,
                         .max_len = (size_t)o->max_length,
                         .pre_norm = norm == 1,
                         .norm_per_head = o->norm_per_head,
@@ -258,13 +304,16 @@ rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *
     for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
         const char *value = *(const char *const *)(const void *)((const char *)o + TEXTS[i].offset);
         key_of(key, sizeof key, TEXTS[i].name);
-        if (value)
+        if (value && o->n_more && strncmp(key, "train-", 6) == 0)
+            st = dump_files(out, key, o, err);
+        else if (value)
             st = dump_text(out, key, value, err);
     }
     for (size_t i = 0; i < N_FLAGS && st == RELA_OK; i++) {
+        const bool value = *((const char *)o + FLAGS[i].offset);
         key_of(key, sizeof key, FLAGS[i].name);
-        st = rela_buffer_printf(out, err, "%s: %s\n", key,
-                                *((const char *)o + FLAGS[i].offset) ? "true" : "false");
+        if (value || !FLAGS[i].recent)
+            st = rela_buffer_printf(out, err, "%s: %s\n", key, value ? "true" : "false");
     }
     for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++) {
         const void *field = (const char *)o + NUMBERS[i].offset;
@@ -275,6 +324,27 @@ rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *
                                       (long long)*(const int64_t *)field);
     }
     return st;
+}
+
+static const char *train_file(const rela_train_options *o, const char *key, size_t i)
+{
+    const rela_train_text t = rela_train_text_at(o, i);
+    if (strcmp(key, "train-tgt") == 0)
+        return t.tgt;
+    return strcmp(key, "train-src") == 0 ? t.src[0] : t.src[key[strlen(key) - 1] - '1'];
+}
+
+/* A list on one line. */
+static rela_status dump_files(rela_buffer *out, const char *key, const rela_train_options *o,
+                              rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "%s: [", key);
+    for (size_t i = 0; i <= o->n_more && st == RELA_OK; i++) {
+        const char *file = train_file(o, key, i);
+        st = i ? rela_buffer_append_text(out, ", ", err) : RELA_OK;
+        st = st ? st : rela_yaml_quote(out, file, strlen(file), err);
+    }
+    return st ? st : rela_buffer_append_text(out, "]\n", err);
 }
 
 static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err)
@@ -324,7 +394,17 @@ static rela_status check_texts(const rela_train_options *o, rela_error *err)
         if (value && rela_utf8_valid(value, strlen(value)) != strlen(value))
             return rela_fail(err, RELA_ARG, "%s '%.300s' is not UTF-8; rename it", key, value);
     }
-    const char *const languages[] = { o->src_lang, o->tgt_lang };
+    for (size_t i = 0; i <= o->n_more; i++) {
+        const rela_train_text t = rela_train_text_at(o, i);
+        for (size_t k = 0; k <= RELA_SOURCES_MAX; k++) {
+            const char *path = k < RELA_SOURCES_MAX ? t.src[k] : t.tgt;
+            if (path && rela_utf8_valid(path, strlen(path)) != strlen(path))
+                return rela_fail(err, RELA_ARG, "training text '%.300s' is not UTF-8; rename it",
+                                 path);
+        }
+    }
+    const char *const languages[] = { o->src_lang, o->tgt_lang, rela_train_language(o, 1),
+                                      rela_train_language(o, 2), rela_train_language(o, 3) };
     for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
         if (strlen(languages[i]) >= sizeof((rela_pipeline_side *)0)->language)
             return rela_fail(err, RELA_ARG, "language '%.64s' has %zu bytes; expected at most %zu",
@@ -352,6 +432,36 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
                          "a vocabulary goes with its subwords: give --codes too, or --merges 0");
     if (o->bpe_dropout > 0 && !o->codes && !o->init && o->merges == 0)
         return rela_fail(err, RELA_ARG, "--bpe-dropout needs subwords, but --merges is 0");
+    return RELA_OK;
+}
+
+/* Every text has the files of all sources. */
+static rela_status check_sources(const rela_train_options *o, rela_error *err)
+{
+    const size_t sources = rela_train_sources(o);
+    const rela_train_text valid = rela_train_valid_text(o);
+    for (size_t i = 0; i <= o->n_more; i++) {
+        const rela_train_text t = rela_train_text_at(o, i);
+        for (size_t k = 0; k < RELA_SOURCES_MAX; k++)
+            if (!t.src[k] != (k >= sources))
+                return rela_fail(err, RELA_ARG,
+                                 "training text %zu has %s file of source %zu; expected %zu "
+                                 "source%s, numbered without a gap",
+                                 i + 1, t.src[k] ? "a" : "no", k + 1, sources,
+                                 sources == 1 ? "" : "s");
+        if (!t.tgt)
+            return rela_fail(err, RELA_ARG, "training text %zu has no target: --train-tgt", i + 1);
+    }
+    for (size_t k = 1; valid.tgt && k < RELA_SOURCES_MAX; k++)
+        if (!valid.src[k] != (k >= sources))
+            return rela_fail(err, RELA_ARG,
+                             "validation text has %s file of source %zu, training "
+                             "text has %s: --valid-src-%zu",
+                             valid.src[k] ? "a" : "no", k + 1, valid.src[k] ? "none" : "one",
+                             k + 1);
+    if (sources == 1 && (o->share_encoders || o->cross))
+        return rela_fail(err, RELA_ARG,
+                         "--share-encoders and --cross are for several sources: --train-src-2");
     return RELA_OK;
 }
 

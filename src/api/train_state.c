@@ -16,11 +16,12 @@
 /* Settings that do not change the weights of an update that is done already; names of files, whose
  * contents are compared. */
 static const char *const FREE_KEYS[] = {
-    "train-src:", "train-tgt:",    "valid-src:",   "valid-tgt:",  "out:",
-    "codes:",     "vocab-src:",    "vocab-tgt:",   "updates:",    "epochs:",
-    "threads:",   "max-skipped:",  "data-memory:", "valid-beam:", "valid-every:",
-    "keep:",      "report-every:", "save-every:",  "average:",    "patience:",
-    "best-by:",   "preset:",       "cool-down:",   "init:",       "r-drop:",
+    "train-src:",   "train-tgt:",   "valid-src:",   "valid-tgt:",   "out:",          "codes:",
+    "vocab-src:",   "vocab-tgt:",   "updates:",     "epochs:",      "threads:",      "max-skipped:",
+    "data-memory:", "valid-beam:",  "valid-every:", "keep:",        "report-every:", "save-every:",
+    "average:",     "patience:",    "best-by:",     "preset:",      "cool-down:",    "init:",
+    "r-drop:",      "train-src-2:", "train-src-3:", "train-src-4:", "valid-src-2:",  "valid-src-3:",
+    "valid-src-4:",
 };
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);

@@ -2,6 +2,7 @@
 /* src/api/train_text.c - see train_text.h. */
 #include "api/train_text.h"
 
+#include "api/train_options.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -19,18 +20,21 @@ enum {
 typedef struct encoders {
     rela_pipeline_scratch *scratch[RELA_PAR_MAX];
     int n;
+    size_t target; /* side */
     uint64_t draw; /* with BPE dropout: numbers the segmentations of the same text */
 } encoders;
 
-enum { DRAW_SHIFT = 40 }; /* lines of a file there are fewer than 2^39 */
+/* Lines of a corpus there are fewer than 2^37. */
+enum { DRAW_SHIFT = 40, FURTHER_SHIFT = 38 };
 
 typedef struct reading {
-    const char *src, *tgt;
+    bool validation;
     const rela_bpe *drawn; /* NULL: segmented as the pipeline does */
     uint64_t draw;
 } reading;
 
 static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o);
+static size_t list_files(rela_pipeline_text *files, const rela_train_options *o);
 static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
                               rela_error *err);
 static rela_status check_size(const rela_pipeline *p, rela_error *err);
@@ -53,7 +57,13 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
                                       err);
             st = st ? st : check_text(i == 0, paths[i], texts[i], lens[i], err);
         }
-    rela_pipeline_recipe r = { .text = { o->train_src, o->train_tgt },
+    const size_t n_sides = rela_train_sources(o) + 1;
+    rela_pipeline_text *files = rela_mem_array((o->n_more + 1) * n_sides, sizeof *files);
+    if (st == RELA_OK && !files)
+        st = rela_fail(err, RELA_NOMEM, "no memory for the names of files");
+    rela_pipeline_recipe r = { .n_sides = n_sides,
+                               .texts = files,
+                               .n_texts = files ? list_files(files, o) : 0,
                                .max_line = RELA_CORPUS_LINE_MAX, /* as read_pairs drops them */
                                .merges = (uint64_t)o->merges,
                                .codes = { texts[0], lens[0] },
@@ -63,11 +73,12 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
                                .dropout = o->bpe_dropout,
                                .seed = (uint64_t)o->seed,
                                .n_threads = (int)o->threads };
-    fill_side(&r.side[0], o->src_lang, o);
-    fill_side(&r.side[1], o->tgt_lang, o);
-    const rela_pipeline_parts parts = { .side = { r.side[0], r.side[1] },
-                                        .codes = { texts[0], lens[0] },
-                                        .vocab = { { texts[1], lens[1] }, { texts[2], lens[2] } } };
+    for (size_t i = 0; i < n_sides; i++)
+        fill_side(&r.side[i], i + 1 < n_sides ? rela_train_language(o, i) : o->tgt_lang, o);
+    rela_pipeline_parts parts = { .n_sides = n_sides,
+                                  .codes = { texts[0], lens[0] },
+                                  .vocab = { { texts[1], lens[1] }, { texts[2], lens[2] } } };
+    memcpy(parts.side, r.side, sizeof parts.side);
     const bool given = o->vocab_src && (o->codes || o->merges == 0);
     if (st == RELA_OK)
         st = given ? rela_pipeline_create(out, &parts, err) : rela_pipeline_learn(out, &r, err);
@@ -77,7 +88,22 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
     }
     for (int i = 0; i < 3; i++)
         rela_mem_free(texts[i]);
+    rela_mem_free(files);
     return st;
+}
+
+/* All files of a side before those of the next. */
+static size_t list_files(rela_pipeline_text *files, const rela_train_options *o)
+{
+    const size_t sources = rela_train_sources(o);
+    size_t n = 0;
+    for (size_t side = 0; side <= sources; side++)
+        for (size_t i = 0; i <= o->n_more; i++) {
+            const rela_train_text t = rela_train_text_at(o, i);
+            files[n++] =
+                (rela_pipeline_text){ .path = side < sources ? t.src[side] : t.tgt, .side = side };
+        }
+    return n;
 }
 
 rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train_options *o,
@@ -105,10 +131,10 @@ rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train
 }
 
 rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
-                            const rela_train_options *o, const rela_pipeline *p, const char *src,
-                            const char *tgt, rela_error *err)
+                            const rela_train_options *o, const rela_pipeline *p, bool validation,
+                            rela_error *err)
 {
-    const reading r = { .src = src, .tgt = tgt };
+    const reading r = { .validation = validation };
     return read_pairs(out, report, o, p, &r, err);
 }
 
@@ -118,7 +144,7 @@ rela_status rela_train_read_drawn(rela_store **out, const rela_train_options *o,
     rela_bpe *drawn = NULL;
     rela_corpus_report report;
     rela_status st = rela_pipeline_drawn(&drawn, p, o->bpe_dropout, (uint64_t)o->seed, err);
-    const reading r = { o->train_src, o->train_tgt, drawn, epoch + 1 }; /* 0: the vocabulary's */
+    const reading r = { false, drawn, epoch + 1 }; /* 0: the vocabulary's */
     if (st == RELA_OK)
         st = read_pairs(out, &report, o, p, &r, err);
     rela_bpe_free(drawn);
@@ -129,10 +155,23 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
                               const rela_train_options *o, const rela_pipeline *p, const reading *r,
                               rela_error *err)
 {
-    encoders e = { .n = rela_par_threads((int)o->threads), .draw = r->draw };
-    rela_corpus_job job = {
-        .src = r->src, .tgt = r->tgt, .n_threads = e.n, .encode = encode, .encode_ctx = &e
-    };
+    const size_t n = r->validation ? 1 : o->n_more + 1, sources = rela_train_sources(o);
+    encoders e = { .n = rela_par_threads((int)o->threads), .target = sources, .draw = r->draw };
+    rela_corpus_files *files = rela_mem_zalloc(n * sizeof *files);
+    if (!files)
+        return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
+    for (size_t i = 0; i < n; i++) {
+        const rela_train_text t =
+            r->validation ? rela_train_valid_text(o) : rela_train_text_at(o, i);
+        memcpy(files[i].side, t.src, sources * sizeof *t.src);
+        files[i].side[sources] = t.tgt;
+    }
+    rela_corpus_job job = { .files = files,
+                            .n_files = n,
+                            .n_sides = sources + 1,
+                            .n_threads = e.n,
+                            .encode = encode,
+                            .encode_ctx = &e };
     rela_corpus_rules_init(&job.rules, sizeof job.rules);
     job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol comes on top */
     job.rules.cut = o->cut_long;
@@ -144,6 +183,7 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
         st = rela_store_read(out, report, &job, (uint64_t)o->data_memory, o->out, err);
     for (int i = 0; i < e.n; i++)
         rela_pipeline_scratch_destroy(e.scratch[i]);
+    rela_mem_free(files);
     return st;
 }
 
@@ -201,9 +241,11 @@ static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, r
     const int32_t *ids = NULL;
     size_t n = 0;
     rela_pipeline_scratch *s = e->scratch[thread];
-    rela_pipeline_scratch_number(s,
-                                 e->draw << DRAW_SHIFT | line->number << 1 | (uint64_t)line->side);
-    rela_status st = rela_pipeline_encode(&ids, &n, s, line->side, line->text, line->len, err);
+    const size_t side = (size_t)line->side;
+    const uint64_t target = side == e->target, further = target ? 0 : side;
+    rela_pipeline_scratch_number(s, e->draw << DRAW_SHIFT | further << FURTHER_SHIFT |
+                                        line->number << 1 | target);
+    rela_status st = rela_pipeline_encode(&ids, &n, s, side, line->text, line->len, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = rela_ids_push(out, ids[i], err);
     return st;

@@ -14,10 +14,11 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
 rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train_options *o,
                                         rela_error *err);
 
-/* Encoded pairs of two files, by the rules of the options; the report tells what was dropped. */
+/* Encoded pairs of the training text, or of the validation text, by the rules of the options; the
+ * report says what was dropped. */
 rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
-                            const rela_train_options *o, const rela_pipeline *p, const char *src,
-                            const char *tgt, rela_error *err);
+                            const rela_train_options *o, const rela_pipeline *p, bool validation,
+                            rela_error *err);
 
 /* The training text once more, segmented with BPE dropout: a pure function of text, options and
  * epoch. */

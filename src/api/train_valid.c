@@ -4,6 +4,7 @@
 
 #include "analyse/sparsity.h"
 #include "api/id_list.h"
+#include "api/train_options.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "data/batch.h"
@@ -24,7 +25,8 @@ struct rela_valid {
     const rela_pipeline *pipeline;
     rela_pipeline_scratch *scratch;
     lines refs;
-    rela_id_list ids; /* of the sources */
+    rela_id_list ids[RELA_SOURCES_MAX];
+    size_t n_sources;
     rela_source *sources;
     rela_metric *bleu;
     size_t beam;
@@ -32,15 +34,14 @@ struct rela_valid {
 };
 
 static rela_status read_lines(lines *l, const char *path, rela_error *err);
-static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err);
+static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err);
 static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
                          rela_error *err);
 
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
-                              const char *src, const char *tgt, size_t beam, int n_threads,
-                              rela_error *err)
+                              const rela_train_options *of, rela_error *err)
 {
-    lines sources = { NULL, NULL, 0, 0 };
+    const rela_train_text files = rela_train_valid_text(of);
     rela_bleu_options o;
     *out = NULL;
     rela_valid *v = rela_mem_zalloc(sizeof *v);
@@ -48,24 +49,22 @@ rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_
         return rela_fail(err, RELA_NOMEM, "no memory for the validation set");
     v->net = net;
     v->pipeline = p;
-    v->beam = beam;
-    v->n_threads = n_threads;
+    v->beam = (size_t)of->valid_beam;
+    v->n_threads = (int)of->threads;
+    v->n_sources = rela_train_sources(of);
     rela_bleu_options_init(&o, sizeof o);
-    o.tokens = rela_pipeline_parts_of(p)->side[1].tokenise ? RELA_BLEU_13A : RELA_BLEU_NONE;
+    o.tokens =
+        rela_pipeline_parts_of(p)->side[v->n_sources].tokenise ? RELA_BLEU_13A : RELA_BLEU_NONE;
     rela_status st = rela_metric_create_bleu(&v->bleu, &o, err);
     if (st == RELA_OK)
         st = rela_pipeline_scratch_create(&v->scratch, p, err);
     if (st == RELA_OK)
-        st = read_lines(&sources, src, err);
-    if (st == RELA_OK)
-        st = read_lines(&v->refs, tgt, err);
-    if (st == RELA_OK && sources.n != v->refs.n)
-        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, %s has %zu", src, sources.n, tgt,
-                       v->refs.n);
-    if (st == RELA_OK)
-        st = encode_sources(v, &sources, err);
-    rela_mem_free(sources.text);
-    rela_mem_free(sources.items);
+        st = read_lines(&v->refs, files.tgt, err);
+    v->sources = rela_mem_zalloc((v->refs.n + 1) * sizeof *v->sources);
+    if (st == RELA_OK && !v->sources)
+        st = rela_fail(err, RELA_NOMEM, "no memory for validation");
+    for (size_t k = 0; k < v->n_sources && st == RELA_OK; k++)
+        st = encode_source(v, k, files.src[k], err);
     if (st != RELA_OK) {
         rela_valid_destroy(v);
         return st;
@@ -82,7 +81,8 @@ void rela_valid_destroy(rela_valid *v)
     rela_pipeline_scratch_destroy(v->scratch);
     rela_mem_free(v->refs.text);
     rela_mem_free(v->refs.items);
-    rela_id_list_free(&v->ids);
+    for (size_t k = 0; k < v->n_sources; k++)
+        rela_id_list_free(&v->ids[k]);
     rela_mem_free(v->sources);
     rela_mem_free(v);
 }
@@ -127,18 +127,23 @@ static rela_status read_lines(lines *l, const char *path, rela_error *err)
 }
 
 /* Sources longer than the model allows are cut, as any translation would be. */
-static rela_status encode_sources(rela_valid *v, const lines *src, rela_error *err)
+static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err)
 {
-    const rela_encode_how how = { .side = 0, .most = v->net->config.max_len - 1 };
-    v->sources = rela_mem_zalloc((src->n + 1) * sizeof *v->sources);
-    rela_status st = v->sources ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for validation");
-    for (size_t i = 0; i < src->n && st == RELA_OK; i++)
-        st = rela_id_list_add(&v->ids, NULL, v->scratch, &how, src->items[i].text,
-                              src->items[i].len, err);
-    for (size_t i = 0; i < src->n && st == RELA_OK;
-         i++) /* only now: they have moved while growing */
-        v->sources[i] =
-            (rela_source){ .ids = v->ids.ids + v->ids.at[i], .n = v->ids.at[i + 1] - v->ids.at[i] };
+    const rela_encode_how how = { .side = k, .most = v->net->config.max_len - 1 };
+    rela_id_list *ids = &v->ids[k];
+    lines src = { NULL, NULL, 0, 0 };
+    rela_status st = read_lines(&src, path, err);
+    if (st == RELA_OK && src.n != v->refs.n)
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, its translations are %zu", path, src.n,
+                       v->refs.n);
+    for (size_t i = 0; i < src.n && st == RELA_OK; i++)
+        st =
+            rela_id_list_add(ids, NULL, v->scratch, &how, src.items[i].text, src.items[i].len, err);
+    for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* they have moved while growing */
+        v->sources[i].text[k] =
+            (rela_source_text){ ids->ids + ids->at[i], ids->at[i + 1] - ids->at[i] };
+    rela_mem_free(src.text);
+    rela_mem_free(src.items);
     return st;
 }
 
@@ -175,6 +180,15 @@ static rela_status score(double *bleu, const rela_valid *v, const rela_search_re
     return st;
 }
 
+/* Rows of the source with most. */
+static size_t longest_source(const rela_batch *b)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i + 1 < b->n_sides; i++)
+        rows = b->at[i][b->n] > rows ? b->at[i][b->n] : rows;
+    return rows;
+}
+
 rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
                                 rela_error *err)
 {
@@ -190,15 +204,12 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
     if (st == RELA_OK)
         st = rela_sparsity_init(&zeros, &net->config, err);
     if (st == RELA_OK)
-        st = rela_worker_create(&worker, net, b.at[RELA_SOURCE][b.n], b.at[RELA_TARGET][b.n], false,
+        st = rela_worker_create(&worker, net, longest_source(&b), b.at[b.n_sides - 1][b.n], false,
                                 err);
     if (st == RELA_OK) {
         const rela_attn_tap tap = rela_sparsity_tap(&zeros);
         const rela_pass_options pass = { .tap = &tap };
-        const rela_packed packed = { .src = { b.ids[RELA_SOURCE], b.at[RELA_SOURCE], b.n },
-                                     .tgt = { b.ids[RELA_TARGET], b.at[RELA_TARGET], b.n },
-                                     .src_rows = b.at[RELA_SOURCE][b.n],
-                                     .tgt_rows = b.at[RELA_TARGET][b.n] };
+        const rela_packed packed = rela_packed_batch(&b);
         rela_worker_attend(worker, &packed, &pass);
         for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
             out->sparsity[i] =

@@ -6,6 +6,7 @@
 
 #include "data/store.h"
 #include "model/worker.h"
+#include "rela/train.h"
 #include "text/pipeline.h"
 
 typedef struct rela_valid rela_valid;
@@ -16,10 +17,10 @@ typedef struct rela_valid_zeros {
     double null_cross;
 } rela_valid_zeros;
 
-/* Reads and encodes the text; net and pipeline are lent and must outlive it. */
+/* Reads and encodes the validation text of o, which is resolved; net and pipeline are lent and must
+ * outlive it. */
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
-                              const char *src, const char *tgt, size_t beam, int n_threads,
-                              rela_error *err);
+                              const rela_train_options *o, rela_error *err);
 void rela_valid_destroy(rela_valid *v); /* NULL is fine */
 
 /* Translates with the present weights of the net. Text that the pipeline tokenises is scored with

@@ -15,8 +15,10 @@ typedef struct job {
     const rela_model *model;
     const char *const *texts;
     const size_t *lens;
-    size_t n;
-    size_t most; /* tokens of a source without its end that all models take */
+    size_t n;         /* sentences */
+    size_t n_sources; /* texts of each */
+    size_t source;    /* that results are about */
+    size_t most;      /* tokens of a source without its end that all models take */
     const rela_translate_options *options;
     rela_result *result;
     rela_id_list prefixes;
@@ -32,7 +34,8 @@ typedef struct job {
     rela_buffer words; /* what unknown words are replaced with */
 } job;
 
-static rela_status check_options(const rela_translate_options *o, rela_error *err);
+static rela_status check_options(const rela_translate_options *o, const rela_model *m,
+                                 rela_error *err);
 static rela_status check_shortlist(const rela_translate_options *o, const rela_model *m,
                                    rela_error *err);
 static rela_search_options search_options(const rela_translate_options *o);
@@ -41,6 +44,7 @@ static rela_status divide(job *j, size_t i, rela_error *err);
 static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
                        size_t most);
 static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_error *err);
+static rela_status add_sources(job *j, size_t i, rela_error *err);
 static rela_status build(job *j, rela_error *err);
 static rela_status build_text(job *j, size_t i, rela_error *err);
 static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela_error *err);
@@ -76,7 +80,7 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     rela_translate_options_init(&own, sizeof own);
     *out = NULL;
     rela_status st = rela_sized_take(&own, sizeof own, o, "rela_translate_options", err);
-    st = st ? st : check_options(&own, err);
+    st = st ? st : check_options(&own, s->models[0], err);
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
         st = rela_packed_weights_check(&s->models[i]->packed, err);
     st = st ? st : check_shortlist(&own, s->models[0], err);
@@ -87,6 +91,8 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
               .texts = texts,
               .lens = lens,
               .n = n,
+              .n_sources = s->models[0]->net.config.sources,
+              .source = (size_t)own.source,
               .most = rela_session_most(s),
               .options = &own,
               .result = rela_mem_zalloc(sizeof *j.result) };
@@ -116,7 +122,8 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
 }
 
 /* What the search does not check itself. */
-static rela_status check_options(const rela_translate_options *o, rela_error *err)
+static rela_status check_options(const rela_translate_options *o, const rela_model *m,
+                                 rela_error *err)
 {
     const struct {
         const char *name;
@@ -131,7 +138,8 @@ static rela_status check_options(const rela_translate_options *o, rela_error *er
                  { "longest translation", o->max_extra, 0, INT32_MAX },
                  { "number of symbols to sample from", o->top_k, 0, INT32_MAX },
                  { "batch of sentences", o->batch_sentences, 1, INT32_MAX },
-                 { "batch of tokens", o->batch_tokens, 1, INT32_MAX } };
+                 { "batch of tokens", o->batch_tokens, 1, INT32_MAX },
+                 { "source", o->source, 0, (int32_t)m->net.config.sources - 1 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
             return rela_fail(err, RELA_ARG, "%s is %d; expected %d..%d", rows[i].name,
@@ -166,6 +174,7 @@ static rela_search_options search_options(const rela_translate_options *o)
     s.top_p = o->top_p;
     s.seed = o->seed;
     s.attention = o->attention;
+    s.source = (size_t)o->source;
     s.places = o->unk == RELA_UNK_REPLACE;
     s.batch_sentences = (size_t)o->batch_sentences;
     s.batch_tokens = (size_t)o->batch_tokens;
@@ -181,19 +190,36 @@ static void warn(const job *j, size_t i, const char *what)
                   (unsigned long long)(j->options->first_number + i), j->most, what);
 }
 
+/* Texts that belong together cannot be divided at the same place, so they are cut. */
+static bool cuts(const job *j)
+{
+    return j->n_sources > 1 || j->options->long_sentence == RELA_LONG_CUT;
+}
+
+static rela_status encode_sources(job *j, size_t i, rela_error *err)
+{
+    rela_encode_how how = { .most = cuts(j) ? j->most : 0,
+                            .with_end = true,
+                            .several = j->n_sources > 1 };
+    rela_status st = RELA_OK;
+    for (; how.side < j->n_sources && st == RELA_OK; how.side++) {
+        const size_t text = i * j->n_sources + how.side;
+        bool cut = false;
+        st = rela_id_list_add(&j->result->sources, &cut, j->session->scratch, &how, j->texts[text],
+                              rela_text_len(j->texts, j->lens, text), err);
+        if (cut)
+            warn(j, i, "the rest is not translated");
+    }
+    return st;
+}
+
 static rela_status encode(job *j, rela_error *err)
 {
     const rela_translate_options *o = j->options;
-    const bool cuts = o->long_sentence == RELA_LONG_CUT;
-    const rela_encode_how source = { .side = 0, .most = cuts ? j->most : 0, .with_end = true };
-    const rela_encode_how prefix = { .side = 1, .most = j->most };
+    const rela_encode_how prefix = { .side = j->n_sources, .most = j->most };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
-        bool cut = false;
-        st = rela_id_list_add(&j->result->sources, &cut, j->session->scratch, &source, j->texts[i],
-                              rela_text_len(j->texts, j->lens, i), err);
-        if (cut)
-            warn(j, i, "the rest is not translated");
+        st = encode_sources(j, i, err);
         if (st == RELA_OK && o->prefix)
             st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[i],
                                   rela_text_len(o->prefix, o->prefix_len, i), err);
@@ -213,7 +239,10 @@ static rela_status encode(job *j, rela_error *err)
 static rela_status divide(job *j, size_t i, rela_error *err)
 {
     const rela_id_list *l = &j->result->sources;
-    const size_t most = j->most, n = l->at[i + 1] - l->at[i] - 1;
+    const size_t most = j->most;
+    if (j->n_sources > 1)
+        return add_sources(j, i, err);
+    const size_t n = l->at[i + 1] - l->at[i] - 1;
     if (n <= most)
         return add_part(j, i, 0, n, err);
     warn(j, i, "translated in parts");
@@ -259,6 +288,19 @@ static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, 
     return best;
 }
 
+/* All sources of a sentence. */
+static rela_status add_sources(job *j, size_t i, rela_error *err)
+{
+    const rela_id_list *l = &j->result->sources;
+    const size_t first = i * j->n_sources;
+    const rela_status st = add_part(j, i, 0, l->at[first + j->n_sources] - l->at[first], err);
+    for (size_t k = 0; k < j->n_sources && st == RELA_OK; k++) {
+        const size_t at = l->at[first + k], rows = l->at[first + k + 1] - at;
+        j->parts[j->n_parts - 1].text[k] = (rela_source_text){ l->ids + at, rows ? rows - 1 : 0 };
+    }
+    return st;
+}
+
 static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_error *err)
 {
     const rela_id_list *l = &j->result->sources, *p = &j->prefixes;
@@ -266,9 +308,10 @@ static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_er
     if (!parts)
         return rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", j->n);
     j->parts = parts;
-    parts[j->n_parts++] = (rela_source){ .ids = l->ids + l->at[text] + first,
-                                         .n = n,
-                                         .number = j->options->first_number + text };
+    parts[j->n_parts++] = (rela_source){
+        .text = { { l->ids + l->at[text] + first, n } },
+        .number = j->options->first_number + text,
+    };
     if (first == 0 && n && p->n_texts) {
         parts[j->n_parts - 1].prefix = p->ids + p->at[text];
         parts[j->n_parts - 1].n_prefix = p->at[text + 1] - p->at[text];
@@ -307,6 +350,7 @@ static rela_status build_text(job *j, size_t i, rela_error *err)
 {
     rela_result *r = j->result;
     const rela_id_list *l = &r->sources;
+    const size_t src = i * j->n_sources + j->source;
     rela_translated *t = &r->items[i];
     size_t n_best = SIZE_MAX;
     bool not_finite = false;
@@ -319,9 +363,9 @@ static rela_status build_text(job *j, size_t i, rela_error *err)
     n_best = not_finite ? 1 : n_best;
     *t = (rela_translated){ .best = rela_arena_alloc(r->arena, n_best * sizeof *t->best),
                             .n_best = n_best,
-                            .src = l->ids + l->at[i],
-                            .src_words = l->words + l->at[i],
-                            .n_src = l->at[i + 1] - l->at[i],
+                            .src = l->ids + l->at[src],
+                            .src_words = l->words + l->at[src],
+                            .n_src = l->at[src + 1] - l->at[src],
                             .not_finite = not_finite };
     if (!t->best)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
@@ -396,11 +440,10 @@ static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela
 static rela_status index_pieces(job *j, size_t i, rela_error *err)
 {
     rela_buffer_clear(&j->pieces);
-    const bool cuts = j->options->long_sentence == RELA_LONG_CUT;
-    const size_t len = rela_text_len(j->texts, j->lens, i);
-    const size_t most = cuts ? rela_text_bytes(j->model->net.config.max_len - 1) : SIZE_MAX;
-    const rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, 0, j->texts[i],
-                                                len < most ? len : most, err);
+    const size_t text = i * j->n_sources + j->source, len = rela_text_len(j->texts, j->lens, text);
+    const size_t most = cuts(j) ? rela_text_bytes(j->model->net.config.max_len - 1) : SIZE_MAX;
+    const rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, j->source,
+                                                j->texts[text], len < most ? len : most, err);
     const char *at = j->pieces.data, *end = at + j->pieces.len;
     rela_span piece;
     for (size_t n = 0; st == RELA_OK && j->pieces.len && rela_next_word(&piece, &at, end); n++) {
@@ -441,7 +484,7 @@ static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, 
     size_t at = 0;
     for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
         const rela_hypothesis *h = hypothesis(j, k, rank);
-        const rela_source *part = &j->parts[k];
+        const rela_source_text *part = &j->parts[k].text[j->source];
         for (size_t m = 0; m < h->n && st == RELA_OK; m++, at++) {
             if (h->ids[m] != RELA_UNK || part->n == 0)
                 continue;

@@ -48,6 +48,11 @@ static bool looks_like_number(const char *value, bool whole);
 static size_t distance(const char *a, const char *b);
 static size_t rows(const rela_option *options);
 
+static bool is_list(const rela_option *o)
+{
+    return o->type == RELA_OPTION_LIST || o->type == RELA_OPTION_FILES;
+}
+
 rela_option_state *rela_options_create(const rela_option_group *groups, size_t n_groups)
 {
     rela_option_state *s = rela_mem_zalloc(sizeof *s);
@@ -182,7 +187,7 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
 bool rela_options_is_list(const rela_option_state *s, const char *key)
 {
     place p;
-    return find(s, &p, key, strlen(key), 0) && p.option->type == RELA_OPTION_LIST;
+    return find(s, &p, key, strlen(key), 0) && is_list(p.option);
 }
 
 bool rela_options_given(const rela_option_state *s, const char *name)
@@ -216,6 +221,7 @@ static rela_status dump_option(rela_buffer *out, const rela_option *o, const voi
     case RELA_OPTION_REAL:
         return dump_real(out, o, *(const double *)field, err);
     case RELA_OPTION_LIST:
+    case RELA_OPTION_FILES:
         if (list->n)
             st = rela_buffer_printf(out, err, "%s:\n", o->name);
         for (size_t i = 0; i < list->n && st == RELA_OK; i++)
@@ -297,10 +303,9 @@ static bool only_command_line(const char *key)
 static rela_status assign(rela_option_state *s, const place *p, const char *value, source from,
                           rela_error *err)
 {
-    const bool is_list = p->option->type == RELA_OPTION_LIST;
-    if (from == SOURCE_COMMAND_LINE && *p->given == from && !is_list)
+    if (from == SOURCE_COMMAND_LINE && *p->given == from && !is_list(p->option))
         return rela_fail(err, RELA_ARG, "option --%s is given twice", p->option->name);
-    if (is_list && *p->given < from) /* a better source replaces the list as a whole */
+    if (is_list(p->option) && *p->given < from) /* a better source replaces the list as a whole */
         ((rela_list *)p->field)->n = 0;
     *p->given = from;
     return store(s, p, value, err);
@@ -321,16 +326,18 @@ static rela_status store(rela_option_state *s, const place *p, const char *value
     case RELA_OPTION_CHOICE:
         return store_choice(p, value, err);
     case RELA_OPTION_LIST:
-        return append_item(s, p->field, value, err);
+    case RELA_OPTION_TEXT:
+        break;
     case RELA_OPTION_FILE:
+    case RELA_OPTION_FILES:
     case RELA_OPTION_OUTPUT:
     case RELA_OPTION_DIR:
         if (!*value)
             return rela_fail(err, RELA_ARG, "option --%s: the name is empty", p->option->name);
         break;
-    case RELA_OPTION_TEXT:
-        break;
     }
+    if (is_list(p->option))
+        return append_item(s, p->field, value, err);
     *(const char **)p->field = value;
     return RELA_OK;
 }

@@ -3,7 +3,8 @@
  * manual pages and shell completions all come from it.
  *
  * A row names the field of an options struct that it fills:
- *   FLAG bool, INT int64_t, REAL double, TEXT/FILE/OUTPUT/DIR/CHOICE const char *, LIST rela_list.
+ *   FLAG bool, INT int64_t, REAL double, TEXT/FILE/OUTPUT/DIR/CHOICE const char *, LIST/FILES
+ *   rela_list.
  * Tables end with a row whose name is NULL. */
 #ifndef RELA_BASE_OPTION_H
 #define RELA_BASE_OPTION_H
@@ -23,7 +24,8 @@ typedef enum rela_option_type {
     RELA_OPTION_OUTPUT, /* as FILE, for one that is written */
     RELA_OPTION_DIR,
     RELA_OPTION_CHOICE, /* one of value, which reads "a|b|c" */
-    RELA_OPTION_LIST    /* of texts; may be given several times */
+    RELA_OPTION_LIST,   /* of texts; may be given several times */
+    RELA_OPTION_FILES   /* as LIST, of names of files */
 } rela_option_type;
 
 typedef struct rela_list {

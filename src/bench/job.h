@@ -109,6 +109,6 @@ rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err);
 rela_status rela_bench_product_rate(double *rate, int threads, double seconds, rela_error *err);
 /* Operations of the products of a forward pass over one update, scores included, those of the
  * causal half once. */
-double rela_bench_update_flops(const rela_config *c, const rela_update *u);
+double rela_bench_update_flops(const rela_config *c, const rela_packed *u);
 
 #endif

@@ -66,7 +66,7 @@ rela_status rela_bench_sentences_list(rela_bench_sentences *t, const rela_bench_
     t->words = rela_mem_array(t->n, sizeof *t->words);
     for (size_t i = 0; i < t->n && marks && t->words; i++) {
         const rela_source *x = &t->sources[i];
-        const size_t n = rela_shortlist_mark(marks, list, x->ids, x->n, NULL, 0);
+        const size_t n = rela_shortlist_mark(marks, list, x->text[0].ids, x->text[0].n, NULL, 0);
         rela_shortlist_collect(NULL, marks, v);
         t->words[i] = n > v / 2 ? (double)v : (double)n; /* as decode/words.c does */
     }
@@ -97,10 +97,11 @@ rela_status rela_bench_sentences_init(rela_bench_sentences *t, const rela_bench_
     for (size_t i = 0; i < n; i++) {
         const size_t first = i / batch * batch, count = n - first < batch ? n - first : batch;
         int32_t *ids = t->ids + i * RELA_BENCH_SENTENCE_MOST;
-        t->sources[i] = (rela_source){ .ids = ids, .n = lengths[first + count / 2], .number = i };
-        for (size_t k = 0; k < t->sources[i].n; k++)
+        t->sources[i] =
+            (rela_source){ .text = { { ids, lengths[first + count / 2] } }, .number = i };
+        for (size_t k = 0; k < t->sources[i].text[0].n; k++)
             ids[k] = (int32_t)rela_rng_below(&r, j->config.vocab_src - FIRST_WORD) + FIRST_WORD;
-        t->tokens += t->sources[i].n;
+        t->tokens += t->sources[i].text[0].n;
     }
     return RELA_OK;
 }

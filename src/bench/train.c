@@ -11,7 +11,7 @@ enum { FIRST_WORD = 3 };
 
 typedef struct state {
     rela_bench_job *j;
-    rela_update update;
+    rela_packed update;
     int32_t *ids;
     uint32_t *at;
     size_t tokens;   /* of each side */
@@ -81,7 +81,7 @@ static rela_status make_update(state *s, rela_error *err)
         s->ids[i] = (int32_t)rela_rng_below(&r, j->config.vocab_src - FIRST_WORD) + FIRST_WORD;
     for (size_t i = 0; i <= n; i++)
         s->at[i] = (uint32_t)(i * length);
-    s->update = (rela_update){ { s->ids, s->at, n }, { s->ids, s->at, n } };
+    s->update = (rela_packed){ .streams = { { s->ids, s->at, n }, { s->ids, s->at, n } } };
     return RELA_OK;
 }
 
@@ -175,25 +175,23 @@ static rela_status count_zeros(double *share, const state *s, const rela_net *ne
     rela_worker *worker = NULL;
     rela_bench_zeros z = { 0, 0 };
     const rela_attn_tap tap = { rela_bench_see_zeros, &z };
-    const rela_packed packed = {
-        .src = s->update.src, .tgt = s->update.tgt, .src_rows = s->tokens, .tgt_rows = s->tokens
-    };
     const rela_pass_options pass = { .tap = &tap };
     const rela_status st = rela_worker_create(&worker, net, s->tokens, s->tokens, false, err);
     if (st == RELA_OK)
-        rela_worker_attend(worker, &packed, &pass);
+        rela_worker_attend(worker, &s->update, &pass);
     rela_worker_destroy(worker);
     *share = z.zeros / z.weights;
     return st;
 }
 
-double rela_bench_update_flops(const rela_config *c, const rela_update *u)
+double rela_bench_update_flops(const rela_config *c, const rela_packed *u)
 {
     const double d = (double)c->d, f = (double)c->ffn;
     const double enc_layers = (double)c->enc_layers, dec_layers = (double)c->dec_layers;
     double total = 0;
-    for (size_t i = 0; i < u->src.n; i++) {
-        const double s = u->src.at[i + 1] - u->src.at[i], t = u->tgt.at[i + 1] - u->tgt.at[i];
+    const rela_tokens *src = &u->streams[0], *tgt = &u->streams[1];
+    for (size_t i = 0; i < src->n; i++) {
+        const double s = src->at[i + 1] - src->at[i], t = tgt->at[i + 1] - tgt->at[i];
         total += s * (enc_layers * (4 * d * d + 2 * d * f) + dec_layers * 2 * d * d);
         total += t * (dec_layers * (6 * d * d + 2 * d * f) + d * (double)c->vocab_tgt);
         total += 2 * d * (enc_layers * s * s + dec_layers * (t * t / 2 + t * s));

@@ -210,7 +210,7 @@ static double flops_of(const rela_config *c, const rela_bench_sentences *t, size
     const double layers = (double)c->dec_layers * (6 * d * d + 2 * d * f);
     double sum = 0;
     for (size_t i = 0; i < t->n; i++) {
-        const double n = (double)t->sources[i].n;
+        const double n = (double)t->sources[i].text[0].n;
         const double dec = layers + d * (listed ? t->words[i] : (double)c->vocab_tgt);
         sum += (n + 1) * (enc + cross) + (1 + (n - 1) * wide) * dec;
     }

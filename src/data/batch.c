@@ -25,9 +25,10 @@ struct rela_batches {
     rela_position position;
     rela_padding padding;
     /* the present batch */
-    int32_t *ids[RELA_SIDES];
-    size_t ids_cap[RELA_SIDES];
-    uint32_t *at[RELA_SIDES];
+    size_t n_sides;
+    int32_t *ids[RELA_SIDES_MAX];
+    size_t ids_cap[RELA_SIDES_MAX];
+    uint32_t *at[RELA_SIDES_MAX];
     uint64_t *line;
     size_t rows_cap;
     /* the records of the present pool */
@@ -43,13 +44,15 @@ static size_t run_length(const rela_batches *b, const uint64_t *key, size_t n);
 static rela_status load_run(rela_batches *b, const uint64_t *key, size_t n, rela_error *err);
 static rela_status reserve(rela_batches *b, uint32_t n, const size_t *tokens, rela_error *err);
 static rela_status fill(rela_batches *b, uint32_t begin, uint32_t end, rela_error *err);
+static void put_row(rela_batches *b, uint32_t pair, uint32_t row, uint32_t in_pool);
 static void count_padding(rela_batches *b, uint32_t n);
 
 void rela_batches_options_init(rela_batches_options *o, uint32_t target_tokens)
 {
     *o = (rela_batches_options){ .order = { .seed = 1,
-                                            .budget = { .target_tokens = target_tokens } },
-                                 .eos = { END_SYMBOL, END_SYMBOL } };
+                                            .budget = { .target_tokens = target_tokens } } };
+    for (size_t side = 0; side < RELA_SIDES_MAX; side++)
+        o->eos[side] = END_SYMBOL;
 }
 
 rela_status rela_batches_create(rela_batches **out, const rela_store *store,
@@ -62,7 +65,8 @@ rela_status rela_batches_create(rela_batches **out, const rela_store *store,
     if (!b)
         return rela_fail(err, RELA_NOMEM, "no memory for batches");
     b->options = *options;
-    for (int side = 0; side < RELA_SIDES; side++)
+    b->n_sides = rela_store_sides(store);
+    for (size_t side = 0; side < b->n_sides; side++)
         b->options.order.extra[side] = options->eos[side] >= 0;
     b->store = store;
     const rela_status st = rela_order_init(&b->order, &b->options.order, err);
@@ -79,7 +83,7 @@ void rela_batches_destroy(rela_batches *b)
     if (!b)
         return;
     rela_order_free(&b->order);
-    for (int side = 0; side < RELA_SIDES; side++) {
+    for (size_t side = 0; side < b->n_sides; side++) {
         rela_mem_free(b->ids[side]);
         rela_mem_free(b->at[side]);
     }
@@ -101,11 +105,14 @@ rela_status rela_batches_next(rela_batches *b, rela_batch *batch, rela_error *er
         return st;
     count_padding(b, end - begin);
     *batch = (rela_batch){ .n = end - begin,
-                           .ids = { b->ids[0], b->ids[1] },
-                           .at = { b->at[0], b->at[1] },
+                           .n_sides = b->n_sides,
                            .line = b->line,
                            .start = b->position,
                            .last = end == b->order.n };
+    for (size_t side = 0; side < b->n_sides; side++) {
+        batch->ids[side] = b->ids[side];
+        batch->at[side] = b->at[side];
+    }
     b->position.sentences = end;
     b->turn++;
     if (batch->last) {
@@ -250,49 +257,56 @@ static rela_status load_run(rela_batches *b, const uint64_t *key, size_t n, rela
 static rela_status fill(rela_batches *b, uint32_t begin, uint32_t end, rela_error *err)
 {
     const rela_order *o = &b->order;
-    size_t tokens[RELA_SIDES] = { 0, 0 };
+    size_t tokens[RELA_SIDES_MAX] = { 0 };
     for (uint32_t i = begin; i < end; i++)
-        for (int side = 0; side < RELA_SIDES; side++)
+        for (size_t side = 0; side < b->n_sides; side++)
             tokens[side] += rela_store_length(b->store, o->pair[i], side) + o->options.extra[side];
     const rela_status st = reserve(b, end - begin, tokens, err);
     if (st != RELA_OK)
         return st;
-    uint32_t at[RELA_SIDES] = { 0, 0 };
-    for (uint32_t i = begin; i < end; i++) {
-        const uint32_t pair = o->pair[i], row = i - begin;
-        const unsigned char *record =
-            b->loaded ? (unsigned char *)b->pool.data + b->place[i - o->pool_begin]
-                      : rela_store_view(b->store, rela_store_place(b->store, pair));
-        b->line[row] =
-            rela_store_decode(b->store, pair, record, b->ids[0] + at[0], b->ids[1] + at[1]);
-        for (int side = 0; side < RELA_SIDES; side++) {
-            b->at[side][row] = at[side];
-            at[side] += rela_store_length(b->store, pair, side);
-            if (o->options.extra[side])
-                b->ids[side][at[side]++] = b->options.eos[side];
-            b->at[side][row + 1] = at[side];
-        }
-    }
+    for (size_t side = 0; side < b->n_sides; side++)
+        b->at[side][0] = 0;
+    for (uint32_t i = begin; i < end; i++)
+        put_row(b, o->pair[i], i - begin, i - o->pool_begin);
     return RELA_OK;
+}
+
+/* A pair becomes a row; in_pool: its number in the pool. */
+static void put_row(rela_batches *b, uint32_t pair, uint32_t row, uint32_t in_pool)
+{
+    const unsigned char *record = b->loaded
+                                      ? (unsigned char *)b->pool.data + b->place[in_pool]
+                                      : rela_store_view(b->store, rela_store_place(b->store, pair));
+    int32_t *ids[RELA_SIDES_MAX];
+    for (size_t side = 0; side < b->n_sides; side++)
+        ids[side] = b->ids[side] + b->at[side][row];
+    b->line[row] = rela_store_decode(b->store, pair, record, ids);
+    for (size_t side = 0; side < b->n_sides; side++) {
+        uint32_t n = rela_store_length(b->store, pair, side);
+        if (n && b->order.options.extra[side])
+            ids[side][n++] = b->options.eos[side];
+        b->at[side][row + 1] = b->at[side][row] + n;
+    }
 }
 
 static rela_status reserve(rela_batches *b, uint32_t n, const size_t *tokens, rela_error *err)
 {
-    if (n + 1 > b->rows_cap) { /* the capacities of the three arrays must not drift apart */
-        size_t cap[3] = { b->rows_cap, b->rows_cap, b->rows_cap };
-        uint64_t *line = rela_mem_grow(b->line, &cap[2], n + 1, sizeof *line);
+    if (n + 1 > b->rows_cap) { /* the capacities of these arrays must not drift apart */
+        size_t rows = b->rows_cap;
+        uint64_t *line = rela_mem_grow(b->line, &rows, n + 1, sizeof *line);
         b->line = line ? line : b->line;
         bool good = line != NULL;
-        for (int side = 0; side < RELA_SIDES; side++) {
-            uint32_t *at = rela_mem_grow(b->at[side], &cap[side], n + 1, sizeof *at);
+        for (size_t side = 0; side < b->n_sides; side++) {
+            size_t cap = b->rows_cap;
+            uint32_t *at = rela_mem_grow(b->at[side], &cap, n + 1, sizeof *at);
             b->at[side] = at ? at : b->at[side];
             good = good && at;
         }
         if (!good)
             return rela_fail(err, RELA_NOMEM, "no memory for a batch of %u rows", n);
-        b->rows_cap = cap[0];
+        b->rows_cap = rows;
     }
-    for (int side = 0; side < RELA_SIDES; side++) {
+    for (size_t side = 0; side < b->n_sides; side++) {
         int32_t *ids = rela_mem_grow(b->ids[side], &b->ids_cap[side], tokens[side], sizeof *ids);
         if (!ids)
             return rela_fail(err, RELA_NOMEM, "no memory for a batch of %zu tokens", tokens[side]);
@@ -305,7 +319,7 @@ static void count_padding(rela_batches *b, uint32_t n)
 {
     b->padding.batches++;
     b->padding.sentences += n;
-    for (int side = 0; side < RELA_SIDES; side++) {
+    for (size_t side = 0; side < b->n_sides; side++) {
         uint32_t longest = 0;
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t len = b->at[side][i + 1] - b->at[side][i];

@@ -17,26 +17,28 @@ typedef struct rela_position {
     uint64_t sentences;
 } rela_position;
 
-/* n rows without padding; row i of a side is ids[at[i] .. at[i + 1] - 1], end symbol included. All
- * pointers are lent until the next call. */
+/* n rows without padding; row i of a side is ids[at[i] .. at[i + 1] - 1], end symbol included; one
+ * that is empty, as some of several sources may be, has none. All pointers are lent until the next
+ * call. */
 typedef struct rela_batch {
     uint32_t n;
-    const int32_t *ids[RELA_SIDES];
-    const uint32_t *at[RELA_SIDES]; /* (n + 1) */
-    const uint64_t *line;           /* (n) line numbers in the corpus, from 1 */
-    rela_position start, next;      /* before and after this batch */
-    bool last;                      /* of its epoch */
+    size_t n_sides;
+    const int32_t *ids[RELA_SIDES_MAX];
+    const uint32_t *at[RELA_SIDES_MAX]; /* (n + 1) */
+    const uint64_t *line;               /* (n) line numbers in the corpus, from 1 */
+    rela_position start, next;          /* before and after this batch */
+    bool last;                          /* of its epoch */
 } rela_batch;
 
 /* What padding each batch to its longest row would cost. */
 typedef struct rela_padding {
     uint64_t batches, sentences;
-    uint64_t tokens, cells; /* both sides */
+    uint64_t tokens, cells; /* all sides */
 } rela_padding;
 
 typedef struct rela_batches_options {
-    rela_order_options order; /* .extra is set from eos */
-    int32_t eos[RELA_SIDES];  /* appended to each row of the side; -1: nothing */
+    rela_order_options order;    /* .extra is set from eos */
+    int32_t eos[RELA_SIDES_MAX]; /* appended to each row of the side; -1: nothing */
     /* Called when an epoch begins, if not NULL: may replace the store of the pairs from there on,
      * for data that is encoded anew each epoch. *store is the one in use and stays so by default;
      * a store must outlive its epoch, and seeking asks again. */
@@ -44,7 +46,7 @@ typedef struct rela_batches_options {
     void *generation_ctx;
 } rela_batches_options;
 
-/* Target side budget, end symbol 2 on both sides, seed 1. */
+/* Target side budget, end symbol 2 on all sides, seed 1. */
 void rela_batches_options_init(rela_batches_options *o, uint32_t target_tokens);
 
 /* The store is lent for the life of the stream. An empty one is RELA_FORMAT. */

@@ -10,13 +10,14 @@
 
 #include <inttypes.h>
 
+enum { SOURCE, TARGET, SIDES };
 enum { BATCH_TOKENS = 4096, MEMORY = 256 << 20, LENGTHS = RELA_CORPUS_TOKENS_MAX + 1 };
 
 static rela_status check(rela_corpus_report *report, rela_corpus_stats *stats,
                          const rela_corpus_check_options *o, rela_error *err);
 static rela_status encode_words(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
                                 rela_error *err);
-static rela_status measure_lengths(rela_corpus_lengths *out, const rela_store *store, int side,
+static rela_status measure_lengths(rela_corpus_lengths *out, const rela_store *store, size_t side,
                                    rela_error *err);
 static uint32_t quantile(const uint32_t *count, uint64_t n, double share);
 static rela_status measure_padding(rela_corpus_stats *out, const rela_store *store,
@@ -61,8 +62,10 @@ static rela_status check(rela_corpus_report *report, rela_corpus_stats *stats,
         return rela_fail(err, RELA_ARG, "batch_tokens is %lld; expected 1..%d",
                          (long long)o->batch_tokens, INT32_MAX);
     rela_store *store = NULL;
-    rela_corpus_job job = { .src = o->src,
-                            .tgt = o->tgt,
+    const rela_corpus_files files = { .side = { o->src, o->tgt } };
+    rela_corpus_job job = { .files = &files,
+                            .n_files = 1,
+                            .n_sides = SIDES,
                             .n_threads = rela_par_threads(o->n_threads),
                             .encode = encode_words,
                             .progress = o->progress,
@@ -71,7 +74,7 @@ static rela_status check(rela_corpus_report *report, rela_corpus_stats *stats,
     rela_status st =
         rela_sized_take(&job.rules, sizeof job.rules, o->rules, "rela_corpus_rules", err);
     st = st ? st : rela_store_read(&store, report, &job, o->memory, o->scratch_dir, err);
-    for (int side = 0; side < RELA_SIDES && st == RELA_OK; side++)
+    for (size_t side = 0; side < SIDES && st == RELA_OK; side++)
         st = measure_lengths(&stats->side[side], store, side, err);
     if (st == RELA_OK)
         st = measure_padding(stats, store, o, err);
@@ -84,10 +87,10 @@ rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_report *
 {
     rela_corpus_stats own = { .batches = 0 };
     rela_status st = rela_sized_take(&own, sizeof own, stats, "rela_corpus_stats", err);
-    const rela_corpus_lengths *s = &own.side[RELA_SOURCE], *t = &own.side[RELA_TARGET];
+    const rela_corpus_lengths *s = &own.side[SOURCE], *t = &own.side[TARGET];
     const struct {
         const char *name;
-        uint64_t value[RELA_SIDES];
+        uint64_t value[SIDES];
     } rows[] = {
         { "shortest", { s->shortest, t->shortest } }, { "median", { s->median, t->median } },
         { "95 % have at most", { s->p95, t->p95 } },  { "99 % have at most", { s->p99, t->p99 } },
@@ -119,9 +122,9 @@ rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_report *r
     if (st == RELA_OK)
         st = rela_corpus_report_json(out, report, err);
     if (st == RELA_OK)
-        st = put_json_side(out, "source", &own.side[RELA_SOURCE], err);
+        st = put_json_side(out, "source", &own.side[SOURCE], err);
     if (st == RELA_OK)
-        st = put_json_side(out, "target", &own.side[RELA_TARGET], err);
+        st = put_json_side(out, "target", &own.side[TARGET], err);
     if (st != RELA_OK)
         return st;
     return rela_buffer_printf(
@@ -142,7 +145,7 @@ static rela_status encode_words(void *ctx, const rela_corpus_line *line, int thr
     return st;
 }
 
-static rela_status measure_lengths(rela_corpus_lengths *out, const rela_store *store, int side,
+static rela_status measure_lengths(rela_corpus_lengths *out, const rela_store *store, size_t side,
                                    rela_error *err)
 {
     const uint32_t n = rela_store_size(store);

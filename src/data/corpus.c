@@ -16,58 +16,67 @@ enum { BLOCK_BYTES = 256 << 10, BLOCK_PAIRS = 1024 };
 static const rela_corpus_reason KEPT = RELA_CORPUS_N_REASONS;
 
 typedef struct item {
-    size_t len[RELA_SIDES]; /* bytes of text; both sides lie one after the other */
-    size_t n[RELA_SIDES];   /* ids */
+    size_t len[RELA_SIDES_MAX]; /* bytes of text; all sides lie one after the other */
+    size_t n[RELA_SIDES_MAX];   /* ids */
     rela_corpus_reason reason;
     bool has_nul, was_cut;
 } item;
 
 typedef struct block {
     rela_buffer text;
-    rela_ids ids; /* of the kept pairs, source before target */
+    rela_ids ids; /* of the kept pairs, side after side */
     item items[BLOCK_PAIRS];
     size_t n;
-    uint64_t first;   /* line number of the first pair */
+    size_t set;       /* of files */
+    uint64_t before;  /* lines of the sets before */
+    uint64_t first;   /* line number of the first pair in its set */
     uint64_t returns; /* lines that ended in CR LF */
 } block;
 
+typedef struct readers {
+    rela_reader *side[RELA_SIDES_MAX]; /* the second is NULL for columns */
+} readers;
+
 typedef struct stream {
     const rela_corpus_job *job;
-    rela_reader *reader[RELA_SIDES]; /* the second is NULL for two columns */
-    uint64_t total;                  /* stored bytes; 0: unknown */
+    size_t n_sides;
+    readers *sets;   /* (job->n_files) */
+    size_t set;      /* that is being read */
+    uint64_t before; /* lines of the sets before */
+    uint64_t lines;  /* of this one, so far */
+    uint64_t total;  /* stored bytes; 0: unknown */
     rela_corpus_report *report;
 } stream;
 
 static rela_status check_job(const rela_corpus_job *job, rela_error *err);
 static rela_status open_files(stream *s, rela_error *err);
+static void close_files(stream *s);
 static rela_status run(stream *s, rela_error *err);
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status read_lines(stream *s, block *b, bool *more, rela_error *err);
 static rela_status read_columns(stream *s, block *b, bool *more, rela_error *err);
 static rela_status add_item(const stream *s, block *b, const rela_span *side, rela_error *err);
-static rela_status count_rest(stream *s, uint64_t n_pairs, int longer, rela_error *err);
+static rela_status count_rest(const readers *r, uint64_t n_pairs, size_t longer, size_t shorter,
+                              rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
-static rela_corpus_reason judge_text(const rela_corpus_rules *rules, item *it, rela_span *side);
+static rela_corpus_reason judge_text(const stream *s, item *it, rela_span *side);
 static rela_status encode(const stream *s, block *b, size_t i, const rela_span *side, int thread,
                           rela_error *err);
-static rela_corpus_reason judge_lengths(const rela_corpus_rules *rules, item *it, rela_ids *ids);
+static rela_corpus_reason judge_lengths(const stream *s, item *it, rela_ids *ids);
 static rela_status write_block(void *ctx, void *b, rela_error *err);
 static void note_dropped(rela_corpus_report *report, rela_corpus_reason reason, uint64_t line);
 
 rela_status rela_corpus_read(rela_corpus_report *report, const rela_corpus_job *job,
                              rela_error *err)
 {
-    stream s = { .job = job, .report = report };
+    stream s = { .job = job, .n_sides = job->n_sides, .report = report };
     *report = (rela_corpus_report){ .struct_size = sizeof *report };
     rela_status st = check_job(job, err);
     if (st == RELA_OK)
         st = open_files(&s, err);
     if (st == RELA_OK)
         st = run(&s, err);
-    for (int i = 0; i < RELA_SIDES; i++) {
-        report->marks += s.reader[i] && rela_reader_had_mark(s.reader[i]);
-        rela_reader_close(s.reader[i]);
-    }
+    close_files(&s);
     uint64_t sum = report->kept;
     for (int i = 0; i < RELA_CORPUS_N_REASONS; i++)
         sum += report->dropped[i];
@@ -104,31 +113,64 @@ static rela_status check_job(const rela_corpus_job *job, rela_error *err)
                          (unsigned long long)r->max_line, RELA_LINE_MAX);
     if (r->max_ratio != 0 && !(r->max_ratio >= 1))
         return rela_fail(err, RELA_ARG, "max_ratio is %g; expected 0 or at least 1", r->max_ratio);
-    if (job->tgt && strcmp(job->src, "-") == 0 && strcmp(job->tgt, "-") == 0)
-        return rela_fail(err, RELA_ARG, "source and target cannot both be standard input");
+    size_t from_stdin = 0;
+    for (size_t i = 0; i < job->n_files * RELA_SIDES_MAX; i++) {
+        const char *path = job->files[i / RELA_SIDES_MAX].side[i % RELA_SIDES_MAX];
+        from_stdin += path && strcmp(path, "-") == 0;
+    }
+    if (from_stdin > 1)
+        return rela_fail(err, RELA_ARG, "only one file can be standard input");
     return RELA_OK;
+}
+
+static bool has_columns(const rela_corpus_files *f)
+{
+    return !f->side[1];
+}
+
+static rela_status open_set(stream *s, size_t i, rela_error *err)
+{
+    const rela_corpus_files *files = &s->job->files[i];
+    const bool columns = has_columns(files);
+    const size_t max_line = (size_t)s->job->rules.max_line;
+    const rela_reader_options options = {
+        .max_line = columns ? s->n_sides * (max_line + 1) - 1 : max_line,
+        .any_ratio = s->job->rules.any_expansion != 0,
+    };
+    rela_status st = RELA_OK;
+    for (size_t k = 0; k < (columns ? 1 : s->n_sides) && st == RELA_OK; k++)
+        st = rela_reader_open(&s->sets[i].side[k], files->side[k], &options, err);
+    return st;
 }
 
 static rela_status open_files(stream *s, rela_error *err)
 {
-    const rela_corpus_rules *rules = &s->job->rules;
-    const size_t max_line = (size_t)rules->max_line;
-    const rela_reader_options options = { .max_line = s->job->tgt ? max_line : 2 * max_line + 1,
-                                          .any_ratio = rules->any_expansion != 0 };
-    rela_status st = rela_reader_open(&s->reader[RELA_SOURCE], s->job->src, &options, err);
-    if (st == RELA_OK && s->job->tgt)
-        st = rela_reader_open(&s->reader[RELA_TARGET], s->job->tgt, &options, err);
-    if (st != RELA_OK)
-        return st;
-    for (int i = 0; i < RELA_SIDES && s->reader[i]; i++) {
-        const uint64_t size = rela_reader_size(s->reader[i]);
-        if (size == 0) { /* a pipe: no share can be given */
-            s->total = 0;
-            break;
+    rela_status st = RELA_OK;
+    bool known = true; /* of a pipe no share can be given */
+    s->sets = rela_mem_zalloc(s->job->n_files * sizeof *s->sets);
+    if (!s->sets)
+        return rela_fail(err, RELA_NOMEM, "no memory to read %zu files", s->job->n_files);
+    for (size_t i = 0; i < s->job->n_files && st == RELA_OK; i++) {
+        st = open_set(s, i, err);
+        for (size_t k = 0; k < s->n_sides && s->sets[i].side[k] && st == RELA_OK; k++) {
+            const uint64_t size = rela_reader_size(s->sets[i].side[k]);
+            known = known && size > 0;
+            s->total += size;
         }
-        s->total += size;
     }
-    return RELA_OK;
+    s->total = known ? s->total : 0;
+    return st;
+}
+
+static void close_files(stream *s)
+{
+    for (size_t i = 0; s->sets && i < s->job->n_files; i++)
+        for (size_t k = 0; k < s->n_sides; k++) {
+            rela_reader *r = s->sets[i].side[k];
+            s->report->marks += r && rela_reader_had_mark(r);
+            rela_reader_close(r);
+        }
+    rela_mem_free(s->sets);
 }
 
 static rela_status run(stream *s, rela_error *err)
@@ -160,55 +202,92 @@ static rela_status run(stream *s, rela_error *err)
     return st;
 }
 
-static rela_status read_block(void *ctx, void *block_, bool *more, rela_error *err)
+static rela_status report_progress(const stream *s, rela_error *err)
 {
-    stream *s = ctx;
-    block *b = block_;
     const rela_corpus_job *job = s->job;
-    rela_buffer_clear(&b->text);
-    b->n = 0;
-    b->returns = 0;
-    const rela_status st = job->tgt ? read_lines(s, b, more, err) : read_columns(s, b, more, err);
-    if (st != RELA_OK || !job->progress)
-        return st;
     uint64_t done = 0;
-    for (int i = 0; i < RELA_SIDES && s->reader[i]; i++)
-        done += rela_reader_position(s->reader[i]);
+    if (!job->progress)
+        return RELA_OK;
+    for (size_t i = 0; i <= s->set && i < job->n_files; i++)
+        for (size_t k = 0; k < s->n_sides && s->sets[i].side[k]; k++)
+            done += rela_reader_position(s->sets[i].side[k]);
     return job->progress(job->progress_ctx, done, s->total) == 0
                ? RELA_OK
                : rela_fail(err, RELA_CANCEL, "reading was stopped");
 }
 
+/* A block never holds lines of two sets. */
+static rela_status read_block(void *ctx, void *block_, bool *more, rela_error *err)
+{
+    stream *s = ctx;
+    block *b = block_;
+    rela_status st = RELA_OK;
+    *more = false;
+    rela_buffer_clear(&b->text);
+    b->n = 0;
+    b->returns = 0;
+    while (st == RELA_OK && !*more && s->set < s->job->n_files) {
+        b->set = s->set;
+        b->before = s->before;
+        st = has_columns(&s->job->files[s->set]) ? read_columns(s, b, more, err)
+                                                 : read_lines(s, b, more, err);
+        if (*more) {
+            s->lines = b->first + b->n - 1;
+        } else {
+            s->set++;
+            s->before += s->lines;
+            s->lines = 0;
+        }
+    }
+    return st ? st : report_progress(s, err);
+}
+
 static rela_status read_lines(stream *s, block *b, bool *more, rela_error *err)
 {
+    const readers *r = &s->sets[s->set];
     rela_status st = RELA_OK;
     while (st == RELA_OK && b->n < BLOCK_PAIRS && b->text.len < BLOCK_BYTES) {
-        rela_line line[RELA_SIDES];
-        for (int i = 0; i < RELA_SIDES && st == RELA_OK; i++)
-            st = rela_reader_line(s->reader[i], &line[i], err);
+        rela_line line[RELA_SIDES_MAX];
+        size_t longer = s->n_sides, shorter = s->n_sides;
+        for (size_t i = 0; i < s->n_sides && st == RELA_OK; i++) {
+            st = rela_reader_line(r->side[i], &line[i], err);
+            if (st == RELA_OK)
+                *(line[i].text ? &longer : &shorter) = i;
+        }
         if (st != RELA_OK)
             break;
-        if (!line[0].text != !line[1].text) {
-            const int longer = line[0].text ? RELA_SOURCE : RELA_TARGET;
-            return count_rest(s, line[longer].number - 1, longer, err);
-        }
-        if (!line[0].text)
+        if (longer < s->n_sides && shorter < s->n_sides)
+            return count_rest(r, line[longer].number - 1, longer, shorter, err);
+        if (longer == s->n_sides)
             break;
         if (b->n == 0)
             b->first = line[0].number;
-        rela_span side[RELA_SIDES] = { { NULL, 0 }, { NULL, 0 } };
-        for (int i = 0; i < RELA_SIDES; i++) {
-            b->returns += line[i].had_cr;
-            side[i] = (rela_span){ line[i].text, line[i].len };
-        }
+        rela_span side[RELA_SIDES_MAX] = { { NULL, 0 } };
         item *it = &b->items[b->n];
         *it = (item){ .reason = KEPT };
-        if (line[0].too_long || line[1].too_long)
-            it->reason = RELA_CORPUS_TOO_LONG;
+        for (size_t i = 0; i < s->n_sides; i++) {
+            b->returns += line[i].had_cr;
+            side[i] = (rela_span){ line[i].text, line[i].len };
+            it->reason = line[i].too_long ? RELA_CORPUS_TOO_LONG : it->reason;
+        }
         st = add_item(s, b, side, err);
     }
     *more = b->n > 0;
     return st;
+}
+
+/* Exactly n columns of a line? */
+static bool split_columns(rela_span *side, size_t n, const rela_line *line)
+{
+    const char *at = line->text, *end = at + line->len;
+    for (size_t i = 0; i < n; i++) {
+        const char *tab = memchr(at, '\t', (size_t)(end - at));
+        if (!tab != (i + 1 == n))
+            return false;
+        side[i] = (rela_span){ at, (size_t)((tab ? tab : end) - at) };
+        at = tab ? tab + 1 : end;
+    }
+    return true;
 }
 
 static rela_status read_columns(stream *s, block *b, bool *more, rela_error *err)
@@ -216,24 +295,18 @@ static rela_status read_columns(stream *s, block *b, bool *more, rela_error *err
     rela_status st = RELA_OK;
     while (st == RELA_OK && b->n < BLOCK_PAIRS && b->text.len < BLOCK_BYTES) {
         rela_line line;
-        if ((st = rela_reader_line(s->reader[0], &line, err)) != RELA_OK || !line.text)
+        if ((st = rela_reader_line(s->sets[s->set].side[0], &line, err)) != RELA_OK || !line.text)
             break;
         if (b->n == 0)
             b->first = line.number;
         b->returns += line.had_cr;
         item *it = &b->items[b->n];
         *it = (item){ .reason = KEPT };
-        const char *end = line.text + line.len;
-        const char *tab = memchr(line.text, '\t', line.len);
+        rela_span side[RELA_SIDES_MAX] = { { NULL, 0 } };
         if (line.too_long)
             it->reason = RELA_CORPUS_TOO_LONG;
-        else if (!tab || memchr(tab + 1, '\t', (size_t)(end - tab - 1)))
+        else if (!split_columns(side, s->n_sides, &line))
             it->reason = RELA_CORPUS_COLUMNS;
-        rela_span side[RELA_SIDES] = { { NULL, 0 }, { NULL, 0 } };
-        if (it->reason == KEPT) {
-            side[0] = (rela_span){ line.text, (size_t)(tab - line.text) };
-            side[1] = (rela_span){ tab + 1, (size_t)(end - tab - 1) };
-        }
         st = add_item(s, b, side, err);
     }
     *more = b->n > 0;
@@ -244,10 +317,10 @@ static rela_status add_item(const stream *s, block *b, const rela_span *side, re
 {
     item *it = &b->items[b->n];
     rela_status st = RELA_OK;
-    for (int i = 0; i < RELA_SIDES && it->reason == KEPT; i++)
+    for (size_t i = 0; i < s->n_sides && it->reason == KEPT; i++)
         if (side[i].len > s->job->rules.max_line)
             it->reason = RELA_CORPUS_TOO_LONG;
-    for (int i = 0; i < RELA_SIDES && it->reason == KEPT && st == RELA_OK; i++) {
+    for (size_t i = 0; i < s->n_sides && it->reason == KEPT && st == RELA_OK; i++) {
         it->len[i] = side[i].len;
         st = rela_buffer_append(&b->text, side[i].text, side[i].len, err);
     }
@@ -255,23 +328,23 @@ static rela_status add_item(const stream *s, block *b, const rela_span *side, re
     return st;
 }
 
-/* One file has ended: the message tells both numbers of lines, so the longer is read to its end. */
-static rela_status count_rest(stream *s, uint64_t n_pairs, int longer, rela_error *err)
+/* One file has ended: the message gives both numbers of lines, so the longer is read to its end. */
+static rela_status count_rest(const readers *r, uint64_t n_pairs, size_t longer, size_t shorter,
+                              rela_error *err)
 {
     uint64_t n = n_pairs;
     rela_line line = { .text = "" };
     while (line.text) {
         n++;
-        const rela_status st = rela_reader_line(s->reader[longer], &line, err);
+        const rela_status st = rela_reader_line(r->side[longer], &line, err);
         if (st != RELA_OK)
             return st;
     }
-    const uint64_t lines[RELA_SIDES] = { longer == RELA_SOURCE ? n : n_pairs,
-                                         longer == RELA_TARGET ? n : n_pairs };
+    const size_t a = longer < shorter ? longer : shorter, b = longer < shorter ? shorter : longer;
     return rela_fail(err, RELA_FORMAT,
                      "%s has %llu lines and %s has %llu; expected as many lines in both",
-                     rela_reader_name(s->reader[0]), (unsigned long long)lines[0],
-                     rela_reader_name(s->reader[1]), (unsigned long long)lines[1]);
+                     rela_reader_name(r->side[a]), (unsigned long long)(a == longer ? n : n_pairs),
+                     rela_reader_name(r->side[b]), (unsigned long long)(b == longer ? n : n_pairs));
 }
 
 static rela_status work_block(void *ctx, void *block_, int thread, rela_error *err)
@@ -285,36 +358,51 @@ static rela_status work_block(void *ctx, void *block_, int thread, rela_error *e
         item *it = &b->items[i];
         if (it->reason != KEPT)
             continue;
-        rela_span side[RELA_SIDES] = { { text, it->len[0] }, { text + it->len[0], it->len[1] } };
-        text += it->len[0] + it->len[1];
-        it->reason = judge_text(&s->job->rules, it, side);
+        rela_span side[RELA_SIDES_MAX];
+        for (size_t k = 0; k < s->n_sides; k++) {
+            side[k] = (rela_span){ text, it->len[k] };
+            text += it->len[k];
+        }
+        it->reason = judge_text(s, it, side);
         if (it->reason != KEPT)
             continue;
         const size_t before = b->ids.len;
         st = encode(s, b, i, side, thread, err);
         if (st == RELA_OK)
-            it->reason = judge_lengths(&s->job->rules, it, &b->ids);
+            it->reason = judge_lengths(s, it, &b->ids);
         if (it->reason != KEPT)
             b->ids.len = before;
     }
     return st;
 }
 
-/* Removes blanks at the ends of both sides. */
-static rela_corpus_reason judge_text(const rela_corpus_rules *rules, item *it, rela_span *side)
+/* Nothing to translate, or nothing that it is translated to. */
+static bool is_empty(const stream *s, const size_t *len)
 {
-    for (int i = 0; i < RELA_SIDES; i++)
+    size_t sources = 0;
+    for (size_t i = 0; i + 1 < s->n_sides; i++)
+        sources += len[i];
+    return sources == 0 || len[s->n_sides - 1] == 0;
+}
+
+/* Removes blanks at the ends of all sides. */
+static rela_corpus_reason judge_text(const stream *s, item *it, rela_span *side)
+{
+    const rela_span *target = &side[s->n_sides - 1];
+    size_t len[RELA_SIDES_MAX];
+    for (size_t i = 0; i < s->n_sides; i++)
         if (rela_utf8_valid(side[i].text, side[i].len) != side[i].len)
             return RELA_CORPUS_UTF8;
-    for (int i = 0; i < RELA_SIDES; i++) {
+    for (size_t i = 0; i < s->n_sides; i++) {
         side[i] = rela_trim(side[i]);
+        len[i] = side[i].len;
         it->has_nul = it->has_nul || (side[i].len && memchr(side[i].text, '\0', side[i].len));
     }
-    if (side[0].len == 0 || side[1].len == 0)
+    if (is_empty(s, len))
         return RELA_CORPUS_EMPTY;
-    if (rules->drop_identical && side[0].len == side[1].len &&
-        memcmp(side[0].text, side[1].text, side[0].len) == 0)
-        return RELA_CORPUS_IDENTICAL;
+    for (size_t i = 0; s->job->rules.drop_identical && i + 1 < s->n_sides; i++)
+        if (side[i].len == target->len && memcmp(side[i].text, target->text, target->len) == 0)
+            return RELA_CORPUS_IDENTICAL;
     return KEPT;
 }
 
@@ -323,45 +411,68 @@ static rela_status encode(const stream *s, block *b, size_t i, const rela_span *
 {
     const rela_corpus_job *job = s->job;
     rela_status st = RELA_OK;
-    for (int k = 0; k < RELA_SIDES && st == RELA_OK; k++) {
+    for (size_t k = 0; k < s->n_sides && st == RELA_OK; k++) {
         const size_t start = b->ids.len;
-        const rela_corpus_line line = { k, side[k].text, side[k].len, b->first + i };
+        const rela_corpus_line line = { (int32_t)k, side[k].text, side[k].len,
+                                        b->before + b->first + i };
         st = job->encode(job->encode_ctx, &line, thread, &b->ids, err);
         for (size_t j = start; j < b->ids.len && st == RELA_OK; j++)
             assert(b->ids.data[j] >= 0);
         b->items[i].n[k] = b->ids.len - start;
         if (st != RELA_OK) {
             const rela_error why = *err;
-            const rela_reader *r = s->reader[k] ? s->reader[k] : s->reader[RELA_SOURCE];
-            (void)rela_fail(err, st, "%s: line %llu: %s", rela_reader_name(r),
-                            (unsigned long long)line.number, why.message);
+            const readers *r = &s->sets[b->set];
+            (void)rela_fail(err, st, "%s: line %llu: %s",
+                            rela_reader_name(r->side[k] ? r->side[k] : r->side[0]),
+                            (unsigned long long)(b->first + i), why.message);
         }
     }
     return st;
 }
 
-static rela_corpus_reason judge_lengths(const rela_corpus_rules *rules, item *it, rela_ids *ids)
+/* Shortens all sides to the limit, and closes the gaps. */
+static void cut_sides(const stream *s, item *it, rela_ids *ids, size_t limit)
 {
-    const size_t limit = (size_t)rules->max_tokens;
-    if (it->n[0] == 0 || it->n[1] == 0)
-        return RELA_CORPUS_EMPTY;
-    if (it->n[0] > limit || it->n[1] > limit) {
-        if (!rules->cut)
-            return RELA_CORPUS_TOKENS;
-        const size_t n[RELA_SIDES] = { it->n[0] < limit ? it->n[0] : limit,
-                                       it->n[1] < limit ? it->n[1] : limit };
-        int32_t *pair = ids->data + ids->len - it->n[0] - it->n[1];
-        memmove(pair + n[0], pair + it->n[0], n[1] * sizeof *pair);
-        ids->len -= it->n[0] - n[0] + it->n[1] - n[1];
-        it->n[0] = n[0];
-        it->n[1] = n[1];
-        it->was_cut = true;
+    size_t all = 0;
+    for (size_t i = 0; i < s->n_sides; i++)
+        all += it->n[i];
+    int32_t *from = ids->data + ids->len - all, *to = from;
+    for (size_t i = 0; i < s->n_sides; i++) {
+        const size_t n = it->n[i] < limit ? it->n[i] : limit;
+        memmove(to, from, n * sizeof *to);
+        from += it->n[i];
+        to += n;
+        it->n[i] = n;
     }
-    const double longer = (double)(it->n[0] > it->n[1] ? it->n[0] : it->n[1]);
-    const double shorter = (double)(it->n[0] > it->n[1] ? it->n[1] : it->n[0]);
-    if (rules->max_ratio > 0 && longer > rules->max_ratio * shorter)
-        return RELA_CORPUS_RATIO;
-    return KEPT;
+    ids->len = (size_t)(to - ids->data);
+    it->was_cut = true;
+}
+
+/* An empty source, of several, has no length to compare. */
+static bool too_different(const stream *s, const item *it)
+{
+    const double ratio = s->job->rules.max_ratio, tgt = (double)it->n[s->n_sides - 1];
+    for (size_t i = 0; ratio > 0 && i + 1 < s->n_sides; i++) {
+        const double src = (double)it->n[i];
+        if (src > 0 && (src > ratio * tgt || tgt > ratio * src))
+            return true;
+    }
+    return false;
+}
+
+static rela_corpus_reason judge_lengths(const stream *s, item *it, rela_ids *ids)
+{
+    const size_t limit = (size_t)s->job->rules.max_tokens;
+    bool over = false;
+    if (is_empty(s, it->n))
+        return RELA_CORPUS_EMPTY;
+    for (size_t i = 0; i < s->n_sides; i++)
+        over = over || it->n[i] > limit;
+    if (over && !s->job->rules.cut)
+        return RELA_CORPUS_TOKENS;
+    if (over)
+        cut_sides(s, it, ids, limit);
+    return too_different(s, it) ? RELA_CORPUS_RATIO : KEPT;
 }
 
 static rela_status write_block(void *ctx, void *block_, rela_error *err)
@@ -374,14 +485,18 @@ static rela_status write_block(void *ctx, void *block_, rela_error *err)
     report->returns += b->returns;
     for (size_t i = 0; i < b->n && st == RELA_OK; i++) {
         const item *it = &b->items[i];
-        const uint64_t line = b->first + i;
+        const uint64_t line = b->before + b->first + i;
         report->read++;
         if (it->reason != KEPT) {
             note_dropped(report, it->reason, line);
             continue;
         }
-        const rela_pair pair = { { ids, ids + it->n[0] }, { it->n[0], it->n[1] }, line };
-        ids += it->n[0] + it->n[1];
+        rela_pair pair = { .line = line };
+        for (size_t k = 0; k < s->n_sides; k++) {
+            pair.ids[k] = ids;
+            pair.n[k] = it->n[k];
+            ids += it->n[k];
+        }
         report->kept++;
         report->nuls += it->has_nul;
         report->cut += it->was_cut;

@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RELA_SOURCE, RELA_TARGET, RELA_SIDES };
+/* Sides of a pair: its sources, then its target. */
+enum { RELA_SIDES_MAX = RELA_SOURCES_MAX + 1 };
 
 /* A growable list of token numbers, all zero when empty. */
 typedef struct rela_ids {
@@ -40,13 +41,20 @@ typedef rela_status (*rela_encode)(void *ctx, const rela_corpus_line *line, int 
 
 /* A kept pair; ids are lent during the call. */
 typedef struct rela_pair {
-    const int32_t *ids[RELA_SIDES];
-    size_t n[RELA_SIDES]; /* 1 .. RELA_CORPUS_TOKENS_MAX */
-    uint64_t line;        /* in the file, from 1 */
+    const int32_t *ids[RELA_SIDES_MAX];
+    size_t n[RELA_SIDES_MAX]; /* 1 .. RELA_CORPUS_TOKENS_MAX; of several sources some may have 0 */
+    uint64_t line;            /* in the corpus, from 1 */
 } rela_pair;
 
+/* Files that are read in step. */
+typedef struct rela_corpus_files {
+    const char *side[RELA_SIDES_MAX]; /* the second NULL: the first has a column for each side */
+} rela_corpus_files;
+
 typedef struct rela_corpus_job {
-    const char *src, *tgt; /* tgt NULL: src has two columns */
+    const rela_corpus_files *files; /* one set after the other */
+    size_t n_files;
+    size_t n_sides; /* 2 or more */
     rela_corpus_rules rules;
     int n_threads; /* >= 1 */
     rela_encode encode;

@@ -26,7 +26,8 @@ static void sort_pool(rela_order *o);
 static void cut_pool(rela_order *o);
 static void shuffle_batches(rela_order *o);
 static rela_rng start_rng(const rela_order *o, uint64_t part);
-static uint32_t length(const rela_order *o, uint32_t pair, int side);
+static uint32_t length(const rela_order *o, uint32_t pair, size_t side);
+static uint32_t longest_source(const rela_order *o, uint32_t pair);
 
 rela_status rela_order_init(rela_order *o, const rela_order_options *options, rela_error *err)
 {
@@ -119,7 +120,8 @@ static uint32_t find_pool_end(const rela_order *o, uint32_t begin)
     uint64_t tokens = 0;
     uint32_t i = begin;
     while (i < o->n && i - begin < o->options.pool_sentences && tokens < o->options.pool_tokens) {
-        tokens += length(o, o->pair[i], RELA_SOURCE) + length(o, o->pair[i], RELA_TARGET);
+        for (size_t side = 0; side < rela_store_sides(o->store); side++)
+            tokens += length(o, o->pair[i], side);
         i++;
     }
     return i;
@@ -161,11 +163,12 @@ static rela_status reserve_pool(rela_order *o, size_t n, rela_error *err)
  * the target length changes inside a batch, the source lengths still fit together. */
 static void sort_pool(rela_order *o)
 {
+    const size_t target = rela_store_sides(o->store) - 1;
     const uint32_t n = o->pool_end - o->pool_begin;
     uint32_t *pair = o->pair + o->pool_begin;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t s = rela_store_length(o->store, pair[i], RELA_SOURCE);
-        const uint32_t t = rela_store_length(o->store, pair[i], RELA_TARGET);
+        const uint32_t s = longest_source(o, pair[i]);
+        const uint32_t t = rela_store_length(o->store, pair[i], target);
         const uint32_t snake = t % 2 ? s : UINT16_MAX - s;
         o->key[i] = (uint64_t)(t << 16 | snake) << 32 | pair[i];
     }
@@ -177,6 +180,7 @@ static void sort_pool(rela_order *o)
 /* cut[0 .. n_batches] are the borders of the batches in the sorted pool, from 0. */
 static void cut_pool(rela_order *o)
 {
+    const size_t target = rela_store_sides(o->store) - 1;
     const rela_budget *b = &o->options.budget;
     const uint32_t n = o->pool_end - o->pool_begin;
     const uint32_t *pair = o->pair + o->pool_begin;
@@ -185,7 +189,8 @@ static void cut_pool(rela_order *o)
     o->cut[0] = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t first = o->cut[o->n_batches];
-        const uint32_t s = length(o, pair[i], RELA_SOURCE), t = length(o, pair[i], RELA_TARGET);
+        const uint32_t s = longest_source(o, pair[i]) + o->options.extra[0];
+        const uint32_t t = length(o, pair[i], target);
         const bool full = (b->source_tokens && src + s > b->source_tokens) ||
                           (b->target_tokens && tgt + t > b->target_tokens) ||
                           (b->sentences && i - first >= b->sentences);
@@ -227,7 +232,20 @@ static rela_rng start_rng(const rela_order *o, uint64_t part)
     return rela_rng_start(rela_rng_u64(&r), part);
 }
 
-static uint32_t length(const rela_order *o, uint32_t pair, int side)
+/* Without the end symbol. */
+static uint32_t longest_source(const rela_order *o, uint32_t pair)
 {
-    return rela_store_length(o->store, pair, side) + o->options.extra[side];
+    uint32_t longest = 0;
+    for (size_t side = 0; side + 1 < rela_store_sides(o->store); side++) {
+        const uint32_t n = rela_store_length(o->store, pair, side);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+/* With the end symbol; an empty side has none. */
+static uint32_t length(const rela_order *o, uint32_t pair, size_t side)
+{
+    const uint32_t n = rela_store_length(o->store, pair, side);
+    return n ? n + o->options.extra[side] : 0;
 }

@@ -13,18 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a batch may hold at most; 0: no limit. A pair that is over it alone gets its own batch. */
+/* What a batch may hold at most, source tokens in the longest of several; 0: no limit. A pair that
+ * is over it alone gets its own batch. */
 typedef struct rela_budget {
     uint32_t target_tokens, source_tokens, sentences;
 } rela_budget;
 
 typedef struct rela_order_options {
     uint64_t seed;
-    rela_budget budget;      /* at least one limit */
-    bool keep_order;         /* nothing is shuffled: pools follow the file, batches the lengths */
-    bool extra[RELA_SIDES];  /* this side gets an end symbol, which counts as a token */
-    uint64_t pool_tokens;    /* both sides; 0: 16 million */
-    uint32_t pool_sentences; /* 0: 1 million */
+    rela_budget budget; /* at least one limit */
+    bool keep_order;    /* nothing is shuffled: pools follow the file, batches the lengths */
+    bool extra[RELA_SIDES_MAX]; /* this side gets an end symbol, which counts as a token */
+    uint64_t pool_tokens;       /* all sides; 0: 16 million */
+    uint32_t pool_sentences;    /* 0: 1 million */
 } rela_order_options;
 
 typedef struct rela_order {

@@ -16,18 +16,20 @@ enum {
     VARINT_MAX = 10 /* bytes of a 64-bit number */
 };
 
-/* Places are relative to the group: its records stay below 4096 * 2 * 65535 * 5 bytes < 2^32. */
+/* Places are relative to the group. Its records stay below 2^32 bytes: numbers of symbols have at
+ * most 3 bytes (vocabularies end at 2^20), and 4096 * 5 * 65535 * 3 is less. */
 typedef struct group {
     uint64_t start;
     uint32_t place[GROUP];
-    uint16_t length[RELA_SIDES][GROUP];
+    uint16_t length[]; /* (sides, GROUP) */
 } group;
 
 struct rela_store {
+    size_t n_sides;
     group **groups;
     size_t n_groups, cap_groups;
     uint32_t n;
-    uint64_t tokens[RELA_SIDES];
+    uint64_t tokens[RELA_SIDES_MAX];
     uint64_t digest;
     rela_buffer tail;      /* records from byte flushed on */
     uint64_t flushed;      /* bytes that are in the scratch file */
@@ -42,12 +44,14 @@ static rela_status flush(rela_store *s, rela_error *err);
 static size_t put_number(unsigned char *out, uint64_t v);
 static uint64_t get_number(const unsigned char **at);
 
-rela_status rela_store_create(rela_store **out, uint64_t memory, const char *dir, rela_error *err)
+rela_status rela_store_create(rela_store **out, size_t n_sides, uint64_t memory, const char *dir,
+                              rela_error *err)
 {
     *out = NULL;
     rela_store *s = rela_mem_zalloc(sizeof *s);
     if (!s)
         return rela_fail(err, RELA_NOMEM, "no memory for a store of pairs");
+    s->n_sides = n_sides;
     s->memory = memory;
     if (dir && !(s->dir = rela_str_copy(dir, strlen(dir)))) {
         rela_store_destroy(s);
@@ -79,7 +83,7 @@ rela_status rela_store_add(void *store, const rela_pair *pair, rela_error *err)
     if (st != RELA_OK)
         return st;
     s->n++;
-    for (int i = 0; i < RELA_SIDES; i++)
+    for (size_t i = 0; i < s->n_sides; i++)
         s->tokens[i] += pair->n[i];
     if (s->scratch ? s->tail.len >= WRITE_BYTES : s->tail.len > s->memory)
         st = flush(s, err);
@@ -101,7 +105,7 @@ rela_status rela_store_read(rela_store **out, rela_corpus_report *report,
 {
     rela_store *s = NULL;
     *out = NULL;
-    rela_status st = rela_store_create(&s, memory, dir, err);
+    rela_status st = rela_store_create(&s, job->n_sides, memory, dir, err);
     if (st != RELA_OK)
         return st;
     rela_corpus_job mine = *job;
@@ -123,13 +127,18 @@ uint32_t rela_store_size(const rela_store *s)
     return s->n;
 }
 
-uint32_t rela_store_length(const rela_store *s, uint32_t pair, int side)
+size_t rela_store_sides(const rela_store *s)
 {
-    assert(pair < s->n);
-    return s->groups[pair / GROUP]->length[side][pair % GROUP];
+    return s->n_sides;
 }
 
-uint64_t rela_store_tokens(const rela_store *s, int side)
+uint32_t rela_store_length(const rela_store *s, uint32_t pair, size_t side)
+{
+    assert(pair < s->n && side < s->n_sides);
+    return s->groups[pair / GROUP]->length[side * GROUP + pair % GROUP];
+}
+
+uint64_t rela_store_tokens(const rela_store *s, size_t side)
 {
     return s->tokens[side];
 }
@@ -176,11 +185,10 @@ rela_status rela_store_load(const rela_store *s, unsigned char *out, uint64_t fr
 }
 
 uint64_t rela_store_decode(const rela_store *s, uint32_t pair, const unsigned char *record,
-                           int32_t *src, int32_t *tgt)
+                           int32_t *const *ids)
 {
-    int32_t *const ids[RELA_SIDES] = { src, tgt };
     const uint64_t line = get_number(&record);
-    for (int side = 0; side < RELA_SIDES; side++) {
+    for (size_t side = 0; side < s->n_sides; side++) {
         const uint32_t n = rela_store_length(s, pair, side);
         for (uint32_t i = 0; i < n; i++)
             ids[side][i] = (int32_t)get_number(&record);
@@ -196,7 +204,8 @@ static rela_status add_index(rela_store *s, const rela_pair *pair, rela_error *e
         group **p = rela_mem_grow(s->groups, &s->cap_groups, s->n_groups + 1, sizeof(group *));
         if (p)
             s->groups = p;
-        group *g = p ? rela_mem_zalloc(sizeof *g) : NULL;
+        const size_t lengths = s->n_sides * GROUP * sizeof(uint16_t);
+        group *g = p ? rela_mem_zalloc(sizeof *g + lengths) : NULL;
         if (!g)
             return rela_fail(err, RELA_NOMEM, "no memory for the index of %u pairs", s->n + 1);
         g->start = rela_store_bytes(s);
@@ -204,22 +213,25 @@ static rela_status add_index(rela_store *s, const rela_pair *pair, rela_error *e
     }
     group *g = s->groups[s->n / GROUP];
     g->place[s->n % GROUP] = (uint32_t)(rela_store_bytes(s) - g->start);
-    for (int side = 0; side < RELA_SIDES; side++) {
-        assert(pair->n[side] >= 1 && pair->n[side] <= RELA_CORPUS_TOKENS_MAX);
-        g->length[side][s->n % GROUP] = (uint16_t)pair->n[side];
+    for (size_t side = 0; side < s->n_sides; side++) {
+        assert(pair->n[side] <= RELA_CORPUS_TOKENS_MAX);
+        assert(pair->n[side] >= 1 || (s->n_sides > 2 && side + 1 < s->n_sides));
+        g->length[side * GROUP + s->n % GROUP] = (uint16_t)pair->n[side];
     }
     return RELA_OK;
 }
 
 static rela_status put_record(rela_store *s, const rela_pair *pair, rela_error *err)
 {
-    const size_t most = (pair->n[0] + pair->n[1] + 1) * VARINT_MAX;
-    const rela_status st = rela_buffer_reserve(&s->tail, most, err);
+    size_t numbers = 1;
+    for (size_t side = 0; side < s->n_sides; side++)
+        numbers += pair->n[side];
+    const rela_status st = rela_buffer_reserve(&s->tail, numbers * VARINT_MAX, err);
     if (st != RELA_OK)
         return st;
     unsigned char *start = (unsigned char *)s->tail.data + s->tail.len, *at = start;
     at += put_number(at, pair->line);
-    for (int side = 0; side < RELA_SIDES; side++)
+    for (size_t side = 0; side < s->n_sides; side++)
         for (size_t i = 0; i < pair->n[side]; i++)
             at += put_number(at, (uint32_t)pair->ids[side][i]);
     s->tail.len += (size_t)(at - start);

@@ -2,7 +2,7 @@
 /* src/data/store.h - encoded pairs, compact: small corpora in memory, large ones in a scratch file.
  *
  * Numbers are kept as bytes of seven bits each. In memory there is an index of 8 bytes per pair
- * (two lengths and a place); the pairs themselves stay there only up to a limit. After
+ * (lengths and a place); the pairs themselves stay there only up to a limit. After
  * rela_store_finish a store is read-only and any number of threads may read it. */
 #ifndef RELA_DATA_STORE_H
 #define RELA_DATA_STORE_H
@@ -16,7 +16,8 @@
 typedef struct rela_store rela_store;
 
 /* memory: bytes of pairs to hold before they move to a scratch file in dir (NULL: TMPDIR, /tmp). */
-rela_status rela_store_create(rela_store **out, uint64_t memory, const char *dir, rela_error *err);
+rela_status rela_store_create(rela_store **out, size_t n_sides, uint64_t memory, const char *dir,
+                              rela_error *err);
 void rela_store_destroy(rela_store *s); /* NULL is fine */
 
 /* Has the shape of rela_corpus_job.take, with the store as context. */
@@ -28,9 +29,10 @@ rela_status rela_store_read(rela_store **out, rela_corpus_report *report,
                             const rela_corpus_job *job, uint64_t memory, const char *dir,
                             rela_error *err);
 
-uint32_t rela_store_size(const rela_store *s);                            /* pairs */
-uint32_t rela_store_length(const rela_store *s, uint32_t pair, int side); /* tokens */
-uint64_t rela_store_tokens(const rela_store *s, int side);
+uint32_t rela_store_size(const rela_store *s); /* pairs */
+size_t rela_store_sides(const rela_store *s);
+uint32_t rela_store_length(const rela_store *s, uint32_t pair, size_t side); /* tokens */
+uint64_t rela_store_tokens(const rela_store *s, size_t side);
 uint64_t rela_store_bytes(const rela_store *s); /* of all records */
 bool rela_store_on_disk(const rela_store *s);
 /* Hash of all pairs in order: a run that resumes can tell whether its data is still the same. */
@@ -44,8 +46,9 @@ const unsigned char *rela_store_view(const rela_store *s, uint64_t from);
 rela_status rela_store_load(const rela_store *s, unsigned char *out, uint64_t from, uint64_t to,
                             rela_error *err);
 
-/* Decodes the record of a pair; src and tgt have room for its lengths. Returns the line number. */
+/* Decodes the record of a pair; ids have room for the lengths of its sides. Returns the line
+ * number. */
 uint64_t rela_store_decode(const rela_store *s, uint32_t pair, const unsigned char *record,
-                           int32_t *src, int32_t *tgt);
+                           int32_t *const *ids);
 
 #endif

@@ -40,6 +40,9 @@ static rela_status check_options(const rela_searcher *s, const rela_search_optio
         if (o->heads[i] >= c->dec_layers * c->heads || (i > 0 && o->heads[i] <= o->heads[i - 1]))
             return rela_fail(err, RELA_ARG, "head number %u; expected rising numbers below %zu",
                              o->heads[i], c->dec_layers * c->heads);
+    if (o->source >= s->n_sources)
+        return rela_fail(err, RELA_ARG, "attention to source %zu; the model has %zu", o->source + 1,
+                         s->n_sources);
     if (o->shortlist) {
         const rela_vocab_pair *v = &rela_shortlist_parts_of(o->shortlist)->vocab;
         if (v->n_src != c->vocab_src || v->n_tgt != c->vocab_tgt)
@@ -63,17 +66,22 @@ static rela_status check_sampling(const rela_search_options *o, rela_error *err)
 static rela_status check_source(const rela_searcher *s, const rela_config *c, const rela_source *x,
                                 size_t i, rela_error *err)
 {
-    if (x->n >= c->max_len)
+    if (rela_source_longest(x) >= c->max_len)
         return rela_fail(err, RELA_ARG, "sentence %zu: %zu symbols; the model takes at most %zu",
-                         i + 1, x->n, c->max_len - 1);
+                         i + 1, rela_source_longest(x), c->max_len - 1);
     if (x->n_prefix > c->max_len)
         return rela_fail(err, RELA_ARG,
                          "sentence %zu: a prefix of %zu symbols; the model takes at most %zu",
                          i + 1, x->n_prefix, c->max_len);
-    for (size_t j = 0; j < x->n; j++)
-        if (x->ids[j] < 0 || (size_t)x->ids[j] >= c->vocab_src)
-            return rela_fail(err, RELA_ARG, "sentence %zu: symbol %d; expected 0..%zu", i + 1,
-                             (int)x->ids[j], c->vocab_src - 1);
+    for (size_t k = 0; k < s->n_sources; k++)
+        for (size_t j = 0; j < x->text[k].n; j++)
+            if (x->text[k].ids[j] < 0 || (size_t)x->text[k].ids[j] >= c->vocab_src)
+                return rela_fail(err, RELA_ARG, "sentence %zu: symbol %d; expected 0..%zu", i + 1,
+                                 (int)x->text[k].ids[j], c->vocab_src - 1);
+    for (size_t k = s->n_sources; k < RELA_SOURCES_MAX; k++)
+        if (x->text[k].n)
+            return rela_fail(err, RELA_ARG, "sentence %zu: text %zu; the model has %zu sources",
+                             i + 1, k + 1, s->n_sources);
     for (size_t j = 0; j < x->n_prefix; j++)
         if (x->prefix[j] <= RELA_PAD || (size_t)x->prefix[j] >= s->vocabulary ||
             (x->prefix[j] == RELA_EOS && j + 1 < x->n_prefix))

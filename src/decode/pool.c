@@ -189,7 +189,7 @@ static void divide(job *j, size_t n)
 {
     const rela_search_options *o = j->options;
     for (size_t i = 0; i < n; i++)
-        j->order[i] = (rela_length){ j->sources[i].n, i };
+        j->order[i] = (rela_length){ rela_source_longest(&j->sources[i]), i };
     rela_lengths_sort(j->order, n);
     const size_t most = share(j, n < o->batch_sentences ? n : o->batch_sentences);
     const size_t tokens = share(j, o->batch_tokens);
@@ -253,13 +253,15 @@ static bool keep_attention(worker *w, rela_hypothesis *h, const rela_source *sou
                            const rela_search_options *o)
 {
     const size_t n = h->n + h->complete, heads = w->searcher->n_heads;
+    const rela_source_text *text = &source->text[o->source];
     const real *attention = h->attention;
     h->attention = NULL;
-    if (attention && o->places && !(h->places = largest(w->arena, attention, n, heads, source->n)))
+    if (attention && text->n && o->places &&
+        !(h->places = largest(w->arena, attention, n, heads, text->n)))
         return false;
     if (!attention || !o->attention || source->part)
         return true;
-    h->attention = copy(w->arena, attention, n * heads * (source->n + 1), sizeof *attention);
+    h->attention = copy(w->arena, attention, n * heads * rela_source_rows(text), sizeof *attention);
     return h->attention != NULL;
 }
 

@@ -30,7 +30,8 @@ rela_status rela_searcher_results(rela_searcher *s, rela_search_result *results,
         if (!best)
             return rela_fail(err, RELA_NOMEM, "no memory for the results");
         for (size_t j = 0; j < kept && st == RELA_OK; j++)
-            st = fill(s, &best[j], &x->ended[j], x->source->n + 1, err);
+            st = fill(s, &best[j], &x->ended[j],
+                      rela_source_rows(&x->source->text[s->options->source]), err);
         results[x->result] = (rela_search_result){ .best = best, .n = kept };
     }
     return st;

@@ -24,8 +24,8 @@ typedef struct rela_search_options {
     size_t n_best;   /* hypotheses per sentence: at most beam; sampling: independent samples */
     int32_t penalty; /* RELA_PENALTY_... */
     double alpha;
-    /* Longest hypothesis, its end included: factor * source + extra, the source without its end;
-     * never more than the model's maximum. Shortest: no end before so many symbols. */
+    /* Longest hypothesis, its end included: factor * source + extra, the (longest) source without
+     * its end; never more than the model's maximum. Shortest: no end before so many symbols. */
     double max_factor, min_factor;
     long max_extra, min_extra;
     bool forbid_unk;
@@ -37,8 +37,9 @@ typedef struct rela_search_options {
     size_t top_k;       /* among the k most probable symbols; 0: all */
     double top_p;       /* among the fewest that hold so much probability; 1: all */
     uint64_t seed;
-    /* Cross attention of each emitted symbol: chosen heads of the (first) net. */
+    /* Cross attention of each emitted symbol to one source: chosen heads of the (first) net. */
     bool attention;
+    size_t source;
     bool places; /* rela_search_pool only: keep where it was largest, see rela_hypothesis */
     const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
     size_t n_heads;
@@ -49,15 +50,29 @@ typedef struct rela_search_options {
 /* Beam 4, GNMT with 0.6, longest = source + 50, 32 sentences at a time. */
 void rela_search_options_init(rela_search_options *o);
 
+/* Symbols of a text without the end symbol. */
+typedef struct rela_source_text {
+    const int32_t *ids;
+    size_t n;
+} rela_source_text;
+
 /* One sentence to be translated. All pointers are lent. */
 typedef struct rela_source {
-    const int32_t *ids; /* without the end symbol; none: the translation is empty */
-    size_t n;
-    const int32_t *prefix; /* the translation must begin with these */
+    rela_source_text text[RELA_SOURCES_MAX]; /* of each source; all empty: so is the translation */
+    const int32_t *prefix;                   /* the translation must begin with these */
     size_t n_prefix;
     uint64_t number; /* with the seed, what the random numbers of sampling depend on */
     bool part;       /* of something longer: rela_search_pool does not keep its attention */
 } rela_source;
+
+/* Symbols of its longest text. */
+static inline size_t rela_source_longest(const rela_source *x)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < RELA_SOURCES_MAX; i++)
+        most = x->text[i].n > most ? x->text[i].n : most;
+    return most;
+}
 
 typedef struct rela_hypothesis {
     const int32_t *ids; /* (n) without the end symbol */
@@ -66,7 +81,8 @@ typedef struct rela_hypothesis {
     double logp;       /* sum of log-probabilities */
     double score;      /* logp over the length penalty */
     const real *logps; /* (n + complete) of each symbol, the end last */
-    /* (n + complete, n_heads, source + 1) weights with which each symbol was chosen, or NULL */
+    /* (n + complete, n_heads, source + 1, or 0 if that is empty) weights with which each symbol was
+     * chosen, or NULL */
     const real *attention;
     /* (n + complete) source symbol, its end not among them, with most weight over the heads; NULL
      * if the source is empty or places were not asked for */

@@ -54,6 +54,7 @@ rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights 
     }
     s->vocabulary = nets[0]->net->config.vocab_tgt;
     s->k = nets[0]->net->k;
+    s->n_sources = nets[0]->net->config.sources;
     if (s->vocabulary <= RELA_EOS) {
         st = rela_fail(err, RELA_ARG, "the model has %zu target symbols; expected at least %d",
                        s->vocabulary, RELA_EOS + 1);
@@ -61,6 +62,12 @@ rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights 
     }
     for (size_t i = 0; i < n_nets; i++) {
         s->nets[i] = nets[i];
+        if (nets[i]->net->config.sources != s->n_sources) {
+            st = rela_fail(err, RELA_ARG,
+                           "model %zu has %zu sources, the first has %zu; expected the same", i + 1,
+                           nets[i]->net->config.sources, s->n_sources);
+            goto out;
+        }
         if (nets[i]->net->config.vocab_tgt != s->vocabulary) {
             st = rela_fail(err, RELA_ARG,
                            "model %zu has %zu target symbols, the first has %zu; expected the same",
@@ -107,6 +114,7 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     s->options = o;
     const bool samples = o->method == RELA_SEARCH_SAMPLE;
     s->width = samples ? o->n_best : o->beam;
+    s->place = rela_block_list_cross(&s->nets[0]->net->list, o->source);
     s->strategy = samples        ? &rela_strategy_sample
                   : o->beam == 1 ? &rela_strategy_greedy
                                  : &rela_strategy_beam;
@@ -115,9 +123,11 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     if ((st = prepare(s, sources, n, err)) != RELA_OK)
         return st;
     const uint64_t tiny = rela_tiny_flush();
-    const rela_tokens src = { s->src_ids, s->src_at, s->n_sentences };
+    rela_tokens src[RELA_SOURCES_MAX];
+    for (size_t k = 0; k < s->n_sources; k++)
+        src[k] = (rela_tokens){ s->src_ids[k], s->src_at[k], s->n_sentences };
     for (size_t i = 0; i < s->n_nets && s->n_sentences; i++) {
-        rela_generator_read(s->decoders[i], &src);
+        rela_generator_read(s->decoders[i], src);
         if (s->chosen)
             rela_generator_choose(s->decoders[i], s->words, s->words_at);
     }
@@ -147,7 +157,7 @@ double rela_penalty(const rela_search_options *o, size_t length)
 static void set_limits(const rela_searcher *s, rela_sentence *x)
 {
     const rela_search_options *o = s->options;
-    const double n = (double)x->source->n;
+    const double n = (double)rela_source_longest(x->source);
     size_t most = SIZE_MAX;
     for (size_t i = 0; i < s->n_nets; i++)
         if (s->nets[i]->net->config.max_len < most)
@@ -163,17 +173,22 @@ static void set_limits(const rela_searcher *s, rela_sentence *x)
 static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t n, rela_error *err)
 {
     rela_generator_size size = { .sentence_rows = s->width };
+    size_t rows[RELA_SOURCES_MAX] = { 0 };
     rela_arena_reset(s->arena);
     for (size_t i = 0; i < n; i++) {
         rela_sentence x = { .source = &sources[i] };
-        if (sources[i].n == 0)
+        const size_t longest = rela_source_longest(&sources[i]);
+        if (longest == 0)
             continue;
         set_limits(s, &x);
         size.sentences++;
-        size.src_rows += sources[i].n + 1;
-        size.src_len = sources[i].n + 1 > size.src_len ? sources[i].n + 1 : size.src_len;
+        size.src_len = longest + 1 > size.src_len ? longest + 1 : size.src_len;
         size.steps = x.limit > size.steps ? x.limit : size.steps;
+        for (size_t k = 0; k < s->n_sources; k++)
+            rows[k] += rela_source_rows(&sources[i].text[k]);
     }
+    for (size_t k = 0; k < s->n_sources; k++)
+        size.src_rows = rows[k] > size.src_rows ? rows[k] : size.src_rows;
     size.rows = size.sentences * s->width;
     rela_status st = rela_searcher_list_words(s, sources, n, err);
     size.chosen = s->chosen;
@@ -241,19 +256,33 @@ static void plan(rela_searcher *s, rela_plan *p, const rela_generator_size *size
     s->pool = rela_plan_take(p, 2 * s->width, sizeof *s->pool);
     s->order = rela_plan_take(p, samples ? s->most_words : 0, sizeof *s->order);
     s->sorted = rela_plan_reals(p, samples ? s->most_words : 0);
-    s->src_ids = rela_plan_take(p, size->src_rows, sizeof *s->src_ids);
-    s->src_at = rela_plan_take(p, n + 1, sizeof *s->src_at);
+    for (size_t k = 0; k < s->n_sources; k++) {
+        s->src_ids[k] = rela_plan_take(p, size->src_rows, sizeof *s->src_ids[k]);
+        s->src_at[k] = rela_plan_take(p, n + 1, sizeof *s->src_at[k]);
+    }
+}
+
+/* The text of the next sentence and its end. */
+static void load_text(rela_searcher *s, size_t k, const rela_source_text *t)
+{
+    size_t at = s->src_at[k][s->n_sentences];
+    if (t->n) {
+        memcpy(s->src_ids[k] + at, t->ids, t->n * sizeof *t->ids);
+        at += t->n;
+        s->src_ids[k][at++] = RELA_EOS;
+    }
+    s->src_at[k][s->n_sentences + 1] = (uint32_t)at;
 }
 
 /* Sources side by side, one row per sentence (or sample) at position 0. */
 static void load(rela_searcher *s, const rela_source *sources, size_t n)
 {
     const size_t start_rows = s->strategy == &rela_strategy_sample ? s->width : 1;
-    size_t at = 0;
     s->n_sentences = s->rows.n = s->n_nodes = s->n_records = 0;
-    s->src_at[0] = 0;
+    for (size_t k = 0; k < s->n_sources; k++)
+        s->src_at[k][0] = 0;
     for (size_t i = 0; i < n; i++) {
-        if (sources[i].n == 0)
+        if (rela_source_longest(&sources[i]) == 0)
             continue;
         rela_sentence *x = &s->sentences[s->n_sentences];
         *x = (rela_sentence){
@@ -265,9 +294,8 @@ static void load(rela_searcher *s, const rela_source *sources, size_t n)
             x->n_words = own[1] - own[0];
         }
         set_limits(s, x);
-        memcpy(s->src_ids + at, sources[i].ids, sources[i].n * sizeof *s->src_ids);
-        at += sources[i].n;
-        s->src_ids[at++] = RELA_EOS;
+        for (size_t k = 0; k < s->n_sources; k++)
+            load_text(s, k, &sources[i].text[k]);
         for (size_t j = 0; j < start_rows; j++) {
             const size_t row = s->rows.n++;
             s->rows.token[row] = RELA_PAD;
@@ -277,7 +305,7 @@ static void load(rela_searcher *s, const rela_source *sources, size_t n)
             s->rows.sample[row] = (uint32_t)j;
             s->rows.logp[row] = 0;
         }
-        s->src_at[++s->n_sentences] = (uint32_t)at;
+        s->n_sentences++;
     }
     s->n_free = s->n_slots;
     for (size_t i = 0; i < s->n_slots; i++)

@@ -105,8 +105,10 @@ struct rela_searcher {
     rela_candidate *pool; /* beam: (2 width) */
     uint32_t *order;      /* sampling: (most_words) */
     real *sorted;         /* sampling: (most_words) */
-    int32_t *src_ids;
-    uint32_t *src_at;
+    size_t n_sources;
+    int32_t *src_ids[RELA_SOURCES_MAX];
+    uint32_t *src_at[RELA_SOURCES_MAX];
+    size_t place; /* of the attention that is recorded */
     void *block;
     size_t block_bytes;
     /* Grows during a run. */
@@ -119,6 +121,12 @@ struct rela_searcher {
     size_t n_records, records_cap, n_heads, ld_record;
     rela_arena *arena; /* results */
 };
+
+/* Rows of a text in the batch, its end included; an empty one, of several, has none. */
+static inline size_t rela_source_rows(const rela_source_text *t)
+{
+    return t->n ? t->n + 1 : 0;
+}
 
 /* The symbol with a number among those of a sentence. */
 static inline uint32_t rela_sentence_word(const rela_sentence *x, size_t i)

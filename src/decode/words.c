@@ -18,9 +18,12 @@ rela_status rela_searcher_list_words(rela_searcher *s, const rela_source *source
     rela_status st = l ? make_room(s, 0, n, err) : RELA_OK;
     for (size_t i = 0; l && i < n && st == RELA_OK; i++) {
         const rela_source *x = &sources[i];
-        if (x->n == 0)
+        if (rela_source_longest(x) == 0)
             continue;
-        size_t count = rela_shortlist_mark(s->marks, l, x->ids, x->n, x->prefix, x->n_prefix);
+        size_t count = 0;
+        for (size_t k = 0; k < s->n_sources; k++)
+            count += rela_shortlist_mark(s->marks, l, x->text[k].ids, x->text[k].n, x->prefix,
+                                         x->n_prefix);
         if (count > s->vocabulary / 2) /* little to gain, and memory to lose */
             count = 0;
         st = make_room(s, at + count, n, err);

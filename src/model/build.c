@@ -4,6 +4,9 @@
  *   embed(src) { attention(src) ffn(src) } x n
  *   embed(tgt) { attention(tgt) attention(tgt <- src) ffn(tgt) } x m   output(tgt)
  *
+ * With several sources the first line is there for each, and the target attends to all of them in
+ * one block (outputs are added) or in one block after the other.
+ *
  * or, for word alignment, the one block that is such a model. */
 #include "model/build.h"
 
@@ -13,19 +16,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Dropout sites of a layer of a stack. */
-enum { SITE_EMBED = 0, SITE_SELF = 1, SITE_CROSS = 3, SITE_FFN = 5, SITES = 7 };
+/* Dropout sites of a layer of a stack; further cross attentions come behind. */
+enum { SITE_EMBED = 0, SITE_SELF = 1, SITE_CROSS = 3, SITE_FFN = 5, SITES = 7, SITES_CROSS = 2 };
 
 typedef struct builder {
     rela_block_list *list;
     const rela_config *c;
     rela_declare declare;
     size_t stream;
-    const char *stack; /* "enc" or "dec" */
+    char stack[16]; /* what names of parameters begin with: "enc", "enc2" or "dec" */
     size_t layer;
 } builder;
 
 static void list_places(rela_block_list *l, const rela_config *c);
+static size_t place_of(const rela_block_list *l, size_t queries, size_t keys);
 static void build_stacks(builder *b);
 static void build_aligner(builder *b);
 static size_t count_blocks(const rela_config *c);
@@ -33,7 +37,7 @@ static size_t count_blocks(const rela_config *c);
 rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const rela_config *c,
                                  rela_error *err)
 {
-    *l = (rela_block_list){ .n_streams = 2 };
+    *l = (rela_block_list){ .n_streams = c->sources + 1 };
     l->blocks = rela_mem_zalloc(count_blocks(c) * sizeof *l->blocks);
     if (!l->blocks) {
         rela_params_deinit(params);
@@ -93,6 +97,11 @@ static void list_places(rela_block_list *l, const rela_config *c)
         add_place(l, c, RELA_ATTN_CROSS, target, i);
 }
 
+size_t rela_block_list_cross(const rela_block_list *l, size_t source)
+{
+    return place_of(l, rela_block_list_target(l), source);
+}
+
 static size_t place_of(const rela_block_list *l, size_t queries, size_t keys)
 {
     size_t i = 0;
@@ -102,15 +111,26 @@ static size_t place_of(const rela_block_list *l, size_t queries, size_t keys)
     return i;
 }
 
+/* Blocks of cross attention in a layer. */
+static size_t count_cross(const rela_config *c)
+{
+    return c->serial_cross ? c->sources : 1;
+}
+
 static size_t count_blocks(const rela_config *c)
 {
-    return 3 + 2 * c->enc_layers + 3 * c->dec_layers;
+    return c->sources * (1 + 2 * c->enc_layers) + 2 + (2 + count_cross(c)) * c->dec_layers;
+}
+
+static size_t count_sites(const rela_config *c)
+{
+    return SITES + SITES_CROSS * (count_cross(c) - 1);
 }
 
 static rela_block *add(builder *b, const rela_block_type *type, uint32_t site)
 {
     const rela_config *c = b->c;
-    const bool target = b->stream == rela_block_list_target(b->list);
+    const size_t stack = b->layer * b->list->n_streams + b->stream;
     rela_block *block = &b->list->blocks[b->list->n];
     block->type = type;
     block->number = b->list->n++;
@@ -121,7 +141,7 @@ static rela_block *add(builder *b, const rela_block_type *type, uint32_t site)
     block->pre_norm = c->pre_norm;
     block->eps = (real)c->eps;
     block->drop = c->drop_residual;
-    block->site = (uint32_t)((b->layer * 2 + target) * SITES) + site;
+    block->site = (uint32_t)(stack * count_sites(c)) + site;
     return block;
 }
 
@@ -168,10 +188,10 @@ static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type
         side->memory = b->list->memories[stream]++;
 }
 
-static rela_attn_at *add_attention(builder *b, bool self, bool causal)
+static rela_attn_at *add_attention(builder *b, bool self, bool causal, uint32_t site)
 {
     const rela_config *c = b->c;
-    rela_block *block = add(b, &rela_block_attention, self ? SITE_SELF : SITE_CROSS);
+    rela_block *block = add(b, &rela_block_attention, site);
     block->at.attn = (rela_attn_at){ .heads = c->heads,
                                      .causal = causal,
                                      .self = self,
@@ -185,16 +205,26 @@ static rela_attn_at *add_attention(builder *b, bool self, bool causal)
 
 static void add_self(builder *b, rela_attn_type type)
 {
-    rela_attn_at *at = add_attention(b, true, type == RELA_ATTN_DEC);
+    rela_attn_at *at = add_attention(b, true, type == RELA_ATTN_DEC, SITE_SELF);
     add_side(b, at, b->stream, type);
     declare(b, &b->list->blocks[b->list->n - 1], "self");
 }
 
-static void add_cross(builder *b)
+/* Number i among the blocks of cross attention of the layer. */
+static void add_cross(builder *b, size_t i)
 {
-    rela_attn_at *at = add_attention(b, false, false);
-    add_side(b, at, 0, RELA_ATTN_CROSS);
-    declare(b, &b->list->blocks[b->list->n - 1], "cross");
+    const size_t site = i ? SITES + SITES_CROSS * (i - 1) : SITE_CROSS;
+    rela_attn_at *at = add_attention(b, false, false, (uint32_t)site);
+    char part[32] = "cross";
+    if (b->c->serial_cross) {
+        add_side(b, at, i, RELA_ATTN_CROSS);
+        if (i)
+            (void)snprintf(part, sizeof part, "cross.%zu", i + 1);
+    } else {
+        for (size_t source = 0; source < b->c->sources; source++)
+            add_side(b, at, source, RELA_ATTN_CROSS);
+    }
+    declare(b, &b->list->blocks[b->list->n - 1], part);
 }
 
 static void add_ffn(builder *b)
@@ -204,6 +234,19 @@ static void add_ffn(builder *b)
     declare(b, block, "ffn");
 }
 
+/* The encoders of several sources share their names, and so their parameters, or are numbered. */
+static void enter_stack(builder *b, size_t stream)
+{
+    if (stream == rela_block_list_target(b->list))
+        (void)snprintf(b->stack, sizeof b->stack, "dec");
+    else if (stream == 0 || b->c->share_encoders)
+        (void)snprintf(b->stack, sizeof b->stack, "enc");
+    else
+        (void)snprintf(b->stack, sizeof b->stack, "enc%zu", stream + 1);
+    b->stream = stream;
+    b->layer = 0;
+}
+
 /* The norm after each block of the stream: its own, or in pre-norm the next one's, and after the
  * last the stream's. */
 static void settle_norms(builder *b, size_t stream)
@@ -211,7 +254,7 @@ static void settle_norms(builder *b, size_t stream)
     rela_block *last = NULL;
     rela_norm_at final = { 0, 0 };
     if (b->c->pre_norm) {
-        b->stack = stream < rela_block_list_target(b->list) ? "enc" : "dec";
+        enter_stack(b, stream);
         (void)snprintf(b->declare.prefix, sizeof b->declare.prefix, "%s", b->stack);
         rela_declare_norm(&b->declare, &final, b->c->d);
     }
@@ -231,10 +274,9 @@ static void settle_norms(builder *b, size_t stream)
         last->norm = final;
 }
 
-static void build_source(builder *b)
+static void build_source(builder *b, size_t stream)
 {
-    b->stack = "enc";
-    b->layer = 0;
+    enter_stack(b, stream);
     add_embedding(b, b->c->vocab_src, "embed.src", false);
     for (; b->layer < b->c->enc_layers; b->layer++) {
         add_self(b, RELA_ATTN_ENC);
@@ -250,12 +292,12 @@ static const char *output_name(const rela_config *c)
 static void build_target(builder *b)
 {
     const rela_config *c = b->c;
-    b->stack = "dec";
-    b->layer = 0;
+    enter_stack(b, rela_block_list_target(b->list));
     add_embedding(b, c->vocab_tgt, "embed.tgt", true);
     for (; b->layer < c->dec_layers; b->layer++) {
         add_self(b, RELA_ATTN_DEC);
-        add_cross(b);
+        for (size_t i = 0; i < count_cross(c); i++)
+            add_cross(b, i);
         add_ffn(b);
     }
     b->layer = 0;
@@ -283,8 +325,8 @@ static void declare_tables(builder *b)
 static void build_stacks(builder *b)
 {
     declare_tables(b);
-    for (b->stream = 0; b->stream < rela_block_list_target(b->list); b->stream++)
-        build_source(b);
+    for (size_t i = 0; i < b->c->sources; i++)
+        build_source(b, i);
     build_target(b);
     for (size_t i = 0; i < b->list->n_streams; i++)
         settle_norms(b, i);

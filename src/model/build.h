@@ -40,6 +40,9 @@ static inline size_t rela_block_list_target(const rela_block_list *l)
     return l->n_streams - 1;
 }
 
+/* The place of the attention of the target to a source. */
+size_t rela_block_list_cross(const rela_block_list *l, size_t source);
+
 /* Whether the place is attention of the target to a source. */
 static inline bool rela_attn_place_cross(const rela_attn_place *p)
 {

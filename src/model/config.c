@@ -43,6 +43,7 @@ rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err
                             .heads = p->heads,
                             .enc_layers = p->layers,
                             .dec_layers = p->layers,
+                            .sources = 1,
                             .max_len = p->max_len,
                             .tie = p->tie,
                             .eps = p->eps,
@@ -64,6 +65,7 @@ rela_status rela_config_check(const rela_config *c, rela_error *err)
     st = st ? st : check_size("heads", c->heads, RELA_HEADS_MAX, err);
     st = st ? st : check_size("encoder layers", c->enc_layers, RELA_LAYERS_MAX, err);
     st = st ? st : check_size("decoder layers", c->dec_layers, RELA_LAYERS_MAX, err);
+    st = st ? st : check_size("number of sources", c->sources, RELA_SOURCES_MAX, err);
     st = st ? st : check_size("source vocabulary", c->vocab_src, RELA_VOCAB_MAX, err);
     st = st ? st : check_size("target vocabulary", c->vocab_tgt, RELA_VOCAB_MAX, err);
     st = st ? st : check_length(c->max_len, err);
@@ -163,6 +165,8 @@ static rela_status check_aligner(const rela_config *c, rela_error *err)
 {
     if (c->heads != 1 || c->enc_layers != 1 || c->dec_layers != 1)
         return rela_fail(err, RELA_ARG, "a model for alignment has one layer and one head");
+    if (c->sources != 1)
+        return rela_fail(err, RELA_ARG, "a model for alignment has one source");
     if (c->tie != RELA_TIE_OUT)
         return rela_fail(err, RELA_ARG, "a model for alignment ties target and output");
     const rela_attn_kind *kind = rela_config_kind(c, RELA_ATTN_CROSS, 0, 0);
@@ -184,6 +188,9 @@ const char *rela_config_differs(const rela_config *a, const rela_config *b)
                   { "number of heads", a->heads, b->heads },
                   { "number of encoder layers", a->enc_layers, b->enc_layers },
                   { "number of decoder layers", a->dec_layers, b->dec_layers },
+                  { "number of sources", a->sources, b->sources },
+                  { "sharing of encoders", a->share_encoders, b->share_encoders },
+                  { "order of cross attention", a->serial_cross, b->serial_cross },
                   { "place of the norm", a->pre_norm, b->pre_norm },
                   { "norm of heads", a->norm_per_head, b->norm_per_head },
                   { "tie of embeddings", (size_t)a->tie, (size_t)b->tie } };

@@ -31,6 +31,9 @@ typedef enum rela_task {
 typedef struct rela_config {
     rela_task task;
     size_t d, ffn, heads, enc_layers, dec_layers;
+    size_t sources;      /* texts that a sentence is translated from */
+    bool share_encoders; /* of all sources */
+    bool serial_cross;   /* attention to the sources one after the other, not side by side */
     size_t vocab_src, vocab_tgt;
     size_t max_len; /* tokens of a sentence, end included */
     rela_attn_spec attention[RELA_ATTN_N_TYPES];

@@ -22,7 +22,7 @@ typedef struct field {
     const char *key;
     field_type type;
     size_t offset;
-    bool younger; /* than the first version: files need not have it, and 0 is what they mean */
+    bool younger; /* than the first version: files need not have it, and mean its first value */
 } field;
 
 /* clang-format off */
@@ -33,6 +33,9 @@ static const field FIELDS[] = {
     { "heads",             FIELD_SIZE,   offsetof(rela_config, heads), false },
     { "enc_layers",        FIELD_SIZE,   offsetof(rela_config, enc_layers), false },
     { "dec_layers",        FIELD_SIZE,   offsetof(rela_config, dec_layers), false },
+    { "sources",           FIELD_SIZE,   offsetof(rela_config, sources), true },
+    { "share_encoders",    FIELD_BOOL,   offsetof(rela_config, share_encoders), true },
+    { "serial_cross",      FIELD_BOOL,   offsetof(rela_config, serial_cross), true },
     { "vocab_src",         FIELD_SIZE,   offsetof(rela_config, vocab_src), false },
     { "vocab_tgt",         FIELD_SIZE,   offsetof(rela_config, vocab_tgt), false },
     { "max_len",           FIELD_SIZE,   offsetof(rela_config, max_len), false },
@@ -50,6 +53,9 @@ static const field FIELDS[] = {
     { "drop_ffn",          FIELD_DOUBLE, offsetof(rela_config, drop_ffn), false },
 };
 /* clang-format on */
+
+/* What models were before the keys that are younger. */
+static const rela_config FIRST = { .sources = 1 };
 
 static const char *const TIES[] = { "none", "out", "all" };  /* rela_tie */
 static const char *const TASKS[] = { "translate", "align" }; /* rela_task */
@@ -84,6 +90,7 @@ typedef struct scan {
 } scan;
 
 static size_t field_size(field_type type);
+static bool field_differs(const field *f, const rela_config *a, const rela_config *b);
 static rela_status write_field(rela_buffer *out, const void *at, field_type type, rela_error *err);
 static rela_status scan_object(rela_config *c, rela_json *j, rela_error *err);
 static rela_status scan_field(void *at, field_type type, rela_json *j, rela_error *err);
@@ -95,7 +102,7 @@ rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_err
     rela_status st =
         rela_buffer_append_text(out, "{\"" WRITTEN_BY "\":\"" RELA_VERSION_TEXT "\"", err);
     for (size_t i = 0; i < N_FIELDS && st == RELA_OK; i++) {
-        if (FIELDS[i].type == FIELD_TASK && c->task == RELA_TASK_TRANSLATE)
+        if (FIELDS[i].younger && !field_differs(&FIELDS[i], c, &FIRST))
             continue; /* what a file without it means */
         st = rela_buffer_printf(out, err, ",\"%s\":", FIELDS[i].key);
         st = st ? st : write_field(out, (const char *)c + FIELDS[i].offset, FIELDS[i].type, err);
@@ -106,7 +113,7 @@ rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_err
 rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, rela_error *err)
 {
     rela_json j;
-    *c = (rela_config){ 0 };
+    *c = FIRST;
     if (len > TEXT_MAX)
         return rela_fail(err, RELA_FORMAT, "%zu bytes; expected at most %d", len, TEXT_MAX);
     char *copy = rela_str_copy(text, len); /* the scanner unescapes in place */
@@ -119,11 +126,16 @@ rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, 
     return st;
 }
 
+static bool field_differs(const field *f, const rela_config *a, const rela_config *b)
+{
+    return memcmp((const char *)a + f->offset, (const char *)b + f->offset, field_size(f->type)) !=
+           0;
+}
+
 const char *rela_config_compare(const rela_config *a, const rela_config *b)
 {
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (memcmp((const char *)a + FIELDS[i].offset, (const char *)b + FIELDS[i].offset,
-                   field_size(FIELDS[i].type)) != 0)
+        if (field_differs(&FIELDS[i], a, b))
             return FIELDS[i].key;
     return NULL;
 }

@@ -15,8 +15,6 @@ struct rela_generator {
     size_t block_bytes;
     rela_stream streams[RELA_STREAMS_MAX];
     rela_memories memories[RELA_STREAMS_MAX];
-    uint32_t *src_at; /* (sentences + 1) */
-    size_t *keys_at;  /* (sentences + 1) */
     rela_plan scratch;
     size_t scratch_bytes;
     rela_int8_rows rounded; /* (rows, d) for the logits, if weights are int8 */
@@ -29,6 +27,7 @@ struct rela_generator {
     rela_cache cache;
 };
 
+static void read_source(rela_generator *g, size_t stream, const rela_tokens *src);
 static void plan(rela_generator *g, rela_plan *p);
 static rela_pass start(rela_generator *g, const rela_step *step);
 
@@ -114,28 +113,30 @@ rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela
     return RELA_OK;
 }
 
-void rela_generator_read(rela_generator *g, const rela_tokens *src)
+void rela_generator_read(rela_generator *g, const rela_tokens *sources)
+{
+    for (size_t i = 0; i < target_of(g); i++)
+        read_source(g, i, &sources[i]);
+}
+
+/* Streams share their arrays: what the target needs of one is computed before the next is read. */
+static void read_source(rela_generator *g, size_t stream, const rela_tokens *src)
 {
     const rela_block_list *l = &net_of(g)->list;
-    const size_t rows = src->at[src->n];
-    rela_memories *m = &g->memories[0];
-    assert(src->n <= g->size.sentences && rows <= g->size.src_rows);
-    g->streams[0].tokens = *src;
-    g->streams[0].rows = rows;
+    rela_memories *m = &g->memories[stream];
+    g->streams[stream].tokens = *src;
+    g->streams[stream].rows = rela_tokens_rows(src);
+    assert(src->n <= g->size.sentences && g->streams[stream].rows <= g->size.src_rows);
     rela_pass p = start(g, NULL);
     for (size_t i = 0; i < l->n; i++)
-        if (l->blocks[i].stream == 0)
+        if (l->blocks[i].stream == stream)
             l->blocks[i].type->forward(&l->blocks[i], &p);
-    memcpy(g->src_at, src->at, (src->n + 1) * sizeof *g->src_at);
-    g->keys_at[0] = 0;
-    m->n = src->n;
-    for (size_t i = 0; i < src->n; i++)
-        g->keys_at[i + 1] = g->keys_at[i] + rela_memory_ld(src->at[i + 1] - src->at[i]);
+    rela_memories_start(m, src->at, src->n);
     const rela_step step = { .memories = g->memories };
     p.step = &step;
     for (size_t i = 0; i < l->n; i++)
         if (l->blocks[i].type->remember)
-            l->blocks[i].type->remember(&l->blocks[i], &p, 0);
+            l->blocks[i].type->remember(&l->blocks[i], &p, stream);
 }
 
 const real *rela_generator_step(rela_generator *g, const rela_generator_rows *rows)
@@ -243,33 +244,18 @@ static void plan_streams(rela_generator *g, rela_plan *p)
         g->streams[i] = s;
 }
 
-static void plan_memories(rela_generator *g, rela_plan *p)
-{
-    const rela_generator_size *s = &g->size;
-    const size_t d = net_of(g)->config.d, layers = net_of(g)->list.memories[0];
-    g->src_at = rela_plan_take(p, s->sentences + 1, sizeof *g->src_at);
-    g->keys_at = rela_plan_take(p, s->sentences + 1, sizeof *g->keys_at);
-    rela_memories *m = &g->memories[0];
-    *m = (rela_memories){ .d = d,
-                          .len = s->src_len,
-                          .at = g->src_at,
-                          .keys_at = g->keys_at,
-                          .rows = s->src_rows,
-                          .sentences = s->sentences,
-                          /* Each source is rounded up to whole vectors: at most one more. */
-                          .keys_total = s->src_rows + s->sentences * (rela_memory_ld(1) - 1) };
-    m->keys_t = rela_plan_reals(p, layers * m->keys_total * d);
-    m->values = rela_plan_reals(p, layers * m->rows * d);
-    m->odd = rela_plan_reals(p, layers * s->sentences);
-}
-
 static void plan(rela_generator *g, rela_plan *p)
 {
     const rela_net *n = net_of(g);
     const rela_generator_size *s = &g->size;
     const rela_pass_size size = pass_size(g);
     plan_streams(g, p);
-    plan_memories(g, p);
+    for (size_t i = 0; i < target_of(g); i++) {
+        g->memories[i] = (rela_memories){
+            .d = n->config.d, .len = s->src_len, .rows = s->src_rows, .sentences = s->sentences
+        };
+        rela_memories_plan(&g->memories[i], p, n->list.memories[i]);
+    }
     g->rounded = rela_int8_rows_plan(p, g->packed->storage, n->config.d, s->rows);
     g->scratch_bytes = 0;
     for (size_t i = 0; i < n->list.n; i++) {

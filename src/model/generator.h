@@ -14,8 +14,8 @@ typedef struct rela_generator rela_generator;
 /* The most that will be asked for until the next reservation. */
 typedef struct rela_generator_size {
     size_t sentences;
-    size_t src_rows;      /* tokens of all sources, ends included */
-    size_t src_len;       /* of the longest source, end included */
+    size_t src_rows;      /* tokens of one source of all sentences, ends included */
+    size_t src_len;       /* of the longest, end included */
     size_t rows;          /* hypotheses of all sentences */
     size_t sentence_rows; /* hypotheses of one sentence */
     size_t steps;         /* positions of a hypothesis */
@@ -36,8 +36,9 @@ rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size 
 /* At any time; what is in the slots is kept. */
 rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela_error *err);
 
-/* Runs the blocks of the source; each sentence ends with the end symbol. */
-void rela_generator_read(rela_generator *g, const rela_tokens *src);
+/* Runs the blocks of the sources (one or several); each sentence ends with the end symbol, or is
+ * empty in some of several sources. */
+void rela_generator_read(rela_generator *g, const rela_tokens *sources);
 
 /* After reading: sentence i can produce only the symbols ids[at[i]] .. ids[at[i + 1] - 1], rising;
  * none: all. Their rows of the output matrix are put together. */

@@ -132,7 +132,8 @@ const real *rela_worker_features(const rela_worker *w)
 
 bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence)
 {
-    const size_t d = w->net->config.d, first = b->tgt.at[sentence], end = b->tgt.at[sentence + 1];
+    const uint32_t *at = b->streams[rela_block_list_target(&w->net->list)].at;
+    const size_t d = w->net->config.d, first = at[sentence], end = at[sentence + 1];
     if (w->net->config.task == RELA_TASK_ALIGN)
         return true;
     const real *x = rela_worker_features(w);
@@ -190,21 +191,17 @@ static void plan(rela_worker *w, rela_plan *p)
 
 /* ---- a pass ---- */
 
-static void start_stream(rela_stream *s, const rela_tokens *tokens, size_t rows, uint32_t first)
-{
-    s->tokens = *tokens;
-    s->rows = rows;
-    s->first_row = first;
-    s->has_dmemory = false;
-}
-
 static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
 {
     const rela_net *n = w->net;
-    const size_t target = rela_block_list_target(&n->list);
-    assert(b->src_rows <= w->size.rows[0] && b->tgt_rows <= w->size.rows[target]);
-    start_stream(&w->streams[0], &b->src, b->src_rows, b->first_src);
-    start_stream(&w->streams[target], &b->tgt, b->tgt_rows, b->first_tgt);
+    for (size_t i = 0; i < n->list.n_streams; i++) {
+        rela_stream *s = &w->streams[i];
+        s->tokens = b->streams[i];
+        s->rows = rela_tokens_rows(&s->tokens);
+        s->first_row = b->first[i];
+        s->has_dmemory = false;
+        assert(s->rows <= w->size.rows[i]);
+    }
     return (rela_pass){ .k = n->k,
                         .params = &n->params,
                         .weights = n->plain,

@@ -8,11 +8,11 @@
 
 #include "model/net.h"
 
-/* A micro-batch. */
+/* A micro-batch: the sentences of each source, then of the target. Each ends with the end symbol;
+ * where there are several sources, some of a sentence may be empty. */
 typedef struct rela_packed {
-    rela_tokens src, tgt; /* each sentence ends with the end symbol */
-    size_t src_rows, tgt_rows;
-    uint32_t first_src, first_tgt; /* rows of the update before this part: dropout depends on it */
+    rela_tokens streams[RELA_STREAMS_MAX];
+    uint32_t first[RELA_STREAMS_MAX]; /* rows of the update before this part: for dropout */
 } rela_packed;
 
 /* How to run it. */
@@ -26,8 +26,8 @@ typedef struct rela_pass_options {
 
 typedef struct rela_worker rela_worker;
 
-/* Room for batches of up to so many rows; each side has as many sentences as rows at most. Given to
- * the caller. training: it can compute gradients, which takes more memory. */
+/* Room for batches of up to so many rows of each source and of the target. Given to the caller.
+ * training: it can compute gradients, which takes more memory. */
 rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_src_rows,
                                size_t max_tgt_rows, bool training, rela_error *err);
 void rela_worker_destroy(rela_worker *w); /* NULL is fine */
@@ -43,7 +43,7 @@ void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_op
 rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass_options *r);
 
-/* Features (tgt_rows, d) of the last pass; lent. */
+/* Features (rows of the target, d) of the last pass; lent. */
 const real *rela_worker_features(const rela_worker *w);
 /* Whether those of a sentence are finite. A model for alignment has none. */
 bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence);

@@ -22,9 +22,9 @@
 #include "nn/embed.h"
 #include "nn/loss.h"
 #include "nn/weight.h"
+#include "rela/rela.h"
 
 enum {
-    RELA_SOURCES_MAX = 4,
     RELA_STREAMS_MAX = RELA_SOURCES_MAX + 1,
     RELA_NO_PARAM = 0xFFFFFF /* no parameter has this number */
 };

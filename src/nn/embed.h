@@ -15,6 +15,11 @@ typedef struct rela_tokens {
     size_t n;
 } rela_tokens;
 
+static inline size_t rela_tokens_rows(const rela_tokens *t)
+{
+    return t->at[t->n];
+}
+
 /* positions (length, d): first half sine, second half cosine, time scales 1 .. 1e4. */
 void rela_positions_fill(real *positions, size_t length, size_t d);
 

@@ -13,11 +13,11 @@ enum { N_TEXTS = 3 };
 struct rela_pipeline {
     rela_pipeline_parts parts; /* its spans point into texts */
     char *texts[N_TEXTS];
-    rela_normaliser *normaliser[RELA_PIPELINE_SIDES];
-    rela_tokeniser *tokeniser[RELA_PIPELINE_SIDES];
+    rela_normaliser *normaliser[RELA_PIPELINE_SIDES_MAX];
+    rela_tokeniser *tokeniser[RELA_PIPELINE_SIDES_MAX];
     rela_detokeniser *detokeniser;
     rela_bpe *bpe;
-    rela_vocab *vocab[RELA_PIPELINE_SIDES]; /* [1] NULL: shared */
+    rela_vocab *vocab[RELA_PIPELINE_VOCABS]; /* [1] NULL: shared */
 };
 
 struct rela_pipeline_scratch {
@@ -30,10 +30,10 @@ struct rela_pipeline_scratch {
     size_t n_ids, cap_ids, cap_words;
 };
 
-static rela_status make_side(rela_pipeline *p, int i, rela_error *err);
+static rela_status make_side(rela_pipeline *p, size_t i, rela_error *err);
 static rela_status make_tables(rela_pipeline *p, rela_error *err);
 static bool copy_span(char **copy, rela_span *span);
-static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, int side, rela_span text,
+static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, size_t side, rela_span text,
                            rela_error *err);
 static rela_status push_piece(rela_pipeline_scratch *s, const rela_vocab *v, rela_span piece,
                               uint32_t *word, rela_error *err);
@@ -46,11 +46,12 @@ rela_status rela_pipeline_create(rela_pipeline **out, const rela_pipeline_parts 
     if (!p)
         return rela_fail(err, RELA_NOMEM, "no memory for a text pipeline");
     p->parts = *parts;
+    p->parts.n_sides = parts->n_sides ? parts->n_sides : 2;
     rela_status st = RELA_OK;
     if (!copy_span(&p->texts[0], &p->parts.codes) || !copy_span(&p->texts[1], &p->parts.vocab[0]) ||
         !copy_span(&p->texts[2], &p->parts.vocab[1]))
         st = rela_fail(err, RELA_NOMEM, "no memory for codes and vocabularies");
-    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
+    for (size_t i = 0; i < p->parts.n_sides && st == RELA_OK; i++)
         st = make_side(p, i, err);
     if (st == RELA_OK)
         st = make_tables(p, err);
@@ -66,11 +67,12 @@ void rela_pipeline_destroy(rela_pipeline *p)
 {
     if (!p)
         return;
-    for (int i = 0; i < RELA_PIPELINE_SIDES; i++) {
+    for (size_t i = 0; i < p->parts.n_sides; i++) {
         rela_normaliser_destroy(p->normaliser[i]);
         rela_tokeniser_destroy(p->tokeniser[i]);
-        rela_vocab_free(p->vocab[i]);
     }
+    for (int i = 0; i < RELA_PIPELINE_VOCABS; i++)
+        rela_vocab_free(p->vocab[i]);
     rela_detokeniser_destroy(p->detokeniser);
     rela_bpe_free(p->bpe);
     for (int i = 0; i < N_TEXTS; i++)
@@ -78,9 +80,14 @@ void rela_pipeline_destroy(rela_pipeline *p)
     rela_mem_free(p);
 }
 
-const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, int side)
+size_t rela_pipeline_target(const rela_pipeline *p)
 {
-    return p->vocab[side] ? p->vocab[side] : p->vocab[0];
+    return p->parts.n_sides - 1;
+}
+
+const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, size_t side)
+{
+    return side == rela_pipeline_target(p) && p->vocab[1] ? p->vocab[1] : p->vocab[0];
 }
 
 const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p)
@@ -141,8 +148,8 @@ void rela_pipeline_scratch_number(rela_pipeline_scratch *s, uint64_t number)
     s->number = number;
 }
 
-rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
-                                 const char *text, size_t len, rela_error *err)
+rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s,
+                                 size_t side, const char *text, size_t len, rela_error *err)
 {
     const rela_vocab *vocab = rela_pipeline_vocab(s->p, side);
     rela_span line = { "", 0 }, piece;
@@ -178,7 +185,7 @@ bool rela_piece_continues(const char *piece, size_t len)
 rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, const int32_t *ids,
                                  const rela_span *instead, size_t n, rela_error *err)
 {
-    const rela_vocab *vocab = rela_pipeline_vocab(s->p, 1);
+    const rela_vocab *vocab = rela_pipeline_vocab(s->p, rela_pipeline_target(s->p));
     rela_status st = RELA_OK;
     rela_buffer_clear(&s->a);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
@@ -203,7 +210,7 @@ rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, con
                              : rela_buffer_append(out, line.text, line.len, err);
 }
 
-rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int side,
+rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, size_t side,
                                  const char *text, size_t len, rela_error *err)
 {
     rela_span line = { "", 0 };
@@ -214,7 +221,7 @@ rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int
                   : rela_buffer_append(out, line.text, line.len, err);
 }
 
-static rela_status make_side(rela_pipeline *p, int i, rela_error *err)
+static rela_status make_side(rela_pipeline *p, size_t i, rela_error *err)
 {
     const rela_pipeline_side *side = &p->parts.side[i];
     rela_status st = RELA_OK;
@@ -233,7 +240,7 @@ static rela_status make_side(rela_pipeline *p, int i, rela_error *err)
                                            .lowercase = side->lowercase };
         st = rela_tokeniser_create(&p->tokeniser[i], &o, err);
     }
-    if (st == RELA_OK && side->tokenise && i == 1) {
+    if (st == RELA_OK && side->tokenise && i == rela_pipeline_target(p)) {
         const rela_detokeniser_options o = { .struct_size = sizeof o,
                                              .language = side->language,
                                              .no_unescape = true };
@@ -249,7 +256,7 @@ static rela_status make_tables(rela_pipeline *p, rela_error *err)
     rela_status st = RELA_OK;
     if (parts->codes.len)
         st = rela_bpe_parse(&p->bpe, CODES_NAME, parts->codes.text, parts->codes.len, NULL, err);
-    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
+    for (int i = 0; i < RELA_PIPELINE_VOCABS && st == RELA_OK; i++)
         if (parts->vocab[i].text)
             st = rela_vocab_parse(&p->vocab[i], NAMES[i], parts->vocab[i].text, parts->vocab[i].len,
                                   err);
@@ -266,7 +273,7 @@ static bool copy_span(char **copy, rela_span *span)
 }
 
 /* Normalised, tokenised, lower-cased: the words that BPE sees. Lent, in a buffer of s. */
-static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, int side, rela_span text,
+static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, size_t side, rela_span text,
                            rela_error *err)
 {
     const rela_pipeline *p = s->p;

@@ -2,8 +2,9 @@
 /* src/text/pipeline.h - from raw text to token numbers and back: what a model carries with it.
  *
  * Per side: normalise punctuation, tokenise, lower-case (each optional), then BPE with joint codes
- * (optional), then the vocabulary. Back: undo BPE, detokenise. Immutable once made, so any number
- * of threads may share it; each brings a scratch object. */
+ * (optional), then the vocabulary. Back: undo BPE, detokenise. Sides are the sources, which share a
+ * vocabulary, and after them the target. Immutable once made, so any number of threads may share
+ * it; each brings a scratch object. */
 #ifndef RELA_TEXT_PIPELINE_H
 #define RELA_TEXT_PIPELINE_H
 
@@ -12,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { RELA_PIPELINE_SIDES = 2 }; /* 0: source, 1: target */
+enum { RELA_PIPELINE_SIDES_MAX = RELA_SOURCES_MAX + 1, RELA_PIPELINE_VOCABS = 2 };
 
 typedef struct rela_pipeline_side {
     char language[16]; /* "en"; rules of the tokeniser */
@@ -23,9 +24,11 @@ typedef struct rela_pipeline_side {
 
 /* The texts a pipeline is made of. Empty codes: words are the tokens. */
 typedef struct rela_pipeline_parts {
-    rela_pipeline_side side[RELA_PIPELINE_SIDES];
-    rela_span codes;                      /* BPE, version 0.2 */
-    rela_span vocab[RELA_PIPELINE_SIDES]; /* one token per line; target NULL: the same */
+    size_t n_sides; /* 0: two, a source and the target */
+    rela_pipeline_side side[RELA_PIPELINE_SIDES_MAX];
+    rela_span codes;                       /* BPE, version 0.2 */
+    rela_span vocab[RELA_PIPELINE_VOCABS]; /* of sources and target, one token per line; target
+                                            * NULL: the same */
 } rela_pipeline_parts;
 
 typedef struct rela_pipeline rela_pipeline;
@@ -36,7 +39,8 @@ rela_status rela_pipeline_create(rela_pipeline **out, const rela_pipeline_parts 
                                  rela_error *err);
 void rela_pipeline_destroy(rela_pipeline *p); /* NULL is fine */
 
-const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, int side);
+size_t rela_pipeline_target(const rela_pipeline *p); /* the last side */
+const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, size_t side);
 /* The texts it was made of, for saving; lent. */
 const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p);
 
@@ -60,8 +64,8 @@ void rela_pipeline_scratch_number(rela_pipeline_scratch *s, uint64_t number);
 /* ---- encoding and decoding ---- */
 
 /* Token numbers of a line, without an end symbol; lent until the next call. */
-rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s, int side,
-                                 const char *text, size_t len, rela_error *err);
+rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s,
+                                 size_t side, const char *text, size_t len, rela_error *err);
 
 /* The word that each token of the last encoded line belongs to, rising from 0; lent as they are. */
 const uint32_t *rela_pipeline_words(const rela_pipeline_scratch *s);
@@ -75,22 +79,30 @@ rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, con
 bool rela_piece_continues(const char *piece, size_t len);
 
 /* Appends the pieces of a line, blank-separated, as encode sees them. */
-rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, int side,
+rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, size_t side,
                                  const char *text, size_t len, rela_error *err);
 
 /* ---- learning ---- */
 
+/* A training file. */
+typedef struct rela_pipeline_text {
+    const char *path;
+    size_t side, column, n_columns; /* n_columns above 1: of a file of columns, this one */
+} rela_pipeline_text;
+
 typedef struct rela_pipeline_recipe {
-    rela_pipeline_side side[RELA_PIPELINE_SIDES];
-    const char *text[RELA_PIPELINE_SIDES]; /* training files */
-    size_t max_line;                       /* longer ones count for nothing; 0: RELA_LINE_MAX */
-    uint64_t merges;                       /* 0: no BPE */
-    rela_span codes;                       /* given instead of learned; empty: learn */
-    size_t vocab_size;                     /* limit, special tokens included; 0: none */
-    uint64_t vocab_min;                    /* least frequency of a token */
-    bool joint_vocab;                      /* one vocabulary for both sides */
-    double dropout; /* over 0: the vocabulary has the pieces of drawn segmentations too */
-    uint64_t seed;  /* of these draws */
+    size_t n_sides;
+    rela_pipeline_side side[RELA_PIPELINE_SIDES_MAX];
+    const rela_pipeline_text *texts;
+    size_t n_texts;
+    size_t max_line;    /* longer ones count for nothing; 0: RELA_LINE_MAX */
+    uint64_t merges;    /* 0: no BPE */
+    rela_span codes;    /* given instead of learned; empty: learn */
+    size_t vocab_size;  /* limit, special tokens included; 0: none */
+    uint64_t vocab_min; /* least frequency of a token */
+    bool joint_vocab;   /* one vocabulary for both sides */
+    double dropout;     /* over 0: the vocabulary has the pieces of drawn segmentations too */
+    uint64_t seed;      /* of these draws */
     int n_threads;
 } rela_pipeline_recipe;
 

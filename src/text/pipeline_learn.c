@@ -9,6 +9,8 @@
 #include "base/par.h"
 #include "text/pipeline.h"
 
+#include <string.h>
+
 enum { BLOCK_BYTES = 1 << 18 };
 
 typedef struct block {
@@ -18,20 +20,29 @@ typedef struct block {
 } block;
 
 typedef struct pass {
-    int side;
+    const rela_pipeline_text *text;
+    size_t max_line; /* 0: any */
     rela_reader *reader;
     rela_word_counts *counts;
 } pass;
 
 static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
-                              const rela_bpe *drawn, int side, const rela_pipeline_recipe *r,
-                              rela_error *err);
+                              const rela_bpe *drawn, const rela_pipeline_text *text,
+                              const rela_pipeline_recipe *r, rela_error *err);
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
 static rela_status write_block(void *ctx, void *b, rela_error *err);
 static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r, rela_error *err);
 static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
-                               const rela_pipeline *p, int first, int last, rela_error *err);
+                               const rela_pipeline *p, bool sources, bool target, rela_error *err);
+
+static rela_pipeline_parts parts_of(const rela_pipeline_recipe *r)
+{
+    rela_pipeline_parts parts = { .n_sides = r->n_sides };
+    for (size_t i = 0; i < r->n_sides; i++)
+        parts.side[i] = r->side[i];
+    return parts;
+}
 
 rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe *r, rela_error *err)
 {
@@ -43,16 +54,16 @@ rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe 
         st = rela_buffer_append(&codes, r->codes.text, r->codes.len, err);
     else if (r->merges)
         st = learn_codes(&codes, r, err);
-    rela_pipeline_parts parts = { .side = { r->side[0], r->side[1] },
-                                  .codes = { codes.data, codes.len } };
+    rela_pipeline_parts parts = parts_of(r);
+    parts.codes = (rela_span){ codes.data, codes.len };
     if (st == RELA_OK)
         st = rela_pipeline_create(&p, &parts, err);
     if (st == RELA_OK)
-        st = build_vocab(&vocab[0], r, p, 0, r->joint_vocab ? 1 : 0, err);
+        st = build_vocab(&vocab[0], r, p, true, r->joint_vocab, err);
     if (st == RELA_OK && !r->joint_vocab)
-        st = build_vocab(&vocab[1], r, p, 1, 1, err);
+        st = build_vocab(&vocab[1], r, p, false, true, err);
     rela_pipeline_destroy(p);
-    for (int i = 0; i < RELA_PIPELINE_SIDES; i++)
+    for (int i = 0; i < RELA_PIPELINE_VOCABS; i++)
         parts.vocab[i] = (rela_span){ vocab[i].data, vocab[i].len };
     if (st == RELA_OK)
         st = rela_pipeline_create(out, &parts, err);
@@ -64,7 +75,7 @@ rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe 
 
 static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r, rela_error *err)
 {
-    const rela_pipeline_parts words = { .side = { r->side[0], r->side[1] } };
+    const rela_pipeline_parts words = parts_of(r);
     rela_pipeline *p = NULL;
     rela_word_counts *counts = NULL;
     rela_bpe_learn_options o;
@@ -73,8 +84,8 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     rela_status st = rela_pipeline_create(&p, &words, err);
     if (st == RELA_OK)
         st = rela_word_counts_create(&counts, err);
-    for (int i = 0; i < RELA_PIPELINE_SIDES && st == RELA_OK; i++)
-        st = count_file(counts, p, NULL, i, r, err);
+    for (size_t i = 0; i < r->n_texts && st == RELA_OK; i++)
+        st = count_file(counts, p, NULL, &r->texts[i], r, err);
     if (st == RELA_OK)
         st = rela_bpe_learn(codes, counts, &o, NULL, err);
     rela_word_counts_destroy(counts);
@@ -82,9 +93,9 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     return st;
 }
 
-/* The vocabulary of the pieces of sides first..last. */
+/* The vocabulary of the pieces of the sources, of the target, or of both. */
 static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
-                               const rela_pipeline *p, int first, int last, rela_error *err)
+                               const rela_pipeline *p, bool sources, bool target, rela_error *err)
 {
     rela_word_counts *counts = NULL;
     rela_vocab *vocab = NULL;
@@ -92,10 +103,12 @@ static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
     rela_status st = rela_word_counts_create(&counts, err);
     if (st == RELA_OK && r->dropout > 0)
         st = rela_pipeline_drawn(&drawn, p, r->dropout, r->seed, err);
-    for (int i = first; i <= last && st == RELA_OK; i++) {
-        st = count_file(counts, p, NULL, i, r, err);
+    for (size_t i = 0; i < r->n_texts && st == RELA_OK; i++) {
+        if (!(r->texts[i].side == rela_pipeline_target(p) ? target : sources))
+            continue;
+        st = count_file(counts, p, NULL, &r->texts[i], r, err);
         if (st == RELA_OK && drawn)
-            st = count_file(counts, p, drawn, i, r, err);
+            st = count_file(counts, p, drawn, &r->texts[i], r, err);
     }
     if (st == RELA_OK)
         st = rela_vocab_build(&vocab, counts, r->vocab_size, r->vocab_min, NULL, err);
@@ -107,12 +120,12 @@ static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
     return st;
 }
 
-/* Counts the pieces of a side of the text. drawn: NULL, or what segments it instead of p. */
+/* Counts the pieces of a file. drawn: NULL, or what segments it instead of p. */
 static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
-                              const rela_bpe *drawn, int side, const rela_pipeline_recipe *r,
-                              rela_error *err)
+                              const rela_bpe *drawn, const rela_pipeline_text *text,
+                              const rela_pipeline_recipe *r, rela_error *err)
 {
-    pass s = { .side = side, .counts = counts };
+    pass s = { .text = text, .max_line = r->max_line, .counts = counts };
     const int n = rela_par_threads(r->n_threads);
     block *blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
     void **pointers = rela_mem_zalloc((size_t)n * sizeof *pointers);
@@ -121,8 +134,9 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
         rela_mem_free(pointers);
         return rela_fail(err, RELA_NOMEM, "no memory to read text");
     }
-    const rela_reader_options options = { .max_line = r->max_line };
-    rela_status st = rela_reader_open(&s.reader, r->text[side], &options, err);
+    const size_t columns = text->n_columns > 1 ? text->n_columns : 1;
+    const rela_reader_options options = { .max_line = columns * (r->max_line + 1) - 1 };
+    rela_status st = rela_reader_open(&s.reader, text->path, &options, err);
     for (int i = 0; i < n && st == RELA_OK; i++) {
         pointers[i] = &blocks[i];
         st = rela_pipeline_scratch_create_drawn(&blocks[i].scratch, p, drawn, err);
@@ -141,6 +155,23 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
     return st;
 }
 
+/* The part of a line that belongs to the text; nothing of one that the corpus will drop. */
+static rela_span column_of(const rela_pipeline_text *text, const rela_line *line)
+{
+    const char *at = line->text, *end = at + line->len;
+    const size_t n = text->n_columns > 1 ? text->n_columns : 1;
+    rela_span own = { at, 0 };
+    for (size_t i = 0; i < n && !line->too_long; i++) {
+        const char *tab = n > 1 ? memchr(at, '\t', (size_t)(end - at)) : NULL;
+        if (!tab != (i + 1 == n))
+            return (rela_span){ line->text, 0 };
+        if (i == text->column)
+            own = (rela_span){ at, (size_t)((tab ? tab : end) - at) };
+        at = tab ? tab + 1 : end;
+    }
+    return own;
+}
+
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
 {
     const pass *s = ctx;
@@ -154,8 +185,9 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
         if (st != RELA_OK || !line.text)
             break;
         k->first = k->first ? k->first : line.number;
-        if (line.len && !line.too_long)
-            st = rela_buffer_append(&k->in, line.text, line.len, err);
+        const rela_span own = column_of(s->text, &line);
+        if (own.len && (!s->max_line || own.len <= s->max_line))
+            st = rela_buffer_append(&k->in, own.text, own.len, err);
         st = st ? st : rela_buffer_append_char(&k->in, '\n', err);
     }
     *more = k->in.len > 0;
@@ -174,7 +206,7 @@ static rela_status work_block(void *ctx, void *b, int thread, rela_error *err)
     rela_buffer_clear(&k->out);
     while (st == RELA_OK && rela_next_line(&line, &at, end)) {
         rela_pipeline_scratch_number(k->scratch, number++);
-        st = rela_pipeline_pieces(&k->out, k->scratch, s->side, line.text, line.len, err);
+        st = rela_pipeline_pieces(&k->out, k->scratch, s->text->side, line.text, line.len, err);
         if (st == RELA_OK)
             st = rela_buffer_append_char(&k->out, '\n', err);
     }

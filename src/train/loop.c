@@ -54,6 +54,14 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
     return st;
 }
 
+rela_packed rela_packed_batch(const rela_batch *b)
+{
+    rela_packed p = { .first = { 0 } };
+    for (size_t i = 0; i < b->n_sides; i++)
+        p.streams[i] = (rela_tokens){ b->ids[i], b->at[i], b->n };
+    return p;
+}
+
 rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err)
 {
     rela_batches_options o;
@@ -69,8 +77,7 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *
         st = rela_batches_next(b, &batch, err);
         if (st != RELA_OK)
             break;
-        const rela_update u = { { batch.ids[RELA_SOURCE], batch.at[RELA_SOURCE], batch.n },
-                                { batch.ids[RELA_TARGET], batch.at[RELA_TARGET], batch.n } };
+        const rela_packed u = rela_packed_batch(&batch);
         st = rela_stepper_score(l->stepper, &r, &u, err);
         if (st != RELA_OK)
             break;
@@ -95,8 +102,7 @@ static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, re
     rela_status st = rela_batches_next(l->train, &b, err);
     if (st != RELA_OK)
         return st;
-    const rela_update u = { { b.ids[RELA_SOURCE], b.at[RELA_SOURCE], b.n },
-                            { b.ids[RELA_TARGET], b.at[RELA_TARGET], b.n } };
+    const rela_packed u = rela_packed_batch(&b);
     const uint64_t number = l->state.update + 1;
     v->rate = rela_schedule_rate(&l->o.schedule, number);
     st = rela_stepper_run(l->stepper, r, &u, number, v->rate, err);

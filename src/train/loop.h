@@ -97,6 +97,9 @@ typedef struct rela_loop {
 rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
 
 /* Cross entropy of the validation set. */
+/* A batch as the model reads it; lent as the batch is. */
+rela_packed rela_packed_batch(const rela_batch *b);
+
 rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err);
 
 #endif

@@ -19,10 +19,10 @@ typedef struct lane {
     size_t max_src, max_tgt; /* rows the worker has room for */
     real *grads;
     size_t first, last;
-    uint32_t *src_at, *tgt_at; /* offsets of a piece, from 0 */
-    int32_t *ids;              /* its tokens where sentences are there twice: source, then target */
+    uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a piece, from 0 */
+    int32_t *ids;                   /* its tokens where sentences are there twice, by stream */
     real *row_weight;
-    size_t cap_src_at, cap_tgt_at, cap_ids, cap_weight;
+    size_t cap_at[RELA_STREAMS_MAX], cap_ids, cap_weight;
     double loss, nll;
     double squares; /* of the slice of the gradient this thread has summed */
 } lane;
@@ -35,7 +35,7 @@ struct rela_stepper {
     uint64_t count;
     const rela_param *culprit;
     /* the step under way */
-    const rela_update *update;
+    const rela_packed *update;
     uint64_t number;
     bool training;
     rela_adam adam;
@@ -46,9 +46,9 @@ typedef struct piece {
     size_t first, last;
 } piece;
 
-static rela_status make_room(rela_stepper *s, const rela_update *u, rela_error *err);
-static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rela_error *err);
-static void split(rela_stepper *s, const rela_update *u);
+static rela_status make_room(rela_stepper *s, const rela_packed *u, rela_error *err);
+static rela_status lane_room(rela_stepper *s, lane *l, const rela_packed *u, rela_error *err);
+static void split(rela_stepper *s, const rela_packed *u);
 static void run_lanes(void *ctx, size_t begin, size_t end, int thread);
 static void run_lane(rela_stepper *s, lane *l);
 static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows);
@@ -59,7 +59,39 @@ static void sum_gradients(void *ctx, size_t begin, size_t end, int thread);
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
 static void clear_gradients(rela_stepper *s);
 static void find_culprit(rela_stepper *s);
-static void totals(const rela_stepper *s, rela_step_result *out, const rela_update *u);
+static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u);
+
+static size_t n_streams(const rela_stepper *s)
+{
+    return s->net->list.n_streams;
+}
+
+static size_t sentences_of(const rela_packed *u)
+{
+    return u->streams[0].n;
+}
+
+static size_t length_of(const rela_tokens *t, size_t i)
+{
+    return t->at[i + 1] - t->at[i];
+}
+
+/* Rows of the sentences [first, last) in all streams, and in the one with most. */
+typedef struct row_count {
+    size_t all, most;
+} row_count;
+
+static row_count count_rows(const rela_stepper *s, size_t first, size_t last)
+{
+    row_count c = { 0, 0 };
+    for (size_t i = 0; i < n_streams(s); i++) {
+        const uint32_t *at = s->update->streams[i].at;
+        const size_t rows = at[last] - at[first];
+        c.all += rows;
+        c.most = rows > c.most ? rows : c.most;
+    }
+    return c;
+}
 
 static size_t piece_rows(const rela_step_options *o)
 {
@@ -122,8 +154,8 @@ void rela_stepper_destroy(rela_stepper *s)
         lane *l = &s->lanes[i];
         rela_worker_destroy(l->worker);
         rela_mem_free(l->grads);
-        rela_mem_free(l->src_at);
-        rela_mem_free(l->tgt_at);
+        for (size_t k = 0; k < RELA_STREAMS_MAX; k++)
+            rela_mem_free(l->at[k]);
         rela_mem_free(l->ids);
         rela_mem_free(l->row_weight);
     }
@@ -133,7 +165,7 @@ void rela_stepper_destroy(rela_stepper *s)
     rela_mem_free(s);
 }
 
-rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_update *u,
+rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                              uint64_t number, double rate, rela_error *err)
 {
     const rela_status st = make_room(s, u, err);
@@ -173,7 +205,7 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
     return RELA_OK;
 }
 
-rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_update *u,
+rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                                rela_error *err)
 {
     const rela_status st = make_room(s, u, err);
@@ -207,13 +239,8 @@ const char *rela_stepper_culprit(const rela_stepper *s)
     return s->culprit ? s->culprit->name : "the loss";
 }
 
-static size_t length_of(const rela_tokens *t, size_t i)
-{
-    return t->at[i + 1] - t->at[i];
-}
-
 /* Grows workers and offset arrays to what the update needs; nothing to do after the first few. */
-static rela_status make_room(rela_stepper *s, const rela_update *u, rela_error *err)
+static rela_status make_room(rela_stepper *s, const rela_packed *u, rela_error *err)
 {
     for (int i = 0; i < s->o.n_threads; i++) {
         const rela_status st = lane_room(s, &s->lanes[i], u, err);
@@ -223,26 +250,37 @@ static rela_status make_room(rela_stepper *s, const rela_update *u, rela_error *
     return RELA_OK;
 }
 
-static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rela_error *err)
+/* The most rows of a piece of a stream, which may be a single long sentence. */
+static size_t rows_needed(const rela_stepper *s, const rela_tokens *t)
 {
-    const size_t copies = copies_of(&s->o);
-    size_t src = piece_rows(&s->o), tgt = src;
-    for (size_t i = 0; i < u->src.n; i++) { /* a piece may be a single long sentence */
-        const size_t src_len = copies * length_of(&u->src, i);
-        const size_t tgt_len = copies * length_of(&u->tgt, i);
-        src = src_len > src ? src_len : src;
-        tgt = tgt_len > tgt ? tgt_len : tgt;
+    size_t rows = piece_rows(&s->o);
+    for (size_t i = 0; i < t->n; i++) {
+        const size_t len = copies_of(&s->o) * length_of(t, i);
+        rows = len > rows ? len : rows;
     }
-    const size_t n = src < tgt ? src : tgt; /* a sentence has at least one token on each side */
-    uint32_t *src_at = rela_mem_grow(l->src_at, &l->cap_src_at, n + 1, sizeof *src_at);
-    l->src_at = src_at ? src_at : l->src_at;
-    uint32_t *tgt_at = rela_mem_grow(l->tgt_at, &l->cap_tgt_at, n + 1, sizeof *tgt_at);
-    l->tgt_at = tgt_at ? tgt_at : l->tgt_at;
-    int32_t *ids = rela_mem_grow(l->ids, &l->cap_ids, copies > 1 ? src + tgt : 1, sizeof *ids);
+    return rows;
+}
+
+static rela_status lane_room(rela_stepper *s, lane *l, const rela_packed *u, rela_error *err)
+{
+    const size_t target = n_streams(s) - 1, tgt = rows_needed(s, &u->streams[target]);
+    size_t src = 0;
+    bool good = true;
+    for (size_t i = 0; i < target; i++) {
+        const size_t rows = rows_needed(s, &u->streams[i]);
+        src = rows > src ? rows : src;
+    }
+    for (size_t i = 0; i <= target; i++) { /* a sentence has at least one token in the target */
+        uint32_t *at = rela_mem_grow(l->at[i], &l->cap_at[i], tgt + 1, sizeof *at);
+        l->at[i] = at ? at : l->at[i];
+        good = good && at;
+    }
+    const size_t n_ids = copies_of(&s->o) > 1 ? target * src + tgt : 1;
+    int32_t *ids = rela_mem_grow(l->ids, &l->cap_ids, n_ids, sizeof *ids);
     l->ids = ids ? ids : l->ids;
     real *weight = rela_mem_grow(l->row_weight, &l->cap_weight, tgt, sizeof *weight);
     l->row_weight = weight ? weight : l->row_weight;
-    if (!src_at || !tgt_at || !ids || !weight)
+    if (!good || !ids || !weight)
         return rela_fail(err, RELA_NOMEM, "no memory for a batch of %zu rows", tgt);
     if (l->worker && src <= l->max_src && tgt <= l->max_tgt)
         return RELA_OK;
@@ -254,16 +292,16 @@ static rela_status lane_room(rela_stepper *s, lane *l, const rela_update *u, rel
 }
 
 /* Gives each thread neighbouring sentences of about the same number of tokens. */
-static void split(rela_stepper *s, const rela_update *u)
+static void split(rela_stepper *s, const rela_packed *u)
 {
-    const size_t n = u->src.n, threads = (size_t)s->o.n_threads;
-    const size_t all = u->src.at[n] + u->tgt.at[n];
+    const size_t n = sentences_of(u), threads = (size_t)s->o.n_threads;
+    const size_t all = count_rows(s, 0, n).all;
     size_t at = 0;
     for (size_t i = 0; i < threads; i++) {
         lane *l = &s->lanes[i];
         const size_t limit = all * (i + 1) / threads;
         l->first = at;
-        while (at < n && (i + 1 == threads || u->src.at[at + 1] + u->tgt.at[at + 1] <= limit))
+        while (at < n && (i + 1 == threads || count_rows(s, 0, at + 1).all <= limit))
             at++;
         l->last = at;
         l->loss = l->nll = l->squares = 0;
@@ -280,13 +318,10 @@ static void run_lanes(void *ctx, size_t begin, size_t end, int thread)
 
 static void run_lane(rela_stepper *s, lane *l)
 {
-    const rela_update *u = s->update;
     if (l->first == l->last)
         return;
     /* Pieces of equal size: a small last one would waste the products. */
-    const size_t src = u->src.at[l->last] - u->src.at[l->first];
-    const size_t tgt = u->tgt.at[l->last] - u->tgt.at[l->first];
-    const size_t most = src > tgt ? src : tgt, room = room_of(&s->o);
+    const size_t most = count_rows(s, l->first, l->last).most, room = room_of(&s->o);
     const size_t n_pieces = (most + room - 1) / room, rows = (most + n_pieces - 1) / n_pieces;
     for (size_t at = l->first; at < l->last;) {
         const piece p = next_piece(s, l, at, rows);
@@ -299,36 +334,29 @@ static void run_lane(rela_stepper *s, lane *l)
  * one sentence. */
 static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows)
 {
-    const rela_update *u = s->update;
     const size_t room = room_of(&s->o);
     size_t to = from + 1;
-    while (to < l->last) {
-        const size_t src = u->src.at[to] - u->src.at[from], tgt = u->tgt.at[to] - u->tgt.at[from];
-        const size_t src_more = u->src.at[to + 1] - u->src.at[from];
-        const size_t tgt_more = u->tgt.at[to + 1] - u->tgt.at[from];
-        if (src >= rows || tgt >= rows || src_more > room || tgt_more > room)
-            break;
+    while (to < l->last && count_rows(s, from, to).most < rows &&
+           count_rows(s, from, to + 1).most <= room)
         to++;
-    }
     return (piece){ from, to };
 }
 
 static void run_piece(rela_stepper *s, lane *l, piece p)
 {
-    const rela_update *u = s->update;
-    const size_t copies = s->training ? copies_of(&s->o) : 1;
-    const rela_tokens src = piece_tokens(&u->src, p, copies, l->src_at, l->ids);
-    const rela_tokens tgt =
-        piece_tokens(&u->tgt, p, copies, l->tgt_at, l->ids + (copies > 1 ? src.at[src.n] : 0));
-    for (size_t i = 0; s->o.sentence_mean && i < tgt.n; i++)
-        for (size_t t = tgt.at[i]; t < tgt.at[i + 1]; t++)
-            l->row_weight[t] = 1 / (real)length_of(&tgt, i);
-    const rela_packed b = { .src = src,
-                            .tgt = tgt,
-                            .src_rows = src.at[src.n],
-                            .tgt_rows = tgt.at[tgt.n],
-                            .first_src = (uint32_t)copies * u->src.at[p.first],
-                            .first_tgt = (uint32_t)copies * u->tgt.at[p.first] };
+    const rela_packed *u = s->update;
+    const size_t copies = s->training ? copies_of(&s->o) : 1, target = n_streams(s) - 1;
+    rela_packed b = { .first = { 0 } };
+    size_t n_ids = 0;
+    for (size_t i = 0; i <= target; i++) {
+        b.streams[i] = piece_tokens(&u->streams[i], p, copies, l->at[i], l->ids + n_ids);
+        b.first[i] = (uint32_t)copies * u->streams[i].at[p.first];
+        n_ids += copies > 1 ? rela_tokens_rows(&b.streams[i]) : 0;
+    }
+    const rela_tokens *tgt = &b.streams[target];
+    for (size_t i = 0; s->o.sentence_mean && i < tgt->n; i++)
+        for (size_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
+            l->row_weight[t] = 1 / (real)length_of(tgt, i);
     const rela_pass_options pass = { .training = s->training,
                                      .seed = s->o.seed,
                                      .update = s->number,
@@ -342,8 +370,8 @@ static void run_piece(rela_stepper *s, lane *l, piece p)
     l->nll += sums.nll;
 }
 
-/* One side of a piece, each sentence behind its copies: so the rows of a sentence in the update, on
- * which dropout depends, are the same however the update is divided. */
+/* One stream of a piece, each sentence behind its copies: so the rows of a sentence in the update,
+ * on which dropout depends, are the same however the update is divided. */
 static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, uint32_t *at,
                                 int32_t *ids)
 {
@@ -415,11 +443,12 @@ static void find_culprit(rela_stepper *s)
     }
 }
 
-static void totals(const rela_stepper *s, rela_step_result *out, const rela_update *u)
+static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u)
 {
-    *out = (rela_step_result){ .src_tokens = u->src.at[u->src.n],
-                               .tgt_tokens = u->tgt.at[u->tgt.n],
-                               .sentences = u->src.n };
+    const size_t tgt = rela_tokens_rows(&u->streams[n_streams(s) - 1]);
+    *out = (rela_step_result){ .src_tokens = count_rows(s, 0, sentences_of(u)).all - tgt,
+                               .tgt_tokens = tgt,
+                               .sentences = sentences_of(u) };
     out->n_loss = s->o.sentence_mean ? out->sentences : out->tgt_tokens;
     for (int i = 0; i < s->o.n_threads; i++) {
         out->loss += s->lanes[i].loss;

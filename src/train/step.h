@@ -22,11 +22,6 @@ typedef struct rela_step_options {
     uint64_t seed;
 } rela_step_options;
 
-/* Sentences of one update, packed; each ends with the end symbol. */
-typedef struct rela_update {
-    rela_tokens src, tgt;
-} rela_update;
-
 typedef struct rela_step_result {
     double loss;   /* what is minimised, summed over tokens or, if sentence_mean, over sentences */
     size_t n_loss; /* how many those are: loss / n_loss is the mean */
@@ -44,11 +39,11 @@ rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step
 void rela_stepper_destroy(rela_stepper *s); /* NULL is fine */
 
 /* number: of the update, from 1; dropout depends on it. rate: the learning rate. */
-rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_update *u,
+rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                              uint64_t number, double rate, rela_error *err);
 
 /* Forward only, no dropout: sums of loss and nll. */
-rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_update *u,
+rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                                rela_error *err);
 
 /* Moments and the number of updates they have seen: part of a checkpoint. */

@@ -106,10 +106,8 @@ static void load_batch(golden *g)
     g->src_at = load(g, "src.at", &n);
     g->tgt_at = load(g, "tgt.at", &m);
     CHECK(n == m && n > 1, "%zu and %zu sentences", n, m);
-    g->batch = (rela_packed){ .src = { g->src, g->src_at, n - 1 },
-                              .tgt = { g->tgt, g->tgt_at, n - 1 },
-                              .src_rows = n_src,
-                              .tgt_rows = n_tgt };
+    g->batch =
+        (rela_packed){ .streams = { { g->src, g->src_at, n - 1 }, { g->tgt, g->tgt_at, n - 1 } } };
 }
 
 static void golden_start(golden *g, const char *name)
@@ -122,9 +120,9 @@ static void golden_start(golden *g, const char *name)
     load_config(g);
     load_batch(g);
     CHECK_OK(rela_net_init(&g->net, &g->config, &err), err);
-    CHECK_OK(
-        rela_worker_create(&g->worker, &g->net, g->batch.src_rows, g->batch.tgt_rows, true, &err),
-        err);
+    CHECK_OK(rela_worker_create(&g->worker, &g->net, rela_tokens_rows(&g->batch.streams[0]),
+                                rela_tokens_rows(&g->batch.streams[1]), true, &err),
+             err);
     const rela_params *params = &g->net.params;
     memset(g->net.weights, 0, params->total * sizeof *g->net.weights);
     for (size_t i = 0; i < params->n; i++) {
@@ -191,7 +189,8 @@ static rela_loss_sums backward(golden *g)
 
 static double logits_gap(const golden *g)
 {
-    const size_t rows = g->batch.tgt_rows, v = g->config.vocab_tgt, d = g->config.d;
+    const size_t rows = rela_tokens_rows(&g->batch.streams[1]), v = g->config.vocab_tgt,
+                 d = g->config.d;
     size_t n = 0;
     float *want = load(g, "logits", &n), *got = rela_mem_alloc(rows * v * sizeof *got);
     CHECK(got != NULL && n == rows * v, "%zu logits", n);
@@ -218,7 +217,7 @@ static void train(golden *g)
                               .beta1 = (real)b1,
                               .beta2 = (real)b2,
                               .epsilon = (real)(number(g, "epsilon") * root),
-                              .grad_scale = 1 / (real)g->batch.tgt_rows };
+                              .grad_scale = 1 / (real)rela_tokens_rows(&g->batch.streams[1]) };
         g->net.k->adam(g->net.weights, moments, moments + total, g->grads, total, &o);
         (void)backward(g);
     }

@@ -60,10 +60,7 @@ static void fill_batch(void)
     const size_t n = full ? 7 : 4;
     fill_side(&src, full ? ALL_SRC : SHORT_SRC, n);
     fill_side(&tgt, full ? ALL_TGT : SHORT_TGT, n);
-    batch = (rela_packed){ .src = { src.ids, src.at, n },
-                           .tgt = { tgt.ids, tgt.at, n },
-                           .src_rows = src.at[n],
-                           .tgt_rows = tgt.at[n] };
+    batch = (rela_packed){ .streams = { { src.ids, src.at, n }, { tgt.ids, tgt.at, n } } };
 }
 
 /* A mixture under test. */
@@ -82,7 +79,8 @@ static void mixture_start(mixture *m, const rela_config *c)
     m->config = *c;
     CHECK_OK(rela_config_check(c, &err), err);
     CHECK_OK(rela_net_init(&m->net, c, &err), err);
-    CHECK_OK(rela_worker_create(&m->worker, &m->net, batch.src_rows, batch.tgt_rows, true, &err),
+    CHECK_OK(rela_worker_create(&m->worker, &m->net, rela_tokens_rows(&batch.streams[0]),
+                                rela_tokens_rows(&batch.streams[1]), true, &err),
              err);
     const size_t n = m->net.params.total;
     real **const arrays[] = { &m->grads, &m->direction, &m->start };

@@ -80,16 +80,14 @@ static inline void probe_logits(probe *p, double *logits, const rela_source *src
 {
     int32_t source[PROBE_LEN], target[PROBE_LEN];
     const rela_config *c = &p->net.config;
-    memcpy(source, src->ids, src->n * sizeof *source);
-    source[src->n] = RELA_EOS;
+    memcpy(source, src->text[0].ids, src->text[0].n * sizeof *source);
+    source[src->text[0].n] = RELA_EOS;
     if (n)
         memcpy(target, ids, n * sizeof *target);
     target[n] = RELA_EOS;
-    const uint32_t src_at[2] = { 0, (uint32_t)src->n + 1 }, tgt_at[2] = { 0, (uint32_t)n + 1 };
-    const rela_packed batch = { .src = { source, src_at, 1 },
-                                .tgt = { target, tgt_at, 1 },
-                                .src_rows = src->n + 1,
-                                .tgt_rows = n + 1 };
+    const uint32_t src_at[2] = { 0, (uint32_t)src->text[0].n + 1 },
+                   tgt_at[2] = { 0, (uint32_t)n + 1 };
+    const rela_packed batch = { .streams = { { source, src_at, 1 }, { target, tgt_at, 1 } } };
     const rela_pass_options pass = { .training = false, .tap = tap };
     (void)rela_worker_forward(p->worker, &batch, &pass);
     const real *x = rela_worker_features(p->worker), *w = probe_output(&p->net);
@@ -131,8 +129,8 @@ static inline void probe_sources(rela_source *sources, int32_t *ids, size_t n, s
 {
     rela_rng r = rela_rng_start(seed, 5);
     for (size_t i = 0; i < n; i++) {
-        sources[i] = (rela_source){ .ids = ids, .n = 1 + (i * 5) % longest, .number = i };
-        for (size_t j = 0; j < sources[i].n; j++)
+        sources[i] = (rela_source){ .text = { { ids, 1 + (i * 5) % longest } }, .number = i };
+        for (size_t j = 0; j < sources[i].text[0].n; j++)
             *ids++ = (int32_t)(3 + rela_rng_below(&r, vocabulary - 3));
     }
 }

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS = 257, LENGTH_MAX = 40, EOS = 2 };
+enum { PAIRS = 257, LENGTH_MAX = 40, EOS = 2, SIDES = 2 };
 
-static size_t length_of(uint32_t pair, int side)
+static size_t length_of(uint32_t pair, size_t side)
 {
     rela_rng r = rela_rng_start(7, (uint64_t)pair * 2 + (uint64_t)side);
     return 1 + (size_t)rela_rng_below(&r, pair % 50 == 49 ? LENGTH_MAX : LENGTH_MAX / 4);
 }
 
 /* Numbers of every width, a function of (pair, side, place). */
-static int32_t id_of(uint32_t pair, int side, size_t i)
+static int32_t id_of(uint32_t pair, size_t side, size_t i)
 {
     rela_rng r = rela_rng_start(11, ((uint64_t)pair << 20) + i * 2 + (uint64_t)side);
     return (int32_t)(rela_rng_u32(&r) >> (1 + rela_rng_below(&r, 30)));
@@ -34,11 +34,11 @@ static rela_store *make_store(uint32_t n, uint64_t memory)
 {
     rela_error err;
     rela_store *s = NULL;
-    CHECK_OK(rela_store_create(&s, memory, NULL, &err), err);
+    CHECK_OK(rela_store_create(&s, SIDES, memory, NULL, &err), err);
     for (uint32_t i = 0; i < n; i++) {
-        int32_t ids[RELA_SIDES][LENGTH_MAX];
+        int32_t ids[SIDES][LENGTH_MAX];
         rela_pair p = { { ids[0], ids[1] }, { 0, 0 }, line_of(i) };
-        for (int side = 0; side < RELA_SIDES; side++) {
+        for (size_t side = 0; side < SIDES; side++) {
             p.n[side] = length_of(i, side);
             for (size_t k = 0; k < p.n[side]; k++)
                 ids[side][k] = id_of(i, side, k);
@@ -75,7 +75,7 @@ static void check_row(const rela_batch *b, uint32_t row, const rela_batches_opti
 {
     const uint32_t pair = (uint32_t)((b->line[row] - 1) / 3);
     CHECK(pair < PAIRS && line_of(pair) == b->line[row], "line %d", (int)b->line[row]);
-    for (int side = 0; side < RELA_SIDES; side++) {
+    for (size_t side = 0; side < SIDES; side++) {
         const int32_t *ids = b->ids[side] + b->at[side][row];
         const size_t n = b->at[side][row + 1] - b->at[side][row], extra = o->eos[side] >= 0;
         CHECK(n == length_of(pair, side) + extra, "pair %u side %d: %zu tokens", pair, side, n);
@@ -273,14 +273,15 @@ static void store_keeps_lengths_places_and_digest(void **state)
     rela_store *s = make_store(MANY, UINT64_MAX), *t = make_store(MANY - 1, UINT64_MAX);
     CHECK(rela_store_digest(s) != rela_store_digest(t), "the digest misses a pair");
     assert_int_equal(rela_store_size(s), MANY);
-    uint64_t sum[RELA_SIDES] = { 0, 0 };
+    uint64_t sum[SIDES] = { 0, 0 };
     for (uint32_t i = 0; i < MANY; i++) {
-        int32_t ids[RELA_SIDES][LENGTH_MAX];
+        int32_t ids[SIDES][LENGTH_MAX];
         const uint64_t place = rela_store_place(s, i);
         CHECK(place < rela_store_place(s, i + 1), "pair %u has no bytes", i);
-        CHECK(rela_store_decode(s, i, rela_store_view(s, place), ids[0], ids[1]) == line_of(i),
+        CHECK(rela_store_decode(s, i, rela_store_view(s, place),
+                                (int32_t *const[]){ ids[0], ids[1] }) == line_of(i),
               "line of %u", i);
-        for (int side = 0; side < RELA_SIDES; side++) {
+        for (size_t side = 0; side < SIDES; side++) {
             const uint32_t n = rela_store_length(s, i, side);
             sum[side] += n;
             CHECK(n == length_of(i, side) && ids[side][n - 1] == id_of(i, side, n - 1),
@@ -310,7 +311,7 @@ static void a_store_is_read_from_memory_or_disk(void **state)
     rela_store_destroy(large);
     const int32_t id = 5;
     const rela_pair p = { { &id, &id }, { 1, 1 }, 1 };
-    CHECK_OK(rela_store_create(&lost, 0, "no/such/directory", &err), err);
+    CHECK_OK(rela_store_create(&lost, SIDES, 0, "no/such/directory", &err), err);
     assert_int_equal(rela_store_add(lost, &p, &err), RELA_IO);
     CHECK(strstr(err.message, "no/such/directory"), "%s", err.message);
     rela_store_destroy(lost);
@@ -378,8 +379,8 @@ static void no_end_symbol_if_none_is_wanted(void **state)
     (void)state;
     rela_store *s = make_store(PAIRS, UINT64_MAX);
     rela_batches_options o = small_options();
-    o.eos[RELA_SOURCE] = -1;
-    o.eos[RELA_TARGET] = 9;
+    o.eos[0] = -1;
+    o.eos[1] = 9;
     rela_batches *b = start(s, &o);
     walk w;
     read_epoch(&w, b, &o); /* check_row looks at the ends */
@@ -413,7 +414,7 @@ static rela_status use_all(rela_error *err)
     rela_batches *b = NULL;
     rela_batches_options o = small_options();
     rela_batch batch = { .last = false };
-    rela_status st = rela_store_create(&s, 100, NULL, err);
+    rela_status st = rela_store_create(&s, SIDES, 100, NULL, err);
     for (uint32_t i = 0; i < 100 && st == RELA_OK; i++) {
         const int32_t ids[2] = { 5, 700 };
         const rela_pair p = { { ids, ids }, { 1 + i % 2, 2 - i % 2 }, i + 1 };

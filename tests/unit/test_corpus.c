@@ -58,7 +58,7 @@ static rela_status take(void *ctx, const rela_pair *pair, rela_error *err)
 {
     rela_buffer *out = ctx;
     rela_status st = rela_buffer_printf(out, err, "%d:", (int)pair->line);
-    for (int side = 0; side < RELA_SIDES && st == RELA_OK; side++) {
+    for (int side = 0; side < 2 && st == RELA_OK; side++) {
         for (size_t i = 0; i < pair->n[side] && st == RELA_OK; i++)
             st = rela_buffer_printf(out, err, "%s%d", i ? " " : "", pair->ids[side][i]);
         if (st == RELA_OK)
@@ -67,10 +67,14 @@ static rela_status take(void *ctx, const rela_pair *pair, rela_error *err)
     return st;
 }
 
+static rela_corpus_files names; /* of the job */
+
 static rela_corpus_job make_job(rela_buffer *taken)
 {
-    rela_corpus_job job = { .src = files.path,
-                            .tgt = files.other,
+    names = (rela_corpus_files){ { files.path, files.other } };
+    rela_corpus_job job = { .files = &names,
+                            .n_files = 1,
+                            .n_sides = 2,
                             .n_threads = 1,
                             .encode = encode,
                             .take = take,
@@ -164,7 +168,7 @@ static void each_rule_counts_what_it_drops(void **state)
         if (c->b)
             write_file(files.other, c->b, strlen(c->b));
         else
-            job.tgt = NULL;
+            names.side[1] = NULL;
         job.rules.max_tokens = c->max_tokens ? c->max_tokens : job.rules.max_tokens;
         job.rules.max_line = c->max_line ? c->max_line : job.rules.max_line;
         job.rules.cut = c->cut;
@@ -251,7 +255,7 @@ static void bad_arguments_are_refused(void **state)
         job.rules.max_line = i == 2 ? 0 : i == 3 ? UINT64_MAX : 1;
         job.rules.max_ratio = i == 4 ? 0.5 : 0;
         if (i == 5)
-            job.src = job.tgt = "-";
+            names = (rela_corpus_files){ { "-", "-" } };
         assert_int_equal(rela_corpus_read(&report, &job, NULL), RELA_ARG);
     }
 }

@@ -90,7 +90,8 @@ static void check_steps(const rela_config *c, const char *what)
     rela_generator *d = NULL;
     int32_t src_ids[32];
     const uint32_t at[3] = { 0, 6, 25 };
-    rela_source sources[2] = { { .ids = src_ids, .n = 5 }, { .ids = src_ids + 6, .n = 18 } };
+    rela_source sources[2] = { { .text = { { src_ids, 5 } } },
+                               { .text = { { src_ids + 6, 18 } } } };
     for (size_t i = 0; i < at[2]; i++)
         src_ids[i] = (int32_t)(3 + i * 7 % (c->vocab_src - 3));
     src_ids[5] = src_ids[24] = RELA_EOS;
@@ -250,7 +251,7 @@ static void threads_and_batches_do_not_change_results(void **state)
     static int32_t ids[MANY * LONGEST];
     setting_start(&s, 4);
     probe_sources(sources, ids, MANY, LONGEST, VOCAB, 77);
-    sources[7].n = sources[40].n = 0;
+    sources[7].text[0].n = sources[40].text[0].n = 0;
     s.o.n_best = 2;
     rela_search_results *one = NULL, *two = NULL, *three = NULL;
     CHECK_OK(search_all(&one, s.p.nets, 1, sources, MANY, &s.o, 1, &err), err);
@@ -283,7 +284,8 @@ static void check_list(const setting *s, size_t i)
             sum += (double)h->logps[t];
         CHECK(fabs(sum - h->logp) < 1e-4, "sentence %zu: log-probabilities sum to %g, not %g", i,
               sum, h->logp);
-        CHECK(h->n + h->complete <= s->sources[i].n + (size_t)s->o.max_extra, "%zu symbols", h->n);
+        CHECK(h->n + h->complete <= s->sources[i].text[0].n + (size_t)s->o.max_extra, "%zu symbols",
+              h->n);
         CHECK(h->n > 0, "sentence %zu: empty translation", i);
         for (size_t t = 0; t < h->n; t++)
             CHECK(h->ids[t] > RELA_UNK && h->ids[t] != RELA_EOS, "symbol %d", h->ids[t]);
@@ -347,8 +349,9 @@ static void lengths_keep_their_limits(void **state)
         s.o.max_extra = s.o.min_extra = 0;
         run(&s, s.results, 0, SENTENCES);
         for (size_t i = 0; i < SENTENCES; i++)
-            CHECK(s.results[i].best[0].n == s.sources[i].n && !s.results[i].best[0].complete,
-                  "%zu symbols, want %zu", s.results[i].best[0].n, s.sources[i].n);
+            CHECK(s.results[i].best[0].n == s.sources[i].text[0].n &&
+                      !s.results[i].best[0].complete,
+                  "%zu symbols, want %zu", s.results[i].best[0].n, s.sources[i].text[0].n);
         s.o.max_factor = 100; /* the model's own maximum holds */
         s.o.min_extra = 1000;
         run(&s, s.results, 0, SENTENCES);
@@ -581,10 +584,10 @@ static void bad_requests_are_refused(void **state)
     refuse(&s, "a head that is not there");
     s.o = good;
     const int32_t bad[] = { 3, VOCAB };
-    s.sources[0] = (rela_source){ .ids = bad, .n = 2 };
+    s.sources[0] = (rela_source){ .text = { { bad, 2 } } };
     refuse(&s, "a symbol that is not there");
     static const int32_t LONG[PROBE_LEN] = { 0 };
-    s.sources[0] = (rela_source){ .ids = LONG, .n = PROBE_LEN };
+    s.sources[0] = (rela_source){ .text = { { LONG, PROBE_LEN } } };
     refuse(&s, "a source that is too long");
     s.sources[0] = source;
     s.sources[0].prefix = bad;
@@ -670,7 +673,7 @@ static void attention_is_that_of_the_full_pass(void **state)
             probe_logits(&s.p, unused, &s.sources[i], h->ids, h->n, &tap);
             for (size_t t = 0; t < h->n + h->complete; t++)
                 for (size_t k = 0; k < 3; k++)
-                    for (size_t p = 0; p <= s.sources[i].n; p++, got++) {
+                    for (size_t p = 0; p <= s.sources[i].text[0].n; p++, got++) {
                         const real w = want.w[heads[k] / 3][heads[k] % 3][t][p];
                         CHECK(fabs((double)(*got - w)) <= 1e-4 * (1 + fabs((double)w)),
                               "sentence %zu rank %zu symbol %zu: %g, want %g", i, j, t,
@@ -711,12 +714,12 @@ static void places_are_kept_instead_of_attention(void **state)
     for (size_t i = 0; i < SENTENCES; i++) {
         const rela_hypothesis *a = rela_search_results_at(full, i).best;
         const rela_hypothesis *b = rela_search_results_at(places, i).best;
-        if (s.sources[i].n == 0)
+        if (s.sources[i].text[0].n == 0)
             continue;
         CHECK(same_hypothesis(a, b), "sentence %zu differs", i);
         CHECK(!a->places && b->places, "sentence %zu: places", i);
         CHECK(a->attention && !b->attention == s.sources[i].part, "sentence %zu: attention", i);
-        check_place(b, a, s.sources[i].n, s.p.net.config.dec_layers * s.p.net.config.heads);
+        check_place(b, a, s.sources[i].text[0].n, s.p.net.config.dec_layers * s.p.net.config.heads);
     }
     rela_search_results_free(full);
     rela_search_results_free(places);

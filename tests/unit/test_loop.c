@@ -94,7 +94,7 @@ static void make_store(fixture *f)
 {
     rela_error err = { RELA_OK, "" };
     rela_rng r = rela_rng_start(3, 0);
-    CHECK_OK(rela_store_create(&f->store, 1 << 20, NULL, &err), err);
+    CHECK_OK(rela_store_create(&f->store, 2, 1 << 20, NULL, &err), err);
     for (uint64_t i = 0; i < PAIRS; i++) {
         int32_t ids[LEN_MAX];
         const size_t n = 1 + (size_t)rela_rng_below(&r, LEN_MAX - 1);
@@ -175,8 +175,8 @@ static void expect(fixture *f, double *nll, double *loss)
     while (!batch.last) {
         rela_step_result r;
         CHECK_OK(rela_batches_next(b, &batch, &err), err);
-        const rela_update u = { { batch.ids[0], batch.at[0], batch.n },
-                                { batch.ids[1], batch.at[1], batch.n } };
+        const rela_packed u = { .streams = { { batch.ids[0], batch.at[0], batch.n },
+                                             { batch.ids[1], batch.at[1], batch.n } } };
         CHECK_OK(rela_stepper_score(f->stepper, &r, &u, &err), err);
         CHECK(batch.n == 1, "%d sentences", (int)batch.n);
         *nll += r.nll;

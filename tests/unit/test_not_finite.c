@@ -190,7 +190,7 @@ static void nets_start(nets *s, const rela_attn_kind *kind, const rela_kern *lev
     probe_sources(s->sources, s->ids, SENTENCES, LONGEST, VOCAB, 9);
     for (size_t i = 0, at = 0; i < SENTENCES; i++) {
         s->is_bad[i] = i == 2 || i == 5;
-        for (size_t j = 0; j < s->sources[i].n; j++, at++)
+        for (size_t j = 0; j < s->sources[i].text[0].n; j++, at++)
             s->ids[at] = s->is_bad[i] && j == 0   ? BAD_WORD
                          : s->ids[at] == BAD_WORD ? BAD_WORD + 1
                                                   : s->ids[at];

@@ -71,8 +71,8 @@ static rela_config wide_config(const char *kind)
 static void make_sources(rela_source *s, int32_t *ids)
 {
     for (size_t i = 0; i < N_SOURCES; i++) {
-        s[i] = (rela_source){ .ids = ids + i * LEN, .n = 2 + i, .number = i };
-        for (size_t j = 0; j < s[i].n; j++)
+        s[i] = (rela_source){ .text = { { ids + i * LEN, 2 + i } }, .number = i };
+        for (size_t j = 0; j < s[i].text[0].n; j++)
             ids[i * LEN + j] = (int32_t)(3 + (i * 11 + j * 5) % (VOCAB - 3));
     }
 }

@@ -23,8 +23,11 @@ static void learn(rela_pipeline **p, double dropout)
                  err);
     const char *path = scratch("text");
     CHECK_OK(rela_file_write(path, text.data, text.len, &err), err);
-    const rela_pipeline_recipe r = { .side = { { .language = "en" }, { .language = "de" } },
-                                     .text = { path, path },
+    const rela_pipeline_text texts[] = { { .path = path, .side = 0 }, { .path = path, .side = 1 } };
+    const rela_pipeline_recipe r = { .n_sides = 2,
+                                     .side = { { .language = "en" }, { .language = "de" } },
+                                     .texts = texts,
+                                     .n_texts = 2,
                                      .merges = MERGES,
                                      .vocab_min = 1,
                                      .joint_vocab = true,

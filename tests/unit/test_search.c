@@ -86,7 +86,7 @@ static int by_logp(const void *a, const void *b)
 
 static size_t limit_of(const oracle *q)
 {
-    return (size_t)(q->o->max_factor * (double)q->source->n) + (size_t)q->o->max_extra;
+    return (size_t)(q->o->max_factor * (double)q->source->text[0].n) + (size_t)q->o->max_extra;
 }
 
 /* Every complete translation up to the limit. */
@@ -191,7 +191,7 @@ static void wide_beam_finds_the_best_of_all(void **state)
             o.max_factor = 0;
             o.max_extra = vocabulary == 5 ? 5 : 4;
             o.penalty = (int32_t)(seed % 3);
-            const rela_source src = { .ids = IDS, .n = 3 };
+            const rela_source src = { .text = { { IDS, 3 } } };
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             all.n = 0;
             enumerate(&q, &all, &(hypo){ .n = 0 });
@@ -223,7 +223,7 @@ static void beam_follows_its_definition(void **state)
             o.alpha = ALPHAS[i / 3];
             o.forbid_unk = i % 2;
             o.max_extra = 3;
-            const rela_source src = { .ids = IDS, .n = 1 + i % 6 };
+            const rela_source src = { .text = { { IDS, 1 + i % 6 } } };
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             slow_beam(&q, &want);
             rela_search_result got;
@@ -255,7 +255,7 @@ static void search_stops_when_nothing_can_win_any_more(void **state)
             o.penalty = RELA_PENALTY_POWER;
             o.alpha = (seed % 3 == 0 ? 2 : 0.8) * sign;
             o.max_extra = 12;
-            const rela_source src = { .ids = IDS, .n = 4 };
+            const rela_source src = { .text = { { IDS, 4 } } };
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             slow_beam(&q, &want);
             rela_search_result got;
@@ -283,7 +283,7 @@ static void large_vocabularies_are_searched_in_full(void **state)
         rela_search_options_init(&o);
         o.beam = o.n_best = 3;
         o.max_extra = 3;
-        const rela_source src = { .ids = IDS, .n = 4 };
+        const rela_source src = { .text = { { IDS, 4 } } };
         const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
         slow_beam(&q, &want);
         rela_search_result got;
@@ -307,7 +307,7 @@ static void greedy_takes_the_best_symbol(void **state)
         rela_search_options_init(&o);
         o.beam = 1;
         o.max_extra = 4;
-        const rela_source src = { .ids = IDS, .n = 1 + seed };
+        const rela_source src = { .text = { { IDS, 1 + seed } } };
         const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
         list *want = rela_mem_zalloc(sizeof *want);
         CHECK(want, "no memory");
@@ -352,7 +352,7 @@ static void ensemble_is_the_mean_of_probabilities(void **state)
     o.n_best = 4;
     o.max_extra = 4;
     for (size_t n = 2; n <= 3; n++) {
-        const rela_source src = { .ids = IDS, .n = n + 2 };
+        const rela_source src = { .text = { { IDS, n + 2 } } };
         const oracle q = { .nets = { &p[0], &p[1], &p[2] }, .n = n, .source = &src, .o = &o };
         slow_beam(&q, &want);
         rela_search_result got;

@@ -161,8 +161,8 @@ static size_t list_of(bool *in, const rela_source *x)
     size_t n = 0;
     for (size_t v = 0; v < VOCAB; v++) {
         in[v] = v < 3 || v == 7 || v == 150 || v == 299;
-        for (size_t j = 0; j < x->n; j++)
-            in[v] = in[v] || (v + VOCAB - (size_t)x->ids[j] * 37 % VOCAB) % VOCAB < OWN;
+        for (size_t j = 0; j < x->text[0].n; j++)
+            in[v] = in[v] || (v + VOCAB - (size_t)x->text[0].ids[j] * 37 % VOCAB) % VOCAB < OWN;
         for (size_t j = 0; j < x->n_prefix; j++)
             in[v] = in[v] || (size_t)x->prefix[j] == v;
         n += in[v];

@@ -33,9 +33,10 @@ static void make_text(text *t, uint64_t seed)
     t->at[SENTENCES] = n;
 }
 
-static rela_update update_of(const text *t)
+static rela_packed update_of(const text *t)
 {
-    return (rela_update){ { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } };
+    return (
+        rela_packed){ .streams = { { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } } };
 }
 
 typedef struct model {
@@ -86,7 +87,7 @@ static rela_step_result step(model *m, const text *t, uint64_t number)
 {
     rela_error err = { RELA_OK, "" };
     rela_step_result r;
-    const rela_update u = update_of(t);
+    const rela_packed u = update_of(t);
     CHECK_OK(rela_stepper_run(m->stepper, &r, &u, number, 1e-3, &err), err);
     return r;
 }
@@ -255,12 +256,14 @@ static void sentence_mean_weighs_sentences_equally(void **state)
     rela_stepper_destroy(m.stepper);
     const rela_step_options o = { .n_threads = 2, .sentence_mean = true, .smooth = 0.1 };
     CHECK_OK(rela_stepper_create(&m.stepper, &m.net, &o, &err), err);
-    const rela_update all = update_of(&t);
+    const rela_packed all = update_of(&t);
     CHECK_OK(rela_stepper_score(m.stepper, &sum, &all, &err), err);
     double mean = 0;
     for (int i = 0; i < SENTENCES; i++) {
         const uint32_t at[2] = { 0, t.at[i + 1] - t.at[i] };
-        const rela_update one = { { t.ids + t.at[i], at, 1 }, { t.ids + t.at[i], at, 1 } };
+        const rela_packed one = {
+            .streams = { { t.ids + t.at[i], at, 1 }, { t.ids + t.at[i], at, 1 } }
+        };
         CHECK_OK(rela_stepper_score(m.stepper, &r, &one, &err), err);
         mean += r.loss;
     }

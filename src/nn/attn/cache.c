@@ -74,6 +74,26 @@ void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache
                      a->d_head);
 }
 
+void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers)
+{
+    /* Each sentence is rounded up to whole vectors: at most one more. */
+    m->keys_total = m->rows + m->sentences * (rela_memory_ld(1) - 1);
+    m->at = rela_plan_take(p, m->sentences + 1, sizeof *m->at);
+    m->keys_at = rela_plan_take(p, m->sentences + 1, sizeof *m->keys_at);
+    m->keys_t = rela_plan_reals(p, layers * m->keys_total * m->d);
+    m->values = rela_plan_reals(p, layers * m->rows * m->d);
+    m->odd = rela_plan_reals(p, layers * m->sentences);
+}
+
+void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n)
+{
+    memcpy(m->at, at, (n + 1) * sizeof *m->at);
+    m->keys_at[0] = 0;
+    m->n = n;
+    for (size_t i = 0; i < n; i++)
+        m->keys_at[i + 1] = m->keys_at[i] + rela_memory_ld(at[i + 1] - at[i]);
+}
+
 rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column)
 {
     const size_t n = all->at[sentence + 1] - all->at[sentence], ld = rela_memory_ld(n);

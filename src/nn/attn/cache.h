@@ -34,16 +34,21 @@ size_t rela_memory_ld(size_t n); /* n keys rounded up to whole vectors */
 
 /* Those of all sentences of one stream, for every layer that attends to it. */
 typedef struct rela_memories {
-    size_t d, len;         /* len: of the longest sentence */
-    const uint32_t *at;    /* (n + 1) first rows of sentences */
-    const size_t *keys_at; /* (n + 1) places of the transposed keys, in units of d reals */
-    size_t n, rows;        /* sentences; rows that there is room for */
-    size_t keys_total;     /* the same of transposed keys */
-    real *keys_t;          /* (layers, keys_total, d) */
-    real *values;          /* (layers, rows, d) */
-    real *odd;             /* (layers, sentences): see guard.h */
-    size_t sentences;      /* that there is room for */
+    size_t d, len;     /* len: of the longest sentence */
+    uint32_t *at;      /* (n + 1) first rows of sentences */
+    size_t *keys_at;   /* (n + 1) places of the transposed keys, in units of d reals */
+    size_t n, rows;    /* sentences; rows that there is room for */
+    size_t keys_total; /* the same of transposed keys */
+    real *keys_t;      /* (layers, keys_total, d) */
+    real *values;      /* (layers, rows, d) */
+    real *odd;         /* (layers, sentences): see guard.h */
+    size_t sentences;  /* that there is room for */
 } rela_memories;
+
+/* Takes the arrays of so many layers; d, len, rows and sentences are set. */
+void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers);
+/* Sentences whose rows begin at at[0] .. at[n]. */
+void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n);
 
 /* Of a sentence and a layer, heads from the given column on. */
 rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column);
