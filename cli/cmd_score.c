@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_score.c - rela score: how probable given translations are. */
-#include "blocks.h"
-#include "models.h"
+#include "sources.h"
 
 #include "base/json.h"
 #include "base/str.h"
@@ -12,7 +11,7 @@
 enum { JSON_DIGITS = 9 };
 
 typedef struct score_options {
-    const char *src, *tgt, *output, *nan;
+    const char *src[RELA_SOURCES_MAX], *tgt, *output, *nan;
     bool word_scores, normalize;
     int64_t batch_words, read_bytes;
 } score_options;
@@ -22,7 +21,10 @@ typedef struct score_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "src", 0, RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
+    { "src", 0, RELA_OPTION_FILE, AT(src[0]), 0, 0, NULL, "FILE", "source text; of several sources the first, or all in tab-separated columns" },
+    { "src-2", 0, RELA_OPTION_FILE, AT(src[1]), 0, 0, NULL, "FILE", "models with several sources: text of the second; lines may be empty" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src[2]), 0, 0, NULL, "FILE", "of the third" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src[3]), 0, 0, NULL, "FILE", "of the fourth" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "its translation" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the scores go" },
     { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
@@ -59,9 +61,10 @@ typedef struct scorer {
     rela_cli *cli;
     const score_options *options;
     rela_cli_models models;
-    rela_reader *src, *tgt;
+    rela_cli_sources a;
+    rela_reader *tgt;
     rela_writer *writer;
-    rela_cli_block a, b;
+    rela_cli_block b;
     rela_buffer out;
     double logp; /* of all pairs */
     uint64_t tokens, pairs, marked;
@@ -76,7 +79,7 @@ static void close_all(scorer *s);
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     scorer s = { .cli = cli, .options = options };
-    if (!s.options->src || !s.options->tgt)
+    if (!s.options->src[0] || !s.options->tgt)
         return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
     rela_status st = open_all(&s, err);
     st = st ? st : score_all(&s, err);
@@ -93,7 +96,7 @@ static rela_status open_all(scorer *s, rela_error *err)
 {
     rela_status st = rela_cli_models_open(&s->models, s->cli, err);
     if (st == RELA_OK)
-        st = rela_reader_open(&s->src, s->options->src, NULL, err);
+        st = rela_cli_sources_open(&s->a, s->models.models[0], s->options->src, "src", err);
     if (st == RELA_OK)
         st = rela_reader_open(&s->tgt, s->options->tgt, NULL, err);
     return st == RELA_OK ? rela_writer_open(&s->writer, s->options->output, err) : st;
@@ -104,9 +107,8 @@ static void close_all(scorer *s)
     if (s->writer && strcmp(s->options->output, "-") == 0)
         (void)rela_writer_flush(s->writer, NULL); /* what was done before a failure */
     rela_writer_abort(s->writer);
-    rela_reader_close(s->src);
+    rela_cli_sources_close(&s->a);
     rela_reader_close(s->tgt);
-    rela_cli_block_free(&s->a);
     rela_cli_block_free(&s->b);
     rela_buffer_free(&s->out);
     rela_cli_models_close(&s->models);
@@ -116,7 +118,7 @@ static rela_status score_block(scorer *s, rela_error *err)
 {
     rela_score_options o;
     rela_scores *r = NULL;
-    const rela_pairs pairs = { s->a.texts, s->a.lens, s->b.texts, s->b.lens, s->a.n };
+    const rela_pairs pairs = { s->a.texts, s->a.lens, s->b.texts, s->b.lens, s->b.n };
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
     o.first_number = s->a.first;
@@ -125,12 +127,12 @@ static rela_status score_block(scorer *s, rela_error *err)
     const bool marks = strcmp(s->options->nan, "mark") == 0;
     size_t n = 0;
     rela_buffer_clear(&s->out);
-    while (n < s->a.n && st == RELA_OK && (isfinite(rela_scores_logp(r, n)) || marks))
+    while (n < s->b.n && st == RELA_OK && (isfinite(rela_scores_logp(r, n)) || marks))
         st = append(s, r, n++, err);
     rela_scores_free(r);
     if (st == RELA_OK && s->out.len)
         st = rela_writer_write(s->writer, s->out.data, s->out.len, err);
-    if (st == RELA_OK && n < s->a.n)
+    if (st == RELA_OK && n < s->b.n)
         st = rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
                        (unsigned long long)(s->a.first + n));
     return st;
@@ -139,19 +141,19 @@ static rela_status score_block(scorer *s, rela_error *err)
 static rela_status score_all(scorer *s, rela_error *err)
 {
     rela_progress bar;
-    rela_cli_progress(s->cli, &bar, "scoring", "bytes", rela_reader_size(s->src));
+    rela_cli_progress(s->cli, &bar, "scoring", "bytes", rela_reader_size(s->a.readers[0]));
     rela_progress_start(&bar, 0);
     rela_status st = RELA_OK;
     do {
-        st = rela_cli_block_read(&s->a, s->src, (size_t)s->options->read_bytes, err);
+        st = rela_cli_sources_read(&s->a, (size_t)s->options->read_bytes, err);
         if (st == RELA_OK)
-            st = rela_cli_block_match(&s->b, s->tgt, &s->a, s->options->src, err);
-        if (st == RELA_OK && s->a.n)
+            st = rela_cli_block_match(&s->b, s->tgt, &s->a.blocks[0], s->options->src[0], err);
+        if (st == RELA_OK && s->b.n)
             st = score_block(s, err);
-        rela_progress_update(&bar, rela_reader_position(s->src), NULL);
-    } while (st == RELA_OK && s->a.n);
+        rela_progress_update(&bar, rela_reader_position(s->a.readers[0]), NULL);
+    } while (st == RELA_OK && s->a.sentences);
     if (st == RELA_OK && bar.drawn)
-        rela_progress_finish(&bar, rela_reader_position(s->src), NULL);
+        rela_progress_finish(&bar, rela_reader_position(s->a.readers[0]), NULL);
     return st;
 }
 

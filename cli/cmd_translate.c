@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_translate.c - rela translate: raw text to raw text. */
-#include "blocks.h"
-#include "models.h"
+#include "sources.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -13,14 +12,14 @@
 enum { JSON_DIGITS = 9 };
 
 typedef struct translate_options {
-    const char *input, *output, *prefix, *shortlist;
+    const char *input[RELA_SOURCES_MAX], *output, *prefix, *shortlist;
     int64_t beam, n_best;
     const char *normalize;
     double max_factor;
     int64_t max_extra;
     const char *unk, *long_sentence, *nan;
     const char *alignment;
-    int64_t layer, head;
+    int64_t source, layer, head;
     bool word_scores, scores, int8;
     const char *sampling;
     double temperature;
@@ -32,7 +31,10 @@ typedef struct translate_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "input", 'i', RELA_OPTION_FILE, AT(input), 0, 0, "-", "FILE", "text to translate, one sentence per line" },
+    { "input", 'i', RELA_OPTION_FILE, AT(input[0]), 0, 0, "-", "FILE", "text to translate, one sentence per line; of several sources the first, or all in tab-separated columns" },
+    { "input-2", 0, RELA_OPTION_FILE, AT(input[1]), 0, 0, NULL, "FILE", "models with several sources: text of the second; lines may be empty" },
+    { "input-3", 0, RELA_OPTION_FILE, AT(input[2]), 0, 0, NULL, "FILE", "of the third" },
+    { "input-4", 0, RELA_OPTION_FILE, AT(input[3]), 0, 0, NULL, "FILE", "of the fourth" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the translations go" },
     { "beam", 'b', RELA_OPTION_INT, AT(beam), 1, 512, "4", "N", "hypotheses of a sentence; 1 is greedy" },
     { "n-best", 'n', RELA_OPTION_INT, AT(n_best), 1, 512, "1", "N", "translations of a sentence: 'line ||| text ||| logp= X ||| score'" },
@@ -44,6 +46,7 @@ static const rela_option OPTIONS[] = {
     { "long", 0, RELA_OPTION_CHOICE, AT(long_sentence), 0, 0, "split", "split|cut", "sentences over the model's limit: translate them in parts, or their beginning" },
     { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "lines for which the model overflows: end with an error, or write <nan>" },
     { "alignment", 0, RELA_OPTION_CHOICE, AT(alignment), 0, 0, NULL, "hard|soft", "append word links of the cross attention: ' ||| 0-0 2-1', soft with weights" },
+    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "alignment and --unk replace: the source they are about" },
     { "layer", 0, RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "alignment: decoder layer, from 1; 0: mean of all" },
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "alignment: head, from 1; 0: mean of all" },
     { "scores", 0, RELA_OPTION_FLAG, AT(scores), 0, 0, NULL, NULL, "append log-probability and score" },
@@ -75,7 +78,8 @@ const rela_command rela_commands_translate[] = {
           "every translation is an object on a line of its own.",
       .examples = "rela translate run/model.rela < in.en > out.de\n"
                   "rela translate -b 8 --n-best 4 run/model.rela < in.en\n"
-                  "rela translate --alignment hard a.rela b.rela -i in.en -o out.de",
+                  "rela translate --alignment hard a.rela b.rela -i in.en -o out.de\n"
+                  "rela translate en+fr-de.rela -i in.en --input-2 in.fr -o out.de",
       .options = OPTIONS,
       .options_size = sizeof(translate_options),
       .run = run },
@@ -97,9 +101,10 @@ typedef struct translator {
     rela_shortlist *shortlist;
     rela_translate_options how;
     rela_link_options links;
-    rela_reader *reader, *prefix;
+    rela_cli_sources in;
+    rela_reader *prefix;
     rela_writer *writer;
-    rela_cli_block in, begin;
+    rela_cli_block begin;
     size_t long_bytes; /* lines over this are translated piece by piece */
     answer answer;     /* of an ordinary line */
     rela_buffer out;
@@ -154,6 +159,7 @@ static rela_status resolve(translator *t, rela_error *err)
     how->batch_sentences = (int32_t)o->batch;
     how->batch_tokens = (int32_t)o->batch_words;
     how->attention = o->alignment != NULL;
+    how->source = (int32_t)o->source - 1;
     rela_link_options_init(&t->links, sizeof t->links);
     t->links.layer = (int32_t)o->layer - 1;
     t->links.head = (int32_t)o->head - 1;
@@ -219,13 +225,14 @@ static rela_status check_head(const translator *t, rela_error *err)
     return RELA_OK;
 }
 
-/* Sentences that are cut are so by the library. */
+/* Sentences that are cut are so by the library, as are those of several sources. */
 static size_t long_bytes(const translator *t)
 {
     rela_model_shape shape = { .struct_size = sizeof shape };
     (void)rela_model_shape_get(&shape, t->models.models[0], NULL);
-    return t->how.long_sentence == RELA_LONG_CUT ? SIZE_MAX
-                                                 : rela_text_bytes((size_t)shape.max_length);
+    return t->how.long_sentence == RELA_LONG_CUT || shape.sources > 1
+               ? SIZE_MAX
+               : rela_text_bytes((size_t)shape.max_length);
 }
 
 static rela_status open_all(translator *t, rela_error *err)
@@ -243,7 +250,7 @@ static rela_status open_all(translator *t, rela_error *err)
     if (st == RELA_OK && o->prefix)
         st = rela_reader_open(&t->prefix, o->prefix, NULL, err);
     if (st == RELA_OK)
-        st = rela_reader_open(&t->reader, o->input, NULL, err);
+        st = rela_cli_sources_open(&t->in, t->models.models[0], o->input, "input", err);
     return st == RELA_OK ? rela_writer_open(&t->writer, o->output, err) : st;
 }
 
@@ -252,9 +259,8 @@ static void close_all(translator *t)
     if (t->writer && strcmp(t->options->output, "-") == 0)
         (void)rela_writer_flush(t->writer, NULL); /* what was done before a failure */
     rela_writer_abort(t->writer);
-    rela_reader_close(t->reader);
+    rela_cli_sources_close(&t->in);
     rela_reader_close(t->prefix);
-    rela_cli_block_free(&t->in);
     rela_cli_block_free(&t->begin);
     answer_free(&t->answer);
     rela_buffer_free(&t->out);
@@ -271,9 +277,9 @@ static rela_status translate_block(translator *t, rela_error *err)
 {
     rela_status st = RELA_OK;
     rela_buffer_clear(&t->out);
-    for (size_t i = 0; i < t->in.n && st == RELA_OK;) {
+    for (size_t i = 0; i < t->in.sentences && st == RELA_OK;) {
         size_t end = i;
-        while (end < t->in.n && t->in.lens[end] <= t->long_bytes)
+        while (end < t->in.sentences && (t->in.n > 1 || t->in.lens[end] <= t->long_bytes))
             end++;
         st = end > i ? translate_lines(t, i, end, err) : translate_long(t, i, err);
         i = end > i ? end : i + 1;
@@ -293,7 +299,8 @@ static rela_status translate_lines(translator *t, size_t first, size_t end, rela
     t->how.first_number = t->in.first + first;
     t->how.prefix = t->prefix ? t->begin.texts + first : NULL;
     t->how.prefix_len = t->prefix ? t->begin.lens + first : NULL;
-    rela_status st = rela_translate(&r, t->models.session, t->in.texts + first, t->in.lens + first,
+    const size_t at = first * t->in.n;
+    rela_status st = rela_translate(&r, t->models.session, t->in.texts + at, t->in.lens + at,
                                     end - first, &t->how, err);
     for (size_t i = first; i < end && st == RELA_OK; i++)
         for (size_t k = 0; k < rela_result_n_best(r, i - first) && st == RELA_OK; k++) {
@@ -308,20 +315,20 @@ static rela_status translate_lines(translator *t, size_t first, size_t end, rela
 static rela_status translate_all(translator *t, rela_error *err)
 {
     rela_progress bar;
-    rela_cli_progress(t->cli, &bar, "translating", "bytes", rela_reader_size(t->reader));
+    rela_cli_progress(t->cli, &bar, "translating", "bytes", rela_reader_size(t->in.readers[0]));
     rela_progress_start(&bar, 0);
     rela_status st = RELA_OK;
     do {
-        st = rela_cli_block_read(&t->in, t->reader, (size_t)t->options->read_bytes, err);
+        st = rela_cli_sources_read(&t->in, (size_t)t->options->read_bytes, err);
         if (st == RELA_OK && t->prefix)
-            st = rela_cli_block_match(&t->begin, t->prefix, &t->in, rela_reader_name(t->reader),
-                                      err);
-        if (st == RELA_OK && t->in.n)
+            st = rela_cli_block_match(&t->begin, t->prefix, &t->in.blocks[0],
+                                      rela_reader_name(t->in.readers[0]), err);
+        if (st == RELA_OK && t->in.sentences)
             st = translate_block(t, err);
-        rela_progress_update(&bar, rela_reader_position(t->reader), NULL);
-    } while (st == RELA_OK && t->in.n);
+        rela_progress_update(&bar, rela_reader_position(t->in.readers[0]), NULL);
+    } while (st == RELA_OK && t->in.sentences);
     if (st == RELA_OK && bar.drawn)
-        rela_progress_finish(&bar, rela_reader_position(t->reader), NULL);
+        rela_progress_finish(&bar, rela_reader_position(t->in.readers[0]), NULL);
     return st;
 }
 

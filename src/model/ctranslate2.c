@@ -75,6 +75,8 @@ static rela_status check_model(const rela_net *net, const rela_extras *extras, r
     const rela_config *c = &net->config;
     rela_status st = rela_config_translates(c, err);
     st = st ? st : rela_host_check(err);
+    if (st == RELA_OK && c->sources > 1)
+        st = rela_fail(err, RELA_UNSUP, "CTranslate2 has no models with several sources");
     for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++)
         if (strcmp(c->attention[t].text, "softmax") != 0)
             st = rela_fail(err, RELA_UNSUP,

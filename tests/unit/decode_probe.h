@@ -78,16 +78,21 @@ static inline void probe_end(probe *p)
 static inline void probe_logits(probe *p, double *logits, const rela_source *src,
                                 const int32_t *ids, size_t n, const rela_attn_tap *tap)
 {
-    int32_t source[PROBE_LEN], target[PROBE_LEN];
+    int32_t text[RELA_STREAMS_MAX][PROBE_LEN];
+    uint32_t at[RELA_STREAMS_MAX][2];
     const rela_config *c = &p->net.config;
-    memcpy(source, src->text[0].ids, src->text[0].n * sizeof *source);
-    source[src->text[0].n] = RELA_EOS;
-    if (n)
-        memcpy(target, ids, n * sizeof *target);
-    target[n] = RELA_EOS;
-    const uint32_t src_at[2] = { 0, (uint32_t)src->text[0].n + 1 },
-                   tgt_at[2] = { 0, (uint32_t)n + 1 };
-    const rela_packed batch = { .streams = { { source, src_at, 1 }, { target, tgt_at, 1 } } };
+    rela_packed batch = { .first = { 0 } };
+    for (size_t k = 0; k <= c->sources; k++) {
+        const bool target = k == c->sources;
+        const rela_source_text from = target ? (rela_source_text){ ids, n } : src->text[k];
+        const bool none = !target && c->sources > 1 && from.n == 0; /* not even its end */
+        if (from.n)
+            memcpy(text[k], from.ids, from.n * sizeof *from.ids);
+        text[k][from.n] = RELA_EOS;
+        at[k][0] = 0;
+        at[k][1] = none ? 0 : (uint32_t)from.n + 1;
+        batch.streams[k] = (rela_tokens){ text[k], at[k], 1 };
+    }
     const rela_pass_options pass = { .training = false, .tap = tap };
     (void)rela_worker_forward(p->worker, &batch, &pass);
     const real *x = rela_worker_features(p->worker), *w = probe_output(&p->net);

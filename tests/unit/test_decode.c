@@ -3,9 +3,8 @@
  * promises: batches, threads, limits, memory. */
 #include "decode_probe.h"
 
-#include "attend.h"
 #include "base/fault.h"
-#include "model/generator.h"
+#include "step_walk.h"
 
 #include <stdlib.h>
 
@@ -13,104 +12,14 @@ enum { VOCAB = 37, SENTENCES = 9, LONGEST = 8 };
 
 /* ---- cached equals uncached ---- */
 
-/* Two hypotheses per sentence, with random symbols, that swap their places in every step. */
-typedef struct walk {
-    int32_t ids[4][PROBE_LEN];
-    uint32_t history[4][PROBE_LEN];
-    uint32_t position[4], sentence[4];
-    int32_t token[4];
-} walk;
-
-static double check_row(probe *p, const real *logits, const rela_source *src, const int32_t *ids,
-                        size_t n)
-{
-    static double want[PROBE_LEN * PROBE_VOCAB_MAX];
-    const size_t v = p->net.config.vocab_tgt;
-    probe_logits(p, want, src, ids, n, NULL);
-    const double *row = want + n * v;
-    double worst = 0, scale = 1;
-    size_t best = 0, best_want = 0;
-    for (size_t i = 0; i < v; i++) {
-        scale = fabs(row[i]) > scale ? fabs(row[i]) : scale;
-        best = logits[i] > logits[best] ? i : best;
-        best_want = row[i] > row[best_want] ? i : best_want;
-    }
-    for (size_t i = 0; i < v; i++)
-        worst = fmax(worst, fabs(row[i] - (double)logits[i]) / scale);
-    CHECK(best == best_want, "%s: symbol %zu is best, want %zu", p->net.config.attention[0].text,
-          best, best_want);
-    return worst;
-}
-
-static void swap_hypotheses(walk *w, size_t a, size_t b)
-{
-    const walk old = *w;
-    memcpy(w->ids[a], old.ids[b], sizeof old.ids[b]);
-    memcpy(w->ids[b], old.ids[a], sizeof old.ids[a]);
-    memcpy(w->history[a], old.history[b], sizeof old.history[b]);
-    memcpy(w->history[b], old.history[a], sizeof old.history[a]);
-}
-
-static double walk_steps(probe *p, rela_generator *d, const rela_source *sources, size_t steps)
-{
-    static real logits[4 * PROBE_VOCAB_MAX];
-    walk w = { .sentence = { 0, 0, 1, 1 } };
-    rela_rng r = rela_rng_start(4, 4);
-    double worst = 0;
-    const size_t v = p->net.config.vocab_tgt;
-    for (size_t t = 0; t < steps; t++) {
-        for (size_t i = 0; i < 4; i++) {
-            w.history[i][t] = (uint32_t)(t * 4 + (i + t) % 4);
-            w.position[i] = (uint32_t)t;
-            w.token[i] = t ? w.ids[i][t - 1] : 0;
-        }
-        const rela_generator_rows rows = { .n = 4,
-                                           .token = w.token,
-                                           .position = w.position,
-                                           .sentence = w.sentence,
-                                           .history = &w.history[0][0],
-                                           .ld = PROBE_LEN };
-        (void)rela_generator_step(d, &rows);
-        rela_generator_logits(d, logits, v, 0, v);
-        for (size_t i = 0; i < 4; i++) {
-            worst = fmax(worst, check_row(p, logits + i * v, &sources[i / 2], w.ids[i], t));
-            w.ids[i][t] = (int32_t)(3 + rela_rng_below(&r, v - 3));
-        }
-        swap_hypotheses(&w, 0, 1);
-        swap_hypotheses(&w, 2, 3);
-    }
-    return worst;
-}
-
 static void check_steps(const rela_config *c, const char *what)
 {
-    enum { STEPS = 19 };
-    rela_error err;
     probe p;
-    rela_generator *d = NULL;
-    int32_t src_ids[32];
-    const uint32_t at[3] = { 0, 6, 25 };
-    rela_source sources[2] = { { .text = { { src_ids, 5 } } },
-                               { .text = { { src_ids + 6, 18 } } } };
-    for (size_t i = 0; i < at[2]; i++)
-        src_ids[i] = (int32_t)(3 + i * 7 % (c->vocab_src - 3));
-    src_ids[5] = src_ids[24] = RELA_EOS;
     probe_start(&p, c, 3, 1);
-    CHECK_OK(rela_generator_create(&d, &p.packed, &err), err);
-    const rela_generator_size size = { .sentences = 2,
-                                       .src_rows = at[2],
-                                       .src_len = 19,
-                                       .rows = 4,
-                                       .sentence_rows = 2,
-                                       .steps = STEPS };
-    CHECK_OK(rela_generator_reserve(d, &size, &err), err);
-    CHECK_OK(rela_generator_reserve_slots(d, 4 * STEPS, &err), err);
-    const rela_tokens src = { src_ids, at, 2 };
-    rela_generator_read(d, &src);
-    const double worst = walk_steps(&p, d, sources, STEPS);
+    const double worst = walk_net(&p, &p.packed, false);
     print_message("%-12s %-24s %.1e\n", c->attention[0].text, what, worst);
     CHECK(worst <= 1e-5, "%s, %s: %.2e", c->attention[0].text, what, worst);
-    rela_generator_destroy(d);
+    CHECK(walk_net(&p, &p.packed, true) == 0, "%s, %s: not alone", c->attention[0].text, what);
     probe_end(&p);
 }
 
@@ -124,6 +33,21 @@ static void cached_steps_equal_the_full_pass_for_every_kind(void **state)
         c.tie = RELA_TIE_NONE;
         check_steps(&c, "pre-norm, not tied");
     }
+}
+
+static void cached_steps_equal_the_full_pass_with_several_sources(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rela_attn_kind_at(i); i++)
+        for (size_t sources = 2; sources <= RELA_SOURCES_MAX; sources++) {
+            rela_config c = probe_config(rela_attn_kind_at(i)->name, VOCAB);
+            c.sources = sources;
+            c.share_encoders = i % 2;
+            check_steps(&c, "parallel");
+            c.serial_cross = true;
+            c.pre_norm = true;
+            check_steps(&c, "serial, pre-norm");
+        }
 }
 
 static void cached_steps_equal_the_full_pass_in_every_shape(void **state)
@@ -731,6 +655,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cached_steps_equal_the_full_pass_for_every_kind),
         cmocka_unit_test(cached_steps_equal_the_full_pass_in_every_shape),
+        cmocka_unit_test(cached_steps_equal_the_full_pass_with_several_sources),
         cmocka_unit_test(batch_gives_the_same_bits_as_single_sentences),
         cmocka_unit_test(threads_and_batches_do_not_change_results),
         cmocka_unit_test(lists_are_sorted_distinct_and_allowed),

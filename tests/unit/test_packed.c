@@ -3,8 +3,8 @@
  * to the same bits, near those of the full model, whatever the batch. Mapped: the bits of the full
  * model. And they do nothing else. */
 #include "covered.h"
-#include "decode_probe.h"
 #include "model_file.h"
+#include "step_walk.h"
 #include "sweep.h"
 
 #include "model/packed.h"
@@ -160,6 +160,33 @@ static void stored_or_rounded_alone_or_in_a_batch_gives_the_same_bits(void **sta
         c.vocab_src = VOCAB + 9;
         check_config(&c);
     }
+}
+
+/* How near int8 comes to the teacher-forced pass is in check_config; here, that caches hold what
+ * the steps before have computed, to the bit. */
+static double walk_int8(const rela_config *c)
+{
+    rela_error err;
+    loaded l;
+    probe p;
+    probe_start(&p, c, 3, 1);
+    CHECK_OK(rela_net_save(at.path, &p.net, NULL, NULL, &err), err);
+    load(&l, at.path, true);
+    const double worst = walk_net(&p, &l.packed, true);
+    unload(&l);
+    probe_end(&p);
+    return worst;
+}
+
+static void cached_int8_steps_do_not_depend_on_company(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rela_attn_kind_at(i); i++)
+        for (size_t sources = 1; sources <= 2; sources++) {
+            rela_config c = wide_config(rela_attn_kind_at(i)->name);
+            c.sources = sources;
+            CHECK(walk_int8(&c) == 0, "%s, %zu sources", c.attention[0].text, sources);
+        }
 }
 
 static void nothing_but_translating_is_offered(void **state)
@@ -356,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_or_rounded_alone_or_in_a_batch_gives_the_same_bits),
+        cmocka_unit_test(cached_int8_steps_do_not_depend_on_company),
         cmocka_unit_test(nothing_but_translating_is_offered),
         cmocka_unit_test(damage_and_failures_are_told),
         cmocka_unit_test(mapped_is_as_read_whichever_processor_laid_it_out),

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/sources.c - see sources.h. */
+#include "sources.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static rela_status check_paths(rela_cli_sources *s, const char *const *paths, const char *option,
+                               rela_error *err);
+static rela_status join_files(rela_cli_sources *s, rela_error *err);
+static rela_status split_columns(rela_cli_sources *s, rela_error *err);
+
+rela_status rela_cli_sources_open(rela_cli_sources *s, const rela_model *m,
+                                  const char *const paths[RELA_SOURCES_MAX], const char *option,
+                                  rela_error *err)
+{
+    rela_model_shape shape = { .struct_size = sizeof shape };
+    rela_status st = rela_model_shape_get(&shape, m, err);
+    s->n = (size_t)shape.sources;
+    st = st ? st : check_paths(s, paths, option, err);
+    for (size_t k = 0; k < RELA_SOURCES_MAX && st == RELA_OK; k++)
+        if (paths[k])
+            st = rela_reader_open(&s->readers[k], paths[k], NULL, err);
+    return st;
+}
+
+/* All files of the model, or the first alone. */
+static rela_status check_paths(rela_cli_sources *s, const char *const *paths, const char *option,
+                               rela_error *err)
+{
+    s->columns = s->n > 1;
+    for (size_t k = 1; k < RELA_SOURCES_MAX; k++)
+        s->columns = s->columns && !paths[k];
+    for (size_t k = 1; k < RELA_SOURCES_MAX; k++) {
+        if (paths[k] && k >= s->n)
+            return rela_fail(err, RELA_ARG, "--%s-%zu: the model has %zu source%s", option, k + 1,
+                             s->n, s->n == 1 ? "" : "s");
+        if (!paths[k] && k < s->n && !s->columns)
+            return rela_fail(err, RELA_ARG,
+                             "the model has %zu sources: --%s-%zu is needed, or --%s alone with "
+                             "tab-separated columns",
+                             s->n, option, k + 1, option);
+    }
+    return RELA_OK;
+}
+
+void rela_cli_sources_close(rela_cli_sources *s)
+{
+    for (size_t k = 0; k < RELA_SOURCES_MAX; k++) {
+        rela_reader_close(s->readers[k]);
+        rela_cli_block_free(&s->blocks[k]);
+    }
+    rela_mem_free((void *)s->own_texts);
+    rela_mem_free(s->own_lens);
+    *s = (rela_cli_sources){ 0 };
+}
+
+rela_status rela_cli_sources_read(rela_cli_sources *s, size_t want, rela_error *err)
+{
+    rela_cli_block *b = s->blocks;
+    rela_status st = rela_cli_block_read(&b[0], s->readers[0], want, err);
+    for (size_t k = 1; k < s->n && st == RELA_OK && !s->columns; k++)
+        st =
+            rela_cli_block_match(&b[k], s->readers[k], &b[0], rela_reader_name(s->readers[0]), err);
+    s->sentences = b[0].n;
+    s->first = b[0].first;
+    s->texts = b[0].texts;
+    s->lens = b[0].lens;
+    if (st != RELA_OK || s->n == 1)
+        return st;
+    const size_t n = s->n * s->sentences;
+    const char **texts =
+        rela_mem_grow((void *)s->own_texts, &s->cap_texts, n + 1, sizeof *s->own_texts);
+    s->own_texts = texts ? texts : s->own_texts;
+    size_t *lens = rela_mem_grow(s->own_lens, &s->cap_lens, n + 1, sizeof *lens);
+    s->own_lens = lens ? lens : s->own_lens;
+    if (!texts || !lens)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu lines", n);
+    s->texts = texts;
+    s->lens = lens;
+    return s->columns ? split_columns(s, err) : join_files(s, err);
+}
+
+static rela_status join_files(rela_cli_sources *s, rela_error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < s->sentences; i++)
+        for (size_t k = 0; k < s->n; k++) {
+            s->own_texts[i * s->n + k] = s->blocks[k].texts[i];
+            s->own_lens[i * s->n + k] = s->blocks[k].lens[i];
+        }
+    return RELA_OK;
+}
+
+/* An empty line has all columns, empty. */
+static rela_status split_columns(rela_cli_sources *s, rela_error *err)
+{
+    for (size_t i = 0; i < s->sentences; i++) {
+        const char *at = s->blocks[0].texts[i], *end = at + s->blocks[0].lens[i];
+        const bool empty = at == end;
+        size_t n = 0;
+        for (bool more = true; more; n++) {
+            const char *tab = memchr(at, '\t', (size_t)(end - at));
+            more = tab != NULL;
+            if (n < s->n) {
+                s->own_texts[i * s->n + n] = at;
+                s->own_lens[i * s->n + n] = (size_t)((tab ? tab : end) - at);
+            }
+            at = tab ? tab + 1 : end;
+        }
+        for (; empty && n < s->n; n++) {
+            s->own_texts[i * s->n + n] = at;
+            s->own_lens[i * s->n + n] = 0;
+        }
+        if (n != s->n)
+            return rela_fail(err, RELA_FORMAT,
+                             "%s: line %llu: %zu tab-separated column%s; the model has %zu sources",
+                             rela_reader_name(s->readers[0]), (unsigned long long)(s->first + i), n,
+                             n == 1 ? "" : "s", s->n);
+    }
+    return RELA_OK;
+}
