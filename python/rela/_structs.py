@@ -40,7 +40,7 @@ class ModelShape(Structure):
     C_NAME = "rela_model_shape"
     _fields_ = _SIZE + _fields(
         c_int32, "enc_layers dec_layers heads width ffn max_length vocab_src vocab_tgt") + [
-            ("attention", c_char * 256 * 3)]
+            ("attention", c_char * 256 * 3)] + _fields(c_int32, "sources places")
 
 
 class TranslateOptions(Structure):
@@ -53,7 +53,7 @@ class TranslateOptions(Structure):
         ("first_number", c_uint64)
     ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
         ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p),
-        ("not_finite", c_int32)]
+        ("not_finite", c_int32), ("source", c_int32)]
 
 
 class LinkOptions(Structure):
@@ -84,6 +84,14 @@ class AttentionRow(Structure):
 SEE = CFUNCTYPE(c_int, c_void_p, POINTER(AttentionRow))
 
 
+SOURCES_MAX = 4
+
+
+class TrainText(Structure):
+    C_NAME = "rela_train_text"
+    _fields_ = [("src", c_char_p * SOURCES_MAX), ("tgt", c_char_p)]
+
+
 class TrainOptions(Structure):
     C_NAME = "rela_train_options"
     INIT = "rela_train_options_init"
@@ -111,7 +119,11 @@ class TrainOptions(Structure):
         c_double, "max_ratio") + _fields(
         c_int64, "data_memory report_every valid_every save_every keep average patience") + _fields(
         c_char_p, "best_by") + _fields(
-        c_int64, "valid_beam")
+        c_int64, "valid_beam") + _fields(
+        c_char_p, "train_src_2 train_src_3 train_src_4 valid_src_2 valid_src_3 valid_src_4 "
+        "src_lang_2 src_lang_3 src_lang_4") + _fields(
+        c_bool, "share_encoders") + _fields(
+        c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t)]
 
 
 class TrainEvent(Structure):

@@ -6,7 +6,7 @@ import ctypes
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Sequence, Union
 
 from . import _structs as structs
 from ._library import Error, call, options, set_options
@@ -36,13 +36,18 @@ class TrainEvent:
     is_best: bool
 
 
-def train(train_src: str | os.PathLike[str], train_tgt: str | os.PathLike[str],
-          out: str | os.PathLike[str],
+_Name = Union[str, "os.PathLike[str]"]
+_Names = Union[_Name, Sequence[_Name]]
+
+
+def train(train_src: _Names, train_tgt: _Names, out: _Name,
           callback: Callable[[TrainEvent], str | None] | None = None,
           preset: str | None = None, **settings: Any) -> Path:
     """Trains a model, or goes on where the run in the directory ``out`` stopped.
 
-    Gives the path of the model. ``settings`` are the members of rela_train_options in
+    Gives the path of the model. Lists of files are read one after the other. A model with several
+    sources has train_src_2 and so on besides (a file or as long a list), and valid_src_2.
+    ``settings`` are the members of rela_train_options in
     ``rela/train.h``: valid_src, valid_tgt, attention, width, heads, updates, batch_tokens, lr ...;
     None means as the preset ("paper", "base", "tiny", "demo", "align") says. The callback is told of every
     update; it may answer "save", or "stop", which ends the run so that it can be resumed: then
@@ -50,8 +55,13 @@ def train(train_src: str | os.PathLike[str], train_tgt: str | os.PathLike[str],
     run in the same way and is raised here.
     """
     o = options(structs.TrainOptions)
-    alive = set_options(o, {"train_src": train_src, "train_tgt": train_tgt, "out": out,
-                            "preset": preset} | settings)
+    texts = {"train_src": train_src, "train_tgt": train_tgt} | {
+        name: settings.pop(name) for name in _SOURCES[1:] if settings.get(name) is not None}
+    files = {name: _list(names) for name, names in texts.items()}
+    alive = set_options(o, {name: names[0] for name, names in files.items()} | {
+        "out": out, "preset": preset} | settings)
+    more = _more(files)
+    o.more, o.n_more = more, len(more)
     failed: list[BaseException] = []
 
     def tell(_ctx: Any, event: Any) -> int:
@@ -72,10 +82,32 @@ def train(train_src: str | os.PathLike[str], train_tgt: str | os.PathLike[str],
     except Error:
         if not failed:
             raise
-    del alive
+    del alive, more
     if failed:
         raise failed[0]
     return Path(out) / "model.rela"
+
+
+_SOURCES = ["train_src"] + [f"train_src_{k}" for k in range(2, structs.SOURCES_MAX + 1)]
+
+
+def _list(names: _Names) -> list[_Name]:
+    return [names] if isinstance(names, (str, os.PathLike)) else list(names)
+
+
+def _more(files: dict[str, list[_Name]]) -> Any:
+    """What comes after the first files."""
+    counts = {name: len(names) for name, names in files.items()}
+    n = counts["train_src"]
+    if n == 0 or set(counts.values()) != {n}:
+        raise ValueError("as many files of each, and at least one, are needed; there are " +
+                         ", ".join(f"{count} of {name}" for name, count in counts.items()))
+    more = (structs.TrainText * (n - 1))()
+    for i, text in enumerate(more, 1):
+        text.tgt = os.fsencode(files["train_tgt"][i])
+        for k, name in enumerate(_SOURCES):
+            text.src[k] = os.fsencode(files[name][i]) if name in files else None
+    return more
 
 
 def _read(e: Any) -> TrainEvent:

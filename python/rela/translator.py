@@ -21,6 +21,8 @@ _LONG = {"split": 0, "cut": 1}
 _NOT_FINITE = {"fail": 0, "mark": 1}
 _LINKS = {"hard": 0, "soft": 1}
 Path = Union[str, "os.PathLike[str]"]
+#: What a sentence is translated from: a text, or for models with several sources one of each
+Source = Union[str, "tuple[str, ...]"]
 
 
 @dataclass
@@ -52,17 +54,36 @@ class Score:
 class PairAttention:
     """Weights of every layer and head for one sentence pair, dense: (layers, heads, queries, keys).
 
-    Iterating over ``items()`` gives the three arrays with their names.
+    Iterating over ``items()`` gives the arrays with their names: "encoder", "decoder" and "cross",
+    or for models with several sources "encoder1", "encoder2", ..., "decoder", "cross1", ...; the
+    members without a number are of the first source.
     """
 
-    source: list[str]  #: tokens, the end symbol last
+    sources: list[list[str]]  #: tokens of each, the end symbol last; an empty one has none
     target: list[str]
-    encoder: np.ndarray  #: (layers, heads, source, source)
-    decoder: np.ndarray  #: (layers, heads, target, target)
-    cross: np.ndarray  #: (layers, heads, target, source)
+    places: dict[str, np.ndarray]
+
+    @property
+    def source(self) -> list[str]:
+        return self.sources[0]
+
+    @property
+    def encoder(self) -> np.ndarray:
+        """(layers, heads, source, source)"""
+        return self.places["encoder" if len(self.sources) == 1 else "encoder1"]
+
+    @property
+    def decoder(self) -> np.ndarray:
+        """(layers, heads, target, target)"""
+        return self.places["decoder"]
+
+    @property
+    def cross(self) -> np.ndarray:
+        """(layers, heads, target, source)"""
+        return self.places["cross" if len(self.sources) == 1 else "cross1"]
 
     def items(self) -> list[tuple[str, np.ndarray]]:
-        return [("encoder", self.encoder), ("decoder", self.decoder), ("cross", self.cross)]
+        return list(self.places.items())
 
 
 class Translator:
@@ -128,21 +149,21 @@ class Translator:
 
     @property
     def shape(self) -> dict[str, Any]:
-        """Sizes of the (first) model, and its three kinds of attention."""
+        """Sizes of the (first) model, and its kinds of attention."""
         self._check_open()
         s = structs.ModelShape(struct_size=sizeof(structs.ModelShape))
         call("rela_model_shape_get", byref(s), self._models[0])
-        sizes = {name: getattr(s, name) for name, _ in s._fields_[1:-1]}
+        sizes = {name: getattr(s, name) for name, _ in s._fields_[1:] if name != "attention"}
         kinds = [kind.value.decode() for kind in s.attention]
         return sizes | {"attention": dict(zip(("encoder", "decoder", "cross"), kinds))}
 
     @overload
-    def translate(self, text: str, **settings: Any) -> Any: ...
+    def translate(self, text: Source, **settings: Any) -> Any: ...
 
     @overload
-    def translate(self, text: Sequence[str], **settings: Any) -> list[Any]: ...
+    def translate(self, text: Sequence[Source], **settings: Any) -> list[Any]: ...
 
-    def translate(self, text: str | Sequence[str], beam: int = 4, n_best: int = 1, *,
+    def translate(self, text: Source | Sequence[Source], beam: int = 4, n_best: int = 1, *,
                   details: bool = False, attention: bool = False, sample: bool = False,
                   temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, seed: int = 1,
                   penalty: str = "gnmt", length_penalty: float | None = None,
@@ -151,8 +172,11 @@ class Translator:
                   prefix: str | Sequence[str] | None = None, links: str = "hard",
                   layer: int | None = None, head: int | None = None, first_number: int = 1,
                   batch_sentences: int | None = None, batch_tokens: int | None = None,
-                  shortlist: bool = True, not_finite: str = "fail") -> Any:
+                  shortlist: bool = True, not_finite: str = "fail", source: int = 0) -> Any:
         """Translates a text (gives one) or a list of texts (gives a list).
+
+        Of a model with several sources, a sentence is a tuple with a text of each, some of which
+        may be empty; source tokens, attention and links are those of number ``source``, from 0.
 
         A translation is a str. With n_best > 1 it is a list of Translation, best first; with
         details or attention it is one Translation. sample draws translations at random instead of
@@ -164,7 +188,9 @@ class Translator:
         not_finite="mark" its translation is None, or a Translation without tokens whose score is
         NaN.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        single = isinstance(text, (str, tuple))
+        sentences = [text] if single else list(text)
+        texts = self._flatten(sentences)
         o = options(structs.TranslateOptions)
         set_options(o, {
             "method": int(sample), "beam_size": beam, "n_best": n_best, "seed": seed,
@@ -173,54 +199,59 @@ class Translator:
             "top_k": top_k, "top_p": top_p, "unk": _choice("unk", unk, _UNK),
             "long_sentence": _choice("long_sentence", long_sentence, _LONG),
             "not_finite": _choice("not_finite", not_finite, _NOT_FINITE),
-            "attention": int(attention), "first_number": first_number,
+            "attention": int(attention), "first_number": first_number, "source": source,
             "batch_sentences": batch_sentences, "batch_tokens": batch_tokens})
         heads = options(structs.LinkOptions)
         set_options(heads, {"layer": layer, "head": head,
                             "soft": _choice("links", links, _LINKS)})
         if prefix is not None:
-            prefixes = [prefix] * len(texts) if isinstance(prefix, str) else list(prefix)
-            if len(prefixes) != len(texts):
-                raise ValueError(f"{len(prefixes)} prefixes for {len(texts)} texts")
+            prefixes = [prefix] * len(sentences) if isinstance(prefix, str) else list(prefix)
+            if len(prefixes) != len(sentences):
+                raise ValueError(f"{len(prefixes)} prefixes for {len(sentences)} texts")
             o.prefix, o.prefix_len = text_array(prefixes)
         if shortlist:
             o.shortlist = self._shortlist
-        with self._results(texts, o) as result:
+        with self._results(texts, len(sentences), o) as result:
             plain = n_best == 1 and not (details or attention)
-            found = [self._read(result, i, plain, n_best, heads) for i in range(len(texts))]
-        return found[0] if isinstance(text, str) else found
+            found = [self._read(result, i, plain, n_best, heads) for i in range(len(sentences))]
+        return found[0] if single else found
 
-    def score(self, src: str | Sequence[str], tgt: str | Sequence[str], *, first_number: int = 1,
+    def score(self, src: Source | Sequence[Source], tgt: str | Sequence[str], *, first_number: int = 1,
               batch_tokens: int | None = None, not_finite: str = "fail") -> Any:
         """How probable tgt is as a translation of src: a Score, or a list for lists.
 
         not_finite as of translate; the logp of a marked pair is not finite.
         """
-        sources, targets = _pairs(src, tgt)
+        sentences, targets = _pairs(src, tgt)
+        sources = self._flatten(sentences)
         o = options(structs.ScoreOptions)
         set_options(o, {"first_number": first_number, "batch_tokens": batch_tokens,
                         "not_finite": _choice("not_finite", not_finite, _NOT_FINITE)})
         scores = c_void_p()
         with self._lock:  # until all is read: the model lends the tokens
             self._check_open()
-            pairs = structs.Pairs(*text_array(sources), *text_array(targets), len(sources))
+            pairs = structs.Pairs(*text_array(sources), *text_array(targets), len(targets))
             call("rela_score", byref(scores), self._session, byref(pairs), byref(o))
             try:
-                found = [_read_score(scores, i) for i in range(len(sources))]
+                found = [_read_score(scores, i) for i in range(len(targets))]
             finally:
                 lib.rela_scores_free(scores)
-        return found[0] if isinstance(src, str) else found
+        return found[0] if isinstance(src, (str, tuple)) else found
 
-    def attention(self, src: str, tgt: str) -> PairAttention:
-        """All weights of attention while the model reads src and is told to say tgt."""
-        source = self._source_tokens(src)
-        target = self.score(src, tgt).tokens
+    def attention(self, src: Source, tgt: str) -> PairAttention:
+        """All weights of attention while the model reads src and is forced to say tgt."""
         sizes = self.shape
-        shapes = [(sizes["enc_layers"], len(source), len(source)),
-                  (sizes["dec_layers"], len(target), len(target)),
-                  (sizes["dec_layers"], len(target), len(source))]
+        texts = self._flatten([src])
+        sources = [self._source_tokens(src, k) for k in range(sizes["sources"])]
+        target = self.score(src, tgt).tokens
+        n, number = len(target), ["" if len(sources) == 1 else str(k + 1) for k in range(len(sources))]
+        shapes = {f"encoder{number[k]}": (sizes["enc_layers"], len(s), len(s))
+                  for k, s in enumerate(sources)}
+        shapes["decoder"] = (sizes["dec_layers"], n, n)
+        shapes |= {f"cross{number[k]}": (sizes["dec_layers"], n, len(s))
+                   for k, s in enumerate(sources)}
         arrays = [np.zeros((layers, sizes["heads"], queries, keys), np.float32)
-                  for layers, queries, keys in shapes]
+                  for layers, queries, keys in shapes.values()]
 
         def see(_ctx: Any, row: Any) -> int:
             r = row.contents
@@ -232,22 +263,31 @@ class Translator:
 
         with self._lock:
             self._check_open()
-            pairs = structs.Pairs(*text_array([src]), *text_array([tgt]), 1)
+            pairs = structs.Pairs(*text_array(texts), *text_array([tgt]), 1)
             call("rela_attend", self._session, byref(pairs), structs.SEE(see), None)
-        return PairAttention(source, target, *arrays)
+        return PairAttention(sources, target, dict(zip(shapes, arrays)))
+
+    def _flatten(self, sentences: Sequence[Source]) -> list[str]:
+        """The texts of all sources side by side, as the library takes them."""
+        n = self.shape["sources"]
+        if n == 1:
+            return [s[0] if isinstance(s, tuple) and len(s) == 1 else s for s in sentences]
+        for s in sentences:
+            if isinstance(s, str) or len(s) != n:
+                raise ValueError(f"the model has {n} sources: a sentence is a tuple of {n} texts")
+        return [text for s in sentences for text in s]
 
     def _check_open(self) -> None:
         if not self._session:
             raise ValueError("the translator is closed")
 
     @contextmanager
-    def _results(self, texts: list[str], o: Any) -> Iterator[c_void_p]:
+    def _results(self, texts: list[str], n: int, o: Any) -> Iterator[c_void_p]:
         """A result, and the model with it, which lends the tokens."""
         result = c_void_p()
         with self._lock:
             self._check_open()
-            call("rela_translate", byref(result), self._session, *text_array(texts), len(texts),
-                 byref(o))
+            call("rela_translate", byref(result), self._session, *text_array(texts), n, byref(o))
             try:
                 yield result
             finally:
@@ -276,12 +316,12 @@ class Translator:
             found.links = _links(result, i, rank, heads)
         return found
 
-    def _source_tokens(self, text: str) -> list[str]:
+    def _source_tokens(self, sentence: Source, source: int) -> list[str]:
         """As scoring sees them. The shortest possible translation is made on the way."""
         o = options(structs.TranslateOptions)
         set_options(o, {"beam_size": 1, "max_factor": 0, "max_extra": 1,
-                        "long_sentence": _LONG["cut"]})
-        with self._results([text], o) as result:
+                        "long_sentence": _LONG["cut"], "source": source})
+        with self._results(self._flatten([sentence]), 1, o) as result:
             return _source(result, 0)
 
 
@@ -291,10 +331,11 @@ def _choice(name: str, value: str, values: dict[str, int]) -> int:
     return values[value]
 
 
-def _pairs(src: str | Sequence[str], tgt: str | Sequence[str]) -> tuple[list[str], list[str]]:
-    if isinstance(src, str) != isinstance(tgt, str):
+def _pairs(src: Source | Sequence[Source],
+           tgt: str | Sequence[str]) -> tuple[list[Source], list[str]]:
+    if isinstance(src, (str, tuple)) != isinstance(tgt, str):
         raise TypeError("src and tgt must both be texts or both be lists")
-    sources, targets = ([src], [tgt]) if isinstance(src, str) else (list(src), list(tgt))
+    sources, targets = ([src], [tgt]) if isinstance(tgt, str) else (list(src), list(tgt))
     if len(sources) != len(targets):
         raise ValueError(f"{len(sources)} sources, but {len(targets)} targets")
     return sources, targets

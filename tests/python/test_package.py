@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import io
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -63,6 +64,53 @@ class Structs(unittest.TestCase):
                 with self.assertRaisesRegex(rela.Error, struct.C_NAME + ": struct_size") as caught:
                     _library.call(name, ctypes.byref(ctypes.c_void_p()), ctypes.byref(o))
                 self.assertEqual(caught.exception.status, status)
+
+
+class SeveralSources(unittest.TestCase):
+    """A model that reads two texts of each sentence, trained here for a few updates."""
+
+    SMALL = dict(preset="tiny", merges=30, width=32, ffn=32, heads=2, enc_layers=1, dec_layers=1, updates=6,
+                 batch_tokens=200, save_every=3, keep=1, average=1, valid_beam=0)
+
+    @classmethod
+    def setUpClass(cls):
+        for name, words in {"a": "the _ is _ .", "b": "_ house _ small .", "t": "das Haus ist klein ."}.items():
+            pathlib.Path(f"two.{name}").write_text((words + "\n") * 40)
+        cls.path = rela.train("two.a", "two.t", "two", train_src_2="two.b", share_encoders=True, **cls.SMALL)
+        cls.model = rela.Translator(cls.path)
+
+    def test_a_sentence_is_a_tuple(self):
+        pair = ("the _", "_ house")
+        one = self.model.translate(pair)
+        self.assertEqual(self.model.translate([pair, ("", "")]), [one, ""])
+        self.assertIsInstance(self.model.translate(("the house", "")), str)
+        self.assertEqual(self.model.shape["sources"], 2)
+        for wrong in ("text", ("one",), ("a", "b", "c")):
+            with self.assertRaisesRegex(ValueError, "2 sources"):
+                self.model.translate(wrong)
+
+    def test_scores_and_attention_are_of_both(self):
+        pair = ("the _ is", "_ house")
+        score = self.model.score(pair, "das Haus")
+        self.assertEqual(self.model.score([pair], ["das Haus"])[0].logp, score.logp)
+        seen = self.model.attention(pair, "das Haus")
+        self.assertEqual(list(seen.places), ["encoder1", "encoder2", "decoder", "cross1", "cross2"])
+        for k in (0, 1):
+            t = self.model.translate(pair, attention=True, source=k)
+            self.assertEqual(t.source_tokens, seen.sources[k])
+            self.assertEqual(seen.places[f"cross{k + 1}"].shape[2:], (len(seen.target), len(seen.sources[k])))
+
+    def test_lists_of_files_are_read_one_after_the_other(self):
+        for name in "abt":
+            lines = pathlib.Path(f"two.{name}").read_text().splitlines(True)
+            for part, chosen in enumerate((lines[:15], lines[15:])):
+                pathlib.Path(f"part{part}.{name}").write_text("".join(chosen))
+        parts = rela.train(["part0.a", "part1.a"], ["part0.t", "part1.t"], "parts",
+                           train_src_2=["part0.b", "part1.b"], share_encoders=True, **self.SMALL)
+        self.assertEqual(rela.Translator(parts).translate(("the _", "_ house")),
+                         self.model.translate(("the _", "_ house")))
+        with self.assertRaisesRegex(ValueError, "as many files"):
+            rela.train(["part0.a", "part1.a"], "two.t", "wrong", **self.SMALL)
 
 
 class Translate(unittest.TestCase):
