@@ -6,7 +6,7 @@
  * WARM updates are not measured. Dropout acts on embeddings and on what sublayers add, with the
  * rate of the preset: within attention it would keep PyTorch from its fused kernel. */
 #include "batches.h"
-#include "bench/job.h"
+#include "bench/bench_job.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -3,7 +3,7 @@
 #include "cli.h"
 
 #include "base/str.h"
-#include "rela/bench.h"
+#include "bench/bench.h"
 
 #include <string.h>
 

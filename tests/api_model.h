@@ -4,9 +4,9 @@
 #ifndef RELA_TESTS_API_MODEL_H
 #define RELA_TESTS_API_MODEL_H
 
-#include "api/model_text.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "model/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
 

@@ -5,7 +5,7 @@
     {"what": "weights", "kind", "length", "seconds"}                                              for one row
 
 Where there are several ways to compute a kind, all are tried once, and the fastest is measured from then on. One
-thread, in processor time, repeated as src/bench/rounds.c does.
+thread, in processor time, repeated as cli/bench/bench_rounds.c does.
 """
 import json
 import math
@@ -18,8 +18,8 @@ import torch
 
 from torch_model import NORMED, PARTIAL, HeadsNorm
 
-SCORES, ROWS_LEAST = 1 << 17, 16  # as in src/bench/weights.c
-TENTH = 1.28155  # as in src/bench/attention.c
+SCORES, ROWS_LEAST = 1 << 17, 16  # as in cli/bench/bench_weights.c
+TENTH = 1.28155  # as in cli/bench/bench_attention.c
 SORT_MOST, HALVE_MOST = 1000, 100  # lengths where a full sort and bisection have a chance
 HALVINGS = 25
 

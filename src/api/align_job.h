@@ -6,10 +6,10 @@
 #define RELA_API_ALIGN_JOB_H
 
 #include "analyse/headaer.h"
-#include "api/session.h"
 #include "base/steps.h"
 #include "base/textlines.h"
 #include "rela/analyse.h"
+#include "session/session.h"
 
 /* Of a longer line only the beginning is looked at: it is too long for any model. */
 enum { RELA_ALIGN_ROWS = 32, RELA_ALIGN_DIRECTIONS = 2, RELA_ALIGN_LINE = 1 << 20 };

@@ -4,7 +4,6 @@
 #include "rela/analyse.h"
 #include "analyse/dump.h"
 #include "analyse/findings.h"
-#include "api/session.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -12,6 +11,7 @@
 #include "base/sized.h"
 #include "base/steps.h"
 #include "base/textlines.h"
+#include "session/session.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
 
 #include "analyse/logit.h"
 #include "analyse/pairscore.h"
-#include "api/session.h"
 #include "base/file.h"
 #include "base/steps.h"
 #include "data/pairrules.h"
 #include "rela/analyse.h"
+#include "session/session.h"
 
 enum { RELA_FILTER_ROWS = 32 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_bench.c - medians, quotients, tables and their forms; options of rela_bench. */
-#include "bench/job.h"
+#include "bench/bench_job.h"
 #include "check.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "data/english.h"
-#include "data/grammar.h"
+#include "grammar/english.h"
+#include "grammar/grammar.h"
 
 #include <string.h>
 

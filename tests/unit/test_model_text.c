@@ -2,8 +2,8 @@
 /* tests/unit/test_model_text.c - texts inside a model file that are bad, though the file is whole
  * and its hash is right: vocabularies, merges, settings of the pipeline. One row per defect; what
  * is odd but allowed must translate. */
-#include "api/model_text.h"
 #include "check.h"
+#include "model/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
 

@@ -4,11 +4,11 @@
 #include "check.h"
 #include "scratch.h"
 
-#include "api/train_options.h"
 #include "base/rng.h"
 #include "base/utf8.h"
 #include "base/yaml.h"
 #include "cli.h"
+#include "train/train_options.h"
 
 enum { ROUNDS = 3000, TEXT_MAX = 40 };
 

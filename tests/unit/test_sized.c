@@ -3,7 +3,6 @@
 #include "api_model.h"
 #include "rela/analyse.h"
 #include "rela/attention.h"
-#include "rela/bench.h"
 #include "rela/model.h"
 #include "rela/train.h"
 #include "sized.h"
@@ -246,15 +245,7 @@ static rela_status attention_gradient(size_t size, rela_error *err)
     return back(&s.o, &in, err);
 }
 
-/* ---- bench.h, train.h, model.h ---- */
-
-static rela_status bench_options(size_t size, rela_error *err)
-{
-    SIZED_OPTIONS(rela_bench_options, rela_bench_options_init);
-    s.o.rounds = 0; /* refused next: nothing is measured */
-    const rela_status st = rela_bench(NULL, NULL, &s.o, err);
-    return strstr(err->message, "0 rounds") ? RELA_OK : st;
-}
+/* ---- train.h, model.h ---- */
 
 static rela_status train_options(size_t size, rela_error *err)
 {
@@ -320,7 +311,6 @@ static const sized_row ROWS[] = {
     ROW(rela_attention_input, attention_input),
     ROW(rela_attention_output, attention_output),
     ROW(rela_attention_gradient, attention_gradient),
-    ROW(rela_bench_options, bench_options),
     ROW(rela_train_options, train_options),
     ROW(rela_model_info_options, info_options),
     ROW(rela_model_average_options, average_options),
@@ -328,8 +318,7 @@ static const sized_row ROWS[] = {
 };
 /* clang-format on */
 
-static const char *const HEADERS[] = { "translate", "analyse", "attention",
-                                       "bench",     "model",   "train" };
+static const char *const HEADERS[] = { "translate", "analyse", "attention", "model", "train" };
 static const char *const FIXED[] = { "rela_pairs",       "rela_attention_row",  "rela_aligned",
                                      "rela_train_event", "rela_train_listener", "rela_train_text" };
 

@@ -261,9 +261,8 @@ static void sentence_mean_weighs_sentences_equally(void **state)
     double mean = 0;
     for (int i = 0; i < SENTENCES; i++) {
         const uint32_t at[2] = { 0, t.at[i + 1] - t.at[i] };
-        const rela_packed one = {
-            .streams = { { t.ids + t.at[i], at, 1 }, { t.ids + t.at[i], at, 1 } }
-        };
+        const rela_packed one = { .streams = { { t.ids + t.at[i], at, 1 },
+                                               { t.ids + t.at[i], at, 1 } } };
         CHECK_OK(rela_stepper_score(m.stepper, &r, &one, &err), err);
         mean += r.loss;
     }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/bench/bench_job.h - one run of rela_bench: what its parts share, and the parts.
+ *
+ * A part measures its cases in rounds and adds sheets to the job. Each file measures one thing. */
+#ifndef RELA_BENCH_BENCH_JOB_H
+#define RELA_BENCH_BENCH_JOB_H
+
+#include "bench/bench.h"
+#include "bench/bench_table.h"
+#include "model/config.h"
+#include "tensor/plan.h"
+#include "train/step.h"
+
+enum {
+    RELA_BENCH_KINDS_MAX = 64,
+    RELA_BENCH_LENGTHS_MAX = 16,
+    RELA_BENCH_SHEETS_MAX = 12,
+    RELA_BENCH_GROUPS = 10 /* of source lengths, as in the paper's Fig. 2 */
+};
+
+/* Rates of the machine: on one thread and on all. */
+typedef struct rela_bench_peak {
+    double multiply_adds[2]; /* GFLOP/s */
+    double product[2];       /* GFLOP/s of one large product per thread */
+    double reading[2];       /* GB/s from memory */
+} rela_bench_peak;
+
+/* Medians that tables and figures are made of; NAN: not measured. Speeds are relative to softmax.
+ */
+typedef struct rela_bench_results {
+    double train[RELA_BENCH_KINDS_MAX], decode[RELA_BENCH_KINDS_MAX];
+    double kernel[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX];  /* forward and backward */
+    double shifted[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX]; /* with nine zeros out of ten */
+    double weigh[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX];   /* seconds for a row of scores */
+    double norm[RELA_BENCH_KINDS_MAX];                            /* seconds for a row of d */
+    double group_length[RELA_BENCH_GROUPS];                       /* mean, in tokens */
+    double group_speed[RELA_BENCH_KINDS_MAX][RELA_BENCH_GROUPS];  /* target tokens per second */
+} rela_bench_results;
+
+typedef struct rela_bench_job {
+    rela_bench_options o;
+    rela_config config; /* of the preset or model; a part sets kinds */
+    rela_net trained;   /* without weights if there is no model */
+    const rela_kern *k;
+    int n_threads;
+    size_t rounds;
+    const rela_attn_kind *kinds[RELA_BENCH_KINDS_MAX]; /* softmax is the first */
+    size_t n_kinds;                                    /* for kernels */
+    const rela_attn_kind *models[RELA_BENCH_KINDS_MAX];
+    size_t n_models; /* for training and translation */
+    uint32_t lengths[RELA_BENCH_LENGTHS_MAX];
+    size_t n_lengths;
+    rela_bench_peak peak;
+    rela_bench_results r;
+    rela_bench_sheet sheets[RELA_BENCH_SHEETS_MAX];
+    size_t n_sheets;
+    uint64_t done, total; /* turns */
+} rela_bench_job;
+
+/* A part: how many turns it takes in each round, and what runs it. */
+typedef struct rela_bench_part {
+    int32_t flag; /* 0: always */
+    size_t (*turns)(const rela_bench_job *j);
+    rela_status (*run)(rela_bench_job *j, rela_error *err);
+} rela_bench_part;
+
+extern const rela_bench_part rela_bench_part_peak, rela_bench_part_products,
+    rela_bench_part_gradients, rela_bench_part_attention, rela_bench_part_weights,
+    rela_bench_part_train, rela_bench_part_translate;
+
+/* ---- measuring ---- */
+
+/* In each round a turn for each of n cases; a turn stores what it measures. */
+rela_status rela_bench_rounds(rela_bench_job *j, size_t n,
+                              rela_status (*turn)(void *ctx, size_t i, size_t round,
+                                                  rela_error *err),
+                              void *ctx, rela_error *err);
+
+/* Seconds that one call of work takes. It is called once to warm up, which counts if that took more
+ * than twice the time asked for, and else again until so many seconds have passed. threads: how
+ * many it uses, which decides about the clock. */
+double rela_bench_time(void (*work)(void *ctx), void *ctx, double seconds, int threads);
+double rela_bench_clock(int threads); /* processor time for one thread, else the clock */
+
+/* For a tap: weights that queries may give, and those that are exactly zero. */
+typedef struct rela_bench_zeros {
+    double zeros, weights;
+} rela_bench_zeros;
+void rela_bench_see_zeros(void *zeros, const rela_attn_view *v);
+
+/* ---- sheets ---- */
+
+/* A new sheet of the job; lent. Names, titles and columns are lent by the caller. */
+rela_bench_sheet *rela_bench_sheet_new(rela_bench_job *j, const char *name, const char *title,
+                                       const rela_bench_column *columns, size_t n_columns);
+
+/* The paper's tables beside ours, from the sheets that are there. */
+rela_status rela_bench_paper(rela_bench_job *j, rela_error *err);
+/* Drawings in the directory of the options. */
+rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err);
+
+/* ---- work ---- */
+
+/* Memory for what a plan without memory has counted; p then starts in it. To be freed with
+ * rela_mem_free. */
+rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err);
+
+/* GFLOP/s of products of large square matrices, one per thread at the same time. */
+rela_status rela_bench_product_rate(double *rate, int threads, double seconds, rela_error *err);
+/* Operations of the products of a forward pass over one update, scores included, those of the
+ * causal half once. */
+double rela_bench_update_flops(const rela_config *c, const rela_packed *u);
+
+#endif

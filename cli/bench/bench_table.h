@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/bench/bench_table.h - figures in rows and columns, written as text, TSV and JSON.
+ *
+ * A sheet owns its cells. Texts in cells are lent and must outlive it. A number that is not finite
+ * is missing: "-" in text, nothing in TSV, null in JSON. */
+#ifndef RELA_BENCH_BENCH_TABLE_H
+#define RELA_BENCH_BENCH_TABLE_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+
+enum { RELA_BENCH_ROUNDS_MAX = 99 };
+
+/* Of several measurements of the same thing. */
+typedef struct rela_bench_spread {
+    double median, low, high;
+} rela_bench_spread;
+
+/* Sorts x. n is not 0. */
+rela_bench_spread rela_bench_spread_of(double *x, size_t n);
+/* Of the n <= RELA_BENCH_ROUNDS_MAX quotients scale * a[i] / b[i]. a NULL: scale / b[i]. */
+rela_bench_spread rela_bench_quotients(double scale, const double *a, const double *b, size_t n);
+
+typedef enum rela_bench_type {
+    RELA_BENCH_TEXT,
+    RELA_BENCH_NUMBER, /* median alone is used */
+    RELA_BENCH_SPREAD /* in TSV and JSON three columns: key, key_low, key_high; in text the last two
+                       * in brackets, unless they are the same */
+} rela_bench_type;
+
+typedef struct rela_bench_column {
+    const char *key;     /* in TSV and JSON */
+    const char *heading; /* in text */
+    rela_bench_type type;
+    int digits; /* after the point, in text */
+} rela_bench_column;
+
+typedef struct rela_bench_cell {
+    const char *text;
+    rela_bench_spread value;
+} rela_bench_cell;
+
+typedef struct rela_bench_sheet {
+    const char *name;                 /* of the file and the JSON key */
+    const char *title;                /* what was measured, a line or two */
+    const rela_bench_column *columns; /* lent */
+    size_t n_columns;
+    rela_bench_cell *cells; /* (n_rows, n_columns) */
+    size_t n_rows, cap;
+} rela_bench_sheet;
+
+rela_bench_cell rela_bench_text(const char *text);
+rela_bench_cell rela_bench_number(double value);
+rela_bench_cell rela_bench_value(rela_bench_spread value);
+
+/* row (n) is copied; n is the number of columns. */
+rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, size_t n,
+                                 rela_error *err);
+void rela_bench_sheet_deinit(rela_bench_sheet *s);
+
+rela_status rela_bench_sheet_text(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);
+rela_status rela_bench_sheet_tsv(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);
+/* An array of objects. */
+rela_status rela_bench_sheet_json(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* src/grammar/builtin_corpus.c - writes the built-in corpus of rela/corpus.h. Validation and test
+ * come first and are remembered; training sentences that are equal to one of them are drawn again.
+ */
+#include "rela/corpus.h"
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "base/sized.h"
+#include "grammar/grammar.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { BLOCK_PAIRS = 512, TRIES = 100000, HELD_OUT_MAX = 1 << 20 };
+enum { FILE_SRC, FILE_TGT, FILE_ALIGN, N_FILES };
+enum { PART_TRAIN, PART_VALID, PART_TEST, N_PARTS };
+
+static const char *const PART_NAME[N_PARTS] = { "train", "valid", "test" };
+static const char *const FILE_NAME[N_FILES] = { "src", "tgt", "align" };
+
+/* What one thread works with. */
+typedef struct block {
+    rela_example example;
+    uint64_t first;
+    uint32_t n;
+    uint64_t hash[2]; /* of the two sides of the last pair */
+    rela_buffer text[N_FILES];
+    rela_corpus_made made;
+    rela_map *types[2];
+} block;
+
+typedef struct job {
+    const rela_corpus_make_options *o;
+    rela_writer *writer[N_PARTS][N_FILES];
+    rela_map *held_out; /* hashes of both sides of validation and test */
+    uint64_t next, done;
+} job;
+
+static rela_status check_options(const rela_corpus_make_options *o, rela_error *err);
+static rela_status open_files(job *j, rela_error *err);
+static rela_status make_all(rela_corpus_made *out, job *j, void **blocks, int n, rela_error *err);
+static rela_status make_held_out(job *j, block *b, int part, rela_error *err);
+static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
+static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
+static rela_status write_block(void *ctx, void *b, rela_error *err);
+static rela_status draw_new(const job *j, block *b, uint64_t number, rela_error *err);
+static rela_status write_texts(job *j, const block *b, int part, uint64_t n, rela_error *err);
+static rela_status count(block *b, rela_error *err);
+static uint64_t count_crossing(const rela_example *e);
+static rela_status add_up(rela_corpus_made *out, void **blocks, int n, rela_error *err);
+static void **make_blocks(int n);
+static void free_blocks(void **blocks, int n);
+
+void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size)
+{
+    const rela_corpus_make_options defaults = {
+        .struct_size = size, .train = 20000, .valid = 500, .test = 500, .seed = 1
+    };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
+rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
+                             rela_error *err)
+{
+    rela_corpus_make_options own;
+    rela_corpus_made made = { .links = 0 };
+    rela_corpus_make_options_init(&own, sizeof own);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_corpus_make_options", err);
+    if (st == RELA_OK && out)
+        st = rela_sized_check(out, sizeof *out, "rela_corpus_made", err);
+    st = st ? st : check_options(&own, err);
+    if (st != RELA_OK)
+        return st;
+    job j = { .o = &own };
+    const int n = rela_par_threads(own.n_threads);
+    void **blocks = make_blocks(n);
+    j.held_out = blocks ? rela_map_create(0) : NULL;
+    if (!j.held_out)
+        st = rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
+    if (st == RELA_OK)
+        st = open_files(&j, err);
+    if (st == RELA_OK)
+        st = make_all(&made, &j, blocks, n, err);
+    for (int part = 0; part < N_PARTS; part++)
+        for (int file = 0; file < N_FILES; file++)
+            if (st == RELA_OK)
+                st = rela_writer_commit(j.writer[part][file], err);
+            else
+                rela_writer_abort(j.writer[part][file]);
+    rela_map_destroy(j.held_out);
+    free_blocks(blocks, n);
+    rela_sized_give(out, &made, sizeof made);
+    return st;
+}
+
+static rela_status check_options(const rela_corpus_make_options *o, rela_error *err)
+{
+    if (!o->dir)
+        return rela_fail(err, RELA_ARG, "no directory is given for the corpus");
+    if (o->valid > HELD_OUT_MAX || o->test > HELD_OUT_MAX)
+        return rela_fail(err, RELA_ARG, "%" PRIu64 " pairs to hold out; expected at most %d",
+                         o->valid > o->test ? o->valid : o->test, HELD_OUT_MAX);
+    return RELA_OK;
+}
+
+static rela_status open_files(job *j, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_dir_make(j->o->dir, err);
+    for (int part = 0; part < N_PARTS && st == RELA_OK; part++)
+        for (int file = 0; file < N_FILES && st == RELA_OK; file++) {
+            rela_buffer_clear(&path);
+            st = rela_buffer_printf(&path, err, "%s/%s.%s", j->o->dir, PART_NAME[part],
+                                    FILE_NAME[file]);
+            if (st == RELA_OK)
+                st = rela_writer_open(&j->writer[part][file], path.data, err);
+        }
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status make_all(rela_corpus_made *out, job *j, void **blocks, int n, rela_error *err)
+{
+    rela_status st = make_held_out(j, blocks[0], PART_VALID, err);
+    if (st == RELA_OK)
+        st = make_held_out(j, blocks[0], PART_TEST, err);
+    const rela_pipe pipe = { .read = read_block,
+                             .work = work_block,
+                             .write = write_block,
+                             .ctx = j,
+                             .blocks = blocks,
+                             .n_threads = n };
+    if (st == RELA_OK)
+        st = rela_pipe_run(&pipe, err);
+    if (st == RELA_OK)
+        st = add_up(out, blocks, n, err);
+    out->pairs[PART_TRAIN] = j->o->train;
+    out->pairs[PART_VALID] = j->o->valid;
+    out->pairs[PART_TEST] = j->o->test;
+    return st;
+}
+
+static rela_status make_held_out(job *j, block *b, int part, rela_error *err)
+{
+    const uint64_t n = part == PART_VALID ? j->o->valid : j->o->test;
+    rela_status st = RELA_OK;
+    for (uint64_t i = 0; i < n && st == RELA_OK; i++) {
+        for (int file = 0; file < N_FILES; file++)
+            rela_buffer_clear(&b->text[file]);
+        st = draw_new(j, b, (uint64_t)part << 56 | i, err);
+        for (int side = 0; side < 2 && st == RELA_OK; side++)
+            if (rela_map_add(j->held_out, (const char *)&b->hash[side], sizeof b->hash[side]) ==
+                RELA_MAP_NONE)
+                st = rela_fail(err, RELA_NOMEM, "no memory for the sentences to hold out");
+        if (st == RELA_OK)
+            st = count(b, err);
+        if (st == RELA_OK)
+            st = write_texts(j, b, part, 1, err);
+    }
+    return st;
+}
+
+static rela_status read_block(void *ctx, void *block_, bool *more, rela_error *err)
+{
+    job *j = ctx;
+    block *b = block_;
+    (void)err;
+    b->first = j->next;
+    b->n = (uint32_t)(j->o->train - j->next < BLOCK_PAIRS ? j->o->train - j->next : BLOCK_PAIRS);
+    j->next += b->n;
+    *more = b->n > 0;
+    return RELA_OK;
+}
+
+static rela_status work_block(void *ctx, void *block_, int thread, rela_error *err)
+{
+    const job *j = ctx;
+    block *b = block_;
+    rela_status st = RELA_OK;
+    (void)thread;
+    for (int file = 0; file < N_FILES; file++)
+        rela_buffer_clear(&b->text[file]);
+    for (uint32_t i = 0; i < b->n && st == RELA_OK; i++) {
+        st = draw_new(j, b, b->first + i, err);
+        if (st == RELA_OK)
+            st = count(b, err);
+    }
+    return st;
+}
+
+static rela_status write_block(void *ctx, void *block_, rela_error *err)
+{
+    block *b = block_;
+    return write_texts(ctx, b, PART_TRAIN, b->n, err);
+}
+
+/* Appends the three lines of a pair that is not held out. */
+static rela_status draw_new(const job *j, block *b, uint64_t number, rela_error *err)
+{
+    const size_t start[2] = { b->text[0].len, b->text[1].len };
+    rela_status st = RELA_OK;
+    bool good = false;
+    rela_example_start(&b->example, j->o->seed, number);
+    for (int tries = 0; tries < TRIES && !good && st == RELA_OK; tries++) {
+        rela_example_draw(&b->example);
+        good = true;
+        for (int side = 0; side < 2 && st == RELA_OK; side++) {
+            rela_buffer *t = &b->text[side];
+            t->len = start[side];
+            if ((st = rela_example_text(t, &b->example, side, j->o->tokenised, err)) != RELA_OK)
+                break;
+            b->hash[side] = XXH3_64bits(t->data + start[side], t->len - start[side]);
+            good = good && rela_map_find(j->held_out, (const char *)&b->hash[side],
+                                         sizeof b->hash[side]) == RELA_MAP_NONE;
+        }
+    }
+    if (st == RELA_OK && !good)
+        return rela_fail(err, RELA_UNSUP, "no new sentence in %d tries; hold out fewer", TRIES);
+    if (st == RELA_OK)
+        st = rela_example_links(&b->text[FILE_ALIGN], &b->example, err);
+    for (int file = 0; file < N_FILES && st == RELA_OK; file++)
+        st = rela_buffer_append_char(&b->text[file], '\n', err);
+    return st;
+}
+
+static rela_status write_texts(job *j, const block *b, int part, uint64_t n, rela_error *err)
+{
+    const rela_corpus_make_options *o = j->o;
+    rela_status st = RELA_OK;
+    for (int file = 0; file < N_FILES && st == RELA_OK; file++)
+        st = rela_writer_write(j->writer[part][file], b->text[file].data, b->text[file].len, err);
+    j->done += n;
+    const uint64_t total = o->train + o->valid + o->test;
+    if (st == RELA_OK && o->progress && o->progress(o->progress_ctx, j->done, total) != 0)
+        st = rela_fail(err, RELA_CANCEL, "writing was stopped");
+    return st;
+}
+
+static rela_status count(block *b, rela_error *err)
+{
+    const rela_example *e = &b->example;
+    rela_corpus_made *m = &b->made;
+    bool linked[2][WORDS_MAX] = { { false }, { false } };
+    for (int i = 0; i < e->n_links; i++) {
+        linked[0][e->link[i].from] = linked[1][e->link[i].to] = true;
+        m->possible += e->link[i].possible;
+    }
+    m->links += (uint64_t)e->n_links;
+    m->crossing += count_crossing(e);
+    for (int side = 0; side < 2; side++) {
+        const rela_phrase *l = &e->line[side];
+        m->words[side] += (uint64_t)l->n;
+        m->longest[side] = (uint32_t)l->n > m->longest[side] ? (uint32_t)l->n : m->longest[side];
+        for (int i = 0; i < l->n; i++) {
+            const char *text = l->token[i].text;
+            m->unaligned[side] += !linked[side][i];
+            if (rela_map_add(b->types[side], text, strlen(text)) == RELA_MAP_NONE)
+                return rela_fail(err, RELA_NOMEM, "no memory to count the words");
+        }
+    }
+    return RELA_OK;
+}
+
+static uint64_t count_crossing(const rela_example *e)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < e->n_links; i++) {
+        const rela_link_pair *a = &e->link[i];
+        bool crosses = false;
+        for (int k = 0; k < e->n_links && !crosses; k++)
+            crosses = ((int)a->from - e->link[k].from) * ((int)a->to - e->link[k].to) < 0;
+        n += crosses;
+    }
+    return n;
+}
+
+/* Sums are the same for any split of the pairs over threads; the sets of words are united. */
+static rela_status add_up(rela_corpus_made *out, void **blocks, int n, rela_error *err)
+{
+    for (int i = 0; i < n; i++) {
+        const block *b = blocks[i];
+        const rela_corpus_made *m = &b->made;
+        out->links += m->links;
+        out->possible += m->possible;
+        out->crossing += m->crossing;
+        for (int side = 0; side < 2; side++) {
+            rela_map *all = ((block *)blocks[0])->types[side];
+            const rela_map *mine = b->types[side];
+            out->words[side] += m->words[side];
+            out->unaligned[side] += m->unaligned[side];
+            if (m->longest[side] > out->longest[side])
+                out->longest[side] = m->longest[side];
+            for (uint32_t k = 0; i > 0 && k < rela_map_size(mine); k++) {
+                const rela_span word = rela_map_key(mine, k);
+                if (rela_map_add(all, word.text, word.len) == RELA_MAP_NONE)
+                    return rela_fail(err, RELA_NOMEM, "no memory to count the words");
+            }
+            out->types[side] = rela_map_size(all);
+        }
+    }
+    return RELA_OK;
+}
+
+static void **make_blocks(int n)
+{
+    void **blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
+    for (int i = 0; i < n && blocks; i++) {
+        block *b = blocks[i] = rela_mem_zalloc(sizeof *b);
+        for (int side = 0; side < 2 && b; side++)
+            b->types[side] = rela_map_create(0);
+        if (!b || !b->types[0] || !b->types[1]) {
+            free_blocks(blocks, n);
+            return NULL;
+        }
+    }
+    return blocks;
+}
+
+static void free_blocks(void **blocks, int n)
+{
+    for (int i = 0; i < n && blocks && blocks[i]; i++) {
+        block *b = blocks[i];
+        for (int file = 0; file < N_FILES; file++)
+            rela_buffer_free(&b->text[file]);
+        rela_map_destroy(b->types[0]);
+        rela_map_destroy(b->types[1]);
+        rela_mem_free(b);
+    }
+    rela_mem_free(blocks);
+}

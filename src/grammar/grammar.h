@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* src/grammar/grammar.h - one sentence pair of the built-in corpus: simplified English and German.
+ *
+ * A pair is a pure function of (seed, number), so any of them can be made on any thread. */
+#ifndef RELA_GRAMMAR_GRAMMAR_H
+#define RELA_GRAMMAR_GRAMMAR_H
+
+#include "base/str.h"
+#include "grammar/grammar_plan.h"
+
+typedef struct rela_link_pair {
+    uint8_t from, to; /* words of the English and of the German line, from 0 */
+    bool possible;    /* not sure */
+} rela_link_pair;
+
+enum { LINKS_MAX = WORDS_MAX * TAGS_MAX * 2 };
+
+typedef struct rela_example {
+    rela_plan plan;
+    rela_phrase line[2]; /* English, German; the first word is not capitalised yet */
+    rela_link_pair link[LINKS_MAX];
+    int n_links; /* ordered by from, then to; no pair of words twice */
+} rela_example;
+
+/* Starts the walk of random numbers that belongs to this number. */
+void rela_example_start(rela_example *e, uint64_t seed, uint64_t number);
+/* Draws a pair; called again it gives another one. */
+void rela_example_draw(rela_example *e);
+
+/* Appends the line as text with a capital at the start, words and marks separated by blanks if
+ * tokenised, and as it is written otherwise. */
+rela_status rela_example_text(rela_buffer *out, const rela_example *e, int side, bool tokenised,
+                              rela_error *err);
+/* Appends the links as "i-j" (sure) and "i?j" (possible), separated by blanks. */
+rela_status rela_example_links(rela_buffer *out, const rela_example *e, rela_error *err);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* src/grammar/grammar_english.c - says a plan in English: subject, verb, object, then the rest. */
+#include "grammar/english.h"
+#include "grammar/grammar_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How a clause stands in the sentence. */
+typedef enum place_of { IN_MAIN, IN_SUB, IN_RELATIVE, AFTER_TO } place_of;
+
+/* The words of the verb in order; the first is the finite one. */
+typedef struct group {
+    char text[5][FORM_MAX];
+    int tag[5];
+    int n;
+    bool helper; /* the first word is be, have, do or a modal: "not" and "often" follow it */
+} group;
+
+static void say_clause(rela_phrase *l, const rela_clause *c, place_of where);
+static void say_sub(rela_phrase *l, const rela_clause *c);
+static void say_verb(rela_phrase *l, const rela_clause *c, place_of where);
+static void build_group(group *g, const rela_clause *c);
+static void build_simple(group *g, const rela_clause *c, const char *forms, int tag);
+static void build_helper_do(group *g, const rela_clause *c);
+static void add(group *g, const char *text, int tag);
+static void add_verb(group *g, const char *forms, rela_en_form form, int tag);
+static void say_complements(rela_phrase *l, const rela_clause *c);
+static void say_objects(rela_phrase *l, const rela_clause *c);
+static void say_place(rela_phrase *l, const rela_clause *c);
+static void say_time(rela_phrase *l, const rela_clause *c);
+static void say_np(rela_phrase *l, const rela_np *np, bool subject);
+static void say_determiner(rela_phrase *l, const rela_np *np, const char *next);
+static void say_pronoun(rela_phrase *l, const rela_np *np, bool subject);
+static void say_words(rela_phrase *l, const char *words, int tag);
+static const char *be(rela_agreement a, bool past);
+
+/* The forms of be, as a verb of the lists has them; its finite forms come from be(). */
+static const char BE[] = "be was been being";
+
+void rela_say_english(rela_phrase *line, const rela_plan *plan)
+{
+    const rela_clause *c = &plan->clause[0];
+    say_clause(line, c, IN_MAIN);
+    rela_phrase_put(line, c->question ? "?" : ".", c->id + CL_STOP);
+}
+
+static void say_clause(rela_phrase *l, const rela_clause *c, place_of where)
+{
+    if (c->sub_first) {
+        say_sub(l, c);
+        rela_phrase_put(l, ",", c->id + CL_COMMA);
+    }
+    if (c->time_first)
+        say_time(l, c);
+    say_verb(l, c, where);
+    say_complements(l, c);
+    if (!c->time_first)
+        say_time(l, c);
+    if (c->sub && !c->sub_first)
+        say_sub(l, c);
+}
+
+static void say_sub(rela_phrase *l, const rela_clause *c)
+{
+    static const char *const LINKS[] = { "",     "that", "to",    "because", "although",
+                                         "when", "if",   "while", "and",     "but" };
+    if (c->link == LINK_BUT)
+        rela_phrase_put(l, ",", c->id + CL_COMMA);
+    if (c->link != LINK_TO)
+        rela_phrase_put(l, LINKS[c->link], c->id + CL_LINK);
+    say_clause(l, c->sub, c->link == LINK_TO ? AFTER_TO : c->link >= LINK_AND ? IN_MAIN : IN_SUB);
+}
+
+static void say_verb(rela_phrase *l, const rela_clause *c, place_of where)
+{
+    group g = { .n = 0 };
+    char base[FORM_MAX];
+    if (where == AFTER_TO) {
+        rela_phrase_put(l, "to", c->id + CL_TO);
+        rela_en_verb(base, c->verb->en, EN_BASE);
+        rela_phrase_put(l, base, c->id + CL_VERB);
+        return;
+    }
+    build_group(&g, c);
+    if ((c->negated || c->question) && !g.helper)
+        build_helper_do(&g, c);
+    if (c->kind == CLAUSE_THERE && !c->question)
+        rela_phrase_put(l, "there", c->id + CL_THERE);
+    if (!c->question && c->subject)
+        say_np(l, c->subject, true);
+    if (c->often && !g.helper)
+        rela_phrase_put(l, c->often->en, c->id + CL_OFTEN);
+    rela_phrase_put(l, g.text[0], g.tag[0]);
+    if (c->kind == CLAUSE_THERE && c->question)
+        rela_phrase_put(l, "there", c->id + CL_THERE);
+    if (c->question && c->subject)
+        say_np(l, c->subject, true);
+    if (c->negated)
+        rela_phrase_put(l, "not", c->id + CL_NOT);
+    if (c->often && g.helper)
+        rela_phrase_put(l, c->often->en, c->id + CL_OFTEN);
+    for (int i = 1; i < g.n; i++)
+        rela_phrase_put(l, g.text[i], g.tag[i]);
+}
+
+static void build_group(group *g, const rela_clause *c)
+{
+    static const char *const MODALS[][2] = { { "", "" },           { "can", "could" },
+                                             { "must", "had" },    { "should", "should" },
+                                             { "want", "wanted" }, { "like", "liked" } };
+    const bool copula = c->kind != CLAUSE_VERB || (c->verb->flags & VERB_COPULA);
+    const bool passive = c->kind == CLAUSE_PASSIVE;
+    const bool past = c->tense == TENSE_PAST;
+    /* What the participle "been" or "be" belongs to: in the passive it is a helper of its own. */
+    const char *forms = copula ? BE : c->verb->en;
+    const bool own_verb = c->kind == CLAUSE_VERB && copula; /* is happy about */
+    const int tag = passive ? c->id + CL_AUX_2 : c->id + CL_VERB + (own_verb ? TAG_LOOSE : 0);
+    if (c->modal) {
+        char modal[FORM_MAX];
+        const bool to = c->modal >= MODAL_WANT || (c->modal == MODAL_MUST && past);
+        rela_word_join(modal, MODALS[c->modal][past], "", "");
+        if (c->modal >= MODAL_WANT && !past && c->agreement.person == 3 && !c->agreement.plural)
+            rela_word_join(modal, MODALS[c->modal][0], "s", "");
+        add(g, modal, c->id + CL_MODAL);
+        g->helper = c->modal < MODAL_WANT;
+        if (to)
+            add(g, "to", 0);
+        add_verb(g, forms, EN_BASE, tag);
+    } else if (c->tense == TENSE_FUTURE) {
+        add(g, "will", c->id + CL_AUX);
+        g->helper = true;
+        add_verb(g, forms, EN_BASE, tag);
+    } else if (c->tense == TENSE_PERFECT) {
+        const bool has = c->agreement.person == 3 && !c->agreement.plural;
+        add(g, has ? "has" : "have", c->id + CL_AUX);
+        g->helper = true;
+        add_verb(g, forms, EN_PARTICIPLE, tag);
+    } else if (c->tense == TENSE_PROGRESSIVE) {
+        add(g, be(c->agreement, false), c->id + CL_VERB + TAG_LOOSE);
+        g->helper = true;
+        add_verb(g, forms, EN_ING, tag);
+    } else if (copula) {
+        add(g, be(c->agreement, past), passive ? c->id + CL_AUX : tag);
+        g->helper = true;
+    } else {
+        build_simple(g, c, forms, tag);
+    }
+    if (passive)
+        add_verb(g, c->verb->en, EN_PARTICIPLE, c->id + CL_VERB);
+    else if (own_verb)
+        add_verb(g, c->verb->en, EN_BASE, c->id + CL_VERB);
+}
+
+static void build_simple(group *g, const rela_clause *c, const char *forms, int tag)
+{
+    const bool third = c->agreement.person == 3 && !c->agreement.plural;
+    add_verb(g, forms, c->tense == TENSE_PAST ? EN_PAST : third ? EN_THIRD : EN_BASE, tag);
+}
+
+/* He does not see: do takes the ending, the verb loses it. */
+static void build_helper_do(group *g, const rela_clause *c)
+{
+    const bool third = c->agreement.person == 3 && !c->agreement.plural;
+    for (int i = g->n++; i > 0; i--) {
+        memcpy(g->text[i], g->text[i - 1], FORM_MAX);
+        g->tag[i] = g->tag[i - 1];
+    }
+    rela_word_join(g->text[0], c->tense == TENSE_PAST ? "did" : third ? "does" : "do", "", "");
+    if (c->modal >= MODAL_WANT)
+        rela_word_join(g->text[1], c->modal == MODAL_WANT ? "want" : "like", "", "");
+    else
+        rela_en_verb(g->text[1], c->verb->en, EN_BASE);
+    g->tag[0] = 0; /* German has nothing like it */
+    g->helper = true;
+}
+
+static void add(group *g, const char *text, int tag)
+{
+    rela_word_join(g->text[g->n], text, "", "");
+    g->tag[g->n++] = tag;
+}
+
+static void add_verb(group *g, const char *forms, rela_en_form form, int tag)
+{
+    rela_en_verb(g->text[g->n], forms, form);
+    g->tag[g->n++] = tag;
+}
+
+static void say_complements(rela_phrase *l, const rela_clause *c)
+{
+    char word[FORM_MAX];
+    if (c->kind == CLAUSE_BE) {
+        const bool more = c->than && !rela_word_form(word, c->adjective->en, 1);
+        if (!c->than || more)
+            (void)rela_word_form(word, c->adjective->en, 0);
+        if (more)
+            rela_phrase_put(l, "more", c->id + CL_ADJ);
+        if (c->very)
+            rela_phrase_put(l, "very", c->id + CL_VERY);
+        rela_phrase_put(l, word, c->id + CL_ADJ);
+        if (c->than) {
+            rela_phrase_put(l, "than", c->id + CL_THAN);
+            say_np(l, c->than, true);
+        }
+    }
+    say_objects(l, c);
+    if (c->price) {
+        (void)snprintf(word, sizeof word, "%d.%02d", c->price / 100, c->price % 100);
+        rela_phrase_put(l, "for", c->id + CL_FOR);
+        rela_phrase_put(l, word, c->id + CL_PRICE);
+        rela_phrase_put(l, "euros", c->id + CL_EURO);
+    }
+    if (c->manner)
+        rela_phrase_put(l, c->manner->en, c->id + CL_MANNER);
+    say_place(l, c);
+}
+
+static void say_objects(rela_phrase *l, const rela_clause *c)
+{
+    const char *particle = c->verb ? rela_word_extra(c->verb->en) : NULL;
+    char prep[FORM_MAX];
+    /* "for", "at", "to" stay with the verb; "up", "on", "away" follow the object. */
+    const bool before = particle && (strcmp(particle, "for") == 0 || strcmp(particle, "at") == 0 ||
+                                     strcmp(particle, "to") == 0);
+    if (before)
+        rela_phrase_put(l, particle, c->id + CL_PARTICLE);
+    if (c->kind == CLAUSE_PASSIVE && particle && !before)
+        rela_phrase_put(l, particle, c->id + CL_PARTICLE);
+    if (c->kind == CLAUSE_PASSIVE && c->object)
+        rela_phrase_put(l, "by", c->id + CL_BY);
+    else if (c->object && c->verb && c->verb->prep && rela_word_form(prep, c->verb->prep, 0))
+        rela_phrase_put(l, prep, c->id + CL_PREP);
+    if (c->indirect && !c->to_form)
+        say_np(l, c->indirect, false);
+    if (c->object)
+        say_np(l, c->object, false);
+    if (c->indirect && c->to_form) {
+        rela_phrase_put(l, "to", 0); /* German has a case for it */
+        say_np(l, c->indirect, false);
+    }
+    if (c->kind != CLAUSE_PASSIVE && particle && !before)
+        rela_phrase_put(l, particle, c->id + CL_PARTICLE);
+}
+
+static void say_place(rela_phrase *l, const rela_clause *c)
+{
+    if (c->city) {
+        rela_phrase_put(l, c->motion ? "to" : "in", c->id + CL_WHERE);
+        rela_phrase_put(l, c->city->en, c->id + CL_CITY);
+    } else if (c->place) {
+        if (c->motion && c->verb->frame == FRAME_GO)
+            rela_phrase_put(l, c->to_place ? "to" : "into", c->id + CL_WHERE);
+        else
+            say_words(l, c->where->en, c->id + CL_WHERE);
+        say_np(l, c->place, false);
+    }
+}
+
+static void say_time(rela_phrase *l, const rela_clause *c)
+{
+    const rela_time *t = &c->time;
+    const int tag = c->id + CL_TIME;
+    char number[FORM_MAX], units[FORM_MAX];
+    if (t->number < 100)
+        rela_en_number(number, t->number);
+    else
+        (void)snprintf(number, sizeof number, "%d", t->number);
+    const char *word = t->word ? t->word->en : "";
+    rela_word_join(units, word, "s", "");
+    switch (t->kind) {
+    case TIME_NONE:
+        break;
+    case TIME_MOMENT:
+        rela_phrase_put(l, word, tag);
+        break;
+    case TIME_DAY:
+    case TIME_MONTH:
+    case TIME_PART:
+        rela_phrase_put(l, t->kind == TIME_DAY ? "on" : "in", tag);
+        if (t->kind == TIME_PART)
+            rela_phrase_put(l, "the", tag + 2);
+        rela_phrase_put(l, word, tag + 1);
+        break;
+    case TIME_YEAR:
+    case TIME_CLOCK:
+        rela_phrase_put(l, t->kind == TIME_YEAR ? "in" : "at", tag);
+        rela_phrase_put(l, number, tag + 1);
+        break;
+    case TIME_AGO:
+        rela_phrase_put(l, number, tag);
+        rela_phrase_put(l, units, tag + 1);
+        rela_phrase_put(l, "ago", tag + 2);
+        break;
+    case TIME_FOR:
+        rela_phrase_put(l, "for", tag + 2);
+        rela_phrase_put(l, number, tag);
+        rela_phrase_put(l, units, tag + 1);
+        break;
+    case TIME_NEAR:
+    case TIME_EVERY:
+        rela_phrase_put(l, t->kind == TIME_EVERY ? "every" : t->next ? "next" : "last", tag);
+        rela_phrase_put(l, word, tag + 1);
+        break;
+    }
+}
+
+static void say_np(rela_phrase *l, const rela_np *np, bool subject)
+{
+    char noun[FORM_MAX], adjective[2][FORM_MAX];
+    if (np->kind == NP_IS_PRONOUN) {
+        say_pronoun(l, np, subject);
+        return;
+    }
+    if (np->kind == NP_IS_NAME) {
+        rela_phrase_put(l, np->name, np->id + NP_NOUN);
+        if (np->surname)
+            rela_phrase_put(l, np->surname, np->id + NP_MODIFIER);
+        return;
+    }
+    rela_en_noun(noun, np->noun, np->plural);
+    for (int i = 0; i < 2 && np->adjective[i]; i++)
+        (void)rela_word_form(adjective[i], np->adjective[i]->en, 0);
+    say_determiner(l, np, np->adjective[0] ? adjective[0] : np->modifier ? np->modifier->en : noun);
+    if (np->adjective[0])
+        rela_phrase_put(l, adjective[0], np->id + NP_ADJ);
+    if (np->adjective[1]) {
+        rela_phrase_put(l, "and", np->id + NP_ADJ_AND);
+        rela_phrase_put(l, adjective[1], np->id + NP_ADJ_2);
+    }
+    if (np->modifier)
+        rela_phrase_put(l, np->modifier->en, np->id + NP_MODIFIER);
+    rela_phrase_put(l, noun, np->id + NP_NOUN);
+    if (np->owner) {
+        rela_phrase_put(l, "of", np->id + NP_OF);
+        say_np(l, np->owner, false);
+    }
+    if (np->relative) {
+        const bool who = (np->noun->kinds & KIND_HUMAN) && !np->relative->object_is_noun;
+        rela_phrase_put(l, who ? "who" : "that", np->id + NP_REL);
+        say_clause(l, np->relative, IN_RELATIVE);
+    }
+    if (np->and) {
+        rela_phrase_put(l, "and", np->id + NP_AND);
+        say_np(l, np->and, subject);
+    }
+}
+
+static void say_determiner(rela_phrase *l, const rela_np *np, const char *next)
+{
+    static const char *const WORDS[] = { "the",  "a",   "this", "every", "",     "my",
+                                         "your", "his", "her",  "our",   "their" };
+    const bool bare = np->det == DET_A && (np->plural || (np->noun->kinds & KIND_MASS));
+    char number[FORM_MAX];
+    if (np->det == DET_NUMBER) {
+        rela_en_number(number, np->number);
+        if (np->digits)
+            (void)snprintf(number, sizeof number, "%d", np->number);
+        rela_phrase_put(l, number, np->id + NP_NUMBER);
+    } else if (np->det == DET_A && !bare) {
+        rela_phrase_put(l, rela_en_takes_an(next) ? "an" : "a", np->id + NP_DET);
+    } else if (np->det == DET_THIS && np->plural) {
+        rela_phrase_put(l, "these", np->id + NP_DET);
+    } else if (!bare) {
+        rela_phrase_put(l, WORDS[np->det], np->id + NP_DET);
+    }
+}
+
+static void say_pronoun(rela_phrase *l, const rela_np *np, bool subject)
+{
+    static const char *const FIRST[2][2] = { { "me", "I" }, { "us", "we" } };
+    const rela_agreement a = np->agreement;
+    const char *word = a.person == 1    ? FIRST[a.plural][subject]
+                       : a.person == 2  ? "you"
+                       : a.plural       ? subject ? "they" : "them"
+                       : np->sex == 'm' ? subject ? "he" : "him"
+                       : np->sex == 'f' ? subject ? "she" : "her"
+                                        : "it";
+    rela_phrase_put(l, word, np->id + NP_NOUN);
+}
+
+static void say_words(rela_phrase *l, const char *words, int tag)
+{
+    char word[FORM_MAX];
+    for (int i = 0; rela_word_form(word, words, i); i++)
+        rela_phrase_put(l, word, tag);
+}
+
+static const char *be(rela_agreement a, bool past)
+{
+    if (past)
+        return a.plural || a.person == 2 ? "were" : "was";
+    return a.plural || a.person == 2 ? "are" : a.person == 1 ? "am" : "is";
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* src/grammar/grammar_german.c - says a plan in German: the finite verb comes second in a main
+ * clause, first in a question and last in a subordinate clause; the rest of the verb closes the
+ * clause. */
+#include "grammar/grammar_german.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum place_of { IN_MAIN, IN_SUB, AFTER_ZU } place_of;
+
+/* A word of the verb with its tags; 0: none. */
+typedef struct part {
+    char text[FORM_MAX];
+    int tag[3];
+} part;
+
+/* One finite word, and what closes the clause. */
+typedef struct group {
+    part finite;
+    part tail[2];
+    int n_tail;
+} group;
+
+static void say_clause(rela_phrase *l, const rela_clause *c, place_of where);
+static void say_sub(rela_phrase *l, const rela_clause *c);
+static void say_middle(rela_phrase *l, const rela_clause *c, bool with_subject);
+static void say_late(rela_phrase *l, const rela_clause *c);
+static void say_subject(rela_phrase *l, const rela_clause *c);
+static void say_part(rela_phrase *l, const part *p);
+static void build_group(group *g, const rela_clause *c, place_of where);
+static void build_passive(group *g, const rela_clause *c);
+static void build_simple(group *g, const rela_clause *c, const char *forms, place_of where);
+static void build_with_helper(group *g, const rela_clause *c, const char *forms);
+static void build_zu(group *g, const rela_clause *c);
+static void set_finite(group *g, const char *text, int tag, int tag_2);
+static void add_tail(group *g, const char *text, int tag, int tag_2, int tag_3);
+static const char *verb_forms(const rela_clause *c);
+static rela_agreement subject_agreement(const rela_clause *c);
+static int particle_tag(const rela_clause *c);
+static void say_place(rela_phrase *l, const rela_clause *c);
+static void say_time(rela_phrase *l, const rela_clause *c);
+static void say_span(rela_phrase *l, const rela_time *t, int tag);
+static bool takes_kein(const rela_clause *c);
+
+static const char SEIN[] = "sei - - - gewesen";
+static const char LIEGEN[] = "lieg - - lag gelegen";
+static const char STEHEN[] = "steh - - stand gestanden";
+static const char GEBEN[] = "geb gibst gibt gab gegeben";
+
+void rela_say_german(rela_phrase *line, const rela_plan *plan)
+{
+    const rela_clause *c = &plan->clause[0];
+    say_clause(line, c, IN_MAIN);
+    rela_phrase_put(line, c->question ? "?" : ".", c->id + CL_STOP);
+}
+
+void rela_german_relative(rela_phrase *line, const rela_clause *c)
+{
+    say_clause(line, c, IN_SUB);
+}
+
+static void say_clause(rela_phrase *l, const rela_clause *c, place_of where)
+{
+    group g = { .n_tail = 0 };
+    build_group(&g, c, where);
+    const bool verb_first = where == IN_MAIN;
+    const bool fronted = c->sub_first || c->time_first;
+    if (c->sub_first) {
+        say_sub(l, c);
+        rela_phrase_put(l, ",", c->id + CL_COMMA);
+    } else if (c->time_first) {
+        say_time(l, c);
+    }
+    if (verb_first && !fronted && !c->question)
+        say_subject(l, c);
+    if (verb_first)
+        say_part(l, &g.finite);
+    say_middle(l, c, where != AFTER_ZU && (!verb_first || fronted || c->question));
+    for (int i = 0; i < g.n_tail; i++)
+        say_part(l, &g.tail[i]);
+    if (where == IN_SUB)
+        say_part(l, &g.finite);
+    if (c->sub && !c->sub_first)
+        say_sub(l, c);
+}
+
+static void say_sub(rela_phrase *l, const rela_clause *c)
+{
+    static const char *const LINKS[] = { "",     "dass", "",        "weil", "obwohl",
+                                         "wenn", "wenn", "während", "und",  "aber" };
+    const bool past = c->sub->tense == TENSE_PAST;
+    const char *link = c->link == LINK_WHEN && past ? "als" : LINKS[c->link];
+    if (c->link == LINK_BUT)
+        rela_phrase_put(l, ",", c->id + CL_COMMA);
+    else if (!c->sub_first && c->link != LINK_AND)
+        rela_phrase_put(l, ",", 0);
+    if (c->link != LINK_TO)
+        rela_phrase_put(l, link, c->id + CL_LINK);
+    say_clause(l, c->sub, c->link == LINK_TO ? AFTER_ZU : c->link >= LINK_AND ? IN_MAIN : IN_SUB);
+}
+
+/* Pronouns, time, objects; then "nicht" and what it stands before. */
+static void say_middle(rela_phrase *l, const rela_clause *c, bool with_subject)
+{
+    static const char *const REFLEXIVE[] = { "mich", "dich", "sich", "uns" };
+    const rela_agreement a = c->agreement;
+    const bool accusative = c->kind == CLAUSE_THERE || (c->verb && (c->verb->frame == FRAME_ACC ||
+                                                                    c->verb->frame == FRAME_BOTH ||
+                                                                    c->verb->frame == FRAME_PUT));
+    const rela_case k = accusative ? CASE_ACC : CASE_DAT;
+    const bool plain_object = c->object && c->kind != CLAUSE_PASSIVE && !(c->verb && c->verb->prep);
+    const bool early = plain_object && c->object->kind == NP_IS_PRONOUN;
+    if (with_subject)
+        say_subject(l, c);
+    if (c->kind == CLAUSE_VERB && (c->verb->flags & VERB_REFLEXIVE)) {
+        const int i = a.person == 3 ? 2 : a.plural ? 3 : a.person - 1;
+        rela_phrase_put(l, REFLEXIVE[i], 0);
+    }
+    if (early)
+        rela_german_np(l, c->object, k);
+    if (c->indirect && c->indirect->kind == NP_IS_PRONOUN)
+        rela_german_np(l, c->indirect, CASE_DAT);
+    if (c->flavour)
+        rela_phrase_put(l, c->flavour, 0);
+    if (!c->time_first)
+        say_time(l, c);
+    if (c->often)
+        rela_phrase_put(l, c->often->de, c->id + CL_OFTEN);
+    if (c->modal == MODAL_LIKE)
+        rela_phrase_put(l, "gern", c->id + CL_MODAL);
+    if (c->indirect && c->indirect->kind != NP_IS_PRONOUN)
+        rela_german_np(l, c->indirect, CASE_DAT);
+    if (plain_object && !early && takes_kein(c))
+        rela_german_no_np(l, c->object, k, c->id + CL_NOT);
+    else if (plain_object && !early)
+        rela_german_np(l, c->object, k);
+    if (c->negated && !takes_kein(c))
+        rela_phrase_put(l, "nicht", c->id + CL_NOT);
+    say_late(l, c);
+}
+
+static void say_late(rela_phrase *l, const rela_clause *c)
+{
+    char word[FORM_MAX];
+    if (c->kind == CLAUSE_PASSIVE && c->object)
+        rela_german_with(l, "von", c->id + CL_BY, c->object, CASE_DAT);
+    if (c->price) {
+        (void)snprintf(word, sizeof word, "%d,%02d", c->price / 100, c->price % 100);
+        rela_phrase_put(l, "für", c->id + CL_FOR);
+        rela_phrase_put(l, word, c->id + CL_PRICE);
+        rela_phrase_put(l, "Euro", c->id + CL_EURO);
+    }
+    if (c->manner)
+        rela_phrase_put(l, c->manner->de, c->id + CL_MANNER);
+    if (c->kind == CLAUSE_VERB && c->verb->prep && c->object) {
+        char english[FORM_MAX], k[FORM_MAX] = "";
+        (void)rela_word_form(word, c->verb->prep, 1);
+        (void)rela_word_form(k, c->verb->prep, 2);
+        const bool both = rela_word_form(english, c->verb->prep, 0);
+        rela_german_with(l, word, both ? c->id + CL_PREP : c->id + CL_VERB + TAG_LOOSE, c->object,
+                         *k == 'a' ? CASE_ACC : CASE_DAT);
+    }
+    say_place(l, c);
+    if (c->kind == CLAUSE_BE) {
+        if (c->very)
+            rela_phrase_put(l, "sehr", c->id + CL_VERY);
+        (void)rela_word_form(word, c->adjective->de, 0);
+        char positive[FORM_MAX];
+        rela_word_join(positive, word, "", "");
+        if (c->than && !rela_word_form(word, c->adjective->de, 2))
+            rela_word_join(word, positive, "er", "");
+        rela_phrase_put(l, word, c->id + CL_ADJ);
+        if (c->than) {
+            rela_phrase_put(l, "als", c->id + CL_THAN);
+            rela_german_np(l, c->than, CASE_NOM);
+        }
+    }
+}
+
+static void say_subject(rela_phrase *l, const rela_clause *c)
+{
+    if (c->kind == CLAUSE_THERE)
+        rela_phrase_put(l, "es", c->id + CL_THERE);
+    else if (c->subject)
+        rela_german_np(l, c->subject, CASE_NOM);
+}
+
+static void say_part(rela_phrase *l, const part *p)
+{
+    rela_phrase_put(l, p->text, p->tag[0]);
+    rela_phrase_tag(l, p->tag[1]);
+    rela_phrase_tag(l, p->tag[2]);
+}
+
+static void build_group(group *g, const rela_clause *c, place_of where)
+{
+    const char *forms = verb_forms(c);
+    const bool helper = c->tense == TENSE_PERFECT || c->tense == TENSE_FUTURE ||
+                        (c->modal && c->modal != MODAL_LIKE);
+    if (where == AFTER_ZU)
+        build_zu(g, c);
+    else if (c->kind == CLAUSE_PASSIVE)
+        build_passive(g, c);
+    else if (helper)
+        build_with_helper(g, c, forms);
+    else
+        build_simple(g, c, forms, where);
+}
+
+static void build_passive(group *g, const rela_clause *c)
+{
+    char participle[FORM_MAX];
+    const bool perfect = c->tense == TENSE_PERFECT;
+    rela_de_participle(participle, c->verb->de);
+    set_finite(
+        g, rela_de_auxiliary(perfect ? AUX_SEIN : AUX_WERDEN, c->agreement, c->tense == TENSE_PAST),
+        c->id + CL_AUX, 0);
+    add_tail(g, participle, c->id + CL_VERB, particle_tag(c), 0);
+    if (perfect || c->tense == TENSE_FUTURE)
+        add_tail(g, perfect ? "worden" : "werden", c->id + CL_AUX_2, 0, 0);
+}
+
+static void build_simple(group *g, const rela_clause *c, const char *forms, place_of where)
+{
+    const rela_agreement a = subject_agreement(c);
+    const bool past = c->tense == TENSE_PAST;
+    const char *prefix = rela_word_extra(forms);
+    const int tag = c->id + CL_VERB, particle = particle_tag(c);
+    char finite[FORM_MAX], whole[FORM_MAX];
+    if (forms == SEIN)
+        rela_word_join(finite, rela_de_auxiliary(AUX_SEIN, a, past), "", "");
+    else if (past)
+        rela_de_past(finite, forms, a);
+    else
+        rela_de_present(finite, forms, a);
+    if (!prefix) {
+        set_finite(g, finite, tag, particle);
+    } else if (where == IN_SUB) { /* the prefix is back in its place: abholt */
+        rela_word_join(whole, prefix, finite, "");
+        set_finite(g, whole, tag, particle);
+    } else {
+        set_finite(g, finite, tag, 0);
+        add_tail(g, prefix, particle ? particle : tag, 0, 0);
+    }
+}
+
+static void build_with_helper(group *g, const rela_clause *c, const char *forms)
+{
+    static const rela_auxiliary MODALS[] = { AUX_WERDEN, AUX_CAN, AUX_MUST, AUX_SHOULD, AUX_WANT };
+    const rela_agreement a = subject_agreement(c);
+    char word[FORM_MAX];
+    if (c->modal || c->tense == TENSE_FUTURE) {
+        const bool past = c->modal && c->tense == TENSE_PAST;
+        set_finite(g, rela_de_auxiliary(MODALS[c->modal], a, past),
+                   c->id + (c->modal ? CL_MODAL : CL_AUX), 0);
+        if (forms == SEIN)
+            rela_word_join(word, "sein", "", "");
+        else
+            rela_de_infinitive(word, forms, false);
+    } else {
+        const bool sein = forms == SEIN || (c->kind == CLAUSE_VERB && (c->verb->flags & VERB_SEIN));
+        set_finite(g, rela_de_auxiliary(sein ? AUX_SEIN : AUX_HABEN, a, false), c->id + CL_AUX, 0);
+        rela_de_participle(word, forms);
+    }
+    add_tail(g, word, c->id + CL_VERB, particle_tag(c), 0);
+}
+
+static void build_zu(group *g, const rela_clause *c)
+{
+    char word[FORM_MAX];
+    const bool separable = rela_word_extra(c->verb->de) != NULL;
+    rela_de_infinitive(word, c->verb->de, separable);
+    if (!separable)
+        add_tail(g, "zu", c->id + CL_TO, 0, 0);
+    /* anzurufen: one word for "to call" */
+    add_tail(g, word, c->id + CL_VERB, particle_tag(c), separable ? c->id + CL_TO : 0);
+}
+
+static void set_finite(group *g, const char *text, int tag, int tag_2)
+{
+    rela_word_join(g->finite.text, text, "", "");
+    g->finite.tag[0] = tag;
+    g->finite.tag[1] = tag_2;
+}
+
+static void add_tail(group *g, const char *text, int tag, int tag_2, int tag_3)
+{
+    part *p = &g->tail[g->n_tail++];
+    rela_word_join(p->text, text, "", "");
+    p->tag[0] = tag;
+    p->tag[1] = tag_2;
+    p->tag[2] = tag_3;
+}
+
+static const char *verb_forms(const rela_clause *c)
+{
+    switch (c->kind) {
+    case CLAUSE_BE:
+        return SEIN;
+    case CLAUSE_THERE:
+        return GEBEN;
+    case CLAUSE_LOCATED: { /* the pronoun it stands for a thing that lies or stands */
+        const uint32_t kinds = c->subject->noun ? c->subject->noun->kinds : 0;
+        return kinds & KIND_STANDING ? STEHEN : kinds & KIND_LYING ? LIEGEN : SEIN;
+    }
+    default:
+        return c->verb->de;
+    }
+}
+
+/* "there is": gibt agrees with es. */
+static rela_agreement subject_agreement(const rela_clause *c)
+{
+    return c->kind == CLAUSE_THERE ? (rela_agreement){ 3, false } : c->agreement;
+}
+
+/* An English particle belongs to the German prefix, or to the verb if that has none. */
+static int particle_tag(const rela_clause *c)
+{
+    return c->verb && rela_word_extra(c->verb->en) ? c->id + CL_PARTICLE : 0;
+}
+
+static void say_place(rela_phrase *l, const rela_clause *c)
+{
+    if (c->city) {
+        rela_phrase_put(l, c->motion ? "nach" : "in", c->id + CL_WHERE);
+        rela_phrase_put(l, c->city->de, c->id + CL_CITY);
+    } else if (c->place && c->to_place) {
+        rela_german_with(l, "zu", c->id + CL_WHERE, c->place, CASE_DAT);
+    } else if (c->place) {
+        rela_german_with(l, c->where->de, c->id + CL_WHERE, c->place,
+                         c->motion ? CASE_ACC : CASE_DAT);
+    }
+}
+
+static void say_time(rela_phrase *l, const rela_clause *c)
+{
+    const rela_time *t = &c->time;
+    const int tag = c->id + CL_TIME;
+    char word[FORM_MAX];
+    switch (t->kind) {
+    case TIME_NONE:
+        break;
+    case TIME_MOMENT:
+        rela_phrase_put(l, t->word->de, tag);
+        break;
+    case TIME_DAY:
+    case TIME_MONTH:
+    case TIME_PART:
+        rela_phrase_put(l, t->kind == TIME_MONTH ? "im" : "am", tag);
+        rela_phrase_tag(l, t->kind == TIME_PART ? tag + 2 : 0);
+        rela_phrase_put(l, t->word->de, tag + 1);
+        break;
+    case TIME_YEAR:
+        (void)snprintf(word, sizeof word, "%d", t->number);
+        rela_phrase_put(l, "im", tag);
+        rela_phrase_put(l, "Jahr", tag + 1 + TAG_LOOSE);
+        rela_phrase_put(l, word, tag + 1);
+        break;
+    case TIME_CLOCK:
+        rela_de_number(word, t->number);
+        rela_phrase_put(l, "um", tag);
+        rela_phrase_put(l, t->number == 1 ? "ein" : word, tag + 1);
+        rela_phrase_put(l, "Uhr", tag + 1 + TAG_LOOSE);
+        break;
+    case TIME_AGO:
+    case TIME_FOR:
+        say_span(l, t, tag);
+        break;
+    case TIME_NEAR:
+    case TIME_EVERY:
+        rela_de_like_der(word,
+                         t->kind == TIME_EVERY ? "jed"
+                         : t->next             ? "nächst"
+                                               : "letzt",
+                         CASE_ACC, (int)t->word->use);
+        rela_phrase_put(l, word, tag);
+        rela_phrase_put(l, t->word->de, tag + 1);
+        break;
+    }
+}
+
+/* vor drei Tagen, drei Tage lang */
+static void say_span(rela_phrase *l, const rela_time *t, int tag)
+{
+    char number[FORM_MAX], units[FORM_MAX];
+    const bool ago = t->kind == TIME_AGO, feminine = t->word->use == GENDER_F;
+    rela_de_number(number, t->number);
+    rela_word_join(units, t->word->de, feminine ? "n" : ago ? "en" : "e", "");
+    if (ago)
+        rela_phrase_put(l, "vor", tag + 2);
+    rela_phrase_put(l, number, tag);
+    rela_phrase_put(l, units, tag + 1);
+    if (!ago)
+        rela_phrase_put(l, "lang", tag + 2);
+}
+
+static bool takes_kein(const rela_clause *c)
+{
+    const rela_np *np = c->object;
+    return c->negated && np && np->kind == NP_IS_NOUN && np->det == DET_A && !np->and
+           &&c->kind != CLAUSE_PASSIVE && !(c->verb && c->verb->prep);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/model_text.c - see model_text.h. The settings are a JSON object with one object per
+ * side, "src" (further sources "src2", ...) and "tgt":
+ * {"src": {"language": "en", "normalise": false, "tokenise": true, "lowercase": false}, ...}. */
+#include "model/model_text.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const SOURCES[RELA_SOURCES_MAX] = { "src", "src2", "src3", "src4" };
+
+static rela_status read_side(rela_pipeline_side *s, const json_t *root, const char *name,
+                             rela_error *err);
+static rela_span section(const rela_extras *e, const char *name);
+
+static const char *side_name(const rela_pipeline_parts *p, size_t i)
+{
+    return i + 1 < p->n_sides ? SOURCES[i] : "tgt";
+}
+
+rela_status rela_pipeline_store(rela_extras *e, const rela_pipeline *p, rela_error *err)
+{
+    const rela_pipeline_parts *parts = rela_pipeline_parts_of(p);
+    json_t *root = json_object();
+    for (size_t i = 0; i < parts->n_sides; i++) {
+        const rela_pipeline_side *s = &parts->side[i];
+        json_object_set_new(root, side_name(parts, i),
+                            json_pack("{s:s, s:b, s:b, s:b}", "language", s->language, "normalise",
+                                      s->normalise, "tokenise", s->tokenise, "lowercase",
+                                      s->lowercase));
+    }
+    char *text = json_dumps(root, JSON_SORT_KEYS);
+    json_decref(root);
+    if (!text)
+        return rela_fail(err, RELA_NOMEM, "no memory for the text pipeline");
+    rela_status st = rela_extras_set(e, RELA_SECTION_PIPELINE, text, strlen(text), err);
+    free(text); /* NOLINT: jansson's own */
+    const char *const names[] = { RELA_SECTION_BPE, RELA_SECTION_VOCAB_SRC,
+                                  RELA_SECTION_VOCAB_TGT };
+    const rela_span spans[] = { parts->codes, parts->vocab[0],
+                                parts->vocab[1].text ? parts->vocab[1] : parts->vocab[0] };
+    for (int i = 0; i < 3 && st == RELA_OK; i++)
+        if (spans[i].len)
+            st = rela_extras_set(e, names[i], spans[i].text, spans[i].len, err);
+    return st;
+}
+
+rela_status rela_pipeline_restore(rela_pipeline **out, const rela_extras *e, rela_error *err)
+{
+    *out = NULL;
+    const rela_span settings = section(e, RELA_SECTION_PIPELINE);
+    if (!settings.len)
+        return rela_fail(err, RELA_FORMAT, "the model has no text pipeline");
+    json_error_t why;
+    json_t *root = json_loadb(settings.text, settings.len, JSON_REJECT_DUPLICATES, &why);
+    if (!root)
+        return rela_fail(err, RELA_FORMAT, "text pipeline: %s", why.text);
+    rela_pipeline_parts parts = { .codes = section(e, RELA_SECTION_BPE),
+                                  .vocab = { section(e, RELA_SECTION_VOCAB_SRC),
+                                             section(e, RELA_SECTION_VOCAB_TGT) } };
+    rela_status st = RELA_OK;
+    parts.n_sides = 2;
+    while (parts.n_sides <= RELA_SOURCES_MAX && json_object_get(root, SOURCES[parts.n_sides - 1]))
+        parts.n_sides++;
+    for (size_t i = 0; i < parts.n_sides && st == RELA_OK; i++)
+        st = read_side(&parts.side[i], root, side_name(&parts, i), err);
+    json_decref(root);
+    if (st == RELA_OK && (!parts.vocab[0].len || !parts.vocab[1].len))
+        st = rela_fail(err, RELA_FORMAT, "the model has no vocabulary");
+    return st == RELA_OK ? rela_pipeline_create(out, &parts, err) : st;
+}
+
+static rela_status read_side(rela_pipeline_side *s, const json_t *root, const char *name,
+                             rela_error *err)
+{
+    const char *language = NULL;
+    int normalise = 0, tokenise = 0, lowercase = 0;
+    json_t *side = json_object_get(root, name);
+    if (json_unpack(side, "{s:s, s:b, s:b, s:b !}", "language", &language, "normalise", &normalise,
+                    "tokenise", &tokenise, "lowercase", &lowercase) != 0 ||
+        strlen(language) >= sizeof s->language)
+        return rela_fail(err, RELA_FORMAT, "text pipeline: bad settings of side '%s'", name);
+    *s = (rela_pipeline_side){ .normalise = normalise,
+                               .tokenise = tokenise,
+                               .lowercase = lowercase };
+    memcpy(s->language, language, strlen(language));
+    return RELA_OK;
+}
+
+static rela_span section(const rela_extras *e, const char *name)
+{
+    const rela_section *s = rela_extras_get(e, name);
+    return s ? (rela_span){ s->text, s->len } : (rela_span){ NULL, 0 };
+}

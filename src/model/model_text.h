@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/model_text.h - the text pipeline inside a model file. */
+#ifndef RELA_MODEL_MODEL_TEXT_H
+#define RELA_MODEL_MODEL_TEXT_H
+
+#include "model/checkpoint.h"
+#include "text/pipeline.h"
+
+rela_status rela_pipeline_store(rela_extras *e, const rela_pipeline *p, rela_error *err);
+/* RELA_FORMAT if the file has none or it does not fit together. */
+rela_status rela_pipeline_restore(rela_pipeline **out, const rela_extras *e, rela_error *err);
+
+#endif

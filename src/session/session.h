@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* src/session/session.h - what stands behind the handles of rela/translate.h. */
+#ifndef RELA_SESSION_SESSION_H
+#define RELA_SESSION_SESSION_H
+
+#include "base/log.h"
+#include "decode/search.h"
+#include "text/pipeline.h"
+#include "text/token_lists.h"
+
+struct rela_runtime {
+    int n_threads;
+    rela_log log;
+};
+
+struct rela_model {
+    const rela_runtime *runtime;
+    char *path; /* for messages */
+    rela_net net;
+    rela_packed_weights packed; /* laid out for decoding */
+    rela_pipeline *pipeline;
+    rela_vocab_pair vocab; /* what a shortlist must have been made for */
+};
+
+struct rela_session {
+    size_t n_models;
+    const rela_model **models;
+    rela_search_pool *pool;
+    rela_pipeline_scratch *scratch;
+};
+
+/* Tokens of a source without its end that all models of the session take; at least 1. */
+size_t rela_session_most(const rela_session *s);
+
+/* Can the model do more than decode? RELA_FORMAT with its name if it is packed. */
+rela_status rela_model_check_full(const rela_model *m, rela_error *err);
+/* Can it translate? RELA_ARG with its name if it is made for alignment. */
+rela_status rela_model_check_translates(const rela_model *m, rela_error *err);
+/* RELA_NOTFINITE for a line; file may be NULL; what: "logits are", "attention is". */
+rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line,
+                                 const char *what);
+
+/* Length of text i: as given, or up to its NUL. */
+size_t rela_text_len(const char *const *texts, const size_t *lens, size_t i);
+
+#endif

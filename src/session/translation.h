@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* src/session/translation.h - translations as the caller keeps them. */
+#ifndef RELA_SESSION_TRANSLATION_H
+#define RELA_SESSION_TRANSLATION_H
+
+#include "base/arena.h"
+#include "session/session.h"
+
+typedef struct rela_translation {
+    rela_span text; /* NUL after it */
+    double score, logp;
+    const int32_t *ids; /* (n) the end symbol last unless it was cut off */
+    const real *logps;  /* (n) */
+    size_t n;
+    const real *attention; /* (n, heads, source tokens) or NULL */
+} rela_translation;
+
+typedef struct rela_translated {
+    rela_translation *best;
+    size_t n_best;
+    const int32_t *src; /* (n_src) the end symbol last */
+    const uint32_t *src_words;
+    size_t n_src;
+    bool not_finite; /* there is one translation, which is empty */
+} rela_translated;
+
+struct rela_result {
+    const rela_model *model;
+    rela_translated *items;
+    size_t n;
+    rela_id_list sources;
+    rela_search_results *found; /* what attention points to */
+    rela_arena *arena;
+};
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/curves.c - see curves.h. */
+#include "train/curves.h"
+
+#include "analyse/plot.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 10, LOG_MAX = 1 << 30 };
+
+/* Columns of valid.tsv; see run.c for its head. */
+enum {
+    UPDATE,
+    LOSS,
+    NLL,
+    PERPLEXITY,
+    BLEU,
+    BEST,
+    SPARSE_ENC,
+    SPARSE_DEC,
+    SPARSE_CROSS,
+    NULL_CROSS
+};
+
+typedef struct table {
+    double *column[COLUMNS];
+    size_t n, cap[COLUMNS];
+} table;
+
+static rela_status read_records(table *t, const rela_run *run, rela_error *err);
+static rela_status read_valid(table *t, const rela_run *run, rela_error *err);
+static rela_status read_rows(table *t, const rela_run *run, const char *name, size_t n_columns,
+                             void (*parse)(double *row, const char *line), rela_error *err);
+static void parse_record(double *row, const char *line);
+static void parse_valid(double *row, const char *line);
+static rela_status save(const rela_run *run, const rela_plot *p, const char *name, rela_error *err);
+static void table_free(table *t);
+
+rela_status rela_train_figures(const rela_run *run, rela_error *err)
+{
+    table train = { .n = 0 }, valid = { .n = 0 };
+    rela_status st = read_records(&train, run, err);
+    if (st == RELA_OK)
+        st = read_valid(&valid, run, err);
+    const rela_series loss[] = { { "training", train.column[0], train.column[1], train.n },
+                                 { "validation", valid.column[UPDATE], valid.column[LOSS],
+                                   valid.n } };
+    const rela_series bleu[] = { { NULL, valid.column[UPDATE], valid.column[BLEU], valid.n } };
+    const rela_series zeros[] = {
+        { "encoder", valid.column[UPDATE], valid.column[SPARSE_ENC], valid.n },
+        { "decoder", valid.column[UPDATE], valid.column[SPARSE_DEC], valid.n },
+        { "cross", valid.column[UPDATE], valid.column[SPARSE_CROSS], valid.n },
+        { "cross, null rows", valid.column[UPDATE], valid.column[NULL_CROSS], valid.n },
+    };
+    const rela_plot plots[] = {
+        { .title = "Loss",
+          .x_label = "update",
+          .y_label = "label-smoothed cross entropy",
+          .series = loss,
+          .n_series = valid.n ? 2 : 1 },
+        { .title = "Translation of the validation set",
+          .x_label = "update",
+          .y_label = "BLEU",
+          .series = bleu,
+          .n_series = 1,
+          .markers = true },
+        { .title = "Exact zeros in attention",
+          .x_label = "update",
+          .y_label = "share",
+          .series = zeros,
+          .n_series = 4,
+          .markers = true },
+    };
+    static const char *const NAMES[] = { "loss", "bleu", "sparsity" };
+    for (int i = 0; i < (valid.n ? 3 : 1) && st == RELA_OK; i++)
+        st = save(run, &plots[i], NAMES[i], err);
+    table_free(&train);
+    table_free(&valid);
+    return st;
+}
+
+static rela_status read_records(table *t, const rela_run *run, rela_error *err)
+{
+    return read_rows(t, run, "train.jsonl", 2, parse_record, err);
+}
+
+static rela_status read_valid(table *t, const rela_run *run, rela_error *err)
+{
+    return read_rows(t, run, "valid.tsv", COLUMNS, parse_valid, err);
+}
+
+static rela_status read_rows(table *t, const rela_run *run, const char *name, size_t n_columns,
+                             void (*parse)(double *row, const char *line), rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    char *text = NULL;
+    size_t len = 0;
+    rela_status st = rela_run_path(&path, run, name, err);
+    if (st == RELA_OK)
+        st = rela_file_read(&text, &len, path.data, LOG_MAX, err);
+    const char *at = text, *end = text ? text + len : NULL;
+    for (rela_span line; st == RELA_OK && text && rela_next_line(&line, &at, end);) {
+        double row[COLUMNS] = { 0 };
+        parse(row, line.text);
+        if (row[0] <= 0) /* the head of a table */
+            continue;
+        for (size_t i = 0; i < n_columns && st == RELA_OK; i++) {
+            double *column = rela_mem_grow(t->column[i], &t->cap[i], t->n + 1, sizeof *column);
+            if (!column) {
+                st = rela_fail(err, RELA_NOMEM, "no memory for the curves");
+                break;
+            }
+            t->column[i] = column;
+            column[t->n] = row[i];
+        }
+        t->n += st == RELA_OK;
+    }
+    rela_mem_free(text);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* The records are our own: update first, then "loss", which is null where nothing was learnt. */
+static void parse_record(double *row, const char *line)
+{
+    const char *loss = strstr(line, "\"loss\": ");
+    const char *update = strstr(line, "\"update\": ");
+    row[0] = update ? rela_scan_f64(update + strlen("\"update\": "), NULL) : 0;
+    row[1] = (double)NAN;
+    if (loss && strncmp(loss + strlen("\"loss\": "), "null", 4) != 0)
+        row[1] = rela_scan_f64(loss + strlen("\"loss\": "), NULL);
+}
+
+static void parse_valid(double *row, const char *line)
+{
+    char *at = NULL;
+    for (int i = 0; i < COLUMNS; i++) {
+        row[i] = rela_scan_f64(line, &at);
+        if (at == line || *at != '\t')
+            break;
+        line = at + 1;
+    }
+    if (row[BLEU] < 0) /* not measured */
+        row[BLEU] = (double)NAN;
+}
+
+static rela_status save(const rela_run *run, const rela_plot *p, const char *name, rela_error *err)
+{
+    static const char *const ENDINGS[] = { "svg", "png" };
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_run_path(&path, run, "figures", err);
+    if (st == RELA_OK)
+        st = rela_dir_make(path.data, err);
+    for (int i = 0; i < 2 && st == RELA_OK; i++) {
+        char file[64];
+        (void)snprintf(file, sizeof file, "figures/%s.%s", name, ENDINGS[i]);
+        st = rela_run_path(&path, run, file, err);
+        if (st == RELA_OK)
+            st = rela_plot_save(p, path.data, err);
+    }
+    rela_buffer_free(&path);
+    return st;
+}
+
+static void table_free(table *t)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        rela_mem_free(t->column[i]);
+}

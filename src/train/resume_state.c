@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/resume_state.c - see resume_state.h. */
+#include "train/resume_state.h"
+
+#include "base/file.h"
+#include "train/train_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Settings that do not change the weights of an update that is done already; names of files, whose
+ * contents are compared. */
+static const char *const FREE_KEYS[] = {
+    "train-src:",   "train-tgt:",   "valid-src:",   "valid-tgt:",   "out:",          "codes:",
+    "vocab-src:",   "vocab-tgt:",   "updates:",     "epochs:",      "threads:",      "max-skipped:",
+    "data-memory:", "valid-beam:",  "valid-every:", "keep:",        "report-every:", "save-every:",
+    "average:",     "patience:",    "best-by:",     "preset:",      "cool-down:",    "init:",
+    "r-drop:",      "train-src-2:", "train-src-3:", "train-src-4:", "valid-src-2:",  "valid-src-3:",
+    "valid-src-4:",
+};
+
+static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
+static bool is_sound(const rela_train_state *s);
+static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
+                              rela_error *err);
+static void update_state(rela_loop_state *l, const rela_extras *e);
+static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err);
+static bool has_key(const char *text, rela_span line);
+static bool has_line(const char *text, rela_span line);
+static bool is_free(rela_span line);
+static json_t *number(uint64_t v);
+static bool get_u64(uint64_t *out, const json_t *root, const char *key);
+static bool get_f64(double *out, const json_t *root, const char *key);
+
+rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
+                                   const rela_train_options *o, rela_error *err)
+{
+    const rela_loop_state *l = &s->loop;
+    rela_buffer settings = RELA_BUFFER_INIT;
+    rela_train_options told = *o;
+    told.out = NULL; /* the same run under another name gives the same bytes */
+    rela_status st = rela_train_options_dump(&settings, &told, err);
+    json_t *state = json_object(), *record = json_object();
+    json_object_set_new(state, "update", number(l->update));
+    json_object_set_new(state, "epoch", number(l->position.epoch));
+    json_object_set_new(state, "sentences", number(l->position.sentences));
+    json_object_set_new(state, "tokens", number(l->tokens));
+    json_object_set_new(state, "skipped", number(l->n_skipped));
+    json_object_set_new(state, "skipped_row", number(l->n_skipped_row));
+    json_object_set_new(state, "best", json_real(isfinite(l->best) ? l->best : 0));
+    json_object_set_new(state, "best_by", json_string(l->best_is_bleu ? "bleu" : "loss"));
+    json_object_set_new(state, "best_update", number(l->best_update));
+    json_object_set_new(state, "stale", number(l->n_stale));
+    json_object_set_new(state, "part_loss", json_real(l->part_loss));
+    json_object_set_new(state, "part_nll", json_real(l->part_nll));
+    json_object_set_new(state, "part_norm", json_real(l->part_norm));
+    json_object_set_new(state, "part_n_loss", number(l->part_n_loss));
+    json_object_set_new(state, "part_tokens", number(l->part_tokens));
+    json_object_set_new(state, "adam", number(s->adam_count));
+    json_object_set_new(state, "data", number(s->data_digest));
+    json_object_set_new(state, "at_interval", json_boolean(s->at_interval));
+    json_object_set_new(record, "update", number(l->update));
+    json_object_set_new(record, "tokens", number(l->tokens));
+    json_object_set_new(record, "settings", json_string(settings.data ? settings.data : ""));
+    if (st == RELA_OK)
+        st = set_json(e, RELA_SECTION_STATE, state, err);
+    if (st == RELA_OK)
+        st = set_json(e, RELA_SECTION_RECORD, record, err);
+    json_decref(state);
+    json_decref(record);
+    rela_buffer_free(&settings);
+    return st;
+}
+
+rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, rela_error *err)
+{
+    const rela_section *section = rela_extras_get(e, RELA_SECTION_STATE);
+    if (!section)
+        return rela_fail(err, RELA_FORMAT, "a model, not a checkpoint: it has no training state");
+    json_t *root = json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL);
+    rela_loop_state *l = &s->loop;
+    *s = (rela_train_state){ .adam_count = 0 };
+    const bool good =
+        get_u64(&l->update, root, "update") && get_u64(&l->position.epoch, root, "epoch") &&
+        get_u64(&l->position.sentences, root, "sentences") && get_u64(&l->tokens, root, "tokens") &&
+        get_u64(&l->n_skipped, root, "skipped") &&
+        get_u64(&l->n_skipped_row, root, "skipped_row") &&
+        get_u64(&l->best_update, root, "best_update") && get_u64(&l->n_stale, root, "stale") &&
+        get_u64(&s->adam_count, root, "adam") && get_u64(&s->data_digest, root, "data") &&
+        get_u64(&l->part_tokens, root, "part_tokens") && get_f64(&l->best, root, "best") &&
+        get_f64(&l->part_loss, root, "part_loss") && get_f64(&l->part_nll, root, "part_nll") &&
+        get_f64(&l->part_norm, root, "part_norm");
+    const bool complete = get_u64(&l->part_n_loss, root, "part_n_loss");
+    const char *best_by = json_string_value(json_object_get(root, "best_by"));
+    l->best_is_bleu = best_by && strcmp(best_by, "bleu") == 0;
+    s->at_interval = !json_is_false(json_object_get(root, "at_interval"));
+    if (good && !(complete && best_by))
+        update_state(l, e);
+    json_decref(root);
+    return good && is_sound(s) ? RELA_OK
+                               : rela_fail(err, RELA_FORMAT, "the training state is damaged");
+}
+
+/* Nothing was counted more often than there were updates. */
+static bool is_sound(const rela_train_state *s)
+{
+    const rela_loop_state *l = &s->loop;
+    return s->adam_count <= l->update && l->n_skipped <= l->update &&
+           l->n_skipped_row <= l->n_skipped && l->best_update <= l->update &&
+           l->n_stale <= l->update;
+}
+
+rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
+                                     rela_error *err)
+{
+    rela_buffer other = RELA_BUFFER_INIT;
+    rela_status st = find_other(&other, e, o, err);
+    if (st == RELA_OK && other.len)
+        st = rela_fail(err, RELA_STATE,
+                       "the run was started with other settings: %s; use another --out to start "
+                       "afresh",
+                       other.data);
+    rela_buffer_free(&other);
+    return st;
+}
+
+rela_status rela_train_state_check(const rela_extras *e, const rela_train_options *o,
+                                   uint64_t update, uint64_t data_digest, rela_error *err)
+{
+    rela_train_state s;
+    rela_buffer other = RELA_BUFFER_INIT;
+    rela_status st = rela_train_state_restore(&s, e, err);
+    st = st ? st : find_other(&other, e, o, err);
+    if (st == RELA_OK && other.len)
+        st = rela_fail(err, RELA_FORMAT, "of another run: %s", other.data);
+    else if (st == RELA_OK && s.data_digest != data_digest)
+        st = rela_fail(err, RELA_FORMAT, "of another run: it was trained on other text");
+    else if (st == RELA_OK && s.loop.update != update)
+        st = rela_fail(err, RELA_FORMAT,
+                       "holds update %" PRIu64 "; expected %" PRIu64 ", as its name", s.loop.update,
+                       update);
+    rela_buffer_free(&other);
+    return st;
+}
+
+/* Appends the first setting that is not as in the checkpoint and would change the result. */
+static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
+                              rela_error *err)
+{
+    const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
+    json_t *root =
+        section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const char *old = json_string_value(json_object_get(root, "settings"));
+    rela_buffer now = RELA_BUFFER_INIT, usual = RELA_BUFFER_INIT;
+    rela_status st = old ? rela_train_options_dump(&now, o, err)
+                         : rela_fail(err, RELA_FORMAT, "the checkpoint does not tell its settings");
+    if (st == RELA_OK)
+        st = dump_preset(&usual, o, err);
+    const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
+    for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);) {
+        /* An older version did not tell of a setting, and did what is usual. */
+        const char *known = has_key(old, line) ? old : usual.data;
+        if (!is_free(line) && !has_line(known, line))
+            st = rela_buffer_printf(out, err, "'%.*s' is new", (int)line.len, line.text);
+    }
+    at = old;
+    end = old ? old + strlen(old) : NULL;
+    for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);)
+        if (!is_free(line) && !has_key(now.data, line))
+            st = rela_buffer_printf(out, err, "'%.*s' is missing", (int)line.len, line.text);
+    rela_buffer_free(&now);
+    rela_buffer_free(&usual);
+    json_decref(root);
+    return st;
+}
+
+/* A checkpoint of a version that did not store what its sums and its best are of. BLEU is never
+ * below 0, a log-likelihood never above it; with a mean of sentences the latter had another scale.
+ */
+static void update_state(rela_loop_state *l, const rela_extras *e)
+{
+    const rela_section *record = rela_extras_get(e, RELA_SECTION_RECORD);
+    l->part_loss = l->part_nll = 0;
+    l->part_n_loss = l->part_tokens = 0;
+    l->best_is_bleu = l->best >= 0;
+    if (!l->best_is_bleu && record && strstr(record->text, "loss-mean: \\\"sentence\\\""))
+        l->best_update = l->n_stale = 0;
+}
+
+/* The settings of the preset of o alone. */
+static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err)
+{
+    rela_train_options plain, all;
+    rela_train_options_init(&plain, sizeof plain);
+    plain.preset = o->preset;
+    plain.train_src = o->train_src;
+    plain.train_tgt = o->train_tgt;
+    plain.out = o->out;
+    const rela_status st = rela_train_resolve(&all, &plain, err);
+    return st == RELA_OK ? rela_train_options_dump(out, &all, err) : st;
+}
+
+/* Whether one of the lines of a text begins with these bytes. */
+static bool begins_line(const char *text, const char *bytes, size_t len)
+{
+    for (const char *at = text; at; at = strchr(at, '\n'), at += at != NULL)
+        if (strncmp(at, bytes, len) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a text has a line with the key of this one ("key: value"). */
+static bool has_key(const char *text, rela_span line)
+{
+    const char *colon = memchr(line.text, ':', line.len);
+    return begins_line(text, line.text, colon ? (size_t)(colon - line.text) + 1 : line.len);
+}
+
+/* The line itself; the text of the line goes on with its end. */
+static bool has_line(const char *text, rela_span line)
+{
+    return begins_line(text, line.text, line.len + 1);
+}
+
+static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err)
+{
+    char *text = json_dumps(value, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return rela_fail(err, RELA_NOMEM, "no memory for the state of training");
+    const rela_status st = rela_extras_set(e, name, text, strlen(text), err);
+    free(text); /* NOLINT: jansson's own */
+    return st;
+}
+
+static bool is_free(rela_span line)
+{
+    for (size_t i = 0; i < sizeof FREE_KEYS / sizeof FREE_KEYS[0]; i++) {
+        const size_t n = strlen(FREE_KEYS[i]);
+        if (line.len >= n && memcmp(line.text, FREE_KEYS[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* As text: JSON numbers lose bits above 2^53. */
+static json_t *number(uint64_t v)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, v);
+    return json_string(text);
+}
+
+static bool get_u64(uint64_t *out, const json_t *root, const char *key)
+{
+    const char *text = json_string_value(json_object_get(root, key));
+    char *end = NULL;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return *end == '\0' && errno == 0;
+}
+
+static bool get_f64(double *out, const json_t *root, const char *key)
+{
+    const json_t *v = json_object_get(root, key);
+    *out = json_number_value(v);
+    return json_is_number(v);
+}

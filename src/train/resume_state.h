@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/resume_state.h - what a checkpoint remembers of a run beside numbers: where it stands,
+ * and with which settings and data it was made. */
+#ifndef RELA_TRAIN_RESUME_STATE_H
+#define RELA_TRAIN_RESUME_STATE_H
+
+#include "model/checkpoint.h"
+#include "rela/train.h"
+#include "train/loop.h"
+
+typedef struct rela_train_state {
+    rela_loop_state loop;
+    uint64_t adam_count;
+    uint64_t data_digest; /* of the encoded training pairs */
+    bool at_interval;     /* the update is a multiple of --save-every */
+} rela_train_state;
+
+/* State and resolved settings as sections of a checkpoint. */
+rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
+                                   const rela_train_options *o, rela_error *err);
+rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, rela_error *err);
+
+/* RELA_STATE naming the first setting that differs from those of the checkpoint and would change
+ * the result. Lengths of the run, intervals and numbers of files may change. */
+rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
+                                     rela_error *err);
+
+/* RELA_FORMAT unless the checkpoint was saved after this update by a run with these settings on
+ * text with this digest. */
+rela_status rela_train_state_check(const rela_extras *e, const rela_train_options *o,
+                                   uint64_t update, uint64_t data_digest, rela_error *err);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/run_checkpoints.c - see run_checkpoints.h. */
+#include "train/run_checkpoints.h"
+
+#include "base/mem.h"
+#include "model/model_text.h"
+#include "train/train_options.h"
+
+#include <string.h>
+
+#define NO_MOMENTS "a model, not a checkpoint: it has no state of the optimiser"
+
+enum { N_MOMENTS = 2 };
+static const char *const MOMENTS[N_MOMENTS] = { "adam.m", "adam.v" };
+
+static rela_status check_moments(const rela_extras *loaded, size_t total, rela_error *err);
+static bool has_moments(const rela_checkpoint *c);
+static rela_status open_one(rela_checkpoint **out, const rela_train_run *r,
+                            const rela_extras *texts, uint64_t update, rela_error *err);
+
+rela_status rela_train_check_loaded(const rela_train_run *r, const rela_extras *loaded,
+                                    uint64_t update, rela_error *err)
+{
+    rela_config wanted;
+    const rela_status st = rela_train_config(&wanted, r->o, err);
+    if (st != RELA_OK)
+        return st;
+    wanted.vocab_src = rela_vocab_size(rela_pipeline_vocab(r->pipeline, 0));
+    wanted.vocab_tgt =
+        rela_vocab_size(rela_pipeline_vocab(r->pipeline, rela_pipeline_target(r->pipeline)));
+    const char *key = rela_config_compare(&r->net->config, &wanted);
+    if (key)
+        return rela_fail(err, RELA_FORMAT, "of another model: its '%s' differs from the settings",
+                         key);
+    const rela_status same = rela_train_state_check(loaded, r->o, update, r->data_digest, err);
+    return same ? same : check_moments(loaded, r->net->params.total, err);
+}
+
+rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *updates, size_t n,
+                                   rela_error *err)
+{
+    rela_extras texts = { 0 };
+    rela_status st = rela_pipeline_store(&texts, r->pipeline, err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        rela_checkpoint *c = NULL;
+        st = open_one(&c, r, &texts, updates[i], err);
+        rela_checkpoint_close(c);
+    }
+    rela_extras_deinit(&texts);
+    return st;
+}
+
+void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count,
+                                const rela_net *net)
+{
+    rela_stepper_set_count(s, count);
+    for (int i = 0; i < N_MOMENTS; i++) {
+        real *moment = rela_extras_take(loaded, MOMENTS[i]);
+        memcpy(rela_stepper_moment(s, i), moment, net->params.total * sizeof *moment);
+        rela_mem_free(moment);
+    }
+}
+
+rela_status rela_train_mean(real *weights, const rela_train_run *r, const uint64_t *updates,
+                            size_t n, rela_error *err)
+{
+    const size_t total = r->net->params.total;
+    rela_extras texts = { 0 };
+    rela_status st = rela_pipeline_store(&texts, r->pipeline, err);
+    real *mean = rela_mem_zalloc(total * sizeof *mean);
+    if (st == RELA_OK && !mean)
+        st = rela_fail(err, RELA_NOMEM, "no memory to average checkpoints");
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        rela_checkpoint *c = NULL;
+        real *const base[1 + RELA_BLOCKS_MAX] = { weights };
+        st = open_one(&c, r, &texts, updates[i], err);
+        if (st == RELA_OK)
+            st = rela_checkpoint_read(c, base, (int)r->o->threads, err);
+        rela_checkpoint_close(c);
+        if (st == RELA_OK)
+            r->net->k->axpy(mean, 1 / (real)n, weights, total);
+    }
+    if (st == RELA_OK)
+        memcpy(weights, mean, total * sizeof *mean);
+    rela_mem_free(mean);
+    rela_extras_deinit(&texts);
+    return st;
+}
+
+static rela_status check_moments(const rela_extras *loaded, size_t total, rela_error *err)
+{
+    for (int i = 0; i < N_MOMENTS; i++) {
+        size_t b = 0, k = 0;
+        while (b < loaded->n_blocks && strcmp(loaded->blocks[b].name, MOMENTS[i]) != 0)
+            b++;
+        if (b == loaded->n_blocks)
+            return rela_fail(err, RELA_FORMAT, NO_MOMENTS);
+        const real *x = loaded->blocks[b].values;
+        while (k < total && (i == 0 || x[k] >= 0)) /* the second is a mean of squares */
+            k++;
+        if (k < total)
+            return rela_fail(err, RELA_FORMAT, "a negative number in %s", MOMENTS[i]);
+    }
+    return RELA_OK;
+}
+
+static bool has_moments(const rela_checkpoint *c)
+{
+    int n = 0;
+    for (size_t b = 0; rela_checkpoint_block(c, b); b++)
+        for (int i = 0; i < N_MOMENTS; i++)
+            n += strcmp(rela_checkpoint_block(c, b), MOMENTS[i]) == 0;
+    return n == N_MOMENTS;
+}
+
+/* Opens a checkpoint of the run; a file that is none is reported with its name. */
+static rela_status open_one(rela_checkpoint **out, const rela_train_run *r,
+                            const rela_extras *texts, uint64_t update, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_extras own = { 0 };
+    *out = NULL;
+    rela_status st = rela_run_checkpoint_path(&path, r->run, update, true, err);
+    if (st == RELA_OK)
+        st = rela_checkpoint_open(out, path.data, NULL, err);
+    if (st == RELA_OK) {
+        st = rela_checkpoint_compare(*out, r->net, texts, err);
+        if (st == RELA_OK && !has_moments(*out))
+            st = rela_fail(err, RELA_FORMAT, NO_MOMENTS);
+        st = st ? st : rela_checkpoint_texts(&own, *out, err);
+        st = st ? st : rela_train_state_check(&own, r->o, update, r->data_digest, err);
+        st = st == RELA_FORMAT ? rela_fail_in(err, st, path.data) : st;
+    }
+    rela_extras_deinit(&own);
+    rela_buffer_free(&path);
+    return st;
+}

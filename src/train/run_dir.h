@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/run_dir.h - the directory of a training run: lock, logs, numbered checkpoints.
+ *
+ * Regular checkpoints are saved at updates that depend on the settings alone; the result is made of
+ * them. A run that is stopped, or asked to save, between two of them leaves an interim checkpoint
+ * beside their folder. The next checkpoint of either kind replaces it. */
+#ifndef RELA_TRAIN_RUN_DIR_H
+#define RELA_TRAIN_RUN_DIR_H
+
+#include "base/file.h"
+
+typedef struct rela_run {
+    char *dir;
+    rela_lock *lock;
+    rela_appender *log, *records, *valid; /* train.log, train.jsonl, valid.tsv */
+} rela_run;
+
+/* Makes the directory and locks it; RELA_STATE if another trainer is at work there. */
+rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err);
+void rela_run_close(rela_run *r);
+
+/* Opens the logs; records of updates after the given one are cut off, as they will come again. */
+rela_status rela_run_open_logs(rela_run *r, uint64_t update, rela_error *err);
+
+/* path = DIR/name; a text to be freed with rela_buffer_free. */
+rela_status rela_run_path(rela_buffer *path, const rela_run *r, const char *name, rela_error *err);
+rela_status rela_run_checkpoint_path(rela_buffer *path, const rela_run *r, uint64_t update,
+                                     bool regular, rela_error *err);
+
+/* Numbers of the regular checkpoints, rising; given, freed with rela_mem_free. */
+rela_status rela_run_checkpoints(uint64_t **updates, size_t *n, const rela_run *r, rela_error *err);
+
+/* The newest checkpoint of either kind; *update is 0 if there is none. */
+rela_status rela_run_newest(uint64_t *update, bool *regular, const rela_run *r, rela_error *err);
+
+/* A regular checkpoint becomes an interim one: the last of a run that had ended and goes on with
+ * more updates, with which it would not have been saved. */
+rela_status rela_run_demote(const rela_run *r, uint64_t update, rela_error *err);
+
+/* Removes regular checkpoints but the newest `keep`, and interim ones but the newest checkpoint. */
+rela_status rela_run_prune(const rela_run *r, size_t keep, rela_error *err);
+
+#endif

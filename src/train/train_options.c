@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/train_options.c - see train_options.h. */
+#include "train/train_options.h"
+
+#include "base/sized.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/yaml.h"
+#include "text/pipeline.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One row per setting: where it is, what the presets say, what is allowed. Texts come from names.
+ */
+typedef struct number_row {
+    const char *name;
+    size_t offset;
+    bool real; /* double, otherwise int64_t */
+    double paper, base, tiny, demo, align;
+    double min, max;
+} number_row;
+
+typedef struct text_row {
+    const char *name;
+    size_t offset;
+    const char *paper, *base, *tiny, *demo, *align; /* NULL: none */
+} text_row;
+
+#define AT(member) #member, offsetof(rela_train_options, member)
+#define ALIGN      "align" /* the preset that makes a model for alignment */
+enum { BIG = 1 << 30 };
+
+/* clang-format off */
+static const number_row NUMBERS[] = {
+    /* setting                   real    paper   base    tiny    demo    align    min   max */
+    { AT(merges),                false,  32000,  32000,  10000,  600,    8000,    0,    1e7 },
+    { AT(vocab_size),            false,  0,      0,      0,      0,      0,       0,    1 << 20 },
+    { AT(vocab_min),             false,  1,      1,      1,      1,      1,       1,    1e12 },
+    { AT(bpe_dropout),           true,   0,      0,      0,      0,      0,       0,    0.99 },
+    { AT(width),                 false,  512,    512,    128,    128,    128,     2,    RELA_D_MAX },
+    { AT(ffn),                   false,  2048,   2048,   256,    256,    1,       1,    RELA_FFN_MAX },
+    { AT(heads),                 false,  8,      8,      4,      4,      1,       1,    RELA_HEADS_MAX },
+    { AT(enc_layers),            false,  6,      6,      4,      2,      1,       1,    RELA_LAYERS_MAX },
+    { AT(dec_layers),            false,  6,      6,      4,      2,      1,       1,    RELA_LAYERS_MAX },
+    { AT(max_length),            false,  512,    512,    256,    128,    256,     2,    RELA_LEN_MAX },
+    { AT(dropout),               true,   0.1,    0.1,    0.3,    0.1,    0.1,     0,    0.99 },
+    { AT(dropout_embed),         true,   -1,     -1,     -1,     -1,     -1,      -1,   0.99 },
+    { AT(dropout_attention),     true,   0.1,    0.1,    0,      0,      0,       0,    0.99 },
+    { AT(dropout_ffn),           true,   0.1,    0.1,    0,      0,      0,       0,    0.99 },
+    { AT(ln_epsilon),            true,   1e-8,   1e-6,   1e-6,   1e-6,   1e-6,    1e-12, 0.1 },
+    { AT(attn_epsilon),          true,   1e-8,   1e-8,   1e-8,   1e-8,   1e-8,    1e-12, 0.1 },
+    { AT(attn_slope),            true,   0.01,   0.01,   0.01,   0.01,   0.01,    0,    0.99 },
+    { AT(attn_alpha),            true,   1.5,    1.5,    1.5,    1.5,    1.5,     1.01, 4 },
+    { AT(attn_fuse),             true,   0.1,    0.1,    0.1,    0.1,    0.1,     0,    100 },
+    { AT(attn_top),              false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(attn_window),           false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(attn_stride),           false,  8,      8,      8,      8,      8,       1,    RELA_LEN_MAX },
+    { AT(updates),               false,  300000, 100000, 8000,   600,    3000,    1,    1e12 },
+    { AT(epochs),                false,  0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(batch_tokens),          false,  25000,  25000,  8192,   4096,   4096,    1,    1e9 },
+    { AT(lr),                    true,   1,      1,      5e-3,   3e-3,   5e-3,    0,    1e6 },
+    { AT(lr_start),              true,   1e-7,   1e-7,   1e-7,   1e-7,   1e-7,    0,    1e6 },
+    { AT(lr_least),              true,   0,      0,      0,      0,      2e-4,    0,    1e6 },
+    { AT(warmup),                false,  4000,   4000,   2000,   200,    100,     0,    1e9 },
+    { AT(cool_down),             false,  0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(beta1),                 true,   0.9,    0.9,    0.9,    0.9,    0.9,     0,    0.9999999 },
+    { AT(beta2),                 true,   0.98,   0.98,   0.98,   0.98,   0.98,    0,    0.9999999 },
+    { AT(adam_epsilon),          true,   1e-8,   1e-8,   1e-8,   1e-8,   1e-8,    1e-30, 1 },
+    { AT(weight_decay),          true,   0,      0,      0,      0,      0,       0,    1 },
+    { AT(clip),                  true,   0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(label_smoothing),       true,   0.1,    0.1,    0.1,    0.1,    0,       0,    0.99 },
+    { AT(r_drop),                true,   0,      0,      0,      0,      0,       0,    1000 },
+    { AT(seed),                  false,  1,      1,      1,      1,      1,       0,    9007199254740991.0 },
+    { AT(threads),               false,  0,      0,      0,      0,      0,       0,    256 },
+    { AT(piece_rows),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
+    { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
+    { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
+    { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,    BIG,     0,    1e13 },
+    { AT(report_every),          false,  100,    100,    100,    50,     100,     1,    1e9 },
+    { AT(valid_every),           false,  2500,   2500,   500,    200,    500,     1,    1e9 },
+    { AT(save_every),            false,  2500,   2500,   250,    100,    500,     1,    1e9 },
+    { AT(keep),                  false,  5,      5,      10,     3,      3,       1,    10000 },
+    { AT(average),               false,  5,      5,      10,     1,      1,       1,    10000 },
+    { AT(patience),              false,  0,      0,      0,      0,      0,       0,    1e9 },
+    { AT(valid_beam),            false,  4,      4,      5,      4,      0,       0,    64 },
+};
+
+static const text_row TEXTS[] = {
+    { AT(src_lang), "en", "en", "en", "en", "en" },
+    { AT(tgt_lang), "de", "de", "de", "de", "de" },
+    { AT(attention), "rela-g", "rela-g", "rela-g", "rela-g", "rela-g" },
+    { AT(attention_enc), NULL, NULL, NULL, NULL, NULL },
+    { AT(attention_dec), NULL, NULL, NULL, NULL, NULL },
+    { AT(attention_cross), NULL, NULL, NULL, NULL, NULL },
+    { AT(norm), "post", "post", "post", "post", "post" },
+    { AT(tie), "output", "all", "all", "all", "output" },
+    { AT(schedule), "noam", "noam", "inverse-sqrt", "inverse-sqrt", "linear" },
+    { AT(loss_mean), "sentence", "token", "token", "token", "token" },
+    { AT(best_by), "bleu", "bleu", "bleu", "bleu", "loss" },
+    { AT(train_src), NULL, NULL, NULL, NULL, NULL }, { AT(train_tgt), NULL, NULL, NULL, NULL, NULL },
+    { AT(valid_src), NULL, NULL, NULL, NULL, NULL }, { AT(valid_tgt), NULL, NULL, NULL, NULL, NULL },
+    { AT(out), NULL, NULL, NULL, NULL, NULL }, { AT(init), NULL, NULL, NULL, NULL, NULL },
+    { AT(train_src_2), NULL, NULL, NULL, NULL, NULL }, { AT(train_src_3), NULL, NULL, NULL, NULL, NULL },
+    { AT(train_src_4), NULL, NULL, NULL, NULL, NULL }, { AT(valid_src_2), NULL, NULL, NULL, NULL, NULL },
+    { AT(valid_src_3), NULL, NULL, NULL, NULL, NULL }, { AT(valid_src_4), NULL, NULL, NULL, NULL, NULL },
+    { AT(src_lang_2), NULL, NULL, NULL, NULL, NULL }, { AT(src_lang_3), NULL, NULL, NULL, NULL, NULL },
+    { AT(src_lang_4), NULL, NULL, NULL, NULL, NULL },
+    { AT(cross), NULL, NULL, NULL, NULL, NULL },
+    { AT(codes), NULL, NULL, NULL, NULL, NULL },
+    { AT(vocab_src), NULL, NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL, NULL },
+};
+
+typedef struct flag_row {
+    const char *name;
+    size_t offset;
+    bool recent; /* older records do not have it: left out if false */
+} flag_row;
+
+static const flag_row FLAGS[] = { { AT(tokenise), false }, { AT(normalise), false }, { AT(lowercase), false },
+                                  { AT(norm_per_head), false }, { AT(cut_long), false }, { AT(share_encoders), true } };
+/* clang-format on */
+
+enum {
+    N_NUMBERS = sizeof NUMBERS / sizeof NUMBERS[0],
+    N_TEXTS = sizeof TEXTS / sizeof TEXTS[0],
+    N_FLAGS = sizeof FLAGS / sizeof FLAGS[0],
+    N_PRESETS = 5
+};
+
+static rela_status find_preset(int *which, const char *name, rela_error *err);
+static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
+                                  rela_error *err);
+static rela_status check_texts(const rela_train_options *o, rela_error *err);
+static rela_status check_files(const rela_train_options *o, rela_error *err);
+static rela_status check_sources(const rela_train_options *o, rela_error *err);
+static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
+                                  const rela_train_options *o, rela_error *err);
+static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err);
+static rela_status dump_files(rela_buffer *out, const char *key, const rela_train_options *o,
+                              rela_error *err);
+static rela_status one_of(size_t *which, const char *name, const char *value,
+                          const char *const *words, size_t n, rela_error *err);
+static void key_of(char *out, size_t size, const char *member);
+
+void rela_train_options_init(rela_train_options *o, size_t size)
+{
+    rela_train_options all;
+    memset(&all, 0, sizeof all);
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        char *field = (char *)&all + NUMBERS[i].offset;
+        if (NUMBERS[i].real)
+            *(double *)(void *)field = -1;
+        else
+            *(int64_t *)(void *)field = -1;
+    }
+    rela_sized_init(o, size, &all, sizeof all);
+}
+
+rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
+                               rela_error *err)
+{
+    int preset = 0;
+    rela_train_options_init(out, sizeof *out);
+    rela_status st = rela_sized_take(out, sizeof *out, in, "rela_train_options", err);
+    if (!out->preset)
+        out->preset = "base";
+    st = st ? st : find_preset(&preset, out->preset, err);
+    for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++)
+        st = resolve_number(out, &NUMBERS[i], preset, err);
+    for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
+        const text_row *row = &TEXTS[i];
+        const char **field = (const char **)(void *)((char *)out + row->offset);
+        const char *const values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo,
+                                                row->align };
+        if (!*field)
+            *field = values[preset];
+    }
+    if (st == RELA_OK && out->dropout_embed < 0)
+        out->dropout_embed = out->dropout;
+    if (st == RELA_OK && out->average > out->keep)
+        out->keep = out->average;
+    st = st ? st : check_texts(out, err);
+    st = st ? st : check_files(out, err);
+    return st ? st : check_sources(out, err);
+}
+
+size_t rela_train_sources(const rela_train_options *o)
+{
+    const rela_train_text first = rela_train_text_at(o, 0);
+    size_t n = 1;
+    while (n < RELA_SOURCES_MAX && first.src[n])
+        n++;
+    return n;
+}
+
+rela_train_text rela_train_text_at(const rela_train_options *o, size_t i)
+{
+    return i ? o->more[i - 1]
+             : (rela_train_text){ { o->train_src, o->train_src_2, o->train_src_3, o->train_src_4 },
+                                  o->train_tgt };
+}
+
+rela_train_text rela_train_valid_text(const rela_train_options *o)
+{
+    return (rela_train_text){ { o->valid_src, o->valid_src_2, o->valid_src_3, o->valid_src_4 },
+                              o->valid_tgt };
+}
+
+const char *rela_train_language(const rela_train_options *o, size_t source)
+{
+    const char *const own[RELA_SOURCES_MAX] = { o->src_lang, o->src_lang_2, o->src_lang_3,
+                                                o->src_lang_4 };
+    return own[source] ? own[source] : o->src_lang;
+}
+
+rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
+{
+    static const char *const NORMS[] = { "post", "pre" };
+    static const char *const TIES[] = { "none", "output", "all" };
+    static const char *const ORDERS[] = { "parallel", "serial" };
+    size_t norm = 0, tie = 0, order = 0;
+    rela_status st = one_of(&norm, "norm", o->norm, NORMS, 2, err);
+    st = st ? st : one_of(&tie, "tie", o->tie, TIES, 3, err);
+    if (o->cross) /* the first of them otherwise */
+        st = st ? st : one_of(&order, "cross", o->cross, ORDERS, 2, err);
+    const bool align = strcmp(o->preset, ALIGN) == 0;
+    if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
+        st = rela_fail(err, RELA_ARG,
+                       "a model for alignment has no label smoothing, and no BLEU to validate by");
+    if (st == RELA_OK && o->r_drop > 0 && align)
+        st = rela_fail(err, RELA_ARG, "--r-drop is for models that translate");
+    if (st == RELA_OK && o->r_drop > 0 && o->dropout <= 0 && o->dropout_embed <= 0 &&
+        o->dropout_attention <= 0 && o->dropout_ffn <= 0)
+        st = rela_fail(err, RELA_ARG, "--r-drop compares two draws of dropout, but there is none");
+    *c = (rela_config){ .task = align ? RELA_TASK_ALIGN : RELA_TASK_TRANSLATE,
+                        .d = (size_t)o->width,
+                        .ffn = (size_t)o->ffn,
+                        .heads = (size_t)o->heads,
+                        .enc_layers = (size_t)o->enc_layers,
+                        .dec_layers = (size_t)o->dec_layers,
+                        .sources = rela_train_sources(o),
+                        .share_encoders = o->share_encoders,
+                        .serial_cross = order == 1,
+                        .max_len = (size_t)o->max_length,
+                        .pre_norm = norm == 1,
+                        .norm_per_head = o->norm_per_head,
+                        .tie = (rela_tie)tie,
+                        .eps = o->ln_epsilon,
+                        .attn_eps = o->attn_epsilon,
+                        .drop_embed = o->dropout_embed,
+                        .drop_residual = o->dropout,
+                        .drop_attn = o->dropout_attention,
+                        .drop_ffn = o->dropout_ffn };
+    const char *const kinds[] = { o->attention_enc, o->attention_dec, o->attention_cross };
+    for (int i = 0; i < RELA_ATTN_N_TYPES && st == RELA_OK; i++)
+        st = take_attention(c, (rela_attn_type)i, kinds[i] ? kinds[i] : o->attention, o, err);
+    return st;
+}
+
+rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
+                                    rela_error *err)
+{
+    static const char *const BY[] = { "loss", "bleu" };
+    size_t by = 0;
+    *l = (rela_loop_options){ .updates = (uint64_t)o->updates,
+                              .epochs = (uint64_t)o->epochs,
+                              .report_every = (uint64_t)o->report_every,
+                              .valid_every = (uint64_t)o->valid_every,
+                              .save_every = (uint64_t)o->save_every,
+                              .patience = (uint64_t)o->patience,
+                              .max_skipped = (uint64_t)o->max_skipped,
+                              .schedule = { .rate = o->lr,
+                                            .start = o->lr_start,
+                                            .least = o->lr_least,
+                                            .warmup = (uint64_t)o->warmup,
+                                            .updates = (uint64_t)o->updates,
+                                            .cool = (uint64_t)o->cool_down,
+                                            .d = (size_t)o->width } };
+    const rela_status st = one_of(&by, "best-by", o->best_by, BY, 2, err);
+    l->by_bleu = by == 1;
+    return st ? st : rela_schedule_find(&l->schedule.kind, o->schedule, err);
+}
+
+rela_step_options rela_train_step_options(const rela_train_options *o)
+{
+    return (rela_step_options){ .n_threads = (int)o->threads,
+                                .piece_rows = (size_t)o->piece_rows,
+                                .beta1 = o->beta1,
+                                .beta2 = o->beta2,
+                                .epsilon = o->adam_epsilon,
+                                .weight_decay = o->weight_decay,
+                                .clip = o->clip,
+                                .smooth = o->label_smoothing,
+                                .r_drop = o->r_drop,
+                                .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
+                                .seed = (uint64_t)o->seed };
+}
+
+rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err)
+{
+    char key[64];
+    rela_status st = dump_text(out, "preset", o->preset, err);
+    for (size_t i = 0; i < N_TEXTS && st == RELA_OK; i++) {
+        const char *value = *(const char *const *)(const void *)((const char *)o + TEXTS[i].offset);
+        key_of(key, sizeof key, TEXTS[i].name);
+        if (value && o->n_more && strncmp(key, "train-", 6) == 0)
+            st = dump_files(out, key, o, err);
+        else if (value)
+            st = dump_text(out, key, value, err);
+    }
+    for (size_t i = 0; i < N_FLAGS && st == RELA_OK; i++) {
+        const bool value = *((const char *)o + FLAGS[i].offset);
+        key_of(key, sizeof key, FLAGS[i].name);
+        if (value || !FLAGS[i].recent)
+            st = rela_buffer_printf(out, err, "%s: %s\n", key, value ? "true" : "false");
+    }
+    for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++) {
+        const void *field = (const char *)o + NUMBERS[i].offset;
+        key_of(key, sizeof key, NUMBERS[i].name);
+        st = NUMBERS[i].real
+                 ? rela_buffer_printf(out, err, "%s: %.17g\n", key, *(const double *)field)
+                 : rela_buffer_printf(out, err, "%s: %lld\n", key,
+                                      (long long)*(const int64_t *)field);
+    }
+    return st;
+}
+
+static const char *train_file(const rela_train_options *o, const char *key, size_t i)
+{
+    const rela_train_text t = rela_train_text_at(o, i);
+    if (strcmp(key, "train-tgt") == 0)
+        return t.tgt;
+    return strcmp(key, "train-src") == 0 ? t.src[0] : t.src[key[strlen(key) - 1] - '1'];
+}
+
+/* A list on one line. */
+static rela_status dump_files(rela_buffer *out, const char *key, const rela_train_options *o,
+                              rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "%s: [", key);
+    for (size_t i = 0; i <= o->n_more && st == RELA_OK; i++) {
+        const char *file = train_file(o, key, i);
+        st = i ? rela_buffer_append_text(out, ", ", err) : RELA_OK;
+        st = st ? st : rela_yaml_quote(out, file, strlen(file), err);
+    }
+    return st ? st : rela_buffer_append_text(out, "]\n", err);
+}
+
+static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "%s: ", key);
+    st = st ? st : rela_yaml_quote(out, text, strlen(text), err);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
+}
+
+static rela_status find_preset(int *which, const char *name, rela_error *err)
+{
+    static const char *const NAMES[N_PRESETS] = { "paper", "base", "tiny", "demo", ALIGN };
+    size_t i = 0;
+    const rela_status st = one_of(&i, "preset", name, NAMES, N_PRESETS, err);
+    *which = (int)i;
+    return st;
+}
+
+static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
+                                  rela_error *err)
+{
+    void *field = (char *)o + row->offset;
+    const double values[N_PRESETS] = { row->paper, row->base, row->tiny, row->demo, row->align };
+    double v = row->real ? *(double *)field : (double)*(int64_t *)field;
+    if (v < 0) {
+        v = values[preset];
+        if (row->real)
+            *(double *)field = v;
+        else
+            *(int64_t *)field = (int64_t)v;
+    }
+    if (v >= row->min && v <= row->max)
+        return RELA_OK;
+    char key[64];
+    key_of(key, sizeof key, row->name);
+    return rela_fail(err, RELA_ARG, "%s is %.15g; expected %.15g..%.15g", key, v, row->min,
+                     row->max);
+}
+
+/* They go to config.yml and into the record of the model, which can hold nothing but UTF-8. */
+static rela_status check_texts(const rela_train_options *o, rela_error *err)
+{
+    for (size_t i = 0; i < N_TEXTS; i++) {
+        const char *value = *(const char *const *)(const void *)((const char *)o + TEXTS[i].offset);
+        char key[64];
+        key_of(key, sizeof key, TEXTS[i].name);
+        if (value && rela_utf8_valid(value, strlen(value)) != strlen(value))
+            return rela_fail(err, RELA_ARG, "%s '%.300s' is not UTF-8; rename it", key, value);
+    }
+    for (size_t i = 0; i <= o->n_more; i++) {
+        const rela_train_text t = rela_train_text_at(o, i);
+        for (size_t k = 0; k <= RELA_SOURCES_MAX; k++) {
+            const char *path = k < RELA_SOURCES_MAX ? t.src[k] : t.tgt;
+            if (path && rela_utf8_valid(path, strlen(path)) != strlen(path))
+                return rela_fail(err, RELA_ARG, "training text '%.300s' is not UTF-8; rename it",
+                                 path);
+        }
+    }
+    const char *const languages[] = { o->src_lang, o->tgt_lang, rela_train_language(o, 1),
+                                      rela_train_language(o, 2), rela_train_language(o, 3) };
+    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
+        if (strlen(languages[i]) >= sizeof((rela_pipeline_side *)0)->language)
+            return rela_fail(err, RELA_ARG, "language '%.64s' has %zu bytes; expected at most %zu",
+                             languages[i], strlen(languages[i]),
+                             sizeof((rela_pipeline_side *)0)->language - 1);
+    return RELA_OK;
+}
+
+static rela_status check_files(const rela_train_options *o, rela_error *err)
+{
+    if (!o->out || !*o->out)
+        return rela_fail(err, RELA_ARG, "no directory for the run: option --out");
+    if (!o->train_src || !o->train_tgt)
+        return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
+    if (!o->valid_src != !o->valid_tgt)
+        return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
+    if (o->init && (o->codes || o->vocab_src || o->vocab_tgt))
+        return rela_fail(err, RELA_ARG,
+                         "--init brings its own subwords and vocabularies: leave --codes, "
+                         "--vocab-src and --vocab-tgt out");
+    if (!o->vocab_src != !o->vocab_tgt && strcmp(o->tie, "all") != 0)
+        return rela_fail(err, RELA_ARG, "give both vocabularies or none");
+    if (o->vocab_src && !o->codes && o->merges > 0)
+        return rela_fail(err, RELA_ARG,
+                         "a vocabulary goes with its subwords: give --codes too, or --merges 0");
+    if (o->bpe_dropout > 0 && !o->codes && !o->init && o->merges == 0)
+        return rela_fail(err, RELA_ARG, "--bpe-dropout needs subwords, but --merges is 0");
+    return RELA_OK;
+}
+
+/* Every text has the files of all sources. */
+static rela_status check_sources(const rela_train_options *o, rela_error *err)
+{
+    const size_t sources = rela_train_sources(o);
+    const rela_train_text valid = rela_train_valid_text(o);
+    for (size_t i = 0; i <= o->n_more; i++) {
+        const rela_train_text t = rela_train_text_at(o, i);
+        for (size_t k = 0; k < RELA_SOURCES_MAX; k++)
+            if (!t.src[k] != (k >= sources))
+                return rela_fail(err, RELA_ARG,
+                                 "training text %zu has %s file of source %zu; expected %zu "
+                                 "source%s, numbered without a gap",
+                                 i + 1, t.src[k] ? "a" : "no", k + 1, sources,
+                                 sources == 1 ? "" : "s");
+        if (!t.tgt)
+            return rela_fail(err, RELA_ARG, "training text %zu has no target: --train-tgt", i + 1);
+    }
+    for (size_t k = 1; valid.tgt && k < RELA_SOURCES_MAX; k++)
+        if (!valid.src[k] != (k >= sources))
+            return rela_fail(err, RELA_ARG,
+                             "validation text has %s file of source %zu, training "
+                             "text has %s: --valid-src-%zu",
+                             valid.src[k] ? "a" : "no", k + 1, valid.src[k] ? "none" : "one",
+                             k + 1);
+    if (sources == 1 && (o->share_encoders || o->cross))
+        return rela_fail(err, RELA_ARG,
+                         "--share-encoders and --cross are for several sources: --train-src-2");
+    return RELA_OK;
+}
+
+/* Options of old versions set numbers of kinds for all places; what the text says is stronger. */
+static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
+                                  const rela_train_options *o, rela_error *err)
+{
+    const struct {
+        const char *alias;
+        double value;
+    } old[] = { { "slope", o->attn_slope },
+                { "alpha", o->attn_alpha },
+                { "fuse", o->attn_fuse },
+                { "top", (double)o->attn_top },
+                { "window", (double)o->attn_window },
+                { "stride", (double)o->attn_stride } };
+    rela_status st = rela_attn_spec_parse(&c->attention[t], text, err);
+    for (size_t i = 0; i < sizeof old / sizeof old[0] && st == RELA_OK; i++)
+        st = rela_attn_spec_alias(&c->attention[t], old[i].alias, old[i].value, err);
+    return st ? st
+              : rela_attn_spec_shorten(&c->attention[t], rela_config_layers(c, t), c->heads, err);
+}
+
+static rela_status one_of(size_t *which, const char *name, const char *value,
+                          const char *const *words, size_t n, rela_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *which = i;
+            return RELA_OK;
+        }
+    rela_buffer list = RELA_BUFFER_INIT;
+    for (size_t i = 0; i < n; i++)
+        (void)rela_buffer_printf(&list, NULL, "%s%s", i ? ", " : "", words[i]);
+    const rela_status st = rela_fail(err, RELA_ARG, "%s '%s' is not one of %s", name, value,
+                                     list.data ? list.data : "the known ones");
+    rela_buffer_free(&list);
+    return st;
+}
+
+/* Settings have the names of their members, with dashes. */
+static void key_of(char *out, size_t size, const char *member)
+{
+    size_t i = 0;
+    for (; member[i] && i + 1 < size; i++)
+        out[i] = member[i] == '_' ? '-' : member[i];
+    out[i] = '\0';
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/train_options.h - presets and checks of rela_train_options. */
+#ifndef RELA_TRAIN_TRAIN_OPTIONS_H
+#define RELA_TRAIN_TRAIN_OPTIONS_H
+
+#include "model/config.h"
+#include "rela/train.h"
+#include "train/loop.h"
+
+/* Copies what the caller knows of the struct over the defaults, fills in the preset. */
+rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
+                               rela_error *err);
+
+/* The model, without vocabulary sizes. o is resolved. */
+rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
+
+/* What is trained on: text 0, and so many more (o->n_more). */
+rela_train_text rela_train_text_at(const rela_train_options *o, size_t i);
+rela_train_text rela_train_valid_text(const rela_train_options *o);
+size_t rela_train_sources(const rela_train_options *o);
+const char *rela_train_language(const rela_train_options *o, size_t source);
+
+rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
+                                    rela_error *err);
+rela_step_options rela_train_step_options(const rela_train_options *o);
+
+/* All settings as YAML, which --config reads back. */
+rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err);
+
+#endif

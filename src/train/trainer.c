@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/trainer.c - rela_train: text, model, run directory and loop joined. */
+#include "rela/train.h"
+
+#include "base/mem.h"
+#include "base/par.h"
+#include "model/model_text.h"
+#include "train/curves.h"
+#include "train/resume_state.h"
+#include "train/run_checkpoints.h"
+#include "train/run_dir.h"
+#include "train/train_options.h"
+#include "train/training_log.h"
+#include "train/training_text.h"
+#include "train/validation.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3 };
+
+typedef struct trainer {
+    rela_train_options o;
+    const rela_train_listener *listener;
+    rela_run run;
+    rela_pipeline *pipeline;
+    rela_net net;
+    bool net_ready;
+    rela_extras loaded; /* of the checkpoint that is resumed */
+    rela_store *train, *valid;
+    rela_batches *batches;
+    rela_stepper *stepper;
+    rela_valid *translator; /* NULL: no BLEU */
+    rela_loop loop;
+    rela_train_state state;
+    bool interim;   /* what is resumed, see run_dir.h */
+    uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
+} trainer;
+
+static rela_status prepare(trainer *t, rela_error *err);
+static rela_status start_or_resume(trainer *t, rela_error *err);
+static rela_train_run this_run(const trainer *t);
+static rela_status resume(trainer *t, uint64_t update, rela_error *err);
+static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update, rela_error *err);
+static rela_status start(trainer *t, rela_error *err);
+static rela_status start_from(trainer *t, const rela_config *c, rela_error *err);
+static rela_status read_text(trainer *t, rela_error *err);
+static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err);
+static rela_status check_room(trainer *t, rela_error *err);
+static rela_status run_loop(trainer *t, rela_error *err);
+static rela_status finish(trainer *t, rela_error *err);
+static void cleanup(trainer *t);
+static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
+                           rela_error *err);
+static int tell(trainer *t, rela_train_event e);
+static void say(trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
+
+static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
+static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                               rela_error *err);
+static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                                bool is_best, rela_error *err);
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
+static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+
+rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
+                       rela_error *err)
+{
+    trainer *t = rela_mem_zalloc(sizeof *t);
+    if (!t)
+        return rela_fail(err, RELA_NOMEM, "no memory to train");
+    t->listener = listener;
+    rela_status st = rela_train_resolve(&t->o, o, err);
+    st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
+    if (st == RELA_OK)
+        st = rela_run_open(&t->run, t->o.out, err);
+    if (st == RELA_OK)
+        st = prepare(t, err);
+    if (st == RELA_OK)
+        st = run_loop(t, err);
+    cleanup(t);
+    rela_mem_free(t);
+    return st;
+}
+
+static rela_status prepare(trainer *t, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT;
+    rela_status st = start_or_resume(t, err);
+    if (st == RELA_OK)
+        st = rela_run_open_logs(&t->run, t->state.loop.update, err);
+    if (st == RELA_OK)
+        st = rela_train_options_dump(&settings, &t->o, err);
+    if (st == RELA_OK)
+        st = rela_run_path(&path, &t->run, "config.yml", err);
+    if (st == RELA_OK)
+        st = rela_file_write(path.data, settings.data, settings.len, err);
+    if (st == RELA_OK)
+        st = read_text(t, err);
+    if (st == RELA_OK)
+        st = check_room(t, err);
+    rela_buffer_free(&path);
+    rela_buffer_free(&settings);
+    return st;
+}
+
+static rela_status start_or_resume(trainer *t, rela_error *err)
+{
+    uint64_t update = 0, *updates = NULL;
+    size_t n = 0;
+    bool regular = true;
+    rela_status st = rela_run_newest(&update, &regular, &t->run, err);
+    t->interim = !regular;
+    if (st == RELA_OK)
+        st = update ? resume(t, update, err) : start(t, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    if (st == RELA_OK && n > 0) {
+        /* They may enter the mean: a wrong one is found before hours are spent. */
+        const rela_train_run of = this_run(t);
+        st = rela_train_check_files(&of, updates, n - regular, err);
+    }
+    rela_mem_free(updates);
+    return st;
+}
+
+static rela_train_run this_run(const trainer *t)
+{
+    return (rela_train_run){ &t->run, &t->o, &t->net, t->pipeline, t->state.data_digest };
+}
+
+/* What is wrong with a file is said with its name. */
+static rela_status in_file(rela_status st, const char *path, rela_error *err)
+{
+    return st == RELA_FORMAT || st == RELA_STATE ? rela_fail_in(err, st, path) : st;
+}
+
+static rela_status resume(trainer *t, uint64_t update, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_error why = { RELA_OK, "" };
+    rela_status st = rela_run_checkpoint_path(&path, &t->run, update, !t->interim, err);
+    if (st == RELA_OK && (st = load_checkpoint(t, path.data, update, &why)) == RELA_FORMAT)
+        (void)rela_fail(err, st, "%.400s; remove this file to go on from the one before",
+                        why.message);
+    else if (st != RELA_OK && why.message[0])
+        (void)rela_fail(err, st, "%s", why.message);
+    if (st == RELA_OK)
+        st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
+    if (st == RELA_OK)
+        st = check_memory(t, &t->net.config, err);
+    t->ended = t->interim || t->state.at_interval ? 0 : update;
+    if (st == RELA_OK)
+        say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update, rela_error *err)
+{
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
+    rela_status st = rela_net_load(&t->net, &t->loaded, path, &options, err);
+    t->net_ready = st == RELA_OK;
+    if (st != RELA_OK)
+        return st;
+    st = rela_train_state_compare(&t->loaded, &t->o, err);
+    st = st ? st : rela_train_state_restore(&t->state, &t->loaded, err);
+    st = st ? st : rela_pipeline_restore(&t->pipeline, &t->loaded, err);
+    const rela_train_run of = this_run(t);
+    st = st ? st : rela_train_check_loaded(&of, &t->loaded, update, err);
+    return in_file(st, path, err);
+}
+
+static rela_status start(trainer *t, rela_error *err)
+{
+    rela_config c;
+    rela_status st = rela_train_config(&c, &t->o, err);
+    if (st == RELA_OK && t->o.init)
+        return start_from(t, &c, err);
+    if (st == RELA_OK && !t->o.vocab_src)
+        say(t, "learning %s from %s and %s",
+            t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary", t->o.train_src,
+            t->o.train_tgt);
+    if (st == RELA_OK)
+        st = rela_train_pipeline(&t->pipeline, &t->o, err);
+    if (st != RELA_OK)
+        return st;
+    c.vocab_src = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 0));
+    c.vocab_tgt =
+        rela_vocab_size(rela_pipeline_vocab(t->pipeline, rela_pipeline_target(t->pipeline)));
+    st = rela_config_check(&c, err);
+    if (st == RELA_OK)
+        st = check_memory(t, &c, err);
+    if (st == RELA_OK)
+        st = rela_net_init(&t->net, &c, err);
+    if (st != RELA_OK)
+        return st;
+    t->net_ready = true;
+    rela_params_init(t->net.weights, &t->net.params, (uint64_t)t->o.seed);
+    return RELA_OK;
+}
+
+/* From the weights of a model, whose sizes must be those of c. What is no size, such as dropout, is
+ * as c says. */
+static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
+{
+    const char *path = t->o.init;
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
+    rela_extras extras = { 0 };
+    rela_config own = *c;
+    rela_status st = rela_net_load(&t->net, &extras, path, &options, err);
+    t->net_ready = st == RELA_OK;
+    if (st == RELA_OK)
+        st = in_file(rela_pipeline_restore(&t->pipeline, &extras, err), path, err);
+    rela_extras_deinit(&extras);
+    if (st != RELA_OK)
+        return st;
+    const char *other = rela_config_differs(&t->net.config, c);
+    if (other)
+        return rela_fail(err, RELA_ARG,
+                         "%s was made with another %s than the options say; 'rela info' tells its "
+                         "settings",
+                         path, other);
+    own.vocab_src = t->net.config.vocab_src;
+    own.vocab_tgt = t->net.config.vocab_tgt;
+    st = rela_config_check(&own, err);
+    if (st == RELA_OK)
+        st = check_memory(t, &own, err);
+    if (st == RELA_OK)
+        st = rela_net_configure(&t->net, &own, err);
+    if (st == RELA_OK)
+        say(t, "starting from the weights of %s", path);
+    return st;
+}
+
+/* Tokens of all sources, and of the target. */
+static void count_tokens(uint64_t tokens[2], const rela_store *s)
+{
+    const size_t target = rela_store_sides(s) - 1;
+    tokens[0] = 0;
+    for (size_t i = 0; i < target; i++)
+        tokens[0] += rela_store_tokens(s, i);
+    tokens[1] = rela_store_tokens(s, target);
+}
+
+static rela_status read_pairs(trainer *t, rela_store **out, bool validation, rela_error *err)
+{
+    uint64_t tokens[2];
+    rela_corpus_report report;
+    rela_buffer table = RELA_BUFFER_INIT;
+    rela_status st = rela_train_read(out, &report, &t->o, t->pipeline, validation, err);
+    if (st != RELA_OK)
+        return st;
+    count_tokens(tokens, *out);
+    say(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
+        validation ? "validation text" : "training text", (unsigned long long)report.kept,
+        (unsigned long long)report.read, (unsigned long long)tokens[0],
+        (unsigned long long)tokens[1]);
+    if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
+        const char *at = table.data, *end = at + table.len;
+        for (rela_span line; rela_next_line(&line, &at, end);)
+            say(t, "%.*s", (int)line.len, line.text);
+    }
+    rela_buffer_free(&table);
+    if (report.kept == 0)
+        return rela_fail(err, RELA_FORMAT, "%s: no pair of sentences is left (of %llu)",
+                         validation ? t->o.valid_src : t->o.train_src,
+                         (unsigned long long)report.read);
+    return RELA_OK;
+}
+
+static rela_status read_text(trainer *t, rela_error *err)
+{
+    rela_status st = read_pairs(t, &t->train, false, err);
+    if (st == RELA_OK && t->o.valid_src)
+        st = read_pairs(t, &t->valid, true, err);
+    if (st != RELA_OK)
+        return st;
+    const uint64_t digest = rela_store_digest(t->train);
+    if (t->state.loop.update > 0 && digest != t->state.data_digest)
+        return rela_fail(err, RELA_STATE,
+                         "the training text is not the one this run was started with; use another "
+                         "--out to start afresh");
+    t->state.data_digest = digest;
+    if (t->o.bpe_dropout <= 0 && t->state.loop.position.sentences > rela_store_size(t->train))
+        return rela_fail(
+            err, RELA_FORMAT,
+            "%s: the last checkpoint stands at sentence %llu of %u; remove it to go on "
+            "from the one before",
+            t->o.out, (unsigned long long)t->state.loop.position.sentences,
+            rela_store_size(t->train));
+    if (t->valid && t->o.valid_beam > 0)
+        st = rela_valid_create(&t->translator, &t->net, t->pipeline, &t->o, err);
+    return st;
+}
+
+/* Said before it is allocated: the system would rather end the process later than refuse. Weights
+ * that are loaded already are no longer needed. */
+static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err)
+{
+    rela_net plan = { .config = *c, .k = rela_kern_get() };
+    const rela_step_options so = rela_train_step_options(&t->o);
+    const rela_status st = rela_block_list_init(&plan.list, &plan.params, c, err);
+    if (st != RELA_OK)
+        return st;
+    const size_t weights = plan.params.total * sizeof(real);
+    const double need =
+        (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
+    const double available = (double)rela_memory_free();
+    rela_net_deinit(&plan);
+    if (available <= 0 || need <= available)
+        return RELA_OK;
+    return rela_fail(err, RELA_NOMEM,
+                     "training this model needs %.0f MB of memory, but only %.0f MB are free; a "
+                     "smaller model, fewer --threads or a smaller --piece-rows need less",
+                     need / 1e6, available / 1e6);
+}
+
+/* Memory and disk are looked at before hours are spent. */
+static rela_status check_room(trainer *t, rela_error *err)
+{
+    const rela_step_options so = rela_train_step_options(&t->o);
+    const size_t block = t->net.params.total * sizeof(real);
+    const size_t need = block + rela_stepper_bytes(&t->net, &so);
+    const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
+    const uint64_t free_bytes = rela_disk_free(t->o.out);
+    say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.attention[0].text,
+        t->net.params.count, (double)need / 1e6);
+    if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
+        return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
+                         t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
+    return RELA_OK;
+}
+
+/* With BPE dropout each epoch sees the text in other pieces; the pieces of the last one go. */
+static rela_status draw_epoch(void *ctx, uint64_t epoch, const rela_store **store, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_store *drawn = NULL;
+    const rela_status st = rela_train_read_drawn(&drawn, &t->o, t->pipeline, epoch, err);
+    if (st != RELA_OK)
+        return st;
+    rela_store_destroy(t->train);
+    t->train = drawn;
+    *store = drawn;
+    return RELA_OK;
+}
+
+static rela_status make_loop(trainer *t, rela_error *err)
+{
+    rela_batches_options bo;
+    rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
+    bo.order.seed = (uint64_t)t->o.seed;
+    if (t->o.bpe_dropout > 0) {
+        bo.generation = draw_epoch;
+        bo.generation_ctx = t;
+    }
+    const rela_step_options so = rela_train_step_options(&t->o);
+    rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
+    if (st == RELA_OK)
+        st = rela_stepper_create(&t->stepper, &t->net, &so, err);
+    t->loop = (rela_loop){ .stepper = t->stepper,
+                           .train = t->batches,
+                           .valid = t->valid,
+                           .valid_tokens = VALID_TOKENS,
+                           .hooks = { t, on_report, t->translator ? on_validate : NULL,
+                                      on_validated, on_save, on_wish },
+                           .state = t->state.loop,
+                           .interim = t->interim };
+    if (st == RELA_OK)
+        st = rela_train_loop_options(&t->loop.o, &t->o, err);
+    if (st != RELA_OK || t->state.loop.update == 0)
+        return st;
+    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count, &t->net);
+    return RELA_OK;
+}
+
+static rela_status run_loop(trainer *t, rela_error *err)
+{
+    rela_loop_end end = RELA_END_DONE;
+    rela_status st = make_loop(t, err);
+    if (st == RELA_OK && t->loop.state.update >= t->loop.o.updates)
+        say(t, "already done: %llu of %llu updates", (unsigned long long)t->loop.state.update,
+            (unsigned long long)t->loop.o.updates);
+    if (st == RELA_OK)
+        st = rela_loop_run(&t->loop, &end, err);
+    if (st != RELA_OK)
+        return st;
+    if (end == RELA_END_WISH)
+        return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
+                         (unsigned long long)t->loop.state.update);
+    if (end == RELA_END_PATIENCE)
+        say(t, "no improvement in %lld validations: stopping early", (long long)t->o.patience);
+    return finish(t, err);
+}
+
+static void cleanup(trainer *t)
+{
+    rela_valid_destroy(t->translator);
+    rela_stepper_destroy(t->stepper);
+    rela_batches_destroy(t->batches);
+    rela_store_destroy(t->valid);
+    rela_store_destroy(t->train);
+    rela_extras_deinit(&t->loaded);
+    if (t->net_ready)
+        rela_net_deinit(&t->net);
+    rela_pipeline_destroy(t->pipeline);
+    rela_run_close(&t->run);
+}
+
+static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
+                           rela_error *err)
+{
+    rela_extras e = { 0 };
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
+    t->state.loop = *s;
+    t->state.adam_count = rela_stepper_count(t->stepper);
+    t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
+    rela_status st = rela_pipeline_store(&e, t->pipeline, err);
+    if (st == RELA_OK)
+        st = rela_train_state_store(&e, &t->state, &t->o, err);
+    if (st == RELA_OK && resumable)
+        st = rela_extras_lend(&e, "adam.m", rela_stepper_moment(t->stepper, 0), err);
+    if (st == RELA_OK && resumable)
+        st = rela_extras_lend(&e, "adam.v", rela_stepper_moment(t->stepper, 1), err);
+    if (st == RELA_OK)
+        st = rela_net_save(path, &t->net, &e, &options, err);
+    rela_extras_deinit(&e);
+    return st;
+}
+
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
+    t->ended = 0;
+    if (st == RELA_OK)
+        st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
+    if (st == RELA_OK)
+        st = save_to(t, path.data, s, true, err);
+    if (st == RELA_OK)
+        st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_buffer line = RELA_BUFFER_INIT;
+    char text[RELA_REPORT_MAX];
+    rela_status st = rela_report_record(&line, r, err);
+    if (st == RELA_OK)
+        st = rela_appender_write(t->run.records, line.data, line.len, err);
+    rela_buffer_free(&line);
+    rela_report_text(text, r);
+    say(t, "%s", text);
+    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
+                                      .update = r->update,
+                                      .updates = (uint64_t)t->o.updates,
+                                      .epoch = r->epoch,
+                                      .loss = r->loss,
+                                      .nll = r->nll,
+                                      .rate = r->rate,
+                                      .grad_norm = r->grad_norm,
+                                      .tokens_per_second = r->tokens_per_second,
+                                      .padding = r->padding });
+    return st;
+}
+
+static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                               rela_error *err)
+{
+    trainer *t = ctx;
+    (void)s;
+    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, err) : RELA_OK;
+}
+
+static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                                bool is_best, rela_error *err)
+{
+    trainer *t = ctx;
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_valid_zeros z = { { 0 }, 0 };
+    char line[RELA_REPORT_MAX];
+    rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
+    if (st == RELA_OK)
+        st = rela_report_row(&text, s->update, score, &z, is_best, err);
+    if (st == RELA_OK)
+        st = rela_appender_write(t->run.valid, text.data, text.len, err);
+    if (st == RELA_OK && is_best)
+        st = rela_run_path(&text, &t->run, "best.rela", err);
+    if (st == RELA_OK && is_best)
+        st = save_to(t, text.data, s, false, err);
+    rela_buffer_free(&text);
+    rela_report_valid_text(line, s->update, score, &z, is_best);
+    say(t, "%s", line);
+    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
+                                      .update = s->update,
+                                      .updates = (uint64_t)t->o.updates,
+                                      .loss = score->loss,
+                                      .nll = score->nll,
+                                      .perplexity = score->perplexity,
+                                      .bleu = score->bleu,
+                                      .is_best = is_best });
+    return st;
+}
+
+static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r)
+{
+    trainer *t = ctx;
+    const int answer = tell(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
+                                                   .update = s->update,
+                                                   .updates = (uint64_t)t->o.updates,
+                                                   .epoch = s->position.epoch,
+                                                   .grad_norm = r->grad_norm });
+    return answer == RELA_TRAIN_STOP   ? RELA_STOP_NOW
+           : answer == RELA_TRAIN_SAVE ? RELA_SAVE_NOW
+                                       : RELA_GO_ON;
+}
+
+/* The mean of the last checkpoints is the result; a last validation tells what it is worth. */
+static rela_status finish(trainer *t, rela_error *err)
+{
+    uint64_t *updates = NULL;
+    size_t n = 0;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_loop_score score;
+    char line[RELA_REPORT_MAX];
+    const rela_train_run of = this_run(t);
+    /* Again: the process may have been killed between the last save and its pruning. */
+    rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
+    if (st == RELA_OK)
+        st = rela_train_mean(t->net.weights, &of, updates + first, n - first, err);
+    if (st == RELA_OK)
+        st = rela_run_path(&path, &t->run, "model.rela", err);
+    if (st == RELA_OK)
+        st = save_to(t, path.data, &t->loop.state, false, err);
+    if (st == RELA_OK && t->valid)
+        st = rela_loop_measure(&t->loop, &score, err);
+    if (st == RELA_OK && t->valid && t->translator)
+        st = on_validate(t, &t->loop.state, &score, err);
+    if (st == RELA_OK && t->valid) {
+        rela_report_mean_text(line, n - first, &score);
+        say(t, "%s", line);
+    }
+    if (st == RELA_OK)
+        st = rela_train_figures(&t->run, err);
+    if (st == RELA_OK)
+        say(t, "the model is %s", path.data);
+    rela_mem_free(updates);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static int tell(trainer *t, rela_train_event e)
+{
+    return t->listener && t->listener->tell ? t->listener->tell(t->listener->ctx, &e)
+                                            : RELA_TRAIN_GO_ON;
+}
+
+/* To the listener and to train.log. */
+static void say(trainer *t, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list args;
+    va_start(args, format);
+    rela_format(line, sizeof line - 1, format, args);
+    va_end(args);
+    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
+    if (!t->run.log)
+        return;
+    const size_t len = strlen(line);
+    line[len] = '\n';
+    (void)rela_appender_write(t->run.log, line, len + 1, NULL); /* a log is no reason to stop */
+}

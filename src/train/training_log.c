@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/training_log.c - see training_log.h. */
+#include "train/training_log.h"
+
+#include "base/json.h"
+
+#include <math.h>
+
+enum { DIGITS = 9, BLEU_TEXT = 32 };
+
+static double without_sign(double x);
+static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score);
+
+rela_status rela_report_record(rela_buffer *out, const rela_loop_report *r, rela_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = { { "loss", r->loss },
+                    { "nll", r->nll },
+                    { "lr", r->rate },
+                    { "grad_norm", r->grad_norm },
+                    { "tokens_per_second", r->tokens_per_second },
+                    { "padding", r->padding } };
+    rela_status st =
+        rela_buffer_printf(out, err, "{\"update\": %llu, \"epoch\": %llu",
+                           (unsigned long long)r->update, (unsigned long long)r->epoch);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures && st == RELA_OK; i++) {
+        st = rela_buffer_printf(out, err, ", \"%s\": ", figures[i].name);
+        st = st ? st : rela_json_number(out, figures[i].value, DIGITS, err);
+    }
+    return st ? st
+              : rela_buffer_printf(out, err, ", \"skipped\": %llu}\n",
+                                   (unsigned long long)r->n_skipped);
+}
+
+rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_score *score,
+                            const rela_valid_zeros *z, bool is_best, rela_error *err)
+{
+    return rela_buffer_printf(
+        out, err, "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d\t%.4f\t%.4f\t%.4f\t%.4f\n",
+        (unsigned long long)update, without_sign(score->loss), without_sign(score->nll),
+        without_sign(score->perplexity), score->bleu, is_best, z->sparsity[RELA_ATTN_ENC],
+        z->sparsity[RELA_ATTN_DEC], z->sparsity[RELA_ATTN_CROSS], z->null_cross);
+}
+
+void rela_report_text(char out[RELA_REPORT_MAX], const rela_loop_report *r)
+{
+    const unsigned long long update = r->update, epoch = r->epoch;
+    if (isnan(r->loss))
+        rela_format_text(out, RELA_REPORT_MAX,
+                         "update %llu, epoch %llu: all updates since the last report were skipped "
+                         "as not finite, lr %.3g",
+                         update, epoch, r->rate);
+    else
+        rela_format_text(out, RELA_REPORT_MAX,
+                         "update %llu, epoch %llu: loss %.4f, nll %.4f, lr %.3g, norm %.3g, "
+                         "%.0f tok/s",
+                         update, epoch, r->loss, r->nll, r->rate, r->grad_norm,
+                         r->tokens_per_second);
+}
+
+void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
+                            const rela_loop_score *score, const rela_valid_zeros *z, bool is_best)
+{
+    char bleu[BLEU_TEXT];
+    rela_format_text(out, RELA_REPORT_MAX,
+                     "validation at update %llu: loss %.4f, perplexity %.3f%s, cross attention "
+                     "%.0f %% zeros, %.0f %% null%s",
+                     (unsigned long long)update, without_sign(score->loss),
+                     without_sign(score->perplexity), bleu_text(bleu, score),
+                     100 * z->sparsity[RELA_ATTN_CROSS], 100 * z->null_cross,
+                     is_best ? ", best so far" : "");
+}
+
+void rela_report_mean_text(char out[RELA_REPORT_MAX], size_t n, const rela_loop_score *score)
+{
+    char bleu[BLEU_TEXT];
+    rela_format_text(out, RELA_REPORT_MAX, "mean of %zu checkpoints: perplexity %.3f%s", n,
+                     without_sign(score->perplexity), bleu_text(bleu, score));
+}
+
+/* NaN has a sign, which printf shows. */
+static double without_sign(double x)
+{
+    return isnan(x) ? (double)NAN : x;
+}
+
+/* Nothing where it was not measured. */
+static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score)
+{
+    out[0] = '\0';
+    if (score->bleu >= 0)
+        rela_format_text(out, BLEU_TEXT, ", BLEU %.2f", score->bleu);
+    return out;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/validation.c - see validation.h. */
+#include "train/validation.h"
+
+#include "analyse/sparsity.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "data/batch.h"
+#include "decode/search.h"
+#include "rela/metric.h"
+#include "text/token_lists.h"
+#include "train/train_options.h"
+
+enum { SPARSITY_TOKENS = 1024 }; /* enough for three digits */
+
+/* Lines of a file, all in memory: validation sets are small. */
+typedef struct lines {
+    char *text;
+    rela_span *items;
+    size_t n, cap;
+} lines;
+
+struct rela_valid {
+    const rela_net *net;
+    const rela_pipeline *pipeline;
+    rela_pipeline_scratch *scratch;
+    lines refs;
+    rela_id_list ids[RELA_SOURCES_MAX];
+    size_t n_sources;
+    rela_source *sources;
+    rela_metric *bleu;
+    size_t beam;
+    int n_threads;
+};
+
+static rela_status read_lines(lines *l, const char *path, rela_error *err);
+static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err);
+static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
+                         rela_error *err);
+
+rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
+                              const rela_train_options *of, rela_error *err)
+{
+    const rela_train_text files = rela_train_valid_text(of);
+    rela_bleu_options o;
+    *out = NULL;
+    rela_valid *v = rela_mem_zalloc(sizeof *v);
+    if (!v)
+        return rela_fail(err, RELA_NOMEM, "no memory for the validation set");
+    v->net = net;
+    v->pipeline = p;
+    v->beam = (size_t)of->valid_beam;
+    v->n_threads = (int)of->threads;
+    v->n_sources = rela_train_sources(of);
+    rela_bleu_options_init(&o, sizeof o);
+    o.tokens =
+        rela_pipeline_parts_of(p)->side[v->n_sources].tokenise ? RELA_BLEU_13A : RELA_BLEU_NONE;
+    rela_status st = rela_metric_create_bleu(&v->bleu, &o, err);
+    if (st == RELA_OK)
+        st = rela_pipeline_scratch_create(&v->scratch, p, err);
+    if (st == RELA_OK)
+        st = read_lines(&v->refs, files.tgt, err);
+    v->sources = rela_mem_zalloc((v->refs.n + 1) * sizeof *v->sources);
+    if (st == RELA_OK && !v->sources)
+        st = rela_fail(err, RELA_NOMEM, "no memory for validation");
+    for (size_t k = 0; k < v->n_sources && st == RELA_OK; k++)
+        st = encode_source(v, k, files.src[k], err);
+    if (st != RELA_OK) {
+        rela_valid_destroy(v);
+        return st;
+    }
+    *out = v;
+    return RELA_OK;
+}
+
+void rela_valid_destroy(rela_valid *v)
+{
+    if (!v)
+        return;
+    rela_metric_destroy(v->bleu);
+    rela_pipeline_scratch_destroy(v->scratch);
+    rela_mem_free(v->refs.text);
+    rela_mem_free(v->refs.items);
+    for (size_t k = 0; k < v->n_sources; k++)
+        rela_id_list_free(&v->ids[k]);
+    rela_mem_free(v->sources);
+    rela_mem_free(v);
+}
+
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
+{
+    rela_packed_weights packed = { 0 };
+    rela_search_pool *pool = NULL;
+    rela_search_results *results = NULL;
+    rela_search_options o;
+    rela_search_options_init(&o);
+    o.beam = v->beam;
+    rela_status st = rela_packed_weights_init(&packed, v->net, 1, err);
+    const rela_packed_weights *const nets[] = { &packed };
+    if (st == RELA_OK)
+        st = rela_search_pool_create(&pool, nets, 1, v->n_threads, err);
+    if (st == RELA_OK)
+        st = rela_search_pool_run(&results, pool, v->sources, v->refs.n, &o, err);
+    if (st == RELA_OK)
+        st = score(bleu, v, results, err);
+    rela_search_results_free(results);
+    rela_search_pool_destroy(pool);
+    rela_packed_weights_deinit(&packed);
+    return st;
+}
+
+static rela_status read_lines(lines *l, const char *path, rela_error *err)
+{
+    size_t len = 0;
+    rela_status st = rela_file_read(&l->text, &len, path, 0, err);
+    if (st != RELA_OK)
+        return st;
+    const char *at = l->text, *end = at + len;
+    for (rela_span line; rela_next_line(&line, &at, end);) {
+        rela_span *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
+        if (!items)
+            return rela_fail(err, RELA_NOMEM, "%s: no memory for its lines", path);
+        l->items = items;
+        items[l->n++] = line;
+    }
+    return RELA_OK;
+}
+
+/* Sources longer than the model allows are cut, as any translation would be. */
+static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err)
+{
+    const rela_encode_how how = { .side = k, .most = v->net->config.max_len - 1 };
+    rela_id_list *ids = &v->ids[k];
+    lines src = { NULL, NULL, 0, 0 };
+    rela_status st = read_lines(&src, path, err);
+    if (st == RELA_OK && src.n != v->refs.n)
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, its translations are %zu", path, src.n,
+                       v->refs.n);
+    for (size_t i = 0; i < src.n && st == RELA_OK; i++)
+        st =
+            rela_id_list_add(ids, NULL, v->scratch, &how, src.items[i].text, src.items[i].len, err);
+    for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* they have moved while growing */
+        v->sources[i].text[k] =
+            (rela_source_text){ ids->ids + ids->at[i], ids->at[i + 1] - ids->at[i] };
+    rela_mem_free(src.text);
+    rela_mem_free(src.items);
+    return st;
+}
+
+static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
+                         rela_error *err)
+{
+    const size_t k = rela_metric_n_stats(v->bleu), n = v->refs.n;
+    uint64_t *sums = rela_mem_zalloc(k * sizeof *sums);
+    uint32_t *stats = rela_mem_zalloc(k * sizeof *stats);
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st =
+        sums && stats ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the score");
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        const rela_search_result result = rela_search_results_at(r, i);
+        const rela_hypothesis *h = &result.best[0];
+        rela_buffer_clear(&text);
+        st = rela_pipeline_decode(&text, v->scratch, h->ids, NULL, h->n, err);
+        const char *ref = v->refs.items[i].text;
+        const rela_segment segment = { .hyp = text.data ? text.data : "",
+                                       .hyp_len = text.len,
+                                       .refs = &ref,
+                                       .ref_lens = &v->refs.items[i].len,
+                                       .n_refs = 1 };
+        if (st == RELA_OK)
+            st = rela_metric_count(stats, v->bleu, &segment, 1, 1, err);
+        if (st == RELA_OK)
+            rela_stats_add(sums, stats, 1, k);
+    }
+    if (st == RELA_OK)
+        *bleu = rela_metric_score(v->bleu, sums);
+    rela_buffer_free(&text);
+    rela_mem_free(stats);
+    rela_mem_free(sums);
+    return st;
+}
+
+/* Rows of the source with most. */
+static size_t longest_source(const rela_batch *b)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i + 1 < b->n_sides; i++)
+        rows = b->at[i][b->n] > rows ? b->at[i][b->n] : rows;
+    return rows;
+}
+
+rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
+                                rela_error *err)
+{
+    rela_batches_options o;
+    rela_batches *batches = NULL;
+    rela_batch b;
+    rela_worker *worker = NULL;
+    rela_sparsity zeros = { 0 };
+    rela_batches_options_init(&o, SPARSITY_TOKENS);
+    rela_status st = rela_batches_create(&batches, valid, &o, err);
+    if (st == RELA_OK)
+        st = rela_batches_next(batches, &b, err);
+    if (st == RELA_OK)
+        st = rela_sparsity_init(&zeros, &net->config, err);
+    if (st == RELA_OK)
+        st = rela_worker_create(&worker, net, longest_source(&b), b.at[b.n_sides - 1][b.n], false,
+                                err);
+    if (st == RELA_OK) {
+        const rela_attn_tap tap = rela_sparsity_tap(&zeros);
+        const rela_pass_options pass = { .tap = &tap };
+        const rela_packed packed = rela_packed_batch(&b);
+        rela_worker_attend(worker, &packed, &pass);
+        for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+            out->sparsity[i] =
+                rela_zeros_share(rela_sparsity_sum(&zeros, (rela_attn_type)i, SIZE_MAX));
+        out->null_cross = rela_zeros_null(rela_sparsity_sum(&zeros, RELA_ATTN_CROSS, SIZE_MAX));
+    }
+    rela_worker_destroy(worker);
+    rela_sparsity_deinit(&zeros);
+    rela_batches_destroy(batches);
+    return st;
+}

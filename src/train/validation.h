@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/validation.h - BLEU of the validation set by real decoding, from raw text to raw text.
+ */
+#ifndef RELA_TRAIN_VALIDATION_H
+#define RELA_TRAIN_VALIDATION_H
+
+#include "data/store.h"
+#include "model/worker.h"
+#include "rela/train.h"
+#include "text/pipeline.h"
+
+typedef struct rela_valid rela_valid;
+
+/* Shares of exact zeros by place of attention, and of queries that cross attention leaves empty. */
+typedef struct rela_valid_zeros {
+    double sparsity[RELA_ATTN_N_TYPES];
+    double null_cross;
+} rela_valid_zeros;
+
+/* Reads and encodes the validation text of o, which is resolved; net and pipeline are lent and must
+ * outlive it. */
+rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
+                              const rela_train_options *o, rela_error *err);
+void rela_valid_destroy(rela_valid *v); /* NULL is fine */
+
+/* Translates with the present weights of the net. Text that the pipeline tokenises is scored with
+ * the 13a tokeniser, text that came tokenised as it is. */
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
+
+/* Measured on the first pairs of an encoded validation set, teacher forced, with present weights.
+ */
+rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
+                                rela_error *err);
+
+#endif
