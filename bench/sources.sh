@@ -28,7 +28,7 @@ train() {
         --train-src "$dir/train.$2" --train-tgt "$dir/corpus/train.tgt" --valid-src "$dir/valid.$2" --valid-tgt "$dir/corpus/valid.tgt" \
         ${3:+--train-src-2 "$dir/train.$3" --valid-src-2 "$dir/valid.$3"} --out "$dir/$1" 2>"$dir/$1.log"
     printf '%s\t%s\n' "$1" "$("$rela" translate --quiet "$dir/$1/model.rela" -i "$dir/test.$2" ${3:+--input-2 "$dir/test.$3"} |
-        "$rela" bleu --quiet --tokenize none "$dir/corpus/test.tgt" | sed 's/.* = \([0-9.]*\).*/\1/;q')"
+        "$rela" bleu --quiet --tokenize none "$dir/corpus/test.tgt" | sed 's/[^=]* = \([0-9.]*\).*/\1/;q')"
 }
 printf 'model\tBLEU\n'
 train half0 half0

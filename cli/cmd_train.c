@@ -102,6 +102,7 @@ static const rela_option OPTIONS[] = {
     { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
     { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "draw dropout twice and weigh so much how far the two predictions differ" },
     { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
+    { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are added in order: at most so many threads compute, and the result does not depend on their number" },
     { "piece-rows", 0, RELA_OPTION_INT, AT(piece_rows), 0, 1 << 20, NULL, "N", "tokens a thread works on at once; 0: chosen" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
     { "cut-long", 0, RELA_OPTION_FLAG, AT(cut_long), 0, 0, NULL, NULL, "cut sentences over --max-length instead of dropping the pair" },

@@ -101,6 +101,10 @@ typedef struct rela_train_options {
     /* further training text, read after the first */
     const rela_train_text *more;
     size_t n_more;
+
+    /* Parts of an update whose gradients are added in a fixed order: the result depends on it, but
+     * not on the number of threads; no more threads than that compute. */
+    int64_t gradient_slots;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

@@ -123,7 +123,8 @@ class TrainOptions(Structure):
         c_char_p, "train_src_2 train_src_3 train_src_4 valid_src_2 valid_src_3 valid_src_4 "
         "src_lang_2 src_lang_3 src_lang_4") + _fields(
         c_bool, "share_encoders") + _fields(
-        c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t)]
+        c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
+                                  ("gradient_slots", c_int64)]
 
 
 class TrainEvent(Structure):

@@ -43,7 +43,9 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     const rela_loop_state *l = &s->loop;
     rela_buffer settings = RELA_BUFFER_INIT;
     rela_train_options told = *o;
-    told.out = NULL; /* the same run under another name gives the same bytes */
+    /* The same run under another name or on more threads gives the same bytes. */
+    told.out = NULL;
+    told.threads = 0;
     rela_status st = rela_train_options_dump(&settings, &told, err);
     json_t *state = json_object(), *record = json_object();
     json_object_set_new(state, "update", number(l->update));

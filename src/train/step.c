@@ -10,27 +10,36 @@
 #include <string.h>
 
 /* Some 512 rows do for full speed. With a little more room a share of an update that is just above
- * a multiple of 512, as halves of 4096 tokens are, needs no piece more. */
-enum { PIECE_ROWS = 576, SLICE = 1 << 14 };
+ * a multiple of 512, as quarters of 4096 tokens are, needs no micro-batch more. */
+enum { MICRO_BATCH_ROWS = 576, SLICE = 1 << 14 };
 
-/* Sentences [first, last) of the update for one thread, and what it made of them. */
-typedef struct lane {
-    rela_worker *worker;
-    size_t max_src, max_tgt; /* rows the worker has room for */
-    real *grads;
+/* What is summed of the sentences [first, last) of an update. */
+typedef struct slot {
     size_t first, last;
-    uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a piece, from 0 */
+    double loss, nll;
+} slot;
+
+/* What a thread needs to run micro-batches. */
+typedef struct runner {
+    rela_worker *worker;
+    size_t max_src, max_tgt;        /* rows the worker has room for */
+    uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
     int32_t *ids;                   /* its tokens where sentences are there twice, by stream */
     real *row_weight;
     size_t cap_at[RELA_STREAMS_MAX], cap_ids, cap_weight;
-    double loss, nll;
-    double squares; /* of the slice of the gradient this thread has summed */
-} lane;
+} runner;
 
 struct rela_stepper {
     rela_net *net;
     rela_step_options o;
-    lane *lanes;
+    runner *runners; /* (threads) */
+    slot *slots;     /* (o.slots) */
+    /* Gradients: of the slots that are computed at a time, and the sum of those before. All are 0
+     * between two steps. */
+    real **grads; /* (n_grads) */
+    size_t n_grads;
+    real *sum;       /* one of them */
+    double *squares; /* of each slice of the sum */
     real *moments[2];
     uint64_t count;
     const rela_param *culprit;
@@ -38,26 +47,30 @@ struct rela_stepper {
     const rela_packed *update;
     uint64_t number;
     bool training;
+    size_t first_slot; /* of those that are computed at a time */
+    bool last_round;
     rela_adam adam;
 };
 
-/* One piece: sentences [first, last). */
-typedef struct piece {
+/* Sentences [first, last) of a slot. */
+typedef struct micro_batch {
     size_t first, last;
-} piece;
+} micro_batch;
 
 static rela_status make_room(rela_stepper *s, const rela_packed *u, rela_error *err);
-static rela_status lane_room(rela_stepper *s, lane *l, const rela_packed *u, rela_error *err);
-static void split(rela_stepper *s, const rela_packed *u);
-static void run_lanes(void *ctx, size_t begin, size_t end, int thread);
-static void run_lane(rela_stepper *s, lane *l);
-static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows);
-static void run_piece(rela_stepper *s, lane *l, piece p);
-static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, uint32_t *at,
-                                int32_t *ids);
-static void sum_gradients(void *ctx, size_t begin, size_t end, int thread);
+static rela_status runner_room(rela_stepper *s, runner *r, const rela_packed *u, rela_error *err);
+static void cut(rela_stepper *s, const rela_packed *u);
+static void run_slots(rela_stepper *s);
+static void run_round(void *ctx, size_t begin, size_t end, int thread);
+static void run_slot(rela_stepper *s, runner *r, slot *part, real *grads);
+static micro_batch next_micro_batch(const rela_stepper *s, const slot *part, size_t from,
+                                    size_t rows);
+static void run_micro_batch(rela_stepper *s, runner *r, slot *part, micro_batch m, real *grads);
+static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
+                                      uint32_t *at, int32_t *ids);
+static void add_round(void *ctx, size_t begin, size_t end, int thread);
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
-static void clear_gradients(rela_stepper *s);
+static void clear_sum(rela_stepper *s);
 static void find_culprit(rela_stepper *s);
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u);
 
@@ -93,31 +106,50 @@ static row_count count_rows(const rela_stepper *s, size_t first, size_t last)
     return c;
 }
 
-static size_t piece_rows(const rela_step_options *o)
+static size_t micro_batch_rows(const rela_step_options *o)
 {
-    return o->piece_rows ? o->piece_rows : PIECE_ROWS;
+    return o->micro_batch_rows ? o->micro_batch_rows : MICRO_BATCH_ROWS;
 }
 
-/* How often a sentence is in a piece of training. */
+/* How often a sentence is in a micro-batch of training. */
 static size_t copies_of(const rela_step_options *o)
 {
     return o->r_drop > 0 ? 2 : 1;
 }
 
-/* Rows of the sentences of a piece, each counted once; a piece has at least one sentence. */
+/* Rows of the sentences of a micro-batch, each counted once; it has at least one sentence. */
 static size_t room_of(const rela_step_options *o)
 {
-    const size_t room = piece_rows(o) / copies_of(o);
+    const size_t room = micro_batch_rows(o) / copies_of(o);
     return room > 0 ? room : 1;
+}
+
+/* Slots that are computed at a time. */
+static size_t round_of(const rela_step_options *o)
+{
+    const size_t threads = (size_t)rela_par_threads(o->n_threads);
+    return threads < o->slots ? threads : o->slots;
+}
+
+/* While the slots of a further round are computed, the sum of those before is kept. */
+static size_t count_grads(const rela_step_options *o)
+{
+    return round_of(o) + (round_of(o) < o->slots);
 }
 
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
 {
-    const size_t threads = (size_t)rela_par_threads(o->n_threads);
+    rela_step_options own = *o;
+    own.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
     const size_t longest = copies_of(o) * n->config.max_len;
-    const size_t rows = piece_rows(o) > longest ? piece_rows(o) : longest;
-    return (threads + 2) * n->params.total * sizeof(real) +
-           threads * rela_worker_bytes(n, rows, rows, true);
+    const size_t rows = micro_batch_rows(o) > longest ? micro_batch_rows(o) : longest;
+    return (count_grads(&own) + 2) * n->params.total * sizeof(real) +
+           round_of(&own) * rela_worker_bytes(n, rows, rows, true);
+}
+
+static size_t count_slices(const rela_stepper *s)
+{
+    return (s->net->params.total + SLICE - 1) / SLICE;
 }
 
 rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
@@ -129,18 +161,22 @@ rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step
         return rela_fail(err, RELA_NOMEM, "no memory for training");
     s->net = n;
     s->o = *o;
+    s->o.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
     s->o.n_threads = rela_par_threads(o->n_threads);
-    const size_t bytes = n->params.total * sizeof(real);
-    s->lanes = rela_mem_zalloc((size_t)s->o.n_threads * sizeof *s->lanes);
-    bool good = s->lanes != NULL;
+    const size_t bytes = n->params.total * sizeof(real), n_grads = count_grads(&s->o);
+    s->runners = rela_mem_zalloc(round_of(&s->o) * sizeof *s->runners);
+    s->slots = rela_mem_zalloc(s->o.slots * sizeof *s->slots);
+    s->squares = rela_mem_array(count_slices(s), sizeof *s->squares);
+    s->grads = rela_mem_zalloc(n_grads * sizeof *s->grads);
+    bool good = s->runners && s->slots && s->squares && s->grads;
     for (int i = 0; i < 2 && good; i++)
         good = (s->moments[i] = rela_mem_zalloc(bytes)) != NULL;
-    for (int i = 0; i < s->o.n_threads && good; i++)
-        good = (s->lanes[i].grads = rela_mem_zalloc(bytes)) != NULL;
+    for (; s->n_grads < n_grads && good; s->n_grads++)
+        good = (s->grads[s->n_grads] = rela_mem_zalloc(bytes)) != NULL;
     if (!good) {
         rela_stepper_destroy(s);
         return rela_fail(err, RELA_NOMEM, "no memory for gradients: %zu bytes",
-                         (size_t)(o->n_threads + 2) * bytes);
+                         (n_grads + 2) * bytes);
     }
     *out = s;
     return RELA_OK;
@@ -150,19 +186,32 @@ void rela_stepper_destroy(rela_stepper *s)
 {
     if (!s)
         return;
-    for (int i = 0; s->lanes && i < s->o.n_threads; i++) {
-        lane *l = &s->lanes[i];
-        rela_worker_destroy(l->worker);
-        rela_mem_free(l->grads);
+    for (size_t i = 0; s->runners && i < round_of(&s->o); i++) {
+        runner *r = &s->runners[i];
+        rela_worker_destroy(r->worker);
         for (size_t k = 0; k < RELA_STREAMS_MAX; k++)
-            rela_mem_free(l->at[k]);
-        rela_mem_free(l->ids);
-        rela_mem_free(l->row_weight);
+            rela_mem_free(r->at[k]);
+        rela_mem_free(r->ids);
+        rela_mem_free(r->row_weight);
     }
-    rela_mem_free(s->lanes);
+    for (size_t i = 0; i < s->n_grads; i++)
+        rela_mem_free(s->grads[i]);
+    rela_mem_free((void *)s->grads);
+    rela_mem_free(s->runners);
+    rela_mem_free(s->slots);
+    rela_mem_free(s->squares);
     rela_mem_free(s->moments[0]);
     rela_mem_free(s->moments[1]);
     rela_mem_free(s);
+}
+
+/* Slices have a fixed size and are added in order, whoever computed them. */
+static double sum_squares(const rela_stepper *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count_slices(s); i++)
+        sum += s->squares[i];
+    return sum;
 }
 
 rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
@@ -171,23 +220,17 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
     const rela_status st = make_room(s, u, err);
     if (st != RELA_OK)
         return st;
-    const size_t n = (size_t)s->o.n_threads, slices = (s->net->params.total + SLICE - 1) / SLICE;
     s->update = u;
     s->number = number;
     s->training = true;
-    split(s, u);
-    rela_par_rows(n, (int)n, run_lanes, s);
+    run_slots(s);
     totals(s, out, u);
-    rela_par_rows(slices, (int)n, sum_gradients, s);
-    double squares = 0;
-    for (size_t i = 0; i < n; i++)
-        squares += s->lanes[i].squares;
     const double unit = 1 / (double)out->n_loss;
-    out->grad_norm = sqrt(squares) * unit;
+    out->grad_norm = sqrt(sum_squares(s)) * unit;
     out->skipped = !isfinite(out->loss) || !isfinite(out->grad_norm);
     if (out->skipped) {
         find_culprit(s);
-        clear_gradients(s);
+        clear_sum(s);
         return RELA_OK;
     }
     s->count++;
@@ -201,7 +244,7 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
                            .epsilon = (real)(s->o.epsilon * fix2),
                            .grad_scale = (real)(unit * clip),
                            .decay = (real)(s->o.weight_decay * rate) };
-    rela_par_rows(slices, (int)n, apply_adam, s);
+    rela_par_rows(count_slices(s), s->o.n_threads, apply_adam, s);
     return RELA_OK;
 }
 
@@ -213,8 +256,7 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
         return st;
     s->update = u;
     s->training = false;
-    split(s, u);
-    rela_par_rows((size_t)s->o.n_threads, s->o.n_threads, run_lanes, s);
+    run_slots(s);
     totals(s, out, u);
     return RELA_OK;
 }
@@ -242,18 +284,18 @@ const char *rela_stepper_culprit(const rela_stepper *s)
 /* Grows workers and offset arrays to what the update needs; nothing to do after the first few. */
 static rela_status make_room(rela_stepper *s, const rela_packed *u, rela_error *err)
 {
-    for (int i = 0; i < s->o.n_threads; i++) {
-        const rela_status st = lane_room(s, &s->lanes[i], u, err);
+    for (size_t i = 0; i < round_of(&s->o); i++) {
+        const rela_status st = runner_room(s, &s->runners[i], u, err);
         if (st != RELA_OK)
             return st;
     }
     return RELA_OK;
 }
 
-/* The most rows of a piece of a stream, which may be a single long sentence. */
+/* The most rows of a micro-batch of a stream, which may be a single long sentence. */
 static size_t rows_needed(const rela_stepper *s, const rela_tokens *t)
 {
-    size_t rows = piece_rows(&s->o);
+    size_t rows = micro_batch_rows(&s->o);
     for (size_t i = 0; i < t->n; i++) {
         const size_t len = copies_of(&s->o) * length_of(t, i);
         rows = len > rows ? len : rows;
@@ -261,7 +303,7 @@ static size_t rows_needed(const rela_stepper *s, const rela_tokens *t)
     return rows;
 }
 
-static rela_status lane_room(rela_stepper *s, lane *l, const rela_packed *u, rela_error *err)
+static rela_status runner_room(rela_stepper *s, runner *r, const rela_packed *u, rela_error *err)
 {
     const size_t target = n_streams(s) - 1, tgt = rows_needed(s, &u->streams[target]);
     size_t src = 0;
@@ -271,114 +313,140 @@ static rela_status lane_room(rela_stepper *s, lane *l, const rela_packed *u, rel
         src = rows > src ? rows : src;
     }
     for (size_t i = 0; i <= target; i++) { /* a sentence has at least one token in the target */
-        uint32_t *at = rela_mem_grow(l->at[i], &l->cap_at[i], tgt + 1, sizeof *at);
-        l->at[i] = at ? at : l->at[i];
+        uint32_t *at = rela_mem_grow(r->at[i], &r->cap_at[i], tgt + 1, sizeof *at);
+        r->at[i] = at ? at : r->at[i];
         good = good && at;
     }
     const size_t n_ids = copies_of(&s->o) > 1 ? target * src + tgt : 1;
-    int32_t *ids = rela_mem_grow(l->ids, &l->cap_ids, n_ids, sizeof *ids);
-    l->ids = ids ? ids : l->ids;
-    real *weight = rela_mem_grow(l->row_weight, &l->cap_weight, tgt, sizeof *weight);
-    l->row_weight = weight ? weight : l->row_weight;
+    int32_t *ids = rela_mem_grow(r->ids, &r->cap_ids, n_ids, sizeof *ids);
+    r->ids = ids ? ids : r->ids;
+    real *weight = rela_mem_grow(r->row_weight, &r->cap_weight, tgt, sizeof *weight);
+    r->row_weight = weight ? weight : r->row_weight;
     if (!good || !ids || !weight)
         return rela_fail(err, RELA_NOMEM, "no memory for a batch of %zu rows", tgt);
-    if (l->worker && src <= l->max_src && tgt <= l->max_tgt)
+    if (r->worker && src <= r->max_src && tgt <= r->max_tgt)
         return RELA_OK;
-    rela_worker_destroy(l->worker);
-    l->worker = NULL;
-    l->max_src = src > l->max_src ? src : l->max_src;
-    l->max_tgt = tgt > l->max_tgt ? tgt : l->max_tgt;
-    return rela_worker_create(&l->worker, s->net, l->max_src, l->max_tgt, true, err);
+    rela_worker_destroy(r->worker);
+    r->worker = NULL;
+    r->max_src = src > r->max_src ? src : r->max_src;
+    r->max_tgt = tgt > r->max_tgt ? tgt : r->max_tgt;
+    return rela_worker_create(&r->worker, s->net, r->max_src, r->max_tgt, true, err);
 }
 
-/* Gives each thread neighbouring sentences of about the same number of tokens. */
-static void split(rela_stepper *s, const rela_packed *u)
+/* Gives each slot neighbouring sentences of about the same number of tokens: a pure function of the
+ * update. */
+static void cut(rela_stepper *s, const rela_packed *u)
 {
-    const size_t n = sentences_of(u), threads = (size_t)s->o.n_threads;
-    const size_t all = count_rows(s, 0, n).all;
+    const size_t n = sentences_of(u), all = count_rows(s, 0, n).all;
     size_t at = 0;
-    for (size_t i = 0; i < threads; i++) {
-        lane *l = &s->lanes[i];
-        const size_t limit = all * (i + 1) / threads;
-        l->first = at;
-        while (at < n && (i + 1 == threads || count_rows(s, 0, at + 1).all <= limit))
+    for (size_t i = 0; i < s->o.slots; i++) {
+        slot *part = &s->slots[i];
+        const size_t limit = all * (i + 1) / s->o.slots;
+        *part = (slot){ .first = at };
+        while (at < n && (i + 1 == s->o.slots || count_rows(s, 0, at + 1).all <= limit))
             at++;
-        l->last = at;
-        l->loss = l->nll = l->squares = 0;
+        part->last = at;
     }
 }
 
-static void run_lanes(void *ctx, size_t begin, size_t end, int thread)
+/* The first slot is the sum so far; if there is another round, the spare array takes its place. */
+static void start_sum(rela_stepper *s)
+{
+    real **spare = &s->grads[s->n_grads - 1];
+    s->sum = s->grads[0];
+    if (s->n_grads > round_of(&s->o)) {
+        s->grads[0] = *spare;
+        *spare = s->sum;
+    }
+}
+
+/* All slots, as many at a time as there are threads. Gradients are added in the order of the slots:
+ * ((0 + 1) + 2) + 3 and so on, whatever the number of threads. */
+static void run_slots(rela_stepper *s)
+{
+    const size_t n = s->o.slots, round = round_of(&s->o);
+    cut(s, s->update);
+    for (s->first_slot = 0; s->first_slot < n; s->first_slot += round) {
+        s->last_round = s->first_slot + round >= n;
+        rela_par_rows(round, (int)round, run_round, s);
+        if (s->first_slot == 0 && s->training)
+            start_sum(s);
+        if (s->training)
+            rela_par_rows(count_slices(s), s->o.n_threads, add_round, s);
+    }
+}
+
+static void run_round(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
     (void)thread;
-    for (size_t i = begin; i < end; i++)
-        run_lane(s, &s->lanes[i]);
+    for (size_t i = begin; i < end && s->first_slot + i < s->o.slots; i++)
+        run_slot(s, &s->runners[i], &s->slots[s->first_slot + i], s->grads[i]);
 }
 
-static void run_lane(rela_stepper *s, lane *l)
+static void run_slot(rela_stepper *s, runner *r, slot *part, real *grads)
 {
-    if (l->first == l->last)
+    if (part->first == part->last)
         return;
-    /* Pieces of equal size: a small last one would waste the products. */
-    const size_t most = count_rows(s, l->first, l->last).most, room = room_of(&s->o);
-    const size_t n_pieces = (most + room - 1) / room, rows = (most + n_pieces - 1) / n_pieces;
-    for (size_t at = l->first; at < l->last;) {
-        const piece p = next_piece(s, l, at, rows);
-        run_piece(s, l, p);
-        at = p.last;
+    /* Micro-batches of equal size: a small last one would waste the products. */
+    const size_t most = count_rows(s, part->first, part->last).most, room = room_of(&s->o);
+    const size_t n = (most + room - 1) / room, rows = (most + n - 1) / n;
+    for (size_t at = part->first; at < part->last;) {
+        const micro_batch m = next_micro_batch(s, part, at, rows);
+        run_micro_batch(s, r, part, m, grads);
+        at = m.last;
     }
 }
 
 /* About the given number of rows on the longer side, never more than there is room for, at least
  * one sentence. */
-static piece next_piece(const rela_stepper *s, const lane *l, size_t from, size_t rows)
+static micro_batch next_micro_batch(const rela_stepper *s, const slot *part, size_t from,
+                                    size_t rows)
 {
     const size_t room = room_of(&s->o);
     size_t to = from + 1;
-    while (to < l->last && count_rows(s, from, to).most < rows &&
+    while (to < part->last && count_rows(s, from, to).most < rows &&
            count_rows(s, from, to + 1).most <= room)
         to++;
-    return (piece){ from, to };
+    return (micro_batch){ from, to };
 }
 
-static void run_piece(rela_stepper *s, lane *l, piece p)
+static void run_micro_batch(rela_stepper *s, runner *r, slot *part, micro_batch m, real *grads)
 {
     const rela_packed *u = s->update;
     const size_t copies = s->training ? copies_of(&s->o) : 1, target = n_streams(s) - 1;
     rela_packed b = { .first = { 0 } };
     size_t n_ids = 0;
     for (size_t i = 0; i <= target; i++) {
-        b.streams[i] = piece_tokens(&u->streams[i], p, copies, l->at[i], l->ids + n_ids);
-        b.first[i] = (uint32_t)copies * u->streams[i].at[p.first];
+        b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->at[i], r->ids + n_ids);
+        b.first[i] = (uint32_t)copies * u->streams[i].at[m.first];
         n_ids += copies > 1 ? rela_tokens_rows(&b.streams[i]) : 0;
     }
     const rela_tokens *tgt = &b.streams[target];
     for (size_t i = 0; s->o.sentence_mean && i < tgt->n; i++)
         for (size_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
-            l->row_weight[t] = 1 / (real)length_of(tgt, i);
+            r->row_weight[t] = 1 / (real)length_of(tgt, i);
     const rela_pass_options pass = { .training = s->training,
                                      .seed = s->o.seed,
                                      .update = s->number,
                                      .loss = { .smooth = (real)s->o.smooth,
                                                .agree = s->training ? (real)s->o.r_drop : 0,
                                                .row_weight =
-                                                   s->o.sentence_mean ? l->row_weight : NULL } };
-    const rela_loss_sums sums =
-        rela_worker_train(l->worker, s->training ? l->grads : NULL, &b, &pass);
-    l->loss += sums.loss;
-    l->nll += sums.nll;
+                                                   s->o.sentence_mean ? r->row_weight : NULL } };
+    const rela_loss_sums sums = rela_worker_train(r->worker, s->training ? grads : NULL, &b, &pass);
+    part->loss += sums.loss;
+    part->nll += sums.nll;
 }
 
-/* One stream of a piece, each sentence behind its copies: so the rows of a sentence in the update,
- * on which dropout depends, are the same however the update is divided. */
-static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, uint32_t *at,
-                                int32_t *ids)
+/* One stream of a micro-batch, each sentence followed by its copies: so the rows of a sentence in
+ * the update, on which dropout depends, are the same however the update is divided. */
+static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
+                                      uint32_t *at, int32_t *ids)
 {
-    const uint32_t first = all->at[p.first];
+    const uint32_t first = all->at[m.first];
     size_t n = 0;
     at[0] = 0;
-    for (size_t i = p.first; i < p.last; i++)
+    for (size_t i = m.first; i < m.last; i++)
         for (size_t c = 0; c < copies; c++, n++) {
             const size_t len = length_of(all, i);
             at[n + 1] = at[n] + (uint32_t)len;
@@ -388,25 +456,25 @@ static rela_tokens piece_tokens(const rela_tokens *all, piece p, size_t copies, 
     return (rela_tokens){ copies > 1 ? ids : all->ids + first, at, n };
 }
 
-/* Slices [begin, end): adds the gradients of all threads into those of the first. */
-static void sum_gradients(void *ctx, size_t begin, size_t end, int thread)
+/* Slices [begin, end): adds the slots of the round to the sum, and clears them. */
+static void add_round(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
-    const size_t total = s->net->params.total;
+    const size_t total = s->net->params.total, round = round_of(&s->o);
     const rela_kern *k = s->net->k;
     const uint64_t tiny = rela_tiny_flush();
-    double squares = 0;
+    (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
-        real *sum = s->lanes[0].grads + at;
-        for (int t = 1; t < s->o.n_threads; t++) {
-            k->axpy(sum, 1, s->lanes[t].grads + at, n);
-            memset(s->lanes[t].grads + at, 0, n * sizeof *sum);
+        real *sum = s->sum + at;
+        for (size_t t = s->first_slot == 0; t < round && s->first_slot + t < s->o.slots; t++) {
+            k->axpy(sum, 1, s->grads[t] + at, n);
+            memset(s->grads[t] + at, 0, n * sizeof *sum);
         }
-        squares += (double)k->sum_squares(sum, n);
+        if (s->last_round)
+            s->squares[i] = (double)k->sum_squares(sum, n);
     }
     rela_tiny_restore(tiny);
-    s->lanes[thread].squares = squares;
 }
 
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
@@ -417,7 +485,7 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
     (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
-        real *g = s->lanes[0].grads + at;
+        real *g = s->sum + at;
         s->net->k->adam(s->net->weights + at, s->moments[0] + at, s->moments[1] + at, g, n,
                         &s->adam);
         memset(g, 0, n * sizeof *g);
@@ -425,10 +493,9 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
     rela_tiny_restore(tiny);
 }
 
-static void clear_gradients(rela_stepper *s)
+static void clear_sum(rela_stepper *s)
 {
-    for (int i = 0; i < s->o.n_threads; i++)
-        memset(s->lanes[i].grads, 0, s->net->params.total * sizeof *s->lanes[i].grads);
+    memset(s->sum, 0, s->net->params.total * sizeof *s->sum);
 }
 
 static void find_culprit(rela_stepper *s)
@@ -436,7 +503,7 @@ static void find_culprit(rela_stepper *s)
     s->culprit = NULL;
     for (size_t i = 0; i < s->net->params.n && !s->culprit; i++) {
         const rela_param *p = &s->net->params.items[i];
-        const real *g = s->lanes[0].grads + p->offset;
+        const real *g = s->sum + p->offset;
         for (size_t j = 0; j < rela_param_count(p) && !s->culprit; j++)
             if (!isfinite((double)g[j]))
                 s->culprit = p;
@@ -450,8 +517,8 @@ static void totals(const rela_stepper *s, rela_step_result *out, const rela_pack
                                .tgt_tokens = tgt,
                                .sentences = sentences_of(u) };
     out->n_loss = s->o.sentence_mean ? out->sentences : out->tgt_tokens;
-    for (int i = 0; i < s->o.n_threads; i++) {
-        out->loss += s->lanes[i].loss;
-        out->nll += s->lanes[i].nll;
+    for (size_t i = 0; i < s->o.slots; i++) {
+        out->loss += s->slots[i].loss;
+        out->nll += s->slots[i].nll;
     }
 }

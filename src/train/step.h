@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/step.h - one update: forward, backward, sum over threads, Adam.
+/* src/train/step.h - one update: forward, backward, sum of gradients, Adam.
  *
- * The sentences of an update are split over the threads, and the part of a thread again into
- * pieces small enough for its caches; products inside a piece run on that thread alone. Every
- * thread has its own gradients, which are added in a fixed order, so the same seed and number of
- * threads give the same bytes. A step allocates nothing once the largest batch has been seen. */
+ * The sentences of an update are cut into a fixed number of *slots* by tokens, and a slot into
+ * micro-batches small enough for the caches of a core; a slot is computed by one thread. Gradients
+ * of the slots are added in a fixed order, so the same seed and number of slots give the same bytes
+ * on any number of threads. A step allocates nothing once the largest batch has been seen. */
 #ifndef RELA_TRAIN_STEP_H
 #define RELA_TRAIN_STEP_H
 
 #include "model/worker.h"
 
+enum { RELA_STEP_SLOTS = 4, RELA_STEP_SLOTS_MAX = 1024 };
+
 typedef struct rela_step_options {
     int n_threads;
-    size_t piece_rows; /* tokens of a piece, source and target each; 0: 576 */
+    size_t slots;            /* 0: RELA_STEP_SLOTS; no more threads than that compute */
+    size_t micro_batch_rows; /* tokens of a micro-batch, source and target each; 0: 576 */
     double beta1, beta2, epsilon;
     double weight_decay; /* decoupled */
     double clip;         /* largest gradient norm; 0: none */
     double smooth;       /* label smoothing */
-    double r_drop;       /* weight of the agreement of two draws of dropout; 0: one draw */
+    double r_drop;       /* weight of the divergence of two samples of dropout; 0: one sample */
     bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
     uint64_t seed;
 } rela_step_options;

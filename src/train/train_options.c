@@ -73,6 +73,7 @@ static const number_row NUMBERS[] = {
     { AT(r_drop),                true,   0,      0,      0,      0,      0,       0,    1000 },
     { AT(seed),                  false,  1,      1,      1,      1,      1,       0,    9007199254740991.0 },
     { AT(threads),               false,  0,      0,      0,      0,      0,       0,    256 },
+    { AT(gradient_slots),        false,  8,      8,      8,      4,      4,       1,    RELA_STEP_SLOTS_MAX },
     { AT(piece_rows),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
     { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
     { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
@@ -285,7 +286,8 @@ rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_optio
 rela_step_options rela_train_step_options(const rela_train_options *o)
 {
     return (rela_step_options){ .n_threads = (int)o->threads,
-                                .piece_rows = (size_t)o->piece_rows,
+                                .slots = (size_t)o->gradient_slots,
+                                .micro_batch_rows = (size_t)o->piece_rows,
                                 .beta1 = o->beta1,
                                 .beta2 = o->beta2,
                                 .epsilon = o->adam_epsilon,

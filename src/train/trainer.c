@@ -328,6 +328,9 @@ static rela_status check_room(trainer *t, rela_error *err)
     const uint64_t free_bytes = rela_disk_free(t->o.out);
     say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.attention[0].text,
         t->net.params.count, (double)need / 1e6);
+    if (rela_par_threads((int)t->o.threads) > t->o.gradient_slots)
+        say(t, "%d threads, but %lld compute gradients: --gradient-slots",
+            rela_par_threads((int)t->o.threads), (long long)t->o.gradient_slots);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
                          t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
