@@ -26,6 +26,14 @@ typedef struct rela_cli_common {
     bool help;
 } rela_cli_common;
 
+enum { RELA_CLI_WARNINGS_SHOWN = 10, RELA_CLI_WARNING_KINDS = 16 };
+
+/* Warnings that differ in numbers only. */
+typedef struct rela_cli_warning {
+    char first[200];
+    uint64_t n;
+} rela_cli_warning;
+
 typedef struct rela_cli {
     rela_cli_common common;
     rela_list operands;
@@ -34,7 +42,10 @@ typedef struct rela_cli {
     FILE *log_file;
     bool log_failed; /* to be written, and that was reported */
     bool bar_open;   /* a progress bar stands on the last line of standard error */
-    int exit_code;   /* of a run that succeeded but has something to tell; normally 0 */
+    bool encoding_reported;
+    rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
+    size_t n_warnings;
+    int exit_code; /* of a run that succeeded but has something to tell; normally 0 */
 } rela_cli;
 
 extern const rela_option RELA_CLI_COMMON[];
@@ -42,6 +53,9 @@ extern const rela_option RELA_CLI_COMMON[];
 /* A progress bar on standard error; silent with --quiet. */
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total);
+
+/* Asks for a line on a terminal. */
+void rela_cli_prompt(rela_cli *cli);
 
 /* For calls that tell how far they are: a bar that starts with the first word of it. */
 typedef struct rela_cli_bar {
@@ -73,6 +87,14 @@ typedef struct rela_cli_lines {
 /* inputs: files in order, none means standard input; output NULL or "-": standard output. */
 rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_list inputs,
                                const char *output, rela_error *err);
+
+/* Warns once, with the remedy, of text that is not UTF-8: lines numbered from first on. */
+void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
+                             uint64_t first);
+
+/* Warns of options that were given without one that they belong to. Rows: option, the other (or
+ * several, with |), NULL. */
+void rela_cli_check_effect(rela_cli *cli, const char *const *rows);
 
 /* Writes text to standard output. */
 rela_status rela_cli_print(const rela_buffer *text, rela_error *err);

@@ -148,6 +148,8 @@ static rela_status score_all(scorer *s, rela_error *err)
         st = rela_cli_sources_read(&s->a, (size_t)s->options->read_bytes, err);
         if (st == RELA_OK)
             st = rela_cli_block_match(&s->b, s->tgt, &s->a.blocks[0], s->options->src[0], err);
+        if (st == RELA_OK)
+            rela_cli_sources_check(&s->a, s->cli);
         if (st == RELA_OK && s->b.n)
             st = score_block(s, err);
         rela_progress_update(&bar, rela_reader_position(s->a.readers[0]), NULL);

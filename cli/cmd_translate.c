@@ -62,6 +62,11 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* Options that mean nothing without another. */
+static const char *const NEEDS[] = { "temperature", "sampling",      "layer",
+                                     "alignment",   "head",          "alignment",
+                                     "source",      "alignment|unk", NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_translate[] = {
@@ -217,11 +222,14 @@ static rela_status check_head(const translator *t, rela_error *err)
     const rela_status st = rela_model_shape_get(&shape, t->models.models[0], err);
     if (st != RELA_OK)
         return st;
-    if (t->options->layer > shape.dec_layers || t->options->head > shape.heads)
-        return rela_fail(err, RELA_ARG,
-                         "--layer %lld --head %lld; the model has %d layers of %d heads",
-                         (long long)t->options->layer, (long long)t->options->head,
-                         (int)shape.dec_layers, (int)shape.heads);
+    if (t->options->layer > shape.dec_layers)
+        return rela_fail(err, RELA_ARG, "--layer %lld; the model has %d decoder layer%s",
+                         (long long)t->options->layer, (int)shape.dec_layers,
+                         shape.dec_layers == 1 ? "" : "s");
+    if (t->options->head > shape.heads)
+        return rela_fail(err, RELA_ARG, "--head %lld; the model has %d head%s",
+                         (long long)t->options->head, (int)shape.heads,
+                         shape.heads == 1 ? "" : "s");
     return RELA_OK;
 }
 
@@ -239,6 +247,8 @@ static rela_status open_all(translator *t, rela_error *err)
 {
     const translate_options *o = t->options;
     t->models.int8 = o->int8;
+    t->models.input = "-i";
+    rela_cli_check_effect(t->cli, NEEDS);
     rela_status st = rela_cli_models_open(&t->models, t->cli, err);
     if (st == RELA_OK)
         t->long_bytes = long_bytes(t);
@@ -315,14 +325,21 @@ static rela_status translate_lines(translator *t, size_t first, size_t end, rela
 static rela_status translate_all(translator *t, rela_error *err)
 {
     rela_progress bar;
+    const bool prompts = rela_cli_sources_typed(&t->in) && !t->cli->common.quiet;
     rela_cli_progress(t->cli, &bar, "translating", "bytes", rela_reader_size(t->in.readers[0]));
+    if (prompts)
+        bar.emit = NULL; /* it would be drawn over what the user types */
     rela_progress_start(&bar, 0);
     rela_status st = RELA_OK;
     do {
+        if (prompts)
+            rela_cli_prompt(t->cli);
         st = rela_cli_sources_read(&t->in, (size_t)t->options->read_bytes, err);
         if (st == RELA_OK && t->prefix)
             st = rela_cli_block_match(&t->begin, t->prefix, &t->in.blocks[0],
                                       rela_reader_name(t->in.readers[0]), err);
+        if (st == RELA_OK)
+            rela_cli_sources_check(&t->in, t->cli);
         if (st == RELA_OK && t->in.sentences)
             st = translate_block(t, err);
         rela_progress_update(&bar, rela_reader_position(t->in.readers[0]), NULL);

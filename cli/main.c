@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/par.h"
 
 #include <errno.h>
@@ -63,6 +64,7 @@ static void complain(const char *command, const rela_error *err, rela_status st)
 static rela_status print_overview(rela_error *err);
 static rela_status print_generated(int argc, char **argv, rela_error *err);
 static void write_log(void *ctx, rela_log_level level, const char *line);
+static void count_hidden_warnings(rela_cli *cli);
 static void warn_of_log(rela_cli *cli);
 static void emit_progress(void *ctx, const char *bytes, size_t len);
 static void clear_bar(rela_cli *cli);
@@ -221,7 +223,13 @@ static rela_status unknown_command(const char *word, rela_error *err)
             }
     if (*second)
         return rela_fail(err, RELA_ARG, "'%s' needs a second word: %s", word, second);
-    return rela_fail(err, RELA_ARG, "unknown command '%s'; 'rela --help' lists them", word);
+    rela_nearest best = { NULL, 0 };
+    for (size_t f = 0; f < N_FILES; f++)
+        for (const rela_command *c = FILES[f]; c->name; c++)
+            rela_nearest_offer(&best, word, c->name, strlen(c->name));
+    return rela_fail(err, RELA_ARG, "unknown command '%s'; %s%s%s'rela --help' lists them", word,
+                     best.name ? "did you mean '" : "", best.name ? best.name : "",
+                     best.name ? "'? " : "");
 }
 
 static int run_command(const rela_command *c, int argc, char **argv)
@@ -246,6 +254,7 @@ static int run_command(const rela_command *c, int argc, char **argv)
     } else if (st == RELA_OK) {
         st = c->run(&cli, options, &err);
     }
+    count_hidden_warnings(&cli);
     if (st != RELA_OK) {
         clear_bar(&cli);
         complain(c->name, &err, st);
@@ -370,9 +379,58 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
     return st;
 }
 
+/* Warnings are of one kind if they differ in numbers only. */
+static bool same_kind(const char *a, const char *b)
+{
+    static const char DIGITS[] = "0123456789";
+    while (*a && *b) {
+        const size_t n = strspn(a, DIGITS), m = strspn(b, DIGITS);
+        if (!n != !m || (!n && *a != *b))
+            return false;
+        a += n ? n : 1;
+        b += m ? m : 1;
+    }
+    return *a == *b;
+}
+
+/* Counts a warning; true: there were so many of its kind that it is not shown. */
+static bool too_many(rela_cli *cli, const char *line)
+{
+    size_t i = 0;
+    while (i < cli->n_warnings && !same_kind(cli->warnings[i].first, line))
+        i++;
+    if (i == RELA_CLI_WARNING_KINDS)
+        return false;
+    rela_cli_warning *w = &cli->warnings[i];
+    if (i == cli->n_warnings) {
+        cli->n_warnings++;
+        (void)snprintf(w->first, sizeof w->first, "%s", line);
+    }
+    return ++w->n > RELA_CLI_WARNINGS_SHOWN;
+}
+
+static void count_hidden_warnings(rela_cli *cli)
+{
+    for (size_t i = 0; i < cli->n_warnings; i++) {
+        const rela_cli_warning *w = &cli->warnings[i];
+        if (w->n <= RELA_CLI_WARNINGS_SHOWN)
+            continue;
+        char line[64];
+        (void)snprintf(line, sizeof line, "%llu more warnings like '",
+                       (unsigned long long)(w->n - RELA_CLI_WARNINGS_SHOWN));
+        clear_bar(cli);
+        if (!cli->common.quiet)
+            (void)fprintf(stderr, "rela: %s%s'\n", line, w->first);
+        if (cli->log_file)
+            (void)fprintf(cli->log_file, "%s%s'\n", line, w->first);
+    }
+}
+
 static void write_log(void *ctx, rela_log_level level, const char *line)
 {
     rela_cli *cli = ctx;
+    if (level == RELA_LOG_WARNING && too_many(cli, line))
+        return;
     const char *mark = level == RELA_LOG_WARNING ? "warning: " : "";
     clear_bar(cli);
     if (!cli->common.quiet)

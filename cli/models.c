@@ -2,6 +2,8 @@
 /* cli/models.c - see models.h. */
 #include "models.h"
 
+#include <string.h>
+
 static void tell(void *ctx, int32_t level, const char *line)
 {
     const rela_cli *cli = ctx;
@@ -26,6 +28,9 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         st = rela_model_load_with(&m->models[m->n], m->runtime, paths[i], &with, err);
         m->n += st == RELA_OK;
+        if (st == RELA_FORMAT && m->input && m->n > 0 && strstr(err->message, "not a model file"))
+            st = rela_fail(err, RELA_ARG, "%.200s is not a model; input goes with %s", paths[i],
+                           m->input);
     }
     return st;
 }

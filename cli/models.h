@@ -11,7 +11,8 @@ enum { RELA_CLI_MODELS_MAX = 64 };
 
 /* All zero is closed. */
 typedef struct rela_cli_models {
-    bool int8; /* to be set before loading */
+    bool int8;         /* to be set before loading, as is: */
+    const char *input; /* the option for text, for those who name it among the models; or NULL */
     rela_runtime *runtime;
     rela_model *models[RELA_CLI_MODELS_MAX];
     size_t n;

@@ -17,7 +17,7 @@ typedef struct rela_cli_sources {
     /* private */
     rela_reader *readers[RELA_SOURCES_MAX];
     rela_cli_block blocks[RELA_SOURCES_MAX];
-    bool columns;
+    bool columns, standard; /* standard: input */
     const char **own_texts;
     size_t *own_lens;
     size_t cap_texts, cap_lens;
@@ -29,6 +29,12 @@ rela_status rela_cli_sources_open(rela_cli_sources *s, const rela_model *m,
                                   const char *const paths[RELA_SOURCES_MAX], const char *option,
                                   rela_error *err);
 void rela_cli_sources_close(rela_cli_sources *s);
+
+/* Reports text of the present sentences that is not UTF-8. */
+void rela_cli_sources_check(const rela_cli_sources *s, rela_cli *cli);
+
+/* Whether somebody types the text and reads the results on the same terminal. */
+bool rela_cli_sources_typed(const rela_cli_sources *s);
 
 /* The next sentences, as rela_cli_block_read has them; none at the end. */
 rela_status rela_cli_sources_read(rela_cli_sources *s, size_t want, rela_error *err);

@@ -3,13 +3,14 @@
 #include "base/option.h"
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "base/yaml.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 64, NEAR_MAX = 3 };
+enum { NAME_MAX_BYTES = 64 };
 
 typedef enum source { SOURCE_DEFAULT, SOURCE_CONFIG, SOURCE_COMMAND_LINE } source;
 
@@ -45,7 +46,6 @@ static rela_status dump_text(rela_buffer *out, const char *lead, const char *tex
 static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, rela_error *err);
 static bool parse_count(double *out, const char *value);
 static bool looks_like_number(const char *value, bool whole);
-static size_t distance(const char *a, const char *b);
 static size_t rows(const rela_option *options);
 
 static bool is_list(const rela_option *o)
@@ -281,17 +281,11 @@ static bool find(const rela_option_state *s, place *p, const char *name, size_t 
 /* The option somebody may have meant; NULL if none is close. */
 static const char *nearest_name(const rela_option_state *s, const char *name)
 {
-    const char *best = NULL;
-    size_t nearest = NEAR_MAX;
+    rela_nearest best = { NULL, 0 };
     for (size_t g = 0; g < s->n_groups; g++)
-        for (const rela_option *o = s->groups[g].options; o->name; o++) {
-            const size_t d = distance(name, o->name);
-            if (d < nearest && d < strlen(o->name)) {
-                nearest = d;
-                best = o->name;
-            }
-        }
-    return best;
+        for (const rela_option *o = s->groups[g].options; o->name; o++)
+            rela_nearest_offer(&best, name, o->name, strlen(o->name));
+    return best.name;
 }
 
 /* Keys that make no sense inside a configuration. */
@@ -364,16 +358,20 @@ static rela_status store_number(const place *p, const char *value, rela_error *e
 static rela_status store_choice(const place *p, const char *value, rela_error *err)
 {
     const size_t len = strlen(value);
+    rela_nearest best = { NULL, 0 };
     for (const char *c = p->option->value; len && *c;) {
         const size_t n = strcspn(c, "|");
+        rela_nearest_offer(&best, value, c, n);
         if (n == len && strncmp(c, value, n) == 0) {
             *(const char **)p->field = value;
             return RELA_OK;
         }
         c += n + (c[n] == '|');
     }
-    return rela_fail(err, RELA_ARG, "option --%s: '%s' is not one of %s", p->option->name, value,
-                     p->option->value);
+    const int near = best.name ? (int)strcspn(best.name, "|") : 0;
+    return rela_fail(err, RELA_ARG, "option --%s: '%s' is not one of %s%s%.*s%s", p->option->name,
+                     value, p->option->value, near ? "; did you mean '" : "", near,
+                     near ? best.name : "", near ? "'?" : "");
 }
 
 static rela_status append_item(rela_option_state *s, rela_list *list, const char *value,
@@ -431,28 +429,6 @@ static bool looks_like_number(const char *value, bool whole)
         p += strspn(p, DIGITS);
     }
     return digits > 0 && !*p;
-}
-
-/* Edit distance, capped: only small values matter. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_BYTES + 1];
-    const size_t n = strcspn(a, "="), m = strlen(b);
-    if (n >= NAME_MAX_BYTES || m >= NAME_MAX_BYTES)
-        return NEAR_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            const size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < gap ? change : gap;
-        }
-    }
-    return row[m];
 }
 
 static size_t rows(const rela_option *options)

@@ -244,7 +244,8 @@ static rela_status read_to(const rela_checkpoint *c, void *const *to, const char
                                    .path = c->path };
     rela_status st = rela_content_run(hash, &content, err);
     if (st == RELA_OK && c->hash[0] && strcmp(hash, c->hash) != 0)
-        st = rela_fail(err, RELA_FORMAT, "%s: damaged: its contents have the hash %s; expected %s",
+        st = rela_fail(err, RELA_FORMAT,
+                       "%s: damaged; copy it again (contents have the hash %s, expected %s)",
                        c->path, hash, c->hash);
     return st ? st : rela_safetensors_check(c->file, err);
 }

@@ -219,9 +219,11 @@ static rela_status read_header(rela_safetensors *f, size_t *len, size_t max_head
         return st;
     if (n < HEADER_MIN || n > size - LENGTH_SIZE)
         return rela_fail(err, RELA_FORMAT,
-                         "%s: not a model file: a header of %" PRIu64 " bytes in a file of %" PRIu64
-                         "; expected %d..%" PRIu64,
-                         path, n, size, (int)HEADER_MIN, (size - LENGTH_SIZE));
+                         "%s: not a model file%s: a header of %" PRIu64
+                         " bytes in a file of %" PRIu64 "; expected %d..%" PRIu64,
+                         path,
+                         n >= HEADER_MIN && n <= max_header ? ", or one that was cut off" : "", n,
+                         size, (int)HEADER_MIN, (size - LENGTH_SIZE));
     if (n > max_header)
         return rela_fail(err, RELA_FORMAT, "%s: a header of %" PRIu64 " bytes; the limit is %zu",
                          path, n, max_header);

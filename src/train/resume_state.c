@@ -150,6 +150,22 @@ rela_status rela_train_state_check(const rela_extras *e, const rela_train_option
     return st;
 }
 
+/* "width was 64, now 128". */
+static rela_status tell_change(rela_buffer *out, const char *old, rela_span line, rela_error *err)
+{
+    const char *colon = memchr(line.text, ':', line.len);
+    const size_t key = colon ? (size_t)(colon - line.text) + 1 : line.len;
+    const char *at = old;
+    while (at && strncmp(at, line.text, key) != 0)
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    if (!at || !colon)
+        return rela_buffer_printf(out, err, "'%.*s' is new", (int)line.len, line.text);
+    at += key + (at[key] == ' ');
+    const size_t skip = key + (key < line.len && line.text[key] == ' ');
+    return rela_buffer_printf(out, err, "%.*s was %.*s, now %.*s", (int)key - 1, line.text,
+                              (int)strcspn(at, "\n"), at, (int)(line.len - skip), line.text + skip);
+}
+
 /* Appends the first setting that is not as in the checkpoint and would change the result. */
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
                               rela_error *err)
@@ -168,7 +184,7 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
         /* An older version did not tell of a setting, and did what is usual. */
         const char *known = has_key(old, line) ? old : usual.data;
         if (!is_free(line) && !has_line(known, line))
-            st = rela_buffer_printf(out, err, "'%.*s' is new", (int)line.len, line.text);
+            st = tell_change(out, known, line, err);
     }
     at = old;
     end = old ? old + strlen(old) : NULL;

@@ -40,6 +40,7 @@ typedef struct trainer {
 } trainer;
 
 static rela_status prepare(trainer *t, rela_error *err);
+static rela_status check_texts(const trainer *t, rela_error *err);
 static rela_status start_or_resume(trainer *t, rela_error *err);
 static rela_train_run this_run(const trainer *t);
 static rela_status resume(trainer *t, uint64_t update, rela_error *err);
@@ -88,7 +89,8 @@ rela_status rela_train(const rela_train_options *o, const rela_train_listener *l
 static rela_status prepare(trainer *t, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT;
-    rela_status st = start_or_resume(t, err);
+    rela_status st = check_texts(t, err);
+    st = st ? st : start_or_resume(t, err);
     if (st == RELA_OK)
         st = rela_run_open_logs(&t->run, t->state.loop.update, err);
     if (st == RELA_OK)
@@ -103,6 +105,31 @@ static rela_status prepare(trainer *t, rela_error *err)
         st = check_room(t, err);
     rela_buffer_free(&path);
     rela_buffer_free(&settings);
+    return st;
+}
+
+static rela_status check_text(const rela_train_text *text, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i <= RELA_SOURCES_MAX && st == RELA_OK; i++) {
+        const char *path = i < RELA_SOURCES_MAX ? text->src[i] : text->tgt;
+        rela_reader *r = NULL;
+        if (path)
+            st = rela_reader_open(&r, path, NULL, err);
+        rela_reader_close(r);
+    }
+    return st;
+}
+
+/* Files that cannot be read are known before BPE is learned. */
+static rela_status check_texts(const trainer *t, rela_error *err)
+{
+    const rela_train_text valid = rela_train_valid_text(&t->o);
+    rela_status st = check_text(&valid, err);
+    for (size_t i = 0; i <= t->o.n_more && st == RELA_OK; i++) {
+        const rela_train_text text = rela_train_text_at(&t->o, i);
+        st = check_text(&text, err);
+    }
     return st;
 }
 
@@ -179,6 +206,8 @@ static rela_status start(trainer *t, rela_error *err)
     rela_status st = rela_train_config(&c, &t->o, err);
     if (st == RELA_OK && t->o.init)
         return start_from(t, &c, err);
+    c.vocab_src = c.vocab_tgt = 4; /* what is wrong with the rest is known before BPE is learned */
+    st = st ? st : rela_config_check(&c, err);
     if (st == RELA_OK && !t->o.vocab_src)
         say(t, "learning %s from %s and %s",
             t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary", t->o.train_src,

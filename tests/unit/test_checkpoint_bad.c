@@ -211,7 +211,7 @@ typedef struct defect {
 static const defect DEFECTS[] = {
     { "nothing", no_edit, NULL, NULL, NULL },
     { "a file without a hash", drop_text, "hash", NULL, NULL },
-    { "no record", drop_text, "record", NULL, "damaged: its contents have the hash xxh3-128:" },
+    { "no record", drop_text, "record", NULL, "damaged; copy it again (contents have the hash xxh3-128:" },
 
     { "no format", drop_text, "format", NULL, "not a model of rela" },
     { "another format", set_value, "format", "pt", "not a model of rela" },
@@ -225,7 +225,7 @@ static const defect DEFECTS[] = {
     { "a text name that could fool a terminal", set_key, "text.bpe", "text.\x1B[2J",
       "unknown text" },
     { "an empty hash", set_value, "hash", "", "the content hash in the header is malformed" },
-    { "a short hash", set_value, "hash", "xxh3-128:00", "damaged: " },
+    { "a short hash", set_value, "hash", "xxh3-128:00", "damaged; " },
     { "a record that is no JSON", set_value, "record", "{\"a\":}",
       "record: byte 6: '}'; expected a value" },
     { "a state that is no JSON", set_value, "state", "", "state: byte 1: the text ends" },
@@ -339,7 +339,7 @@ static const defect DEFECTS[] = {
       "tensor 'enc.0.ffn.up.weight': element 1 is not a finite number" },
     { "infinity", set_number, "adam.v/embed.bias", "inf",
       "tensor 'adam.v/embed.bias': element 1 is not a finite number" },
-    { "another number", set_number, "embed.bias", "7", "damaged: its contents have the hash" },
+    { "another number", set_number, "embed.bias", "7", "damaged; copy it again" },
     { "denormal numbers only", only_denormals, "hash", NULL, NULL },
 };
 

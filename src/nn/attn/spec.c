@@ -2,6 +2,7 @@
 /* src/nn/attn/spec.c - see spec.h. */
 #include "nn/attn/spec.h"
 
+#include "base/nearest.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -108,6 +109,18 @@ static rela_status scan_number(group *g, scanner *s)
     return RELA_OK;
 }
 
+static rela_status unknown_kind(const char *name, rela_error *err)
+{
+    rela_nearest best = { NULL, 0 };
+    for (size_t i = 0; rela_attn_kind_at(i); i++)
+        rela_nearest_offer(&best, name, rela_attn_kind_at(i)->name,
+                           strlen(rela_attn_kind_at(i)->name));
+    return rela_fail(err, RELA_ARG,
+                     "unknown attention '%s'; %s%s%s'rela info --attention' lists the kinds", name,
+                     best.name ? "did you mean '" : "", best.name ? best.name : "",
+                     best.name ? "'? " : "");
+}
+
 static rela_status scan_kind(group *g, scanner *s)
 {
     char name[NAME_MAX_LEN];
@@ -118,8 +131,7 @@ static rela_status scan_kind(group *g, scanner *s)
     name[len] = '\0';
     g->kind = rela_attn_kind_find(name);
     if (!g->kind)
-        return rela_fail(s->err, RELA_ARG,
-                         "unknown attention '%s'; 'rela info --attention' lists the kinds", name);
+        return unknown_kind(name, s->err);
     rela_attn_numbers_start(g->numbers, g->kind);
     s->at += len;
     return RELA_OK;

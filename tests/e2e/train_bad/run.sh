@@ -125,13 +125,13 @@ again() { # CODE MESSAGE OPTION...
     refuses "$want_code" "$want_message" train $small --out old --updates 2 "$@"
     cmp -s old/model.rela want.rela || fail "resuming with $*: the model has changed"
 }
-refuses 1 "'width: 32' is new" train $basis --width 32 --merges 0 --out old --updates 2 $run
+refuses 1 "width was 16, now 32" train $basis --width 32 --merges 0 --out old --updates 2 $run
 refuses 1 "'attention-enc: \"softmax\"' is new" train $small --out old --updates 2 $run --attention-enc softmax
 accepts train $small --out mixed --updates 2 $run --attention-enc softmax
 refuses 1 "'attention-enc: \"softmax\"' is missing" train $small --out mixed --updates 3 $run
-again 1 "'attention: \"softmax\"' is new" $run --attention softmax
-again 1 "'vocab-size: 9' is new" $run --vocab-size 9
-again 1 "'max-length: 30' is new" $run --max-length 30
+again 1 'attention was "rela-g", now "softmax"' $run --attention softmax
+again 1 'vocab-size was 0, now 9' $run --vocab-size 9
+again 1 'now 30' $run --max-length 30
 printf '<pad>\n<unk>\n<eos>\na\n' >other.vocab
 again 1 'other.vocab is not the file this run was started with' --train-src s --train-tgt t --vocab-src other.vocab --save-every 1 --keep 3 --average 1
 again 1 'the training text is not the one this run was started with' --train-src s1 --train-tgt t1 --vocab-src few.vocab --save-every 1 --keep 3 --average 1

@@ -64,10 +64,10 @@ old words/checkpoints/000004.rela "of another model: its 'vocab_src'"
 old softmax/checkpoints/000004.rela "of another model: its 'attention_enc'"
 old shorter/checkpoints/000004.rela "of another model: its 'max_len'"
 old links/checkpoints/000004.rela "of another model: its 'task'"
-old seed/checkpoints/000004.rela "of another run: 'seed: 1'"
-old pairs/checkpoints/000004.rela "of another run: 'max-ratio: 0'"
+old seed/checkpoints/000004.rela "of another run: seed was 7, now 1"
+old pairs/checkpoints/000004.rela "of another run: max-ratio was 1.2, now 0"
 fresh wide/checkpoints/000004.rela 000099
-refuses 1 "run/checkpoints/000099.rela: the run was started with other settings: 'width: 16' is new" train $small $text $saves --updates 8 --out run
+refuses 1 "run/checkpoints/000099.rela: the run was started with other settings: width was 64, now 16" train $small $text $saves --updates 8 --out run
 any int8.rela "a packed model can translate, and nothing else"
 any mapped.rela "a packed model can translate, and nothing else"
 any small/model.rela "a model, not a checkpoint"

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/notices.c - what is reported besides results: text in another encoding, options without
+ * effect. */
+#include "cli.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+static const char *guess(const char *text, size_t len)
+{
+    const unsigned char *u = (const unsigned char *)text;
+    if (len >= 2 && ((u[0] == 0xFF && u[1] == 0xFE) || (u[0] == 0xFE && u[1] == 0xFF)))
+        return "UTF-16";
+    return len && memchr(text, '\0', len) ? "UTF-16" : "LATIN1";
+}
+
+void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
+                             uint64_t first)
+{
+    if (cli->encoding_reported || !len)
+        return;
+    const char *nul = memchr(text, '\0', len);
+    size_t good = rela_utf8_valid(text, len);
+    good = nul && (size_t)(nul - text) < good ? (size_t)(nul - text) : good;
+    if (good == len)
+        return;
+    uint64_t line = first;
+    for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + good - at))) != NULL; at++)
+        line++;
+    cli->encoding_reported = true;
+    rela_log_line(&cli->sink, RELA_LOG_WARNING,
+                  "%s: line %llu is not UTF-8; if it is %s: iconv -f %s -t UTF-8 (reported once)",
+                  name, (unsigned long long)line, guess(text, len), guess(text, len));
+}
+
+void rela_cli_prompt(rela_cli *cli)
+{
+    (void)fputs("> ", stderr);
+    (void)fflush(stderr);
+    cli->bar_open = false;
+}
+
+static bool any_given(const rela_cli *cli, const char *names)
+{
+    for (const char *at = names; *at;) {
+        char name[64];
+        const size_t n = strcspn(at, "|");
+        if (n < sizeof name) {
+            memcpy(name, at, n);
+            name[n] = '\0';
+            if (rela_options_given(cli->state, name))
+                return true;
+        }
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
+
+void rela_cli_check_effect(rela_cli *cli, const char *const *rows)
+{
+    for (; rows[0]; rows += 2)
+        if (rela_options_given(cli->state, rows[0]) && !any_given(cli, rows[1])) {
+            const char *bar = strchr(rows[1], '|');
+            rela_log_line(&cli->sink, RELA_LOG_WARNING, "--%s has no effect without --%.*s%s%s",
+                          rows[0], (int)strcspn(rows[1], "|"), rows[1], bar ? " or --" : "",
+                          bar ? bar + 1 : "");
+        }
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+# What people type wrong, and what they are told: one line with the place, the reason and, where there is one, the remedy.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+
+"$RELA" corpus --quiet --size 120 --valid 10 --test 5 --out c 2>/dev/null
+small="--preset demo --merges 20 --width 32 --ffn 32 --heads 2 --enc-layers 1 --dec-layers 1 --updates 2 --batch-tokens 300 --valid-beam 0"
+train="--train-src c/train.src --train-tgt c/train.tgt"
+"$RELA" train --quiet $small $train --out run
+m=run/model.rela
+head -c 3000 $m >cut.rela
+cp $m damaged.rela
+printf 'x' | dd of=damaged.rela bs=1 seek=$(($(wc -c <$m) - 900)) conv=notrunc 2>/dev/null
+printf 'not a model\n' >text
+
+# commands, options, values
+refuses 2 "unknown command 'trian'; did you mean 'train'?" trian
+refuses 2 "unknown command 'translte'; did you mean 'translate'?" translte
+refuses 2 "unknown command 'align-words'; 'rela --help' lists them" align-words
+refuses 2 "'bpe' needs a second word: learn, apply, undo" bpe
+refuses 2 "unknown command 'transl'" help transl
+refuses 2 "unknown option --atention; did you mean --attention?" train --atention softmax
+refuses 2 "unknown option --beem; did you mean --beam?" translate --beem 4 $m
+refuses 2 "unknown option --frobnicate" translate --frobnicate $m
+refuses 2 "option --preset: 'tinny' is not one of paper|base|tiny|demo|align; did you mean 'tiny'?" train --preset tinny
+refuses 2 "option --unk: 'replce' is not one of allow|forbid|replace; did you mean 'replace'?" translate --unk replce $m
+refuses 2 "unknown attention 'rela_g'; did you mean 'rela-g'?" train $small $train -a rela_g --out x
+refuses 2 "unknown attention 'sparse'" train $small $train -a sparse --out x
+refuses 2 "option --beam: 'four' is not a whole number" translate --beam four $m
+refuses 2 "option --beam: 0 is out of range; expected 1..512" translate --beam 0 $m
+refuses 2 "option --beam: '2.5' is not a whole number" translate --beam 2.5 $m
+refuses 2 "option --dropout: 1.5 is out of range" train $small $train --dropout 1.5 --out x
+refuses 2 "option --beam needs a value" translate $m --beam
+refuses 2 "option --beam is given twice" translate --beam 2 --beam 3 $m
+refuses 2 "--n-best 5 is more than --beam 4" translate --n-best 5 $m
+refuses 2 "option --normalize: 'wu'; expected gnmt:NUMBER, power:NUMBER or none" translate --normalize wu $m
+refuses 2 "option --sampling: 'top'" translate --sampling top $m
+refuses 2 "missing argument; usage: rela translate MODEL..." translate
+refuses 2 "missing argument; usage: rela bleu REF [REF...]" bleu
+refuses 2 "unexpected argument 'more'" info $m more
+refuses 2 "option --input: the name is empty" translate --input= $m
+
+# files
+refuses 2 "text is not a model; input goes with -i" translate $m text
+refuses 3 "text: not a model file" translate text
+refuses 1 "missing.rela: No such file or directory" translate missing.rela
+refuses 1 "missing.en: No such file or directory" translate $m -i missing.en
+refuses 3 "cut.rela: not a model file, or one that was cut off" translate cut.rela
+refuses 3 "damaged.rela: damaged; copy it again" translate damaged.rela
+refuses 3 "damaged.rela: damaged; copy it again" info damaged.rela
+refuses 1 "run:" translate run
+refuses 3 "ends before line" score $m --src c/train.src --tgt c/valid.tgt
+refuses 2 "--src and --tgt are needed" score $m --src c/train.src
+refuses 2 "--src and --tgt are needed" align $m --src c/train.src
+refuses 1 "No such file or directory" bleu missing.de
+refuses 2 "--output is the input --input" translate $m -i c/test.src -o c/test.src
+refuses 1 "cannot be opened" translate --log missing/log $m
+refuses 1 "missing" translate $m -i c/test.src -o missing/out
+
+# training
+refuses 2 "no training text: options --train-src and --train-tgt" train --preset demo --out x
+refuses 2 "1 x --train-src, but 0 x --train-tgt" train --train-src c/train.src --out x
+refuses 1 "missing.src: No such file or directory" train $small --train-src missing.src --train-tgt c/train.tgt --out x
+refuses 2 "width 32 is not a multiple of 3 heads" train --preset demo --width 32 --heads 3 $train --out x
+refuses 1 "width was 32, now 64" train --preset demo --merges 20 --width 64 --ffn 32 --heads 2 --enc-layers 1 --dec-layers 1 --updates 2 \
+    --batch-tokens 300 --valid-beam 0 $train --out run
+refuses 1 "c/train.src: cannot be made: Not a directory" train $small $train --out c/train.src
+refuses 1 "missing.de: No such file or directory" train $small $train --valid-src c/valid.src --valid-tgt missing.de --out x
+printf 'preset: tiny\nwidht: 32\n' >config.yml
+refuses 2 "config.yml: line 2: unknown key 'widht'; did you mean 'width'?" train --config config.yml $train --out x
+printf 'preset: [tiny\n' >config.yml
+refuses 2 "config.yml: line" train --config config.yml $train --out x
+[ ! -e x ] || [ ! -e x/model.rela ] || fail "a model came out of a mistake"
+
+# what is done all the same, with a warning
+warns() { # MESSAGE ARGUMENT...
+    message=$1
+    shift
+    n_checks=$((n_checks + 1))
+    "$RELA" "$@" <c/test.src >lib.out 2>lib.err || fail "rela $*: $(cat lib.err)"
+    [ "$(grep -cF -- "$message" lib.err)" -eq 1 ] || fail "rela $*: expected '$message' once, got: $(head -n 3 lib.err)"
+}
+warns "--temperature has no effect without --sampling" translate --temperature 2 $m
+warns "--layer has no effect without --alignment" translate --layer 1 $m
+warns "--head has no effect without --alignment" translate --head 1 $m
+printf 'der Esel\ndie Kuh ist gro\337 .\ndas \334bel\n' >latin1
+printf '\377\376t\000h\000e\000\n\000' >utf16
+warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" translate $m -i latin1
+warns "utf16: line 1 is not UTF-8; if it is UTF-16: iconv -f UTF-16 -t UTF-8 (reported once)" translate $m -i utf16
+refuses 2 "--layer 7; the model has 1 decoder layer" translate --alignment hard --layer 7 $m
+refuses 2 "--head 3; the model has 2 heads" translate --alignment hard --head 3 $m
+
+# At most ten warnings of a kind.
+i=0
+while [ $i -lt 14 ]; do
+    awk 'BEGIN { for (i = 0; i < 400; i++) printf "word "; print "" }'
+    i=$((i + 1))
+done >long
+"$RELA" translate -b 1 --max-length-factor 0 --max-length-extra 1 --long cut $m -i long >lib.out 2>lib.err
+[ "$(grep -c 'longer than the' lib.err)" -eq 11 ] || fail "warnings: $(grep -c 'longer than the' lib.err)"
+grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
+finish
