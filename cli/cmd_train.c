@@ -2,6 +2,7 @@
 /* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
 #include "cli.h"
 
+#include "base/json.h"
 #include "base/par.h"
 #include "rela/train.h"
 
@@ -16,11 +17,23 @@
 typedef struct train_args {
     rela_train_options o;
     rela_list src[RELA_SOURCES_MAX], tgt;
+    bool show_config;
 } train_args;
+
+typedef struct screen {
+    rela_cli *cli;
+    rela_progress bar;
+    bool started;
+    char note[96];
+    uint64_t update, best_update; /* for --json */
+    double perplexity, bleu;
+} screen;
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
                               rela_error *err);
+static rela_status show_config(const rela_train_options *o, rela_error *err);
+static rela_status print_result(const screen *s, const rela_train_options *o, rela_error *err);
 static int tell(void *ctx, const rela_train_event *e);
 static rela_status watch_signals(rela_error *err);
 static void *wait_for_signals(void *set);
@@ -116,6 +129,7 @@ static const rela_option OPTIONS[] = {
     { "patience", 0, RELA_OPTION_INT, AT(patience), 0, 1e9, NULL, "N", "validations without improvement before the run stops; 0: never" },
     { "best-by", 0, RELA_OPTION_CHOICE, AT(best_by), 0, 0, NULL, "bleu|loss", "what makes a validation the best" },
     { "valid-beam", 0, RELA_OPTION_INT, AT(valid_beam), 0, 64, NULL, "N", "beam of the translation at validation; 0: no BLEU" },
+    { "show-config", 0, RELA_OPTION_FLAG, LIST_AT(show_config), 0, 0, NULL, NULL, "print all settings, those of the preset included, and train nothing" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -144,13 +158,6 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
-typedef struct screen {
-    rela_cli *cli;
-    rela_progress bar;
-    bool started;
-    char note[96];
-} screen;
-
 static atomic_int stop_signal, save_signal;
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
@@ -160,7 +167,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_train_text *more = NULL;
     rela_train_options_init(&o, sizeof o);
     for (const rela_option *row = OPTIONS; row->name; row++) { /* what was given, over "unset" */
-        if (row->type == RELA_OPTION_FILES)
+        if (row->offset >= sizeof o)                           /* not of the library */
             continue;
         const bool number = row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL;
         const size_t size = number                          ? 8
@@ -174,6 +181,11 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     screen s = { .cli = cli };
     const rela_train_listener listener = { tell, &s };
     rela_status st = take_texts(&o, &more, given, err);
+    if (st == RELA_OK && given->show_config) {
+        st = show_config(&o, err);
+        free(more);
+        return st;
+    }
     st = st ? st : watch_signals(err);
     if (st == RELA_OK)
         st = rela_train(&o, &listener, err);
@@ -185,6 +197,41 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         cli->exit_code = 128 + number;
         return RELA_OK;
     }
+    return st == RELA_OK && cli->common.json ? print_result(&s, &o, err) : st;
+}
+
+/* The best validation is that of this call; a run that was resumed may have had a better one. */
+static rela_status print_result(const screen *s, const rela_train_options *o, rela_error *err)
+{
+    rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&path, err, "%s/model.rela", o->out);
+    st = st ? st : rela_buffer_append_text(&text, "{\"model\": ", err);
+    st = st ? st : rela_json_quote(&text, path.data, path.len, err);
+    st = st ? st
+            : rela_buffer_printf(&text, err, ", \"updates\": %llu", (unsigned long long)s->update);
+    if (st == RELA_OK && s->best_update) {
+        st = rela_buffer_printf(&text, err, ", \"best\": {\"update\": %llu, \"perplexity\": ",
+                                (unsigned long long)s->best_update);
+        st = st ? st : rela_json_number(&text, s->perplexity, 9, err);
+        st = st ? st : rela_buffer_append_text(&text, ", \"bleu\": ", err);
+        st = st            ? st
+             : s->bleu < 0 ? rela_buffer_append_text(&text, "null", err)
+                           : rela_json_number(&text, s->bleu, 9, err);
+        st = st ? st : rela_buffer_append_char(&text, '}', err);
+    }
+    st = st ? st : rela_buffer_append_text(&text, "}\n", err);
+    st = st ? st : rela_cli_print(&text, err);
+    rela_buffer_free(&text);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status show_config(const rela_train_options *o, rela_error *err)
+{
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st = rela_train_options_show(&text, o, err);
+    st = st ? st : rela_cli_print(&text, err);
+    rela_buffer_free(&text);
     return st;
 }
 
@@ -230,6 +277,7 @@ static int tell(void *ctx, const rela_train_event *e)
         rela_log_line(&s->cli->sink, RELA_LOG_INFO, "%s", e->text);
         break;
     case RELA_TRAIN_UPDATE:
+        s->update = e->update;
         if (!s->started) {
             rela_cli_progress(s->cli, &s->bar, "training", "updates", e->updates);
             rela_progress_start(&s->bar, e->update - 1);
@@ -240,6 +288,13 @@ static int tell(void *ctx, const rela_train_event *e)
             return RELA_TRAIN_STOP;
         if (atomic_exchange(&save_signal, 0))
             return RELA_TRAIN_SAVE;
+        break;
+    case RELA_TRAIN_VALIDATED:
+        if (e->is_best) {
+            s->best_update = e->update;
+            s->perplexity = e->perplexity;
+            s->bleu = e->bleu;
+        }
         break;
     case RELA_TRAIN_REPORT:
         if (isnan(e->loss))

@@ -140,6 +140,10 @@ typedef struct rela_train_listener {
 } rela_train_listener;
 
 /* Everything as the preset says. size: sizeof(rela_train_options) of the caller. */
+/* Appends all settings, those of the preset included, as YAML that --config and config.yml hold. */
+RELA_API rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o,
+                                             rela_error *err);
+
 RELA_API void rela_train_options_init(rela_train_options *o, size_t size);
 
 /* Trains, or goes on where the run stopped. RELA_CANCEL if the listener asked to stop: the run is

@@ -20,3 +20,12 @@ double rela_clock_thread_seconds(void)
 {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
+
+void rela_clock_text(char out[32])
+{
+    const time_t now = time(NULL);
+    struct tm parts;
+    out[0] = '\0';
+    if (gmtime_r(&now, &parts))
+        (void)strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}

@@ -4,6 +4,8 @@
 #define RELA_BASE_CLOCK_H
 
 double rela_clock_seconds(void); /* since an arbitrary start */
+/* The time of day in UTC, as in "2026-01-31T12:00:00Z". */
+void rela_clock_text(char out[32]);
 /* Processor time of the calling thread: what others use does not count. */
 double rela_clock_thread_seconds(void);
 

@@ -235,22 +235,11 @@ static rela_status dump_option(rela_buffer *out, const rela_option *o, const voi
     }
 }
 
-/* With as few digits as give the same number back. */
 static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, rela_error *err)
 {
-    const size_t start = out->len;
-    for (int digits = 15;; digits++) {
-        double back = 0;
-        out->len = start;
-        rela_status st = rela_buffer_printf(out, err, "%s: ", o->name);
-        const size_t at = out->len;
-        if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "%.*g", digits, v);
-        if (st != RELA_OK)
-            return st;
-        if (digits == 17 || (rela_parse_f64(&back, out->data + at) && back == v))
-            return rela_buffer_append_char(out, '\n', err);
-    }
+    rela_status st = rela_buffer_printf(out, err, "%s: ", o->name);
+    st = st ? st : rela_buffer_append_f64(out, v, false, err);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
 /* A YAML scalar and the line end. */

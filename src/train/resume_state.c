@@ -239,10 +239,30 @@ static bool has_key(const char *text, rela_span line)
     return begins_line(text, line.text, colon ? (size_t)(colon - line.text) + 1 : line.len);
 }
 
-/* The line itself; the text of the line goes on with its end. */
+/* The value of a line as a number; older versions wrote more digits than it needs. */
+static bool number_of(double *out, const char *at)
+{
+    char text[64];
+    const size_t len = strcspn(at, "\n");
+    if (len >= sizeof text)
+        return false;
+    memcpy(text, at, len);
+    text[len] = '\0';
+    return rela_parse_f64(out, text);
+}
+
+/* Whether a text has this line, or one with the same key and number. */
 static bool has_line(const char *text, rela_span line)
 {
-    return begins_line(text, line.text, line.len + 1);
+    const char *colon = memchr(line.text, ':', line.len);
+    double a = 0, b = 0;
+    if (begins_line(text, line.text, line.len + 1) || !colon)
+        return begins_line(text, line.text, line.len + 1);
+    const size_t key = (size_t)(colon - line.text) + 2; /* and the blank */
+    for (const char *at = text; at; at = strchr(at, '\n'), at += at != NULL)
+        if (strncmp(at, line.text, key) == 0)
+            return number_of(&a, at + key) && number_of(&b, line.text + key) && a == b;
+    return false;
 }
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err)

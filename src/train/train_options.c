@@ -186,6 +186,13 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
     return st ? st : check_sources(out, err);
 }
 
+rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o, rela_error *err)
+{
+    rela_train_options all;
+    const rela_status st = rela_train_resolve(&all, o, err);
+    return st ? st : rela_train_options_dump(out, &all, err);
+}
+
 size_t rela_train_sources(const rela_train_options *o)
 {
     const rela_train_text first = rela_train_text_at(o, 0);
@@ -320,10 +327,12 @@ rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *
     for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++) {
         const void *field = (const char *)o + NUMBERS[i].offset;
         key_of(key, sizeof key, NUMBERS[i].name);
-        st = NUMBERS[i].real
-                 ? rela_buffer_printf(out, err, "%s: %.17g\n", key, *(const double *)field)
-                 : rela_buffer_printf(out, err, "%s: %lld\n", key,
-                                      (long long)*(const int64_t *)field);
+        st = rela_buffer_printf(out, err, "%s: ", key);
+        if (st == RELA_OK)
+            st = NUMBERS[i].real
+                     ? rela_buffer_append_f64(out, *(const double *)field, false, err)
+                     : rela_buffer_printf(out, err, "%lld", (long long)*(const int64_t *)field);
+        st = st ? st : rela_buffer_append_char(out, '\n', err);
     }
     return st;
 }

@@ -2,6 +2,7 @@
 /* src/train/trainer.c - rela_train: text, model, run directory and loop joined. */
 #include "rela/train.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/model_text.h"
@@ -35,7 +36,8 @@ typedef struct trainer {
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop loop;
     rela_train_state state;
-    bool interim;   /* what is resumed, see run_dir.h */
+    bool interim;         /* what is resumed, see run_dir.h */
+    rela_buffer unlogged; /* lines for train.log */
     uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
 } trainer;
 
@@ -430,6 +432,7 @@ static rela_status run_loop(trainer *t, rela_error *err)
 
 static void cleanup(trainer *t)
 {
+    rela_buffer_free(&t->unlogged);
     rela_valid_destroy(t->translator);
     rela_stepper_destroy(t->stepper);
     rela_batches_destroy(t->batches);
@@ -511,6 +514,14 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
     return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, err) : RELA_OK;
 }
 
+static void show_samples(trainer *t)
+{
+    const rela_span samples = rela_valid_samples(t->translator);
+    const char *at = samples.text, *end = at + samples.len;
+    for (rela_span line; samples.len && rela_next_line(&line, &at, end);)
+        say(t, "  %.*s", (int)line.len, line.text);
+}
+
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err)
 {
@@ -530,6 +541,8 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     rela_buffer_free(&text);
     rela_report_valid_text(line, s->update, score, &z, is_best);
     say(t, "%s", line);
+    if (t->translator)
+        show_samples(t);
     (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
                                       .update = s->update,
                                       .updates = (uint64_t)t->o.updates,
@@ -606,9 +619,11 @@ static void say(trainer *t, const char *format, ...)
     rela_format(line, sizeof line - 1, format, args);
     va_end(args);
     (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
-    if (!t->run.log)
+    char now[32];
+    rela_clock_text(now);
+    (void)rela_buffer_printf(&t->unlogged, NULL, "%s %s\n", now, line);
+    if (!t->run.log) /* it is opened when the run is known to be ours */
         return;
-    const size_t len = strlen(line);
-    line[len] = '\n';
-    (void)rela_appender_write(t->run.log, line, len + 1, NULL); /* a log is no reason to stop */
+    (void)rela_appender_write(t->run.log, t->unlogged.data, t->unlogged.len, NULL);
+    rela_buffer_clear(&t->unlogged); /* a log is no reason to stop */
 }

@@ -2,11 +2,14 @@
 /* src/train/training_log.c - see training_log.h. */
 #include "train/training_log.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { DIGITS = 9, BLEU_TEXT = 32 };
+enum { DIGITS = 9, BLEU_TEXT = 32, HOST_MAX = 256 };
 
 static double without_sign(double x);
 static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score);
@@ -29,9 +32,15 @@ rela_status rela_report_record(rela_buffer *out, const rela_loop_report *r, rela
         st = rela_buffer_printf(out, err, ", \"%s\": ", figures[i].name);
         st = st ? st : rela_json_number(out, figures[i].value, DIGITS, err);
     }
-    return st ? st
-              : rela_buffer_printf(out, err, ", \"skipped\": %llu}\n",
-                                   (unsigned long long)r->n_skipped);
+    char host[HOST_MAX] = "";
+    char now[32];
+    (void)gethostname(host, sizeof host - 1);
+    rela_clock_text(now);
+    st = st ? st
+            : rela_buffer_printf(out, err, ", \"skipped\": %llu, \"time\": \"%s\", \"host\": ",
+                                 (unsigned long long)r->n_skipped, now);
+    st = st ? st : rela_json_quote(out, host, strlen(host), err);
+    return st ? st : rela_buffer_append_text(out, "}\n", err);
 }
 
 rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_score *score,
@@ -76,8 +85,8 @@ void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
 void rela_report_mean_text(char out[RELA_REPORT_MAX], size_t n, const rela_loop_score *score)
 {
     char bleu[BLEU_TEXT];
-    rela_format_text(out, RELA_REPORT_MAX, "mean of %zu checkpoints: perplexity %.3f%s", n,
-                     without_sign(score->perplexity), bleu_text(bleu, score));
+    rela_format_text(out, RELA_REPORT_MAX, "mean of %zu checkpoint%s: perplexity %.3f%s", n,
+                     n == 1 ? "" : "s", without_sign(score->perplexity), bleu_text(bleu, score));
 }
 
 /* NaN has a sign, which printf shows. */

@@ -20,6 +20,8 @@ typedef struct lines {
     size_t n, cap;
 } lines;
 
+enum { SAMPLES = 3, SAMPLE_BYTES = 300 };
+
 struct rela_valid {
     const rela_net *net;
     const rela_pipeline *pipeline;
@@ -31,11 +33,13 @@ struct rela_valid {
     rela_metric *bleu;
     size_t beam;
     int n_threads;
+    rela_buffer shown[SAMPLES]; /* sources of the first sentences */
+    rela_buffer samples;
 };
 
 static rela_status read_lines(lines *l, const char *path, rela_error *err);
 static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err);
-static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
+static rela_status score(double *bleu, rela_valid *v, const rela_search_results *r,
                          rela_error *err);
 
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
@@ -83,8 +87,26 @@ void rela_valid_destroy(rela_valid *v)
     rela_mem_free(v->refs.items);
     for (size_t k = 0; k < v->n_sources; k++)
         rela_id_list_free(&v->ids[k]);
+    for (size_t i = 0; i < SAMPLES; i++)
+        rela_buffer_free(&v->shown[i]);
+    rela_buffer_free(&v->samples);
     rela_mem_free(v->sources);
     rela_mem_free(v);
+}
+
+rela_span rela_valid_samples(const rela_valid *v)
+{
+    return (rela_span){ v->samples.data, v->samples.len };
+}
+
+/* Long texts are cut: it is a look at them. */
+static rela_status add_sample(rela_buffer *out, const char *label, const char *text, size_t len,
+                              rela_error *err)
+{
+    while (len > SAMPLE_BYTES ||
+           (len && ((unsigned char)text[len - 1] & 0x80) && len > SAMPLE_BYTES - 4))
+        len--;
+    return rela_buffer_printf(out, err, "%-11s %.*s\n", label, (int)len, text);
 }
 
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
@@ -101,6 +123,7 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
         st = rela_search_pool_create(&pool, nets, 1, v->n_threads, err);
     if (st == RELA_OK)
         st = rela_search_pool_run(&results, pool, v->sources, v->refs.n, &o, err);
+    rela_buffer_clear(&v->samples);
     if (st == RELA_OK)
         st = score(bleu, v, results, err);
     rela_search_results_free(results);
@@ -139,6 +162,11 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
     for (size_t i = 0; i < src.n && st == RELA_OK; i++)
         st =
             rela_id_list_add(ids, NULL, v->scratch, &how, src.items[i].text, src.items[i].len, err);
+    for (size_t i = 0; i < SAMPLES && i < src.n && st == RELA_OK; i++) {
+        if (k)
+            st = rela_buffer_append_text(&v->shown[i], " | ", err);
+        st = st ? st : rela_buffer_append(&v->shown[i], src.items[i].text, src.items[i].len, err);
+    }
     for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* they have moved while growing */
         v->sources[i].text[k] =
             (rela_source_text){ ids->ids + ids->at[i], ids->at[i + 1] - ids->at[i] };
@@ -147,8 +175,15 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
     return st;
 }
 
-static rela_status score(double *bleu, const rela_valid *v, const rela_search_results *r,
-                         rela_error *err)
+static rela_status show(rela_valid *v, size_t i, const rela_buffer *text, rela_error *err)
+{
+    const rela_span ref = v->refs.items[i];
+    rela_status st = add_sample(&v->samples, "source", v->shown[i].data, v->shown[i].len, err);
+    st = st ? st : add_sample(&v->samples, "translation", text->data, text->len, err);
+    return st ? st : add_sample(&v->samples, "reference", ref.text, ref.len, err);
+}
+
+static rela_status score(double *bleu, rela_valid *v, const rela_search_results *r, rela_error *err)
 {
     const size_t k = rela_metric_n_stats(v->bleu), n = v->refs.n;
     uint64_t *sums = rela_mem_zalloc(k * sizeof *sums);
@@ -169,6 +204,8 @@ static rela_status score(double *bleu, const rela_valid *v, const rela_search_re
                                        .n_refs = 1 };
         if (st == RELA_OK)
             st = rela_metric_count(stats, v->bleu, &segment, 1, 1, err);
+        if (st == RELA_OK && i < SAMPLES)
+            st = show(v, i, &text, err);
         if (st == RELA_OK)
             rela_stats_add(sums, stats, 1, k);
     }

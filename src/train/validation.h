@@ -25,6 +25,9 @@ void rela_valid_destroy(rela_valid *v); /* NULL is fine */
 
 /* Translates with the present weights of the net. Text that the pipeline tokenises is scored with
  * the 13a tokeniser, text that came tokenised as it is. */
+/* Lines that show the first sentences: source, translation, reference; of the last rela_valid_bleu.
+ * Lent. */
+rela_span rela_valid_samples(const rela_valid *v);
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
 
 /* Measured on the first pairs of an encoded validation set, teacher forced, with present weights.

@@ -14,11 +14,17 @@ enum { ROUNDS = 3000, TEXT_MAX = 40 };
 
 extern const rela_command rela_commands_train[];
 
-/* The command's own bar is not used here. */
+/* The command's own bar and output are not used here. */
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total)
 {
     (void)cli, (void)p, (void)label, (void)unit, (void)total;
+}
+
+rela_status rela_cli_print(const rela_buffer *text, rela_error *err)
+{
+    (void)text, (void)err;
+    return RELA_OK;
 }
 
 /* clang-format off */
@@ -98,6 +104,8 @@ static void check_same(const rela_train_options *a, const rela_train_options *b)
             check_files(a, b, row);
             continue;
         }
+        if (row->offset >= sizeof *a) /* of the command alone */
+            continue;
         const void *x = (const char *)a + row->offset, *y = (const char *)b + row->offset;
         if (row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL) {
             CHECK(memcmp(x, y, 8) == 0, "%s", row->name);
