@@ -32,9 +32,10 @@ struct rela_watcher {
     int32_t *rows[SIDES]; /* packed tokens */
     uint32_t *at[SIDES];
     size_t cap_rows[SIDES], cap_at[SIDES];
-    real *nll; /* (target rows) */
+    size_t longest[SIDES]; /* tokens of a pair */
+    real *nll;             /* (target rows) */
     size_t cap_nll;
-    real *heads; /* weights of all heads of one pair and layer */
+    real *heads; /* weights of all heads of one layer, pair by pair */
     size_t cap_heads;
     rela_status status; /* of the listener */
     rela_error *err;
@@ -48,7 +49,7 @@ static rela_status run_batch(rela_watcher *w, rela_error *err);
 static void add_nll(rela_watcher *w);
 static rela_status make_room(rela_watcher *w, rela_error *err);
 static void see(void *ctx, const rela_attn_view *v);
-static real *heads_room(rela_watcher *w, size_t n);
+static real *heads_room(rela_watcher *w, size_t pair, size_t query_side, size_t key_side);
 
 rela_status rela_watcher_create(rela_watcher **out, const rela_net *net, const rela_pipeline *p,
                                 rela_error *err)
@@ -212,6 +213,7 @@ static rela_status pack(rela_watcher *w, size_t *next, rela_error *err)
 {
     size_t rows[SIDES] = { 0, 0 };
     w->n_batch = 0;
+    w->longest[0] = w->longest[1] = 0;
     for (; *next < w->n; ++*next) {
         const rela_watched *p = &w->pairs[*next];
         if (p->state != RELA_WATCHED)
@@ -250,6 +252,7 @@ static rela_status push(rela_watcher *w, size_t pair, rela_error *err)
         w->rows[i] = rows;
         memcpy(rows + first, ids[i], lens[i] * sizeof *rows);
         at[w->n_batch + 1] = (uint32_t)(first + lens[i]);
+        w->longest[i] = lens[i] > w->longest[i] ? lens[i] : w->longest[i];
     }
     batch[w->n_batch++] = pair;
     return RELA_OK;
@@ -317,7 +320,7 @@ static rela_status make_room(rela_watcher *w, rela_error *err)
     return rela_worker_create(&w->worker, w->net, w->room[0], w->room[1], false, err);
 }
 
-/* Heads of a sentence come one after the other, each in strips of queries. */
+/* Heads come in strips of queries, those of one kind after all sentences of the kind before. */
 static void see(void *ctx, const rela_attn_view *v)
 {
     rela_watcher *w = ctx;
@@ -325,9 +328,9 @@ static void see(void *ctx, const rela_attn_view *v)
         return;
     const size_t pair = w->batch[v->sentence], heads = w->net->config.heads;
     const rela_watched *p = &w->pairs[pair];
-    const size_t n_q = v->place == RELA_ATTN_ENC ? p->n_src : p->n_tgt;
-    const size_t n_k = v->place == RELA_ATTN_DEC ? p->n_tgt : p->n_src;
-    real *all = heads_room(w, heads * n_q * n_k), odd = 0;
+    const size_t query_side = v->place != RELA_ATTN_ENC, key_side = v->place == RELA_ATTN_DEC;
+    const size_t n_q = query_side ? p->n_tgt : p->n_src, n_k = key_side ? p->n_tgt : p->n_src;
+    real *all = heads_room(w, v->sentence, query_side, key_side), odd = 0;
     if (!all)
         return;
     for (size_t i = 0; i < v->rows; i++) {
@@ -345,12 +348,16 @@ static void see(void *ctx, const rela_attn_view *v)
     w->status = w->watch->see(w->watch->ctx, &h, w->err);
 }
 
-static real *heads_room(rela_watcher *w, size_t n)
+/* Where the weights of a pair of the batch go. */
+static real *heads_room(rela_watcher *w, size_t pair, size_t query_side, size_t key_side)
 {
+    const uint32_t *at = w->at[query_side];
+    const size_t each = w->net->config.heads * w->longest[key_side], n = at[w->n_batch] * each;
     real *heads = rela_mem_grow(w->heads, &w->cap_heads, n, sizeof *heads);
-    if (heads)
-        w->heads = heads;
-    else
+    if (!heads) {
         w->status = rela_fail(w->err, RELA_NOMEM, "no memory for attention of %zu weights", n);
-    return heads;
+        return NULL;
+    }
+    w->heads = heads;
+    return heads + at[pair] * each;
 }

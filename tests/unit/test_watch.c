@@ -56,13 +56,13 @@ static void run(seen *s, rela_watcher *w, const rela_text_pair *pairs, size_t n,
 static void company_changes_nothing(void **state)
 {
     (void)state;
-    static const char *const KINDS[] = { "rela-g", "softmax", "sparsemax" };
+    static const char *const KINDS[] = { "rela-g", "softmax", "sparsemax", "1xrela-g+softmax" };
     const rela_text_pair pairs[PAIRS] = { { span_of("a b"), span_of("c") },
                                           { span_of("a b c d e a b"), span_of("e d c") },
                                           { span_of(LONG_LINE), span_of("a") },
                                           { span_of("b b a zz"), span_of(LONG_LINE) },
                                           { span_of("c"), span_of("d e") } };
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 4; k++) {
         lens l;
         rela_watcher *w = NULL;
         rela_error err = { RELA_OK, "" };
