@@ -62,7 +62,7 @@ static void see(void *ctx, const rela_attn_view *v)
     const rela_sparsity *s = ctx;
     rela_zeros *z = &s->cells[v->place][v->layer * s->heads + v->head];
     for (size_t i = 0; i < v->rows; i++) {
-        const size_t visible = v->place == RELA_ATTN_DEC ? v->first + i + 1 : v->n;
+        const size_t visible = rela_attn_view_keys(v, i);
         size_t zeros = 0;
         for (size_t j = 0; j < visible; j++)
             zeros += v->w[i * v->ld + j] == 0;
