@@ -157,7 +157,7 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
 {
     for (size_t i = 0; i < rows->n; i++) {
         const rela_span *c = rows->cells + i * j->n_files;
-        l->pairs[i] = d == 0 ? (rela_text_pair){ c[0], c[1] } : (rela_text_pair){ c[1], c[0] };
+        l->pairs[i] = (rela_text_pair){ .src = { c[d] }, .tgt = c[1 - d] };
     }
     const rela_status st = rela_watcher_load(l->watcher[d], l->pairs, rows->n, err);
     if (st != RELA_OK)
@@ -174,6 +174,11 @@ rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int di
                          : st;
 }
 
+uint32_t rela_align_place(const rela_align_job *j, int d)
+{
+    return rela_watch_place(rela_block_list_cross(&j->models[d]->net.list, 0));
+}
+
 const rela_watched *rela_align_pair(const rela_align_lane *l, int d, size_t i)
 {
     return rela_watcher_pair(l->watcher[d], i);
@@ -186,13 +191,14 @@ static rela_status compare_words(const rela_align_job *j, const rela_align_lane 
     if (j->n_directions < 2)
         return RELA_OK;
     const rela_watched *a = rela_align_pair(l, 0, i), *b = rela_align_pair(l, 1, i);
-    if (a->src_map.n_words == b->tgt_map.n_words && a->tgt_map.n_words == b->src_map.n_words)
+    const rela_word_map *src = &a->src[0].map, *tgt = &a->tgt.map;
+    if (src->n_words == b->tgt.map.n_words && tgt->n_words == b->src[0].map.n_words)
         return RELA_OK;
     const rela_status st =
         rela_fail(err, RELA_FORMAT,
                   "the two models split it into different words: %zu and %zu of the source, %zu "
                   "and %zu of the target",
-                  a->src_map.n_words, b->tgt_map.n_words, a->tgt_map.n_words, b->src_map.n_words);
+                  src->n_words, b->tgt.map.n_words, tgt->n_words, b->src[0].map.n_words);
     return rela_fail_at(err, st, j->o.src, line);
 }
 
@@ -215,8 +221,9 @@ rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err)
         rela_heads_mean(mean, h);
         w = mean;
     }
-    const rela_status st = rela_word_weights_merge(
-        &l->merged, w, rela_align_pair(l, e->direction, h->pair), c->shift, err);
+    const rela_watched *p = rela_align_pair(l, e->direction, h->pair);
+    const rela_status st =
+        rela_word_weights_merge(&l->merged, w, &p->src[h->of->keys], &p->tgt, c->shift, err);
     return st == RELA_OK ? rela_word_weights_add(&l->sums[e->direction][h->pair], &l->merged, err)
                          : st;
 }
@@ -290,7 +297,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
         return RELA_OK; /* only lines before the one that counts */
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_ear e = { j, l, d };
-        const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
+        const rela_watch watch = { .places = rela_align_place(j, d),
                                    .see = rela_align_gather,
                                    .ctx = &e };
         st = rela_align_load(j, l, d, rows, err);

@@ -68,6 +68,8 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int dir
 /* Runs them. RELA_NOTFINITE with the line if numbers of the model overflow for one of them. */
 rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
                              const rela_rows *rows, const rela_watch *watch, rela_error *err);
+/* The attention that links of a direction come from, as a set of places. */
+uint32_t rela_align_place(const rela_align_job *j, int direction);
 /* A pair of the block that was loaded; lent. */
 const rela_watched *rela_align_pair(const rela_align_lane *l, int direction, size_t i);
 
