@@ -5,7 +5,8 @@
  * tells results in the order of the lines, on one thread at a time. Texts are run through the
  * model teacher forced: as if it had produced the given target. A pair with an empty side, or one
  * that is longer than the model allows (or than 1024 tokens), is not run; each is counted, and
- * long ones are logged with their line numbers. Layers and heads count from 0. */
+ * long ones are logged with their line numbers. Of several sources one that is not empty is
+ * enough. Layers, heads and sources count from 0. */
 #ifndef RELA_ANALYSE_H
 #define RELA_ANALYSE_H
 
@@ -36,6 +37,8 @@ typedef struct rela_align_options {
     int32_t gold_base;    /* number of the first word in best_on: 0 or 1 */
     int32_t gold_reverse; /* not 0: best_on has the target word first */
     uint64_t only; /* this line alone, and with its words and weights; 0: all lines, links alone */
+    const char *src_2, *src_3, *src_4; /* text of further sources, if the model has them */
+    int32_t source; /* the one that links are about, and that a reverse model translates to */
 } rela_align_options;
 
 /* One pair. Everything is lent during the call. */

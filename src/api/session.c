@@ -149,6 +149,22 @@ rela_status rela_model_check_translates(const rela_model *m, rela_error *err)
     return st ? rela_fail_in(err, st, m->path) : RELA_OK;
 }
 
+rela_status rela_model_check_texts(const rela_model *m, const char *const *texts, int32_t source,
+                                   rela_error *err)
+{
+    const size_t n = m->net.config.sources;
+    const char *const many = n == 1 ? "" : "s";
+    for (size_t i = 0; i < RELA_SOURCES_MAX; i++)
+        if (!texts[i] != (i >= n))
+            return rela_fail(err, RELA_ARG,
+                             "%s: the model has %zu source%s; there is %s text of source %zu",
+                             m->path, n, many, texts[i] ? "a" : "no", i + 1);
+    if (source < 0 || (size_t)source >= n)
+        return rela_fail(err, RELA_ARG, "%s: no source %lld; the model has %zu", m->path,
+                         1 + (long long)source, n);
+    return RELA_OK;
+}
+
 static rela_status check_model(const rela_model *m, rela_error *err)
 {
     const rela_config *c = &m->net.config;

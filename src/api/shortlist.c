@@ -62,7 +62,7 @@ rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model
     l.align.o.head = l.o.head;
     l.align.o.shift = l.o.shift;
     l.align.o.threshold = l.o.threshold;
-    l.align.n_files = l.o.links ? 3 : 2;
+    l.align.links = l.o.links;
     st = check(&l.o, err);
     st = st ? st : rela_align_job_start(&l.align, m, err);
     st = st ? st
@@ -110,8 +110,7 @@ static void free_found(void *extra)
 
 static rela_status learn(learner *l, rela_error *err)
 {
-    const char *const files[] = { l->o.src, l->o.tgt, l->o.links };
-    const rela_steps steps = { .files = files,
+    const rela_steps steps = { .files = l->align.files,
                                .n_files = l->align.n_files,
                                .n_threads = l->align.n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,

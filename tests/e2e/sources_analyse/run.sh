@@ -38,4 +38,54 @@ heads() {
 [ "$(column two null_cross2 | awk '{ print ($1 >= 0.25 && $1 < 1) }')" -eq 1 ] || fail "null_cross2: $(column two null_cross2)"
 grep -q 'cross attention [0-9]*/[0-9]* % zeros, [0-9]*/[0-9]* % null' two/train.log || fail "log: $(grep validation two/train.log)"
 grep -q '<svg' two/figures/sparsity.svg || fail "no figure of zeros"
+
+# Links of each source. Words of the second are those of the first where it is not empty.
+texts='--src toy/test.src --src-2 toy/test.src2 --tgt toy/test.tgt'
+"$RELA" align -q two/model.rela $texts >first
+"$RELA" align -q two/model.rela $texts --source 2 >second
+"$RELA" align -q two/model.rela $texts --source 2 --threads 3 | cmp - second || fail "links depend on the threads"
+cmp -s first second && fail "both sources have the same links"
+awk 'NR % 3 == 0 && NF { print "line " NR }' second | grep . && fail "links of an empty source"
+awk 'NR % 3 == 0 && NF { n++ } END { exit !n }' first || fail "no links where another source is empty"
+awk 'NR % 3 != 0 && NF { n++ } END { exit !n }' second || fail "no links of the second source"
+sed 's/ .*//' toy/test.src >short
+"$RELA" align -q two/model.rela --src toy/test.src --src-2 short --tgt toy/test.tgt --source 2 --threshold 0.01 >links
+tr ' ' '\n' <links | grep -v '^0-\|^$' && fail "links beyond the one word of the second source"
+grep -q '^0-' links || fail "no links to the one word of the second source"
+"$RELA" align -q two/model.rela $texts --source 2 --soft | awk 'NR % 3 == 0 && NF { exit 1 }
+    { for (i = 1; i <= NF; i++) { split($i, a, ":"); if (!(a[2] > 0)) exit 1 } }' || fail "soft links"
+"$RELA" align -q two/model.rela $texts --source 2 --show 3 >picture
+grep -q ' - ∅$' picture && grep -q '^links: $' picture || fail "picture of an empty source: $(cat picture)"
+"$RELA" align -q two/model.rela $texts --source 2 --show 2 | grep -q 'attends to nothing' || fail "no picture"
+awk 'NR % 3 == 0 { print ""; next } { print }' toy/test.align >gold2
+for source in 1 2; do
+    gold=toy/test.align
+    [ $source = 1 ] || gold=gold2
+    "$RELA" align -q two/model.rela $texts --source $source --best-on $gold --json -o links >report
+    grep -q "\"source\": $source, \"dev_pairs\": 40, \"dev_aer\": " report || fail "report: $(cat report)"
+done
+"$RELA" align -q three/model.rela $texts --src-3 toy/test.src3 --source 3 >third
+awk 'NR % 3 == 1 && NF' third | grep . && fail "links of an empty third source"
+[ "$(wc -l <third)" -eq 40 ] || fail "$(wc -l <third) lines"
+# A reverse model has the chosen source as its target: no links where that is empty.
+"$RELA" align -q two/model.rela $texts --source 2 --reverse one/model.rela --symmetrise union >links
+awk 'NR % 3 == 0 && NF' links | grep . && fail "links of an empty source with a reverse model"
+"$RELA" align -q two/model.rela $texts --source 1 --reverse one/model.rela --symmetrise union |
+    awk 'NR % 3 == 0 && NF { n++ } END { exit !n }' || fail "no links with a reverse model"
+
+two='two/model.rela: the model has 2 sources; there is'
+refuses 2 "$two no text of source 2" align two/model.rela --src toy/test.src --tgt toy/test.tgt
+refuses 2 "$two a text of source 3" align two/model.rela $texts --src-3 toy/test.src3
+refuses 2 "one/model.rela: the model has 1 source; there is a text of source 2" align one/model.rela $texts
+refuses 2 "$two no text of source 2" align two/model.rela --src toy/test.src --src-3 toy/test.src2 --tgt toy/test.tgt
+refuses 2 "two/model.rela: no source 3; the model has 2" align two/model.rela $texts --source 3
+refuses 2 "--source: 5 is out of range; expected 1..4" align two/model.rela $texts --source 5
+refuses 2 "--reverse with several sources needs --source" align two/model.rela $texts --reverse one/model.rela
+refuses 2 "two/model.rela: a reverse model with 2 sources; expected 1" align two/model.rela $texts --reverse two/model.rela --source 1
+refuses 2 "standard input will not do" align two/model.rela --src toy/test.src --src-2 - --tgt toy/test.tgt --best-on gold2
+refuses 2 "--output is the input --src-2" align two/model.rela $texts --output toy/test.src2
+head -n 39 toy/test.src2 >fewer
+refuses 3 "fewer" align -q two/model.rela --src toy/test.src --src-2 fewer --tgt toy/test.tgt -o links
+echo 1-0 >beyond
+refuses 3 "beyond: line 1: " align -q two/model.rela --src toy/test.src --src-2 short --tgt toy/test.tgt --source 2 --best-on beyond
 finish
