@@ -122,13 +122,16 @@ typedef struct rela_analyse_options {
     /* Called on one thread at a time; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
+    const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */
+    int32_t source; /* the one that gold links, tags and drawn attention are about */
 } rela_analyse_options;
 
 RELA_API void rela_analyse_options_init(rela_analyse_options *o, size_t size);
 
-/* Measures n models on the same text and writes analysis.json, tables, figures and report.html to
- * options.out. Appends to the two buffers, either of which may be NULL, a table of the main
- * figures and the JSON. The same text, models and seed give the same files. */
+/* Measures n models with the same number of sources on the same text and writes analysis.json,
+ * tables, figures and report.html to options.out. Appends to the two buffers, either of which may
+ * be NULL, a table of the main figures and the JSON. The same text, models and seed give the same
+ * files. */
 RELA_API rela_status rela_analyse(rela_buffer *table, rela_buffer *json,
                                   const rela_model *const *models, size_t n,
                                   const rela_analyse_options *o, rela_error *err);

@@ -8,8 +8,9 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { PANELS_PER_LINE = 3, VARIANTS_MAX = 2, LABEL_MAX = 96, PATH_SIZE = 4096 };
+enum { PANELS_PER_LINE = 3, VARIANTS_MAX = 2, LABEL_MAX = 96, PATH_SIZE = 4096, SHORT_LABEL = 16 };
 
 /* A page of curves: a panel per place, a colour per model, a dash per variant. */
 typedef struct chart {
@@ -27,6 +28,7 @@ static double aer_at(const rela_findings *f, size_t panel, size_t variant, size_
 static double diversity_at(const rela_findings *f, size_t panel, size_t variant, size_t layer);
 static rela_status draw_chart(const rela_gallery *g, const chart *c, rela_error *err);
 static rela_status draw_means(const rela_gallery *g, rela_error *err);
+static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error *err);
 
 static const chart CHARTS[] = {
     { .stem = "sparsity",
@@ -81,8 +83,10 @@ rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *d
             st = draw_chart(&g, &CHARTS[i], err);
     if (st == RELA_OK && gold)
         st = draw_means(&g, err);
-    for (size_t i = 0; i < a->n && st == RELA_OK && *n + 4 < RELA_FIGURES_MAX; i++) {
-        st = rela_draw_null_heads(&g, i, err);
+    for (size_t i = 0; i < a->n && st == RELA_OK && *n + 5 < RELA_FIGURES_MAX; i++) {
+        if (a->n_sources > 1)
+            st = draw_sources(&g, i, err);
+        st = st ? st : rela_draw_null_heads(&g, i, err);
         if (st == RELA_OK && tags)
             st = rela_draw_tags(&g, i, err);
         for (int twin = 0; twin < 2 && st == RELA_OK; twin++)
@@ -317,4 +321,70 @@ static rela_status draw_means(const rela_gallery *g, rela_error *err)
     rela_mem_free((void *)names);
     rela_mem_free(values);
     return st;
+}
+
+/* Null rate of the cross attention to a source; layer SIZE_MAX: of all layers. */
+static double source_null(const rela_findings *f, size_t source, size_t layer)
+{
+    const size_t place = rela_block_list_cross(&f->net->list, source);
+    return layer == SIZE_MAX ? rela_mean_over_heads(&f->text, place, rela_null_micro)
+                             : rela_spread_over_heads(&f->text, place, layer, rela_null_micro).mean;
+}
+
+static void describe_sources(rela_figure *to, const rela_findings *f)
+{
+    const size_t n = f->net->config.sources, size = sizeof to->own;
+    size_t most = 0, least = 0;
+    for (size_t k = 1; k < n; k++) {
+        most = source_null(f, k, SIZE_MAX) > source_null(f, most, SIZE_MAX) ? k : most;
+        least = source_null(f, k, SIZE_MAX) < source_null(f, least, SIZE_MAX) ? k : least;
+    }
+    rela_format_text(to->own, size,
+                     "Share of queries that the cross attention to each source leaves without any "
+                     "weight, mean over the heads of a layer: over all layers it is highest for "
+                     "source %zu (%.1f %%) and lowest for source %zu (%.1f %%).",
+                     most + 1, 100 * source_null(f, most, SIZE_MAX), least + 1,
+                     100 * source_null(f, least, SIZE_MAX));
+    for (size_t k = 0; k < n; k++) {
+        const size_t used = strlen(to->own);
+        if (f->source_empty[k])
+            rela_format_text(to->own + used, size - used,
+                             " Source %zu is empty in %llu of %llu pairs; their queries are null.",
+                             k + 1, (unsigned long long)f->source_empty[k],
+                             (unsigned long long)f->pairs);
+    }
+    to->text = to->own;
+}
+
+static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error *err)
+{
+    const rela_findings *f = &g->a->models[model];
+    const size_t n = g->a->n_sources, layers = f->net->config.dec_layers;
+    char groups[RELA_LAYERS_MAX + 1][SHORT_LABEL], series[RELA_SOURCES_MAX][SHORT_LABEL];
+    char title[LABEL_MAX];
+    const char *group_names[RELA_LAYERS_MAX + 1], *series_names[RELA_SOURCES_MAX];
+    double values[(RELA_LAYERS_MAX + 1) * RELA_SOURCES_MAX];
+    for (size_t i = 0; i <= layers; i++) {
+        rela_format_text(groups[i], SHORT_LABEL, i < layers ? "layer %zu" : "all layers", i + 1);
+        group_names[i] = groups[i];
+        for (size_t k = 0; k < n; k++)
+            values[i * n + k] = 100 * source_null(f, k, i < layers ? i : SIZE_MAX);
+    }
+    for (size_t k = 0; k < n; k++) {
+        rela_format_text(series[k], SHORT_LABEL, "source %zu", k + 1);
+        series_names[k] = series[k];
+    }
+    rela_format_text(title, sizeof title, "%s: null rate of cross attention", f->name);
+    const rela_bars bars = { .title = title,
+                             .y_label = "null queries (%)",
+                             .groups = group_names,
+                             .series = series_names,
+                             .n_groups = layers + 1,
+                             .n_series = n,
+                             .values = values,
+                             .digits = 1 };
+    rela_figure *figure =
+        rela_gallery_enter(g, "null-sources", model, "Null rate of each source", NULL);
+    describe_sources(figure, f);
+    return rela_gallery_save(g, figure, save_bars, &bars, err);
 }

@@ -79,16 +79,16 @@ static void fill_source(const grid *m, rela_heatmap *maps, char titles[][LABEL_M
                         const rela_findings *f, size_t source)
 {
     static const char *const TEXTS[] = { "text", "targets permuted" };
+    const bool several = f->net->config.sources > 1;
     const size_t place = rela_block_list_cross(&f->net->list, source), n = m->n_rows * m->n_columns;
     for (size_t twin = 0; twin < 2; twin++) {
         const size_t k = 2 * source + twin;
         const rela_head_sums *sums = (twin ? &f->twin : &f->text)->head[place];
         for (size_t i = 0; i < n; i++)
             m->values[k * n + i] = rela_null_micro(&sums[i]);
-        rela_format_text(titles[k], LABEL_MAX, "%s", TEXTS[twin]);
-        if (f->net->config.sources > 1)
-            rela_format_text(titles[k], LABEL_MAX, "source %zu, %s", source + 1, TEXTS[twin]);
-        maps[k] = grid_map(m, k, titles[k]);
+        rela_format_text(titles[k], LABEL_MAX, several ? "source %zu%s" : "", source + 1,
+                         twin ? ", permuted" : "");
+        maps[k] = grid_map(m, k, several ? titles[k] : TEXTS[twin]);
     }
 }
 

@@ -149,7 +149,7 @@ static rela_status table_model(rela_buffer *out, const rela_findings *f, rela_er
     st = st ? st : table_row(out, "head diversity (ln)", &f->text, NULL, err);
     st = st ? st : table_sources(out, "AUC text, permuted", &f->text, f->source_auc, 4, err);
     if (st == RELA_OK && f->net->config.sources > 1)
-        st = table_sources(out, "pairs without it", &f->text, empty, 0, err);
+        st = table_sources(out, "pairs, source empty", &f->text, empty, 0, err);
     if (st == RELA_OK && f->aer.sums)
         st = rela_buffer_printf(
             out, err, "  AER of layers / heads: normal %.1f / %.1f, shifted %.1f / %.1f\n",

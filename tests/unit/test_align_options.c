@@ -118,6 +118,10 @@ static void other_functions_refuse_them_too(void **state)
         check_refused(rela_analyse(NULL, NULL, models, 1, &a, &err), &err, "no layer",
                       (int64_t)ENDS[i] + 1);
         a.layer = -1;
+        a.source = ENDS[i];
+        check_refused(rela_analyse(NULL, NULL, models, 1, &a, &err), &err, "no source",
+                      (int64_t)ENDS[i] + 1);
+        a.source = 0;
         a.gold = spill_text("gold", "0-0\n");
         a.gold_base = ENDS[i];
         check_refused(rela_analyse(NULL, NULL, models, 1, &a, &err), &err, "words from", ENDS[i]);
