@@ -98,8 +98,9 @@ typedef struct rela_shortlist_report {
 
 RELA_API void rela_shortlist_options_init(rela_shortlist_options *o, size_t size);
 
-/* Learns for every symbol (subword) of the source vocabulary of m which target symbols translate
- * it: those of linked words. report may be NULL. The same text gives the same file. */
+/* Learns for every symbol (subword) of the source vocabulary of m, which has one source, which
+ * target symbols translate it: those of linked words. report may be NULL. The same text gives the
+ * same file. */
 RELA_API rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model *m,
                                           const rela_shortlist_options *o, rela_error *err);
 
@@ -222,7 +223,8 @@ RELA_API void rela_filter_options_init(rela_filter_options *o, size_t size);
 RELA_API const char *rela_filter_reason_key(rela_filter_reason reason);  /* NULL past the end */
 RELA_API const char *rela_filter_reason_text(rela_filter_reason reason); /* NULL past the end */
 
-/* Reads a corpus and writes the pairs that are kept, in order. m NULL: rules alone. */
+/* Reads a corpus and writes the pairs that are kept, in order. m has one source; NULL: rules alone.
+ */
 RELA_API rela_status rela_filter(rela_filter_report *report, const rela_model *m,
                                  const rela_filter_options *o, rela_error *err);
 RELA_API rela_status rela_filter_report_table(rela_buffer *out, const rela_filter_report *report,

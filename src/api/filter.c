@@ -130,6 +130,7 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
     if (!j->model)
         return RELA_OK;
     st = rela_model_check_translates(j->model, err);
+    st = st ? st : rela_model_check_single(j->model, "filtering", err);
     return st ? st : rela_model_check_full(j->model, err);
 }
 

@@ -165,6 +165,14 @@ rela_status rela_model_check_texts(const rela_model *m, const char *const *texts
     return RELA_OK;
 }
 
+rela_status rela_model_check_single(const rela_model *m, const char *what, rela_error *err)
+{
+    if (m->net.config.sources == 1)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "%s: the model has %zu sources; %s needs a model with one",
+                     m->path, m->net.config.sources, what);
+}
+
 static rela_status check_model(const rela_model *m, rela_error *err)
 {
     const rela_config *c = &m->net.config;

@@ -40,6 +40,8 @@ rela_status rela_model_check_translates(const rela_model *m, rela_error *err);
  * RELA_ARG with its name if not. */
 rela_status rela_model_check_texts(const rela_model *m, const char *const *texts, int32_t source,
                                    rela_error *err);
+/* Has it one source? RELA_ARG with its name and what needs that, like "filtering", if not. */
+rela_status rela_model_check_single(const rela_model *m, const char *what, rela_error *err);
 /* RELA_NOTFINITE for a line; file may be NULL; what: "logits are", "attention is". */
 rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line,
                                  const char *what);

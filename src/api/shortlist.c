@@ -63,7 +63,8 @@ rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model
     l.align.o.shift = l.o.shift;
     l.align.o.threshold = l.o.threshold;
     l.align.links = l.o.links;
-    st = check(&l.o, err);
+    st = rela_model_check_single(m, "a shortlist", err);
+    st = st ? st : check(&l.o, err);
     st = st ? st : rela_align_job_start(&l.align, m, err);
     st = st ? st
             : rela_lexicon_create(&l.lexicon, rela_pipeline_vocab(m->pipeline, 0),

@@ -122,7 +122,12 @@ awk -F '\t' '$2 == "cross 1" && $7 != 0 || $2 == "cross 2" && !($7 > 0.2 && $7 <
     $2 ~ /^cross/ { if (seen[$2] && seen[$2] != $7) bad = 1; seen[$2] = $7; sparse += $5 }
     END { exit bad || sparse != 0 || seen["cross 2"] == seen["cross 3"] }' a3/heads.tsv || fail "softmax: $(cat a3/heads.tsv)"
 
-two='two/model.rela: the model has 2 sources; there is'
+many='two/model.rela: the model has 2 sources;'
+refuses 2 "$many filtering needs a model with one" filter two/model.rela --src toy/test.src --tgt toy/test.tgt --dry-run
+refuses 2 "$many a shortlist needs a model with one" shortlist two/model.rela --src toy/test.src --tgt toy/test.tgt --out list
+refuses 2 "$many a shortlist needs a model with one" shortlist two/model.rela --src toy/test.src --tgt toy/test.tgt --links toy/test.align --out list
+[ ! -e list ] || fail "a shortlist of a model with several sources"
+two="$many there is"
 refuses 2 "$two no text of source 2" analyse two/model.rela --src toy/test.src --tgt toy/test.tgt --out x
 refuses 2 "two/model.rela: no source 3; the model has 2" analyse two/model.rela $texts --source 3 --out x
 refuses 2 "one/model.rela: the model has 1 source; there is a text of source 2" analyse two/model.rela one/model.rela $texts --out x
