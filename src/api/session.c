@@ -203,8 +203,10 @@ rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m, rel
                            .vocab_tgt = (int32_t)c->vocab_tgt,
                            .sources = (int32_t)c->sources,
                            .places = (int32_t)m->net.list.n_places };
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        rela_format_text(s.attention[i], sizeof s.attention[i], "%s", c->attention[i].text);
+    for (size_t i = 0; i < m->net.list.n_places; i++) {
+        const size_t t = m->net.list.places[i].type;
+        rela_format_text(s.attention[t], sizeof s.attention[t], "%s", c->attention[t].text);
+    }
     const rela_status st = rela_sized_check(out, sizeof s, "rela_model_shape", err);
     if (st == RELA_OK)
         rela_sized_give(out, &s, sizeof s);
