@@ -9,8 +9,8 @@
 #include <string.h>
 
 typedef struct align_options {
-    const char *src, *tgt, *output;
-    int64_t layer, head, reverse_layer, reverse_head;
+    const char *src, *src_2, *src_3, *src_4, *tgt, *output;
+    int64_t source, layer, head, reverse_layer, reverse_head;
     bool shift, reverse_shift, soft;
     double threshold;
     const char *reverse, *symmetrise, *best_on;
@@ -25,6 +25,10 @@ typedef struct align_options {
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text; - is standard input" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "src-2", 0, RELA_OPTION_FILE, AT(src_2), 0, 0, NULL, "FILE", "text of a second source, if the model has one; lines may be empty" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src_3), 0, 0, NULL, "FILE", "of a third" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "of a fourth" },
+    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "of several sources, the one whose words are linked" },
     { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer, from 1; 0: mean of all layers and heads" },
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "head of that layer, from 1; 0: mean of its heads" },
     { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "attention with the target word as input, not while it is predicted" },
@@ -57,14 +61,16 @@ const rela_command rela_commands_align[] = {
           "word j, both from 0. Words are those of the text after the tokeniser of the model. A\n"
           "target word is linked to the source word it attends to most; it has no link if that\n"
           "is the end of the sentence, or if it attends to nothing. A pair with an empty side, or\n"
-          "too long for the model, gives an empty line.",
+          "too long for the model, gives an empty line. A model with several sources needs the\n"
+          "text of each; links are about one of them.",
       .examples =
           "rela align run/model.rela --src test.en --tgt test.de --layer 2 --shift > test.align\n"
           "rela align run/model.rela --src all.en --tgt all.de --best-on first150.align -o "
           "all.align\n"
           "rela align en-de.rela --reverse de-en.rela --src a.en --tgt a.de --symmetrise "
           "grow-diag\n"
-          "rela align run/model.rela --src test.en --tgt test.de --show 3",
+          "rela align run/model.rela --src test.en --tgt test.de --show 3\n"
+          "rela align en+fr-de.rela --src a.en --src-2 a.fr --tgt a.de --source 2 > fr-de.align",
       .options = OPTIONS,
       .options_size = sizeof(align_options),
       .run = run },
@@ -133,6 +139,10 @@ static rela_status check(const aligner *a, rela_error *err)
         return rela_fail(err, RELA_ARG, "--reverse-head needs --reverse-layer");
     if (o->soft && o->reverse)
         return rela_fail(err, RELA_ARG, "--soft and --reverse cannot go together");
+    if (o->reverse && o->src_2 && !rela_options_given(a->cli->state, "source"))
+        return rela_fail(err, RELA_ARG,
+                         "--reverse with several sources needs --source: the one that MODEL2 "
+                         "translates to");
     if (o->best_on && (o->layer || o->shift || o->reverse_layer || o->reverse_shift))
         return rela_fail(err, RELA_ARG, "--best-on chooses layer, head and shift itself");
     if (a->cli->common.json && strcmp(o->output, "-") == 0)
@@ -148,6 +158,10 @@ static void set_options(rela_align_options *to, const aligner *a)
     const align_options *o = a->o;
     rela_align_options_init(to, sizeof *to);
     to->src = o->src;
+    to->src_2 = o->src_2;
+    to->src_3 = o->src_3;
+    to->src_4 = o->src_4;
+    to->source = (int32_t)o->source - 1;
     to->tgt = o->tgt;
     to->layer = (int32_t)o->layer - 1;
     to->head = (int32_t)o->head - 1;
@@ -192,6 +206,8 @@ static rela_status report(const aligner *a, const rela_align_report *r, rela_err
         "\"shift\": %s",
         (unsigned long long)r->lines, (unsigned long long)r->empty, (unsigned long long)r->too_long,
         r->layer + 1, r->head + 1, r->shift ? "true" : "false");
+    if (st == RELA_OK && a->o->src_2)
+        st = rela_buffer_printf(&out, err, ", \"source\": %d", (int)a->o->source);
     if (st == RELA_OK && a->o->reverse)
         st = rela_buffer_printf(
             &out, err, ", \"reverse_layer\": %d, \"reverse_head\": %d, \"reverse_shift\": %s",

@@ -7,8 +7,8 @@
 #include <string.h>
 
 typedef struct analyse_options {
-    const char *src, *tgt, *gold, *tags, *out, *dump;
-    int64_t gold_base, limit, example, layer;
+    const char *src, *src_2, *src_3, *src_4, *tgt, *gold, *tags, *out, *dump;
+    int64_t source, gold_base, limit, example, layer;
     bool gold_reverse, skip_end;
     rela_list names, compare;
 } analyse_options;
@@ -19,6 +19,10 @@ typedef struct analyse_options {
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "src-2", 0, RELA_OPTION_FILE, AT(src_2), 0, 0, NULL, "FILE", "text of a second source, if the models have one; lines may be empty" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src_3), 0, 0, NULL, "FILE", "of a third" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "of a fourth" },
+    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "of several sources, the one that gold links, tags and drawn attention are about" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "where tables, figures and the report go" },
     { "compare", 0, RELA_OPTION_LIST, AT(compare), 0, 0, NULL, "MODEL2", "a further model, side by side with the first; as if it were an operand" },
     { "names", 0, RELA_OPTION_LIST, AT(names), 0, 0, NULL, "NAME", "name of a model in tables and figures, once for each [from its path]" },
@@ -51,10 +55,12 @@ const rela_command rela_commands_analyse[] = {
           "heads.tsv, layers.tsv, models.tsv (tags.tsv), figures as SVG, PNG and PDF, and\n"
           "report.html with all of it. Measured are sparsity, null rate on the text and with\n"
           "permuted targets (--seed), head diversity, alignment errors against --gold, and null\n"
-          "rates by part of speech with --tags. Several models are put side by side.",
+          "rates by part of speech with --tags. Several models are put side by side. Models with\n"
+          "several sources need the text of each, and null rates are measured for each.",
       .examples = "rela analyse run/model.rela --src test.en --tgt test.de --out analysis\n"
                   "rela analyse softmax/model.rela rela-g/model.rela --src dev.de --tgt dev.en \\\n"
-                  "    --gold dev.align --out both",
+                  "    --gold dev.align --out both\n"
+                  "rela analyse en+fr-de.rela --src a.en --src-2 a.fr --tgt a.de --out analysis",
       .options = OPTIONS,
       .options_size = sizeof(analyse_options),
       .run = run },
@@ -97,6 +103,10 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         rela_analyse_options a;
         rela_analyse_options_init(&a, sizeof a);
         a.src = o->src;
+        a.src_2 = o->src_2;
+        a.src_3 = o->src_3;
+        a.src_4 = o->src_4;
+        a.source = (int32_t)o->source - 1;
         a.tgt = o->tgt;
         a.gold = o->gold;
         a.gold_base = (int32_t)o->gold_base;

@@ -17,12 +17,15 @@ typedef struct lens {
 } lens;
 
 /* Two layers of two heads; words a b c d e, as they are. */
-static inline void lens_start(lens *l, const char *kind, uint64_t seed)
+static inline void lens_start_sources(lens *l, const char *kind, uint64_t seed, size_t sources,
+                                      bool serial)
 {
     static const char VOCAB[] = "<pad>\n<unk>\n<eos>\na\nb\nc\nd\ne\n";
     rela_error err = { RELA_OK, "" };
     rela_config c;
     CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.sources = sources;
+    c.serial_cross = serial;
     c.d = 16;
     c.ffn = 24;
     c.heads = 2;
@@ -34,9 +37,16 @@ static inline void lens_start(lens *l, const char *kind, uint64_t seed)
     CHECK_OK(rela_config_check(&c, &err), err);
     CHECK_OK(rela_net_init(&l->net, &c, &err), err);
     rela_params_init(l->net.weights, &l->net.params, seed);
-    const rela_pipeline_parts parts = { .side = { { .language = "en" }, { .language = "en" } },
-                                        .vocab = { { VOCAB, sizeof VOCAB - 1 } } };
+    rela_pipeline_parts parts = { .n_sides = sources + 1,
+                                  .vocab = { { VOCAB, sizeof VOCAB - 1 } } };
+    for (size_t i = 0; i <= sources; i++)
+        (void)strcpy(parts.side[i].language, "en");
     CHECK_OK(rela_pipeline_create(&l->pipeline, &parts, &err), err);
+}
+
+static inline void lens_start(lens *l, const char *kind, uint64_t seed)
+{
+    lens_start_sources(l, kind, seed, 1, false);
 }
 
 static inline void lens_end(lens *l)
@@ -48,6 +58,16 @@ static inline void lens_end(lens *l)
 static inline rela_span span_of(const char *text)
 {
     return (rela_span){ text, strlen(text) };
+}
+
+/* The number of a place: "enc", "cross2". */
+static inline size_t place_named(const rela_net *n, const char *name)
+{
+    size_t i = 0;
+    while (i < n->list.n_places && strcmp(n->list.places[i].name, name) != 0)
+        i++;
+    CHECK(i < n->list.n_places, "no place %s", name);
+    return i;
 }
 
 #endif

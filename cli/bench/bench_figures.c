@@ -57,7 +57,7 @@ static rela_status draw_lengths(const rela_bench_job *j, rela_error *err)
     for (size_t e = 0; e < N_ENDINGS && st == RELA_OK; e++) {
         char path[PATH_SIZE];
         rela_format_text(path, sizeof path, "%s/lengths.%s", j->o.out, ENDINGS[e]);
-        st = rela_plots_save(plots, 2, path, err);
+        st = rela_plots_save(plots, 2, 2, path, err);
     }
     return st;
 }

@@ -56,8 +56,7 @@ void rela_bench_see_zeros(void *zeros, const rela_attn_view *v)
 {
     rela_bench_zeros *z = zeros;
     for (size_t i = 0; i < v->rows; i++) {
-        const size_t past = v->first + i + 1;
-        const size_t n = v->place == RELA_ATTN_DEC && past < v->n ? past : v->n;
+        const size_t n = rela_attn_view_keys(v, i);
         for (size_t k = 0; k < n; k++)
             z->zeros += v->w[i * v->ld + k] == 0;
         z->weights += (double)n;

@@ -145,11 +145,12 @@ static rela_status take_sizes(rela_bench_job *j, rela_error *err)
     if (j->config.task != RELA_TASK_TRANSLATE)
         return rela_fail(err, RELA_ARG, "%s: a model for alignment; its speed is not measured",
                          j->o.model);
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        if (strcmp(j->config.attention[i].text, j->config.attention[0].text) != 0 ||
-            !rela_attn_kind_find(j->config.attention[i].text))
+    for (size_t i = 0; i < j->trained.list.n_places; i++) {
+        const char *kind = j->config.attention[j->trained.list.places[i].type].text;
+        if (strcmp(kind, j->config.attention[0].text) != 0 || !rela_attn_kind_find(kind))
             return rela_fail(err, RELA_ARG, "%s: several kinds of attention in one model",
                              j->o.model);
+    }
     return RELA_OK;
 }
 

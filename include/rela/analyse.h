@@ -5,7 +5,8 @@
  * tells results in the order of the lines, on one thread at a time. Texts are run through the
  * model teacher forced: as if it had produced the given target. A pair with an empty side, or one
  * that is longer than the model allows (or than 1024 tokens), is not run; each is counted, and
- * long ones are logged with their line numbers. Layers and heads count from 0. */
+ * long ones are logged with their line numbers. Of several sources one that is not empty is
+ * enough. Layers, heads and sources count from 0. */
 #ifndef RELA_ANALYSE_H
 #define RELA_ANALYSE_H
 
@@ -36,6 +37,8 @@ typedef struct rela_align_options {
     int32_t gold_base;    /* number of the first word in best_on: 0 or 1 */
     int32_t gold_reverse; /* not 0: best_on has the target word first */
     uint64_t only; /* this line alone, and with its words and weights; 0: all lines, links alone */
+    const char *src_2, *src_3, *src_4; /* text of further sources, if the model has them */
+    int32_t source; /* the one that links are about, and that a reverse model translates to */
 } rela_align_options;
 
 /* One pair. Everything is lent during the call. */
@@ -95,8 +98,9 @@ typedef struct rela_shortlist_report {
 
 RELA_API void rela_shortlist_options_init(rela_shortlist_options *o, size_t size);
 
-/* Learns for every symbol (subword) of the source vocabulary of m which target symbols translate
- * it: those of linked words. report may be NULL. The same text gives the same file. */
+/* Learns for every symbol (subword) of the source vocabulary of m, which has one source, which
+ * target symbols translate it: those of linked words. report may be NULL. The same text gives the
+ * same file. */
 RELA_API rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model *m,
                                           const rela_shortlist_options *o, rela_error *err);
 
@@ -119,13 +123,16 @@ typedef struct rela_analyse_options {
     /* Called on one thread at a time; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
+    const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */
+    int32_t source; /* the one that gold links, tags and drawn attention are about */
 } rela_analyse_options;
 
 RELA_API void rela_analyse_options_init(rela_analyse_options *o, size_t size);
 
-/* Measures n models on the same text and writes analysis.json, tables, figures and report.html to
- * options.out. Appends to the two buffers, either of which may be NULL, a table of the main
- * figures and the JSON. The same text, models and seed give the same files. */
+/* Measures n models with the same number of sources on the same text and writes analysis.json,
+ * tables, figures and report.html to options.out. Appends to the two buffers, either of which may
+ * be NULL, a table of the main figures and the JSON. The same text, models and seed give the same
+ * files. */
 RELA_API rela_status rela_analyse(rela_buffer *table, rela_buffer *json,
                                   const rela_model *const *models, size_t n,
                                   const rela_analyse_options *o, rela_error *err);
@@ -216,7 +223,8 @@ RELA_API void rela_filter_options_init(rela_filter_options *o, size_t size);
 RELA_API const char *rela_filter_reason_key(rela_filter_reason reason);  /* NULL past the end */
 RELA_API const char *rela_filter_reason_text(rela_filter_reason reason); /* NULL past the end */
 
-/* Reads a corpus and writes the pairs that are kept, in order. m NULL: rules alone. */
+/* Reads a corpus and writes the pairs that are kept, in order. m has one source; NULL: rules alone.
+ */
 RELA_API rela_status rela_filter(rela_filter_report *report, const rela_model *m,
                                  const rela_filter_options *o, rela_error *err);
 RELA_API rela_status rela_filter_report_table(rela_buffer *out, const rela_filter_report *report,

@@ -5,17 +5,20 @@
 #include "analyse/npz.h"
 #include "base/mem.h"
 
-enum { ROWS, POINTERS, INDICES, WEIGHTS, TEXT, N_ARRAYS };
+#include <string.h>
+
+enum { ROWS, POINTERS, INDICES, WEIGHTS, TEXT, N_ARRAYS, PLACES = N_ARRAYS };
 
 struct rela_dump {
     rela_npz *npz;
-    size_t arrays[N_ARRAYS];
+    size_t arrays[N_ARRAYS + 1];
     int64_t end; /* of the indices so far */
 };
 
 static rela_status see_row(rela_dump_block *b, const real *row, size_t n, rela_error *err);
-static rela_status append_side(rela_dump_block *b, const int32_t *ids, size_t n,
-                               const rela_vocab *v, rela_error *err);
+static rela_status append_text(rela_dump_block *b, const rela_watched_text *t, const rela_vocab *v,
+                               rela_error *err);
+static rela_status name_places(rela_dump *d, const rela_block_list *list, rela_error *err);
 
 void rela_dump_block_clear(rela_dump_block *b)
 {
@@ -40,9 +43,9 @@ rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t numb
     rela_status st = RELA_OK;
     for (size_t k = 0; k < h->heads; k++)
         for (size_t q = 0; q < h->n_q && st == RELA_OK; q++) {
-            const size_t n = h->type == RELA_ATTN_DEC ? q + 1 : h->n_k;
-            const int32_t row[] = { (int32_t)number, (int32_t)h->type, (int32_t)h->layer,
-                                    (int32_t)k,      (int32_t)q,       (int32_t)n };
+            const size_t n = rela_heads_keys(h, q);
+            const int32_t row[] = { (int32_t)number, (int32_t)h->place, (int32_t)h->layer,
+                                    (int32_t)k,      (int32_t)q,        (int32_t)n };
             st = rela_buffer_append(&b->rows, (const char *)row, sizeof row, err);
             if (st == RELA_OK)
                 st = see_row(b, h->w + (k * h->n_q + q) * h->n_k, n, err);
@@ -53,18 +56,19 @@ rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t numb
 rela_status rela_dump_tokens(rela_dump_block *b, const rela_watched *p,
                              const rela_pipeline *pipeline, rela_error *err)
 {
+    const size_t target = rela_pipeline_target(pipeline);
     rela_status st = RELA_OK;
-    if (p->state == RELA_WATCHED) {
-        st = append_side(b, p->src, p->n_src, rela_pipeline_vocab(pipeline, 0), err);
-        if (st == RELA_OK)
+    for (size_t k = 0; k <= target && p->state == RELA_WATCHED && st == RELA_OK; k++) {
+        const rela_watched_text *t = k == target ? &p->tgt : &p->src[k];
+        st = append_text(b, t, rela_pipeline_vocab(pipeline, k), err);
+        if (st == RELA_OK && k < target)
             st = rela_buffer_append_char(&b->text, '\t', err);
-        if (st == RELA_OK)
-            st = append_side(b, p->tgt, p->n_tgt, rela_pipeline_vocab(pipeline, 1), err);
     }
     return st == RELA_OK ? rela_buffer_append_char(&b->text, '\n', err) : st;
 }
 
-rela_status rela_dump_open(rela_dump **out, const char *path, rela_error *err)
+rela_status rela_dump_open(rela_dump **out, const char *path, const rela_block_list *list,
+                           rela_error *err)
 {
     static const struct {
         const char *name;
@@ -85,6 +89,8 @@ rela_status rela_dump_open(rela_dump **out, const char *path, rela_error *err)
                           err);
     if (st == RELA_OK)
         st = rela_npz_append(d->npz, d->arrays[POINTERS], &d->end, 1, err);
+    if (st == RELA_OK && rela_block_list_target(list) > 1)
+        st = name_places(d, list, err);
     if (st != RELA_OK) {
         rela_dump_abort(d);
         return st;
@@ -147,14 +153,27 @@ static rela_status see_row(rela_dump_block *b, const real *row, size_t n, rela_e
                          : st;
 }
 
-static rela_status append_side(rela_dump_block *b, const int32_t *ids, size_t n,
-                               const rela_vocab *v, rela_error *err)
+static rela_status append_text(rela_dump_block *b, const rela_watched_text *t, const rela_vocab *v,
+                               rela_error *err)
 {
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+    for (size_t i = 0; i < t->n && st == RELA_OK; i++) {
         st = rela_buffer_append_text(&b->text, i ? " " : "", err);
         if (st == RELA_OK)
-            st = rela_buffer_append_text(&b->text, rela_vocab_token(v, ids[i]), err);
+            st = rela_buffer_append_text(&b->text, rela_vocab_token(v, t->ids[i]), err);
+    }
+    return st;
+}
+
+/* One line each. */
+static rela_status name_places(rela_dump *d, const rela_block_list *list, rela_error *err)
+{
+    rela_status st = rela_npz_add(&d->arrays[PLACES], d->npz, "places", RELA_NPY_U8, 0, err);
+    for (size_t i = 0; i < list->n_places && st == RELA_OK; i++) {
+        const char *label = list->places[i].label;
+        st = rela_npz_append(d->npz, d->arrays[PLACES], label, strlen(label), err);
+        if (st == RELA_OK)
+            st = rela_npz_append(d->npz, d->arrays[PLACES], "\n", 1, err);
     }
     return st;
 }

@@ -10,7 +10,7 @@
 
 /* Rows of some pairs. All zero is empty. */
 typedef struct rela_dump_block {
-    rela_buffer rows;    /* (n, 6) int32: pair, place, layer, head, query, n_keys */
+    rela_buffer rows;    /* (n, 6) int32: pair, number of the place, layer, head, query, n_keys */
     rela_buffer counts;  /* (n) int64: keys with weight */
     rela_buffer indices; /* int32 */
     rela_buffer weights; /* float32 */
@@ -24,11 +24,14 @@ void rela_dump_block_free(rela_dump_block *b);
 /* number: of the pair in the corpus, from 0. */
 rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t number,
                           rela_error *err);
-/* The tokens of a pair: source, tab, target, line end; an empty line for one that was not run. */
+/* The tokens of a pair: each source, target, with tabs between them, line end; an empty line for
+ * one that was not run. */
 rela_status rela_dump_tokens(rela_dump_block *b, const rela_watched *p,
                              const rela_pipeline *pipeline, rela_error *err);
 
-rela_status rela_dump_open(rela_dump **out, const char *path, rela_error *err);
+/* The list of a model with several sources is written too, so that numbers of places have names. */
+rela_status rela_dump_open(rela_dump **out, const char *path, const rela_block_list *list,
+                           rela_error *err);
 rela_status rela_dump_write(rela_dump *d, rela_dump_block *b, rela_error *err);
 rela_status rela_dump_commit(rela_dump *d, rela_error *err); /* ends its life */
 void rela_dump_abort(rela_dump *d);                          /* NULL is fine */

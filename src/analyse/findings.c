@@ -5,6 +5,9 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_LEAST = 8, LABEL_WIDTH = 24 };
 
 static int by_value(const void *a, const void *b);
 static size_t drop_negative(double *values, size_t n);
@@ -48,22 +51,23 @@ double rela_auc(double *a, size_t n_a, double *b, size_t n_b)
     return n_a && n_b ? sum / ((double)n_a * (double)n_b) : 0.5;
 }
 
-double rela_mean_over_heads(const rela_measures *m, rela_attn_type type,
+double rela_mean_over_heads(const rela_measures *m, size_t place,
                             double (*figure)(const rela_head_sums *s))
 {
     double sum = 0;
-    const size_t n = m->layers[type] * m->heads;
+    const size_t n = m->places[place].layers * m->heads;
     for (size_t i = 0; i < n; i++)
-        sum += figure(&m->head[type][i]);
+        sum += figure(&m->head[place][i]);
     return n ? sum / (double)n : 0;
 }
 
-double rela_mean_js(const rela_measures *m, rela_attn_type type, size_t tau)
+double rela_mean_js(const rela_measures *m, size_t place, size_t tau)
 {
     double sum = 0;
-    for (size_t i = 0; i < m->layers[type]; i++)
-        sum += rela_layer_js(&m->layer[type][i], tau);
-    return m->layers[type] ? sum / (double)m->layers[type] : 0;
+    const size_t n = m->places[place].layers;
+    for (size_t i = 0; i < n; i++)
+        sum += rela_layer_js(&m->layer[place][i], tau);
+    return n ? sum / (double)n : 0;
 }
 
 double rela_mean_aer(const rela_head_aer *a, bool best_head, bool shift)
@@ -76,48 +80,90 @@ double rela_mean_aer(const rela_head_aer *a, bool best_head, bool shift)
     return a->layers ? sum / (double)a->layers : 0;
 }
 
-const char *rela_place_name(rela_attn_type t)
+bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_t place)
 {
-    static const char *const NAMES[] = { "encoder", "decoder", "cross" };
-    return NAMES[t];
+    return f->aer.sums && place == rela_block_list_cross(&f->net->list, a->source);
+}
+
+/* ---- the table ---- */
+
+static int column_width(const rela_measures *m)
+{
+    int width = COLUMN_LEAST;
+    for (size_t i = 0; i < m->n_places; i++) {
+        const int n = (int)strlen(m->places[i].label);
+        width = n > width ? n : width;
+    }
+    return width;
+}
+
+/* With several sources the labels stand above their columns. */
+static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_error *err)
+{
+    const rela_measures *m = &f->text;
+    const size_t start = out->len + 1;
+    rela_status st =
+        rela_buffer_printf(out, err, "\n%s (%llu pairs)", f->name, (unsigned long long)f->pairs);
+    const size_t used = out->len - start;
+    if (st == RELA_OK && f->net->config.sources > 1 && used < LABEL_WIDTH)
+        st = rela_buffer_printf(out, err, "%*s", (int)(LABEL_WIDTH - used), "");
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, " %*s", column_width(m), m->places[i].label);
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+/* figure NULL: the diversity of heads. */
+static rela_status table_row(rela_buffer *out, const char *label, const rela_measures *m,
+                             double (*figure)(const rela_head_sums *s), rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "  %-22s", label);
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st =
+            rela_buffer_printf(out, err, " %*.4f", column_width(m),
+                               figure ? rela_mean_over_heads(m, i, figure) : rela_mean_js(m, i, 0));
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+/* What belongs to the cross attention to each source. */
+static rela_status table_sources(rela_buffer *out, const char *label, const rela_measures *m,
+                                 const double *values, int digits, rela_error *err)
+{
+    rela_status st = rela_buffer_printf(out, err, "  %-22s", label);
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st = rela_attn_place_cross(&m->places[i])
+                 ? rela_buffer_printf(out, err, " %*.*f", column_width(m), digits,
+                                      values[m->places[i].keys])
+                 : rela_buffer_printf(out, err, " %*s", column_width(m), "");
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+static rela_status table_model(rela_buffer *out, const rela_findings *f, rela_error *err)
+{
+    double empty[RELA_SOURCES_MAX];
+    for (size_t i = 0; i < RELA_SOURCES_MAX; i++)
+        empty[i] = (double)f->source_empty[i];
+    rela_status st = table_head(out, f, err);
+    st = st ? st : table_row(out, "sparsity", &f->text, rela_sparsity_micro, err);
+    st = st ? st : table_row(out, "null rate", &f->text, rela_null_micro, err);
+    st = st ? st : table_row(out, "null rate, permuted", &f->twin, rela_null_micro, err);
+    st = st ? st : table_row(out, "head diversity (ln)", &f->text, NULL, err);
+    st = st ? st : table_sources(out, "AUC text, permuted", &f->text, f->source_auc, 4, err);
+    if (st == RELA_OK && f->net->config.sources > 1)
+        st = table_sources(out, "pairs, source empty", &f->text, empty, 0, err);
+    if (st == RELA_OK && f->aer.sums)
+        st = rela_buffer_printf(
+            out, err, "  AER of layers / heads: normal %.1f / %.1f, shifted %.1f / %.1f\n",
+            100 * rela_mean_aer(&f->aer, false, false), 100 * rela_mean_aer(&f->aer, true, false),
+            100 * rela_mean_aer(&f->aer, false, true), 100 * rela_mean_aer(&f->aer, true, true));
+    return st;
 }
 
 rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
     rela_status st = rela_buffer_printf(out, err, "%llu lines; targets permuted with seed %llu\n",
                                         (unsigned long long)a->lines, (unsigned long long)a->seed);
-    for (size_t i = 0; i < a->n && st == RELA_OK; i++) {
-        const rela_findings *f = &a->models[i];
-        st = rela_buffer_printf(out, err, "\n%s (%llu pairs)%*s  encoder  decoder    cross\n",
-                                f->name, (unsigned long long)f->pairs, 0, "");
-        const struct {
-            const char *label;
-            const rela_measures *m;
-            double (*figure)(const rela_head_sums *s);
-        } rows[] = { { "sparsity", &f->text, rela_sparsity_micro },
-                     { "null rate", &f->text, rela_null_micro },
-                     { "null rate, permuted", &f->twin, rela_null_micro } };
-        for (size_t k = 0; k < 3 && st == RELA_OK; k++)
-            st = rela_buffer_printf(
-                out, err, "  %-22s %8.4f %8.4f %8.4f\n", rows[k].label,
-                rela_mean_over_heads(rows[k].m, RELA_ATTN_ENC, rows[k].figure),
-                rela_mean_over_heads(rows[k].m, RELA_ATTN_DEC, rows[k].figure),
-                rela_mean_over_heads(rows[k].m, RELA_ATTN_CROSS, rows[k].figure));
-        if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "  %-22s %8.4f %8.4f %8.4f\n", "head diversity (ln)",
-                                    rela_mean_js(&f->text, RELA_ATTN_ENC, 0),
-                                    rela_mean_js(&f->text, RELA_ATTN_DEC, 0),
-                                    rela_mean_js(&f->text, RELA_ATTN_CROSS, 0));
-        if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "  %-22s %26.4f\n", "AUC text, permuted", f->auc);
-        if (st == RELA_OK && f->aer.sums)
-            st = rela_buffer_printf(
-                out, err, "  AER of layers / heads: normal %.1f / %.1f, shifted %.1f / %.1f\n",
-                100 * rela_mean_aer(&f->aer, false, false),
-                100 * rela_mean_aer(&f->aer, true, false),
-                100 * rela_mean_aer(&f->aer, false, true),
-                100 * rela_mean_aer(&f->aer, true, true));
-    }
+    for (size_t i = 0; i < a->n && st == RELA_OK; i++)
+        st = table_model(out, &a->models[i], err);
     return st;
 }
 

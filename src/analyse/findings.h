@@ -20,20 +20,24 @@ void rela_example_free(rela_example *e);
 
 typedef struct rela_findings {
     const char *name;
-    const rela_config *config;
+    const rela_net *net;
     rela_measures text, twin; /* twin: the same sources, targets permuted */
     rela_head_aer aer;        /* sums NULL: no gold links */
     rela_tag_null tags;       /* cells NULL: no tags */
     rela_example example, example_twin;
-    double *pair_null[2]; /* (lines) mean null rate of the cross attention; -1: not run */
-    double auc;           /* of telling text from twin by it; 0.5: cannot be told */
-    uint64_t pairs;       /* that were run */
+    double *pair_null[2]; /* (sources, lines) mean null rate of the attention to it; -1: not run */
+    double auc;           /* of telling text from twin by their mean; 0.5: cannot be told */
+    double source_auc[RELA_SOURCES_MAX];     /* by one source alone */
+    uint64_t source_empty[RELA_SOURCES_MAX]; /* pairs that were run in which it is empty */
+    uint64_t pairs;                          /* that were run */
     uint64_t empty, too_long, untagged;
 } rela_findings;
 
 typedef struct rela_analysis {
     rela_findings *models;
     size_t n;
+    size_t n_sources; /* of every model */
+    size_t source;    /* from 0: what links, tags and examples are about */
     const rela_map *tag_names;
     const char *src, *tgt;
     uint64_t seed, lines;
@@ -46,13 +50,15 @@ void rela_findings_deinit(rela_findings *f);
  * values are left out; both arrays are sorted. */
 double rela_auc(double *a, size_t n_a, double *b, size_t n_b);
 
-/* Mean over all heads of a type. */
-double rela_mean_over_heads(const rela_measures *m, rela_attn_type type,
+/* Mean over all heads of a place. */
+double rela_mean_over_heads(const rela_measures *m, size_t place,
                             double (*figure)(const rela_head_sums *s));
-double rela_mean_js(const rela_measures *m, rela_attn_type type, size_t tau);
+double rela_mean_js(const rela_measures *m, size_t place, size_t tau);
 /* Means over layers: of the layer attention (AoL), of the best head of each (AoH); 0..1. */
 double rela_mean_aer(const rela_head_aer *a, bool best_head, bool shift);
-const char *rela_place_name(rela_attn_type t); /* "encoder", "decoder", "cross" */
+/* Whether there are alignment errors of a place: of one of the cross attentions, with gold links.
+ */
+bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_t place);
 
 rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err);
 rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
@@ -63,6 +69,7 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
 typedef struct rela_figure {
     char stem[64];
     const char *title, *text; /* lent */
+    char own[640];            /* a text that was made for it */
 } rela_figure;
 
 enum { RELA_FIGURES_MAX = 256 };

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
-static json_t *place_json(const rela_findings *f, rela_attn_type t);
-static json_t *layer_json(const rela_findings *f, rela_attn_type t, size_t layer);
+static json_t *place_json(const rela_findings *f, size_t place);
+static json_t *layer_json(const rela_findings *f, size_t place, size_t layer);
+static json_t *empty_json(const rela_findings *f);
 static json_t *aer_json(const rela_head_aer *a);
 static json_t *tags_json(const rela_tag_null *t, const rela_map *names);
 static json_t *heads_json(const rela_head_sums *heads, size_t n,
@@ -22,6 +23,10 @@ rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_er
     json_object_set_new(root, "seed", json_integer((json_int_t)a->seed));
     json_object_set_new(root, "end_row_counted", json_boolean(!a->skip_end));
     json_object_set_new(root, "logarithm", json_string("natural"));
+    if (a->n_sources > 1) {
+        json_object_set_new(root, "sources", json_integer((json_int_t)a->n_sources));
+        json_object_set_new(root, "source", json_integer((json_int_t)a->source + 1));
+    }
     for (size_t i = 0; i < a->n; i++)
         json_array_append_new(models, model_json(&a->models[i], a->tag_names));
     json_object_set_new(root, "models", models);
@@ -41,11 +46,12 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
     json_object_set_new(m, "pairs", json_integer((json_int_t)f->pairs));
     json_object_set_new(m, "empty", json_integer((json_int_t)f->empty));
     json_object_set_new(m, "too_long", json_integer((json_int_t)f->too_long));
-    for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
-        const rela_attn_type type = (rela_attn_type)t;
-        json_object_set_new(kinds, rela_place_name(type),
-                            json_string(f->config->attention[t].text));
-        json_object_set_new(places, rela_place_name(type), place_json(f, type));
+    if (f->net->config.sources > 1)
+        json_object_set_new(m, "source_empty", empty_json(f));
+    for (size_t i = 0; i < f->text.n_places; i++) {
+        const rela_attn_place *p = &f->text.places[i];
+        json_object_set_new(kinds, p->label, json_string(f->net->config.attention[p->type].text));
+        json_object_set_new(places, p->label, place_json(f, i));
     }
     json_object_set_new(m, "attention", kinds);
     json_object_set_new(m, "places", places);
@@ -59,43 +65,57 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
     return m;
 }
 
-static json_t *place_json(const rela_findings *f, rela_attn_type t)
+static json_t *empty_json(const rela_findings *f)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->net->config.sources; i++)
+        json_array_append_new(list, json_integer((json_int_t)f->source_empty[i]));
+    return list;
+}
+
+static json_t *place_json(const rela_findings *f, size_t number)
 {
     const rela_measures *m = &f->text;
+    const rela_attn_place *p = &m->places[number];
     json_t *place = json_object(), *layers = json_array(), *js = json_object();
     json_object_set_new(place, "sparsity",
-                        json_real(rela_mean_over_heads(m, t, rela_sparsity_micro)));
+                        json_real(rela_mean_over_heads(m, number, rela_sparsity_micro)));
     json_object_set_new(place, "sparsity_macro",
-                        json_real(rela_mean_over_heads(m, t, rela_sparsity_macro)));
-    json_object_set_new(place, "null_rate", json_real(rela_mean_over_heads(m, t, rela_null_micro)));
+                        json_real(rela_mean_over_heads(m, number, rela_sparsity_macro)));
+    json_object_set_new(place, "null_rate",
+                        json_real(rela_mean_over_heads(m, number, rela_null_micro)));
     json_object_set_new(place, "null_rate_permuted",
-                        json_real(rela_mean_over_heads(&f->twin, t, rela_null_micro)));
+                        json_real(rela_mean_over_heads(&f->twin, number, rela_null_micro)));
+    if (f->net->config.sources > 1 && rela_attn_place_cross(p))
+        json_object_set_new(place, "auc_text_permuted", json_real(f->source_auc[p->keys]));
     for (size_t k = 0; k < RELA_TAUS; k++) {
         char name[16];
         rela_format_text(name, sizeof name, "%g", rela_taus[k]);
-        json_object_set_new(js, name, json_real(rela_mean_js(m, t, k)));
+        json_object_set_new(js, name, json_real(rela_mean_js(m, number, k)));
     }
     json_object_set_new(place, "diversity", js);
-    for (size_t i = 0; i < m->layers[t]; i++)
-        json_array_append_new(layers, layer_json(f, t, i));
+    for (size_t i = 0; i < p->layers; i++)
+        json_array_append_new(layers, layer_json(f, number, i));
     json_object_set_new(place, "layers", layers);
     return place;
 }
 
-static json_t *layer_json(const rela_findings *f, rela_attn_type t, size_t layer)
+static json_t *layer_json(const rela_findings *f, size_t place, size_t layer)
 {
     const rela_measures *m = &f->text;
-    const rela_head_sums *heads = m->head[t] + layer * m->heads;
-    const rela_head_sums *twins = f->twin.head[t] + layer * m->heads;
-    const rela_layer_sums *sums = &m->layer[t][layer];
-    const rela_spread null = rela_spread_over_heads(m, t, layer, rela_null_micro);
-    const rela_spread twin = rela_spread_over_heads(&f->twin, t, layer, rela_null_micro);
+    const rela_head_sums *heads = m->head[place] + layer * m->heads;
+    const rela_head_sums *twins = f->twin.head[place] + layer * m->heads;
+    const rela_layer_sums *sums = &m->layer[place][layer];
+    const rela_spread null = rela_spread_over_heads(m, place, layer, rela_null_micro);
+    const rela_spread twin = rela_spread_over_heads(&f->twin, place, layer, rela_null_micro);
     json_t *l = json_object(), *js = json_array();
     json_object_set_new(l, "layer", json_integer((json_int_t)layer + 1));
-    json_object_set_new(l, "sparsity",
-                        json_real(rela_spread_over_heads(m, t, layer, rela_sparsity_micro).mean));
-    json_object_set_new(l, "sparsity_macro",
-                        json_real(rela_spread_over_heads(m, t, layer, rela_sparsity_macro).mean));
+    json_object_set_new(
+        l, "sparsity",
+        json_real(rela_spread_over_heads(m, place, layer, rela_sparsity_micro).mean));
+    json_object_set_new(
+        l, "sparsity_macro",
+        json_real(rela_spread_over_heads(m, place, layer, rela_sparsity_macro).mean));
     json_object_set_new(l, "null_rate", json_real(null.mean));
     json_object_set_new(l, "null_rate_variance", json_real(null.variance));
     json_object_set_new(l, "null_rate_permuted", json_real(twin.mean));

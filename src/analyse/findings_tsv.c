@@ -34,6 +34,27 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
     return st;
 }
 
+/* Head k of all layers of a place. */
+static rela_status heads_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
+                             size_t place, size_t k, rela_error *err)
+{
+    const rela_measures *m = &f->text;
+    const rela_head_sums *s = &m->head[place][k];
+    const int32_t layer = (int32_t)(k / m->heads), head = (int32_t)(k % m->heads);
+    const rela_status st = rela_buffer_printf(
+        out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->places[place].label,
+        layer + 1, head + 1, rela_sparsity_micro(s), rela_sparsity_macro(s), rela_null_micro(s),
+        rela_null_macro(s), rela_null_micro(&f->twin.head[place][k]));
+    if (st != RELA_OK)
+        return st;
+    if (!rela_findings_aligned(a, f, place))
+        return rela_buffer_append_text(out, "\t\n", err);
+    return rela_buffer_printf(
+        out, err, "%.2f\t%.2f\n",
+        100 * rela_head_aer_get(&f->aer, (rela_head_choice){ layer, head, false }),
+        100 * rela_head_aer_get(&f->aer, (rela_head_choice){ layer, head, true }));
+}
+
 static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
     rela_status st = rela_buffer_append_text(
@@ -41,27 +62,13 @@ static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_er
         "model\tplace\tlayer\thead\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_macro\t"
         "null_rate_permuted\taer\taer_shifted\n",
         err);
-    for (size_t i = 0; i < a->n; i++)
-        for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
-            const rela_findings *f = &a->models[i];
-            const rela_measures *m = &f->text;
-            for (size_t k = 0; k < m->layers[t] * m->heads && st == RELA_OK; k++) {
-                const rela_head_sums *s = &m->head[t][k];
-                const int32_t layer = (int32_t)(k / m->heads), head = (int32_t)(k % m->heads);
-                st = rela_buffer_printf(out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t",
-                                        f->name, rela_place_name((rela_attn_type)t), layer + 1,
-                                        head + 1, rela_sparsity_micro(s), rela_sparsity_macro(s),
-                                        rela_null_micro(s), rela_null_macro(s),
-                                        rela_null_micro(&f->twin.head[t][k]));
-                if (st == RELA_OK && f->aer.sums && t == RELA_ATTN_CROSS)
-                    st = rela_buffer_printf(
-                        out, err, "%.2f\t%.2f\n",
-                        100 * rela_head_aer_get(&f->aer, (rela_head_choice){ layer, head, false }),
-                        100 * rela_head_aer_get(&f->aer, (rela_head_choice){ layer, head, true }));
-                else if (st == RELA_OK)
-                    st = rela_buffer_append_text(out, "\t\n", err);
-            }
-        }
+    for (size_t i = 0; i < a->n; i++) {
+        const rela_findings *f = &a->models[i];
+        const rela_measures *m = &f->text;
+        for (size_t p = 0; p < m->n_places; p++)
+            for (size_t k = 0; k < m->places[p].layers * m->heads && st == RELA_OK; k++)
+                st = heads_row(out, a, f, p, k, err);
+    }
     return st;
 }
 
@@ -78,6 +85,27 @@ static rela_status append_aer(rela_buffer *out, const rela_head_aer *a, size_t l
     return st;
 }
 
+static rela_status layers_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
+                              size_t place, size_t layer, rela_error *err)
+{
+    const rela_measures *m = &f->text;
+    const rela_spread null = rela_spread_over_heads(m, place, layer, rela_null_micro);
+    const rela_spread twin = rela_spread_over_heads(&f->twin, place, layer, rela_null_micro);
+    rela_status st =
+        rela_buffer_printf(out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
+                           m->places[place].label, layer + 1,
+                           rela_spread_over_heads(m, place, layer, rela_sparsity_micro).mean,
+                           rela_spread_over_heads(m, place, layer, rela_sparsity_macro).mean,
+                           null.mean, null.variance, twin.mean, twin.variance);
+    for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
+        st = rela_buffer_printf(out, err, "\t%.6f", rela_layer_js(&m->layer[place][layer], tau));
+    if (st == RELA_OK && rela_findings_aligned(a, f, place))
+        st = append_aer(out, &f->aer, layer, err);
+    else if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "\t\t\t\t\t\t", err);
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
 static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
     rela_status st = rela_buffer_append_text(
@@ -87,31 +115,38 @@ static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_e
         "diversity_0.25\tdiversity_0.1\taer_layer\tbest_head\taer_best\taer_layer_shifted\t"
         "best_head_shifted\taer_best_shifted\n",
         err);
-    for (size_t i = 0; i < a->n; i++)
-        for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
-            const rela_findings *f = &a->models[i];
-            const rela_attn_type type = (rela_attn_type)t;
-            for (size_t k = 0; k < f->text.layers[t] && st == RELA_OK; k++) {
-                const rela_spread null = rela_spread_over_heads(&f->text, type, k, rela_null_micro);
-                const rela_spread twin = rela_spread_over_heads(&f->twin, type, k, rela_null_micro);
-                st = rela_buffer_printf(
-                    out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
-                    rela_place_name(type), k + 1,
-                    rela_spread_over_heads(&f->text, type, k, rela_sparsity_micro).mean,
-                    rela_spread_over_heads(&f->text, type, k, rela_sparsity_macro).mean, null.mean,
-                    null.variance, twin.mean, twin.variance);
-                for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
-                    st = rela_buffer_printf(out, err, "\t%.6f",
-                                            rela_layer_js(&f->text.layer[t][k], tau));
-                if (st == RELA_OK && f->aer.sums && type == RELA_ATTN_CROSS)
-                    st = append_aer(out, &f->aer, k, err);
-                else if (st == RELA_OK)
-                    st = rela_buffer_append_text(out, "\t\t\t\t\t\t", err);
-                if (st == RELA_OK)
-                    st = rela_buffer_append_char(out, '\n', err);
-            }
-        }
+    for (size_t i = 0; i < a->n; i++) {
+        const rela_findings *f = &a->models[i];
+        for (size_t p = 0; p < f->text.n_places; p++)
+            for (size_t k = 0; k < f->text.places[p].layers && st == RELA_OK; k++)
+                st = layers_row(out, a, f, p, k, err);
+    }
     return st;
+}
+
+static rela_status models_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
+                              size_t place, rela_error *err)
+{
+    const rela_attn_place *p = &f->text.places[place];
+    rela_status st =
+        rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name, p->label,
+                           f->net->config.attention[p->type].text, (unsigned long long)f->pairs,
+                           rela_mean_over_heads(&f->text, place, rela_sparsity_micro),
+                           rela_mean_over_heads(&f->text, place, rela_sparsity_macro),
+                           rela_mean_over_heads(&f->text, place, rela_null_micro),
+                           rela_mean_over_heads(&f->twin, place, rela_null_micro));
+    for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
+        st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, place, tau));
+    if (st == RELA_OK && rela_attn_place_cross(p))
+        st = rela_buffer_printf(out, err, "\t%.6f", f->source_auc[p->keys]);
+    else if (st == RELA_OK)
+        st = rela_buffer_append_char(out, '\t', err);
+    for (int k = 0; k < 4 && st == RELA_OK; k++)
+        st = rela_findings_aligned(a, f, place)
+                 ? rela_buffer_printf(out, err, "\t%.2f",
+                                      100 * rela_mean_aer(&f->aer, k % 2 == 1, k > 1))
+                 : rela_buffer_append_char(out, '\t', err);
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
 static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
@@ -123,30 +158,8 @@ static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_e
         "AoL_shifted\tAoH_shifted\n",
         err);
     for (size_t i = 0; i < a->n; i++)
-        for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++) {
-            const rela_findings *f = &a->models[i];
-            const rela_attn_type type = (rela_attn_type)t;
-            st = rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
-                                    rela_place_name(type), f->config->attention[t].text,
-                                    (unsigned long long)f->pairs,
-                                    rela_mean_over_heads(&f->text, type, rela_sparsity_micro),
-                                    rela_mean_over_heads(&f->text, type, rela_sparsity_macro),
-                                    rela_mean_over_heads(&f->text, type, rela_null_micro),
-                                    rela_mean_over_heads(&f->twin, type, rela_null_micro));
-            for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
-                st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, type, tau));
-            if (st == RELA_OK && type == RELA_ATTN_CROSS)
-                st = rela_buffer_printf(out, err, "\t%.6f", f->auc);
-            else if (st == RELA_OK)
-                st = rela_buffer_append_char(out, '\t', err);
-            for (int k = 0; k < 4 && st == RELA_OK; k++)
-                st = f->aer.sums && type == RELA_ATTN_CROSS
-                         ? rela_buffer_printf(out, err, "\t%.2f",
-                                              100 * rela_mean_aer(&f->aer, k % 2 == 1, k > 1))
-                         : rela_buffer_append_char(out, '\t', err);
-            if (st == RELA_OK)
-                st = rela_buffer_append_char(out, '\n', err);
-        }
+        for (size_t p = 0; p < a->models[i].text.n_places && st == RELA_OK; p++)
+            st = models_row(out, a, &a->models[i], p, err);
     return st;
 }
 

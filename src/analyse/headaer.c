@@ -50,8 +50,8 @@ rela_status rela_head_aer_layer(rela_head_aer *a, const rela_heads *h, const rel
             const rela_head_choice c = { (int32_t)h->layer,
                                          is_mean ? (int32_t)RELA_HEAD_MEAN : (int32_t)k,
                                          shift == 1 };
-            st =
-                rela_word_weights_merge(&a->merged, is_mean ? mean : h->w + k * n, p, c.shift, err);
+            st = rela_word_weights_merge(&a->merged, is_mean ? mean : h->w + k * n,
+                                         &p->src[h->of->keys], &p->tgt, c.shift, err);
             if (st == RELA_OK)
                 st = count(a, &a->merged, c, gold, err);
             if (st == RELA_OK && is_mean)

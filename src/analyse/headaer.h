@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/headaer.h - alignment error of every cross-attention head, layer mean and the mean of
- * all, normal and shifted, against gold links.
+/* src/analyse/headaer.h - alignment error of every head of the cross attention to one source, of
+ * layer means and the mean of all, normal and shifted, against gold links.
  *
  * One table per thread; tables are added up at the end, in any order. */
 #ifndef RELA_ANALYSE_HEADAER_H

@@ -45,6 +45,20 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
     return st;
 }
 
+/* Kinds of attention of all places, then their names in brackets. */
+static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *err)
+{
+    const size_t n = f->text.n_places;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < 2 * n && st == RELA_OK; i++) {
+        const rela_attn_place *p = &f->text.places[i % n];
+        const char *gap = i == 0 ? "" : i == n ? " (" : ", ";
+        st = rela_buffer_printf(out, err, "%s%s", gap,
+                                i < n ? f->net->config.attention[p->type].text : p->label);
+    }
+    return st == RELA_OK ? rela_buffer_append_char(out, ')', err) : st;
+}
+
 static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
     rela_status st = rela_buffer_printf(
@@ -53,23 +67,30 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
         "content=\"width=device-width\"><title>Attention</title><style>%s</style></head><body>\n"
         "<h1>What the attention does</h1>\n<p>%llu lines, teacher forced. <em>Permuted</em>: the "
         "same sources with the targets of other lines (seed %llu). The query that predicts the "
-        "end %s in null rates.</p>\n<ul>\n",
+        "end %s in null rates.",
         STYLE, (unsigned long long)a->lines, (unsigned long long)a->seed,
         a->skip_end ? "is left out" : "counts");
+    if (st == RELA_OK && a->n_sources > 1)
+        st = rela_buffer_printf(out, err,
+                                " Queries to an empty source are null. Alignment errors, tags and "
+                                "maps are about source %zu.",
+                                a->source + 1);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "</p>\n<ul>\n", err);
     for (size_t i = 0; i < a->n && st == RELA_OK; i++) {
         const rela_findings *f = &a->models[i];
-        const rela_config *c = f->config;
+        const rela_config *c = &f->net->config;
         st = rela_buffer_append_text(out, "<li><b>", err);
         if (st == RELA_OK)
             st = escaped(out, f->name, err);
         if (st == RELA_OK)
-            st = rela_buffer_printf(
-                out, err,
-                "</b>: %zu + %zu layers, %zu heads; attention %s, %s, %s (encoder, decoder, "
-                "cross); %llu pairs, %llu empty, %llu too long</li>\n",
-                c->enc_layers, c->dec_layers, c->heads, c->attention[0].text, c->attention[1].text,
-                c->attention[2].text, (unsigned long long)f->pairs, (unsigned long long)f->empty,
-                (unsigned long long)f->too_long);
+            st = rela_buffer_printf(out, err, "</b>: %zu + %zu layers, %zu heads; attention ",
+                                    c->enc_layers, c->dec_layers, c->heads);
+        st = st ? st : kinds(out, f, err);
+        if (st == RELA_OK)
+            st = rela_buffer_printf(out, err, "; %llu pairs, %llu empty, %llu too long</li>\n",
+                                    (unsigned long long)f->pairs, (unsigned long long)f->empty,
+                                    (unsigned long long)f->too_long);
     }
     return st == RELA_OK ? rela_buffer_append_text(out, "</ul>\n", err) : st;
 }
@@ -90,21 +111,21 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
         "permuted</th><th>AUC</th></tr>\n",
         err);
     for (size_t i = 0; i < a->n; i++)
-        for (int t = 0; t < RELA_ATTN_N_TYPES && st == RELA_OK; t++) {
+        for (size_t k = 0; k < a->models[i].text.n_places && st == RELA_OK; k++) {
             const rela_findings *f = &a->models[i];
-            const rela_attn_type type = (rela_attn_type)t;
+            const rela_attn_place *p = &f->text.places[k];
             char auc[16] = "";
-            if (type == RELA_ATTN_CROSS)
-                rela_format_text(auc, sizeof auc, "%.3f", f->auc);
+            if (rela_attn_place_cross(p))
+                rela_format_text(auc, sizeof auc, "%.3f", f->source_auc[p->keys]);
             st = row_start(out, f->name, err);
             if (st == RELA_OK)
                 st = rela_buffer_printf(out, err,
                                         "<td>%s</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%s"
                                         "</td></tr>\n",
-                                        rela_place_name(type),
-                                        rela_mean_over_heads(&f->text, type, rela_sparsity_micro),
-                                        rela_mean_over_heads(&f->text, type, rela_null_micro),
-                                        rela_mean_over_heads(&f->twin, type, rela_null_micro), auc);
+                                        p->label,
+                                        rela_mean_over_heads(&f->text, k, rela_sparsity_micro),
+                                        rela_mean_over_heads(&f->text, k, rela_null_micro),
+                                        rela_mean_over_heads(&f->twin, k, rela_null_micro), auc);
         }
     if (st == RELA_OK)
         st = rela_buffer_append_text(
@@ -115,30 +136,41 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
     return st;
 }
 
+/* Temperatures are for weights that do not sum to one. */
+static bool all_sum_one(const rela_measures *m)
+{
+    bool all = true;
+    for (size_t i = 0; i < m->n_places; i++)
+        all = all && m->sum_one[i];
+    return all;
+}
+
+static rela_status diversity_row(rela_buffer *out, const rela_findings *f, size_t tau,
+                                 rela_error *err)
+{
+    const rela_measures *m = &f->text;
+    rela_status st = row_start(out, f->name, err);
+    if (st == RELA_OK && all_sum_one(m))
+        st = rela_buffer_append_text(out, "<td></td>", err);
+    else if (st == RELA_OK)
+        st = rela_buffer_printf(out, err, "<td>%g</td>", rela_taus[tau]);
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "<td>%.3f</td>", rela_mean_js(m, i, tau));
+    return st == RELA_OK ? rela_buffer_append_text(out, "</tr>\n", err) : st;
+}
+
 static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
-    rela_status st = rela_buffer_append_text(
-        out,
-        "<table><tr><th>head diversity</th><th>temperature</th><th>encoder</th><th>decoder</th>"
-        "<th>cross</th></tr>\n",
-        err);
+    const rela_measures *m = &a->models[0].text;
+    rela_status st =
+        rela_buffer_append_text(out, "<table><tr><th>head diversity</th><th>temperature</th>", err);
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "<th>%s</th>", m->places[i].label);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "</tr>\n", err);
     for (size_t i = 0; i < a->n; i++)
-        for (size_t k = 0; k < RELA_TAUS && st == RELA_OK; k++) {
-            const rela_measures *m = &a->models[i].text;
-            const bool same = m->sum_one[0] && m->sum_one[1] && m->sum_one[2];
-            if (same && k > 0) /* temperatures are for weights that do not sum to one */
-                break;
-            st = row_start(out, a->models[i].name, err);
-            if (st == RELA_OK && same)
-                st = rela_buffer_append_text(out, "<td></td>", err);
-            else if (st == RELA_OK)
-                st = rela_buffer_printf(out, err, "<td>%g</td>", rela_taus[k]);
-            if (st == RELA_OK)
-                st = rela_buffer_printf(out, err, "<td>%.3f</td><td>%.3f</td><td>%.3f</td></tr>\n",
-                                        rela_mean_js(m, RELA_ATTN_ENC, k),
-                                        rela_mean_js(m, RELA_ATTN_DEC, k),
-                                        rela_mean_js(m, RELA_ATTN_CROSS, k));
-        }
+        for (size_t k = 0; k < (all_sum_one(&a->models[i].text) ? 1 : RELA_TAUS); k++)
+            st = st ? st : diversity_row(out, &a->models[i], k, err);
     if (st == RELA_OK)
         st = rela_buffer_append_text(
             out, "</table>\n<p>Jensen-Shannon divergence, mean over layers.</p>\n", err);

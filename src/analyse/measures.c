@@ -6,13 +6,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 const double rela_taus[RELA_TAUS] = { 1, 0.5, 0.25, 0.1 };
 
 static void count_head(rela_head_sums *to, const rela_heads *h, size_t head, bool skip_end);
 static void count_layer(rela_layer_sums *to, const rela_heads *h, bool skip_end);
 static void add_diversity(rela_measures *m, const rela_heads *h);
-static size_t visible(const rela_heads *h, size_t query);
 static size_t zeros_of(const real *row, size_t n);
 static double to_distribution(double *p, const real *w, size_t n, bool sum_one, double tau);
 static double entropy(const double *p, size_t n);
@@ -26,15 +26,17 @@ static bool all_sum_one(const rela_config *c, rela_attn_type t)
     return all;
 }
 
-rela_status rela_measures_init(rela_measures *m, const rela_config *c, rela_error *err)
+rela_status rela_measures_init(rela_measures *m, const rela_net *net, rela_error *err)
 {
-    *m = (rela_measures){ .heads = c->heads,
-                          .layers = { c->enc_layers, c->dec_layers, c->dec_layers },
+    *m = (rela_measures){ .places = net->list.places,
+                          .n_places = net->list.n_places,
+                          .heads = net->config.heads,
                           .diversity = true };
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++) {
-        m->sum_one[i] = all_sum_one(c, (rela_attn_type)i);
-        m->head[i] = rela_mem_zalloc(m->layers[i] * m->heads * sizeof *m->head[i]);
-        m->layer[i] = rela_mem_zalloc(m->layers[i] * sizeof *m->layer[i]);
+    for (size_t i = 0; i < m->n_places; i++) {
+        const size_t layers = m->places[i].layers;
+        m->sum_one[i] = all_sum_one(&net->config, m->places[i].type);
+        m->head[i] = rela_mem_zalloc(layers * m->heads * sizeof *m->head[i]);
+        m->layer[i] = rela_mem_zalloc(layers * sizeof *m->layer[i]);
         if (!m->head[i] || !m->layer[i]) {
             rela_measures_deinit(m);
             return rela_fail(err, RELA_NOMEM, "no memory to measure attention");
@@ -45,12 +47,20 @@ rela_status rela_measures_init(rela_measures *m, const rela_config *c, rela_erro
 
 void rela_measures_deinit(rela_measures *m)
 {
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++) {
+    for (size_t i = 0; i < m->n_places; i++) {
         rela_mem_free(m->head[i]);
         rela_mem_free(m->layer[i]);
     }
     rela_mem_free(m->scratch);
     *m = (rela_measures){ 0 };
+}
+
+void rela_measures_clear(rela_measures *m)
+{
+    for (size_t i = 0; i < m->n_places; i++) {
+        memset(m->head[i], 0, m->places[i].layers * m->heads * sizeof *m->head[i]);
+        memset(m->layer[i], 0, m->places[i].layers * sizeof *m->layer[i]);
+    }
 }
 
 rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error *err)
@@ -60,19 +70,19 @@ rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error 
         return rela_fail(err, RELA_NOMEM, "no memory to measure attention");
     m->scratch = scratch;
     for (size_t k = 0; k < h->heads; k++)
-        count_head(&m->head[h->type][h->layer * m->heads + k], h, k, m->skip_end);
-    count_layer(&m->layer[h->type][h->layer], h, m->skip_end);
-    if (m->diversity)
+        count_head(&m->head[h->place][h->layer * m->heads + k], h, k, m->skip_end);
+    count_layer(&m->layer[h->place][h->layer], h, m->skip_end);
+    if (m->diversity && h->n_k)
         add_diversity(m, h);
     return RELA_OK;
 }
 
 void rela_measures_add(rela_measures *sum, const rela_measures *x)
 {
-    for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
-        for (size_t i = 0; i < sum->layers[t] * sum->heads; i++) {
-            rela_head_sums *a = &sum->head[t][i];
-            const rela_head_sums *b = &x->head[t][i];
+    for (size_t p = 0; p < sum->n_places; p++) {
+        for (size_t i = 0; i < sum->places[p].layers * sum->heads; i++) {
+            rela_head_sums *a = &sum->head[p][i];
+            const rela_head_sums *b = &x->head[p][i];
             a->zeros += b->zeros;
             a->pairs += b->pairs;
             a->null_rows += b->null_rows;
@@ -80,10 +90,11 @@ void rela_measures_add(rela_measures *sum, const rela_measures *x)
             a->zero_shares += b->zero_shares;
             a->null_shares += b->null_shares;
             a->sentences += b->sentences;
+            a->with_keys += b->with_keys;
         }
-        for (size_t i = 0; i < sum->layers[t]; i++) {
-            rela_layer_sums *a = &sum->layer[t][i];
-            const rela_layer_sums *b = &x->layer[t][i];
+        for (size_t i = 0; i < sum->places[p].layers; i++) {
+            rela_layer_sums *a = &sum->layer[p][i];
+            const rela_layer_sums *b = &x->layer[p][i];
             for (int k = 0; k < RELA_TAUS; k++)
                 a->js[k] += b->js[k];
             a->null_rows += b->null_rows;
@@ -100,7 +111,7 @@ double rela_sparsity_micro(const rela_head_sums *s)
 
 double rela_sparsity_macro(const rela_head_sums *s)
 {
-    return share(s->zero_shares, (double)s->sentences);
+    return share(s->zero_shares, (double)s->with_keys);
 }
 
 double rela_null_micro(const rela_head_sums *s)
@@ -125,10 +136,10 @@ double rela_head_null(const rela_heads *h, size_t head, bool skip_end)
     return rela_null_micro(&sums);
 }
 
-rela_spread rela_spread_over_heads(const rela_measures *m, rela_attn_type type, size_t layer,
+rela_spread rela_spread_over_heads(const rela_measures *m, size_t place, size_t layer,
                                    double (*figure)(const rela_head_sums *s))
 {
-    const rela_head_sums *heads = m->head[type] + layer * m->heads;
+    const rela_head_sums *heads = m->head[place] + layer * m->heads;
     rela_spread r = { 0, 0 };
     for (size_t k = 0; k < m->heads; k++)
         r.mean += figure(&heads[k]) / (double)m->heads;
@@ -159,7 +170,8 @@ static void count_head(rela_head_sums *to, const rela_heads *h, size_t head, boo
     uint64_t zeros = 0, pairs = 0, null_rows = 0;
     const size_t rows = h->n_q - (skip_end && h->n_q > 1);
     for (size_t q = 0; q < h->n_q; q++) {
-        const size_t n = visible(h, q), z = zeros_of(h->w + (head * h->n_q + q) * h->n_k, n);
+        const size_t n = rela_heads_keys(h, q),
+                     z = zeros_of(h->w + (head * h->n_q + q) * h->n_k, n);
         zeros += z;
         pairs += n;
         null_rows += z == n && q < rows;
@@ -171,6 +183,7 @@ static void count_head(rela_head_sums *to, const rela_heads *h, size_t head, boo
     to->zero_shares += share((double)zeros, (double)pairs);
     to->null_shares += share((double)null_rows, (double)rows);
     to->sentences++;
+    to->with_keys += h->n_k > 0;
 }
 
 /* The mean over heads is null where every head is. */
@@ -178,21 +191,21 @@ static void count_layer(rela_layer_sums *to, const rela_heads *h, bool skip_end)
 {
     const size_t rows = h->n_q - (skip_end && h->n_q > 1);
     for (size_t q = 0; q < rows; q++) {
-        const size_t n = visible(h, q);
+        const size_t n = rela_heads_keys(h, q);
         size_t k = 0;
         while (k < h->heads && zeros_of(h->w + (k * h->n_q + q) * h->n_k, n) == n)
             k++;
         to->null_rows += k == h->heads;
     }
     to->rows += rows;
-    to->sentences++;
+    to->sentences += h->n_k > 0;
 }
 
 static void add_diversity(rela_measures *m, const rela_heads *h)
 {
-    rela_layer_sums *to = &m->layer[h->type][h->layer];
+    rela_layer_sums *to = &m->layer[h->place][h->layer];
     const size_t stride = h->n_q * h->n_k;
-    const bool sum_one = m->sum_one[h->type];
+    const bool sum_one = m->sum_one[h->place];
     for (size_t k = 0; k < RELA_TAUS; k++) {
         double sum = 0;
         if (sum_one && k > 0) { /* no temperature */
@@ -200,15 +213,10 @@ static void add_diversity(rela_measures *m, const rela_heads *h)
             continue;
         }
         for (size_t q = 0; q < h->n_q; q++)
-            sum += rela_js(h->w + q * h->n_k, h->heads, stride, visible(h, q), sum_one,
+            sum += rela_js(h->w + q * h->n_k, h->heads, stride, rela_heads_keys(h, q), sum_one,
                            rela_taus[k], m->scratch);
         to->js[k] += sum / (double)h->n_q;
     }
-}
-
-static size_t visible(const rela_heads *h, size_t query)
-{
-    return h->type == RELA_ATTN_DEC ? query + 1 : h->n_k;
 }
 
 static size_t zeros_of(const real *row, size_t n)

@@ -2,13 +2,13 @@
 /* src/analyse/measures.h - zeros, null rows and head diversity of attention, per head and layer.
  *
  * Sparsity of a head: exact zeros over the query-key pairs that can be seen. Null rate: queries
- * whose whole row is zero. Micro counts over the corpus, macro is the mean over sentences.
- * Diversity of a layer: the Jensen-Shannon divergence of its heads, natural logarithm, mean over
- * the queries of a sentence, then over sentences:
- *     JS = Ent(mean_h p_h) - mean_h Ent(p_h), between 0 and ln(heads).
- * Weights that sum to one are the p_h; others are made so by a softmax of w^tau over the keys that
- * can be seen (negative ones keep their sign), and a null head is all on a slot of its own.
- * One object per thread; they are added up in a fixed order. */
+ * whose whole row is zero, or that have no keys, as those of an empty source. Micro counts over the
+ * corpus, macro is the mean over sentences. Diversity of a layer: the Jensen-Shannon divergence of
+ * its heads, natural logarithm, mean over the queries of a sentence, then over sentences: JS =
+ * Ent(mean_h p_h) - mean_h Ent(p_h), between 0 and ln(heads). Weights that sum to one are the p_h;
+ * others are made so by a softmax of w^tau over the keys that can be seen (negative ones keep their
+ * sign), and a null head is all on a slot of its own. One object per thread; they are added up in a
+ * fixed order. */
 #ifndef RELA_ANALYSE_MEASURES_H
 #define RELA_ANALYSE_MEASURES_H
 
@@ -20,28 +20,32 @@ extern const double rela_taus[RELA_TAUS]; /* 1, 0.5, 0.25, 0.1 */
 typedef struct rela_head_sums {
     uint64_t zeros, pairs, null_rows, rows;
     double zero_shares, null_shares; /* sums over sentences of their shares */
-    uint64_t sentences;
+    uint64_t sentences, with_keys;   /* all of them; those with keys */
 } rela_head_sums;
 
 typedef struct rela_layer_sums {
     double js[RELA_TAUS];     /* sums over sentences */
     uint64_t null_rows, rows; /* of the layer attention: queries that no head answers */
-    uint64_t sentences;
+    uint64_t sentences;       /* with keys */
 } rela_layer_sums;
 
+/* Arrays are by place, as the list of the model numbers them. */
 typedef struct rela_measures {
-    size_t heads, layers[RELA_ATTN_N_TYPES];
-    bool sum_one[RELA_ATTN_N_TYPES];
-    bool diversity;                            /* also measure it; it costs most of the time */
-    bool skip_end;                             /* null rates without the last query, the end */
-    rela_head_sums *head[RELA_ATTN_N_TYPES];   /* (layers, heads) */
-    rela_layer_sums *layer[RELA_ATTN_N_TYPES]; /* (layers) */
+    const rela_attn_place *places; /* (n_places) lent by the model */
+    size_t n_places, heads;
+    bool sum_one[RELA_PLACES_MAX];
+    bool diversity;                          /* also measure it; it costs most of the time */
+    bool skip_end;                           /* null rates without the last query, the end */
+    rela_head_sums *head[RELA_PLACES_MAX];   /* (layers, heads) */
+    rela_layer_sums *layer[RELA_PLACES_MAX]; /* (layers) */
     double *scratch;
     size_t cap_scratch;
 } rela_measures;
 
-rela_status rela_measures_init(rela_measures *m, const rela_config *c, rela_error *err);
+/* The net must outlive it. */
+rela_status rela_measures_init(rela_measures *m, const rela_net *net, rela_error *err);
 void rela_measures_deinit(rela_measures *m);
+void rela_measures_clear(rela_measures *m);
 
 rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error *err);
 void rela_measures_add(rela_measures *sum, const rela_measures *x);
@@ -60,7 +64,7 @@ double rela_head_null(const rela_heads *h, size_t head, bool skip_end);
 typedef struct rela_spread {
     double mean, variance;
 } rela_spread;
-rela_spread rela_spread_over_heads(const rela_measures *m, rela_attn_type type, size_t layer,
+rela_spread rela_spread_over_heads(const rela_measures *m, size_t place, size_t layer,
                                    double (*figure)(const rela_head_sums *s));
 
 /* The divergence of one query. w: row of the first head; heads lie stride apart; n keys can be

@@ -47,8 +47,8 @@ void rela_pair_scores_see(rela_pair_scores *s, const rela_heads *h, const rela_w
             double sum = 0;
             for (size_t i = 0; i < h->n_k; i++)
                 sum += fabs((double)row[i]);
-            for (size_t i = 0; i < p->src_map.n_pieces && sum > 0; i++)
-                mass[p->src_map.word_of[i]] += fabs((double)row[i]) / sum;
+            for (size_t i = 0; i < p->src[0].map.n_pieces && sum > 0; i++)
+                mass[p->src[0].map.word_of[i]] += fabs((double)row[i]) / sum;
         }
     }
 }
@@ -56,7 +56,7 @@ void rela_pair_scores_see(rela_pair_scores *s, const rela_heads *h, const rela_w
 double rela_pair_uncovered(const rela_pair_scores *s, size_t pair, const rela_watched *p)
 {
     const double *mass = s->mass + pair * RELA_WATCH_TOKENS_MAX;
-    const size_t n = p->src_map.n_words;
+    const size_t n = p->src[0].map.n_words;
     double mean = 0;
     size_t uncovered = 0;
     for (size_t i = 0; i < n; i++)
@@ -82,7 +82,7 @@ double rela_pair_null(const rela_pair_scores *s, size_t pair, const bool *marks)
 static double unevenness(const rela_pair_scores *s, size_t pair, const rela_watched *p)
 {
     const double *mass = s->mass + pair * RELA_WATCH_TOKENS_MAX;
-    const size_t n = p->src_map.n_words;
+    const size_t n = p->src[0].map.n_words;
     double mean = 0, square = 0;
     for (size_t i = 0; i < n; i++)
         mean += mass[i] / (double)n;
@@ -99,8 +99,8 @@ size_t rela_pair_n_features(const rela_pair_scores *s)
 void rela_pair_features(double *row, const rela_pair_scores *s, size_t pair, const rela_watched *p)
 {
     const size_t n = s->layers * s->heads;
-    const double ratio = log((double)p->n_tgt / (double)p->n_src);
-    row[0] = -p->nll / (double)p->n_tgt;
+    const double ratio = log((double)p->tgt.n / (double)p->src[0].n);
+    row[0] = -p->nll / (double)p->tgt.n;
     row[1] = rela_pair_uncovered(s, pair, p);
     row[2] = rela_pair_null(s, pair, NULL);
     row[3] = ratio;

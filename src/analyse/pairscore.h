@@ -10,6 +10,7 @@
 
 #include "analyse/watch.h"
 
+/* Of models with one source. */
 typedef struct rela_pair_scores {
     size_t layers, heads;
     double *null; /* (n, layers * heads) */

@@ -36,10 +36,11 @@ static double place(const axis *a, double v);
 static double nice_step(double range);
 static void tick_text(char *out, size_t size, double v, double step);
 
-/* A figure: panels in a row. */
+/* A figure: panels in lines. */
 typedef struct figure {
     const rela_plot *plots;
-    size_t n;
+    size_t n, per_line;
+    double w, h; /* of the panels */
 } figure;
 
 /* One line needs none. All panels have the same series. */
@@ -63,36 +64,32 @@ static double height_of(const rela_plot *p)
 
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err)
 {
-    return rela_plots_save(p, 1, path, err);
+    return rela_plots_save(p, 1, 1, path, err);
 }
 
-rela_status rela_plots_save(const rela_plot *plots, size_t n, const char *path, rela_error *err)
+rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
+                            rela_error *err)
 {
-    figure f = { plots, n };
-    double w = 0, h = 0;
-    for (size_t i = 0; i < n; i++) {
-        w += width_of(&plots[i]);
-        h = height_of(&plots[i]) > h ? height_of(&plots[i]) : h;
-    }
-    return rela_page_save(path, w, has_legend(plots) ? h + legend_height(plots, w) : h, draw_page,
-                          &f, err);
+    const size_t lines = (n + per_line - 1) / per_line, columns = n < per_line ? n : per_line;
+    figure f = { plots, n, per_line, (double)columns * width_of(plots),
+                 (double)lines * height_of(plots) };
+    return rela_page_save(path, f.w, has_legend(plots) ? f.h + legend_height(plots, f.w) : f.h,
+                          draw_page, &f, err);
 }
 
 static void draw_page(void *ctx, cairo_t *c)
 {
     const figure *f = ctx;
-    double x = 0, h = 0;
     for (size_t i = 0; i < f->n; i++) {
         const rela_plot *p = &f->plots[i];
         cairo_save(c);
-        cairo_translate(c, x, 0);
+        cairo_translate(c, (double)(i % f->per_line) * width_of(p),
+                        (double)(i / f->per_line) * height_of(p));
         draw(c, p, width_of(p), height_of(p));
         cairo_restore(c);
-        x += width_of(p);
-        h = height_of(p) > h ? height_of(p) : h;
     }
     if (has_legend(f->plots))
-        draw_legend(c, f->plots, x, h);
+        draw_legend(c, f->plots, f->w, f->h);
 }
 
 static void draw(cairo_t *c, const rela_plot *p, double w, double h)

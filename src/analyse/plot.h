@@ -36,7 +36,8 @@ typedef struct rela_plot {
 
 /* RELA_ARG for another ending than .svg, .png, .pdf. */
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
-/* Several side by side, with the same series: one legend below all. */
-rela_status rela_plots_save(const rela_plot *plots, size_t n, const char *path, rela_error *err);
+/* Several of the same size, per_line side by side, with the same series: one legend below all. */
+rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
+                            rela_error *err);
 
 #endif

@@ -6,12 +6,13 @@
 
 static void see(void *ctx, const rela_attn_view *v);
 
-rela_status rela_sparsity_init(rela_sparsity *s, const rela_config *c, rela_error *err)
+rela_status rela_sparsity_init(rela_sparsity *s, const rela_net *net, rela_error *err)
 {
-    *s = (rela_sparsity){ .heads = c->heads,
-                          .layers = { c->enc_layers, c->dec_layers, c->dec_layers } };
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++) {
-        s->cells[i] = rela_mem_zalloc(s->layers[i] * s->heads * sizeof *s->cells[i]);
+    *s = (rela_sparsity){ .places = net->list.places,
+                          .n_places = net->list.n_places,
+                          .heads = net->config.heads };
+    for (size_t i = 0; i < s->n_places; i++) {
+        s->cells[i] = rela_mem_zalloc(s->places[i].layers * s->heads * sizeof *s->cells[i]);
         if (!s->cells[i]) {
             rela_sparsity_deinit(s);
             return rela_fail(err, RELA_NOMEM, "no memory to count zeros");
@@ -22,7 +23,7 @@ rela_status rela_sparsity_init(rela_sparsity *s, const rela_config *c, rela_erro
 
 void rela_sparsity_deinit(rela_sparsity *s)
 {
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+    for (size_t i = 0; i < s->n_places; i++)
         rela_mem_free(s->cells[i]);
     *s = (rela_sparsity){ 0 };
 }
@@ -32,11 +33,11 @@ rela_attn_tap rela_sparsity_tap(rela_sparsity *s)
     return (rela_attn_tap){ see, s };
 }
 
-rela_zeros rela_sparsity_sum(const rela_sparsity *s, rela_attn_type type, size_t layer)
+rela_zeros rela_sparsity_sum(const rela_sparsity *s, size_t place, size_t layer)
 {
     rela_zeros sum = { 0, 0, 0, 0 };
-    for (size_t i = 0; i < s->layers[type] * s->heads; i++) {
-        const rela_zeros *z = &s->cells[type][i];
+    for (size_t i = 0; i < s->places[place].layers * s->heads; i++) {
+        const rela_zeros *z = &s->cells[place][i];
         if (layer != SIZE_MAX && i / s->heads != layer)
             continue;
         sum.zeros += z->zeros;
@@ -62,7 +63,7 @@ static void see(void *ctx, const rela_attn_view *v)
     const rela_sparsity *s = ctx;
     rela_zeros *z = &s->cells[v->place][v->layer * s->heads + v->head];
     for (size_t i = 0; i < v->rows; i++) {
-        const size_t visible = v->place == RELA_ATTN_DEC ? v->first + i + 1 : v->n;
+        const size_t visible = rela_attn_view_keys(v, i);
         size_t zeros = 0;
         for (size_t j = 0; j < visible; j++)
             zeros += v->w[i * v->ld + j] == 0;

@@ -2,13 +2,12 @@
 /* src/analyse/sparsity.h - counts exact zeros and null rows of attention, per head.
  *
  * Sparsity: zeros over the query-key pairs that can be seen (causally masked ones are not counted).
- * Null rate: queries that attend to nothing at all. An observer of a forward pass: give
- * rela_sparsity_tap to rela_pass_options.tap. One thread at a time. */
+ * Null rate: queries that attend to nothing at all, also for want of keys. An observer of a forward
+ * pass: give rela_sparsity_tap to rela_pass_options.tap. One thread at a time. */
 #ifndef RELA_ANALYSE_SPARSITY_H
 #define RELA_ANALYSE_SPARSITY_H
 
-#include "model/config.h"
-#include "nn/attn/attn.h"
+#include "model/net.h"
 
 typedef struct rela_zeros {
     uint64_t zeros, pairs;    /* weights */
@@ -16,16 +15,18 @@ typedef struct rela_zeros {
 } rela_zeros;
 
 typedef struct rela_sparsity {
-    size_t heads, layers[RELA_ATTN_N_TYPES];
-    rela_zeros *cells[RELA_ATTN_N_TYPES]; /* (layers, heads) */
+    const rela_attn_place *places; /* (n_places) lent by the model */
+    size_t n_places, heads;
+    rela_zeros *cells[RELA_PLACES_MAX]; /* (layers, heads) */
 } rela_sparsity;
 
-rela_status rela_sparsity_init(rela_sparsity *s, const rela_config *c, rela_error *err);
+/* The net must outlive it. */
+rela_status rela_sparsity_init(rela_sparsity *s, const rela_net *net, rela_error *err);
 void rela_sparsity_deinit(rela_sparsity *s);
 rela_attn_tap rela_sparsity_tap(rela_sparsity *s);
 
 /* Sum over the heads of a layer, or over all layers for layer SIZE_MAX. */
-rela_zeros rela_sparsity_sum(const rela_sparsity *s, rela_attn_type type, size_t layer);
+rela_zeros rela_sparsity_sum(const rela_sparsity *s, size_t place, size_t layer);
 double rela_zeros_share(rela_zeros z); /* of weights that are zero; 0 if there are none */
 double rela_zeros_null(rela_zeros z);  /* of queries that attend to nothing */
 

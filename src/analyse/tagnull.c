@@ -23,9 +23,9 @@ void rela_tag_null_deinit(rela_tag_null *t)
 void rela_tag_null_see(rela_tag_null *t, const rela_heads *h, const rela_watched *p,
                        const uint32_t *tags)
 {
-    const uint32_t *word_of = p->tgt_map.word_of;
+    const uint32_t *word_of = p->tgt.map.word_of;
     for (size_t q = 0; q < h->n_q; q++) {
-        const size_t n = p->tgt_map.n_pieces;
+        const size_t n = p->tgt.map.n_pieces;
         if (q > 0 && q < n && word_of[q] == word_of[q - 1])
             continue; /* inside a word */
         const uint32_t tag = q == 0 ? 0 : tags[word_of[q - 1]];

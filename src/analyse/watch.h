@@ -14,37 +14,58 @@
 
 enum { RELA_WATCH_TOKENS_MAX = 1024 }; /* of a side, end included; the model may allow less */
 
+/* Texts of the sources of the model, and the target. */
 typedef struct rela_text_pair {
-    rela_span src, tgt;
+    rela_span src[RELA_SOURCES_MAX], tgt;
 } rela_text_pair;
 
 typedef enum rela_watched_state {
     RELA_WATCHED,       /* was run */
-    RELA_WATCHED_EMPTY, /* a side has no tokens */
+    RELA_WATCHED_EMPTY, /* the target has no tokens, or no source has any */
     RELA_WATCHED_LONG   /* a side is longer than the limit */
 } rela_watched_state;
 
-/* A pair as the model sees it. */
+/* A text as the model sees it. */
+typedef struct rela_watched_text {
+    const int32_t *ids;
+    size_t n;          /* tokens, the end symbol included; 0: an empty one of several sources */
+    rela_word_map map; /* the end symbol not among them */
+} rela_watched_text;
+
 typedef struct rela_watched {
     rela_watched_state state;
-    const int32_t *src, *tgt;       /* tokens */
-    size_t n_src, n_tgt;            /* how many, the end symbol included */
-    rela_word_map src_map, tgt_map; /* the end symbol not among them */
-    double nll;                     /* of the target, if it was asked for */
-    bool not_finite;                /* numbers of the model overflowed when it was run */
+    rela_watched_text src[RELA_SOURCES_MAX], tgt;
+    double nll;      /* of the target, if it was asked for */
+    bool not_finite; /* numbers of the model overflowed when it was run */
 } rela_watched;
 
-/* All heads of one attention layer on one pair. Causally hidden weights are 0. */
+/* All heads of one attention layer on one pair. Causally hidden weights are 0. Without keys, n_k 0,
+ * all queries are null. */
 typedef struct rela_heads {
-    size_t pair; /* number among those loaded */
-    rela_attn_type type;
+    size_t pair;               /* number among those loaded */
+    size_t place;              /* number in the list of the model */
+    const rela_attn_place *of; /* the place itself */
     size_t layer, heads, n_q, n_k;
     const real *w; /* (heads, n_q, n_k); lent during the call */
 } rela_heads;
 
+/* Keys that a query may attend to. */
+static inline size_t rela_heads_keys(const rela_heads *h, size_t query)
+{
+    return h->of->causal ? query + 1 : h->n_k;
+}
+
+/* A set of places has a bit for each. */
+enum { RELA_WATCH_ALL = (1 << RELA_PLACES_MAX) - 1 };
+
+static inline uint32_t rela_watch_place(size_t place)
+{
+    return (uint32_t)1 << place;
+}
+
 typedef struct rela_watch {
-    bool types[RELA_ATTN_N_TYPES]; /* which attention to tell */
-    bool nll;                      /* work out the log-likelihood as well */
+    uint32_t places; /* set of places to report */
+    bool nll;        /* work out the log-likelihood as well */
     rela_status (*see)(void *ctx, const rela_heads *h, rela_error *err);
     rela_status (*ran)(void *ctx, size_t pair, rela_error *err); /* all of it was told; or NULL */
     void *ctx;

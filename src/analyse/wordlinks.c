@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 static rela_status reserve(rela_word_weights *m, size_t n_tgt, size_t n_src, rela_error *err);
 static rela_status push(rela_links *out, size_t src, size_t tgt, rela_error *err);
@@ -17,12 +18,15 @@ void rela_word_weights_free(rela_word_weights *m)
     *m = (rela_word_weights){ 0 };
 }
 
-rela_status rela_word_weights_merge(rela_word_weights *out, const real *w, const rela_watched *p,
+rela_status rela_word_weights_merge(rela_word_weights *out, const real *w,
+                                    const rela_watched_text *src, const rela_watched_text *tgt,
                                     bool shift, rela_error *err)
 {
-    const rela_status st = reserve(out, p->tgt_map.n_words, p->src_map.n_words, err);
-    if (st == RELA_OK)
-        rela_words_merge(out->w, w + (shift ? p->n_src : 0), p->n_src, &p->src_map, &p->tgt_map);
+    const rela_status st = reserve(out, tgt->map.n_words, src->map.n_words, err);
+    if (st == RELA_OK && src->n)
+        rela_words_merge(out->w, w + (shift ? src->n : 0), src->n, &src->map, &tgt->map);
+    else if (st == RELA_OK)
+        memset(out->w, 0, tgt->map.n_words * sizeof *out->w);
     return st;
 }
 

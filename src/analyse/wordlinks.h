@@ -18,8 +18,9 @@ typedef struct rela_word_weights {
 
 void rela_word_weights_free(rela_word_weights *m);
 
-/* Merges one matrix w (n_tgt, n_src: tokens with the end) of a pair into words. */
-rela_status rela_word_weights_merge(rela_word_weights *out, const real *w, const rela_watched *p,
+/* Merges one matrix w (tgt->n, src->n) of a pair into words. An empty source has no weights. */
+rela_status rela_word_weights_merge(rela_word_weights *out, const real *w,
+                                    const rela_watched_text *src, const rela_watched_text *tgt,
                                     bool shift, rela_error *err);
 /* sum += x, which has the same shape; an empty sum becomes a copy. */
 rela_status rela_word_weights_add(rela_word_weights *sum, const rela_word_weights *x,

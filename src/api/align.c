@@ -17,6 +17,7 @@ typedef struct block {
 } block;
 
 static rela_status check(const rela_align_job *j, rela_error *err);
+static void list_files(rela_align_job *j);
 static rela_status make_lanes(rela_align_job *j, rela_error *err);
 static rela_status align_lines(rela_align_job *j, rela_error *err);
 
@@ -34,7 +35,7 @@ void rela_align_options_init(rela_align_options *o, size_t size)
 rela_status rela_align(rela_align_report *report, const rela_model *m, const rela_align_options *o,
                        int (*tell)(void *ctx, const rela_aligned *line), void *ctx, rela_error *err)
 {
-    rela_align_job j = { .tell = tell, .ctx = ctx, .n_files = 2 };
+    rela_align_job j = { .tell = tell, .ctx = ctx };
     rela_align_options_init(&j.o, sizeof j.o);
     rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_align_options", err);
     if (st == RELA_OK && report)
@@ -67,10 +68,40 @@ rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_er
     j->choice[0] = (rela_head_choice){ o->layer, o->head, o->shift != 0 };
     j->choice[1] = (rela_head_choice){ o->reverse_layer, o->reverse_head, o->reverse_shift != 0 };
     rela_status st = check(j, err);
-    const bool attends = j->n_files == 2; /* with links as a third file no model runs */
-    for (int d = 0; d < j->n_directions && st == RELA_OK && attends; d++)
+    for (int d = 0; d < j->n_directions && st == RELA_OK && !j->links; d++)
         st = rela_model_check_full(j->models[d], err);
-    return st ? st : make_lanes(j, err);
+    if (st != RELA_OK)
+        return st;
+    list_files(j);
+    return make_lanes(j, err);
+}
+
+static void list_files(rela_align_job *j)
+{
+    const rela_align_options *o = &j->o;
+    const char *const texts[RELA_SOURCES_MAX] = { o->src, o->src_2, o->src_3, o->src_4 };
+    j->n_sources = j->models[0]->net.config.sources;
+    for (size_t i = 0; i < j->n_sources; i++)
+        j->files[j->n_files++] = texts[i];
+    j->files[j->n_files++] = o->tgt;
+    if (j->links)
+        j->files[j->n_files++] = j->links;
+}
+
+static rela_status check_texts(const rela_align_job *j, rela_error *err)
+{
+    const rela_align_options *o = &j->o;
+    const char *const texts[] = { o->src, o->src_2, o->src_3, o->src_4, o->tgt };
+    if (!o->src || !o->tgt)
+        return rela_fail(err, RELA_ARG, "source and target text are needed");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && o->best_on; i++)
+        if (texts[i] && strcmp(texts[i], "-") == 0)
+            return rela_fail(err, RELA_ARG,
+                             "text is read twice to choose a head: standard input will not do");
+    if (o->reverse && o->reverse->net.config.sources > 1)
+        return rela_fail(err, RELA_ARG, "%s: a reverse model with %zu sources; expected 1",
+                         o->reverse->path, o->reverse->net.config.sources);
+    return rela_model_check_texts(j->models[0], texts, o->source, err);
 }
 
 static rela_status check(const rela_align_job *j, rela_error *err)
@@ -97,12 +128,7 @@ static rela_status check(const rela_align_job *j, rela_error *err)
                          o->gold_base);
     if (o->soft && o->reverse)
         return rela_fail(err, RELA_ARG, "soft links have one direction: no reverse model");
-    if (!o->src || !o->tgt)
-        return rela_fail(err, RELA_ARG, "source and target text are needed");
-    if (o->best_on && (strcmp(o->src, "-") == 0 || strcmp(o->tgt, "-") == 0))
-        return rela_fail(err, RELA_ARG,
-                         "text is read twice to choose a head: standard input will not do");
-    return RELA_OK;
+    return check_texts(j, err);
 }
 
 static rela_status make_lanes(rela_align_job *j, rela_error *err)
@@ -156,8 +182,12 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
                             const rela_rows *rows, rela_error *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const rela_span *c = rows->cells + i * j->n_files;
-        l->pairs[i] = d == 0 ? (rela_text_pair){ c[0], c[1] } : (rela_text_pair){ c[1], c[0] };
+        const rela_span *c = rows->cells + i * j->n_files, tgt = c[j->n_sources];
+        l->pairs[i] = (rela_text_pair){ .src = { tgt }, .tgt = c[j->o.source] };
+        if (d == 1)
+            continue;
+        memcpy(l->pairs[i].src, c, j->n_sources * sizeof *c);
+        l->pairs[i].tgt = tgt;
     }
     const rela_status st = rela_watcher_load(l->watcher[d], l->pairs, rows->n, err);
     if (st != RELA_OK)
@@ -174,6 +204,17 @@ rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int di
                          : st;
 }
 
+size_t rela_align_source(const rela_align_job *j, int d)
+{
+    return d == 0 ? (size_t)j->o.source : 0;
+}
+
+uint32_t rela_align_place(const rela_align_job *j, int d)
+{
+    const rela_block_list *list = &j->models[d]->net.list;
+    return rela_watch_place(rela_block_list_cross(list, rela_align_source(j, d)));
+}
+
 const rela_watched *rela_align_pair(const rela_align_lane *l, int d, size_t i)
 {
     return rela_watcher_pair(l->watcher[d], i);
@@ -186,14 +227,15 @@ static rela_status compare_words(const rela_align_job *j, const rela_align_lane 
     if (j->n_directions < 2)
         return RELA_OK;
     const rela_watched *a = rela_align_pair(l, 0, i), *b = rela_align_pair(l, 1, i);
-    if (a->src_map.n_words == b->tgt_map.n_words && a->tgt_map.n_words == b->src_map.n_words)
+    const rela_word_map *src = &a->src[rela_align_source(j, 0)].map, *tgt = &a->tgt.map;
+    if (src->n_words == b->tgt.map.n_words && tgt->n_words == b->src[0].map.n_words)
         return RELA_OK;
     const rela_status st =
         rela_fail(err, RELA_FORMAT,
                   "the two models split it into different words: %zu and %zu of the source, %zu "
                   "and %zu of the target",
-                  a->src_map.n_words, b->tgt_map.n_words, a->tgt_map.n_words, b->src_map.n_words);
-    return rela_fail_at(err, st, j->o.src, line);
+                  src->n_words, b->tgt.map.n_words, tgt->n_words, b->src[0].map.n_words);
+    return rela_fail_at(err, st, j->files[rela_align_source(j, 0)], line);
 }
 
 /* ---- aligning ---- */
@@ -215,8 +257,9 @@ rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err)
         rela_heads_mean(mean, h);
         w = mean;
     }
-    const rela_status st = rela_word_weights_merge(
-        &l->merged, w, rela_align_pair(l, e->direction, h->pair), c->shift, err);
+    const rela_watched *p = rela_align_pair(l, e->direction, h->pair);
+    const rela_status st =
+        rela_word_weights_merge(&l->merged, w, &p->src[h->of->keys], &p->tgt, c->shift, err);
     return st == RELA_OK ? rela_word_weights_add(&l->sums[e->direction][h->pair], &l->merged, err)
                          : st;
 }
@@ -271,10 +314,11 @@ static rela_status keep_shown(rela_align_job *j, rela_align_lane *l, const rela_
                               size_t i, rela_error *err)
 {
     const rela_word_weights *m = &l->sums[0][i];
+    const size_t sides[] = { rela_align_source(j, 0), j->n_sources };
     rela_status st = RELA_OK;
-    for (int side = 0; side < 2 && st == RELA_OK; side++)
-        st = rela_watcher_words(&j->words[side], l->watcher[0], side, rows->cells[2 * i + side],
-                                err);
+    for (int k = 0; k < 2 && st == RELA_OK; k++)
+        st = rela_watcher_words(&j->words[k], l->watcher[0], sides[k],
+                                rows->cells[i * j->n_files + sides[k]], err);
     return st == RELA_OK && m->w ? rela_word_weights_add(&j->shown, m, err) : st;
 }
 
@@ -290,7 +334,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
         return RELA_OK; /* only lines before the one that counts */
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_ear e = { j, l, d };
-        const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
+        const rela_watch watch = { .places = rela_align_place(j, d),
                                    .see = rela_align_gather,
                                    .ctx = &e };
         st = rela_align_load(j, l, d, rows, err);
@@ -404,10 +448,9 @@ static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
 
 static rela_status align_lines(rela_align_job *j, rela_error *err)
 {
-    const char *const files[] = { j->o.src, j->o.tgt };
     uint64_t n = 0;
-    const rela_steps steps = { .files = files,
-                               .n_files = 2,
+    const rela_steps steps = { .files = j->files,
+                               .n_files = j->n_files,
                                .n_threads = j->n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,
                                .max_line = RELA_ALIGN_LINE,

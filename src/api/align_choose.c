@@ -10,8 +10,8 @@ static rela_status parse_gold(const rela_align_job *j, rela_align_lane *l, int d
                                   .base = j->o.gold_base,
                                   .reverse = (j->o.gold_reverse != 0) != (d == 1),
                                   .check = 1,
-                                  .n_src = p->src_map.n_words,
-                                  .n_tgt = p->tgt_map.n_words };
+                                  .n_src = p->src[rela_align_source(j, d)].map.n_words,
+                                  .n_tgt = p->tgt.map.n_words };
     const rela_span text = j->gold.items[line - 1];
     return rela_fail_at(err, rela_links_parse(&l->gold[d][i], text.text, text.len, &form, err),
                         j->o.best_on, line);
@@ -39,10 +39,9 @@ static rela_status score_block(void *ctx, rela_rows *rows, int thread, rela_erro
     rela_status st = RELA_OK;
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_ear e = { j, l, d };
-        const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
-                                   .see = score_heads,
-                                   .ran = score_all_heads,
-                                   .ctx = &e };
+        const rela_watch watch = {
+            .places = rela_align_place(j, d), .see = score_heads, .ran = score_all_heads, .ctx = &e
+        };
         st = rela_align_load(j, l, d, rows, err);
         for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
             st = parse_gold(j, l, d, i, rows->first + i, err);
@@ -81,13 +80,12 @@ static void log_choice(const rela_align_job *j, int d, double aer)
 
 rela_status rela_align_choose(rela_align_job *j, rela_error *err)
 {
-    const char *const files[] = { j->o.src, j->o.tgt };
     uint64_t n = 0;
     rela_status st = rela_text_lines_read(&j->gold, j->o.best_on, err);
     if (st == RELA_OK && j->gold.n == 0)
         st = rela_fail(err, RELA_FORMAT, "%s: no lines", j->o.best_on);
-    const rela_steps steps = { .files = files,
-                               .n_files = 2,
+    const rela_steps steps = { .files = j->files,
+                               .n_files = j->n_files,
                                .n_threads = j->n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,
                                .max_line = RELA_ALIGN_LINE,

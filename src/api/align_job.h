@@ -32,7 +32,10 @@ typedef struct rela_align_job {
     const rela_model *models[RELA_ALIGN_DIRECTIONS];
     rela_head_choice choice[RELA_ALIGN_DIRECTIONS];
     int n_directions;
-    size_t n_files; /* read in step: source, target and perhaps links */
+    const char *links; /* a file of links, then no model runs; or NULL */
+    /* Read in step: the sources, the target and perhaps links. */
+    const char *files[RELA_SOURCES_MAX + 2];
+    size_t n_sources, n_files;
     rela_align_lane *lanes;
     int n_lanes;
     rela_align_report report;
@@ -68,6 +71,9 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int dir
 /* Runs them. RELA_NOTFINITE with the line if numbers of the model overflow for one of them. */
 rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
                              const rela_rows *rows, const rela_watch *watch, rela_error *err);
+/* The source of a direction that links are about, and as a set of places the attention to it. */
+size_t rela_align_source(const rela_align_job *j, int direction);
+uint32_t rela_align_place(const rela_align_job *j, int direction);
 /* A pair of the block that was loaded; lent. */
 const rela_watched *rela_align_pair(const rela_align_lane *l, int direction, size_t i);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum { BLOCK_PAIRS = 16, NAME_MAX_LEN = 64, EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18, LONG_SHOWN = 5 };
-enum { SRC, TGT, GOLD, TAGS, N_FILES };
+enum { SRC, TGT = SRC + RELA_SOURCES_MAX, GOLD, TAGS, N_FILES };
 
 /* Some pairs and what was found on them; one per thread. */
 typedef struct block {
@@ -30,7 +30,8 @@ typedef struct block {
     rela_links gold[BLOCK_PAIRS];
     uint32_t *tag_of; /* (BLOCK_PAIRS, RELA_WATCH_TOKENS_MAX) */
     bool tagged[BLOCK_PAIRS];
-    double null[BLOCK_PAIRS]; /* sum of null shares of cross heads */
+    double null[RELA_SOURCES_MAX]
+               [BLOCK_PAIRS]; /* sum of null shares of the heads that attend to it */
 } block;
 
 typedef struct job {
@@ -38,6 +39,7 @@ typedef struct job {
     const rela_model *model;
     rela_findings *found;
     rela_text_lines files[N_FILES];
+    size_t n_sources, source;
     size_t n;        /* pairs */
     uint32_t *order; /* of the targets in the twin */
     rela_map *tag_names;
@@ -49,7 +51,8 @@ typedef struct job {
     rela_dump *dump;
 } job;
 
-static rela_status check_model(const rela_model *m, rela_error *err);
+static rela_status check(const rela_analyse_options *o, const rela_model *const *models, size_t n,
+                         rela_error *err);
 static rela_status read_texts(job *j, rela_error *err);
 static rela_status run_and_dump(job *j, const char *path, rela_error *err);
 static rela_status run_model(job *j, rela_error *err);
@@ -74,28 +77,27 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     rela_findings *found = rela_mem_zalloc((n + 1) * sizeof *found);
     if (!names || !found)
         st = rela_fail(err, RELA_NOMEM, "no memory for %zu models", n);
-    if (st == RELA_OK && (n == 0 || !j.o.src || !j.o.tgt || !j.o.out))
-        st = rela_fail(err, RELA_ARG, "a model, source, target and a directory are needed");
-    if (st == RELA_OK && (j.o.gold_base < 0 || j.o.gold_base > 1))
-        st = rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
-                       j.o.gold_base);
-    for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = check_model(models[i], err);
-    if (st == RELA_OK)
+    st = st ? st : check(&j.o, models, n, err);
+    if (st == RELA_OK) {
+        j.n_sources = models[0]->net.config.sources;
+        j.source = (size_t)j.o.source;
         st = read_texts(&j, err);
+    }
     if (st == RELA_OK)
         st = rela_dir_make(j.o.out, err);
     j.total = 2 * (uint64_t)n * j.n;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_format_text(names[i], sizeof names[i], "model %zu", i + 1);
         found[i].name = j.o.names ? j.o.names[i] : names[i];
-        found[i].config = &models[i]->net.config;
+        found[i].net = &models[i]->net;
         j.model = models[i];
         j.found = &found[i];
         st = run_and_dump(&j, i == 0 ? j.o.dump : NULL, err);
     }
     const rela_analysis a = { .models = found,
                               .n = n,
+                              .n_sources = j.n_sources,
+                              .source = j.source,
                               .tag_names = j.tag_names,
                               .src = j.o.src,
                               .tgt = j.o.tgt,
@@ -115,16 +117,28 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     return st;
 }
 
-static rela_status check_model(const rela_model *m, rela_error *err)
+static rela_status check(const rela_analyse_options *o, const rela_model *const *models, size_t n,
+                         rela_error *err)
 {
-    const rela_status st = rela_model_check_translates(m, err);
-    return st ? st : rela_model_check_full(m, err);
+    const char *const texts[RELA_SOURCES_MAX] = { o->src, o->src_2, o->src_3, o->src_4 };
+    rela_status st = RELA_OK;
+    if (n == 0 || !o->src || !o->tgt || !o->out)
+        return rela_fail(err, RELA_ARG, "a model, source, target and a directory are needed");
+    if (o->gold_base < 0 || o->gold_base > 1)
+        return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
+                         o->gold_base);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        st = rela_model_check_translates(models[i], err);
+        st = st ? st : rela_model_check_full(models[i], err);
+        st = st ? st : rela_model_check_texts(models[i], texts, o->source, err);
+    }
+    return st;
 }
 
 /* path NULL: attention is not dumped. */
 static rela_status run_and_dump(job *j, const char *path, rela_error *err)
 {
-    rela_status st = path ? rela_dump_open(&j->dump, path, err) : RELA_OK;
+    rela_status st = path ? rela_dump_open(&j->dump, path, &j->model->net.list, err) : RELA_OK;
     if (st == RELA_OK)
         st = run_model(j, err);
     if (st == RELA_OK && j->dump)
@@ -207,7 +221,8 @@ static rela_status name_tags(job *j, rela_error *err)
 
 static rela_status read_texts(job *j, rela_error *err)
 {
-    const char *const paths[] = { j->o.src, j->o.tgt, j->o.gold, j->o.tags };
+    const char *const paths[] = { j->o.src, j->o.src_2, j->o.src_3, j->o.src_4,
+                                  j->o.tgt, j->o.gold,  j->o.tags };
     const rela_text_lines *f = j->files;
     rela_status st = RELA_OK;
     for (int i = 0; i < N_FILES && st == RELA_OK; i++)
@@ -240,7 +255,7 @@ static rela_status block_start(block *b, const job *j, rela_error *err)
     const rela_config *c = &j->model->net.config;
     rela_status st = rela_watcher_create(&b->watcher, &j->model->net, j->model->pipeline, err);
     if (st == RELA_OK)
-        st = rela_measures_init(&b->measures, c, err);
+        st = rela_measures_init(&b->measures, &j->model->net, err);
     if (st == RELA_OK)
         st = rela_head_aer_init(&b->aer, c->dec_layers, c->heads, 0, err);
     if (st == RELA_OK && j->tag_names)
@@ -267,17 +282,22 @@ static void block_end(block *b)
 /* Sums of a block are its own, and are added up in order: then no bit depends on the threads. */
 static void block_clear(block *b)
 {
-    rela_measures *m = &b->measures;
-    for (int t = 0; t < RELA_ATTN_N_TYPES; t++) {
-        memset(m->head[t], 0, m->layers[t] * m->heads * sizeof *m->head[t]);
-        memset(m->layer[t], 0, m->layers[t] * sizeof *m->layer[t]);
-    }
+    rela_measures_clear(&b->measures);
     memset(b->aer.sums, 0, 2 * (b->aer.layers * (b->aer.heads + 1) + 1) * sizeof *b->aer.sums);
     b->aer.pairs = 0;
     if (b->tags.cells)
         memset(b->tags.cells, 0,
                b->tags.layers * b->tags.heads * b->tags.n_tags * sizeof *b->tags.cells);
     rela_dump_block_clear(&b->dump);
+}
+
+/* A line of the sources with one of the targets. */
+static rela_text_pair pair_at(const job *j, size_t line, size_t target)
+{
+    rela_text_pair pair = { .tgt = j->files[TGT].items[target] };
+    for (size_t i = 0; i < j->n_sources; i++)
+        pair.src[i] = j->files[SRC + i].items[line];
+    return pair;
 }
 
 static rela_status read_block(void *ctx, void *item, bool *more, rela_error *err)
@@ -292,7 +312,7 @@ static rela_status read_block(void *ctx, void *item, bool *more, rela_error *err
     *more = b->n > 0;
     for (size_t i = 0; i < b->n; i++) {
         const size_t s = b->first + i, t = j->twin ? j->order[s] : s;
-        b->pairs[i] = (rela_text_pair){ j->files[SRC].items[s], j->files[TGT].items[t] };
+        b->pairs[i] = pair_at(j, s, t);
     }
     return RELA_OK;
 }
@@ -309,15 +329,15 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
     block *b = e->b;
     const size_t number = b->first + h->pair;
     const rela_watched *p = rela_watcher_pair(b->watcher, h->pair);
-    const bool cross = h->type == RELA_ATTN_CROSS;
+    const bool cross = rela_attn_place_cross(h->of), chosen = cross && h->of->keys == j->source;
     rela_status st = rela_measures_see(&b->measures, h, err);
     for (size_t k = 0; cross && k < h->heads; k++)
-        b->null[h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
+        b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
     if (j->twin)
         return st;
-    if (st == RELA_OK && cross && number < j->files[GOLD].n)
+    if (st == RELA_OK && chosen && number < j->files[GOLD].n)
         st = rela_head_aer_layer(&b->aer, h, p, &b->gold[h->pair], err);
-    if (st == RELA_OK && cross && b->tagged[h->pair])
+    if (st == RELA_OK && chosen && b->tagged[h->pair])
         rela_tag_null_see(&b->tags, h, p, b->tag_of + h->pair * RELA_WATCH_TOKENS_MAX);
     if (st == RELA_OK && j->dump)
         st = rela_dump_see(&b->dump, h, number, err);
@@ -344,14 +364,14 @@ static rela_status load_notes(const job *j, block *b, rela_error *err)
         if (j->tag_names && p->state == RELA_WATCHED)
             b->tagged[i] =
                 rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
-                               j->tag_names, j->files[TAGS].items[line]) == p->tgt_map.n_words;
+                               j->tag_names, j->files[TAGS].items[line]) == p->tgt.map.n_words;
         if (line < j->files[GOLD].n) {
             const rela_link_form form = { .struct_size = sizeof form,
                                           .base = j->o.gold_base,
                                           .reverse = j->o.gold_reverse,
                                           .check = 1,
-                                          .n_src = p->src_map.n_words,
-                                          .n_tgt = p->tgt_map.n_words };
+                                          .n_src = p->src[j->source].map.n_words,
+                                          .n_tgt = p->tgt.map.n_words };
             const rela_span text = j->files[GOLD].items[line];
             st = rela_fail_at(err, rela_links_parse(&b->gold[i], text.text, text.len, &form, err),
                               j->o.gold, line + 1);
@@ -369,13 +389,12 @@ static rela_status work_block(void *ctx, void *item, int thread, rela_error *err
     const job *j = ctx;
     block *b = item;
     ear e = { j, b };
-    const rela_watch watch = { { true, true, true }, false, see, ran, &e };
+    const rela_watch watch = { .places = RELA_WATCH_ALL, .see = see, .ran = ran, .ctx = &e };
     (void)thread;
     block_clear(b);
     b->measures.diversity = !j->twin;
     b->measures.skip_end = j->o.skip_end != 0;
-    for (size_t i = 0; i < BLOCK_PAIRS; i++)
-        b->null[i] = 0;
+    memset(b->null, 0, sizeof b->null);
     rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
     if (st == RELA_OK && !j->twin)
         st = load_notes(j, b, err);
@@ -390,10 +409,13 @@ static void count_pair(job *j, const block *b, size_t i)
 {
     rela_findings *f = j->found;
     const rela_watched *p = rela_watcher_pair(b->watcher, i);
-    const rela_config *c = f->config;
+    const rela_config *c = &f->net->config;
     const bool good = p->state == RELA_WATCHED;
-    f->pair_null[j->twin][b->first + i] =
-        good ? b->null[i] / (double)(c->dec_layers * c->heads) : -1;
+    for (size_t k = 0; k < j->n_sources; k++) {
+        f->pair_null[j->twin][k * j->n + b->first + i] =
+            good ? b->null[k][i] / (double)(c->dec_layers * c->heads) : -1;
+        f->source_empty[k] += good && !j->twin && p->src[k].n == 0;
+    }
     if (j->twin)
         return;
     f->pairs += good;
@@ -428,7 +450,7 @@ static rela_status finish_block(void *ctx, void *item, rela_error *err)
 static rela_status keep_layer(void *ctx, const rela_heads *h, rela_error *err)
 {
     rela_example *e = ctx;
-    if (h->layer != e->layer)
+    if (h->layer != e->layer || h->n_k == 0)
         return RELA_OK;
     const size_t n = h->heads * h->n_q * h->n_k;
     e->w = rela_mem_array(n, sizeof *e->w);
@@ -442,11 +464,11 @@ static rela_status keep_layer(void *ctx, const rela_heads *h, rela_error *err)
     return RELA_OK;
 }
 
-static const char **tokens_of(const int32_t *ids, size_t n, const rela_vocab *v)
+static const char **tokens_of(const rela_watched_text *t, const rela_vocab *v)
 {
-    const char **list = rela_mem_array(n, sizeof *list);
-    for (size_t i = 0; list && i < n; i++)
-        list[i] = rela_vocab_token(v, ids[i]);
+    const char **list = rela_mem_array(t->n, sizeof *list);
+    for (size_t i = 0; list && i < t->n; i++)
+        list[i] = rela_vocab_token(v, t->ids[i]);
     return list;
 }
 
@@ -454,8 +476,9 @@ static rela_status draw_example(const job *j, rela_example *e, size_t line, size
                                 rela_error *err)
 {
     rela_watcher *w = j->blocks[0].watcher;
-    const rela_text_pair pair = { j->files[SRC].items[line], j->files[TGT].items[target] };
-    const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true }, .see = keep_layer, .ctx = e };
+    const rela_text_pair pair = pair_at(j, line, target);
+    const size_t place = rela_block_list_cross(&j->model->net.list, j->source);
+    const rela_watch watch = { .places = rela_watch_place(place), .see = keep_layer, .ctx = e };
     rela_status st = rela_watcher_load(w, &pair, 1, err);
     if (st == RELA_OK)
         st = rela_watcher_run(w, &watch, err);
@@ -464,8 +487,8 @@ static rela_status draw_example(const job *j, rela_example *e, size_t line, size
     if (st != RELA_OK || !e->w)
         return st;
     const rela_watched *p = rela_watcher_pair(w, 0);
-    e->rows = tokens_of(p->tgt, p->n_tgt, rela_pipeline_vocab(j->model->pipeline, 1));
-    e->columns = tokens_of(p->src, p->n_src, rela_pipeline_vocab(j->model->pipeline, 0));
+    e->rows = tokens_of(&p->tgt, rela_pipeline_vocab(j->model->pipeline, j->n_sources));
+    e->columns = tokens_of(&p->src[j->source], rela_pipeline_vocab(j->model->pipeline, j->source));
     if (!e->rows || !e->columns)
         return rela_fail(err, RELA_NOMEM, "no memory for an example");
     e->line = line + 1;
@@ -475,12 +498,13 @@ static rela_status draw_example(const job *j, rela_example *e, size_t line, size
 static bool is_medium(const job *j, size_t line)
 {
     rela_watcher *w = j->blocks[0].watcher;
-    const rela_text_pair pair = { j->files[SRC].items[line], j->files[TGT].items[line] };
+    const rela_text_pair pair = pair_at(j, line, line);
     if (rela_watcher_load(w, &pair, 1, NULL) != RELA_OK)
         return false;
     const rela_watched *p = rela_watcher_pair(w, 0);
-    return p->state == RELA_WATCHED && p->n_src >= EXAMPLE_LEAST && p->n_src <= EXAMPLE_MOST &&
-           p->n_tgt >= EXAMPLE_LEAST && p->n_tgt <= EXAMPLE_MOST;
+    const size_t src = p->src[j->source].n, tgt = p->tgt.n;
+    return p->state == RELA_WATCHED && src >= EXAMPLE_LEAST && src <= EXAMPLE_MOST &&
+           tgt >= EXAMPLE_LEAST && tgt <= EXAMPLE_MOST;
 }
 
 static rela_status find_examples(const job *j, rela_error *err)
@@ -491,12 +515,11 @@ static rela_status find_examples(const job *j, rela_error *err)
         line++;
     if (j->o.example)
         line = (size_t)j->o.example - 1;
-    for (size_t i = 1; i < f->config->dec_layers; i++) {
-        const rela_attn_type t = RELA_ATTN_CROSS;
-        if (rela_spread_over_heads(&f->text, t, i, rela_null_micro).mean >
-            rela_spread_over_heads(&f->text, t, layer, rela_null_micro).mean)
+    const size_t cross = rela_block_list_cross(&f->net->list, j->source);
+    for (size_t i = 1; i < f->text.places[cross].layers; i++)
+        if (rela_spread_over_heads(&f->text, cross, i, rela_null_micro).mean >
+            rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean)
             layer = i;
-    }
     layer = j->o.layer >= 0 ? (size_t)j->o.layer : layer;
     f->example.layer = f->example_twin.layer = layer;
     rela_status st = draw_example(j, &f->example, line, line, err);
@@ -508,17 +531,17 @@ static rela_status find_examples(const job *j, rela_error *err)
 static rela_status start_findings(const job *j, rela_error *err)
 {
     rela_findings *f = j->found;
-    const rela_config *c = f->config;
-    rela_status st = rela_measures_init(&f->text, c, err);
+    const rela_config *c = &f->net->config;
+    rela_status st = rela_measures_init(&f->text, f->net, err);
     if (st == RELA_OK)
-        st = rela_measures_init(&f->twin, c, err);
+        st = rela_measures_init(&f->twin, f->net, err);
     if (st == RELA_OK && j->o.gold)
         st = rela_head_aer_init(&f->aer, c->dec_layers, c->heads, 0, err);
     if (st == RELA_OK && j->tag_names)
         st =
             rela_tag_null_init(&f->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
     for (int i = 0; i < 2 && st == RELA_OK; i++)
-        if (!(f->pair_null[i] = rela_mem_array(j->n, sizeof(double))))
+        if (!(f->pair_null[i] = rela_mem_array(j->n_sources * j->n, sizeof(double))))
             st = rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
     if (st == RELA_OK && (j->o.layer < -1 || j->o.layer >= (int32_t)c->dec_layers))
         st = rela_fail(err, RELA_ARG, "no layer %lld; %s has %zu", 1 + (long long)j->o.layer,
@@ -538,6 +561,24 @@ static void log_left_out(const job *j)
                       "%s: %llu lines have another number of tags than of words and do not count "
                       "for tags",
                       f->name, (unsigned long long)f->untagged);
+}
+
+/* By the mean over the sources, then by each. */
+static rela_status find_auc(const job *j, rela_error *err)
+{
+    rela_findings *f = j->found;
+    double *means = rela_mem_zalloc(2 * j->n * sizeof *means);
+    if (!means)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
+    for (size_t i = 0; i < 2 * j->n; i++)
+        for (size_t k = 0; k < j->n_sources; k++)
+            means[i] += f->pair_null[i / j->n][k * j->n + i % j->n] / (double)j->n_sources;
+    f->auc = rela_auc(means, j->n, means + j->n, j->n);
+    for (size_t k = 0; k < j->n_sources; k++)
+        f->source_auc[k] =
+            rela_auc(f->pair_null[0] + k * j->n, j->n, f->pair_null[1] + k * j->n, j->n);
+    rela_mem_free(means);
+    return RELA_OK;
 }
 
 static rela_status run_model(job *j, rela_error *err)
@@ -567,10 +608,10 @@ static rela_status run_model(job *j, rela_error *err)
         st = rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
     if (st == RELA_OK)
         st = find_examples(j, err);
-    if (st == RELA_OK) {
+    if (st == RELA_OK)
+        st = find_auc(j, err);
+    if (st == RELA_OK)
         log_left_out(j);
-        j->found->auc = rela_auc(j->found->pair_null[0], j->n, j->found->pair_null[1], j->n);
-    }
     for (int i = 0; j->blocks && i < n; i++)
         block_end(&j->blocks[i]);
     rela_mem_free(j->blocks);

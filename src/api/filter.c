@@ -130,6 +130,7 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
     if (!j->model)
         return RELA_OK;
     st = rela_model_check_translates(j->model, err);
+    st = st ? st : rela_model_check_single(j->model, "filtering", err);
     return st ? st : rela_model_check_full(j->model, err);
 }
 
@@ -201,6 +202,7 @@ static rela_status make_lanes(rela_filter_job *j, rela_error *err)
         j->lanes ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_lanes);
     for (int i = 0; i < j->n_lanes && st == RELA_OK && j->model; i++) {
         rela_filter_lane *l = &j->lanes[i];
+        l->place = rela_block_list_cross(&j->model->net.list, 0);
         st = rela_watcher_create(&l->watcher, &j->model->net, j->model->pipeline, err);
         if (st == RELA_OK)
             st = rela_pair_scores_init(&l->scores, &j->model->net.config, RELA_FILTER_ROWS, err);
@@ -258,7 +260,7 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
 rela_status rela_filter_run(rela_filter_lane *l, size_t n, rela_error *err)
 {
     const rela_watch watch = {
-        .types = { [RELA_ATTN_CROSS] = true }, .nll = true, .see = see, .ctx = l
+        .places = rela_watch_place(l->place), .nll = true, .see = see, .ctx = l
     };
     rela_pair_scores_clear(&l->scores);
     const rela_status st = rela_watcher_load(l->watcher, l->pairs, n, err);
@@ -274,7 +276,7 @@ static void judge(const rela_filter_job *j, rela_filter_lane *l, size_t pair, ve
     }
     v->null = rela_pair_null(&l->scores, pair, j->marks);
     v->uncovered = rela_pair_uncovered(&l->scores, pair, p);
-    v->logp = -p->nll / (double)p->n_tgt;
+    v->logp = -p->nll / (double)p->tgt.n;
     switch (j->o.by) {
     case RELA_FILTER_NULL:
         v->score = 1 - v->null;
@@ -307,7 +309,7 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
             (verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
         if (b->verdicts[i].reason != RELA_FILTER_KEPT)
             continue;
-        l->pairs[n] = (rela_text_pair){ c[0], c[1] };
+        l->pairs[n] = (rela_text_pair){ .src = { c[0] }, .tgt = c[1] };
         l->of[n++] = i;
     }
     if (!j->model)

@@ -136,7 +136,8 @@ static rela_status make_pairs(const sample *s, rela_filter_lane *l, rela_buffer 
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         const size_t p = (first + i) % s->n, other = s->other[p];
         const size_t kind = first + i < s->n ? 0 : 1 + p % (KINDS - 1);
-        l->pairs[i] = (rela_text_pair){ side(s, p, 0), side(s, kind == 1 ? other : p, 1) };
+        l->pairs[i] =
+            (rela_text_pair){ .src = { side(s, p, 0) }, .tgt = side(s, kind == 1 ? other : p, 1) };
         from[i] = to[i] = SIZE_MAX;
         if (kind >= 2)
             st = join(made, &from[i], side(s, p, kind == 2), side(s, other, kind == 2), err);
@@ -146,7 +147,7 @@ static rela_status make_pairs(const sample *s, rela_filter_lane *l, rela_buffer 
         const size_t p = (first + i) % s->n;
         const size_t kind = first + i < s->n ? 0 : 1 + p % (KINDS - 1);
         if (kind >= 2)
-            *(kind == 2 ? &l->pairs[i].tgt : &l->pairs[i].src) =
+            *(kind == 2 ? &l->pairs[i].tgt : &l->pairs[i].src[0]) =
                 (rela_span){ made->data + from[i], to[i] - from[i] };
     }
     return st;

@@ -16,6 +16,7 @@ enum { RELA_FILTER_ROWS = 32 };
 /* What one thread owns. */
 typedef struct rela_filter_lane {
     rela_watcher *watcher;
+    size_t place; /* of the cross attention */
     rela_pair_scores scores;
     double *row; /* features of one pair */
     rela_text_pair pairs[RELA_FILTER_ROWS];

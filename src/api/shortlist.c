@@ -62,8 +62,9 @@ rela_status rela_shortlist_learn(rela_shortlist_report *report, const rela_model
     l.align.o.head = l.o.head;
     l.align.o.shift = l.o.shift;
     l.align.o.threshold = l.o.threshold;
-    l.align.n_files = l.o.links ? 3 : 2;
-    st = check(&l.o, err);
+    l.align.links = l.o.links;
+    st = rela_model_check_single(m, "a shortlist", err);
+    st = st ? st : check(&l.o, err);
     st = st ? st : rela_align_job_start(&l.align, m, err);
     st = st ? st
             : rela_lexicon_create(&l.lexicon, rela_pipeline_vocab(m->pipeline, 0),
@@ -110,8 +111,7 @@ static void free_found(void *extra)
 
 static rela_status learn(learner *l, rela_error *err)
 {
-    const char *const files[] = { l->o.src, l->o.tgt, l->o.links };
-    const rela_steps steps = { .files = files,
+    const rela_steps steps = { .files = l->align.files,
                                .n_files = l->align.n_files,
                                .n_threads = l->align.n_lanes,
                                .block_rows = RELA_ALIGN_ROWS,
@@ -129,17 +129,18 @@ static rela_status learn(learner *l, rela_error *err)
 static rela_status add_link(found *f, const rela_watched *p, const rela_link *link, rela_error *err)
 {
     f->n_links++;
-    for (size_t s = 0; s < p->src_map.n_pieces; s++)
-        for (size_t t = 0; t < p->tgt_map.n_pieces && p->src_map.word_of[s] == link->src; t++) {
-            if (p->tgt_map.word_of[t] != link->tgt)
+    const rela_watched_text *src = &p->src[0], *tgt = &p->tgt;
+    for (size_t s = 0; s < src->map.n_pieces; s++)
+        for (size_t t = 0; t < tgt->map.n_pieces && src->map.word_of[s] == link->src; t++) {
+            if (tgt->map.word_of[t] != link->tgt)
                 continue;
             uint32_t *more =
                 rela_mem_grow(f->pairs, &f->cap_pairs, 2 * (f->n_pairs + 1), sizeof *more);
             if (!more)
                 return rela_fail(err, RELA_NOMEM, "no memory for %zu links", f->n_pairs);
             f->pairs = more;
-            more[2 * f->n_pairs] = (uint32_t)p->src[s];
-            more[2 * f->n_pairs + 1] = (uint32_t)p->tgt[t];
+            more[2 * f->n_pairs] = (uint32_t)src->ids[s];
+            more[2 * f->n_pairs + 1] = (uint32_t)tgt->ids[t];
             f->n_pairs++;
         }
     return RELA_OK;
@@ -148,14 +149,14 @@ static rela_status add_link(found *f, const rela_watched *p, const rela_link *li
 static rela_status add_pair(found *f, const rela_watched *p, const rela_links *links,
                             rela_error *err)
 {
-    const size_t n = p->tgt_map.n_pieces;
+    const size_t n = p->tgt.map.n_pieces;
     uint32_t *targets =
         rela_mem_grow(f->targets, &f->cap_targets, f->n_targets + n, sizeof *targets);
     if (!targets)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu symbols", n);
     f->targets = targets;
     for (size_t t = 0; t < n; t++)
-        targets[f->n_targets++] = (uint32_t)p->tgt[t];
+        targets[f->n_targets++] = (uint32_t)p->tgt.ids[t];
     rela_status st = RELA_OK;
     for (size_t i = 0; i < links->n && st == RELA_OK; i++)
         st = add_link(f, p, &links->items[i], err);
@@ -172,8 +173,8 @@ static rela_status find_links(const learner *l, rela_align_lane *lane, const rel
                                        err);
     const rela_link_form form = { .struct_size = sizeof form,
                                   .check = 1,
-                                  .n_src = p->src_map.n_words,
-                                  .n_tgt = p->tgt_map.n_words };
+                                  .n_src = p->src[0].map.n_words,
+                                  .n_tgt = p->tgt.map.n_words };
     const rela_span text = rows->cells[i * l->align.n_files + 2];
     const rela_status st = rela_links_parse(&lane->links[0], text.text, text.len, &form, err);
     return rela_fail_at(err, st, l->o.links, rows->first + i);
@@ -191,7 +192,7 @@ static rela_status work(void *ctx, rela_rows *rows, int thread, rela_error *err)
     rela_status st = rela_align_load(&l->align, lane, 0, rows, err);
     if (st == RELA_OK && !l->o.links) {
         rela_align_ear e = { &l->align, lane, 0 };
-        const rela_watch watch = { .types = { [RELA_ATTN_CROSS] = true },
+        const rela_watch watch = { .places = rela_align_place(&l->align, 0),
                                    .see = rela_align_gather,
                                    .ctx = &e };
         st = rela_align_watch(&l->align, lane, 0, rows, &watch, err);

@@ -74,6 +74,7 @@ rela_status rela_params_of(rela_params *params, const rela_config *c, bool packe
 static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type type, size_t queries,
                       size_t keys)
 {
+    static const char *const LABELS[] = { "encoder", "decoder", "cross" };
     const size_t target = rela_block_list_target(l), source = keys == target ? queries : keys;
     const bool numbered = target > 1 && type != RELA_ATTN_DEC;
     rela_attn_place *p = &l->places[l->n_places++];
@@ -83,8 +84,11 @@ static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type t
                             .layers = rela_config_layers(c, type),
                             .causal = type == RELA_ATTN_DEC };
     (void)snprintf(p->name, sizeof p->name, "%s", rela_attn_type_name(type));
-    if (numbered)
-        (void)snprintf(p->name, sizeof p->name, "%s%zu", rela_attn_type_name(type), source + 1);
+    (void)snprintf(p->label, sizeof p->label, "%s", LABELS[type]);
+    if (!numbered)
+        return;
+    (void)snprintf(p->name, sizeof p->name, "%s%zu", rela_attn_type_name(type), source + 1);
+    (void)snprintf(p->label, sizeof p->label, "%s %zu", LABELS[type], source + 1);
 }
 
 static void list_places(rela_block_list *l, const rela_config *c)

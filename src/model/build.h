@@ -10,6 +10,7 @@
 /* One attention of the model in all its layers: what a stream attends to. Analyses go by these. */
 typedef struct rela_attn_place {
     char name[16];        /* "enc", "dec", "cross"; with several sources "enc1", "cross2" */
+    char label[16];       /* for people: "encoder", "cross 2" */
     rela_attn_type type;  /* what the configuration says of it */
     size_t queries, keys; /* streams */
     size_t layers;

@@ -349,7 +349,7 @@ static void observe(void *ctx, const rela_attn_view *v)
     for (size_t t = 0; t < v->rows && !o->answer; t++) {
         const real *w = v->w + t * v->ld;
         row.query = (uint32_t)(v->first + t);
-        row.n_keys = v->place == RELA_ATTN_DEC ? row.query + 1 : (uint32_t)v->n;
+        row.n_keys = (uint32_t)rela_attn_view_keys(v, t);
         row.n = 0;
         for (uint32_t k = 0; k < row.n_keys; k++)
             if (w[k] != 0) {

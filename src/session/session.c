@@ -149,6 +149,30 @@ rela_status rela_model_check_translates(const rela_model *m, rela_error *err)
     return st ? rela_fail_in(err, st, m->path) : RELA_OK;
 }
 
+rela_status rela_model_check_texts(const rela_model *m, const char *const *texts, int32_t source,
+                                   rela_error *err)
+{
+    const size_t n = m->net.config.sources;
+    const char *const many = n == 1 ? "" : "s";
+    for (size_t i = 0; i < RELA_SOURCES_MAX; i++)
+        if (!texts[i] != (i >= n))
+            return rela_fail(err, RELA_ARG,
+                             "%s: the model has %zu source%s; there is %s text of source %zu",
+                             m->path, n, many, texts[i] ? "a" : "no", i + 1);
+    if (source < 0 || (size_t)source >= n)
+        return rela_fail(err, RELA_ARG, "%s: no source %lld; the model has %zu", m->path,
+                         1 + (long long)source, n);
+    return RELA_OK;
+}
+
+rela_status rela_model_check_single(const rela_model *m, const char *what, rela_error *err)
+{
+    if (m->net.config.sources == 1)
+        return RELA_OK;
+    return rela_fail(err, RELA_ARG, "%s: the model has %zu sources; %s needs a model with one",
+                     m->path, m->net.config.sources, what);
+}
+
 static rela_status check_model(const rela_model *m, rela_error *err)
 {
     const rela_config *c = &m->net.config;
@@ -179,8 +203,10 @@ rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m, rel
                            .vocab_tgt = (int32_t)c->vocab_tgt,
                            .sources = (int32_t)c->sources,
                            .places = (int32_t)m->net.list.n_places };
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        rela_format_text(s.attention[i], sizeof s.attention[i], "%s", c->attention[i].text);
+    for (size_t i = 0; i < m->net.list.n_places; i++) {
+        const size_t t = m->net.list.places[i].type;
+        rela_format_text(s.attention[t], sizeof s.attention[t], "%s", c->attention[t].text);
+    }
     const rela_status st = rela_sized_check(out, sizeof s, "rela_model_shape", err);
     if (st == RELA_OK)
         rela_sized_give(out, &s, sizeof s);

@@ -36,6 +36,12 @@ size_t rela_session_most(const rela_session *s);
 rela_status rela_model_check_full(const rela_model *m, rela_error *err);
 /* Can it translate? RELA_ARG with its name if it is made for alignment. */
 rela_status rela_model_check_translates(const rela_model *m, rela_error *err);
+/* Do texts (RELA_SOURCES_MAX; NULL: none) fit its sources, and is there the one that is asked for?
+ * RELA_ARG with its name if not. */
+rela_status rela_model_check_texts(const rela_model *m, const char *const *texts, int32_t source,
+                                   rela_error *err);
+/* Has it one source? RELA_ARG with its name and what needs that, like "filtering", if not. */
+rela_status rela_model_check_single(const rela_model *m, const char *what, rela_error *err);
 /* RELA_NOTFINITE for a line; file may be NULL; what: "logits are", "attention is". */
 rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line,
                                  const char *what);

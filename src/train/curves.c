@@ -10,20 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 10, LOG_MAX = 1 << 30 };
+/* Columns of valid.tsv; rela_report_head writes its head. */
+enum { UPDATE, LOSS, NLL, PERPLEXITY, BLEU, BEST, ZEROS };
 
-/* Columns of valid.tsv; see run.c for its head. */
 enum {
-    UPDATE,
-    LOSS,
-    NLL,
-    PERPLEXITY,
-    BLEU,
-    BEST,
-    SPARSE_ENC,
-    SPARSE_DEC,
-    SPARSE_CROSS,
-    NULL_CROSS
+    SERIES_MAX = RELA_PLACES_MAX + RELA_SOURCES_MAX,
+    COLUMNS = ZEROS + SERIES_MAX,
+    LABEL_MAX = 32,
+    LOG_MAX = 1 << 30
 };
 
 typedef struct table {
@@ -40,8 +34,27 @@ static void parse_valid(double *row, const char *line);
 static rela_status save(const rela_run *run, const rela_plot *p, const char *name, rela_error *err);
 static void table_free(table *t);
 
-rela_status rela_train_figures(const rela_run *run, rela_error *err)
+/* The last columns: zeros of each place, then null rows of each cross attention. */
+static size_t list_zeros(rela_series *series, char labels[][LABEL_MAX], const table *t,
+                         const rela_block_list *list)
 {
+    size_t n = 0;
+    for (int null = 0; null < 2; null++)
+        for (size_t i = 0; i < list->n_places; i++) {
+            if (null && !rela_attn_place_cross(&list->places[i]))
+                continue;
+            rela_format_text(labels[n], LABEL_MAX, "%s%s", list->places[i].label,
+                             null ? ", null rows" : "");
+            series[n] = (rela_series){ labels[n], t->column[UPDATE], t->column[ZEROS + n], t->n };
+            n++;
+        }
+    return n;
+}
+
+rela_status rela_train_figures(const rela_run *run, const rela_block_list *list, rela_error *err)
+{
+    rela_series zeros[SERIES_MAX];
+    char labels[SERIES_MAX][LABEL_MAX];
     table train = { .n = 0 }, valid = { .n = 0 };
     rela_status st = read_records(&train, run, err);
     if (st == RELA_OK)
@@ -50,12 +63,6 @@ rela_status rela_train_figures(const rela_run *run, rela_error *err)
                                  { "validation", valid.column[UPDATE], valid.column[LOSS],
                                    valid.n } };
     const rela_series bleu[] = { { NULL, valid.column[UPDATE], valid.column[BLEU], valid.n } };
-    const rela_series zeros[] = {
-        { "encoder", valid.column[UPDATE], valid.column[SPARSE_ENC], valid.n },
-        { "decoder", valid.column[UPDATE], valid.column[SPARSE_DEC], valid.n },
-        { "cross", valid.column[UPDATE], valid.column[SPARSE_CROSS], valid.n },
-        { "cross, null rows", valid.column[UPDATE], valid.column[NULL_CROSS], valid.n },
-    };
     const rela_plot plots[] = {
         { .title = "Loss",
           .x_label = "update",
@@ -72,7 +79,7 @@ rela_status rela_train_figures(const rela_run *run, rela_error *err)
           .x_label = "update",
           .y_label = "share",
           .series = zeros,
-          .n_series = 4,
+          .n_series = list_zeros(zeros, labels, &valid, list),
           .markers = true },
     };
     static const char *const NAMES[] = { "loss", "bleu", "sparsity" };

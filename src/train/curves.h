@@ -3,9 +3,11 @@
 #ifndef RELA_TRAIN_CURVES_H
 #define RELA_TRAIN_CURVES_H
 
+#include "model/build.h"
 #include "train/run_dir.h"
 
-/* Writes DIR/figures/{loss,bleu,sparsity}.{svg,png} from train.jsonl and valid.tsv. */
-rela_status rela_train_figures(const rela_run *run, rela_error *err);
+/* Writes DIR/figures/{loss,bleu,sparsity}.{svg,png} from train.jsonl and valid.tsv. list: of the
+ * model, whose places the last columns of valid.tsv are about. */
+rela_status rela_train_figures(const rela_run *run, const rela_block_list *list, rela_error *err);
 
 #endif

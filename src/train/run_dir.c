@@ -69,10 +69,8 @@ void rela_run_close(rela_run *r)
     *r = (rela_run){ 0 };
 }
 
-rela_status rela_run_open_logs(rela_run *r, uint64_t update, rela_error *err)
+rela_status rela_run_open_logs(rela_run *r, rela_span head, uint64_t update, rela_error *err)
 {
-    static const char HEAD[] = "update\tloss\tnll\tperplexity\tbleu\tbest\t"
-                               "sparsity_enc\tsparsity_dec\tsparsity_cross\tnull_cross\n";
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_run_path(&path, r, "train.log", err);
     if (st == RELA_OK)
@@ -85,7 +83,7 @@ rela_status rela_run_open_logs(rela_run *r, uint64_t update, rela_error *err)
     if (st == RELA_OK)
         st = open_cut(&r->valid, r, "valid.tsv", "", update, err);
     if (st == RELA_OK && fresh)
-        st = rela_appender_write(r->valid, HEAD, sizeof HEAD - 1, err);
+        st = rela_appender_write(r->valid, head.text, head.len, err);
     rela_buffer_free(&path);
     return st;
 }

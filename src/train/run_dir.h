@@ -19,8 +19,9 @@ typedef struct rela_run {
 rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err);
 void rela_run_close(rela_run *r);
 
-/* Opens the logs; records of updates after the given one are cut off, as they will come again. */
-rela_status rela_run_open_logs(rela_run *r, uint64_t update, rela_error *err);
+/* Opens the logs; records of updates after the given one are cut off, as they will come again.
+ * head: the first line of a new valid.tsv. */
+rela_status rela_run_open_logs(rela_run *r, rela_span head, uint64_t update, rela_error *err);
 
 /* path = DIR/name; a text to be freed with rela_buffer_free. */
 rela_status rela_run_path(rela_buffer *path, const rela_run *r, const char *name, rela_error *err);

@@ -90,11 +90,14 @@ rela_status rela_train(const rela_train_options *o, const rela_train_listener *l
 
 static rela_status prepare(trainer *t, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT;
+    rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT, head = RELA_BUFFER_INIT;
     rela_status st = check_texts(t, err);
     st = st ? st : start_or_resume(t, err);
     if (st == RELA_OK)
-        st = rela_run_open_logs(&t->run, t->state.loop.update, err);
+        st = rela_report_head(&head, &t->net.list, err);
+    if (st == RELA_OK)
+        st = rela_run_open_logs(&t->run, (rela_span){ head.data, head.len }, t->state.loop.update,
+                                err);
     if (st == RELA_OK)
         st = rela_train_options_dump(&settings, &t->o, err);
     if (st == RELA_OK)
@@ -107,6 +110,7 @@ static rela_status prepare(trainer *t, rela_error *err)
         st = check_room(t, err);
     rela_buffer_free(&path);
     rela_buffer_free(&settings);
+    rela_buffer_free(&head);
     return st;
 }
 
@@ -527,7 +531,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
 {
     trainer *t = ctx;
     rela_buffer text = RELA_BUFFER_INIT;
-    rela_valid_zeros z = { { 0 }, 0 };
+    rela_valid_zeros z = { .list = &t->net.list };
     char line[RELA_REPORT_MAX];
     rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
     if (st == RELA_OK)
@@ -596,7 +600,7 @@ static rela_status finish(trainer *t, rela_error *err)
         say(t, "%s", line);
     }
     if (st == RELA_OK)
-        st = rela_train_figures(&t->run, err);
+        st = rela_train_figures(&t->run, &t->net.list, err);
     if (st == RELA_OK)
         say(t, "the model is %s", path.data);
     rela_mem_free(updates);

@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DIGITS = 9, BLEU_TEXT = 32, HOST_MAX = 256 };
+enum { DIGITS = 9, BLEU_TEXT = 32, PERCENT_TEXT = 32, HOST_MAX = 256 };
 
 static double without_sign(double x);
 static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score);
+static const char *percent_text(char out[PERCENT_TEXT], const rela_valid_zeros *z,
+                                const double *shares);
 
 rela_status rela_report_record(rela_buffer *out, const rela_loop_report *r, rela_error *err)
 {
@@ -43,14 +45,30 @@ rela_status rela_report_record(rela_buffer *out, const rela_loop_report *r, rela
     return st ? st : rela_buffer_append_text(out, "}\n", err);
 }
 
+rela_status rela_report_head(rela_buffer *out, const rela_block_list *list, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, "update\tloss\tnll\tperplexity\tbleu\tbest", err);
+    for (size_t i = 0; i < list->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "\tsparsity_%s", list->places[i].name);
+    for (size_t i = 0; i < list->n_places && st == RELA_OK; i++)
+        if (rela_attn_place_cross(&list->places[i]))
+            st = rela_buffer_printf(out, err, "\tnull_%s", list->places[i].name);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
+}
+
 rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_score *score,
                             const rela_valid_zeros *z, bool is_best, rela_error *err)
 {
-    return rela_buffer_printf(
-        out, err, "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d\t%.4f\t%.4f\t%.4f\t%.4f\n",
-        (unsigned long long)update, without_sign(score->loss), without_sign(score->nll),
-        without_sign(score->perplexity), score->bleu, is_best, z->sparsity[RELA_ATTN_ENC],
-        z->sparsity[RELA_ATTN_DEC], z->sparsity[RELA_ATTN_CROSS], z->null_cross);
+    rela_status st =
+        rela_buffer_printf(out, err, "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d", (unsigned long long)update,
+                           without_sign(score->loss), without_sign(score->nll),
+                           without_sign(score->perplexity), score->bleu, is_best);
+    for (size_t i = 0; i < z->list->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "\t%.4f", z->sparsity[i]);
+    for (size_t i = 0; i < z->list->n_places && st == RELA_OK; i++)
+        if (rela_attn_place_cross(&z->list->places[i]))
+            st = rela_buffer_printf(out, err, "\t%.4f", z->null[i]);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
 void rela_report_text(char out[RELA_REPORT_MAX], const rela_loop_report *r)
@@ -72,13 +90,13 @@ void rela_report_text(char out[RELA_REPORT_MAX], const rela_loop_report *r)
 void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
                             const rela_loop_score *score, const rela_valid_zeros *z, bool is_best)
 {
-    char bleu[BLEU_TEXT];
+    char bleu[BLEU_TEXT], zeros[PERCENT_TEXT], null[PERCENT_TEXT];
     rela_format_text(out, RELA_REPORT_MAX,
                      "validation at update %llu: loss %.4f, perplexity %.3f%s, cross attention "
-                     "%.0f %% zeros, %.0f %% null%s",
+                     "%s %% zeros, %s %% null%s",
                      (unsigned long long)update, without_sign(score->loss),
                      without_sign(score->perplexity), bleu_text(bleu, score),
-                     100 * z->sparsity[RELA_ATTN_CROSS], 100 * z->null_cross,
+                     percent_text(zeros, z, z->sparsity), percent_text(null, z, z->null),
                      is_best ? ", best so far" : "");
 }
 
@@ -101,5 +119,20 @@ static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score)
     out[0] = '\0';
     if (score->bleu >= 0)
         rela_format_text(out, BLEU_TEXT, ", BLEU %.2f", score->bleu);
+    return out;
+}
+
+/* "61"; of several sources "61/70". */
+static const char *percent_text(char out[PERCENT_TEXT], const rela_valid_zeros *z,
+                                const double *shares)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < z->list->n_places; i++)
+        if (rela_attn_place_cross(&z->list->places[i])) {
+            rela_format_text(out + used, PERCENT_TEXT - used, "%s%.0f", used ? "/" : "",
+                             100 * shares[i]);
+            used = strlen(out);
+        }
     return out;
 }

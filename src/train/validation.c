@@ -239,7 +239,7 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
     if (st == RELA_OK)
         st = rela_batches_next(batches, &b, err);
     if (st == RELA_OK)
-        st = rela_sparsity_init(&zeros, &net->config, err);
+        st = rela_sparsity_init(&zeros, net, err);
     if (st == RELA_OK)
         st = rela_worker_create(&worker, net, longest_source(&b), b.at[b.n_sides - 1][b.n], false,
                                 err);
@@ -248,10 +248,11 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
         const rela_pass_options pass = { .tap = &tap };
         const rela_packed packed = rela_packed_batch(&b);
         rela_worker_attend(worker, &packed, &pass);
-        for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-            out->sparsity[i] =
-                rela_zeros_share(rela_sparsity_sum(&zeros, (rela_attn_type)i, SIZE_MAX));
-        out->null_cross = rela_zeros_null(rela_sparsity_sum(&zeros, RELA_ATTN_CROSS, SIZE_MAX));
+        for (size_t i = 0; i < net->list.n_places; i++) {
+            const rela_zeros sum = rela_sparsity_sum(&zeros, i, SIZE_MAX);
+            out->sparsity[i] = rela_zeros_share(sum);
+            out->null[i] = rela_zeros_null(sum);
+        }
     }
     rela_worker_destroy(worker);
     rela_sparsity_deinit(&zeros);

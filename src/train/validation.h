@@ -11,10 +11,10 @@
 
 typedef struct rela_valid rela_valid;
 
-/* Shares of exact zeros by place of attention, and of queries that cross attention leaves empty. */
+/* Shares of exact zeros, and of queries that attend to nothing, by place of attention. */
 typedef struct rela_valid_zeros {
-    double sparsity[RELA_ATTN_N_TYPES];
-    double null_cross;
+    const rela_block_list *list; /* of the places; set by the caller */
+    double sparsity[RELA_PLACES_MAX], null[RELA_PLACES_MAX];
 } rela_valid_zeros;
 
 /* Reads and encodes the validation text of o, which is resolved; net and pipeline are lent and must

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/unit/test_align_options.c - layers, heads and bases at the ends of their types are refused
- * with the number that was given, by every function that takes them. */
+/* tests/unit/test_align_options.c - layers, heads, sources and bases at the ends of their types are
+ * refused with the number that was given, by every function that takes them. */
 #include "api_model.h"
 
 #include "rela/analyse.h"
@@ -59,6 +59,26 @@ static void align_refuses_layers_and_heads(void **state)
     world_end(&w);
 }
 
+static void align_refuses_sources_that_the_model_does_not_have(void **state)
+{
+    (void)state;
+    world w;
+    rela_error err = { RELA_OK, "" };
+    world_start(&w, 1);
+    for (size_t i = 0; i < N_ENDS; i++) {
+        rela_align_options o = align_defaults();
+        o.source = ENDS[i];
+        check_refused(rela_align(NULL, w.model, &o, ignore, NULL, &err), &err, "no source",
+                      (int64_t)ENDS[i] + 1);
+    }
+    rela_align_options o = align_defaults();
+    o.src_3 = o.src;
+    CHECK(rela_align(NULL, w.model, &o, ignore, NULL, &err) == RELA_ARG &&
+              strstr(err.message, "1 source; there is a text of source 3"),
+          "%s", err.message);
+    world_end(&w);
+}
+
 static void align_refuses_a_base_that_is_not_0_or_1(void **state)
 {
     (void)state;
@@ -98,6 +118,10 @@ static void other_functions_refuse_them_too(void **state)
         check_refused(rela_analyse(NULL, NULL, models, 1, &a, &err), &err, "no layer",
                       (int64_t)ENDS[i] + 1);
         a.layer = -1;
+        a.source = ENDS[i];
+        check_refused(rela_analyse(NULL, NULL, models, 1, &a, &err), &err, "no source",
+                      (int64_t)ENDS[i] + 1);
+        a.source = 0;
         a.gold = spill_text("gold", "0-0\n");
         a.gold_base = ENDS[i];
         check_refused(rela_analyse(NULL, NULL, models, 1, &a, &err), &err, "words from", ENDS[i]);
@@ -134,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(align_refuses_layers_and_heads),
+        cmocka_unit_test(align_refuses_sources_that_the_model_does_not_have),
         cmocka_unit_test(align_refuses_a_base_that_is_not_0_or_1),
         cmocka_unit_test(other_functions_refuse_them_too),
         cmocka_unit_test(links_of_a_result_refuse_them_too),

@@ -28,6 +28,7 @@ typedef struct run {
     float dz[ROWS_MAX * D], dq[ROWS_MAX * D], dk[ROWS_MAX * D], dv[ROWS_MAX * D];
     float head[HEADS * HEAD_MAX], dhead[HEADS * HEAD_MAX];
     float w[HEADS][ROWS_MAX][ROWS_MAX]; /* of the last sentence seen */
+    size_t rows, without_keys;          /* queries seen, of all heads */
 } run;
 
 static void see(void *ctx, const rela_attn_view *v)
@@ -35,6 +36,8 @@ static void see(void *ctx, const rela_attn_view *v)
     run *r = ctx;
     for (size_t i = 0; i < v->rows; i++)
         memcpy(r->w[v->head][v->first + i], v->w + i * v->ld, v->n * sizeof *v->w);
+    r->rows += v->rows;
+    r->without_keys += v->n ? 0 : v->rows;
 }
 
 static void fill(run *r, float scale)
@@ -284,7 +287,8 @@ static void null_heads_keep_everything_finite(void **state)
     }
 }
 
-/* No keys: output 0, gradient 0; no queries: keys and values get gradient 0. */
+/* No keys: output 0, gradient 0, the tap sees rows of no weights; no queries: keys and values get
+ * gradient 0, the tap sees nothing. */
 static void empty_sentences_give_zero(void **state)
 {
     (void)state;
@@ -292,6 +296,8 @@ static void empty_sentences_give_zero(void **state)
     for (size_t i = 0; rela_attn_kind_at(i); i++) {
         fill(&a, 1);
         attend(&a, rela_attn_kind_at(i), false, 3, Q_AT, K_AT);
+        CHECK(a.rows == 4 * HEADS && a.without_keys == 2 * HEADS, "%s: %zu rows, %zu without keys",
+              rela_attn_kind_at(i)->name, a.rows, a.without_keys);
         for (size_t j = 0; j < 2 * D; j++) {
             CHECK(a.z[2 * D + j] == 0 && a.dq[2 * D + j] == 0, "%s: without keys",
                   rela_attn_kind_at(i)->name);

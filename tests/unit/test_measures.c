@@ -2,37 +2,70 @@
 /* tests/unit/test_measures.c - sparsity, null rate, head diversity, tags and AUC against cases
  * worked out by hand. */
 #include "analyse/findings.h"
-#include "attend.h"
-#include "check.h"
+#include "lens.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-static rela_config config_of(size_t heads, const char *kind)
-{
-    rela_config c = { .heads = heads, .enc_layers = 1, .dec_layers = 1 };
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        set_attention(&c, i, kind);
-    return c;
-}
+/* Measures of a model with one layer. */
+typedef struct gauge {
+    rela_net net;
+    rela_measures m;
+} gauge;
 
-static rela_heads heads_of(rela_attn_type type, size_t heads, size_t n_q, size_t n_k, const real *w)
-{
-    return (rela_heads){ 0, type, 0, heads, n_q, n_k, w };
-}
-
-static void start(rela_measures *m, size_t heads, const char *kind)
+static void start_sources(gauge *g, size_t sources, size_t heads, const char *kind)
 {
     rela_error err = { RELA_OK, "" };
-    const rela_config c = config_of(heads, kind);
-    CHECK_OK(rela_measures_init(m, &c, &err), err);
+    rela_config c;
+    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.sources = sources;
+    c.d = c.ffn = 8;
+    c.heads = heads;
+    c.enc_layers = c.dec_layers = 1;
+    c.vocab_src = c.vocab_tgt = 8;
+    CHECK_OK(rela_config_attend(&c, kind, &err), err);
+    CHECK_OK(rela_net_init(&g->net, &c, &err), err);
+    CHECK_OK(rela_measures_init(&g->m, &g->net, &err), err);
 }
 
-static void see(rela_measures *m, const rela_heads *h)
+static void start(gauge *g, size_t heads, const char *kind)
+{
+    start_sources(g, 1, heads, kind);
+}
+
+static void end(gauge *g)
+{
+    rela_measures_deinit(&g->m);
+    rela_net_deinit(&g->net);
+}
+
+/* Weights (heads, n_q, n_k) of the place with that name. */
+static rela_heads heads_of(const gauge *g, const char *name, size_t n_q, size_t n_k, const real *w)
+{
+    const size_t place = place_named(&g->net, name);
+    return (rela_heads){ .place = place,
+                         .of = &g->net.list.places[place],
+                         .heads = g->m.heads,
+                         .n_q = n_q,
+                         .n_k = n_k,
+                         .w = w };
+}
+
+static void see(gauge *g, const rela_heads *h)
 {
     rela_error err = { RELA_OK, "" };
-    CHECK_OK(rela_measures_see(m, h, &err), err);
+    CHECK_OK(rela_measures_see(&g->m, h, &err), err);
+}
+
+static const rela_head_sums *sums_of(const gauge *g, const char *name)
+{
+    return g->m.head[place_named(&g->net, name)];
+}
+
+static const rela_layer_sums *layer_of(const gauge *g, const char *name)
+{
+    return g->m.layer[place_named(&g->net, name)];
 }
 
 #define NEAR(got, want)                                                                            \
@@ -41,15 +74,15 @@ static void see(rela_measures *m, const rela_heads *h)
 static void zeros_and_null_rows_are_counted(void **state)
 {
     (void)state;
-    rela_measures m;
-    start(&m, 2, "rela-g");
+    gauge g;
+    start(&g, 2, "rela-g");
     const real w[] = { 1, 0, 0, /* head 0: one null row of two */
                        0, 0, 0, /**/
                        0, 0, 0, /* head 1: all null but the end */
                        2, 3, 4 };
-    const rela_heads h = heads_of(RELA_ATTN_CROSS, 2, 2, 3, w);
-    see(&m, &h);
-    const rela_head_sums *s = m.head[RELA_ATTN_CROSS];
+    const rela_heads h = heads_of(&g, "cross", 2, 3, w);
+    see(&g, &h);
+    const rela_head_sums *s = sums_of(&g, "cross");
     NEAR(rela_sparsity_micro(&s[0]), 5.0 / 6);
     NEAR(rela_sparsity_micro(&s[1]), 3.0 / 6);
     NEAR(rela_null_micro(&s[0]), 0.5);
@@ -57,64 +90,64 @@ static void zeros_and_null_rows_are_counted(void **state)
     NEAR(rela_head_null(&h, 0, true), 0);
     NEAR(rela_head_null(&h, 1, true), 1);
     /* no query is left without any head */
-    CHECK(m.layer[RELA_ATTN_CROSS][0].null_rows == 0 && m.layer[RELA_ATTN_CROSS][0].rows == 2,
-          "layer rows");
-    const rela_spread sparse = rela_spread_over_heads(&m, RELA_ATTN_CROSS, 0, rela_sparsity_micro);
+    CHECK(layer_of(&g, "cross")->null_rows == 0 && layer_of(&g, "cross")->rows == 2, "layer rows");
+    const rela_spread sparse =
+        rela_spread_over_heads(&g.m, place_named(&g.net, "cross"), 0, rela_sparsity_micro);
     NEAR(sparse.mean, 4.0 / 6);
     NEAR(sparse.variance, 2 * (1.0 / 6) * (1.0 / 6)); /* n - 1 is 1 */
-    rela_measures_deinit(&m);
+    end(&g);
 }
 
 static void the_end_can_be_left_out_of_null_rates_only(void **state)
 {
     (void)state;
-    rela_measures m;
-    start(&m, 1, "rela-g");
-    m.skip_end = true;
+    gauge g;
+    start(&g, 1, "rela-g");
+    g.m.skip_end = true;
     const real w[] = { 1, 2, 0, 0 };
-    const rela_heads h = heads_of(RELA_ATTN_CROSS, 1, 2, 2, w);
-    see(&m, &h);
-    NEAR(rela_null_micro(&m.head[RELA_ATTN_CROSS][0]), 0);
-    NEAR(rela_sparsity_micro(&m.head[RELA_ATTN_CROSS][0]), 0.5);
-    rela_measures_deinit(&m);
+    const rela_heads h = heads_of(&g, "cross", 2, 2, w);
+    see(&g, &h);
+    NEAR(rela_null_micro(&sums_of(&g, "cross")[0]), 0);
+    NEAR(rela_sparsity_micro(&sums_of(&g, "cross")[0]), 0.5);
+    end(&g);
 }
 
 static void hidden_keys_are_no_zeros(void **state)
 {
     (void)state;
-    rela_measures m;
-    start(&m, 1, "rela-g");
+    gauge g;
+    start(&g, 1, "rela-g");
     const real w[] = { 1, 0, 0, /* sees itself only */
                        0, 0, 0, /* null, of two */
                        1, 0, 1 };
-    const rela_heads h = heads_of(RELA_ATTN_DEC, 1, 3, 3, w);
-    see(&m, &h);
-    NEAR(rela_sparsity_micro(&m.head[RELA_ATTN_DEC][0]), 3.0 / 6);
-    NEAR(rela_null_micro(&m.head[RELA_ATTN_DEC][0]), 1.0 / 3);
-    rela_measures_deinit(&m);
+    const rela_heads h = heads_of(&g, "dec", 3, 3, w);
+    see(&g, &h);
+    NEAR(rela_sparsity_micro(&sums_of(&g, "dec")[0]), 3.0 / 6);
+    NEAR(rela_null_micro(&sums_of(&g, "dec")[0]), 1.0 / 3);
+    end(&g);
 }
 
 static void micro_counts_weights_and_macro_sentences(void **state)
 {
     (void)state;
-    rela_measures m, other;
-    start(&m, 1, "rela-g");
+    gauge g, other;
+    start(&g, 1, "rela-g");
     start(&other, 1, "rela-g");
     const real one[] = { 0 }, two[] = { 1, 1, 0, 1 };
-    const rela_heads a = heads_of(RELA_ATTN_ENC, 1, 1, 1, one);
-    const rela_heads b = heads_of(RELA_ATTN_ENC, 1, 2, 2, two);
-    see(&m, &a);
+    const rela_heads a = heads_of(&g, "enc", 1, 1, one);
+    const rela_heads b = heads_of(&other, "enc", 2, 2, two);
+    see(&g, &a);
     see(&other, &b);
-    rela_measures_add(&m, &other); /* two threads */
-    const rela_head_sums *s = m.head[RELA_ATTN_ENC];
+    rela_measures_add(&g.m, &other.m); /* two threads */
+    const rela_head_sums *s = sums_of(&g, "enc");
     NEAR(rela_sparsity_micro(s), 2.0 / 5);
     NEAR(rela_sparsity_macro(s), (1.0 + 0.25) / 2);
     NEAR(rela_null_micro(s), 1.0 / 3);
     NEAR(rela_null_macro(s), 0.5);
     const rela_head_sums nothing = { 0 };
     NEAR(rela_sparsity_micro(&nothing) + rela_null_macro(&nothing), 0);
-    rela_measures_deinit(&m);
-    rela_measures_deinit(&other);
+    end(&g);
+    end(&other);
 }
 
 static void divergence_reaches_both_bounds(void **state)
@@ -164,18 +197,63 @@ static void divergence_of_small_cases(void **state)
 static void diversity_is_a_mean_over_queries_then_sentences(void **state)
 {
     (void)state;
-    rela_measures m;
-    start(&m, 2, "softmax");
+    gauge g;
+    start(&g, 2, "softmax");
     /* Two heads. First sentence: queries with ln 2 and 0. Second: one query with ln 2. */
     const real a[] = { 1, 0, 1, 0, /**/ 0, 1, 1, 0 }, b[] = { 1, 0, /**/ 0, 1 };
-    const rela_heads first = heads_of(RELA_ATTN_CROSS, 2, 2, 2, a);
-    const rela_heads second = heads_of(RELA_ATTN_CROSS, 2, 1, 2, b);
-    see(&m, &first);
-    see(&m, &second);
+    const rela_heads first = heads_of(&g, "cross", 2, 2, a);
+    const rela_heads second = heads_of(&g, "cross", 1, 2, b);
+    see(&g, &first);
+    see(&g, &second);
     for (size_t k = 0; k < RELA_TAUS; k++) /* weights that sum to one have no temperature */
-        NEAR(rela_layer_js(&m.layer[RELA_ATTN_CROSS][0], k), (log(2) / 2 + log(2)) / 2);
-    NEAR(rela_mean_js(&m, RELA_ATTN_CROSS, 0), 0.75 * log(2));
-    rela_measures_deinit(&m);
+        NEAR(rela_layer_js(layer_of(&g, "cross"), k), (log(2) / 2 + log(2)) / 2);
+    NEAR(rela_mean_js(&g.m, place_named(&g.net, "cross"), 0), 0.75 * log(2));
+    end(&g);
+}
+
+/* Three sources, the second of them empty: its queries are null and have no weights to count. */
+static void queries_to_an_empty_source_are_null(void **state)
+{
+    (void)state;
+    gauge g, other;
+    start_sources(&g, 3, 2, "rela-g");
+    start_sources(&other, 3, 2, "rela-g");
+    /* Two target queries, two heads. */
+    const real first[] = { 1, 0, 0, 2, /**/ 0, 0, 1, 1 }, third[] = { 3, 0, /**/ 0, 0 };
+    const rela_heads h[] = { heads_of(&g, "cross1", 2, 2, first),
+                             heads_of(&g, "cross2", 2, 0, first),
+                             heads_of(&g, "cross3", 2, 1, third) };
+    CHECK(h[0].of->keys == 0 && h[1].of->keys == 1 && h[2].of->keys == 2, "streams");
+    for (int i = 0; i < 3; i++)
+        see(&g, &h[i]);
+    NEAR(rela_null_micro(&sums_of(&g, "cross1")[1]), 0.5);
+    for (int k = 0; k < 2; k++) {
+        const rela_head_sums *s = &sums_of(&g, "cross2")[k];
+        CHECK(s->pairs == 0 && s->zeros == 0 && s->rows == 2 && s->null_rows == 2, "head %d", k);
+        NEAR(rela_null_micro(s), 1);
+        NEAR(rela_null_macro(s), 1);
+        NEAR(rela_sparsity_micro(s), 0);
+        NEAR(rela_head_null(&h[1], (size_t)k, false), 1);
+    }
+    CHECK(layer_of(&g, "cross2")->null_rows == 2, "no head answers");
+    NEAR(rela_null_micro(&sums_of(&g, "cross3")[0]), 0.5);
+    NEAR(rela_null_micro(&sums_of(&g, "cross3")[1]), 1);
+    /* Another sentence, in which the second source has a word: shares of weights, and what heads
+     * have in common, are means over sentences that have weights. */
+    const rela_heads again = heads_of(&other, "cross2", 2, 2, first);
+    see(&other, &again);
+    const double js = rela_layer_js(layer_of(&other, "cross2"), 0);
+    rela_measures_add(&g.m, &other.m);
+    const rela_head_sums *s = sums_of(&g, "cross2");
+    NEAR(rela_null_micro(&s[1]), 0.75);
+    NEAR(rela_null_macro(&s[1]), 0.75);
+    NEAR(rela_sparsity_micro(&s[1]), 0.5);
+    NEAR(rela_sparsity_macro(&s[1]), 0.5);
+    NEAR(rela_layer_js(layer_of(&g, "cross2"), 0), js);
+    rela_measures_clear(&g.m);
+    CHECK(sums_of(&g, "cross2")->rows == 0 && layer_of(&g, "cross1")->rows == 0, "not cleared");
+    end(&g);
+    end(&other);
 }
 
 static void null_rates_belong_to_the_word_before(void **state)
@@ -186,9 +264,9 @@ static void null_rates_belong_to_the_word_before(void **state)
     /* Words "x y@@ z": pieces 0 | 1 1; tags 1 and 2. Queries: after the start, after word 0,
      * inside word 1 (not counted), after word 1. */
     static const uint32_t WORD_OF[] = { 0, 1, 1 }, TAGS[] = { 1, 2 };
-    const rela_watched p = { .n_src = 2, .n_tgt = 4, .tgt_map = { WORD_OF, 3, 2 } };
+    const rela_watched p = { .src = { { .n = 2 } }, .tgt = { .n = 4, .map = { WORD_OF, 3, 2 } } };
     const real w[] = { 0, 0, 1, 0, 0, 0, 0, 0 };
-    const rela_heads h = heads_of(RELA_ATTN_CROSS, 1, 4, 2, w);
+    const rela_heads h = { .heads = 1, .n_q = 4, .n_k = 2, .w = w };
     CHECK_OK(rela_tag_null_init(&t, 1, 1, 3, &err), err);
     CHECK_OK(rela_tag_null_init(&sum, 1, 1, 3, &err), err);
     rela_tag_null_see(&t, &h, &p, TAGS);
@@ -231,6 +309,7 @@ int main(void)
         cmocka_unit_test(divergence_reaches_both_bounds),
         cmocka_unit_test(divergence_of_small_cases),
         cmocka_unit_test(diversity_is_a_mean_over_queries_then_sentences),
+        cmocka_unit_test(queries_to_an_empty_source_are_null),
         cmocka_unit_test(null_rates_belong_to_the_word_before),
         cmocka_unit_test(area_under_the_curve),
     };

@@ -128,14 +128,17 @@ static void attention_of_a_pair_by_hand(void **state)
     const rela_config c = { .heads = 2, .dec_layers = 1 };
     /* Two source words (three pieces) and the end; two target tokens and the end. */
     static const uint32_t WORD_OF[] = { 0, 0, 1 };
-    const rela_watched p = { .n_src = 4, .n_tgt = 3, .src_map = { WORD_OF, 3, 2 }, .nll = 6 };
+    const rela_watched p = { .src = { { .n = 4, .map = { WORD_OF, 3, 2 } } },
+                             .tgt = { .n = 3 },
+                             .nll = 6 };
+    static const rela_attn_place CROSS = { .queries = 1, .keys = 0 };
     const real w[] = { 1, 1, 0, 2, /* head 0: half on word 0 */
                        0, 0, 0, 0, /* null */
                        3, 0, 0, 0, /* all on word 0 */
                        0, 0, 0, 0, /* head 1: all null but a little on word 1 */
                        0, 0, 1, 4, /**/
                        0, 0, 0, 0 };
-    const rela_heads h = { 1, RELA_ATTN_CROSS, 0, 2, 3, 4, w };
+    const rela_heads h = { .pair = 1, .of = &CROSS, .heads = 2, .n_q = 3, .n_k = 4, .w = w };
     CHECK_OK(rela_pair_scores_init(&s, &c, 2, &err), err);
     rela_pair_scores_clear(&s);
     rela_pair_scores_see(&s, &h, &p);

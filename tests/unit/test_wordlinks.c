@@ -11,10 +11,9 @@
 /* Source: two words of 2 and 1 pieces; target: two words of 1 and 2 pieces; ends added. */
 static const uint32_t SRC_OF[] = { 0, 0, 1 }, TGT_OF[] = { 0, 1, 1 };
 static const rela_watched PAIR = { .state = RELA_WATCHED,
-                                   .n_src = 4,
-                                   .n_tgt = 4,
-                                   .src_map = { SRC_OF, 3, 2 },
-                                   .tgt_map = { TGT_OF, 3, 2 } };
+                                   .src = { { .n = 4, .map = { SRC_OF, 3, 2 } } },
+                                   .tgt = { .n = 4, .map = { TGT_OF, 3, 2 } } };
+static const rela_attn_place CROSS = { .queries = 1, .keys = 0 };
 
 /* Rows predict target pieces 0, 1, 2 and the end. */
 static const real W[] = {
@@ -52,10 +51,10 @@ static void pieces_are_summed_and_averaged(void **state)
     (void)state;
     rela_error err = { RELA_OK, "" };
     rela_word_weights m = { 0 };
-    CHECK_OK(rela_word_weights_merge(&m, W, &PAIR, false, &err), err);
+    CHECK_OK(rela_word_weights_merge(&m, W, &PAIR.src[0], &PAIR.tgt, false, &err), err);
     check_weights(&m, (const double[]){ 3, 0, 4, 1, 5, 1 });
     /* Shifted: one row down; the last piece has the row of the end. */
-    CHECK_OK(rela_word_weights_merge(&m, W, &PAIR, true, &err), err);
+    CHECK_OK(rela_word_weights_merge(&m, W, &PAIR.src[0], &PAIR.tgt, true, &err), err);
     check_weights(&m, (const double[]){ 0, 6, 2, 1, 2, 0 });
     rela_word_weights sum = { 0 };
     CHECK_OK(rela_word_weights_add(&sum, &m, &err), err);
@@ -70,7 +69,7 @@ static void the_heaviest_word_is_linked_unless_it_is_the_end(void **state)
     (void)state;
     rela_error err = { RELA_OK, "" };
     rela_word_weights m = { 0 };
-    CHECK_OK(rela_word_weights_merge(&m, W, &PAIR, false, &err), err);
+    CHECK_OK(rela_word_weights_merge(&m, W, &PAIR.src[0], &PAIR.tgt, false, &err), err);
     check_links(&m, 0, false, "1-1"); /* word 0 attends to the end most */
     check_links(&m, 0.4, false, "0-0 1-1");
     check_links(&m, 0.1, false, "0-0 0-1 1-1");
@@ -99,6 +98,35 @@ static void both_directions_are_weighed_together(void **state)
     rela_links_free(&links);
 }
 
+/* Of several sources one may be empty: no head links anything in it. */
+static void an_empty_source_has_no_links(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_word_weights m = { 0 };
+    rela_head_aer a;
+    rela_links gold = { NULL, 0, 0 };
+    static const rela_attn_place SECOND = { .queries = 2, .keys = 1 };
+    rela_watched pair = PAIR;
+    pair.src[1] = (rela_watched_text){ .n = 0 };
+    for (int shift = 0; shift < 2; shift++) {
+        CHECK_OK(rela_word_weights_merge(&m, NULL, &pair.src[1], &pair.tgt, shift == 1, &err), err);
+        CHECK(m.n_tgt == 2 && m.n_src == 0 && m.w[0] == 0 && m.w[1] == 0, "%zu x %zu", m.n_tgt,
+              m.n_src);
+        check_links(&m, 0, false, "");
+        check_links(&m, 0.1, false, "");
+    }
+    const rela_heads h = { .of = &SECOND, .heads = 2, .n_q = 4, .n_k = 0, .w = W };
+    CHECK_OK(rela_links_parse(&gold, "", 0, NULL, &err), err);
+    CHECK_OK(rela_head_aer_init(&a, 1, 2, 0, &err), err);
+    CHECK_OK(rela_head_aer_layer(&a, &h, &pair, &gold, &err), err);
+    CHECK_OK(rela_head_aer_ran(&a, 0, &gold, &err), err);
+    CHECK(a.pairs == 1 && a.sums[0][0] == 0, "%d pairs", (int)a.pairs);
+    rela_head_aer_deinit(&a);
+    rela_links_free(&gold);
+    rela_word_weights_free(&m);
+}
+
 static void heads_are_scored_and_the_best_is_found(void **state)
 {
     (void)state;
@@ -110,7 +138,7 @@ static void heads_are_scored_and_the_best_is_found(void **state)
     memcpy(w, W, sizeof W);
     for (int i = 0; i < 4; i++)
         w[16 + i * 4 + 3] = 20;
-    const rela_heads h = { 0, RELA_ATTN_CROSS, 0, 2, 4, 4, w };
+    const rela_heads h = { .of = &CROSS, .heads = 2, .n_q = 4, .n_k = 4, .w = w };
     CHECK_OK(rela_links_parse(&gold, "0-1 1-0", 7, NULL, &err), err);
     CHECK_OK(rela_head_aer_init(&a, 1, 2, 0, &err), err);
     CHECK_OK(rela_head_aer_init(&b, 1, 2, 0, &err), err);
@@ -143,12 +171,11 @@ static void means_are_over_heads_and_layers(void **state)
     /* One word on each side. Layer 0 sees the word with 3 and the end with 2, layer 1 only the end
      * with 2: the sum of both chooses the end. */
     static const uint32_t ONE[] = { 0 };
-    const rela_watched pair = {
-        .n_src = 2, .n_tgt = 2, .src_map = { ONE, 1, 1 }, .tgt_map = { ONE, 1, 1 }
-    };
+    const rela_watched pair = { .src = { { .n = 2, .map = { ONE, 1, 1 } } },
+                                .tgt = { .n = 2, .map = { ONE, 1, 1 } } };
     const real first[] = { 3, 2, 0, 0 }, second[] = { 0, 2, 0, 0 };
-    const rela_heads h[] = { { 2, RELA_ATTN_CROSS, 0, 1, 2, 2, first },
-                             { 2, RELA_ATTN_CROSS, 1, 1, 2, 2, second } };
+    const rela_heads h[] = { { 2, 2, &CROSS, 0, 1, 2, 2, first },
+                             { 2, 2, &CROSS, 1, 1, 2, 2, second } };
     CHECK_OK(rela_links_parse(&gold, "0-0", 3, NULL, &err), err);
     CHECK_OK(rela_head_aer_init(&a, 2, 1, 0, &err), err);
     for (int i = 0; i < 2; i++)
@@ -170,6 +197,7 @@ int main(void)
         cmocka_unit_test(pieces_are_summed_and_averaged),
         cmocka_unit_test(the_heaviest_word_is_linked_unless_it_is_the_end),
         cmocka_unit_test(both_directions_are_weighed_together),
+        cmocka_unit_test(an_empty_source_has_no_links),
         cmocka_unit_test(heads_are_scored_and_the_best_is_found),
         cmocka_unit_test(means_are_over_heads_and_layers),
     };

@@ -81,6 +81,7 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
         const bool other_bits = (a->kind->flags & ATTN_SOFT) || rela_attn_may_screen(&h);
         if (h.n_k == 0) { /* nothing to attend to */
             rela_attn_clear_rows(out, d, h.n_q, a->d_head);
+            rela_attn_show(&h, 0, h.n_q, 0, 0);
             continue;
         }
         if (a->tap || !parts) /* who looks wants whole rows */
@@ -182,6 +183,23 @@ static size_t kept_words(const rela_attn_head *h)
         return h->n_q * SOFT_WORDS;
     return h->n_q / RELA_ATTN_STRIP * rela_attn_kept_strip(RELA_ATTN_STRIP, h->n_k) +
            rela_attn_kept_strip(h->n_q % RELA_ATTN_STRIP, h->n_k);
+}
+
+void rela_attn_show(const rela_attn_head *h, size_t first, size_t rows, size_t n, size_t ld)
+{
+    const rela_attn *a = h->a;
+    const rela_attn_view v = { .layer = a->layer,
+                               .place = a->place,
+                               .sentence = h->sentence,
+                               .head = a->first_head + h->number,
+                               .first = first,
+                               .rows = rows,
+                               .w = h->s->weights,
+                               .n = n,
+                               .ld = ld,
+                               .causal = a->causal };
+    if (a->tap && rows)
+        a->tap->see(a->tap->ctx, &v);
 }
 
 void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n)

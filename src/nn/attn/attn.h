@@ -11,7 +11,8 @@
 #include "nn/attn/kind.h"
 #include "tensor/plan.h"
 
-/* Weights of the queries [first, first + rows) of one sentence and head, before dropout. */
+/* Weights of the queries [first, first + rows) of one sentence and head, before dropout. Without
+ * keys n is 0: all queries are null. */
 typedef struct rela_attn_view {
     size_t layer;
     size_t place; /* which attention it is, as the owner of rela_attn numbers them */
@@ -19,7 +20,15 @@ typedef struct rela_attn_view {
     size_t first, rows;
     const real *w; /* (rows, n) with leading dimension ld */
     size_t n, ld;
+    bool causal;
 } rela_attn_view;
+
+/* Keys that query first + i may attend to. */
+static inline size_t rela_attn_view_keys(const rela_attn_view *v, size_t i)
+{
+    const size_t past = v->first + i + 1;
+    return v->causal && past < v->n ? past : v->n;
+}
 
 /* An observer; it must not change the weights. */
 typedef struct rela_attn_tap {

@@ -123,13 +123,33 @@ void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t laye
     }
 }
 
+/* One row of weights of one head to the tap, with its number in place of the sentence. */
+static void show(const rela_attn *a, size_t head, size_t row, size_t position, const real *w,
+                 const rela_memory *m)
+{
+    const rela_attn_view v = { .layer = a->layer,
+                               .place = a->place,
+                               .sentence = row,
+                               .head = a->first_head + head,
+                               .first = position,
+                               .rows = 1,
+                               .w = w,
+                               .n = m->n,
+                               .ld = m->ld };
+    if (a->tap)
+        a->tap->see(a->tap->ctx, &v);
+}
+
 void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
                         real *z, const real *q, size_t rows, size_t first, size_t position)
 {
     const size_t d = width(a);
     assert(m->ld <= s->ld && rows <= s->rows);
-    for (size_t i = 0; m->n == 0 && i < rows; i++) /* nothing to attend to */
+    for (size_t i = 0; m->n == 0 && i < rows; i++) { /* nothing to attend to */
         memset(z + i * d, 0, a->heads * a->d_head * sizeof *z);
+        for (size_t h = 0; h < a->heads; h++)
+            show(a, h, first + i, position, s->weights, m);
+    }
     for (size_t h = 0; m->n > 0 && h < a->heads; h++) {
         const size_t at = h * a->d_head;
         a->k->mm(s->scores, m->ld, q + at, d, 1, m->keys_t + at * m->ld, m->ld, rows, m->ld,
@@ -137,18 +157,7 @@ void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cac
         for (size_t i = 0; i < rows; i++) {
             real *w = s->weights + i * m->ld;
             weigh(a, s, h, w, s->scores + i * m->ld, m->n, position);
-            if (a->tap) {
-                const rela_attn_view v = { .layer = a->layer,
-                                           .place = a->place,
-                                           .sentence = first + i,
-                                           .head = a->first_head + h,
-                                           .first = position,
-                                           .rows = 1,
-                                           .w = w,
-                                           .n = m->n,
-                                           .ld = m->ld };
-                a->tap->see(a->tap->ctx, &v);
-            }
+            show(a, h, first + i, position, w, m);
         }
         a->k->mm(z + at, d, s->weights, m->ld, 1, m->values + at, d, rows, a->d_head, m->n, false);
     }

@@ -54,6 +54,11 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
 /* Whether tiles may be screened, if enough of the weights turn out to be zero. */
 bool rela_attn_may_screen(const rela_attn_head *h);
 
+/* Shows the weights (rows, n) of queries [first, first + rows), which are in the scratch, to the
+ * tap.
+ */
+void rela_attn_show(const rela_attn_head *h, size_t first, size_t rows, size_t n, size_t ld);
+
 /* Rows of a head side by side, (n, wide), with zeros behind its d_head numbers; and back, row r
  * times factor[r * step], or as it is if factor is NULL. */
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n);

@@ -29,7 +29,6 @@ static size_t visible(const rela_attn_head *h, const strip *t, size_t i);
 
 void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
 {
-    const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     take_keys(h, false);
     rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
@@ -37,18 +36,7 @@ void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
         const strip t = strip_at(h, i);
         rela_attn_take_queries(h, t.first, t.m);
         weigh_strip(h, &t);
-        if (a->tap) {
-            const rela_attn_view v = { .layer = a->layer,
-                                       .place = a->place,
-                                       .sentence = h->sentence,
-                                       .head = a->first_head + h->number,
-                                       .first = i,
-                                       .rows = t.m,
-                                       .w = s->weights,
-                                       .n = t.n,
-                                       .ld = t.padded };
-            a->tap->see(a->tap->ctx, &v);
-        }
+        rela_attn_show(h, i, t.m, t.n, t.padded);
         drop_strip(h, &t, s->weights);
         along_keys(h, &t, out + i * ldz, ldz, s->weights, s->values);
     }

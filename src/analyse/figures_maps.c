@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/figures_maps.c - figures of an analysis that are maps: null rates by head, by part of
+ * speech, attention on an example. */
+#include "analyse/figures.h"
+
+#include "analyse/heatmap.h"
+#include "base/mem.h"
+
+#include <math.h>
+
+enum { LABEL_MAX = 96, MAPS_PER_LINE = 4 };
+
+/* Values of rows and columns with names: room for several maps of them, one after the other. */
+typedef struct grid {
+    char (*texts)[LABEL_MAX]; /* of the rows, then of the columns */
+    const char **names;       /* the same */
+    double *values;
+    size_t n_rows, n_columns;
+} grid;
+
+static rela_status grid_make(grid *m, size_t n_rows, size_t n_columns, size_t n_maps,
+                             rela_error *err)
+{
+    *m = (grid){ .n_rows = n_rows, .n_columns = n_columns };
+    m->texts = rela_mem_zalloc((n_rows + n_columns + 1) * sizeof *m->texts);
+    m->names = rela_mem_array(n_rows + n_columns + 1, sizeof *m->names);
+    m->values = rela_mem_array(n_maps * n_rows * n_columns, sizeof *m->values);
+    if (!m->texts || !m->names || !m->values)
+        return rela_fail(err, RELA_NOMEM, "no memory for a figure");
+    for (size_t i = 0; i < n_rows + n_columns; i++)
+        m->names[i] = m->texts[i];
+    return RELA_OK;
+}
+
+static void grid_free(grid *m)
+{
+    rela_mem_free(m->texts);
+    rela_mem_free((void *)m->names);
+    rela_mem_free(m->values);
+}
+
+/* Map number k. */
+static rela_heatmap grid_map(const grid *m, size_t k, const char *title)
+{
+    return (rela_heatmap){ .title = title,
+                           .rows = m->names,
+                           .columns = m->names + m->n_rows,
+                           .n_rows = m->n_rows,
+                           .n_columns = m->n_columns,
+                           .values = m->values + k * m->n_rows * m->n_columns,
+                           .high = 1,
+                           .numbers = true };
+}
+
+/* A page of maps. */
+typedef struct page {
+    const rela_heatmap *maps;
+    size_t n;
+    const char *caption;
+} page;
+
+static rela_status save_page(const void *drawing, const char *path, rela_error *err)
+{
+    const page *p = drawing;
+    return rela_heatmaps_save(p->maps, p->n, MAPS_PER_LINE, p->caption, path, err);
+}
+
+static void name_heads(const grid *m)
+{
+    for (size_t i = 0; i < m->n_rows; i++)
+        rela_format_text(m->texts[i], LABEL_MAX, "layer %zu", i + 1);
+    for (size_t i = 0; i < m->n_columns; i++)
+        rela_format_text(m->texts[m->n_rows + i], LABEL_MAX, "head %zu", i + 1);
+}
+
+/* Null rates of the cross attention to a source: maps 2 * source, of the text, and the next, of its
+ * twin. */
+static void fill_source(const grid *m, rela_heatmap *maps, char titles[][LABEL_MAX],
+                        const rela_findings *f, size_t source)
+{
+    static const char *const TEXTS[] = { "text", "targets permuted" };
+    const bool several = f->net->config.sources > 1;
+    const size_t place = rela_block_list_cross(&f->net->list, source), n = m->n_rows * m->n_columns;
+    for (size_t twin = 0; twin < 2; twin++) {
+        const size_t k = 2 * source + twin;
+        const rela_head_sums *sums = (twin ? &f->twin : &f->text)->head[place];
+        for (size_t i = 0; i < n; i++)
+            m->values[k * n + i] = rela_null_micro(&sums[i]);
+        rela_format_text(titles[k], LABEL_MAX, several ? "source %zu%s" : "", source + 1,
+                         twin ? ", permuted" : "");
+        maps[k] = grid_map(m, k, several ? titles[k] : TEXTS[twin]);
+    }
+}
+
+rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error *err)
+{
+    const rela_findings *f = &g->a->models[model];
+    const size_t sources = f->net->config.sources;
+    const size_t layers = f->text.places[rela_block_list_cross(&f->net->list, 0)].layers;
+    rela_heatmap maps[2 * RELA_SOURCES_MAX];
+    char caption[LABEL_MAX], titles[2 * RELA_SOURCES_MAX][LABEL_MAX];
+    grid m;
+    rela_status st = grid_make(&m, layers, f->text.heads, 2 * sources, err);
+    if (st == RELA_OK)
+        name_heads(&m);
+    for (size_t i = 0; i < sources && st == RELA_OK; i++)
+        fill_source(&m, maps, titles, f, i);
+    rela_format_text(caption, sizeof caption, "%s: null rate of cross attention (%%)", f->name);
+    const page all = { maps, 2 * sources, caption };
+    if (st == RELA_OK)
+        st = rela_gallery_save(
+            g,
+            rela_gallery_enter(g, "null-heads", model, "Null rate of each head",
+                               "Null rate of every cross-attention head in percent, on the text "
+                               "and with permuted targets: heads differ much, and those that rise "
+                               "tell good pairs from bad ones."),
+            save_page, &all, err);
+    grid_free(&m);
+    return st;
+}
+
+rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
+{
+    const rela_findings *f = &g->a->models[model];
+    const rela_tag_null *t = &f->tags;
+    const size_t heads = t->layers * t->heads;
+    char caption[LABEL_MAX];
+    grid m;
+    rela_status st = grid_make(&m, heads, t->n_tags, 1, err);
+    for (size_t i = 0; i < heads && st == RELA_OK; i++)
+        rela_format_text(m.texts[i], LABEL_MAX, "%zu.%zu", i / t->heads + 1, i % t->heads + 1);
+    for (size_t k = 0; k < t->n_tags && st == RELA_OK; k++) {
+        const rela_span name = rela_map_key(g->a->tag_names, (uint32_t)k);
+        rela_format_text(m.texts[heads + k], LABEL_MAX, "%.*s (%llu)",
+                         (int)(name.len < 40 ? name.len : 40), name.text,
+                         (unsigned long long)t->cells[k].rows);
+        for (size_t i = 0; i < heads; i++) {
+            const rela_tag_sums *c = &t->cells[i * t->n_tags + k];
+            m.values[i * t->n_tags + k] =
+                c->rows ? (double)c->null_rows / (double)c->rows : (double)NAN;
+        }
+    }
+    rela_format_text(caption, sizeof caption, "%s: null rate (%%) after a word of", f->name);
+    if (st == RELA_OK) {
+        const rela_heatmap map = grid_map(&m, 0, "layer.head; number of queries in brackets");
+        const page one = { &map, 1, caption };
+        rela_figure *figure = rela_gallery_enter(
+            g, "tags", model, "Null rate by part of speech",
+            "Null rate of every cross-attention head in percent, by the part of speech of the "
+            "target word before: light cells in a dark row show after what a specialised head "
+            "fires.");
+        rela_gallery_name_source(g, figure);
+        st = rela_gallery_save(g, figure, save_page, &one, err);
+    }
+    grid_free(&m);
+    return st;
+}
+
+/* Percent of the queries of a head. */
+static double null_share(const rela_example *e, const double *w)
+{
+    size_t null = 0;
+    for (size_t q = 0; q < e->n_q; q++) {
+        size_t i = 0;
+        while (i < e->n_k && w[q * e->n_k + i] == 0)
+            i++;
+        null += i == e->n_k;
+    }
+    return 100 * (double)null / (double)e->n_q;
+}
+
+static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, const rela_findings *f,
+                            const rela_example *e, bool twin)
+{
+    char to[LABEL_MAX] = "";
+    if (a->n_sources > 1)
+        rela_format_text(to, sizeof to, " to source %zu", a->source + 1);
+    rela_format_text(out, 2 * LABEL_MAX, "%s: cross attention of layer %zu%s on line %llu%s",
+                     f->name, e->layer + 1, to, (unsigned long long)e->line,
+                     twin ? ", with the target of another line" : "");
+}
+
+static rela_status save_example(const rela_gallery *g, size_t model, bool twin, const page *maps,
+                                rela_error *err)
+{
+    rela_figure *f = rela_gallery_enter(
+        g, twin ? "maps-permuted" : "maps", model,
+        twin ? "Attention on a wrong target" : "Attention of each head",
+        twin ? "The same source with the target of another line: words without a counterpart get "
+               "null rows (hatched)."
+             : "Cross attention of one layer, head by head: a row is the target token that is "
+               "predicted, a column a source token; hatched rows attend to nothing.");
+    rela_gallery_name_source(g, f);
+    return rela_gallery_save(g, f, save_page, maps, err);
+}
+
+rela_status rela_draw_example(const rela_gallery *g, size_t model, bool twin, rela_error *err)
+{
+    const rela_findings *f = &g->a->models[model];
+    const rela_example *e = twin ? &f->example_twin : &f->example;
+    char caption[2 * LABEL_MAX];
+    if (!e->line)
+        return RELA_OK;
+    rela_heatmap *maps = rela_mem_array(e->heads, sizeof *maps);
+    char(*titles)[LABEL_MAX] = rela_mem_array(e->heads, sizeof *titles);
+    rela_status st =
+        maps && titles ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a figure");
+    for (size_t k = 0; k < e->heads && st == RELA_OK; k++) {
+        const double *w = e->w + k * e->n_q * e->n_k;
+        rela_format_text(titles[k], LABEL_MAX, "head %zu: %.0f %% null", k + 1, null_share(e, w));
+        maps[k] = (rela_heatmap){ .title = titles[k],
+                                  .rows = e->rows,
+                                  .columns = e->columns,
+                                  .n_rows = e->n_q,
+                                  .n_columns = e->n_k,
+                                  .values = w,
+                                  .null_rows = true };
+    }
+    example_caption(caption, g->a, f, e, twin);
+    const page all = { maps, e->heads, caption };
+    if (st == RELA_OK)
+        st = save_example(g, model, twin, &all, err);
+    rela_mem_free(maps);
+    rela_mem_free(titles);
+    return st;
+}
