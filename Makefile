@@ -65,7 +65,10 @@ ci: test lint
 bench: all
 	@bench/run.sh $(BUILD)
 
-install: all
+# Only what is installed; tests and benchmarks are not needed for it.
+install: setup
+	@cmake --preset release >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target rela rela_static rela_shared generated_texts
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 
 clean:
