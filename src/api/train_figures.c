@@ -43,6 +43,8 @@ static void table_free(table *t);
 rela_status rela_train_figures(const rela_run *run, rela_error *err)
 {
     table train = { .n = 0 }, valid = { .n = 0 };
+    if (!rela_plot_available())
+        return RELA_OK;
     rela_status st = read_records(&train, run, err);
     if (st == RELA_OK)
         st = read_valid(&valid, run, err);
