@@ -27,8 +27,8 @@ class Version(unittest.TestCase):
     def test_all_places_have_that_of_the_library(self):
         header = (SOURCE / "include" / "rela" / "rela.h").read_text()
         want = ".".join(re.findall(r"define RELA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
-        project = (SOURCE / "python" / "pyproject.toml").read_text()
-        self.assertIn(f'\nversion = "{want}"\n', project)
+        for project in (SOURCE / "pyproject.toml", SOURCE / "python" / "pyproject.toml"):
+            self.assertIn(f'\nversion = "{want}"\n', project.read_text())
         self.assertEqual(rela.__version__, want)
         self.assertEqual(list(_library.VERSION), [int(n) for n in want.split(".")[:2]])
 
