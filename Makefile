@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install clean setup
+.PHONY: all demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install wheel clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -65,8 +65,16 @@ ci: test lint
 bench: all
 	@bench/run.sh $(BUILD)
 
-install: all
+# Only what is installed; tests and benchmarks are not needed for it.
+install: setup
+	@cmake --preset release >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target rela rela_static rela_shared generated_texts
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+# build/wheel/rela-*.whl: package, library and program for pip, on any distribution with a glibc as new as this one.
+wheel:
+	@tools/setup wheel
+	@JOBS=$(JOBS) tools/wheel build/wheel
 
 clean:
 	@rm -rf build

@@ -3,9 +3,15 @@
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 # What a user of the static library needs too; it goes into rela.pc and rela-config.cmake.
-set(rela_modules zlib libzstd libxxhash libutf8proc libpcre2-8 jansson cairo)
-list(JOIN rela_modules " " rela_modules_text)
+set(rela_modules zlib libzstd libxxhash libutf8proc libpcre2-8 jansson)
 pkg_check_modules(RELA_DEPS REQUIRED IMPORTED_TARGET ${rela_modules} yaml-0.1)
+add_library(rela_figures_dependencies INTERFACE)
+if(RELA_FIGURES)
+  list(APPEND rela_modules cairo)
+  pkg_check_modules(RELA_CAIRO REQUIRED IMPORTED_TARGET cairo)
+  target_link_libraries(rela_figures_dependencies INTERFACE PkgConfig::RELA_CAIRO)
+endif()
+list(JOIN rela_modules " " rela_modules_text)
 # Not find_package(dnnl): its package file asks for OpenCL, which nothing here needs.
 find_library(RELA_DNNL_LIBRARY dnnl REQUIRED)
 find_path(RELA_DNNL_INCLUDE dnnl.h REQUIRED)

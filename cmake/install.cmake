@@ -12,9 +12,19 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/rela-config-version.cmake
 configure_file(cmake/rela-config.cmake.in rela-config.cmake @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/rela-config.cmake ${CMAKE_BINARY_DIR}/rela-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rela)
-# Relative to its own place: the prefix may be chosen when installing.
-file(RELATIVE_PATH pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+# Outside the directories of the system programs find the library through their rpath, and rela.pc
+# finds the prefix from its own place, because the prefix may be chosen when installing.
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(pc_prefix /usr)
+  set(pc_libs "-lrela")
+else()
+  file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_prefix}")
+  set(pc_libs "-lrela -Wl,-rpath,\${libdir}")
+endif()
+set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+set(pc_static "Libs.private: -ldnnl -lm -fopenmp\nRequires.private: ${rela_modules_text}\n")
 configure_file(cmake/rela.pc.in rela.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/rela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

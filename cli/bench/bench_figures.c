@@ -19,6 +19,8 @@ static rela_status draw_kernels(const rela_bench_job *j, rela_error *err);
 rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err)
 {
     rela_status st = RELA_OK;
+    if (!rela_plot_available())
+        return RELA_OK;
     if (j->o.parts & RELA_BENCH_TRANSLATE)
         st = draw_lengths(j, err);
     if (st == RELA_OK && (j->o.parts & RELA_BENCH_ATTENTION))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
+import shutil
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, Iterator
@@ -26,35 +26,47 @@ class Error(Exception):
         self.message = message
 
 
+def _folders() -> Iterator[Path]:
+    """Folders outside the search path of the loader: ours, then those that `make install` fills."""
+    yield Path(__file__).parent
+    program = shutil.which("rela")
+    if program:
+        prefix = Path(program).resolve().parent.parent
+        yield from (prefix / "lib", prefix / "lib64", *sorted(prefix.glob("lib/*-linux-*")))
+    yield Path(os.path.expanduser("~/.local/lib"))
+    yield Path("/usr/local/lib")
+
+
 def _places() -> Iterator[str]:
     """Where the library may be, in the order of preference."""
     named = os.environ.get("RELA_LIBRARY")
     if named:
         yield named
         return
-    yield from sorted(str(p) for p in Path(__file__).parent.glob("librela.so*"))
-    found = ctypes.util.find_library("rela")
-    if found:
-        yield found
-    yield f"librela.so.{VERSION[0]}.{VERSION[1]}"
-    yield "librela.so"
+    name = f"librela.so.{VERSION[0]}.{VERSION[1]}"
+    yield from (str(folder / name) for folder in _folders() if (folder / name).exists())
+    yield name
+
+
+def _open(place: str) -> ctypes.CDLL:
+    library = ctypes.CDLL(place)
+    library.rela_version.restype = c_uint32
+    version = library.rela_version()
+    if (version >> 16, version >> 8 & 255) != VERSION:
+        raise OSError(f"{place}: version {version >> 16}.{version >> 8 & 255}; "
+                      f"expected {VERSION[0]}.{VERSION[1]}")
+    return library
 
 
 def _load() -> ctypes.CDLL:
-    reason = ""
+    reasons = []
     for place in _places():
         try:
-            library = ctypes.CDLL(place)
-        except OSError as e:
-            reason = str(e)
-            continue
-        library.rela_version.restype = c_uint32
-        version = library.rela_version()
-        if (version >> 16, version >> 8 & 255) != VERSION:
-            raise ImportError(f"{place} is version {version >> 16}.{version >> 8 & 255}; "
-                              f"expected {VERSION[0]}.{VERSION[1]}")
-        return library
-    raise ImportError(f"librela was not found: install it, or name it in RELA_LIBRARY ({reason})")
+            return _open(place)
+        except (OSError, AttributeError) as e:
+            reasons.append(str(e))
+    raise ImportError("librela was not found: install it, or set RELA_LIBRARY to its path "
+                      f"({'; '.join(reasons)})")
 
 
 _TEXTS, _LENS = POINTER(c_char_p), POINTER(c_size_t)

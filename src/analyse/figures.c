@@ -78,6 +78,8 @@ rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *d
     const bool gold = a->models[0].aer.sums != NULL, tags = a->tag_names != NULL;
     rela_status st = RELA_OK;
     *n = 0;
+    if (!rela_plot_available())
+        return RELA_OK;
     for (size_t i = 0; i < N_CHARTS && st == RELA_OK; i++)
         if (!CHARTS[i].gold || gold)
             st = draw_chart(&g, &CHARTS[i], err);

@@ -34,6 +34,8 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
         st = aer_table(&out, a, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = figure(&out, dir, &figures[i], i + 1, err);
+    if (st == RELA_OK && n == 0)
+        st = rela_buffer_append_text(&out, "<p>This build draws no figures.</p>\n", err);
     if (st == RELA_OK)
         st = rela_buffer_append_text(&out, "</body></html>\n", err);
     if (st == RELA_OK)

@@ -62,6 +62,11 @@ static double height_of(const rela_plot *p)
     return p->height > 0 ? p->height : HEIGHT;
 }
 
+bool rela_plot_available(void)
+{
+    return true;
+}
+
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err)
 {
     return rela_plots_save(p, 1, 1, path, err);

@@ -34,6 +34,9 @@ typedef struct rela_plot {
     double y_low, y_high; /* range of the axis, made larger if need be; both 0: that of the data */
 } rela_plot;
 
+/* False in a build without cairo: there saving a plot, bars or heat maps fails with RELA_UNSUP. */
+bool rela_plot_available(void);
+
 /* RELA_ARG for another ending than .svg, .png, .pdf. */
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
 /* Several of the same size, per_line side by side, with the same series: one legend below all. */

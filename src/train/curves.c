@@ -56,6 +56,8 @@ rela_status rela_train_figures(const rela_run *run, const rela_block_list *list,
     rela_series zeros[SERIES_MAX];
     char labels[SERIES_MAX][LABEL_MAX];
     table train = { .n = 0 }, valid = { .n = 0 };
+    if (!rela_plot_available())
+        return RELA_OK;
     rela_status st = read_records(&train, run, err);
     if (st == RELA_OK)
         st = read_valid(&valid, run, err);

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The programs of docs/api.md compile as C99 without a warning and run; so does examples/c, built with its
-# own Makefile against the installed library.
+# The programs of docs/api.md, built with the commands printed there, compile as C99 without a warning and run after an
+# installation in the home directory; so does examples/c, built with its own Makefile.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 "$RELA_SOURCE/tests/tiny_model" "$RELA" "$scratch"
-cmake --install "$RELA_BUILD" --prefix "$scratch/prefix" >/dev/null
-libdir=$(dirname "$(find "$scratch/prefix" -name librela.so)")
-export LD_LIBRARY_PATH="$libdir" PKG_CONFIG_PATH="$libdir/pkgconfig"
+export HOME="$scratch/home"
+cmake --install "$RELA_BUILD" --prefix ~/.local >/dev/null
 flags="-std=c99 -pedantic -Wall -Wextra -Werror ${RELA_SANITIZE:+-fsanitize=$RELA_SANITIZE}"
 
 # A block that begins with the name of a file is that file.
@@ -17,9 +16,11 @@ awk '/^```c$/ { getline; name = $2; file = name ~ /\.c$/ ? name : "" }
      /^```$/ { file = "" }
      file { print >file }' "$RELA_SOURCE/docs/api.md"
 [ "$(find . -maxdepth 1 -name '*.c' | wc -l)" -eq 5 ]
+sed -n '/^```sh$/,/^```$/ { /```/d; p; }' "$RELA_SOURCE/docs/api.md" >commands
+[ "$(wc -l <commands)" -eq 2 ]
 for file in *.c; do
-    # shellcheck disable=SC2046,SC2086
-    cc $flags "$file" $(pkg-config --cflags --libs rela) -o "${file%.c}"
+    sed "s/program/${file%.c}/g; s/^cc /cc $flags /" commands >command
+    sh -eu command
 done
 ./translate model.rela >out
 [ "$(wc -l <out)" -eq 2 ]
@@ -33,7 +34,7 @@ grep -q 'missing.rela' err
 echo "docs/api.md: 5 programs"
 
 cp -r "$RELA_SOURCE/examples/c" example
-make -s -C example CFLAGS="$flags"
+PKG_CONFIG_PATH=~/.local/lib/pkgconfig make -s -C example CFLAGS="$flags"
 echo 'the old house is small .' | ./example/translate model.rela >out
 [ "$(wc -l <out)" -eq 1 ]
 echo "examples/c: translates"

@@ -29,9 +29,15 @@ cd "$scratch"
 cc() { gcc -std=c99 -Wall -Wextra -Werror $flags "$RELA_SOURCE/tests/api/consumer.c" "$@"; }
 
 cc $(pkg-config --cflags --libs rela) -o shared
-[ "$(LD_LIBRARY_PATH=$libdir ./shared)" = "$want" ]
+[ "$(./shared)" = "$want" ]
 readelf -d shared | grep -q 'librela\.so\.0\.' || { echo "shared: not linked to librela.so"; exit 1; }
 echo "pkg-config, shared library: fine"
+
+# A package of the system needs neither an rpath nor a search from its own place.
+cmake -S "$RELA_SOURCE" -B system -DCMAKE_INSTALL_PREFIX=/usr -DRELA_BUILD_TESTS=OFF -DRELA_BUILD_BENCH=OFF >/dev/null
+grep -qx 'prefix=/usr' system/rela.pc
+! grep -E 'rpath|pcfiledir' system/rela.pc || { echo "rela.pc of the system (above)"; exit 1; }
+echo "pkg-config, system: fine"
 
 cc $(pkg-config --cflags rela) "$libdir/librela.a" -Wl,--as-needed $(pkg-config --static --libs rela) -o static
 [ "$(./static)" = "$want" ]

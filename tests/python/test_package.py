@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,10 +28,79 @@ class Version(unittest.TestCase):
     def test_all_places_have_that_of_the_library(self):
         header = (SOURCE / "include" / "rela" / "rela.h").read_text()
         want = ".".join(re.findall(r"define RELA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
-        project = (SOURCE / "python" / "pyproject.toml").read_text()
-        self.assertIn(f'\nversion = "{want}"\n', project)
+        for project in (SOURCE / "pyproject.toml", SOURCE / "python" / "pyproject.toml"):
+            self.assertIn(f'\nversion = "{want}"\n', project.read_text())
         self.assertEqual(rela.__version__, want)
         self.assertEqual(list(_library.VERSION), [int(n) for n in want.split(".")[:2]])
+
+
+class Library(unittest.TestCase):
+    NAME = "librela.so.%d.%d" % _library.VERSION
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = Path(scratch.name).resolve()
+        self.env = {k: v for k, v in os.environ.items() if k != "RELA_LIBRARY"}
+        self.env |= {"HOME": str(self.root / "home"), "PATH": "/usr/bin:/bin"}
+
+    def install(self, folder):
+        """The library under its run-time name; a link, so that its own libraries are found."""
+        (self.root / folder).mkdir(parents=True)
+        place = self.root / folder / self.NAME
+        place.symlink_to(Path(os.environ["RELA_LIBRARY"]).resolve())
+        return str(place)
+
+    def found(self):
+        code = "from rela import _library; print(_library.lib._name)"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                              env=self.env).stdout.strip()
+
+    def prefix(self, name):
+        """A prefix with a program that PATH finds first."""
+        program = self.root / name / "bin" / "rela"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        self.env["PATH"] = f"{program.parent}:{self.env['PATH']}"
+        return self.root / name
+
+    def test_it_is_found_in_the_home_directory(self):
+        place = self.install("home/.local/lib")
+        self.assertEqual(self.found(), place)
+
+    def test_it_is_found_beside_the_program_first(self):
+        self.install("home/.local/lib")
+        for folder in ("lib/x86_64-linux-gnu", "lib64", "lib"):
+            with self.subTest(folder):
+                place = self.install(self.prefix(folder.replace("/", "-")) / folder)
+                self.assertEqual(self.found(), place)
+
+    def test_one_that_does_not_load_is_passed_over(self):
+        place = self.install("home/.local/lib")
+        library = self.prefix("broken") / "lib" / self.NAME
+        library.parent.mkdir()
+        library.write_text("not a library")
+        self.assertEqual(self.found(), place)
+
+    def test_another_version_is_refused(self):
+        library = self.root / "librela.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], check=True, text=True,
+                       input="unsigned rela_version(void) { return 9 << 16 | 8 << 8; }\n")
+        self.env["RELA_LIBRARY"] = str(library)
+        with self.assertRaises(subprocess.CalledProcessError) as caught:
+            self.found()
+        self.assertIn(f"{library}: version 9.8; expected", caught.exception.stderr)
+
+    def test_the_order_is_that_of_the_documentation(self):
+        with mock.patch.dict(os.environ, {"HOME": "/h"}), mock.patch.object(
+                shutil, "which", return_value="/p/bin/rela"):
+            folders = [str(f) for f in _library._folders()]
+        own = str(Path(_library.__file__).parent)
+        self.assertEqual(folders, [own, "/p/lib", "/p/lib64", "/h/.local/lib", "/usr/local/lib"])
+        with mock.patch.dict(os.environ):
+            del os.environ["RELA_LIBRARY"]
+            self.assertEqual(list(_library._places())[-1], self.NAME)
 
 
 class Structs(unittest.TestCase):
