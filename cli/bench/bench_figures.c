@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_figures.c - the figures: decoding speed by source length, and attention kernels.
  */
-#include "analyse/bars.h"
-#include "analyse/plot.h"
+#include "figure/bars.h"
+#include "figure/plot.h"
 #include "bench/bench_job.h"
 
 #include <math.h>

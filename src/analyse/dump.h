@@ -6,7 +6,7 @@
 #ifndef RELA_ANALYSE_DUMP_H
 #define RELA_ANALYSE_DUMP_H
 
-#include "analyse/watch.h"
+#include "session/watch.h"
 
 /* Rows of some pairs. All zero is empty. */
 typedef struct rela_dump_block {

@@ -3,9 +3,9 @@
  * heads are in figures_maps.c. */
 #include "analyse/figures.h"
 
-#include "analyse/bars.h"
-#include "analyse/plot.h"
 #include "base/mem.h"
+#include "figure/bars.h"
+#include "figure/plot.h"
 
 #include <math.h>
 #include <string.h>

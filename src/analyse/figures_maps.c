@@ -3,8 +3,8 @@
  * speech, attention on an example. */
 #include "analyse/figures.h"
 
-#include "analyse/heatmap.h"
 #include "base/mem.h"
+#include "figure/heatmap.h"
 
 #include <math.h>
 

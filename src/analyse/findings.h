@@ -4,9 +4,9 @@
 #ifndef RELA_ANALYSE_FINDINGS_H
 #define RELA_ANALYSE_FINDINGS_H
 
-#include "analyse/headaer.h"
+#include "align/head_aer.h"
 #include "analyse/measures.h"
-#include "analyse/tagnull.h"
+#include "analyse/tag_null.h"
 
 /* Cross attention of one layer on one pair, to be drawn. */
 typedef struct rela_example {

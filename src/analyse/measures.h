@@ -12,7 +12,7 @@
 #ifndef RELA_ANALYSE_MEASURES_H
 #define RELA_ANALYSE_MEASURES_H
 
-#include "analyse/watch.h"
+#include "session/watch.h"
 
 enum { RELA_TAUS = 4 };
 extern const double rela_taus[RELA_TAUS]; /* 1, 0.5, 0.25, 0.1 */

@@ -2,9 +2,9 @@
 /* src/session/translation.c - reading translations: see rela/translate.h. */
 #include "session/translation.h"
 
-#include "analyse/words.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "session/word_map.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* src/train/curves.c - see curves.h. */
 #include "train/curves.h"
 
-#include "analyse/plot.h"
 #include "base/mem.h"
+#include "figure/plot.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_plot.c - figures of every format are written whole, or not at all. */
-#include "analyse/bars.h"
-#include "analyse/heatmap.h"
-#include "analyse/plot.h"
+#include "figure/bars.h"
+#include "figure/heatmap.h"
+#include "figure/plot.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/mem.h"

@@ -4,7 +4,7 @@
 #include "scratch.h"
 #include "sweep.h"
 
-#include "analyse/lexicon.h"
+#include "align/lexicon.h"
 
 enum { N_SRC = 5, N_TGT = 70 };
 

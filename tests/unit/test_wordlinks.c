@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_wordlinks.c - pieces to words, rows to links, heads to errors: cases worked out
  * by hand. */
-#include "analyse/headaer.h"
+#include "align/head_aer.h"
 #include "base/str.h"
 #include "check.h"
 

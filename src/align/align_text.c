@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* src/align/align_text.c - rela_align: word links of parallel text, streamed. The heads are chosen
+ * first, on the lines that have gold links, if that is asked for. */
+#include "align/align_job.h"
+#include "base/mem.h"
+#include "base/sized.h"
+
+#include <string.h>
+
+enum { LONG_SHOWN = 20 };
+
+static const double MEAN_THRESHOLD = 0.4;
+
+/* States of the pairs of a block, for the thread that finishes it. */
+typedef struct block {
+    rela_watched_state state[RELA_ALIGN_ROWS];
+} block;
+
+static rela_status check(const rela_align_job *j, rela_error *err);
+static void list_files(rela_align_job *j);
+static rela_status make_lanes(rela_align_job *j, rela_error *err);
+static rela_status align_lines(rela_align_job *j, rela_error *err);
+
+void rela_align_options_init(rela_align_options *o, size_t size)
+{
+    const rela_align_options defaults = { .struct_size = size,
+                                          .layer = -1,
+                                          .head = -1,
+                                          .reverse_layer = -1,
+                                          .reverse_head = -1,
+                                          .symmetrise = RELA_GROW_DIAG };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
+rela_status rela_align(rela_align_report *report, const rela_model *m, const rela_align_options *o,
+                       int (*tell)(void *ctx, const rela_aligned *line), void *ctx, rela_error *err)
+{
+    rela_align_job j = { .tell = tell, .ctx = ctx };
+    rela_align_options_init(&j.o, sizeof j.o);
+    rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_align_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_align_report", err);
+    if (st != RELA_OK)
+        return st;
+    st = rela_align_job_start(&j, m, err);
+    if (st == RELA_OK && j.o.best_on)
+        st = rela_align_choose(&j, err);
+    if (st == RELA_OK)
+        st = align_lines(&j, err);
+    const rela_head_choice *c = j.choice;
+    j.report.layer = c[0].layer;
+    j.report.head = c[0].head;
+    j.report.shift = c[0].shift;
+    j.report.reverse_layer = c[1].layer;
+    j.report.reverse_head = c[1].head;
+    j.report.reverse_shift = c[1].shift;
+    rela_sized_give(report, &j.report, sizeof j.report);
+    rela_align_job_end(&j);
+    return st;
+}
+
+rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_error *err)
+{
+    const rela_align_options *o = &j->o;
+    j->models[0] = m;
+    j->models[1] = o->reverse;
+    j->n_directions = o->reverse ? 2 : 1;
+    j->choice[0] = (rela_head_choice){ o->layer, o->head, o->shift != 0 };
+    j->choice[1] = (rela_head_choice){ o->reverse_layer, o->reverse_head, o->reverse_shift != 0 };
+    rela_status st = check(j, err);
+    for (int d = 0; d < j->n_directions && st == RELA_OK && !j->links; d++)
+        st = rela_model_check_full(j->models[d], err);
+    if (st != RELA_OK)
+        return st;
+    list_files(j);
+    return make_lanes(j, err);
+}
+
+static void list_files(rela_align_job *j)
+{
+    const rela_align_options *o = &j->o;
+    const char *const texts[RELA_SOURCES_MAX] = { o->src, o->src_2, o->src_3, o->src_4 };
+    j->n_sources = j->models[0]->net.config.sources;
+    for (size_t i = 0; i < j->n_sources; i++)
+        j->files[j->n_files++] = texts[i];
+    j->files[j->n_files++] = o->tgt;
+    if (j->links)
+        j->files[j->n_files++] = j->links;
+}
+
+static rela_status check_texts(const rela_align_job *j, rela_error *err)
+{
+    const rela_align_options *o = &j->o;
+    const char *const texts[] = { o->src, o->src_2, o->src_3, o->src_4, o->tgt };
+    if (!o->src || !o->tgt)
+        return rela_fail(err, RELA_ARG, "source and target text are needed");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && o->best_on; i++)
+        if (texts[i] && strcmp(texts[i], "-") == 0)
+            return rela_fail(err, RELA_ARG,
+                             "text is read twice to choose a head: standard input will not do");
+    if (o->reverse && o->reverse->net.config.sources > 1)
+        return rela_fail(err, RELA_ARG, "%s: a reverse model with %zu sources; expected 1",
+                         o->reverse->path, o->reverse->net.config.sources);
+    return rela_model_check_texts(j->models[0], texts, o->source, err);
+}
+
+static rela_status check(const rela_align_job *j, rela_error *err)
+{
+    const rela_align_options *o = &j->o;
+    for (int d = 0; d < j->n_directions; d++) {
+        const rela_config *c = &j->models[d]->net.config;
+        const rela_head_choice *h = &j->choice[d];
+        if (h->layer < -1 || h->layer >= (int32_t)c->dec_layers)
+            return rela_fail(err, RELA_ARG, "no layer %lld; the %smodel has %zu",
+                             1 + (long long)h->layer, d ? "reverse " : "", c->dec_layers);
+        if (h->head < -1 || h->head >= (int32_t)c->heads)
+            return rela_fail(err, RELA_ARG, "no head %lld; the %smodel has %zu",
+                             1 + (long long)h->head, d ? "reverse " : "", c->heads);
+        if (h->layer < 0 && h->head >= 0)
+            return rela_fail(err, RELA_ARG, "a head without its layer");
+    }
+    if (!(o->threshold >= 0 && o->threshold <= 1))
+        return rela_fail(err, RELA_ARG, "threshold %g; expected 0..1", o->threshold);
+    if (o->symmetrise < RELA_INTERSECT || o->symmetrise > RELA_ALIGN_MEAN)
+        return rela_fail(err, RELA_ARG, "unknown way to symmetrise: %d", (int)o->symmetrise);
+    if (o->gold_base < 0 || o->gold_base > 1)
+        return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
+                         o->gold_base);
+    if (o->soft && o->reverse)
+        return rela_fail(err, RELA_ARG, "soft links have one direction: no reverse model");
+    return check_texts(j, err);
+}
+
+static rela_status make_lanes(rela_align_job *j, rela_error *err)
+{
+    j->n_lanes = j->models[0]->runtime->n_threads;
+    j->lanes = rela_mem_zalloc((size_t)j->n_lanes * sizeof *j->lanes);
+    if (!j->lanes)
+        return rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_lanes);
+    for (int i = 0; i < j->n_lanes; i++)
+        for (int d = 0; d < j->n_directions; d++) {
+            const rela_model *m = j->models[d];
+            rela_status st =
+                rela_watcher_create(&j->lanes[i].watcher[d], &m->net, m->pipeline, err);
+            if (st == RELA_OK)
+                st = rela_head_aer_init(&j->lanes[i].aer[d], m->net.config.dec_layers,
+                                        m->net.config.heads, j->o.threshold, err);
+            if (st != RELA_OK)
+                return st;
+        }
+    return RELA_OK;
+}
+
+static void free_lane(rela_align_lane *l)
+{
+    for (int d = 0; d < RELA_ALIGN_DIRECTIONS; d++) {
+        rela_watcher_destroy(l->watcher[d]);
+        rela_head_aer_deinit(&l->aer[d]);
+        rela_links_free(&l->links[d]);
+        for (int i = 0; i < RELA_ALIGN_ROWS; i++) {
+            rela_word_weights_free(&l->sums[d][i]);
+            rela_links_free(&l->gold[d][i]);
+        }
+    }
+    rela_word_weights_free(&l->merged);
+    rela_links_free(&l->joined);
+    rela_mem_free(l->mean);
+}
+
+void rela_align_job_end(rela_align_job *j)
+{
+    for (int i = 0; j->lanes && i < j->n_lanes; i++)
+        free_lane(&j->lanes[i]);
+    rela_mem_free(j->lanes);
+    rela_text_lines_free(&j->gold);
+    rela_word_weights_free(&j->shown);
+    for (int i = 0; i < 2; i++)
+        rela_buffer_free(&j->words[i]);
+}
+
+rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
+                            const rela_rows *rows, rela_error *err)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const rela_span *c = rows->cells + i * j->n_files, tgt = c[j->n_sources];
+        l->pairs[i] = (rela_text_pair){ .src = { tgt }, .tgt = c[j->o.source] };
+        if (d == 1)
+            continue;
+        memcpy(l->pairs[i].src, c, j->n_sources * sizeof *c);
+        l->pairs[i].tgt = tgt;
+    }
+    const rela_status st = rela_watcher_load(l->watcher[d], l->pairs, rows->n, err);
+    if (st != RELA_OK)
+        return rela_fail_at(err, st, j->o.src, rows->first);
+    return st;
+}
+
+rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
+                             const rela_rows *rows, const rela_watch *watch, rela_error *err)
+{
+    const rela_status st = rela_watcher_run(l->watcher[direction], watch, err);
+    const size_t odd = st == RELA_OK ? rela_watcher_odd(l->watcher[direction], rows->n) : rows->n;
+    return odd < rows->n ? rela_fail_not_finite(err, j->o.src, rows->first + odd, "attention is")
+                         : st;
+}
+
+size_t rela_align_source(const rela_align_job *j, int d)
+{
+    return d == 0 ? (size_t)j->o.source : 0;
+}
+
+uint32_t rela_align_place(const rela_align_job *j, int d)
+{
+    const rela_block_list *list = &j->models[d]->net.list;
+    return rela_watch_place(rela_block_list_cross(list, rela_align_source(j, d)));
+}
+
+const rela_watched *rela_align_pair(const rela_align_lane *l, int d, size_t i)
+{
+    return rela_watcher_pair(l->watcher[d], i);
+}
+
+/* Both models must see the same words, or links of the two cannot be put together. */
+static rela_status compare_words(const rela_align_job *j, const rela_align_lane *l, size_t i,
+                                 uint64_t line, rela_error *err)
+{
+    if (j->n_directions < 2)
+        return RELA_OK;
+    const rela_watched *a = rela_align_pair(l, 0, i), *b = rela_align_pair(l, 1, i);
+    const rela_word_map *src = &a->src[rela_align_source(j, 0)].map, *tgt = &a->tgt.map;
+    if (src->n_words == b->tgt.map.n_words && tgt->n_words == b->src[0].map.n_words)
+        return RELA_OK;
+    const rela_status st =
+        rela_fail(err, RELA_FORMAT,
+                  "the two models split it into different words: %zu and %zu of the source, %zu "
+                  "and %zu of the target",
+                  src->n_words, b->tgt.map.n_words, tgt->n_words, b->src[0].map.n_words);
+    return rela_fail_at(err, st, j->files[rela_align_source(j, 0)], line);
+}
+
+/* ---- aligning ---- */
+
+rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err)
+{
+    const rela_align_ear *e = ctx;
+    rela_align_lane *l = e->l;
+    const rela_head_choice *c = &e->j->choice[e->direction];
+    const size_t n = h->n_q * h->n_k;
+    if (c->layer >= 0 && (size_t)c->layer != h->layer)
+        return RELA_OK;
+    const real *w = c->head >= 0 ? h->w + (size_t)c->head * n : NULL;
+    if (!w) {
+        real *mean = rela_mem_grow(l->mean, &l->cap_mean, n, sizeof *mean);
+        if (!mean)
+            return rela_fail(err, RELA_NOMEM, "no memory for %zu weights", n);
+        l->mean = mean;
+        rela_heads_mean(mean, h);
+        w = mean;
+    }
+    const rela_watched *p = rela_align_pair(l, e->direction, h->pair);
+    const rela_status st =
+        rela_word_weights_merge(&l->merged, w, &p->src[h->of->keys], &p->tgt, c->shift, err);
+    return st == RELA_OK ? rela_word_weights_add(&l->sums[e->direction][h->pair], &l->merged, err)
+                         : st;
+}
+
+static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
+                               const rela_align_job *j, rela_error *err)
+{
+    const size_t ld = m->n_src + 1;
+    const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
+    const char *gap = "";
+    rela_status st = RELA_OK;
+    for (size_t s = 0; s < m->n_src; s++)
+        for (size_t t = 0; t < m->n_tgt && st == RELA_OK; t++) {
+            const double w = (double)m->w[t * ld + s];
+            double sum = 0;
+            for (size_t k = 0; k < ld && j->o.threshold > 0 && w > 0; k++)
+                sum += (double)m->w[t * ld + k];
+            if (!(w > 0) || w < j->o.threshold * sum)
+                continue;
+            st = rela_buffer_printf(out, err, "%s%zu-%zu:%.4g", gap, s, t, w / (double)layers);
+            gap = " ";
+        }
+    return st;
+}
+
+/* The links of one pair, all directions run. */
+static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_lane *l,
+                               size_t i, rela_error *err)
+{
+    static const rela_link_form PHARAOH = { .struct_size = sizeof PHARAOH };
+    if (j->o.soft)
+        return format_soft(out, &l->sums[0][i], j, err);
+    rela_status st = RELA_OK;
+    if (j->n_directions == 2 && j->o.symmetrise == RELA_ALIGN_MEAN) {
+        st = rela_word_weights_both(&l->joined, &l->sums[0][i], &l->sums[1][i],
+                                    j->o.threshold > 0 ? j->o.threshold : MEAN_THRESHOLD, err);
+        return st == RELA_OK ? rela_links_format(out, &l->joined, &PHARAOH, err) : st;
+    }
+    for (int d = 0; d < j->n_directions && st == RELA_OK; d++)
+        st = rela_word_weights_links(&l->links[d], &l->sums[d][i], j->o.threshold, d == 1, err);
+    const rela_links *result = &l->links[0];
+    if (st == RELA_OK && j->n_directions == 2) {
+        st = rela_links_symmetrise(&l->joined, &l->links[0], &l->links[1],
+                                   (rela_symmetrise)j->o.symmetrise, err);
+        result = &l->joined;
+    }
+    return st == RELA_OK ? rela_links_format(out, result, &PHARAOH, err) : st;
+}
+
+/* Keeps words and weights of the pair that is to be shown. */
+static rela_status keep_shown(rela_align_job *j, rela_align_lane *l, const rela_rows *rows,
+                              size_t i, rela_error *err)
+{
+    const rela_word_weights *m = &l->sums[0][i];
+    const size_t sides[] = { rela_align_source(j, 0), j->n_sources };
+    rela_status st = RELA_OK;
+    for (int k = 0; k < 2 && st == RELA_OK; k++)
+        st = rela_watcher_words(&j->words[k], l->watcher[0], sides[k],
+                                rows->cells[i * j->n_files + sides[k]], err);
+    return st == RELA_OK && m->w ? rela_word_weights_add(&j->shown, m, err) : st;
+}
+
+static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
+{
+    rela_align_job *j = ctx;
+    rela_align_lane *l = &j->lanes[thread];
+    rela_status st = RELA_OK;
+    if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
+        return rela_fail(err, RELA_NOMEM, "no memory for a block");
+    block *b = rows->extra;
+    if (j->o.only && rows->first + rows->n <= j->o.only)
+        return RELA_OK; /* only lines before the one that counts */
+    for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
+        rela_align_ear e = { j, l, d };
+        const rela_watch watch = { .places = rela_align_place(j, d),
+                                   .see = rela_align_gather,
+                                   .ctx = &e };
+        st = rela_align_load(j, l, d, rows, err);
+        if (st == RELA_OK)
+            st = rela_align_watch(j, l, d, rows, &watch, err);
+    }
+    for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
+        b->state[i] = rela_align_pair(l, 0, i)->state;
+        if (j->n_directions == 2 && b->state[i] == RELA_WATCHED)
+            b->state[i] = rela_align_pair(l, 1, i)->state;
+        st = compare_words(j, l, i, rows->first + i, err);
+        if (st == RELA_OK && b->state[i] == RELA_WATCHED)
+            st = format_pair(&rows->out, j, l, i, err);
+        if (st == RELA_OK && rows->first + i == j->o.only)
+            st = keep_shown(j, l, rows, i, err);
+        if (st == RELA_OK)
+            st = rela_buffer_append_char(&rows->out, '\n', err);
+        for (int d = 0; d < j->n_directions; d++)
+            rela_word_weights_free(&l->sums[d][i]);
+    }
+    return st;
+}
+
+static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t number)
+{
+    rela_align_report *r = &j->report;
+    r->lines++;
+    r->empty += b->state[i] == RELA_WATCHED_EMPTY;
+    if (b->state[i] == RELA_WATCHED_LONG)
+        rela_align_tell_long(j, number, ++r->too_long);
+}
+
+void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n)
+{
+    if (n <= LONG_SHOWN)
+        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
+                      "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
+                      rela_watcher_limit(j->lanes[0].watcher[0]) - 1);
+}
+
+/* Pointers to the words of a buffer, whose line ends become NUL; given (rela_mem_free). */
+static const char **list_words(rela_buffer *b, size_t *n)
+{
+    const char **list = NULL;
+    size_t cap = 0, start = 0;
+    *n = 0;
+    for (size_t i = 0; i <= b->len; i++) {
+        const bool end = i < b->len && b->data[i] == '\n';
+        if (!end && i < b->len)
+            continue;
+        const char **more = rela_mem_grow((void *)list, &cap, *n + 1, sizeof *list);
+        if (!more) {
+            rela_mem_free((void *)list);
+            return NULL;
+        }
+        list = more;
+        if (!end)
+            break; /* one place too many, so that there is a list even of nothing */
+        b->data[i] = '\0';
+        list[(*n)++] = b->data + start;
+        start = i + 1;
+    }
+    return list;
+}
+
+static rela_status tell_shown(rela_align_job *j, rela_aligned *a, rela_error *err)
+{
+    const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
+    const rela_word_weights *m = &j->shown;
+    const char **src = list_words(&j->words[0], &a->n_src);
+    const char **tgt = list_words(&j->words[1], &a->n_tgt);
+    rela_status st =
+        src && tgt ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the words of a pair");
+    if (st == RELA_OK && m->w && (a->n_src != m->n_src || a->n_tgt != m->n_tgt))
+        st = rela_fail(err, RELA_UNSUP, "line %llu: words with odd blanks in them",
+                       (unsigned long long)a->number);
+    for (size_t i = 0; m->w && i < m->n_tgt * (m->n_src + 1); i++)
+        m->w[i] /= (real)layers;
+    a->src_words = src;
+    a->tgt_words = tgt;
+    a->weights = m->w;
+    if (st == RELA_OK && j->tell(j->ctx, a))
+        st = rela_fail(err, RELA_CANCEL, "cancelled");
+    rela_mem_free((void *)src);
+    rela_mem_free((void *)tgt);
+    return st;
+}
+
+static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
+{
+    rela_align_job *j = ctx;
+    const char *at = rows->out.data, *end = at + rows->out.len;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < rows->n && st == RELA_OK && rows->out.len && at < end; i++) {
+        char *stop = memchr(at, '\n', (size_t)(end - at));
+        rela_aligned a = { .number = rows->first + i,
+                           .links = at,
+                           .links_len = (size_t)(stop - at) };
+        *stop = '\0';
+        at = stop + 1;
+        if (j->o.only && a.number != j->o.only)
+            continue;
+        count_line(j, rows->extra, i, a.number);
+        if (j->o.only)
+            st = tell_shown(j, &a, err);
+        else if (j->tell(j->ctx, &a))
+            st = rela_fail(err, RELA_CANCEL, "cancelled");
+    }
+    return st;
+}
+
+static rela_status align_lines(rela_align_job *j, rela_error *err)
+{
+    uint64_t n = 0;
+    const rela_steps steps = { .files = j->files,
+                               .n_files = j->n_files,
+                               .n_threads = j->n_lanes,
+                               .block_rows = RELA_ALIGN_ROWS,
+                               .max_line = RELA_ALIGN_LINE,
+                               .limit = j->o.only,
+                               .may_be_empty = true,
+                               .work = align_block,
+                               .done = tell_block,
+                               .free_extra = rela_mem_free,
+                               .ctx = j };
+    const rela_status st = rela_steps_run(&n, &steps, err);
+    if (st == RELA_OK && n < j->o.only)
+        return rela_fail(err, RELA_ARG, "%s: no line %llu; it has %llu", j->o.src,
+                         (unsigned long long)j->o.only, (unsigned long long)n);
+    if (j->report.too_long > LONG_SHOWN)
+        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
+                      "%llu pairs were too long in all", (unsigned long long)j->report.too_long);
+    return st;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/report_html.c - report.html: tables and all figures of an analysis in one file that
+ * needs nothing else. */
+#include "analyse/findings.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static const char STYLE[] =
+    "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#111}"
+    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid "
+    "#ccc;text-align:right}td:first-child,th:first-child{text-align:left}figure{margin:2em "
+    "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}";
+
+static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *f, size_t number,
+                          rela_error *err);
+static rela_status escaped(rela_buffer *out, const char *text, rela_error *err);
+
+rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
+                               size_t n, rela_error *err)
+{
+    rela_buffer out = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
+    rela_status st = head(&out, a, err);
+    if (st == RELA_OK)
+        st = places_table(&out, a, err);
+    if (st == RELA_OK)
+        st = diversity_table(&out, a, err);
+    if (st == RELA_OK && a->models[0].aer.sums)
+        st = aer_table(&out, a, err);
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = figure(&out, dir, &figures[i], i + 1, err);
+    if (st == RELA_OK && n == 0)
+        st = rela_buffer_append_text(&out, "<p>This build draws no figures.</p>\n", err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(&out, "</body></html>\n", err);
+    if (st == RELA_OK)
+        st = rela_buffer_printf(&path, err, "%s/report.html", dir);
+    if (st == RELA_OK)
+        st = rela_file_write(path.data, out.data, out.len, err);
+    rela_buffer_free(&out);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* Kinds of attention of all places, then their names in brackets. */
+static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *err)
+{
+    const size_t n = f->text.n_places;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < 2 * n && st == RELA_OK; i++) {
+        const rela_attn_place *p = &f->text.places[i % n];
+        const char *gap = i == 0 ? "" : i == n ? " (" : ", ";
+        st = rela_buffer_printf(out, err, "%s%s", gap,
+                                i < n ? f->net->config.attention[p->type].text : p->label);
+    }
+    return st == RELA_OK ? rela_buffer_append_char(out, ')', err) : st;
+}
+
+static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st = rela_buffer_printf(
+        out, err,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width\"><title>Attention</title><style>%s</style></head><body>\n"
+        "<h1>What the attention does</h1>\n<p>%llu lines, teacher forced. <em>Permuted</em>: the "
+        "same sources with the targets of other lines (seed %llu). The query that predicts the "
+        "end %s in null rates.",
+        STYLE, (unsigned long long)a->lines, (unsigned long long)a->seed,
+        a->skip_end ? "is left out" : "counts");
+    if (st == RELA_OK && a->n_sources > 1)
+        st = rela_buffer_printf(out, err,
+                                " Queries to an empty source are null. Alignment errors, tags and "
+                                "maps are about source %zu.",
+                                a->source + 1);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "</p>\n<ul>\n", err);
+    for (size_t i = 0; i < a->n && st == RELA_OK; i++) {
+        const rela_findings *f = &a->models[i];
+        const rela_config *c = &f->net->config;
+        st = rela_buffer_append_text(out, "<li><b>", err);
+        if (st == RELA_OK)
+            st = escaped(out, f->name, err);
+        if (st == RELA_OK)
+            st = rela_buffer_printf(out, err, "</b>: %zu + %zu layers, %zu heads; attention ",
+                                    c->enc_layers, c->dec_layers, c->heads);
+        st = st ? st : kinds(out, f, err);
+        if (st == RELA_OK)
+            st = rela_buffer_printf(out, err, "; %llu pairs, %llu empty, %llu too long</li>\n",
+                                    (unsigned long long)f->pairs, (unsigned long long)f->empty,
+                                    (unsigned long long)f->too_long);
+    }
+    return st == RELA_OK ? rela_buffer_append_text(out, "</ul>\n", err) : st;
+}
+
+static rela_status row_start(rela_buffer *out, const char *name, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, "<tr><td>", err);
+    if (st == RELA_OK)
+        st = escaped(out, name, err);
+    return st == RELA_OK ? rela_buffer_append_text(out, "</td>", err) : st;
+}
+
+static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(
+        out,
+        "<table><tr><th>model</th><th>place</th><th>sparsity</th><th>null rate</th><th>null rate, "
+        "permuted</th><th>AUC</th></tr>\n",
+        err);
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < a->models[i].text.n_places && st == RELA_OK; k++) {
+            const rela_findings *f = &a->models[i];
+            const rela_attn_place *p = &f->text.places[k];
+            char auc[16] = "";
+            if (rela_attn_place_cross(p))
+                rela_format_text(auc, sizeof auc, "%.3f", f->source_auc[p->keys]);
+            st = row_start(out, f->name, err);
+            if (st == RELA_OK)
+                st = rela_buffer_printf(out, err,
+                                        "<td>%s</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%s"
+                                        "</td></tr>\n",
+                                        p->label,
+                                        rela_mean_over_heads(&f->text, k, rela_sparsity_micro),
+                                        rela_mean_over_heads(&f->text, k, rela_null_micro),
+                                        rela_mean_over_heads(&f->twin, k, rela_null_micro), auc);
+        }
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(
+            out,
+            "</table>\n<p>Means over all heads. AUC: how often the mean cross-attention null rate "
+            "of a pair with a wrong target is above that of a right one; 0.5 is chance.</p>\n",
+            err);
+    return st;
+}
+
+/* Temperatures are for weights that do not sum to one. */
+static bool all_sum_one(const rela_measures *m)
+{
+    bool all = true;
+    for (size_t i = 0; i < m->n_places; i++)
+        all = all && m->sum_one[i];
+    return all;
+}
+
+static rela_status diversity_row(rela_buffer *out, const rela_findings *f, size_t tau,
+                                 rela_error *err)
+{
+    const rela_measures *m = &f->text;
+    rela_status st = row_start(out, f->name, err);
+    if (st == RELA_OK && all_sum_one(m))
+        st = rela_buffer_append_text(out, "<td></td>", err);
+    else if (st == RELA_OK)
+        st = rela_buffer_printf(out, err, "<td>%g</td>", rela_taus[tau]);
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "<td>%.3f</td>", rela_mean_js(m, i, tau));
+    return st == RELA_OK ? rela_buffer_append_text(out, "</tr>\n", err) : st;
+}
+
+static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    const rela_measures *m = &a->models[0].text;
+    rela_status st =
+        rela_buffer_append_text(out, "<table><tr><th>head diversity</th><th>temperature</th>", err);
+    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "<th>%s</th>", m->places[i].label);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "</tr>\n", err);
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < (all_sum_one(&a->models[i].text) ? 1 : RELA_TAUS); k++)
+            st = st ? st : diversity_row(out, &a->models[i], k, err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(
+            out, "</table>\n<p>Jensen-Shannon divergence, mean over layers.</p>\n", err);
+    return st;
+}
+
+static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(
+        out,
+        "<table><tr><th>alignment error (%)</th><th>AoL</th><th>AoH</th><th>AoL, shifted</th>"
+        "<th>AoH, shifted</th></tr>\n",
+        err);
+    for (size_t i = 0; i < a->n && st == RELA_OK; i++) {
+        const rela_head_aer *e = &a->models[i].aer;
+        st = row_start(out, a->models[i].name, err);
+        for (int k = 0; k < 4 && st == RELA_OK; k++)
+            st = rela_buffer_printf(out, err, "<td>%.2f</td>",
+                                    100 * rela_mean_aer(e, k % 2 == 1, k > 1));
+        if (st == RELA_OK)
+            st = rela_buffer_append_text(out, "</tr>\n", err);
+    }
+    return st == RELA_OK ? rela_buffer_append_text(out, "</table>\n", err) : st;
+}
+
+/* Names inside the drawing get the number of the figure in front: several drawings share a page. */
+static rela_status inline_svg(rela_buffer *out, const char *svg, size_t len, size_t number,
+                              rela_error *err)
+{
+    static const char *const MARKS[] = { "id=\"", "href=\"#", "url(#" };
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < len && st == RELA_OK;) {
+        size_t k = 0;
+        while (k < 3 &&
+               (len - i < strlen(MARKS[k]) || memcmp(svg + i, MARKS[k], strlen(MARKS[k])) != 0))
+            k++;
+        if (k < 3) {
+            st = rela_buffer_printf(out, err, "%sf%zu-", MARKS[k], number);
+            i += strlen(MARKS[k]);
+        } else {
+            st = rela_buffer_append_char(out, svg[i++], err);
+        }
+    }
+    return st;
+}
+
+static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *f, size_t number,
+                          rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    char *svg = NULL;
+    size_t len = 0;
+    rela_status st = rela_buffer_printf(&path, err, "%s/%s.svg", dir, f->stem);
+    if (st == RELA_OK)
+        st = rela_file_read(&svg, &len, path.data, 0, err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "<figure><h2>", err);
+    if (st == RELA_OK)
+        st = escaped(out, f->title, err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "</h2>\n", err);
+    if (st == RELA_OK) {
+        const char *start = strstr(svg, "<svg"); /* without the declaration of XML */
+        start = start ? start : svg;
+        st = inline_svg(out, start, len - (size_t)(start - svg), number, err);
+    }
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "<figcaption>", err);
+    if (st == RELA_OK)
+        st = escaped(out, f->text, err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "</figcaption></figure>\n", err);
+    rela_mem_free(svg);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status escaped(rela_buffer *out, const char *text, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (; *text && st == RELA_OK; text++) {
+        switch (*text) {
+        case '<':
+            st = rela_buffer_append_text(out, "&lt;", err);
+            break;
+        case '>':
+            st = rela_buffer_append_text(out, "&gt;", err);
+            break;
+        case '&':
+            st = rela_buffer_append_text(out, "&amp;", err);
+            break;
+        case '"':
+            st = rela_buffer_append_text(out, "&quot;", err);
+            break;
+        default:
+            st = rela_buffer_append_char(out, *text, err);
+        }
+    }
+    return st;
+}

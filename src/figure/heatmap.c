@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* src/figure/heatmap.c - see heatmap.h. */
+#include "figure/heatmap.h"
+
+#include "base/str.h"
+#include "figure/page.h"
+
+#include <math.h>
+
+static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, SLANT = 0.87,
+                    HATCH = 5;
+
+/* Where things lie; all maps of a page have places of the same size. */
+typedef struct sheet {
+    const rela_heatmap *maps;
+    size_t n, per_line;
+    const char *caption;
+    double left, top;  /* room for the names of rows, of columns */
+    double wide, tall; /* of a place */
+    double width, height;
+} sheet;
+
+static void measure(sheet *s, cairo_t *ruler);
+static void draw(void *ctx, cairo_t *c);
+static void draw_map(const sheet *s, cairo_t *c, const rela_heatmap *m);
+static void draw_row(const sheet *s, cairo_t *c, const rela_heatmap *m, size_t row, double high);
+static void hatch(cairo_t *c, double x, double y, double w, double h);
+static bool is_null(const rela_heatmap *m, size_t row);
+static double cell_of(const rela_heatmap *m);
+
+rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
+                               const char *caption, const char *path, rela_error *err)
+{
+    sheet s = { .maps = maps, .n = n, .per_line = per_line < n ? per_line : n, .caption = caption };
+    cairo_t *ruler = rela_page_ruler();
+    if (!ruler)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
+    measure(&s, ruler);
+    cairo_destroy(ruler);
+    return rela_page_save(path, s.width, s.height, draw, &s, err);
+}
+
+static void measure(sheet *s, cairo_t *ruler)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const rela_heatmap *m = &s->maps[i];
+        double left = 0, top = 0, last = 0;
+        for (size_t k = 0; k < m->n_rows; k++)
+            left = fmax(left, rela_page_text_width(ruler, m->rows[k]));
+        for (size_t k = 0; k < m->n_columns; k++) {
+            const double w = rela_page_text_width(ruler, m->columns[k]);
+            top = fmax(top, w * SLANT);
+            last = fmax(last, w / 2 - cell_of(m) * (double)(m->n_columns - 1 - k));
+        }
+        s->left = fmax(s->left, left + 8);
+        s->top = fmax(s->top, top + 10);
+        s->wide = fmax(s->wide, cell_of(m) * (double)m->n_columns + fmax(18, last));
+        s->wide = fmax(s->wide, m->title ? rela_page_text_width(ruler, m->title) - s->left : 0);
+        s->tall = fmax(s->tall, CELL * (double)m->n_rows);
+    }
+    s->wide += s->left + AIR;
+    s->tall += s->top + TITLE + AIR;
+    const size_t lines = s->n ? (s->n + s->per_line - 1) / s->per_line : 0;
+    s->width = fmax(200, s->wide * (double)s->per_line + AIR);
+    if (s->caption)
+        s->width = fmax(s->width, rela_page_text_width(ruler, s->caption) * 1.2 + 2 * AIR);
+    s->height = s->tall * (double)lines + AIR + (s->caption ? CAPTION : 0);
+}
+
+static void draw(void *ctx, cairo_t *c)
+{
+    const sheet *s = ctx;
+    cairo_set_source_rgb(c, 0, 0, 0);
+    cairo_set_font_size(c, RELA_FONT_TITLE);
+    rela_page_text(c, s->caption, AIR, 20, 0);
+    cairo_set_font_size(c, RELA_FONT);
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t line = i / s->per_line, column = i % s->per_line;
+        cairo_save(c);
+        cairo_translate(c, AIR + s->wide * (double)column,
+                        (s->caption ? CAPTION : 0) + s->tall * (double)line);
+        draw_map(s, c, &s->maps[i]);
+        cairo_restore(c);
+    }
+}
+
+static void draw_map(const sheet *s, cairo_t *c, const rela_heatmap *m)
+{
+    const double cell = cell_of(m), top = TITLE + s->top;
+    double high = m->high;
+    for (size_t i = 0; i < m->n_rows * m->n_columns && !(m->high > 0); i++)
+        if (isfinite(m->values[i]))
+            high = fmax(high, m->values[i]);
+    cairo_set_source_rgb(c, 0, 0, 0);
+    rela_page_text(c, m->title, s->left, TITLE - 8, 0);
+    for (size_t k = 0; k < m->n_columns; k++) {
+        cairo_save(c);
+        cairo_translate(c, s->left + cell * ((double)k + 0.62), top - 5);
+        cairo_rotate(c, -1.04719755119659774615); /* 60 degrees */
+        rela_page_text(c, m->columns[k], 0, 0, 0);
+        cairo_restore(c);
+    }
+    for (size_t i = 0; i < m->n_rows; i++)
+        draw_row(s, c, m, i, high > 0 ? high : 1);
+    cairo_set_source_rgb(c, 0.6, 0.6, 0.6);
+    cairo_set_line_width(c, 0.7);
+    cairo_rectangle(c, s->left, top, cell * (double)m->n_columns, CELL * (double)m->n_rows);
+    cairo_stroke(c);
+}
+
+static void draw_row(const sheet *s, cairo_t *c, const rela_heatmap *m, size_t row, double high)
+{
+    const double cell = cell_of(m), y = TITLE + s->top + CELL * (double)row;
+    const bool null = m->null_rows && is_null(m, row);
+    char label[16];
+    cairo_set_source_rgb(c, 0, 0, 0);
+    rela_page_text(c, m->rows[row], s->left - 5, y + CELL - 4, 1);
+    if (null) {
+        hatch(c, s->left, y, cell * (double)m->n_columns, CELL);
+        rela_page_colour(c, 1);
+        rela_page_text(c, "\xC3\x98", s->left + cell * (double)m->n_columns + 4, y + CELL - 4, 0);
+        return;
+    }
+    for (size_t k = 0; k < m->n_columns; k++) {
+        const double v = m->values[row * m->n_columns + k], x = s->left + cell * (double)k;
+        if (!isfinite(v))
+            continue;
+        const double shade =
+            v > 0 ? sqrt(v < high ? v / high : 1) : 0; /* small ones stay visible */
+        cairo_set_source_rgb(c, 1 - shade, 1 - 0.62 * shade, 1 - 0.35 * shade);
+        cairo_rectangle(c, x, y, cell, CELL);
+        cairo_fill(c);
+        cairo_set_source_rgb(c, 0.88, 0.88, 0.88);
+        cairo_set_line_width(c, 0.4);
+        cairo_rectangle(c, x, y, cell, CELL);
+        cairo_stroke(c);
+        if (!m->numbers)
+            continue;
+        rela_format_text(label, sizeof label, "%.0f", 100 * v);
+        if (shade > 0.7)
+            cairo_set_source_rgb(c, 1, 1, 1);
+        else
+            cairo_set_source_rgb(c, 0, 0, 0);
+        rela_page_text(c, label, x + cell / 2, y + CELL - 4, 0.5);
+    }
+}
+
+static void hatch(cairo_t *c, double x, double y, double w, double h)
+{
+    cairo_save(c);
+    cairo_rectangle(c, x, y, w, h);
+    cairo_clip(c);
+    cairo_set_source_rgb(c, 0.99, 0.94, 0.90);
+    cairo_paint(c);
+    cairo_set_source_rgb(c, 0.91, 0.68, 0.50);
+    cairo_set_line_width(c, 0.8);
+    for (int i = 0; i < (int)((w + h) / HATCH) + 1; i++) {
+        const double at = x - h + HATCH * i;
+        cairo_move_to(c, at, y + h);
+        cairo_line_to(c, at + h, y);
+    }
+    cairo_stroke(c);
+    cairo_restore(c);
+}
+
+static bool is_null(const rela_heatmap *m, size_t row)
+{
+    for (size_t k = 0; k < m->n_columns; k++)
+        if (m->values[row * m->n_columns + k] != 0)
+            return false;
+    return true;
+}
+
+static double cell_of(const rela_heatmap *m)
+{
+    return m->numbers ? NUMBER_CELL : CELL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* src/figure/heatmap.h - matrices as shades of one colour, several on a page, as SVG, PNG or PDF.
+ *
+ * A row that is zero everywhere is hatched and marked, so that it cannot be taken for a row of
+ * small weights. */
+#ifndef RELA_FIGURE_HEATMAP_H
+#define RELA_FIGURE_HEATMAP_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct rela_heatmap {
+    const char *title;
+    const char *const *rows; /* names, UTF-8 */
+    const char *const *columns;
+    size_t n_rows, n_columns;
+    const double *values; /* (n_rows, n_columns), 0 or more; not finite: left blank */
+    double high;          /* value of the darkest; 0: the largest */
+    bool numbers;         /* write the values, in percent, into the cells */
+    bool null_rows;       /* mark rows that are all zero */
+} rela_heatmap;
+
+/* per_line maps side by side. caption may be NULL. */
+rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
+                               const char *caption, const char *path, rela_error *err);
+
+#endif

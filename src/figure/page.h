@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* src/figure/page.h - a page to draw on: SVG, PNG or PDF, by the ending of its name; and the
+ * colours and letters that all figures share.
+ *
+ * Colours are those of Okabe and Ito, which colour-blind readers can tell apart. Files are written
+ * atomically. */
+#ifndef RELA_FIGURE_PAGE_H
+#define RELA_FIGURE_PAGE_H
+
+#include "base/error.h"
+
+#include <cairo.h>
+#include <stddef.h>
+
+static const double RELA_FONT = 11, RELA_FONT_TITLE = 13;
+
+/* Calls draw on a white page of w x h points. RELA_ARG for another ending than .svg, .png, .pdf. */
+rela_status rela_page_save(const char *path, double w, double h,
+                           void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err);
+
+/* Sizes of letters, for layouts that depend on them: a page that is never saved; NULL when out of
+ * memory. Ended with cairo_destroy. */
+cairo_t *rela_page_ruler(void);
+double rela_page_text_width(cairo_t *c, const char *s);
+
+/* align: 0 left, 0.5 centre, 1 right of x. s NULL: nothing. */
+void rela_page_text(cairo_t *c, const char *s, double x, double y, double align);
+void rela_page_colour(cairo_t *c, size_t number);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* src/figure/plot.c - see plot.h. */
+#include "figure/plot.h"
+
+#include "base/str.h"
+#include "figure/page.h"
+
+#include <math.h>
+
+enum { TICKS = 6 };
+
+static const double MARGIN_LEFT = 62, MARGIN_RIGHT = 16, MARGIN_TOP = 34, MARGIN_BOTTOM = 46;
+static const double WIDTH = 480, HEIGHT = 320, LEGEND_LINE = 15;
+
+/* An axis: the range of values and where it lies on the page. */
+typedef struct axis {
+    double low, high; /* values (logarithms if log) */
+    double from, to;  /* page */
+    bool log;
+} axis;
+
+typedef struct page {
+    cairo_t *c;
+    const rela_plot *p;
+    axis x, y;
+} page;
+
+static void draw_page(void *ctx, cairo_t *c);
+static void draw(cairo_t *c, const rela_plot *p, double w, double h);
+static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y);
+static double legend_height(const rela_plot *p, double w);
+static void find_range(axis *a, const rela_plot *p, bool vertical);
+static void draw_axis(const page *g, bool vertical);
+static void draw_series(const page *g, size_t i);
+static double place(const axis *a, double v);
+static double nice_step(double range);
+static void tick_text(char *out, size_t size, double v, double step);
+
+/* A figure: panels in lines. */
+typedef struct figure {
+    const rela_plot *plots;
+    size_t n, per_line;
+    double w, h; /* of the panels */
+} figure;
+
+/* One line needs none. All panels have the same series. */
+static bool has_legend(const rela_plot *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_series; i++)
+        n += p->series[i].label != NULL;
+    return n > 1;
+}
+
+static double width_of(const rela_plot *p)
+{
+    return p->width > 0 ? p->width : WIDTH;
+}
+
+static double height_of(const rela_plot *p)
+{
+    return p->height > 0 ? p->height : HEIGHT;
+}
+
+bool rela_plot_available(void)
+{
+    return true;
+}
+
+rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err)
+{
+    return rela_plots_save(p, 1, 1, path, err);
+}
+
+rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
+                            rela_error *err)
+{
+    const size_t lines = (n + per_line - 1) / per_line, columns = n < per_line ? n : per_line;
+    figure f = { plots, n, per_line, (double)columns * width_of(plots),
+                 (double)lines * height_of(plots) };
+    return rela_page_save(path, f.w, has_legend(plots) ? f.h + legend_height(plots, f.w) : f.h,
+                          draw_page, &f, err);
+}
+
+static void draw_page(void *ctx, cairo_t *c)
+{
+    const figure *f = ctx;
+    for (size_t i = 0; i < f->n; i++) {
+        const rela_plot *p = &f->plots[i];
+        cairo_save(c);
+        cairo_translate(c, (double)(i % f->per_line) * width_of(p),
+                        (double)(i / f->per_line) * height_of(p));
+        draw(c, p, width_of(p), height_of(p));
+        cairo_restore(c);
+    }
+    if (has_legend(f->plots))
+        draw_legend(c, f->plots, f->w, f->h);
+}
+
+static void draw(cairo_t *c, const rela_plot *p, double w, double h)
+{
+    page g = { .c = c,
+               .p = p,
+               .x = { .from = MARGIN_LEFT, .to = w - MARGIN_RIGHT },
+               .y = { .from = h - MARGIN_BOTTOM, .to = MARGIN_TOP, .log = p->log_y } };
+    find_range(&g.x, p, false);
+    find_range(&g.y, p, true);
+    cairo_set_source_rgb(c, 0, 0, 0);
+    cairo_set_font_size(c, RELA_FONT_TITLE);
+    rela_page_text(c, p->title, (g.x.from + g.x.to) / 2, MARGIN_TOP - 14, 0.5);
+    cairo_set_font_size(c, RELA_FONT);
+    draw_axis(&g, false);
+    draw_axis(&g, true);
+    cairo_save(c);
+    cairo_rectangle(c, g.x.from, g.y.to, g.x.to - g.x.from, g.y.from - g.y.to);
+    cairo_clip(c);
+    for (size_t i = 0; i < p->n_series; i++)
+        draw_series(&g, i);
+    cairo_restore(c);
+}
+
+static bool usable(const axis *a, double v)
+{
+    return isfinite(v) && (!a->log || v > 0);
+}
+
+static void find_range(axis *a, const rela_plot *p, bool vertical)
+{
+    a->low = INFINITY;
+    a->high = -INFINITY;
+    for (size_t i = 0; i < p->n_series; i++)
+        for (size_t j = 0; j < p->series[i].n; j++) {
+            const double v = vertical ? p->series[i].y[j] : p->series[i].x[j];
+            if (!usable(a, v))
+                continue;
+            const double t = a->log ? log10(v) : v;
+            a->low = t < a->low ? t : a->low;
+            a->high = t > a->high ? t : a->high;
+        }
+    if (vertical && p->y_low < p->y_high) {
+        a->low = p->y_low < a->low ? p->y_low : a->low;
+        a->high = p->y_high > a->high ? p->y_high : a->high;
+        return;
+    }
+    if (!(a->low <= a->high)) { /* nothing to show */
+        a->low = 0;
+        a->high = 1;
+    }
+    if (a->low == a->high) {
+        a->low -= 0.5;
+        a->high += 0.5;
+    }
+    if (!vertical && p->whole_x) { /* whole marks at both ends */
+        a->low -= 0.15;
+        a->high += 0.15;
+    }
+    if (vertical) { /* air above and below the curves */
+        const double air = 0.05 * (a->high - a->low);
+        a->low -= air;
+        a->high += air;
+    }
+}
+
+static double place(const axis *a, double v)
+{
+    const double t = a->log ? log10(v) : v;
+    return a->from + (t - a->low) / (a->high - a->low) * (a->to - a->from);
+}
+
+static double nice_step(double range)
+{
+    const double rough = range / TICKS, unit = pow(10, floor(log10(rough)));
+    const double m = rough / unit;
+    return unit * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10);
+}
+
+static void tick_text(char *out, size_t size, double v, double step)
+{
+    const int digits = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+    if (fabs(v) >= 1e5)
+        rela_format_text(out, size, "%.3gK", v / 1e3);
+    else
+        rela_format_text(out, size, "%.*f", digits > 8 ? 8 : digits, v);
+}
+
+static void draw_tick(const page *g, bool vertical, double at, const char *label)
+{
+    cairo_t *c = g->c;
+    cairo_set_source_rgb(c, 0.88, 0.88, 0.88);
+    cairo_set_line_width(c, 0.7);
+    if (vertical) {
+        cairo_move_to(c, g->x.from, at);
+        cairo_line_to(c, g->x.to, at);
+    } else {
+        cairo_move_to(c, at, g->y.from);
+        cairo_line_to(c, at, g->y.to);
+    }
+    cairo_stroke(c);
+    cairo_set_source_rgb(c, 0, 0, 0);
+    if (vertical)
+        rela_page_text(c, label, g->x.from - 6, at + 4, 1);
+    else
+        rela_page_text(c, label, at, g->y.from + 15, 0.5);
+}
+
+static void draw_axis(const page *g, bool vertical)
+{
+    const axis *a = vertical ? &g->y : &g->x;
+    cairo_t *c = g->c;
+    char label[48];
+    double step = nice_step(a->high - a->low);
+    if (!vertical && g->p->whole_x && step < 1)
+        step = 1;
+    const double first = ceil(a->low / step);
+    const int n = (int)floor(a->high / step + 1e-9 - first);
+    for (int i = 0; i <= n; i++) {
+        const double v = (first + i) * step;
+        const double value = a->log ? pow(10, v) : fabs(v) < 1e-12 * step ? 0 : v;
+        if (a->log)
+            rela_format_text(label, sizeof label, "%.3g", value);
+        else
+            tick_text(label, sizeof label, value, step);
+        draw_tick(g, vertical, place(a, value), label);
+    }
+    cairo_set_source_rgb(c, 0, 0, 0);
+    cairo_set_line_width(c, 1);
+    cairo_move_to(c, g->x.from, vertical ? g->y.to : g->y.from);
+    cairo_line_to(c, vertical ? g->x.from : g->x.to, g->y.from);
+    cairo_stroke(c);
+    if (!vertical) {
+        rela_page_text(c, g->p->x_label, (a->from + a->to) / 2, a == &g->x ? g->y.from + 34 : 0,
+                       0.5);
+        return;
+    }
+    cairo_save(c);
+    cairo_translate(c, 14, (a->from + a->to) / 2);
+    cairo_rotate(c, -1.57079632679489661923);
+    rela_page_text(c, g->p->y_label, 0, 0, 0.5);
+    cairo_restore(c);
+}
+
+static void set_style(cairo_t *c, const rela_plot *p, size_t i)
+{
+    static const double DASHES[][2] = { { 0, 0 }, { 7, 3 }, { 2, 2 } };
+    const rela_style style = p->styles ? p->styles[i] : (rela_style){ (int)i, (int)(i % 3) };
+    const double *dash = DASHES[style.dash % 3];
+    rela_page_colour(c, (size_t)style.colour);
+    cairo_set_dash(c, dash, dash[0] > 0 ? 2 : 0, 0);
+    cairo_set_line_width(c, 1.6);
+}
+
+static void draw_series(const page *g, size_t i)
+{
+    const rela_series *s = &g->p->series[i];
+    bool pen_down = false;
+    set_style(g->c, g->p, i);
+    for (size_t j = 0; j < s->n; j++) {
+        const bool good = isfinite(s->x[j]) && usable(&g->y, s->y[j]);
+        if (good && pen_down)
+            cairo_line_to(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]));
+        else if (good)
+            cairo_move_to(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]));
+        pen_down = good;
+    }
+    cairo_stroke(g->c);
+    cairo_set_dash(g->c, NULL, 0, 0);
+    for (size_t j = 0; g->p->markers && j < s->n; j++) {
+        if (!isfinite(s->x[j]) || !usable(&g->y, s->y[j]))
+            continue;
+        cairo_arc(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]), 2.4, 0, 6.28318530717958648);
+        cairo_fill(g->c);
+    }
+}
+
+/* Entries side by side, as many lines as they need. */
+static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y)
+{
+    double x = MARGIN_LEFT;
+    y += 4;
+    for (size_t i = 0; i < p->n_series; i++) {
+        if (!p->series[i].label)
+            continue;
+        const double wide = rela_page_text_width(c, p->series[i].label) + 56;
+        if (x > MARGIN_LEFT && x + wide > w) {
+            x = MARGIN_LEFT;
+            y += LEGEND_LINE;
+        }
+        set_style(c, p, i);
+        cairo_move_to(c, x, y);
+        cairo_line_to(c, x + 28, y);
+        cairo_stroke(c);
+        cairo_set_dash(c, NULL, 0, 0);
+        cairo_set_source_rgb(c, 0, 0, 0);
+        rela_page_text(c, p->series[i].label, x + 34, y + 4, 0);
+        x += wide;
+    }
+}
+
+/* Room for as many lines as the entries need. */
+static double legend_height(const rela_plot *p, double w)
+{
+    cairo_t *ruler = rela_page_ruler();
+    double x = MARGIN_LEFT;
+    size_t lines = 1;
+    for (size_t i = 0; ruler && i < p->n_series; i++) {
+        if (!p->series[i].label)
+            continue;
+        const double wide = rela_page_text_width(ruler, p->series[i].label) + 56;
+        if (x > MARGIN_LEFT && x + wide > w) {
+            x = MARGIN_LEFT;
+            lines++;
+        }
+        x += wide;
+    }
+    if (ruler)
+        cairo_destroy(ruler);
+    return LEGEND_LINE * (double)lines + 6;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* src/filter/filter_calibrate.c - the combined score of rela_filter: a logistic regression that
+ * tells the first pairs of the text from bad pairs made of them. A third of those have the target
+ * of another pair, a third a target with another one appended, a third a source with another one
+ * appended. */
+#include "analyse/findings.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "base/rng.h"
+#include "filter/filter_job.h"
+
+#include <string.h>
+
+enum { KINDS = 4, FOLDS = 5, LEAST_PAIRS = 20 };
+
+/* Good pairs, and what is found on them and their bad twins. */
+typedef struct sample {
+    rela_filter_job *j;
+    rela_buffer text;
+    size_t *at; /* (2 n + 1) places of the sides in text */
+    size_t n, cap;
+    uint32_t *other; /* (n) whose text is used for the bad twin */
+    double *rows;    /* (2 n, features) good, then bad */
+    bool *good, *usable;
+    size_t next;
+    rela_buffer *made; /* per lane: text of made pairs */
+} sample;
+
+static rela_status gather(sample *s, rela_error *err);
+static rela_status measure(sample *s, rela_error *err);
+static rela_status fit(sample *s, rela_error *err);
+
+rela_status rela_filter_calibrate(rela_filter_job *j, rela_error *err)
+{
+    sample s = { .j = j };
+    rela_status st = gather(&s, err);
+    if (st == RELA_OK && s.n < LEAST_PAIRS)
+        st = rela_fail(err, RELA_FORMAT,
+                       "%s: only %zu pairs pass the rules; %d are needed to make a combined score",
+                       j->o.trusted_src ? j->o.trusted_src : j->o.src, s.n, LEAST_PAIRS);
+    if (st == RELA_OK)
+        st = measure(&s, err);
+    if (st == RELA_OK)
+        st = fit(&s, err);
+    for (int i = 0; s.made && i < j->n_lanes; i++)
+        rela_buffer_free(&s.made[i]);
+    rela_mem_free(s.made);
+    rela_buffer_free(&s.text);
+    rela_mem_free(s.at);
+    rela_mem_free(s.other);
+    rela_mem_free(s.rows);
+    rela_mem_free(s.good);
+    rela_mem_free(s.usable);
+    return st;
+}
+
+/* ---- the first pairs that pass the rules ---- */
+
+static rela_status no_work(void *ctx, rela_rows *rows, int thread, rela_error *err)
+{
+    (void)ctx;
+    (void)rows;
+    (void)thread;
+    (void)err;
+    return RELA_OK;
+}
+
+static rela_status take(void *ctx, rela_rows *rows, rela_error *err)
+{
+    sample *s = ctx;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < rows->n && s->n < (size_t)s->j->o.calibrate; i++) {
+        const rela_span *c = rows->cells + 2 * i;
+        if (rela_pair_rules_check(&s->j->rules, c[0], c[1]) != RELA_FILTER_KEPT)
+            continue;
+        size_t *at = rela_mem_grow(s->at, &s->cap, 2 * s->n + 3, sizeof *at);
+        if (!at)
+            return rela_fail(err, RELA_NOMEM, "no memory for a sample");
+        s->at = at;
+        at[0] = 0;
+        for (size_t k = 0; k < 2; k++) {
+            st = rela_buffer_append(&s->text, c[k].text, c[k].len, err);
+            if (st != RELA_OK)
+                return st;
+            at[2 * s->n + k + 1] = s->text.len;
+        }
+        s->n++;
+    }
+    /* The first failure stops the reading; being done looks like one. */
+    return s->n < (size_t)s->j->o.calibrate ? st : rela_fail(err, RELA_CANCEL, "enough");
+}
+
+static rela_status gather(sample *s, rela_error *err)
+{
+    const rela_filter_options *o = &s->j->o;
+    const char *const files[] = { o->trusted_src ? o->trusted_src : o->src,
+                                  o->trusted_src ? o->trusted_tgt : o->tgt };
+    const rela_steps steps = { .files = files,
+                               .n_files = 2,
+                               .n_threads = 1,
+                               .block_rows = RELA_FILTER_ROWS,
+                               .max_line = (size_t)o->max_bytes + 1,
+                               .may_be_empty = true,
+                               .work = no_work,
+                               .done = take,
+                               .ctx = s };
+    const rela_status st = rela_steps_run(NULL, &steps, err);
+    return st == RELA_CANCEL ? RELA_OK : st;
+}
+
+/* ---- features ---- */
+
+static rela_span side(const sample *s, size_t pair, size_t k)
+{
+    const size_t from = s->at[2 * pair + k], to = s->at[2 * pair + k + 1];
+    return (rela_span){ s->text.data + from, to - from };
+}
+
+/* Appends two texts with a blank between them; the place is all that lasts. */
+static rela_status join(rela_buffer *out, size_t *from, rela_span a, rela_span b, rela_error *err)
+{
+    *from = out->len;
+    rela_status st = rela_buffer_append(out, a.text, a.len, err);
+    if (st == RELA_OK)
+        st = rela_buffer_append_char(out, ' ', err);
+    return st == RELA_OK ? rela_buffer_append(out, b.text, b.len, err) : st;
+}
+
+/* Rows [first, first + n) of all 2 s->n: pairs as they are, then their bad twins. */
+static rela_status make_pairs(const sample *s, rela_filter_lane *l, rela_buffer *made, size_t first,
+                              size_t n, rela_error *err)
+{
+    size_t from[RELA_FILTER_ROWS], to[RELA_FILTER_ROWS];
+    rela_status st = RELA_OK;
+    rela_buffer_clear(made);
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        const size_t p = (first + i) % s->n, other = s->other[p];
+        const size_t kind = first + i < s->n ? 0 : 1 + p % (KINDS - 1);
+        l->pairs[i] =
+            (rela_text_pair){ .src = { side(s, p, 0) }, .tgt = side(s, kind == 1 ? other : p, 1) };
+        from[i] = to[i] = SIZE_MAX;
+        if (kind >= 2)
+            st = join(made, &from[i], side(s, p, kind == 2), side(s, other, kind == 2), err);
+        to[i] = made->len;
+    }
+    for (size_t i = 0; i < n && st == RELA_OK; i++) { /* the buffer has stopped moving */
+        const size_t p = (first + i) % s->n;
+        const size_t kind = first + i < s->n ? 0 : 1 + p % (KINDS - 1);
+        if (kind >= 2)
+            *(kind == 2 ? &l->pairs[i].tgt : &l->pairs[i].src[0]) =
+                (rela_span){ made->data + from[i], to[i] - from[i] };
+    }
+    return st;
+}
+
+static rela_status read_rows(void *ctx, void *block, bool *more, rela_error *err)
+{
+    sample *s = ctx;
+    size_t *range = block;
+    (void)err;
+    range[0] = s->next;
+    range[1] = 2 * s->n - s->next < RELA_FILTER_ROWS ? 2 * s->n - s->next : RELA_FILTER_ROWS;
+    s->next += range[1];
+    *more = range[1] > 0;
+    return RELA_OK;
+}
+
+static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err)
+{
+    const sample *s = ctx;
+    const size_t *range = block;
+    rela_filter_lane *l = &s->j->lanes[thread];
+    rela_status st = make_pairs(s, l, &s->made[thread], range[0], range[1], err);
+    if (st == RELA_OK)
+        st = rela_filter_run(l, range[1], err);
+    if (st == RELA_OK && rela_watcher_odd(l->watcher, range[1]) < range[1])
+        st = rela_fail(err, RELA_NOTFINITE,
+                       "%s: a pair to calibrate with: logits are not finite: numbers of the model "
+                       "overflow",
+                       s->j->o.trusted_src ? s->j->o.trusted_src : s->j->o.src);
+    for (size_t i = 0; i < range[1] && st == RELA_OK; i++) {
+        const size_t row = range[0] + i, n = rela_pair_n_features(&l->scores);
+        const rela_watched *p = rela_watcher_pair(l->watcher, i);
+        s->good[row] = row < s->n;
+        s->usable[row] = p->state == RELA_WATCHED;
+        if (s->usable[row])
+            rela_pair_features(s->rows + row * n, &l->scores, i, p);
+    }
+    return st;
+}
+
+static rela_status no_write(void *ctx, void *block, rela_error *err)
+{
+    (void)ctx;
+    (void)block;
+    (void)err;
+    return RELA_OK;
+}
+
+static rela_status measure(sample *s, rela_error *err)
+{
+    const int n_lanes = s->j->n_lanes;
+    const size_t features = rela_pair_n_features(&s->j->lanes[0].scores);
+    size_t(*ranges)[2] = rela_mem_zalloc((size_t)n_lanes * sizeof *ranges);
+    void **blocks = rela_mem_zalloc((size_t)n_lanes * sizeof *blocks);
+    rela_rng r = rela_rng_start(s->j->o.seed, 1);
+    s->other = rela_mem_array(s->n, sizeof *s->other);
+    s->rows = rela_mem_array(2 * s->n * features, sizeof *s->rows);
+    s->good = rela_mem_zalloc(2 * s->n);
+    s->usable = rela_mem_zalloc(2 * s->n);
+    s->made = rela_mem_zalloc((size_t)n_lanes * sizeof *s->made);
+    rela_status st = RELA_OK;
+    if (!ranges || !blocks || !s->other || !s->rows || !s->good || !s->usable || !s->made)
+        st = rela_fail(err, RELA_NOMEM, "no memory for a sample of %zu pairs", s->n);
+    for (size_t i = 0; i < s->n && st == RELA_OK; i++) /* anyone but itself */
+        s->other[i] = (uint32_t)((i + 1 + rela_rng_below(&r, s->n - 1)) % s->n);
+    for (int i = 0; i < n_lanes && st == RELA_OK; i++)
+        blocks[i] = ranges[i];
+    const rela_pipe pipe = { .read = read_rows,
+                             .work = work_rows,
+                             .write = no_write,
+                             .ctx = s,
+                             .blocks = blocks,
+                             .n_threads = n_lanes };
+    if (st == RELA_OK)
+        st = rela_pipe_run(&pipe, err);
+    rela_mem_free(ranges);
+    rela_mem_free(blocks);
+    return st;
+}
+
+/* ---- fitting ---- */
+
+/* Moves the usable rows of a part to the front of to; returns how many. */
+static size_t select_rows(double *to, bool *good, const sample *s, size_t features, bool test)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < 2 * s->n; i++) {
+        const bool in_test = (i % s->n) / (KINDS - 1) % FOLDS == 0;
+        if (!s->usable[i] || in_test != test)
+            continue;
+        memcpy(to + n * features, s->rows + i * features, features * sizeof *to);
+        good[n++] = s->good[i];
+    }
+    return n;
+}
+
+/* How well the score does on pairs it was not made from. */
+static double test_auc(const rela_logit *l, double *rows, const bool *good, size_t n,
+                       double *scores)
+{
+    size_t n_bad = 0, n_good = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double score = rela_logit_score(l, rows + i * l->n);
+        if (good[i])
+            scores[n - ++n_good] = score;
+        else
+            scores[n_bad++] = score;
+    }
+    return rela_auc(scores, n_bad, scores + n_bad, n_good);
+}
+
+static rela_status fit(sample *s, rela_error *err)
+{
+    const size_t features = rela_pair_n_features(&s->j->lanes[0].scores);
+    double *rows = rela_mem_array(2 * s->n * features, sizeof *rows);
+    double *scores = rela_mem_array(2 * s->n, sizeof *scores);
+    bool *good = rela_mem_zalloc(2 * s->n);
+    rela_status st =
+        rows && good && scores ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a sample");
+    if (st == RELA_OK) {
+        const size_t n = select_rows(rows, good, s, features, false);
+        st = rela_logit_fit(&s->j->logit, rows, good, n, features, err);
+    }
+    if (st == RELA_OK) {
+        const size_t n = select_rows(rows, good, s, features, true);
+        s->j->report.auc = test_auc(&s->j->logit, rows, good, n, scores);
+        s->j->report.calibrated = s->n;
+        rela_log_line(&s->j->model->runtime->log, RELA_LOG_INFO,
+                      "combined score made from %zu pairs: AUC %.3f on every fifth of them, left "
+                      "out, against bad pairs made with seed %llu",
+                      s->n, s->j->report.auc, (unsigned long long)s->j->o.seed);
+    }
+    rela_mem_free(rows);
+    rela_mem_free(scores);
+    rela_mem_free(good);
+    return st;
+}

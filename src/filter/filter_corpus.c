@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* src/filter/filter_corpus.c - rela_filter: rules, then scores of the model, pair by pair in order.
+ * With a share to keep, scores are gathered first and the text is read once more to be cut. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "base/sized.h"
+#include "filter/filter_job.h"
+#include "text/script.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT_SRC, OUT_TGT, OUT_SCORES, N_OUT };
+static const double SCRIPT_LEAST = 0.05; /* of the letters of a vocabulary, to be one of its own */
+
+/* What was found on the pairs of a block. */
+typedef struct verdict {
+    rela_filter_reason reason;
+    double score, null, uncovered, logp; /* score negative: none */
+} verdict;
+
+typedef struct block {
+    verdict verdicts[RELA_FILTER_ROWS];
+} block;
+
+static rela_status check(const rela_filter_job *j, rela_error *err);
+static rela_status set_rules(rela_filter_job *j, rela_error *err);
+static rela_status mark_heads(rela_filter_job *j, rela_error *err);
+static rela_status make_lanes(rela_filter_job *j, rela_error *err);
+static rela_status open_all(rela_filter_job *j, rela_error *err);
+static rela_status filter_lines(rela_filter_job *j, rela_error *err);
+static rela_status cut_lines(rela_filter_job *j, rela_error *err);
+static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err);
+
+void rela_filter_options_init(rela_filter_options *o, size_t size)
+{
+    const rela_filter_options defaults = { .struct_size = size,
+                                           .min_words = 1,
+                                           .max_words = 200,
+                                           .max_bytes = 64 << 10,
+                                           .max_ratio = 3,
+                                           .max_overlap = 0.8,
+                                           .script_share = 0.5,
+                                           .duplicates = RELA_REPEATS_PAIR,
+                                           .min_score = -1,
+                                           .calibrate = 2000,
+                                           .seed = 1 };
+    rela_sized_init(o, size, &defaults, sizeof defaults);
+}
+
+rela_status rela_filter(rela_filter_report *report, const rela_model *m,
+                        const rela_filter_options *o, rela_error *err)
+{
+    rela_filter_job j = { .model = m };
+    rela_filter_options_init(&j.o, sizeof j.o);
+    rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_filter_options", err);
+    if (st == RELA_OK && report)
+        st = rela_sized_check(report, sizeof *report, "rela_filter_report", err);
+    if (st != RELA_OK)
+        return st;
+    j.cut = j.o.min_score >= 0 ? j.o.min_score : j.o.by == RELA_FILTER_COMBINED ? 0.5 : 0;
+    st = check(&j, err);
+    if (st == RELA_OK)
+        st = set_rules(&j, err);
+    if (st == RELA_OK && m)
+        st = mark_heads(&j, err);
+    if (st == RELA_OK)
+        st = make_lanes(&j, err);
+    if (st == RELA_OK && m && j.o.by == RELA_FILTER_COMBINED)
+        st = rela_filter_calibrate(&j, err);
+    if (st == RELA_OK)
+        st = open_all(&j, err);
+    if (st == RELA_OK)
+        st = filter_lines(&j, err);
+    if (st == RELA_OK && j.o.keep > 0)
+        st = cut_lines(&j, err);
+    st = close_all(&j, st, err);
+    j.report.cut = m ? j.cut : 0;
+    j.report.mean_score = j.scored ? j.sum / (double)j.scored : 0;
+    rela_sized_give(report, &j.report, sizeof j.report);
+    return st;
+}
+
+/* Of two outputs in one file only the last would be left, and an input that is replaced no longer
+ * fits the other side. */
+static rela_status check_apart(const rela_filter_options *o, rela_error *err)
+{
+    const char *const out[] = { o->out_src, o->out_tgt, o->scores };
+    const char *const in[] = { o->src, o->tgt, o->trusted_src, o->trusted_tgt };
+    for (size_t i = 0; i < N_OUT; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (out[i] && out[k] && rela_file_same(out[i], out[k]))
+                return rela_fail(err, RELA_ARG, "%s: two outputs in one file", out[i]);
+        for (size_t k = 0; k < sizeof in / sizeof in[0]; k++)
+            if (out[i] && in[k] && rela_file_same(out[i], in[k]))
+                return rela_fail(err, RELA_ARG, "%s: an input, which the output would replace",
+                                 out[i]);
+    }
+    return RELA_OK;
+}
+
+static rela_status check(const rela_filter_job *j, rela_error *err)
+{
+    const rela_filter_options *o = &j->o;
+    const bool standard =
+        o->src && o->tgt && (strcmp(o->src, "-") == 0 || strcmp(o->tgt, "-") == 0);
+    if (!o->src || !o->tgt)
+        return rela_fail(err, RELA_ARG, "source and target text are needed");
+    if (!o->out_src != !o->out_tgt)
+        return rela_fail(err, RELA_ARG, "both sides are written, or none");
+    if (o->by < RELA_FILTER_COMBINED || o->by > RELA_FILTER_LOGPROB)
+        return rela_fail(err, RELA_ARG, "unknown score %d", (int)o->by);
+    if (!(o->keep >= 0 && o->keep <= 1))
+        return rela_fail(err, RELA_ARG, "share %g to keep; expected 0..1", o->keep);
+    if (o->keep > 0 && !j->model)
+        return rela_fail(err, RELA_ARG, "the best share needs scores, which need a model");
+    if (!o->trusted_src != !o->trusted_tgt)
+        return rela_fail(err, RELA_ARG, "trusted text needs both sides");
+    rela_status st = check_apart(o, err);
+    if (st != RELA_OK)
+        return st;
+    if (standard && j->model && (o->keep > 0 || (o->by == RELA_FILTER_COMBINED && !o->trusted_src)))
+        return rela_fail(err, RELA_ARG,
+                         "the text is read twice for a combined score or a share to keep: standard "
+                         "input will not do");
+    if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
+        return rela_fail(err, RELA_ARG, "a limit below its least value");
+    if (!j->model)
+        return RELA_OK;
+    st = rela_model_check_translates(j->model, err);
+    st = st ? st : rela_model_check_single(j->model, "filtering", err);
+    return st ? st : rela_model_check_full(j->model, err);
+}
+
+/* Scripts as named, or those of the vocabulary. */
+static rela_status set_scripts(rela_filter_job *j, int side, const char *names, rela_error *err)
+{
+    uint32_t *set = &j->rules.scripts[side];
+    *set = UINT32_MAX;
+    if (names)
+        return strcmp(names, "any") == 0 ? RELA_OK : rela_scripts_parse(set, names, err);
+    if (!j->model)
+        return RELA_OK;
+    const rela_vocab *v = rela_pipeline_vocab(j->model->pipeline, side);
+    rela_script_counts c = { .all = 0 };
+    for (size_t i = RELA_VOCAB_N_SPECIAL; i < rela_vocab_size(v); i++) {
+        const char *token = rela_vocab_token(v, (int32_t)i);
+        rela_scripts_count(&c, token, strlen(token));
+    }
+    *set = rela_scripts_of(&c, SCRIPT_LEAST);
+    return RELA_OK;
+}
+
+static rela_status set_rules(rela_filter_job *j, rela_error *err)
+{
+    const rela_filter_options *o = &j->o;
+    j->rules = (rela_pair_rules){ .min_words = (size_t)o->min_words,
+                                  .max_words = (size_t)o->max_words,
+                                  .max_bytes = (size_t)o->max_bytes,
+                                  .max_ratio = o->max_ratio,
+                                  .keep_copies = o->keep_copies != 0,
+                                  .max_overlap = o->max_overlap,
+                                  .script_share = o->script_share };
+    const rela_status st = set_scripts(j, 0, o->src_script, err);
+    return st == RELA_OK ? set_scripts(j, 1, o->tgt_script, err) : st;
+}
+
+/* "2:1,3:4": a number, a colon, a number, commas between. */
+static rela_status mark_heads(rela_filter_job *j, rela_error *err)
+{
+    const rela_config *c = &j->model->net.config;
+    const char *at = j->o.heads;
+    if (!at)
+        return RELA_OK;
+    j->marks = rela_mem_zalloc(c->dec_layers * c->heads);
+    if (!j->marks)
+        return rela_fail(err, RELA_NOMEM, "no memory for heads");
+    while (*at) {
+        char *end = NULL;
+        const double layer = rela_scan_f64(at, &end);
+        const double head = *end == ':' ? rela_scan_f64(end + 1, &end) : 0;
+        if (!(layer >= 1 && layer <= (double)c->dec_layers && head >= 1 &&
+              head <= (double)c->heads && layer == floor(layer) && head == floor(head)) ||
+            (*end != '\0' && *end != ','))
+            return rela_fail(err, RELA_ARG,
+                             "'%s' is no list of heads; expected layer:head,... with layers 1..%zu "
+                             "and heads 1..%zu",
+                             j->o.heads, c->dec_layers, c->heads);
+        j->marks[((size_t)layer - 1) * c->heads + (size_t)head - 1] = true;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return RELA_OK;
+}
+
+static rela_status make_lanes(rela_filter_job *j, rela_error *err)
+{
+    j->n_lanes = j->model ? j->model->runtime->n_threads : rela_par_threads(j->o.n_threads);
+    j->lanes = rela_mem_zalloc((size_t)j->n_lanes * sizeof *j->lanes);
+    rela_status st =
+        j->lanes ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_lanes);
+    for (int i = 0; i < j->n_lanes && st == RELA_OK && j->model; i++) {
+        rela_filter_lane *l = &j->lanes[i];
+        l->place = rela_block_list_cross(&j->model->net.list, 0);
+        st = rela_watcher_create(&l->watcher, &j->model->net, j->model->pipeline, err);
+        if (st == RELA_OK)
+            st = rela_pair_scores_init(&l->scores, &j->model->net.config, RELA_FILTER_ROWS, err);
+        if (st == RELA_OK &&
+            !(l->row = rela_mem_array(rela_pair_n_features(&l->scores), sizeof *l->row)))
+            st = rela_fail(err, RELA_NOMEM, "no memory for features");
+    }
+    return st;
+}
+
+static rela_status open_all(rela_filter_job *j, rela_error *err)
+{
+    const char *const paths[N_OUT] = { j->o.out_src, j->o.out_tgt, j->o.scores };
+    rela_status st = RELA_OK;
+    for (int i = 0; i < N_OUT && st == RELA_OK; i++)
+        if (paths[i])
+            st = rela_writer_open(&j->writers[i], paths[i], err);
+    if (st == RELA_OK && !(j->seen = rela_seen_create()))
+        st = rela_fail(err, RELA_NOMEM, "no memory to remember pairs");
+    return st;
+}
+
+static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err)
+{
+    for (int i = 0; i < N_OUT; i++) {
+        if (st == RELA_OK && j->writers[i])
+            st = rela_writer_commit(j->writers[i], err);
+        else
+            rela_writer_abort(j->writers[i]);
+        rela_buffer_free(&j->out[i]);
+    }
+    for (int i = 0; j->lanes && i < j->n_lanes; i++) {
+        rela_watcher_destroy(j->lanes[i].watcher);
+        rela_pair_scores_deinit(&j->lanes[i].scores);
+        rela_mem_free(j->lanes[i].row);
+    }
+    rela_mem_free(j->lanes);
+    rela_mem_free(j->marks);
+    rela_mem_free(j->kept_scores);
+    rela_logit_free(&j->logit);
+    rela_seen_destroy(j->seen);
+    return st;
+}
+
+/* ---- scores ---- */
+
+static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
+{
+    rela_filter_lane *l = ctx;
+    (void)err;
+    rela_pair_scores_see(&l->scores, h, rela_watcher_pair(l->watcher, h->pair));
+    return RELA_OK;
+}
+
+rela_status rela_filter_run(rela_filter_lane *l, size_t n, rela_error *err)
+{
+    const rela_watch watch = {
+        .places = rela_watch_place(l->place), .nll = true, .see = see, .ctx = l
+    };
+    rela_pair_scores_clear(&l->scores);
+    const rela_status st = rela_watcher_load(l->watcher, l->pairs, n, err);
+    return st == RELA_OK ? rela_watcher_run(l->watcher, &watch, err) : st;
+}
+
+static void judge(const rela_filter_job *j, rela_filter_lane *l, size_t pair, verdict *v)
+{
+    const rela_watched *p = rela_watcher_pair(l->watcher, pair);
+    if (p->state != RELA_WATCHED) {
+        v->reason = p->state == RELA_WATCHED_LONG ? RELA_FILTER_TOKENS : RELA_FILTER_EMPTY;
+        return;
+    }
+    v->null = rela_pair_null(&l->scores, pair, j->marks);
+    v->uncovered = rela_pair_uncovered(&l->scores, pair, p);
+    v->logp = -p->nll / (double)p->tgt.n;
+    switch (j->o.by) {
+    case RELA_FILTER_NULL:
+        v->score = 1 - v->null;
+        break;
+    case RELA_FILTER_UNCOVERED:
+        v->score = 1 - v->uncovered;
+        break;
+    case RELA_FILTER_LOGPROB:
+        v->score = exp(v->logp);
+        break;
+    default:
+        rela_pair_features(l->row, &l->scores, pair, p);
+        v->score = rela_logit_score(&j->logit, l->row);
+    }
+    if (j->o.keep == 0 && v->score < j->cut)
+        v->reason = RELA_FILTER_SCORE;
+}
+
+static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
+{
+    const rela_filter_job *j = ctx;
+    rela_filter_lane *l = &j->lanes[thread];
+    if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
+        return rela_fail(err, RELA_NOMEM, "no memory for a block");
+    block *b = rows->extra;
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const rela_span *c = rows->cells + 2 * i;
+        b->verdicts[i] =
+            (verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
+        if (b->verdicts[i].reason != RELA_FILTER_KEPT)
+            continue;
+        l->pairs[n] = (rela_text_pair){ .src = { c[0] }, .tgt = c[1] };
+        l->of[n++] = i;
+    }
+    if (!j->model)
+        return RELA_OK;
+    rela_status st = rela_filter_run(l, n, err);
+    const size_t odd = st == RELA_OK ? rela_watcher_odd(l->watcher, n) : n;
+    if (odd < n)
+        st = rela_fail_not_finite(err, j->o.src, rows->first + l->of[odd], "logits are");
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        judge(j, l, i, &b->verdicts[l->of[i]]);
+    return st;
+}
+
+/* ---- lines ---- */
+
+/* A pair that passes the other rules may still have been there before; only the thread that keeps
+ * the order can tell. */
+static rela_status find_duplicate(rela_filter_job *j, verdict *v, const rela_span *c,
+                                  rela_error *err)
+{
+    static const rela_span NOTHING = { "", 0 };
+    const int32_t how = j->o.duplicates;
+    bool before = false;
+    if (how == RELA_REPEATS_KEEP ||
+        (v->reason != RELA_FILTER_KEPT && v->reason != RELA_FILTER_SCORE))
+        return RELA_OK;
+    const uint64_t hash = rela_pair_hash(how == RELA_REPEATS_TARGET ? NOTHING : c[0],
+                                         how == RELA_REPEATS_SOURCE ? NOTHING : c[1]);
+    const rela_status st = rela_seen_add(j->seen, hash, &before, err);
+    if (before)
+        v->reason = RELA_FILTER_DUPLICATE;
+    return st;
+}
+
+static rela_status put_pair(rela_filter_job *j, const rela_span *c, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (int k = 0; k < 2 && st == RELA_OK; k++) {
+        if (!j->writers[k])
+            continue;
+        st = rela_writer_write(j->writers[k], c[k].text, c[k].len, err);
+        if (st == RELA_OK)
+            st = rela_writer_write(j->writers[k], "\n", 1, err);
+    }
+    return st;
+}
+
+static rela_status put_scores(rela_filter_job *j, const verdict *v, uint64_t line, rela_error *err)
+{
+    rela_buffer *out = &j->out[OUT_SCORES];
+    rela_writer *w = j->writers[OUT_SCORES];
+    if (!w)
+        return RELA_OK;
+    rela_buffer_clear(out);
+    rela_status st =
+        line == 1
+            ? rela_buffer_append_text(out, "line\treason\tscore\tnull\tuncovered\tlogprob\n", err)
+            : RELA_OK;
+    if (st == RELA_OK)
+        st = rela_buffer_printf(out, err, "%llu\t%s", (unsigned long long)line,
+                                rela_filter_reason_key(v->reason));
+    if (st == RELA_OK && v->score >= 0)
+        st = rela_buffer_printf(out, err, "\t%.6f\t%.6f\t%.6f\t%.6f\n", v->score, v->null,
+                                v->uncovered, v->logp);
+    else if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "\t\t\t\t\n", err);
+    return st == RELA_OK ? rela_writer_write(w, out->data, out->len, err) : st;
+}
+
+static rela_status keep_score(rela_filter_job *j, const verdict *v, rela_error *err)
+{
+    float *scores = rela_mem_grow(j->kept_scores, &j->cap_scores, j->n_scores + 1, sizeof *scores);
+    if (!scores)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu scores", j->n_scores + 1);
+    j->kept_scores = scores;
+    scores[j->n_scores++] = v->reason == RELA_FILTER_KEPT ? (float)v->score : -1;
+    return RELA_OK;
+}
+
+static rela_status finish_block(void *ctx, rela_rows *rows, rela_error *err)
+{
+    rela_filter_job *j = ctx;
+    block *b = rows->extra;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
+        verdict *v = &b->verdicts[i];
+        const rela_span *c = rows->cells + 2 * i;
+        st = find_duplicate(j, v, c, err);
+        if (v->score >= 0) {
+            j->sum += v->score;
+            j->scored++;
+        }
+        j->report.read++;
+        j->report.count[v->reason]++;
+        if (st == RELA_OK && j->o.keep > 0)
+            st = keep_score(j, v, err);
+        else if (st == RELA_OK && v->reason == RELA_FILTER_KEPT)
+            st = put_pair(j, c, err);
+        if (st == RELA_OK)
+            st = put_scores(j, v, rows->first + i, err);
+    }
+    if (st == RELA_OK && j->o.progress && j->o.progress(j->o.progress_ctx, j->report.read))
+        st = rela_fail(err, RELA_CANCEL, "cancelled");
+    return st;
+}
+
+static rela_status filter_lines(rela_filter_job *j, rela_error *err)
+{
+    const char *const files[] = { j->o.src, j->o.tgt };
+    const rela_steps steps = { .files = files,
+                               .n_files = 2,
+                               .n_threads = j->n_lanes,
+                               .block_rows = RELA_FILTER_ROWS,
+                               .max_line = (size_t)j->o.max_bytes + 1, /* enough to drop it */
+                               .may_be_empty = true,
+                               .work = work_block,
+                               .done = finish_block,
+                               .free_extra = rela_mem_free,
+                               .ctx = j };
+    return rela_steps_run(NULL, &steps, err);
+}
+
+/* ---- a share of the best ---- */
+
+static int by_falling_score(const void *a, const void *b)
+{
+    const float *x = a, *y = b;
+    return *x > *y ? -1 : *x < *y;
+}
+
+/* The score of the last pair that is kept: equal ones are kept too. */
+static rela_status find_cut(rela_filter_job *j, rela_error *err)
+{
+    float *sorted = rela_mem_array(j->n_scores + 1, sizeof *sorted);
+    size_t n = 0;
+    if (!sorted)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu scores", j->n_scores);
+    for (size_t i = 0; i < j->n_scores; i++)
+        if (j->kept_scores[i] >= 0)
+            sorted[n++] = j->kept_scores[i];
+    qsort(sorted, n, sizeof *sorted, by_falling_score);
+    const size_t want = (size_t)ceil(j->o.keep * (double)n);
+    j->cut = want ? (double)sorted[want - 1] : 0;
+    rela_mem_free(sorted);
+    return RELA_OK;
+}
+
+static rela_status nothing(void *ctx, rela_rows *rows, int thread, rela_error *err)
+{
+    (void)ctx;
+    (void)rows;
+    (void)thread;
+    (void)err;
+    return RELA_OK;
+}
+
+static rela_status cut_block(void *ctx, rela_rows *rows, rela_error *err)
+{
+    rela_filter_job *j = ctx;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
+        const uint64_t line = rows->first + i - 1;
+        if (line >= j->n_scores)
+            return rela_fail(err, RELA_FORMAT, "%s: has grown while it was read", j->o.src);
+        const double score = (double)j->kept_scores[line];
+        if (score >= j->cut) {
+            st = put_pair(j, rows->cells + 2 * i, err);
+        } else if (score >= 0) {
+            j->report.count[RELA_FILTER_KEPT]--;
+            j->report.count[RELA_FILTER_SCORE]++;
+        }
+    }
+    return st;
+}
+
+static rela_status cut_lines(rela_filter_job *j, rela_error *err)
+{
+    const char *const files[] = { j->o.src, j->o.tgt };
+    const rela_steps steps = { .files = files,
+                               .n_files = 2,
+                               .n_threads = 1,
+                               .max_line = (size_t)j->o.max_bytes + 1,
+                               .may_be_empty = true,
+                               .work = nothing,
+                               .done = cut_block,
+                               .ctx = j };
+    rela_status st = find_cut(j, err);
+    return st == RELA_OK ? rela_steps_run(NULL, &steps, err) : st;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* src/filter/filter_job.h - what calibrating and filtering share. */
+#ifndef RELA_FILTER_FILTER_JOB_H
+#define RELA_FILTER_FILTER_JOB_H
+
+#include "base/file.h"
+#include "base/steps.h"
+#include "data/pair_rules.h"
+#include "filter/logistic.h"
+#include "filter/pair_score.h"
+#include "rela/analyse.h"
+#include "session/session.h"
+
+enum { RELA_FILTER_ROWS = 32 };
+
+/* What one thread owns. */
+typedef struct rela_filter_lane {
+    rela_watcher *watcher;
+    size_t place; /* of the cross attention */
+    rela_pair_scores scores;
+    double *row; /* features of one pair */
+    rela_text_pair pairs[RELA_FILTER_ROWS];
+    size_t of[RELA_FILTER_ROWS]; /* the row of each pair in its block */
+} rela_filter_lane;
+
+typedef struct rela_filter_job {
+    rela_filter_options o;
+    const rela_model *model; /* NULL: rules alone */
+    rela_pair_rules rules;
+    rela_logit logit;
+    bool *marks; /* heads of null rates; NULL: all */
+    rela_filter_lane *lanes;
+    int n_lanes;
+    rela_filter_report report;
+    /* filtering */
+    rela_seen *seen;
+    rela_writer *writers[3]; /* source, target, scores */
+    rela_buffer out[3];
+    float *kept_scores; /* with options.keep: of every line, negative for those a rule dropped */
+    size_t n_scores, cap_scores;
+    double cut, sum;
+    uint64_t scored;
+} rela_filter_job;
+
+/* Runs n pairs of the lane with attention and log-probabilities. */
+rela_status rela_filter_run(rela_filter_lane *l, size_t n, rela_error *err);
+
+/* Makes the combined score: pairs of the text against bad pairs made of them. */
+rela_status rela_filter_calibrate(rela_filter_job *j, rela_error *err);
+
+#endif

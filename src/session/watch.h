@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* src/session/watch.h - sentence pairs through a model, teacher forced, with its attention watched.
+ *
+ * Pairs are packed into batches without padding, so a pair gives the same attention alone and in
+ * company. Of each pair and attention layer the weights of all heads arrive together, once; memory
+ * is bounded by the longest pair, not by their number. One thread at a time. */
+#ifndef RELA_SESSION_WATCH_H
+#define RELA_SESSION_WATCH_H
+
+#include "base/str.h"
+#include "model/worker.h"
+#include "session/word_map.h"
+#include "text/pipeline.h"
+
+enum { RELA_WATCH_TOKENS_MAX = 1024 }; /* of a side, end included; the model may allow less */
+
+/* Texts of the sources of the model, and the target. */
+typedef struct rela_text_pair {
+    rela_span src[RELA_SOURCES_MAX], tgt;
+} rela_text_pair;
+
+typedef enum rela_watched_state {
+    RELA_WATCHED,       /* was run */
+    RELA_WATCHED_EMPTY, /* the target has no tokens, or no source has any */
+    RELA_WATCHED_LONG   /* a side is longer than the limit */
+} rela_watched_state;
+
+/* A text as the model sees it. */
+typedef struct rela_watched_text {
+    const int32_t *ids;
+    size_t n;          /* tokens, the end symbol included; 0: an empty one of several sources */
+    rela_word_map map; /* the end symbol not among them */
+} rela_watched_text;
+
+typedef struct rela_watched {
+    rela_watched_state state;
+    rela_watched_text src[RELA_SOURCES_MAX], tgt;
+    double nll;      /* of the target, if it was asked for */
+    bool not_finite; /* numbers of the model overflowed when it was run */
+} rela_watched;
+
+/* All heads of one attention layer on one pair. Causally hidden weights are 0. Without keys, n_k 0,
+ * all queries are null. */
+typedef struct rela_heads {
+    size_t pair;               /* number among those loaded */
+    size_t place;              /* number in the list of the model */
+    const rela_attn_place *of; /* the place itself */
+    size_t layer, heads, n_q, n_k;
+    const real *w; /* (heads, n_q, n_k); lent during the call */
+} rela_heads;
+
+/* Keys that a query may attend to. */
+static inline size_t rela_heads_keys(const rela_heads *h, size_t query)
+{
+    return h->of->causal ? query + 1 : h->n_k;
+}
+
+/* A set of places has a bit for each. */
+enum { RELA_WATCH_ALL = (1 << RELA_PLACES_MAX) - 1 };
+
+static inline uint32_t rela_watch_place(size_t place)
+{
+    return (uint32_t)1 << place;
+}
+
+typedef struct rela_watch {
+    uint32_t places; /* set of places to report */
+    bool nll;        /* work out the log-likelihood as well */
+    rela_status (*see)(void *ctx, const rela_heads *h, rela_error *err);
+    rela_status (*ran)(void *ctx, size_t pair, rela_error *err); /* all of it was told; or NULL */
+    void *ctx;
+} rela_watch;
+
+typedef struct rela_watcher rela_watcher;
+
+/* net and pipeline are lent. */
+rela_status rela_watcher_create(rela_watcher **out, const rela_net *net, const rela_pipeline *p,
+                                rela_error *err);
+void rela_watcher_destroy(rela_watcher *w); /* NULL is fine */
+
+/* Encodes n pairs; those before are forgotten. */
+rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size_t n,
+                              rela_error *err);
+/* Runs those that have state RELA_WATCHED. The first failure of see or ran ends it. Weights that
+ * are not finite are told too; then look at not_finite of the pairs. */
+rela_status rela_watcher_run(rela_watcher *w, const rela_watch *watch, rela_error *err);
+/* The first pair of n that is not finite; n if there is none. */
+size_t rela_watcher_odd(const rela_watcher *w, size_t n);
+
+const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i); /* lent until load */
+size_t rela_watcher_limit(const rela_watcher *w); /* tokens of a side, end included */
+
+/* Appends the words of a line, each ended by LF, as the word maps count them. */
+rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
+                               rela_error *err);
+
+#endif
