@@ -17,18 +17,21 @@ static char path[SCRATCH_PATH];
 static char texts_block[TEXTS][128];
 static const char *texts[TEXTS];
 
-static int make_model(void **state)
+static int make_model_of(void **state, size_t sources)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
     rela_net net;
     rela_extras extras = { 0 };
     rela_pipeline *p = NULL;
-    const rela_pipeline_parts parts = { .side = { { .language = "en" }, { .language = "de" } },
-                                        .vocab = { { VOCABULARY, sizeof VOCABULARY - 1 },
-                                                   { VOCABULARY, sizeof VOCABULARY - 1 } } };
+    rela_pipeline_parts parts = { .n_sides = sources + 1,
+                                  .vocab = { { VOCABULARY, sizeof VOCABULARY - 1 },
+                                             { VOCABULARY, sizeof VOCABULARY - 1 } } };
+    for (size_t i = 0; i <= sources; i++)
+        (void)strcpy(parts.side[i].language, i < sources ? "en" : "de");
     CHECK_OK(rela_pipeline_create(&p, &parts, &err), err);
     CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    c.sources = sources;
     c.d = WIDTH;
     c.ffn = 2 * WIDTH;
     c.max_len = MAX_LEN;
@@ -55,6 +58,11 @@ static int make_model(void **state)
         texts[i] = texts_block[i];
     }
     return 0;
+}
+
+static inline int make_model(void **state)
+{
+    return make_model_of(state, 1);
 }
 
 static int remove_model(void **state)
