@@ -17,7 +17,7 @@ typedef struct translate_options {
     const char *normalize;
     double max_factor;
     int64_t max_extra;
-    const char *unk, *long_sentence, *nan;
+    const char *unk, *split, *src_lang, *long_sentence, *nan;
     const char *alignment;
     int64_t source, layer, head;
     bool word_scores, scores, int8;
@@ -31,7 +31,7 @@ typedef struct translate_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "input", 'i', RELA_OPTION_FILE, AT(input[0]), 0, 0, "-", "FILE", "text to translate, one sentence per line; of several sources the first, or all in tab-separated columns" },
+    { "input", 'i', RELA_OPTION_FILE, AT(input[0]), 0, 0, "-", "FILE", "text to translate; of several sources the first, or all in tab-separated columns" },
     { "input-2", 0, RELA_OPTION_FILE, AT(input[1]), 0, 0, NULL, "FILE", "models with several sources: text of the second; lines may be empty" },
     { "input-3", 0, RELA_OPTION_FILE, AT(input[2]), 0, 0, NULL, "FILE", "of the third" },
     { "input-4", 0, RELA_OPTION_FILE, AT(input[3]), 0, 0, NULL, "FILE", "of the fourth" },
@@ -43,6 +43,8 @@ static const rela_option OPTIONS[] = {
     { "max-length-extra", 0, RELA_OPTION_INT, AT(max_extra), 0, 65536, "50", "N", "... and N more" },
     { "prefix", 0, RELA_OPTION_FILE, AT(prefix), 0, 0, NULL, "FILE", "what each translation must begin with, line by line" },
     { "unk", 0, RELA_OPTION_CHOICE, AT(unk), 0, 0, "allow", "allow|forbid|replace", "unknown words: write <unk>, never produce them, or copy the aligned source word" },
+    { "split", 0, RELA_OPTION_CHOICE, AT(split), 0, 0, "auto", "auto|never|always", "lines of several sentences: translate these one by one and join them again; auto: not with --prefix or several sources" },
+    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "split: language of the text, for its abbreviations [that of the model]" },
     { "long", 0, RELA_OPTION_CHOICE, AT(long_sentence), 0, 0, "split", "split|cut", "sentences over the model's limit: translate them in parts, or their beginning" },
     { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "lines for which the model overflows: end with an error, or write <nan>" },
     { "alignment", 0, RELA_OPTION_CHOICE, AT(alignment), 0, 0, NULL, "hard|soft", "append word links of the cross attention: ' ||| 0-0 2-1', soft with weights" },
@@ -79,7 +81,8 @@ const rela_command rela_commands_translate[] = {
           "Reads raw text and writes raw text: the model brings its tokeniser, subwords and\n"
           "vocabularies. One line comes out for every line that goes in, in the same order; a\n"
           "line that can be answered is answered at once, so the program can be talked to through\n"
-          "a pipe. Several models are an ensemble: the mean of their probabilities. With --json\n"
+          "a pipe. The sentences of a line are translated one by one and written as one line\n"
+          "again. Several models are an ensemble: the mean of their probabilities. With --json\n"
           "every translation is an object on a line of its own.",
       .examples = "rela translate run/model.rela < in.en > out.de\n"
                   "rela translate -b 8 --n-best 4 run/model.rela < in.en\n"
@@ -157,6 +160,10 @@ static rela_status resolve(translator *t, rela_error *err)
     how->unk = strcmp(o->unk, "forbid") == 0    ? RELA_UNK_FORBID
                : strcmp(o->unk, "replace") == 0 ? RELA_UNK_REPLACE
                                                 : RELA_UNK_ALLOW;
+    how->split = strcmp(o->split, "never") == 0    ? RELA_SPLIT_NEVER
+                 : strcmp(o->split, "always") == 0 ? RELA_SPLIT_ALWAYS
+                                                   : RELA_SPLIT_AUTO;
+    how->src_language = o->src_lang;
     how->long_sentence = strcmp(o->long_sentence, "cut") == 0 ? RELA_LONG_CUT : RELA_LONG_SPLIT;
     how->not_finite = RELA_NOT_FINITE_MARK; /* append decides, so that the lines before come out */
     how->temperature = o->temperature;
@@ -175,6 +182,8 @@ static rela_status resolve(translator *t, rela_error *err)
     if (st == RELA_OK && !o->sampling && o->n_best > o->beam)
         st = rela_fail(err, RELA_ARG, "--n-best %lld is more than --beam %lld",
                        (long long)o->n_best, (long long)o->beam);
+    if (st == RELA_OK && o->prefix && how->split == RELA_SPLIT_ALWAYS)
+        st = rela_fail(err, RELA_ARG, "--split always does not go with --prefix");
     return st;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* include/rela/text.h - text as the Moses tools treat it: normalise, tokenise, truecase, and back.
+/* include/rela/text.h - text as the Moses tools treat it: normalise, tokenise, truecase, and back;
+ * and sentences of running text.
  *
  * The objects are immutable after creation: any number of threads may use one at a time. Texts are
  * single lines without their line end, of any length below 4 GiB; NUL is data. Invalid UTF-8 is
@@ -139,6 +140,30 @@ RELA_API rela_status rela_truecase_counts_merge(rela_truecase_counts *into,
 /* Appends the model. */
 RELA_API rela_status rela_truecase_counts_write(const rela_truecase_counts *c, rela_buffer *out,
                                                 rela_error *err);
+
+/* Splitter: the sentences of running text. */
+typedef struct rela_splitter rela_splitter;
+
+typedef struct rela_splitter_options {
+    size_t struct_size;   /* set by _init; lets the struct grow at its end */
+    const char *language; /* of the abbreviations */
+} rela_splitter_options;
+
+/* A sentence: bytes [begin, end) of a text, without the blanks around it. */
+typedef struct rela_sentence {
+    size_t begin, end;
+} rela_sentence;
+
+RELA_API void rela_splitter_options_init(rela_splitter_options *o, size_t size);
+RELA_API rela_status rela_splitter_create(rela_splitter **out, const rela_splitter_options *options,
+                                          rela_error *err);
+RELA_API void rela_splitter_destroy(rela_splitter *s); /* NULL is fine */
+
+/* The next sentence of a text, from *at, which starts at 0 and moves past the sentence and the
+ * blanks after it. False: nothing but blanks is left, and *at is len. Nothing is changed, copied or
+ * allocated; sentences never cut a character, and bytes between them are blanks. */
+RELA_API bool rela_split_next(const rela_splitter *s, rela_sentence *out, size_t *at,
+                              const char *text, size_t len);
 
 #ifdef __cplusplus
 }

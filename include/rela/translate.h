@@ -122,6 +122,16 @@ enum {
     RELA_LONG_CUT = 1    /* translate its beginning */
 };
 
+/* Whether a text is one sentence, or may hold several (rela_split_next in text.h), which are
+ * translated one by one and give one result: translations are joined with blanks (with nothing
+ * after East Asian end marks), log-probabilities and scores are sums, tokens have the end symbol of
+ * each sentence, and translation k consists of translation k of each. */
+enum {
+    RELA_SPLIT_NEVER = 0,
+    RELA_SPLIT_AUTO = 1,  /* not texts with a prefix, and not for models with several sources */
+    RELA_SPLIT_ALWAYS = 2 /* RELA_ARG in these cases */
+};
+
 /* What to do with a text for which numbers of the model overflow, so that its logits are not
  * finite: end the call with RELA_NOTFINITE and the number of the first such text, or give it an
  * empty result with scores that are NaN. */
@@ -152,15 +162,17 @@ typedef struct rela_translate_options {
     /* Words come from the list of their sentence only, which is faster; probabilities are those
      * among these words. Made for the models of the session. NULL: all words. */
     const rela_shortlist *shortlist;
-    int32_t not_finite; /* RELA_NOT_FINITE_... */
-    int32_t source;     /* from 0: whose tokens, attention and words results are about */
+    int32_t not_finite;       /* RELA_NOT_FINITE_... */
+    int32_t source;           /* from 0: whose tokens, attention and words results are about */
+    int32_t split;            /* RELA_SPLIT_... */
+    const char *src_language; /* for RELA_SPLIT_...; NULL: that of the model */
 } rela_translate_options;
 
 RELA_API void rela_translate_options_init(rela_translate_options *o, size_t size);
 
-/* Translates n sentences. texts has one of each, or as many as the model has sources, those of a
- * sentence side by side; of several, some may be empty, and one that is too long is cut. o may be
- * NULL. */
+/* Translates n texts, usually sentences. texts has one of each, or as many as the model has
+ * sources, those of a sentence side by side; of several, some may be empty, and one that is too
+ * long is cut. o may be NULL. */
 RELA_API rela_status rela_translate(rela_result **out, rela_session *s, const char *const *texts,
                                     const size_t *lens, size_t n, const rela_translate_options *o,
                                     rela_error *err);
@@ -181,11 +193,11 @@ RELA_API double rela_result_logp(const rela_result *r, size_t i, size_t rank);
 RELA_API size_t rela_result_n_tokens(const rela_result *r, size_t i, size_t rank);
 RELA_API const char *rela_result_token(const rela_result *r, size_t i, size_t rank, size_t k);
 RELA_API double rela_result_token_logp(const rela_result *r, size_t i, size_t rank, size_t k);
-/* Subword tokens of the source as the model saw it, the end symbol last. */
+/* Subword tokens of the source as the model saw it, the end symbol last (of each sentence). */
 RELA_API size_t rela_result_n_source(const rela_result *r, size_t i);
 RELA_API const char *rela_result_source_token(const rela_result *r, size_t i, size_t k);
 /* Cross attention (tokens, dec_layers * heads, source tokens) while each token was predicted; NULL
- * if it was not asked for, or the sentence was empty or translated in parts. */
+ * if it was not asked for, or the text was empty or translated in several sentences or parts. */
 RELA_API const float *rela_result_attention(const rela_result *r, size_t i, size_t rank);
 
 /* Which heads links are taken from. */
@@ -200,7 +212,8 @@ RELA_API void rela_link_options_init(rela_link_options *o, size_t size);
 
 /* Appends links between source and target words (blank-separated i-j, from 0; words are those of
  * the tokenised text). A target word whose weight is all on the end symbol, or that has none, gets
- * no link. RELA_STATE without attention. o may be NULL. The model must still be there. */
+ * no link, nor do those of a sentence translated in parts. RELA_STATE without attention. o may be
+ * NULL. The model must still be there. */
 RELA_API rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i,
                                        size_t rank, const rela_link_options *o, rela_error *err);
 

@@ -53,7 +53,7 @@ class TranslateOptions(Structure):
         ("first_number", c_uint64)
     ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
         ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p),
-        ("not_finite", c_int32), ("source", c_int32)]
+        ("not_finite", c_int32), ("source", c_int32), ("split", c_int32), ("src_language", c_char_p)]
 
 
 class LinkOptions(Structure):

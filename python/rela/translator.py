@@ -18,6 +18,7 @@ from ._library import call, lib, options, set_options, text_array
 _PENALTY = {"gnmt": 0, "power": 1, "none": 2}
 _UNK = {"allow": 0, "forbid": 1, "replace": 2}
 _LONG = {"split": 0, "cut": 1}
+_SPLIT = {"never": 0, "auto": 1, "always": 2}
 _NOT_FINITE = {"fail": 0, "mark": 1}
 _LINKS = {"hard": 0, "soft": 1}
 Path = Union[str, "os.PathLike[str]"]
@@ -172,7 +173,8 @@ class Translator:
                   prefix: str | Sequence[str] | None = None, links: str = "hard",
                   layer: int | None = None, head: int | None = None, first_number: int = 1,
                   batch_sentences: int | None = None, batch_tokens: int | None = None,
-                  shortlist: bool = True, not_finite: str = "fail", source: int = 0) -> Any:
+                  shortlist: bool = True, not_finite: str = "fail", source: int = 0,
+                  split: str = "auto", src_lang: str | None = None) -> Any:
         """Translates a text (gives one) or a list of texts (gives a list).
 
         Of a model with several sources, a sentence is a tuple with a text of each, some of which
@@ -187,12 +189,19 @@ class Translator:
         model overflow for a text, Error with status "NOTFINITE" is raised; with
         not_finite="mark" its translation is None, or a Translation without tokens whose score is
         NaN.
+
+        A text of several sentences is translated sentence by sentence, and its translation put
+        together; log-probabilities are sums then, and the tokens have an end symbol for each.
+        split="auto" takes a text as one sentence if it has a prefix, the model several sources, or
+        attention is asked for, "never" always does. src_lang is the language whose abbreviations
+        count; None: that of the model.
         """
         single = isinstance(text, (str, tuple))
         sentences = [text] if single else list(text)
         texts = self._flatten(sentences)
         o = options(structs.TranslateOptions)
-        set_options(o, {
+        whole = attention and split == "auto"
+        _alive = set_options(o, {
             "method": int(sample), "beam_size": beam, "n_best": n_best, "seed": seed,
             "penalty": _choice("penalty", penalty, _PENALTY), "length_penalty": length_penalty,
             "max_factor": max_factor, "max_extra": max_extra, "temperature": temperature,
@@ -200,7 +209,8 @@ class Translator:
             "long_sentence": _choice("long_sentence", long_sentence, _LONG),
             "not_finite": _choice("not_finite", not_finite, _NOT_FINITE),
             "attention": int(attention), "first_number": first_number, "source": source,
-            "batch_sentences": batch_sentences, "batch_tokens": batch_tokens})
+            "batch_sentences": batch_sentences, "batch_tokens": batch_tokens,
+            "split": _choice("split", "never" if whole else split, _SPLIT), "src_language": src_lang})
         heads = options(structs.LinkOptions)
         set_options(heads, {"layer": layer, "head": head,
                             "soft": _choice("links", links, _LINKS)})

@@ -12,6 +12,7 @@
 
 static rela_status reserve_and_start(int n_threads, rela_error *err);
 static rela_status check_model(const rela_model *m, rela_error *err);
+static rela_status make_splitter(rela_session *s, rela_error *err);
 static rela_status check_together(const rela_model *const *models, size_t n, rela_error *err);
 
 /* ---- runtime ---- */
@@ -254,6 +255,8 @@ rela_status rela_session_create_ensemble(rela_session **out, const rela_model *c
     }
     if (st == RELA_OK)
         st = rela_pipeline_scratch_create(&s->scratch, models[0]->pipeline, err);
+    if (st == RELA_OK)
+        st = make_splitter(s, err);
     rela_mem_free(nets);
     if (st == RELA_OK)
         *out = s;
@@ -268,8 +271,19 @@ void rela_session_destroy(rela_session *s)
         return;
     rela_search_pool_destroy(s->pool);
     rela_pipeline_scratch_destroy(s->scratch);
+    rela_splitter_destroy(s->splitter);
     rela_mem_free(s->models);
     rela_mem_free(s);
+}
+
+/* A model that does not tokenise may call its language anything. */
+static rela_status make_splitter(rela_session *s, rela_error *err)
+{
+    const rela_pipeline_parts *parts = rela_pipeline_parts_of(s->models[0]->pipeline);
+    rela_splitter_options o = { .struct_size = sizeof o, .language = parts->side[0].language };
+    const rela_status st = rela_splitter_create(&s->splitter, &o, err);
+    o.language = "und";
+    return st == RELA_ARG ? rela_splitter_create(&s->splitter, &o, err) : st;
 }
 
 size_t rela_session_most(const rela_session *s)

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "decode/search.h"
+#include "rela/text.h"
 #include "text/pipeline.h"
 #include "text/token_lists.h"
 
@@ -27,6 +28,7 @@ struct rela_session {
     const rela_model **models;
     rela_search_pool *pool;
     rela_pipeline_scratch *scratch;
+    rela_splitter *splitter; /* for the (first) source */
 };
 
 /* Tokens of a source without its end that all models of the session take; at least 1. */

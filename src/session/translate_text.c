@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* src/session/translate_text.c - rela_translate: raw text to ids, search, ids to raw text.
  *
- * A text is one source of the search, or several parts if it is longer than the model allows. */
+ * A text of several sentences is made several texts first, and its result of theirs at the end; in
+ * between each is one source of the search, or several parts if it is longer than the model
+ * allows. */
 #include "base/mem.h"
 #include "base/sized.h"
+#include "session/sentences.h"
 #include "session/translation.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { RANK_SHIFT = 40 }; /* so that sentences of a text have random numbers of their own */
 
 /* One call. */
 typedef struct job {
@@ -20,6 +25,7 @@ typedef struct job {
     size_t source;    /* that results are about */
     size_t most;      /* tokens of a source without its end that all models take */
     const rela_translate_options *options;
+    rela_sentences sentences; /* empty: texts are not split */
     rela_result *result;
     rela_id_list prefixes;
     rela_source *parts; /* of all texts, in order */
@@ -39,6 +45,7 @@ static rela_status check_options(const rela_translate_options *o, const rela_mod
 static rela_status check_shortlist(const rela_translate_options *o, const rela_model *m,
                                    rela_error *err);
 static rela_search_options search_options(const rela_translate_options *o);
+static rela_status split(job *j, rela_error *err);
 static rela_status encode(job *j, rela_error *err);
 static rela_status divide(job *j, size_t i, rela_error *err);
 static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
@@ -99,13 +106,17 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     if (!j.result)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     j.result->model = j.model;
-    st = encode(&j, err);
+    st = split(&j, err);
+    st = st ? st : encode(&j, err);
     if (st == RELA_OK) {
         const rela_search_options search = search_options(&own);
         st = rela_search_pool_run(&j.result->found, s->pool, j.parts, j.n_parts, &search, err);
     }
     if (st == RELA_OK)
         st = build(&j, err);
+    if (st == RELA_OK && j.sentences.n > n)
+        st = rela_sentences_join(j.result, &j.sentences, err);
+    rela_sentences_free(&j.sentences);
     rela_id_list_free(&j.prefixes);
     rela_mem_free(j.parts);
     rela_mem_free(j.first_part);
@@ -133,6 +144,7 @@ static rela_status check_options(const rela_translate_options *o, const rela_mod
                  { "treatment of unknown words", o->unk, 0, RELA_UNK_REPLACE },
                  { "treatment of long sentences", o->long_sentence, 0, RELA_LONG_CUT },
                  { "treatment of overflow", o->not_finite, 0, RELA_NOT_FINITE_MARK },
+                 { "splitting into sentences", o->split, 0, RELA_SPLIT_ALWAYS },
                  { "beam", o->beam_size, 1, RELA_BEAM_MAX },
                  { "number of best translations", o->n_best, 1, RELA_BEAM_MAX },
                  { "longest translation", o->max_extra, 0, INT32_MAX },
@@ -144,6 +156,9 @@ static rela_status check_options(const rela_translate_options *o, const rela_mod
         if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
             return rela_fail(err, RELA_ARG, "%s is %d; expected %d..%d", rows[i].name,
                              (int)rows[i].value, (int)rows[i].least, (int)rows[i].most);
+    if (o->split == RELA_SPLIT_ALWAYS && (o->prefix || m->net.config.sources > 1))
+        return rela_fail(err, RELA_ARG, "a text with %s cannot be split into sentences",
+                         o->prefix ? "a prefix" : "several sources");
     return RELA_OK;
 }
 
@@ -183,17 +198,54 @@ static rela_search_options search_options(const rela_translate_options *o)
 
 /* ---- sources ---- */
 
-static void warn(const job *j, size_t i, const char *what)
-{
-    rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
-                  "line %llu: longer than the %zu tokens that the model takes: %s",
-                  (unsigned long long)(j->options->first_number + i), j->most, what);
-}
-
 /* Texts that belong together cannot be divided at the same place, so they are cut. */
 static bool cuts(const job *j)
 {
     return j->n_sources > 1 || j->options->long_sentence == RELA_LONG_CUT;
+}
+
+/* Makes the texts of the job sentences. */
+static rela_status split(job *j, rela_error *err)
+{
+    const rela_translate_options *o = j->options;
+    rela_splitter *own = NULL;
+    rela_splitter_options with = { .struct_size = sizeof with, .language = o->src_language };
+    if (o->split == RELA_SPLIT_NEVER || j->n_sources > 1)
+        return RELA_OK;
+    rela_status st = o->src_language ? rela_splitter_create(&own, &with, err) : RELA_OK;
+    st =
+        st ? st
+           : rela_sentences_find(&j->sentences, own ? own : j->session->splitter, j->texts, j->lens,
+                                 j->n, o, cuts(j) ? rela_text_bytes(j->most) : SIZE_MAX, err);
+    rela_splitter_destroy(own);
+    j->texts = j->sentences.texts;
+    j->lens = j->sentences.lens;
+    j->n = j->sentences.n;
+    return st;
+}
+
+/* The number of the text that sentence i is in. */
+static size_t text_of(const job *j, size_t i)
+{
+    return j->sentences.n ? j->sentences.text_of[i] : i;
+}
+
+/* Which sentence of its text it is. */
+static uint64_t rank_of(const job *j, size_t i)
+{
+    return j->sentences.n ? i - j->sentences.first[j->sentences.text_of[i]] : 0;
+}
+
+static uint64_t number_of(const job *j, size_t i)
+{
+    return j->options->first_number + text_of(j, i);
+}
+
+static void warn(const job *j, size_t i, const char *what)
+{
+    rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
+                  "line %llu: longer than the %zu tokens that the model takes: %s",
+                  (unsigned long long)number_of(j, i), j->most, what);
 }
 
 static rela_status encode_sources(job *j, size_t i, rela_error *err)
@@ -220,9 +272,10 @@ static rela_status encode(job *j, rela_error *err)
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
         st = encode_sources(j, i, err);
+        const size_t text = text_of(j, i);
         if (st == RELA_OK && o->prefix)
-            st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[i],
-                                  rela_text_len(o->prefix, o->prefix_len, i), err);
+            st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[text],
+                                  rela_text_len(o->prefix, o->prefix_len, text), err);
     }
     j->first_part = rela_mem_array(j->n + 1, sizeof *j->first_part);
     if (st == RELA_OK && !j->first_part)
@@ -310,7 +363,7 @@ static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_er
     j->parts = parts;
     parts[j->n_parts++] = (rela_source){
         .text = { { l->ids + l->at[text] + first, n } },
-        .number = j->options->first_number + text,
+        .number = number_of(j, text) + (rank_of(j, text) << RANK_SHIFT),
     };
     if (first == 0 && n && p->n_texts) {
         parts[j->n_parts - 1].prefix = p->ids + p->at[text];
@@ -359,7 +412,7 @@ static rela_status build_text(job *j, size_t i, rela_error *err)
         not_finite = not_finite || found(j, k).not_finite;
     }
     if (not_finite && j->options->not_finite == RELA_NOT_FINITE_FAIL)
-        return rela_fail_not_finite(err, NULL, j->options->first_number + i, "logits are");
+        return rela_fail_not_finite(err, NULL, number_of(j, i), "logits are");
     n_best = not_finite ? 1 : n_best;
     *t = (rela_translated){ .best = rela_arena_alloc(r->arena, n_best * sizeof *t->best),
                             .n_best = n_best,

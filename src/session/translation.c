@@ -97,6 +97,7 @@ const float *rela_result_attention(const rela_result *r, size_t i, size_t rank)
 /* ---- links ---- */
 
 typedef struct linker {
+    size_t src_before, tgt_before; /* words of the sentences before this one */
     rela_word_map src, tgt;
     uint32_t *tgt_words;
     real *mean;   /* (tgt pieces, src pieces + 1) over the chosen heads */
@@ -109,15 +110,15 @@ void rela_link_options_init(rela_link_options *o, size_t size)
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
-static rela_status start(linker *l, const rela_result *r, const rela_translated *x,
-                         const rela_translation *t, rela_error *err)
+/* The words of source and translation. */
+static rela_status map_words(linker *l, const rela_result *r, const rela_translated *x,
+                             const rela_translation *t, rela_error *err)
 {
     const size_t pieces = t->n && t->ids[t->n - 1] == RELA_EOS ? t->n - 1 : t->n;
     const size_t src = x->n_src - 1;
     l->src = (rela_word_map){ x->src_words, src, src ? x->src_words[src - 1] + 1 : 0 };
     l->tgt_words = rela_mem_array(pieces + 1, sizeof *l->tgt_words);
-    l->mean = rela_mem_zalloc((pieces + 1) * (src + 1) * sizeof *l->mean);
-    if (!l->tgt_words || !l->mean)
+    if (!l->tgt_words)
         return rela_fail(err, RELA_NOMEM, "no memory for links");
     uint32_t word = 0;
     for (size_t k = 0; k < pieces; k++) {
@@ -126,8 +127,14 @@ static rela_status start(linker *l, const rela_result *r, const rela_translated 
         word += !rela_piece_continues(piece, strlen(piece)) || k + 1 == pieces;
     }
     l->tgt = (rela_word_map){ l->tgt_words, pieces, word };
-    l->merged = rela_mem_array(((size_t)word + 1) * (l->src.n_words + 1), sizeof *l->merged);
-    return l->merged ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for links");
+    return RELA_OK;
+}
+
+static rela_status start(linker *l, rela_error *err)
+{
+    l->mean = rela_mem_zalloc((l->tgt.n_pieces + 1) * (l->src.n_pieces + 1) * sizeof *l->mean);
+    l->merged = rela_mem_array((l->tgt.n_words + 1) * (l->src.n_words + 1), sizeof *l->merged);
+    return l->mean && l->merged ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for links");
 }
 
 /* The mean over the chosen heads, row by row. */
@@ -156,7 +163,6 @@ static void average(linker *l, const rela_config *c, const real *attention,
 static rela_status write_links(rela_buffer *out, const linker *l, bool soft, rela_error *err)
 {
     const size_t n = l->src.n_words;
-    const char *blank = "";
     rela_status st = RELA_OK;
     for (size_t w = 0; w < l->tgt.n_words && st == RELA_OK; w++) {
         const real *row = l->merged + w * (n + 1);
@@ -164,12 +170,47 @@ static rela_status write_links(rela_buffer *out, const linker *l, bool soft, rel
         for (size_t k = 0; k < n && st == RELA_OK; k++) {
             if (soft ? row[k] <= 0 : k != best)
                 continue;
-            st = soft ? rela_buffer_printf(out, err, "%s%zu-%zu:%.6g", blank, k, w, (double)row[k])
-                      : rela_buffer_printf(out, err, "%s%zu-%zu", blank, k, w);
-            blank = " ";
+            st = rela_buffer_printf(out, err, "%zu-%zu", l->src_before + k, l->tgt_before + w);
+            if (st == RELA_OK && soft)
+                st = rela_buffer_printf(out, err, ":%.6g", (double)row[k]);
+            st = st ? st : rela_buffer_append_char(out, ' ', err);
         }
     }
     return st;
+}
+
+/* Appends the links of a sentence, a blank after each; before: words of those before it, which its
+ * own are added to. */
+static rela_status link_sentence(rela_buffer *out, const rela_result *r, const rela_translated *x,
+                                 size_t rank, const rela_link_options *o, size_t before[2],
+                                 rela_error *err)
+{
+    const rela_translation *t = &x->best[rank];
+    linker l = { .src_before = before[0], .tgt_before = before[1] };
+    rela_status st = map_words(&l, r, x, t, err);
+    if (st == RELA_OK && t->attention) {
+        st = start(&l, err);
+        if (st == RELA_OK) {
+            average(&l, &r->model->net.config, t->attention, o);
+            rela_words_merge(l.merged, l.mean, l.src.n_pieces + 1, &l.src, &l.tgt);
+            st = write_links(out, &l, o->soft != 0, err);
+        }
+    }
+    before[0] += l.src.n_words;
+    before[1] += l.tgt.n_words;
+    rela_mem_free(l.tgt_words);
+    rela_mem_free(l.mean);
+    rela_mem_free(l.merged);
+    return st;
+}
+
+/* Was attention kept for any sentence? */
+static bool has_attention(const rela_translated *x, size_t n, size_t rank)
+{
+    for (size_t k = 0; k < n; k++)
+        if (x[k].best[rank].attention)
+            return true;
+    return false;
 }
 
 rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, size_t rank,
@@ -181,25 +222,22 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
     if (st != RELA_OK)
         return st;
     const rela_config *c = &r->model->net.config;
-    const rela_translation *t = at(r, i, rank);
+    const rela_translated *text = &r->items[i];
+    const rela_translated *x = text->n_sentences ? text->sentences : text;
+    const size_t n = text->n_sentences ? text->n_sentences : 1, start = out->len;
     if (own.layer < -1 || own.layer >= (int32_t)c->dec_layers || own.head < -1 ||
         own.head >= (int32_t)c->heads)
         return rela_fail(err, RELA_ARG,
                          "layer %d head %d; the model has %zu layers of %zu heads, from 0",
                          (int)own.layer, (int)own.head, c->dec_layers, c->heads);
-    if (r->items[i].n_src < 2)
+    if (text->n_src < 2)
         return RELA_OK; /* an empty text has no words */
-    if (!t->attention)
+    if (text->not_finite || !has_attention(x, n, rank))
         return rela_fail(err, RELA_STATE, "no attention was kept for text %zu", i + 1);
-    linker l = { 0 };
-    st = start(&l, r, &r->items[i], t, err);
-    if (st == RELA_OK) {
-        average(&l, c, t->attention, &own);
-        rela_words_merge(l.merged, l.mean, l.src.n_pieces + 1, &l.src, &l.tgt);
-        st = write_links(out, &l, own.soft != 0, err);
-    }
-    rela_mem_free(l.tgt_words);
-    rela_mem_free(l.mean);
-    rela_mem_free(l.merged);
+    size_t before[2] = { 0, 0 };
+    for (size_t k = 0; k < n && st == RELA_OK; k++)
+        st = link_sentence(out, r, &x[k], rank, &own, before, err);
+    if (out->len > start)
+        out->data[--out->len] = '\0'; /* the last blank */
     return st;
 }

@@ -22,6 +22,9 @@ typedef struct rela_translated {
     const uint32_t *src_words;
     size_t n_src;
     bool not_finite; /* there is one translation, which is empty */
+    /* Of a text of several sentences: each by itself, with its attention. Else none. */
+    const struct rela_translated *sentences;
+    size_t n_sentences;
 } rela_translated;
 
 struct rela_result {

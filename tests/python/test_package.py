@@ -225,6 +225,19 @@ class Translate(unittest.TestCase):
     def test_a_prefix_is_followed(self):
         self.assertTrue(self.model.translate(TEXTS[0], prefix="das").startswith("das"))
 
+    def test_sentences_are_translated_one_by_one(self):
+        both = self.model.translate(" ".join(TEXTS[:2]), details=True)
+        self.assertEqual(both.text, " ".join(self.model.translate(TEXTS[:2])))
+        self.assertEqual(both.source_tokens.count("<eos>"), 2)
+        self.assertAlmostEqual(sum(both.token_logps), both.logp, places=3)
+        for how in ({"split": "never"}, {"attention": True}, {"prefix": "das"}):
+            whole = self.model.translate(" ".join(TEXTS[:2]), details=True, **how)
+            self.assertEqual(whole.source_tokens.count("<eos>"), 1, how)
+        with self.assertRaisesRegex(rela.Error, "with a prefix cannot be split"):
+            self.model.translate(TEXTS[0], prefix="das", split="always")
+        with self.assertRaisesRegex(rela.Error, "'german' is not a code"):
+            self.model.translate(TEXTS[0], src_lang="german")
+
     def test_scores_of_a_list_are_those_of_its_pairs(self):
         a, b = self.model.score(TEXTS[:2], ["das Haus .", "ein Hund ."])
         self.assertAlmostEqual(sum(a.token_logps), a.logp, places=3)

@@ -276,6 +276,13 @@ static void overflow_is_an_error_or_marked(void **state)
               isnan(rela_result_logp(r, 1, 0)) && !rela_result_attention(r, 1, 0),
           "a marked text has a translation");
     rela_result_free(r);
+    const char *const two = "b a . c .";
+    o.split = RELA_SPLIT_AUTO;
+    CHECK_OK(rela_translate(&r, w.session, &two, NULL, 1, &o, &err), err);
+    CHECK(!rela_result_finite(r, 0) && rela_result_n_best(r, 0) == 1 &&
+              rela_result_text_len(r, 0, 0) == 0 && isnan(rela_result_score(r, 0, 0)),
+          "two sentences are not marked");
+    rela_result_free(r);
     CHECK_OK(rela_score(&s, w.session, &pairs, &so, &err), err);
     CHECK(!isfinite(rela_scores_logp(s, 0)), "%g", rela_scores_logp(s, 0));
     rela_scores_free(s);

@@ -219,6 +219,15 @@ static rela_status tokeniser_options(size_t size, rela_error *err)
     return st;
 }
 
+static rela_status splitter_options(size_t size, rela_error *err)
+{
+    SIZED_OPTIONS(rela_splitter_options, rela_splitter_options_init);
+    rela_splitter *made = NULL;
+    const rela_status st = rela_splitter_create(&made, &s.o, err);
+    rela_splitter_destroy(made);
+    return st;
+}
+
 static rela_status detokeniser_options(size_t size, rela_error *err)
 {
     SIZED_OPTIONS(rela_detokeniser_options, rela_detokeniser_options_init);
@@ -307,6 +316,7 @@ static const sized_row ROWS[] = {
     ROW(rela_link_form, parse_links),
     ROW(rela_link_form, format_links),
     ROW(rela_tokeniser_options, tokeniser_options),
+    ROW(rela_splitter_options, splitter_options),
     ROW(rela_detokeniser_options, detokeniser_options),
     ROW(rela_normaliser_options, normaliser_options),
     ROW(rela_truecaser_options, truecaser_options),
@@ -320,7 +330,7 @@ static const char *const HEADERS[] = { "rela", "corpus", "metric", "subword", "t
 static const char *const FIXED[] = { "rela_error",  "rela_buffer",         "rela_allocator",
                                      "rela_piece",  "rela_corpus_lengths", "rela_segment",
                                      "rela_scored", "rela_interval",       "rela_link",
-                                     "rela_links" };
+                                     "rela_links",  "rela_sentence" };
 
 static const sized_rows ALL = { ROWS,    sizeof ROWS / sizeof ROWS[0],
                                 HEADERS, sizeof HEADERS / sizeof HEADERS[0],

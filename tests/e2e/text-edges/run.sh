@@ -33,7 +33,7 @@ refuse() {
 }
 
 printf 'the (2/3) The (1)\n' >model
-for command in "tokenise" "detokenise" "normalise" "truecase -m model" "truecase undo"; do
+for command in "tokenise" "detokenise" "normalise" "split" "truecase -m model" "truecase undo"; do
     expect "empty file" '' '' $command
     expect "no final newline" 'x' "$([ "$command" = 'truecase undo' ] && echo X || echo x)\n" $command
     expect "empty lines" '\n\n' '\n\n' $command
@@ -69,7 +69,7 @@ printf 'rela: warning: 13 invalid UTF-8 sequences in 7 lines replaced by U+FFFD,
 cmp -s want err || fail "invalid UTF-8: said '$(cat err)'"
 [ "$(wc -l <out)" -eq 8 ] || fail "invalid UTF-8: lines were lost"
 [ "$(grep -c "$(printf '\357\277\275')" out)" -eq 7 ] || fail "invalid UTF-8: '$(cat out)'"
-for command in detokenise normalise "truecase -m model" "truecase undo" "truecase learn"; do
+for command in detokenise normalise split "truecase -m model" "truecase undo" "truecase learn"; do
     "$RELA" $command <in >out 2>err || fail "$command: invalid UTF-8: $(cat err)"
     cmp -s want err || fail "$command: invalid UTF-8: said '$(cat err)'"
 done
@@ -80,7 +80,7 @@ echo >>in
 yes "a,'" | tr -d '\n' | head -c 1048576 >>in
 echo >>in
 yes word | head -n 50000 | tr '\n' ' ' >>in
-for command in tokenise detokenise normalise "truecase -m model" "truecase undo"; do
+for command in tokenise detokenise normalise split "truecase -m model" "truecase undo"; do
     "$RELA" $command -q <in >out || fail "$command: long lines"
     [ "$(wc -l <out)" -eq 3 ] || fail "$command: long lines: $(wc -l <out)"
     [ "$(tail -n 1 out | wc -w)" -eq 50000 ] || fail "$command: words were lost"
@@ -111,6 +111,7 @@ printf 'a\n' >in
 refuse 2 "language 'x1' is not a code" tokenise -l x1
 refuse 2 "language '' is not a code" detokenise -l ''
 refuse 2 "language 'english' is not a code" normalise -l english
+refuse 2 "language 'english' is not a code" split -l english
 refuse 2 "form" normalise -f nfd
 refuse 2 "no model; give one with --model FILE" truecase
 refuse 2 "no-such" tokenise --no-such

@@ -44,7 +44,7 @@ printf 'the (2/3) The (1)\nx (1/1)\n' >model
 printf 'example[.]org\nx-y\n' >patterns
 for command in "tokenise -a --lowercase -p patterns" "detokenise" \
     "normalise -f nfc --collapse-blanks --lowercase" "truecase learn --first-words" \
-    "truecase -m model" "truecase undo"; do
+    "truecase -m model" "truecase undo" "split -l de --paragraphs"; do
     "$RELA" $command -q -t 1 -o want <in
     for class in mem file; do
         sweep $class '' $command
