@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_align.c - rela align: word links of parallel text from the attention of a model. */
 #include "models.h"
-#include "shades.h"
+#include "terminal_heatmap.h"
 
 #include "rela/analyse.h"
 #include "rela/metric.h"
@@ -185,7 +185,7 @@ static int write_line(void *ctx, const rela_aligned *line)
     aligner *a = ctx;
     rela_buffer_clear(&a->out);
     if (a->o->show) {
-        a->st = rela_cli_shades(&a->out, line, a->err);
+        a->st = rela_cli_heatmap(&a->out, line, a->err);
     } else {
         a->st = rela_buffer_append(&a->out, line->links, line->links_len, a->err);
         if (a->st == RELA_OK)

@@ -25,9 +25,9 @@ typedef struct probe {
     double step; /* of differences: wide enough for the rounding of the loss */
 } probe;
 
-/* agree: see rela_loss_options; then every sentence of the batch is followed by its pair. */
+/* kl_weight: see rela_loss_options; then every sentence of the batch is followed by its pair. */
 static inline void probe_start(probe *p, const rela_config *c, const rela_packed *batch,
-                               double agree)
+                               double kl_weight)
 {
     rela_error err = { RELA_OK, "" };
     memset(p, 0, sizeof *p);
@@ -42,9 +42,9 @@ static inline void probe_start(probe *p, const rela_config *c, const rela_packed
     p->grads = rela_mem_zalloc(p->net.params.total * sizeof *p->grads);
     p->batch = batch;
     p->pass = (rela_pass_options){
-        .training = true, .seed = 5, .update = 9, .loss = { .smooth = 0.1, .agree = agree }
+        .training = true, .seed = 5, .update = 9, .loss = { .smooth = 0.1, .kl_weight = kl_weight }
     };
-    p->step = agree > 0 || c->sources > 1 ? 5e-5 : 2e-5;
+    p->step = kl_weight > 0 || c->sources > 1 ? 5e-5 : 2e-5;
     (void)rela_worker_train(p->worker, p->grads, p->batch, &p->pass);
 }
 
@@ -105,12 +105,12 @@ static inline double probe_worst_gap(probe *p, const char **where)
     return worst;
 }
 
-static inline void probe_check(const rela_config *c, const rela_packed *batch, double agree,
+static inline void probe_check(const rela_config *c, const rela_packed *batch, double kl_weight,
                                const char *what)
 {
     probe p;
     const char *where = "";
-    probe_start(&p, c, batch, agree);
+    probe_start(&p, c, batch, kl_weight);
     const double worst = probe_worst_gap(&p, &where);
     print_message("%-12s %-24s %.1e at %s\n", c->attention[0].text, what, worst, where);
     CHECK(worst <= 1e-6, "%s, %s: %.3e at %s", c->attention[0].text, what, worst, where);

@@ -40,7 +40,7 @@ typedef struct rela_bench_options {
     /* A trained model: the sizes are its own, and updates of training with its kind of attention
      * start with its weights, so that they have its zeros. NULL: preset and fresh weights. */
     const char *model;
-    /* Called on the calling thread; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
+    /* Called on the calling thread; not 0 stops with RELA_CANCEL. NULL: may be NULL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
     /* Share of the weights of kinds max(0, s) that is made zero in training, by biases of queries

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/bench_job.h"
-#include "kern/tiny.h"
+#include "kern/flush_to_zero.h"
 #include "nn/attn/attn.h"
 
 #include <math.h>
@@ -54,13 +54,13 @@ typedef struct state {
 
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
-static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet *const sheets[2],
+static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table *const tables[2],
                               rela_error *err);
 static void add_cases(state *s);
 static rela_status prepare(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
-static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_error *err);
-static rela_status tell_zeros(state *s, rela_bench_sheet *sheet, rela_error *err);
+static rela_status tell(state *s, size_t which, rela_bench_table *table, rela_error *err);
+static rela_status tell_zeros(state *s, rela_bench_table *table, rela_error *err);
 
 const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION,
                                                     .turns = turns,
@@ -125,27 +125,27 @@ static size_t turns(const rela_bench_job *j)
 
 static rela_status run(rela_bench_job *j, rela_error *err)
 {
-    rela_bench_sheet *const plain = rela_bench_sheet_new(
+    rela_bench_table *const plain = rela_bench_table_new(
         j, "attention",
         "kernels of training with their norms, one thread; ns for one score of one head; speed "
         "relative to softmax",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
-    rela_bench_sheet *const zeros =
+    rela_bench_table *const zeros =
         rectified(j) == j->n_kinds
             ? NULL
-            : rela_bench_sheet_new(j, "zeros",
+            : rela_bench_table_new(j, "zeros",
                                    "the same without norm, all weights against zeros left out "
                                    "where it pays; gradients: over the four products of a dense "
                                    "backward pass that has its weights",
                                    ZERO_COLUMNS, sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]);
-    rela_bench_sheet *const sheets[] = { plain, zeros };
+    rela_bench_table *const tables[] = { plain, zeros };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n_lengths && st == RELA_OK; i++)
-        st = run_length(j, i, sheets, err);
+        st = run_length(j, i, tables, err);
     return st;
 }
 
-static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet *const sheets[2],
+static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table *const tables[2],
                               rela_error *err)
 {
     const rela_config *c = &j->config;
@@ -163,14 +163,14 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_sheet 
     s->rows = s->n * s->length;
     add_cases(s);
     rela_status st = prepare(s, err);
-    const uint64_t tiny = rela_tiny_flush();
+    const uint64_t mode = rela_flush_to_zero();
     if (st == RELA_OK)
         st = rela_bench_rounds(j, s->n_cases, turn, s, err);
-    rela_tiny_restore(tiny);
+    rela_flush_to_zero_end(mode);
     if (st == RELA_OK)
-        st = tell(s, which, sheets[0], err);
-    if (st == RELA_OK && sheets[1])
-        st = tell_zeros(s, sheets[1], err);
+        st = tell(s, which, tables[0], err);
+    if (st == RELA_OK && tables[1])
+        st = tell_zeros(s, tables[1], err);
     for (int i = 0; i < 2; i++)
         rela_mem_free(s->seconds[i]);
     rela_mem_free(s->block);
@@ -346,7 +346,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return RELA_OK;
 }
 
-/* ---- sheet ---- */
+/* ---- table ---- */
 
 /* Speed relative to another case; passes: bit 0 forward, bit 1 backward, bit 2: as if the other
  * need not compute its scores. */
@@ -378,7 +378,7 @@ static rela_bench_spread ns_of(const state *s, size_t i, int pass)
     return rela_bench_spread_of(ns, s->j->rounds);
 }
 
-static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_error *err)
+static rela_status tell(state *s, size_t which, rela_bench_table *table, rela_error *err)
 {
     rela_bench_job *j = s->j;
     const double peak = j->peak.multiply_adds[0], d_head = (double)s->d_head;
@@ -406,12 +406,12 @@ static rela_status tell(state *s, size_t which, rela_bench_sheet *sheet, rela_er
         row[10] = rela_bench_number(speed_of(s, 0, i, 1));
         row[11] = rela_bench_number(speed_of(s, 0, i, 2));
         row[12] = rela_bench_number(both);
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }
 
-static rela_status tell_zeros(state *s, rela_bench_sheet *sheet, rela_error *err)
+static rela_status tell_zeros(state *s, rela_bench_table *table, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = s->n_plain; i < s->n_cases && st == RELA_OK; i += 2) {
@@ -427,7 +427,7 @@ static rela_status tell_zeros(state *s, rela_bench_sheet *sheet, rela_error *err
             rela_bench_number(speed_of(s, i, i + 1, 2)),
             rela_bench_number(speed_of(s, i, i + 1, 2 | 4)),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

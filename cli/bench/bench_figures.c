@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_figures.c - the figures: decoding speed by source length, and attention kernels.
  */
+#include "bench/bench_job.h"
 #include "figure/bars.h"
 #include "figure/plot.h"
-#include "bench/bench_job.h"
 
 #include <math.h>
 #include <string.h>

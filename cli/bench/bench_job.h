@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_job.h - one run of rela_bench: what its parts share, and the parts.
  *
- * A part measures its cases in rounds and adds sheets to the job. Each file measures one thing. */
+ * A part measures its cases in rounds and adds tables to the job. Each file measures one thing. */
 #ifndef RELA_BENCH_BENCH_JOB_H
 #define RELA_BENCH_BENCH_JOB_H
 
@@ -52,8 +52,8 @@ typedef struct rela_bench_job {
     size_t n_lengths;
     rela_bench_peak peak;
     rela_bench_results r;
-    rela_bench_sheet sheets[RELA_BENCH_SHEETS_MAX];
-    size_t n_sheets;
+    rela_bench_table tables[RELA_BENCH_SHEETS_MAX];
+    size_t n_tables;
     uint64_t done, total; /* turns */
 } rela_bench_job;
 
@@ -88,13 +88,13 @@ typedef struct rela_bench_zeros {
 } rela_bench_zeros;
 void rela_bench_see_zeros(void *zeros, const rela_attn_view *v);
 
-/* ---- sheets ---- */
+/* ---- tables ---- */
 
-/* A new sheet of the job; lent. Names, titles and columns are lent by the caller. */
-rela_bench_sheet *rela_bench_sheet_new(rela_bench_job *j, const char *name, const char *title,
+/* A new table of the job; lent. Names, titles and columns are lent by the caller. */
+rela_bench_table *rela_bench_table_new(rela_bench_job *j, const char *name, const char *title,
                                        const rela_bench_column *columns, size_t n_columns);
 
-/* The paper's tables beside ours, from the sheets that are there. */
+/* The paper's tables beside ours, from the tables that are there. */
 rela_status rela_bench_paper(rela_bench_job *j, rela_error *err);
 /* Drawings in the directory of the options. */
 rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err);

@@ -38,7 +38,7 @@ static rela_status table_2(rela_bench_job *j, rela_error *err)
         { "decode", "decode", RELA_BENCH_NUMBER, 2 },
         { "decode_paper", "paper", RELA_BENCH_NUMBER, 2 },
     };
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_table *table = rela_bench_table_new(
         j, "table2",
         "the paper's Table 2: speed relative to softmax; ours decodes batches of 32 with beam 4",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
@@ -56,7 +56,7 @@ static rela_status table_2(rela_bench_job *j, rela_error *err)
             rela_bench_number(paper[0]),         rela_bench_number(paper[1]),
             rela_bench_number(j->r.decode[i]),   rela_bench_number(paper[2]),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }
@@ -85,7 +85,7 @@ static rela_status table_4(rela_bench_job *j, rela_error *err)
     const size_t rela = find_kind(j, "rela-g");
     if (rela == j->n_kinds)
         return RELA_OK;
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_table *table = rela_bench_table_new(
         j, "table4",
         "the paper's Table 4: 3HT^2 - HT against HT^2 + 10Td + T operations, and measured time",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
@@ -105,7 +105,7 @@ static rela_status table_4(rela_bench_job *j, rela_error *err)
             rela_bench_number(us[1]),
             rela_bench_number(us[0] / us[1]),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

@@ -99,8 +99,8 @@ static rela_status tell(const state *s, rela_error *err)
                                          "reading 512 MB" };
     rela_bench_job *j = s->j;
     double *const rates[] = { j->peak.multiply_adds, j->peak.product, j->peak.reading };
-    rela_bench_sheet *sheet =
-        rela_bench_sheet_new(j, "peak", "what the machine can do at most; 32-bit reals", COLUMNS,
+    rela_bench_table *table =
+        rela_bench_table_new(j, "peak", "what the machine can do at most; 32-bit reals", COLUMNS,
                              sizeof COLUMNS / sizeof COLUMNS[0]);
     rela_status st = RELA_OK;
     for (size_t i = 0; i < turns(j) && st == RELA_OK; i++) {
@@ -114,14 +114,14 @@ static rela_status tell(const state *s, rela_error *err)
             rela_bench_value(v), rela_bench_text(what == READING ? "GB/s" : "GFLOP/s"),
             rela_bench_number(what == READING ? (double)NAN : v.median / j->peak.multiply_adds[all])
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     rela_bench_spread share = rela_bench_spread_of(s->share, j->rounds);
     share = (rela_bench_spread){ 100 * share.median, 100 * share.low, 100 * share.high };
     const rela_bench_cell row[] = { rela_bench_text("processor time that we got"),
                                     rela_bench_number(1), rela_bench_value(share),
                                     rela_bench_text("%"), rela_bench_number((double)NAN) };
-    return st ? st : rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+    return st ? st : rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
 }
 
 /* ---- work ---- */

@@ -229,7 +229,7 @@ static void work(void *ctx)
             decode_one(s, i);
 }
 
-/* ---- sheets ---- */
+/* ---- tables ---- */
 
 static rela_bench_spread rate_of(const state *s, size_t i, size_t form)
 {
@@ -251,7 +251,7 @@ static rela_status tell_decoding(const state *s, rela_error *err)
         { "onednn_gflops", "oneDNN GFLOP/s", RELA_BENCH_SPREAD, 1 },
         { "packed_over_onednn", "packed/oneDNN", RELA_BENCH_NUMBER, 2 },
     };
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_table *table = rela_bench_table_new(
         s->j, "products", "products of decoding, one thread; rows = hypotheses, weights (n, k)",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     rela_status st = RELA_OK;
@@ -268,7 +268,7 @@ static rela_status tell_decoding(const state *s, rela_error *err)
             rela_bench_value(library),
             rela_bench_number(packed.median / library.median),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }
@@ -286,7 +286,7 @@ static rela_status tell_training(const state *s, rela_error *err)
         { "weight_gflops", "d weight GFLOP/s", RELA_BENCH_SPREAD, 1 },
         { "weight_share", "of peak", RELA_BENCH_NUMBER, 2 },
     };
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_table *table = rela_bench_table_new(
         s->j, "gradients", "products of a piece of an update, one thread (oneDNN); weights (n, k)",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     const double peak = s->j->peak.multiply_adds[0];
@@ -305,7 +305,7 @@ static rela_status tell_training(const state *s, rela_error *err)
             rela_bench_value(w),
             rela_bench_number(w.median / peak),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

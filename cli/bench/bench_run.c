@@ -72,8 +72,8 @@ rela_status rela_bench(rela_buffer *table, rela_buffer *json, const rela_bench_o
         st = rela_buffer_append(json, text.data, text.len, err);
     if (st == RELA_OK && table)
         st = append_text(table, j, err);
-    for (size_t i = 0; i < j->n_sheets; i++)
-        rela_bench_sheet_deinit(&j->sheets[i]);
+    for (size_t i = 0; i < j->n_tables; i++)
+        rela_bench_table_deinit(&j->tables[i]);
     rela_buffer_free(&text);
     rela_net_deinit(&j->trained);
     rela_mem_free(j);
@@ -215,12 +215,12 @@ rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err)
     return RELA_OK;
 }
 
-rela_bench_sheet *rela_bench_sheet_new(rela_bench_job *j, const char *name, const char *title,
+rela_bench_table *rela_bench_table_new(rela_bench_job *j, const char *name, const char *title,
                                        const rela_bench_column *columns, size_t n_columns)
 {
-    assert(j->n_sheets < RELA_BENCH_SHEETS_MAX);
-    rela_bench_sheet *s = &j->sheets[j->n_sheets++];
-    *s = (rela_bench_sheet){
+    assert(j->n_tables < RELA_BENCH_SHEETS_MAX);
+    rela_bench_table *s = &j->tables[j->n_tables++];
+    *s = (rela_bench_table){
         .name = name, .title = title, .columns = columns, .n_columns = n_columns
     };
     return s;
@@ -259,9 +259,9 @@ static rela_status append_text(rela_buffer *out, const rela_bench_job *j, rela_e
         j->o.model ? j->o.model : j->o.preset, c->d, c->ffn, c->heads, c->enc_layers, c->dec_layers,
         c->vocab_tgt, j->o.model ? ", of its kind its own" : "", (unsigned long long)j->o.seed,
         j->rounds, j->rounds > 1 ? "s" : "");
-    for (size_t i = 0; i < j->n_sheets && st == RELA_OK; i++) {
+    for (size_t i = 0; i < j->n_tables && st == RELA_OK; i++) {
         st = rela_buffer_append_char(out, '\n', err);
-        st = st ? st : rela_bench_sheet_text(out, &j->sheets[i], err);
+        st = st ? st : rela_bench_table_text(out, &j->tables[i], err);
     }
     return st;
 }
@@ -286,9 +286,9 @@ static rela_status append_json(rela_buffer *out, const rela_bench_job *j, rela_e
                   j->k->name, j->n_threads, j->o.model ? "model" : j->o.preset, c->d, c->ffn,
                   c->heads, c->enc_layers, c->dec_layers, c->vocab_tgt, j->rounds, j->o.seconds,
                   (unsigned long long)j->o.seed);
-    for (size_t i = 0; i < j->n_sheets && st == RELA_OK; i++) {
-        st = rela_buffer_printf(out, err, "%s\n \"%s\": ", i ? "," : "", j->sheets[i].name);
-        st = st ? st : rela_bench_sheet_json(out, &j->sheets[i], err);
+    for (size_t i = 0; i < j->n_tables && st == RELA_OK; i++) {
+        st = rela_buffer_printf(out, err, "%s\n \"%s\": ", i ? "," : "", j->tables[i].name);
+        st = st ? st : rela_bench_table_json(out, &j->tables[i], err);
     }
     return st ? st : rela_buffer_append_text(out, "}\n}\n", err);
 }
@@ -298,11 +298,11 @@ static rela_status write_files(const rela_bench_job *j, const rela_buffer *json,
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/bench.json", j->o.out);
     st = st ? st : rela_file_write(path.data, json->data, json->len, err);
-    for (size_t i = 0; i < j->n_sheets && st == RELA_OK; i++) {
+    for (size_t i = 0; i < j->n_tables && st == RELA_OK; i++) {
         rela_buffer_clear(&path);
         rela_buffer_clear(&text);
-        st = rela_buffer_printf(&path, err, "%s/%s.tsv", j->o.out, j->sheets[i].name);
-        st = st ? st : rela_bench_sheet_tsv(&text, &j->sheets[i], err);
+        st = rela_buffer_printf(&path, err, "%s/%s.tsv", j->o.out, j->tables[i].name);
+        st = st ? st : rela_bench_table_tsv(&text, &j->tables[i], err);
         st = st ? st : rela_file_write(path.data, text.data, text.len, err);
     }
     rela_buffer_free(&path);

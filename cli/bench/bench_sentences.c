@@ -75,7 +75,7 @@ rela_status rela_bench_sentences_list(rela_bench_sentences *t, const rela_bench_
     return done ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a list");
 }
 
-void rela_bench_lengths_draw(size_t *lengths, size_t n, double median, double spread, rela_rng *r)
+void rela_bench_lengths_sample(size_t *lengths, size_t n, double median, double spread, rela_rng *r)
 {
     for (size_t i = 0; i < n; i++) {
         const double x = round(median * exp(spread * rela_rng_normal(r)));

@@ -18,7 +18,8 @@ typedef struct rela_bench_sentences {
 } rela_bench_sentences;
 
 /* Lengths like those of text, log-normal around a median, sorted. */
-void rela_bench_lengths_draw(size_t *lengths, size_t n, double median, double spread, rela_rng *r);
+void rela_bench_lengths_sample(size_t *lengths, size_t n, double median, double spread,
+                               rela_rng *r);
 
 /* Those of a batch get one length, so that all have work until its end. To be freed with _deinit,
  * on failure too; t was all zero. */

@@ -55,7 +55,7 @@ rela_bench_cell rela_bench_value(rela_bench_spread value)
     return (rela_bench_cell){ .value = value };
 }
 
-rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, size_t n,
+rela_status rela_bench_table_add(rela_bench_table *s, const rela_bench_cell *row, size_t n,
                                  rela_error *err)
 {
     assert(n == s->n_columns && n <= COLUMNS_MAX);
@@ -70,7 +70,7 @@ rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row
     return RELA_OK;
 }
 
-void rela_bench_sheet_deinit(rela_bench_sheet *s)
+void rela_bench_table_deinit(rela_bench_table *s)
 {
     rela_mem_free(s->cells);
     s->cells = NULL;
@@ -79,7 +79,7 @@ void rela_bench_sheet_deinit(rela_bench_sheet *s)
 
 /* ---- text ---- */
 
-rela_status rela_bench_sheet_text(rela_buffer *out, const rela_bench_sheet *s, rela_error *err)
+rela_status rela_bench_table_text(rela_buffer *out, const rela_bench_table *s, rela_error *err)
 {
     size_t width[COLUMNS_MAX] = { 0 };
     char text[CELL_TEXT];
@@ -130,7 +130,7 @@ static void cell_text(char out[CELL_TEXT], const rela_bench_column *c, const rel
 
 /* ---- for programs ---- */
 
-rela_status rela_bench_sheet_tsv(rela_buffer *out, const rela_bench_sheet *s, rela_error *err)
+rela_status rela_bench_table_tsv(rela_buffer *out, const rela_bench_table *s, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t c = 0; c < s->n_columns && st == RELA_OK; c++) {
@@ -159,7 +159,7 @@ rela_status rela_bench_sheet_tsv(rela_buffer *out, const rela_bench_sheet *s, re
     return st;
 }
 
-rela_status rela_bench_sheet_json(rela_buffer *out, const rela_bench_sheet *s, rela_error *err)
+rela_status rela_bench_table_json(rela_buffer *out, const rela_bench_table *s, rela_error *err)
 {
     rela_status st = rela_buffer_append_char(out, '[', err);
     for (size_t i = 0; i < s->n_rows * s->n_columns && st == RELA_OK; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_table.h - figures in rows and columns, written as text, TSV and JSON.
  *
- * A sheet owns its cells. Texts in cells are lent and must outlive it. A number that is not finite
+ * A table owns its cells. Texts in cells are lent and must outlive it. A number that is not finite
  * is missing: "-" in text, nothing in TSV, null in JSON. */
 #ifndef RELA_BENCH_BENCH_TABLE_H
 #define RELA_BENCH_BENCH_TABLE_H
@@ -41,27 +41,27 @@ typedef struct rela_bench_cell {
     rela_bench_spread value;
 } rela_bench_cell;
 
-typedef struct rela_bench_sheet {
+typedef struct rela_bench_table {
     const char *name;                 /* of the file and the JSON key */
     const char *title;                /* what was measured, a line or two */
     const rela_bench_column *columns; /* lent */
     size_t n_columns;
     rela_bench_cell *cells; /* (n_rows, n_columns) */
     size_t n_rows, cap;
-} rela_bench_sheet;
+} rela_bench_table;
 
 rela_bench_cell rela_bench_text(const char *text);
 rela_bench_cell rela_bench_number(double value);
 rela_bench_cell rela_bench_value(rela_bench_spread value);
 
 /* row (n) is copied; n is the number of columns. */
-rela_status rela_bench_sheet_add(rela_bench_sheet *s, const rela_bench_cell *row, size_t n,
+rela_status rela_bench_table_add(rela_bench_table *s, const rela_bench_cell *row, size_t n,
                                  rela_error *err);
-void rela_bench_sheet_deinit(rela_bench_sheet *s);
+void rela_bench_table_deinit(rela_bench_table *s);
 
-rela_status rela_bench_sheet_text(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);
-rela_status rela_bench_sheet_tsv(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);
+rela_status rela_bench_table_text(rela_buffer *out, const rela_bench_table *s, rela_error *err);
+rela_status rela_bench_table_tsv(rela_buffer *out, const rela_bench_table *s, rela_error *err);
 /* An array of objects. */
-rela_status rela_bench_sheet_json(rela_buffer *out, const rela_bench_sheet *s, rela_error *err);
+rela_status rela_bench_table_json(rela_buffer *out, const rela_bench_table *s, rela_error *err);
 
 #endif

@@ -213,8 +213,8 @@ static rela_status tell(const state *s, rela_error *err)
         { "speed", "speed/softmax", RELA_BENCH_SPREAD, 2 },
     };
     rela_bench_job *j = s->j;
-    rela_bench_sheet *sheet =
-        rela_bench_sheet_new(j, "train",
+    rela_bench_table *table =
+        rela_bench_table_new(j, "train",
                              "whole updates: target tokens per second, products as a share of "
                              "multiply-adds and of one large product",
                              COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
@@ -236,7 +236,7 @@ static rela_status tell(const state *s, rela_error *err)
             rela_bench_number(rate.median / j->peak.product[1]),
             rela_bench_value(speed),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

@@ -106,12 +106,12 @@ static rela_status make_texts(state *s, rela_error *err)
     rela_rng r = rela_rng_start(j->o.seed, 3);
     rela_status st = RELA_OK;
     for (size_t i = 0; i < 2 && st == RELA_OK; i++) { /* like captions */
-        rela_bench_lengths_draw(lengths, counts[i], 13, 0.33, &r);
+        rela_bench_lengths_sample(lengths, counts[i], 13, 0.33, &r);
         st = rela_bench_sentences_init(&s->texts[i], j, lengths, counts[i], i ? BATCH : 1, err);
         st = st ? st : rela_bench_sentences_list(&s->texts[i], j, s->list, err);
     }
-    rela_bench_lengths_draw(lengths, (size_t)RELA_BENCH_GROUPS * GROUP_SENTENCES, 25, 0.6,
-                            &r); /* like news */
+    rela_bench_lengths_sample(lengths, (size_t)RELA_BENCH_GROUPS * GROUP_SENTENCES, 25, 0.6,
+                              &r); /* like news */
     for (size_t i = 0; i < RELA_BENCH_GROUPS && st == RELA_OK; i++) {
         rela_bench_sentences *t = &s->groups[i];
         st =
@@ -199,7 +199,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return st;
 }
 
-/* ---- sheets ---- */
+/* ---- tables ---- */
 
 /* Operations of the products of all sentences. */
 static double flops_of(const rela_config *c, const rela_bench_sentences *t, size_t beam,
@@ -242,7 +242,7 @@ static rela_status tell(const state *s, rela_error *err)
         { "speed", "speed/softmax", RELA_BENCH_SPREAD, 2 },
     };
     rela_bench_job *j = s->j;
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_table *table = rela_bench_table_new(
         j, "translate",
         "target tokens per second, sentences of about 13 tokens, with all words or a shortlist; "
         "share of multiply-adds in 32 bits",
@@ -275,7 +275,7 @@ static rela_status tell(const state *s, rela_error *err)
             rela_bench_value(rela_bench_quotients(1, plain, seconds, j->rounds)),
             rela_bench_value(speed),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }
@@ -291,8 +291,8 @@ static rela_status tell_groups(const state *s, rela_error *err)
         { "speed", "speed/softmax", RELA_BENCH_SPREAD, 2 },
     };
     rela_bench_job *j = s->j;
-    rela_bench_sheet *sheet =
-        rela_bench_sheet_new(j, "lengths",
+    rela_bench_table *table =
+        rela_bench_table_new(j, "lengths",
                              "Fig. 2: one sentence at a time by source length in ten groups, beam "
                              "4, 32 bits, one thread",
                              COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
@@ -312,7 +312,7 @@ static rela_status tell_groups(const state *s, rela_error *err)
             rela_bench_value(
                 rela_bench_quotients(1, s->group_seconds + group * j->rounds, seconds, j->rounds)),
         };
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

@@ -164,7 +164,7 @@ static rela_status tell(const state *s, rela_error *err)
         { "norm_ns", "norm ns", RELA_BENCH_SPREAD, 0 },
     };
     rela_bench_job *j = s->j;
-    rela_bench_sheet *sheet = rela_bench_sheet_new(
+    rela_bench_table *table = rela_bench_table_new(
         j, "weights",
         "a row of T scores to weights and back, and the norm of one token, without products; one "
         "thread",
@@ -182,7 +182,7 @@ static rela_status tell(const state *s, rela_error *err)
         }
         j->r.weigh[kind][length] = row[2].value.median * 1e-9;
         j->r.norm[kind] = row[4].value.median * 1e-9;
-        st = rela_bench_sheet_add(sheet, row, sizeof row / sizeof row[0], err);
+        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
     }
     return st;
 }

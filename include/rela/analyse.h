@@ -120,7 +120,7 @@ typedef struct rela_analyse_options {
     int32_t layer;            /* decoder layer that is drawn; -1: the one with most null rows */
     int32_t skip_end;         /* not 0: null rates without the query that predicts the end */
     const char *const *names; /* of the models, in tables and figures; NULL: model 1, 2, ... */
-    /* Called on one thread at a time; not 0 stops with RELA_CANCEL. NULL: nobody listens. */
+    /* Called on one thread at a time; not 0 stops with RELA_CANCEL. NULL: may be NULL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
     const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */

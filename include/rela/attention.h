@@ -80,7 +80,7 @@ RELA_API rela_status rela_attention_learned_get(rela_attention_learned *out,
 
 /* n sequences of queries, and of the keys and values they attend to; heads stand side by side in a
  * row. Either every sequence has the same number of rows, the step, of which the first lens[i]
- * count, or, with step 0, the sequences lie behind each other without gaps. Rows that do not count
+ * count, or, with step 0, the sequences lie concatenated without gaps. Rows that do not count
  * are never read; in results they are set to 0. */
 typedef struct rela_attention_input {
     size_t struct_size;

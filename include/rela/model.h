@@ -32,7 +32,7 @@ typedef struct rela_model_average_options {
     size_t struct_size;
     int32_t last;      /* use only the last so many of the files; 0: all */
     int32_t n_threads; /* 0: all */
-    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: nobody listens */
+    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: may be NULL */
     void *notice_ctx;
 } rela_model_average_options;
 
@@ -60,7 +60,7 @@ typedef struct rela_model_convert_options {
     size_t struct_size;
     int32_t from, to;                            /* RELA_MODEL_... */
     int32_t n_threads;                           /* 0: all */
-    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: nobody listens */
+    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: may be NULL */
     void *notice_ctx;
 } rela_model_convert_options;
 

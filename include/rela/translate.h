@@ -34,7 +34,7 @@ typedef struct rela_runtime_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     int32_t n_threads;  /* 0: every core this process may use */
     /* Notices such as a sentence that had to be cut; level 1: information, 2: warning. May be
-     * called from any thread that uses the runtime. NULL: nobody listens. */
+     * called from any thread that uses the runtime. NULL: may be NULL. */
     void (*log)(void *ctx, int32_t level, const char *line);
     void *log_ctx;
 } rela_runtime_options;

@@ -2,7 +2,7 @@
 /* src/align/align_heads.c - the heads with the lowest alignment error on lines with gold links. */
 #include "align/align_job.h"
 
-static rela_status parse_gold(const rela_align_job *j, rela_align_lane *l, int d, size_t i,
+static rela_status parse_gold(const rela_align_job *j, rela_align_worker *l, int d, size_t i,
                               uint64_t line, rela_error *err)
 {
     const rela_watched *p = rela_align_pair(l, d, i);
@@ -19,26 +19,26 @@ static rela_status parse_gold(const rela_align_job *j, rela_align_lane *l, int d
 
 static rela_status score_heads(void *ctx, const rela_heads *h, rela_error *err)
 {
-    const rela_align_ear *e = ctx;
-    rela_align_lane *l = e->l;
+    const rela_align_listener *e = ctx;
+    rela_align_worker *l = e->l;
     return rela_head_aer_layer(&l->aer[e->direction], h, rela_align_pair(l, e->direction, h->pair),
                                &l->gold[e->direction][h->pair], err);
 }
 
 static rela_status score_all_heads(void *ctx, size_t pair, rela_error *err)
 {
-    const rela_align_ear *e = ctx;
-    rela_align_lane *l = e->l;
+    const rela_align_listener *e = ctx;
+    rela_align_worker *l = e->l;
     return rela_head_aer_ran(&l->aer[e->direction], pair, &l->gold[e->direction][pair], err);
 }
 
 static rela_status score_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     rela_align_job *j = ctx;
-    rela_align_lane *l = &j->lanes[thread];
+    rela_align_worker *l = &j->workers[thread];
     rela_status st = RELA_OK;
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        rela_align_ear e = { j, l, d };
+        rela_align_listener e = { j, l, d };
         const rela_watch watch = {
             .places = rela_align_place(j, d), .see = score_heads, .ran = score_all_heads, .ctx = &e
         };
@@ -86,7 +86,7 @@ rela_status rela_align_choose(rela_align_job *j, rela_error *err)
         st = rela_fail(err, RELA_FORMAT, "%s: no lines", j->o.best_on);
     const rela_steps steps = { .files = j->files,
                                .n_files = j->n_files,
-                               .n_threads = j->n_lanes,
+                               .n_threads = j->n_workers,
                                .block_rows = RELA_ALIGN_ROWS,
                                .max_line = RELA_ALIGN_LINE,
                                .limit = j->gold.n,
@@ -99,9 +99,9 @@ rela_status rela_align_choose(rela_align_job *j, rela_error *err)
         st = rela_fail(err, RELA_FORMAT, "%s has %zu lines but %s has %llu", j->o.best_on,
                        j->gold.n, j->o.src, (unsigned long long)n);
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        rela_head_aer *sum = &j->lanes[0].aer[d];
-        for (int i = 1; i < j->n_lanes; i++)
-            rela_head_aer_add(sum, &j->lanes[i].aer[d]);
+        rela_head_aer *sum = &j->workers[0].aer[d];
+        for (int i = 1; i < j->n_workers; i++)
+            rela_head_aer_add(sum, &j->workers[i].aer[d]);
         j->choice[d] = rela_head_aer_best(sum);
         *(d ? &j->report.reverse_aer : &j->report.aer) = rela_head_aer_get(sum, j->choice[d]);
         log_choice(j, d, rela_head_aer_get(sum, j->choice[d]));

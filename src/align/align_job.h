@@ -15,7 +15,7 @@
 enum { RELA_ALIGN_ROWS = 32, RELA_ALIGN_DIRECTIONS = 2, RELA_ALIGN_LINE = 1 << 20 };
 
 /* What one thread owns. */
-typedef struct rela_align_lane {
+typedef struct rela_align_worker {
     rela_watcher *watcher[RELA_ALIGN_DIRECTIONS];
     rela_text_pair pairs[RELA_ALIGN_ROWS];
     rela_word_weights sums[RELA_ALIGN_DIRECTIONS][RELA_ALIGN_ROWS]; /* over the chosen layers */
@@ -25,7 +25,7 @@ typedef struct rela_align_lane {
     rela_links gold[RELA_ALIGN_DIRECTIONS][RELA_ALIGN_ROWS];
     real *mean;
     size_t cap_mean;
-} rela_align_lane;
+} rela_align_worker;
 
 typedef struct rela_align_job {
     rela_align_options o;
@@ -36,8 +36,8 @@ typedef struct rela_align_job {
     /* Read in step: the sources, the target and perhaps links. */
     const char *files[RELA_SOURCES_MAX + 2];
     size_t n_sources, n_files;
-    rela_align_lane *lanes;
-    int n_lanes;
+    rela_align_worker *workers;
+    int n_workers;
     rela_align_report report;
     int (*tell)(void *ctx, const rela_aligned *line);
     void *ctx;
@@ -47,35 +47,35 @@ typedef struct rela_align_job {
     rela_word_weights shown;
 } rela_align_job;
 
-/* A listener of one direction of one lane. */
-typedef struct rela_align_ear {
+/* A listener of one direction of one worker. */
+typedef struct rela_align_listener {
     const rela_align_job *j;
-    rela_align_lane *l;
+    rela_align_worker *l;
     int direction;
-} rela_align_ear;
+} rela_align_listener;
 
-/* Fills in the models and heads of the options, which are set, and checks them; makes a lane for
+/* Fills in the models and heads of the options, which are set, and checks them; makes a worker for
  * each thread. Ends with rela_align_job_end, also after a failure. */
 rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_error *err);
 void rela_align_job_end(rela_align_job *j);
 
-/* Listener of a watcher, ctx: rela_align_ear. Adds the chosen attention of a layer to the sum of
- * its pair. */
+/* Listener of a watcher, ctx: rela_align_listener. Adds the chosen attention of a layer to the sum
+ * of its pair. */
 rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err);
 /* Logs a pair that is too long for the model, the first few of them; n: how many there were. */
 void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n);
 
 /* Encodes the pairs of a block for one direction. */
-rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int direction,
+rela_status rela_align_load(const rela_align_job *j, rela_align_worker *l, int direction,
                             const rela_rows *rows, rela_error *err);
 /* Runs them. RELA_NOTFINITE with the line if numbers of the model overflow for one of them. */
-rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
+rela_status rela_align_watch(const rela_align_job *j, rela_align_worker *l, int direction,
                              const rela_rows *rows, const rela_watch *watch, rela_error *err);
 /* The source of a direction that links are about, and as a set of places the attention to it. */
 size_t rela_align_source(const rela_align_job *j, int direction);
 uint32_t rela_align_place(const rela_align_job *j, int direction);
 /* A pair of the block that was loaded; lent. */
-const rela_watched *rela_align_pair(const rela_align_lane *l, int direction, size_t i);
+const rela_watched *rela_align_pair(const rela_align_worker *l, int direction, size_t i);
 
 /* Sets the choices of the job by the alignment error on the lines that have gold links. */
 rela_status rela_align_choose(rela_align_job *j, rela_error *err);

@@ -18,7 +18,7 @@ typedef struct block {
 
 static rela_status check(const rela_align_job *j, rela_error *err);
 static void list_files(rela_align_job *j);
-static rela_status make_lanes(rela_align_job *j, rela_error *err);
+static rela_status make_workers(rela_align_job *j, rela_error *err);
 static rela_status align_lines(rela_align_job *j, rela_error *err);
 
 void rela_align_options_init(rela_align_options *o, size_t size)
@@ -73,7 +73,7 @@ rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_er
     if (st != RELA_OK)
         return st;
     list_files(j);
-    return make_lanes(j, err);
+    return make_workers(j, err);
 }
 
 static void list_files(rela_align_job *j)
@@ -131,19 +131,19 @@ static rela_status check(const rela_align_job *j, rela_error *err)
     return check_texts(j, err);
 }
 
-static rela_status make_lanes(rela_align_job *j, rela_error *err)
+static rela_status make_workers(rela_align_job *j, rela_error *err)
 {
-    j->n_lanes = j->models[0]->runtime->n_threads;
-    j->lanes = rela_mem_zalloc((size_t)j->n_lanes * sizeof *j->lanes);
-    if (!j->lanes)
-        return rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_lanes);
-    for (int i = 0; i < j->n_lanes; i++)
+    j->n_workers = j->models[0]->runtime->n_threads;
+    j->workers = rela_mem_zalloc((size_t)j->n_workers * sizeof *j->workers);
+    if (!j->workers)
+        return rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_workers);
+    for (int i = 0; i < j->n_workers; i++)
         for (int d = 0; d < j->n_directions; d++) {
             const rela_model *m = j->models[d];
             rela_status st =
-                rela_watcher_create(&j->lanes[i].watcher[d], &m->net, m->pipeline, err);
+                rela_watcher_create(&j->workers[i].watcher[d], &m->net, m->pipeline, err);
             if (st == RELA_OK)
-                st = rela_head_aer_init(&j->lanes[i].aer[d], m->net.config.dec_layers,
+                st = rela_head_aer_init(&j->workers[i].aer[d], m->net.config.dec_layers,
                                         m->net.config.heads, j->o.threshold, err);
             if (st != RELA_OK)
                 return st;
@@ -151,7 +151,7 @@ static rela_status make_lanes(rela_align_job *j, rela_error *err)
     return RELA_OK;
 }
 
-static void free_lane(rela_align_lane *l)
+static void free_worker(rela_align_worker *l)
 {
     for (int d = 0; d < RELA_ALIGN_DIRECTIONS; d++) {
         rela_watcher_destroy(l->watcher[d]);
@@ -169,16 +169,16 @@ static void free_lane(rela_align_lane *l)
 
 void rela_align_job_end(rela_align_job *j)
 {
-    for (int i = 0; j->lanes && i < j->n_lanes; i++)
-        free_lane(&j->lanes[i]);
-    rela_mem_free(j->lanes);
+    for (int i = 0; j->workers && i < j->n_workers; i++)
+        free_worker(&j->workers[i]);
+    rela_mem_free(j->workers);
     rela_text_lines_free(&j->gold);
     rela_word_weights_free(&j->shown);
     for (int i = 0; i < 2; i++)
         rela_buffer_free(&j->words[i]);
 }
 
-rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
+rela_status rela_align_load(const rela_align_job *j, rela_align_worker *l, int d,
                             const rela_rows *rows, rela_error *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
@@ -195,11 +195,12 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_lane *l, int d,
     return st;
 }
 
-rela_status rela_align_watch(const rela_align_job *j, rela_align_lane *l, int direction,
+rela_status rela_align_watch(const rela_align_job *j, rela_align_worker *l, int direction,
                              const rela_rows *rows, const rela_watch *watch, rela_error *err)
 {
     const rela_status st = rela_watcher_run(l->watcher[direction], watch, err);
-    const size_t odd = st == RELA_OK ? rela_watcher_odd(l->watcher[direction], rows->n) : rows->n;
+    const size_t odd =
+        st == RELA_OK ? rela_watcher_not_finite(l->watcher[direction], rows->n) : rows->n;
     return odd < rows->n ? rela_fail_not_finite(err, j->o.src, rows->first + odd, "attention is")
                          : st;
 }
@@ -215,13 +216,13 @@ uint32_t rela_align_place(const rela_align_job *j, int d)
     return rela_watch_place(rela_block_list_cross(list, rela_align_source(j, d)));
 }
 
-const rela_watched *rela_align_pair(const rela_align_lane *l, int d, size_t i)
+const rela_watched *rela_align_pair(const rela_align_worker *l, int d, size_t i)
 {
     return rela_watcher_pair(l->watcher[d], i);
 }
 
 /* Both models must see the same words, or links of the two cannot be put together. */
-static rela_status compare_words(const rela_align_job *j, const rela_align_lane *l, size_t i,
+static rela_status compare_words(const rela_align_job *j, const rela_align_worker *l, size_t i,
                                  uint64_t line, rela_error *err)
 {
     if (j->n_directions < 2)
@@ -242,8 +243,8 @@ static rela_status compare_words(const rela_align_job *j, const rela_align_lane 
 
 rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err)
 {
-    const rela_align_ear *e = ctx;
-    rela_align_lane *l = e->l;
+    const rela_align_listener *e = ctx;
+    rela_align_worker *l = e->l;
     const rela_head_choice *c = &e->j->choice[e->direction];
     const size_t n = h->n_q * h->n_k;
     if (c->layer >= 0 && (size_t)c->layer != h->layer)
@@ -286,7 +287,7 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
 }
 
 /* The links of one pair, all directions run. */
-static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_lane *l,
+static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_worker *l,
                                size_t i, rela_error *err)
 {
     static const rela_link_form PHARAOH = { .struct_size = sizeof PHARAOH };
@@ -310,7 +311,7 @@ static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_a
 }
 
 /* Keeps words and weights of the pair that is to be shown. */
-static rela_status keep_shown(rela_align_job *j, rela_align_lane *l, const rela_rows *rows,
+static rela_status keep_shown(rela_align_job *j, rela_align_worker *l, const rela_rows *rows,
                               size_t i, rela_error *err)
 {
     const rela_word_weights *m = &l->sums[0][i];
@@ -325,7 +326,7 @@ static rela_status keep_shown(rela_align_job *j, rela_align_lane *l, const rela_
 static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     rela_align_job *j = ctx;
-    rela_align_lane *l = &j->lanes[thread];
+    rela_align_worker *l = &j->workers[thread];
     rela_status st = RELA_OK;
     if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
         return rela_fail(err, RELA_NOMEM, "no memory for a block");
@@ -333,7 +334,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     if (j->o.only && rows->first + rows->n <= j->o.only)
         return RELA_OK; /* only lines before the one that counts */
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        rela_align_ear e = { j, l, d };
+        rela_align_listener e = { j, l, d };
         const rela_watch watch = { .places = rela_align_place(j, d),
                                    .see = rela_align_gather,
                                    .ctx = &e };
@@ -372,7 +373,7 @@ void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n)
     if (n <= LONG_SHOWN)
         rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
                       "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
-                      rela_watcher_limit(j->lanes[0].watcher[0]) - 1);
+                      rela_watcher_limit(j->workers[0].watcher[0]) - 1);
 }
 
 /* Pointers to the words of a buffer, whose line ends become NUL; given (rela_mem_free). */
@@ -451,7 +452,7 @@ static rela_status align_lines(rela_align_job *j, rela_error *err)
     uint64_t n = 0;
     const rela_steps steps = { .files = j->files,
                                .n_files = j->n_files,
-                               .n_threads = j->n_lanes,
+                               .n_threads = j->n_workers,
                                .block_rows = RELA_ALIGN_ROWS,
                                .max_line = RELA_ALIGN_LINE,
                                .limit = j->o.only,

@@ -113,7 +113,7 @@ static rela_status learn(learner *l, rela_error *err)
 {
     const rela_steps steps = { .files = l->align.files,
                                .n_files = l->align.n_files,
-                               .n_threads = l->align.n_lanes,
+                               .n_threads = l->align.n_workers,
                                .block_rows = RELA_ALIGN_ROWS,
                                .max_line = RELA_ALIGN_LINE,
                                .work = work,
@@ -164,47 +164,47 @@ static rela_status add_pair(found *f, const rela_watched *p, const rela_links *l
 }
 
 /* The links of one pair, as they were given or as the model attends. */
-static rela_status find_links(const learner *l, rela_align_lane *lane, const rela_rows *rows,
+static rela_status find_links(const learner *l, rela_align_worker *worker, const rela_rows *rows,
                               size_t i, rela_error *err)
 {
-    const rela_watched *p = rela_align_pair(lane, 0, i);
+    const rela_watched *p = rela_align_pair(worker, 0, i);
     if (!l->o.links)
-        return rela_word_weights_links(&lane->links[0], &lane->sums[0][i], l->o.threshold, false,
-                                       err);
+        return rela_word_weights_links(&worker->links[0], &worker->sums[0][i], l->o.threshold,
+                                       false, err);
     const rela_link_form form = { .struct_size = sizeof form,
                                   .check = 1,
                                   .n_src = p->src[0].map.n_words,
                                   .n_tgt = p->tgt.map.n_words };
     const rela_span text = rows->cells[i * l->align.n_files + 2];
-    const rela_status st = rela_links_parse(&lane->links[0], text.text, text.len, &form, err);
+    const rela_status st = rela_links_parse(&worker->links[0], text.text, text.len, &form, err);
     return rela_fail_at(err, st, l->o.links, rows->first + i);
 }
 
 static rela_status work(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     learner *l = ctx;
-    rela_align_lane *lane = &l->align.lanes[thread];
+    rela_align_worker *worker = &l->align.workers[thread];
     if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(found))))
         return rela_fail(err, RELA_NOMEM, "no memory for a block");
     found *f = rows->extra;
     f->n_pairs = f->n_targets = 0;
     f->n_links = 0;
-    rela_status st = rela_align_load(&l->align, lane, 0, rows, err);
+    rela_status st = rela_align_load(&l->align, worker, 0, rows, err);
     if (st == RELA_OK && !l->o.links) {
-        rela_align_ear e = { &l->align, lane, 0 };
+        rela_align_listener e = { &l->align, worker, 0 };
         const rela_watch watch = { .places = rela_align_place(&l->align, 0),
                                    .see = rela_align_gather,
                                    .ctx = &e };
-        st = rela_align_watch(&l->align, lane, 0, rows, &watch, err);
+        st = rela_align_watch(&l->align, worker, 0, rows, &watch, err);
     }
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        const rela_watched *p = rela_align_pair(lane, 0, i);
+        const rela_watched *p = rela_align_pair(worker, 0, i);
         f->state[i] = p->state;
         if (p->state == RELA_WATCHED) {
-            st = find_links(l, lane, rows, i, err);
-            st = st ? st : add_pair(f, p, &lane->links[0], err);
+            st = find_links(l, worker, rows, i, err);
+            st = st ? st : add_pair(f, p, &worker->links[0], err);
         }
-        rela_word_weights_free(&lane->sums[0][i]);
+        rela_word_weights_free(&worker->sums[0][i]);
     }
     return st;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/analyse/analyse_models.c - rela_analyse: runs every model over the text and over its permuted
- * twin, and has the findings written. */
+ * permuted, and has the findings written. */
 #include "analyse/dump.h"
 #include "analyse/findings.h"
 #include "base/file.h"
@@ -41,9 +41,9 @@ typedef struct job {
     rela_text_lines files[N_FILES];
     size_t n_sources, source;
     size_t n;        /* pairs */
-    uint32_t *order; /* of the targets in the twin */
+    uint32_t *order; /* of the targets in the permuted */
     rela_map *tag_names;
-    bool twin;
+    bool permuted;
     size_t next;
     uint64_t done, total;
     block *blocks;
@@ -311,7 +311,7 @@ static rela_status read_block(void *ctx, void *item, bool *more, rela_error *err
     j->next += b->n;
     *more = b->n > 0;
     for (size_t i = 0; i < b->n; i++) {
-        const size_t s = b->first + i, t = j->twin ? j->order[s] : s;
+        const size_t s = b->first + i, t = j->permuted ? j->order[s] : s;
         b->pairs[i] = pair_at(j, s, t);
     }
     return RELA_OK;
@@ -333,7 +333,7 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
     rela_status st = rela_measures_see(&b->measures, h, err);
     for (size_t k = 0; cross && k < h->heads; k++)
         b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
-    if (j->twin)
+    if (j->permuted)
         return st;
     if (st == RELA_OK && chosen && number < j->files[GOLD].n)
         st = rela_head_aer_layer(&b->aer, h, p, &b->gold[h->pair], err);
@@ -348,7 +348,7 @@ static rela_status ran(void *ctx, size_t pair, rela_error *err)
 {
     const ear *e = ctx;
     block *b = e->b;
-    if (e->j->twin || b->first + pair >= e->j->files[GOLD].n)
+    if (e->j->permuted || b->first + pair >= e->j->files[GOLD].n)
         return RELA_OK;
     return rela_head_aer_ran(&b->aer, pair, &b->gold[pair], err);
 }
@@ -392,15 +392,15 @@ static rela_status work_block(void *ctx, void *item, int thread, rela_error *err
     const rela_watch watch = { .places = RELA_WATCH_ALL, .see = see, .ran = ran, .ctx = &e };
     (void)thread;
     block_clear(b);
-    b->measures.diversity = !j->twin;
+    b->measures.diversity = !j->permuted;
     b->measures.skip_end = j->o.skip_end != 0;
     memset(b->null, 0, sizeof b->null);
     rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
-    if (st == RELA_OK && !j->twin)
+    if (st == RELA_OK && !j->permuted)
         st = load_notes(j, b, err);
     if (st == RELA_OK)
         st = rela_watcher_run(b->watcher, &watch, err);
-    const size_t odd = st == RELA_OK ? rela_watcher_odd(b->watcher, b->n) : b->n;
+    const size_t odd = st == RELA_OK ? rela_watcher_not_finite(b->watcher, b->n) : b->n;
     return odd < b->n ? rela_fail_not_finite(err, j->o.src, b->first + odd + 1, "attention is")
                       : st;
 }
@@ -412,11 +412,11 @@ static void count_pair(job *j, const block *b, size_t i)
     const rela_config *c = &f->net->config;
     const bool good = p->state == RELA_WATCHED;
     for (size_t k = 0; k < j->n_sources; k++) {
-        f->pair_null[j->twin][k * j->n + b->first + i] =
+        f->pair_null[j->permuted][k * j->n + b->first + i] =
             good ? b->null[k][i] / (double)(c->dec_layers * c->heads) : -1;
-        f->source_empty[k] += good && !j->twin && p->src[k].n == 0;
+        f->source_empty[k] += good && !j->permuted && p->src[k].n == 0;
     }
-    if (j->twin)
+    if (j->permuted)
         return;
     f->pairs += good;
     f->empty += p->state == RELA_WATCHED_EMPTY;
@@ -432,17 +432,17 @@ static rela_status finish_block(void *ctx, void *item, rela_error *err)
     job *j = ctx;
     block *b = item;
     rela_findings *f = j->found;
-    rela_measures_add(j->twin ? &f->twin : &f->text, &b->measures);
+    rela_measures_add(j->permuted ? &f->permuted : &f->text, &b->measures);
     for (size_t i = 0; i < b->n; i++)
         count_pair(j, b, i);
-    if (!j->twin && f->aer.sums)
+    if (!j->permuted && f->aer.sums)
         rela_head_aer_add(&f->aer, &b->aer);
-    if (!j->twin && f->tags.cells)
+    if (!j->permuted && f->tags.cells)
         rela_tag_null_add(&f->tags, &b->tags);
     j->done += b->n;
     if (j->o.progress && j->o.progress(j->o.progress_ctx, j->done, j->total))
         return rela_fail(err, RELA_CANCEL, "cancelled");
-    return j->dump && !j->twin ? rela_dump_write(j->dump, &b->dump, err) : RELA_OK;
+    return j->dump && !j->permuted ? rela_dump_write(j->dump, &b->dump, err) : RELA_OK;
 }
 
 /* ---- examples ---- */
@@ -482,7 +482,7 @@ static rela_status draw_example(const job *j, rela_example *e, size_t line, size
     rela_status st = rela_watcher_load(w, &pair, 1, err);
     if (st == RELA_OK)
         st = rela_watcher_run(w, &watch, err);
-    if (st == RELA_OK && rela_watcher_odd(w, 1) < 1)
+    if (st == RELA_OK && rela_watcher_not_finite(w, 1) < 1)
         st = rela_fail_not_finite(err, j->o.src, line + 1, "attention is");
     if (st != RELA_OK || !e->w)
         return st;
@@ -521,9 +521,9 @@ static rela_status find_examples(const job *j, rela_error *err)
             rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean)
             layer = i;
     layer = j->o.layer >= 0 ? (size_t)j->o.layer : layer;
-    f->example.layer = f->example_twin.layer = layer;
+    f->example.layer = f->example_permuted.layer = layer;
     rela_status st = draw_example(j, &f->example, line, line, err);
-    return st == RELA_OK ? draw_example(j, &f->example_twin, line, j->order[line], err) : st;
+    return st == RELA_OK ? draw_example(j, &f->example_permuted, line, j->order[line], err) : st;
 }
 
 /* ---- a model ---- */
@@ -534,7 +534,7 @@ static rela_status start_findings(const job *j, rela_error *err)
     const rela_config *c = &f->net->config;
     rela_status st = rela_measures_init(&f->text, f->net, err);
     if (st == RELA_OK)
-        st = rela_measures_init(&f->twin, f->net, err);
+        st = rela_measures_init(&f->permuted, f->net, err);
     if (st == RELA_OK && j->o.gold)
         st = rela_head_aer_init(&f->aer, c->dec_layers, c->heads, 0, err);
     if (st == RELA_OK && j->tag_names)
@@ -599,8 +599,8 @@ static rela_status run_model(job *j, rela_error *err)
                              .ctx = j,
                              .blocks = blocks,
                              .n_threads = n };
-    for (int twin = 0; twin < 2 && st == RELA_OK; twin++) {
-        j->twin = twin == 1;
+    for (int permuted = 0; permuted < 2 && st == RELA_OK; permuted++) {
+        j->permuted = permuted == 1;
         j->next = 0;
         st = rela_pipe_run(&pipe, err);
     }

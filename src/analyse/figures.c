@@ -91,8 +91,8 @@ rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *d
         st = st ? st : rela_draw_null_heads(&g, i, err);
         if (st == RELA_OK && tags)
             st = rela_draw_tags(&g, i, err);
-        for (int twin = 0; twin < 2 && st == RELA_OK; twin++)
-            st = rela_draw_example(&g, i, twin == 1, err);
+        for (int permuted = 0; permuted < 2 && st == RELA_OK; permuted++)
+            st = rela_draw_example(&g, i, permuted == 1, err);
     }
     return st;
 }
@@ -143,7 +143,7 @@ static double sparsity_at(const rela_findings *f, size_t panel, size_t variant, 
 
 static double null_at(const rela_findings *f, size_t panel, size_t variant, size_t layer)
 {
-    return rela_spread_over_heads(variant ? &f->twin : &f->text, panel, layer, rela_null_micro)
+    return rela_spread_over_heads(variant ? &f->permuted : &f->text, panel, layer, rela_null_micro)
         .mean;
 }
 

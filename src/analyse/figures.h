@@ -26,6 +26,6 @@ rela_status rela_gallery_save(const rela_gallery *g, const rela_figure *f,
 
 rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error *err);
 rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err);
-rela_status rela_draw_example(const rela_gallery *g, size_t model, bool twin, rela_error *err);
+rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted, rela_error *err);
 
 #endif

@@ -74,21 +74,21 @@ static void name_heads(const grid *m)
 }
 
 /* Null rates of the cross attention to a source: maps 2 * source, of the text, and the next, of its
- * twin. */
+ * permuted. */
 static void fill_source(const grid *m, rela_heatmap *maps, char titles[][LABEL_MAX],
                         const rela_findings *f, size_t source)
 {
     static const char *const TEXTS[] = { "text", "targets permuted" };
     const bool several = f->net->config.sources > 1;
     const size_t place = rela_block_list_cross(&f->net->list, source), n = m->n_rows * m->n_columns;
-    for (size_t twin = 0; twin < 2; twin++) {
-        const size_t k = 2 * source + twin;
-        const rela_head_sums *sums = (twin ? &f->twin : &f->text)->head[place];
+    for (size_t permuted = 0; permuted < 2; permuted++) {
+        const size_t k = 2 * source + permuted;
+        const rela_head_sums *sums = (permuted ? &f->permuted : &f->text)->head[place];
         for (size_t i = 0; i < n; i++)
             m->values[k * n + i] = rela_null_micro(&sums[i]);
         rela_format_text(titles[k], LABEL_MAX, several ? "source %zu%s" : "", source + 1,
-                         twin ? ", permuted" : "");
-        maps[k] = grid_map(m, k, several ? titles[k] : TEXTS[twin]);
+                         permuted ? ", permuted" : "");
+        maps[k] = grid_map(m, k, several ? titles[k] : TEXTS[permuted]);
     }
 }
 
@@ -170,34 +170,35 @@ static double null_share(const rela_example *e, const double *w)
 }
 
 static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, const rela_findings *f,
-                            const rela_example *e, bool twin)
+                            const rela_example *e, bool permuted)
 {
     char to[LABEL_MAX] = "";
     if (a->n_sources > 1)
         rela_format_text(to, sizeof to, " to source %zu", a->source + 1);
     rela_format_text(out, 2 * LABEL_MAX, "%s: cross attention of layer %zu%s on line %llu%s",
                      f->name, e->layer + 1, to, (unsigned long long)e->line,
-                     twin ? ", with the target of another line" : "");
+                     permuted ? ", with the target of another line" : "");
 }
 
-static rela_status save_example(const rela_gallery *g, size_t model, bool twin, const page *maps,
-                                rela_error *err)
+static rela_status save_example(const rela_gallery *g, size_t model, bool permuted,
+                                const page *maps, rela_error *err)
 {
     rela_figure *f = rela_gallery_enter(
-        g, twin ? "maps-permuted" : "maps", model,
-        twin ? "Attention on a wrong target" : "Attention of each head",
-        twin ? "The same source with the target of another line: words without a counterpart get "
-               "null rows (hatched)."
-             : "Cross attention of one layer, head by head: a row is the target token that is "
-               "predicted, a column a source token; hatched rows attend to nothing.");
+        g, permuted ? "maps-permuted" : "maps", model,
+        permuted ? "Attention on a wrong target" : "Attention of each head",
+        permuted
+            ? "The same source with the target of another line: words without a counterpart get "
+              "null rows (hatched)."
+            : "Cross attention of one layer, head by head: a row is the target token that is "
+              "predicted, a column a source token; hatched rows attend to nothing.");
     rela_gallery_name_source(g, f);
     return rela_gallery_save(g, f, save_page, maps, err);
 }
 
-rela_status rela_draw_example(const rela_gallery *g, size_t model, bool twin, rela_error *err)
+rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted, rela_error *err)
 {
     const rela_findings *f = &g->a->models[model];
-    const rela_example *e = twin ? &f->example_twin : &f->example;
+    const rela_example *e = permuted ? &f->example_permuted : &f->example;
     char caption[2 * LABEL_MAX];
     if (!e->line)
         return RELA_OK;
@@ -216,10 +217,10 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool twin, re
                                   .values = w,
                                   .null_rows = true };
     }
-    example_caption(caption, g->a, f, e, twin);
+    example_caption(caption, g->a, f, e, permuted);
     const page all = { maps, e->heads, caption };
     if (st == RELA_OK)
-        st = save_example(g, model, twin, &all, err);
+        st = save_example(g, model, permuted, &all, err);
     rela_mem_free(maps);
     rela_mem_free(titles);
     return st;

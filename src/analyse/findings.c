@@ -23,11 +23,11 @@ void rela_example_free(rela_example *e)
 void rela_findings_deinit(rela_findings *f)
 {
     rela_measures_deinit(&f->text);
-    rela_measures_deinit(&f->twin);
+    rela_measures_deinit(&f->permuted);
     rela_head_aer_deinit(&f->aer);
     rela_tag_null_deinit(&f->tags);
     rela_example_free(&f->example);
-    rela_example_free(&f->example_twin);
+    rela_example_free(&f->example_permuted);
     for (int i = 0; i < 2; i++)
         rela_mem_free(f->pair_null[i]);
 }
@@ -145,7 +145,7 @@ static rela_status table_model(rela_buffer *out, const rela_findings *f, rela_er
     rela_status st = table_head(out, f, err);
     st = st ? st : table_row(out, "sparsity", &f->text, rela_sparsity_micro, err);
     st = st ? st : table_row(out, "null rate", &f->text, rela_null_micro, err);
-    st = st ? st : table_row(out, "null rate, permuted", &f->twin, rela_null_micro, err);
+    st = st ? st : table_row(out, "null rate, permuted", &f->permuted, rela_null_micro, err);
     st = st ? st : table_row(out, "head diversity (ln)", &f->text, NULL, err);
     st = st ? st : table_sources(out, "AUC text, permuted", &f->text, f->source_auc, 4, err);
     if (st == RELA_OK && f->net->config.sources > 1)

@@ -21,12 +21,12 @@ void rela_example_free(rela_example *e);
 typedef struct rela_findings {
     const char *name;
     const rela_net *net;
-    rela_measures text, twin; /* twin: the same sources, targets permuted */
-    rela_head_aer aer;        /* sums NULL: no gold links */
-    rela_tag_null tags;       /* cells NULL: no tags */
-    rela_example example, example_twin;
+    rela_measures text, permuted; /* permuted: the same sources, targets permuted */
+    rela_head_aer aer;            /* sums NULL: no gold links */
+    rela_tag_null tags;           /* cells NULL: no tags */
+    rela_example example, example_permuted;
     double *pair_null[2]; /* (sources, lines) mean null rate of the attention to it; -1: not run */
-    double auc;           /* of telling text from twin by their mean; 0.5: cannot be told */
+    double auc;           /* of telling text from permuted by their mean; 0.5: cannot be told */
     double source_auc[RELA_SOURCES_MAX];     /* by one source alone */
     uint64_t source_empty[RELA_SOURCES_MAX]; /* pairs that were run in which it is empty */
     uint64_t pairs;                          /* that were run */

@@ -85,7 +85,7 @@ static json_t *place_json(const rela_findings *f, size_t number)
     json_object_set_new(place, "null_rate",
                         json_real(rela_mean_over_heads(m, number, rela_null_micro)));
     json_object_set_new(place, "null_rate_permuted",
-                        json_real(rela_mean_over_heads(&f->twin, number, rela_null_micro)));
+                        json_real(rela_mean_over_heads(&f->permuted, number, rela_null_micro)));
     if (f->net->config.sources > 1 && rela_attn_place_cross(p))
         json_object_set_new(place, "auc_text_permuted", json_real(f->source_auc[p->keys]));
     for (size_t k = 0; k < RELA_TAUS; k++) {
@@ -104,10 +104,11 @@ static json_t *layer_json(const rela_findings *f, size_t place, size_t layer)
 {
     const rela_measures *m = &f->text;
     const rela_head_sums *heads = m->head[place] + layer * m->heads;
-    const rela_head_sums *twins = f->twin.head[place] + layer * m->heads;
+    const rela_head_sums *n_permuted = f->permuted.head[place] + layer * m->heads;
     const rela_layer_sums *sums = &m->layer[place][layer];
     const rela_spread null = rela_spread_over_heads(m, place, layer, rela_null_micro);
-    const rela_spread twin = rela_spread_over_heads(&f->twin, place, layer, rela_null_micro);
+    const rela_spread permuted =
+        rela_spread_over_heads(&f->permuted, place, layer, rela_null_micro);
     json_t *l = json_object(), *js = json_array();
     json_object_set_new(l, "layer", json_integer((json_int_t)layer + 1));
     json_object_set_new(
@@ -118,8 +119,8 @@ static json_t *layer_json(const rela_findings *f, size_t place, size_t layer)
         json_real(rela_spread_over_heads(m, place, layer, rela_sparsity_macro).mean));
     json_object_set_new(l, "null_rate", json_real(null.mean));
     json_object_set_new(l, "null_rate_variance", json_real(null.variance));
-    json_object_set_new(l, "null_rate_permuted", json_real(twin.mean));
-    json_object_set_new(l, "null_rate_permuted_variance", json_real(twin.variance));
+    json_object_set_new(l, "null_rate_permuted", json_real(permuted.mean));
+    json_object_set_new(l, "null_rate_permuted_variance", json_real(permuted.variance));
     json_object_set_new(l, "null_rate_of_mean",
                         json_real(sums->rows ? (double)sums->null_rows / (double)sums->rows : 0));
     for (size_t k = 0; k < RELA_TAUS; k++)
@@ -127,7 +128,8 @@ static json_t *layer_json(const rela_findings *f, size_t place, size_t layer)
     json_object_set_new(l, "diversity", js);
     json_object_set_new(l, "head_sparsity", heads_json(heads, m->heads, rela_sparsity_micro));
     json_object_set_new(l, "head_null_rate", heads_json(heads, m->heads, rela_null_micro));
-    json_object_set_new(l, "head_null_rate_permuted", heads_json(twins, m->heads, rela_null_micro));
+    json_object_set_new(l, "head_null_rate_permuted",
+                        heads_json(n_permuted, m->heads, rela_null_micro));
     return l;
 }
 

@@ -44,7 +44,7 @@ static rela_status heads_row(rela_buffer *out, const rela_analysis *a, const rel
     const rela_status st = rela_buffer_printf(
         out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->places[place].label,
         layer + 1, head + 1, rela_sparsity_micro(s), rela_sparsity_macro(s), rela_null_micro(s),
-        rela_null_macro(s), rela_null_micro(&f->twin.head[place][k]));
+        rela_null_macro(s), rela_null_micro(&f->permuted.head[place][k]));
     if (st != RELA_OK)
         return st;
     if (!rela_findings_aligned(a, f, place))
@@ -90,13 +90,14 @@ static rela_status layers_row(rela_buffer *out, const rela_analysis *a, const re
 {
     const rela_measures *m = &f->text;
     const rela_spread null = rela_spread_over_heads(m, place, layer, rela_null_micro);
-    const rela_spread twin = rela_spread_over_heads(&f->twin, place, layer, rela_null_micro);
+    const rela_spread permuted =
+        rela_spread_over_heads(&f->permuted, place, layer, rela_null_micro);
     rela_status st =
         rela_buffer_printf(out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
                            m->places[place].label, layer + 1,
                            rela_spread_over_heads(m, place, layer, rela_sparsity_micro).mean,
                            rela_spread_over_heads(m, place, layer, rela_sparsity_macro).mean,
-                           null.mean, null.variance, twin.mean, twin.variance);
+                           null.mean, null.variance, permuted.mean, permuted.variance);
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
         st = rela_buffer_printf(out, err, "\t%.6f", rela_layer_js(&m->layer[place][layer], tau));
     if (st == RELA_OK && rela_findings_aligned(a, f, place))
@@ -134,7 +135,7 @@ static rela_status models_row(rela_buffer *out, const rela_analysis *a, const re
                            rela_mean_over_heads(&f->text, place, rela_sparsity_micro),
                            rela_mean_over_heads(&f->text, place, rela_sparsity_macro),
                            rela_mean_over_heads(&f->text, place, rela_null_micro),
-                           rela_mean_over_heads(&f->twin, place, rela_null_micro));
+                           rela_mean_over_heads(&f->permuted, place, rela_null_micro));
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
         st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, place, tau));
     if (st == RELA_OK && rela_attn_place_cross(p))

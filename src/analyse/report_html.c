@@ -121,13 +121,13 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
                 rela_format_text(auc, sizeof auc, "%.3f", f->source_auc[p->keys]);
             st = row_start(out, f->name, err);
             if (st == RELA_OK)
-                st = rela_buffer_printf(out, err,
-                                        "<td>%s</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%s"
-                                        "</td></tr>\n",
-                                        p->label,
-                                        rela_mean_over_heads(&f->text, k, rela_sparsity_micro),
-                                        rela_mean_over_heads(&f->text, k, rela_null_micro),
-                                        rela_mean_over_heads(&f->twin, k, rela_null_micro), auc);
+                st = rela_buffer_printf(
+                    out, err,
+                    "<td>%s</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%s"
+                    "</td></tr>\n",
+                    p->label, rela_mean_over_heads(&f->text, k, rela_sparsity_micro),
+                    rela_mean_over_heads(&f->text, k, rela_null_micro),
+                    rela_mean_over_heads(&f->permuted, k, rela_null_micro), auc);
         }
     if (st == RELA_OK)
         st = rela_buffer_append_text(

@@ -2,7 +2,7 @@
 /* src/decode/sample.c - random symbols by their probability: temperature, top k, nucleus.
  *
  * The random number of a symbol is a function of seed, sentence number, sample and position, so
- * neither batches nor threads change what is drawn. */
+ * neither batches nor threads change what is sampled. */
 #include "base/rng.h"
 #include "decode/searcher.h"
 
@@ -25,11 +25,11 @@ static void choose(rela_searcher *s, rela_sentence *x)
     for (size_t row = x->first; row < x->first + x->n; row++) {
         const real *logits = s->logits + row * s->most_words;
         const double u = uniform(s, x, row);
-        const size_t drawn = all ? draw_any(s, logits, v, u) : draw_best(s, logits, v, u);
-        if (drawn >= v)
+        const size_t sampled = all ? draw_any(s, logits, v, u) : draw_best(s, logits, v, u);
+        if (sampled >= v)
             continue;
-        const uint32_t token = rela_sentence_word(x, drawn);
-        const double logp = s->rows.logp[row] + ((double)logits[drawn] - s->lse[row]);
+        const uint32_t token = rela_sentence_word(x, sampled);
+        const double logp = s->rows.logp[row] + ((double)logits[sampled] - s->lse[row]);
         if (token == RELA_EOS)
             rela_searcher_end(s, x, row, logp);
         else

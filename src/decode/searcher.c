@@ -3,7 +3,7 @@
 #include "decode/searcher.h"
 
 #include "base/mem.h"
-#include "kern/tiny.h"
+#include "kern/flush_to_zero.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,7 +122,7 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     s->list = samples ? 0 : o->beam == 1 ? 1 : 2 * o->beam;
     if ((st = prepare(s, sources, n, err)) != RELA_OK)
         return st;
-    const uint64_t tiny = rela_tiny_flush();
+    const uint64_t mode = rela_flush_to_zero();
     rela_tokens src[RELA_SOURCES_MAX];
     for (size_t k = 0; k < s->n_sources; k++)
         src[k] = (rela_tokens){ s->src_ids[k], s->src_at[k], s->n_sentences };
@@ -133,7 +133,7 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     }
     while (s->rows.n && st == RELA_OK)
         st = step(s, err);
-    rela_tiny_restore(tiny);
+    rela_flush_to_zero_end(mode);
     return st == RELA_OK ? rela_searcher_results(s, results, n, err) : st;
 }
 

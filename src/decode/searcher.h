@@ -33,7 +33,7 @@ typedef struct rela_ended {
     double logp, score;
 } rela_ended;
 
-/* Live hypotheses, those of a sentence behind each other. */
+/* Live hypotheses, those of a sentence concatenated. */
 typedef struct rela_live_rows {
     size_t n;
     int32_t *token;     /* last symbol */
@@ -84,7 +84,7 @@ struct rela_searcher {
     size_t n_sentences;
     rela_live_rows rows, next;
     size_t ld_history;
-    /* Lists of symbols of the sentences that have one, behind each other. */
+    /* Lists of symbols of the sentences that have one, concatenated. */
     uint64_t *marks; /* a bit per symbol, all 0 */
     uint32_t *words;
     size_t *words_at; /* (sentences + 1) */

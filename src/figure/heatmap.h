@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/figure/heatmap.h - matrices as shades of one colour, several on a page, as SVG, PNG or PDF.
+/* src/figure/heatmap.h - matrices as shading of one colour, several on a page, as SVG, PNG or PDF.
  *
  * A row that is zero everywhere is hatched and marked, so that it cannot be taken for a row of
  * small weights. */

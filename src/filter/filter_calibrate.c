@@ -13,17 +13,17 @@
 
 enum { KINDS = 4, FOLDS = 5, LEAST_PAIRS = 20 };
 
-/* Good pairs, and what is found on them and their bad twins. */
+/* Good pairs, and what is found on them and their permuted pairs. */
 typedef struct sample {
     rela_filter_job *j;
     rela_buffer text;
     size_t *at; /* (2 n + 1) places of the sides in text */
     size_t n, cap;
-    uint32_t *other; /* (n) whose text is used for the bad twin */
+    uint32_t *other; /* (n) whose text is used for the bad permuted */
     double *rows;    /* (2 n, features) good, then bad */
     bool *good, *usable;
     size_t next;
-    rela_buffer *made; /* per lane: text of made pairs */
+    rela_buffer *made; /* per worker: text of made pairs */
 } sample;
 
 static rela_status gather(sample *s, rela_error *err);
@@ -42,7 +42,7 @@ rela_status rela_filter_calibrate(rela_filter_job *j, rela_error *err)
         st = measure(&s, err);
     if (st == RELA_OK)
         st = fit(&s, err);
-    for (int i = 0; s.made && i < j->n_lanes; i++)
+    for (int i = 0; s.made && i < j->n_workers; i++)
         rela_buffer_free(&s.made[i]);
     rela_mem_free(s.made);
     rela_buffer_free(&s.text);
@@ -126,9 +126,9 @@ static rela_status join(rela_buffer *out, size_t *from, rela_span a, rela_span b
     return st == RELA_OK ? rela_buffer_append(out, b.text, b.len, err) : st;
 }
 
-/* Rows [first, first + n) of all 2 s->n: pairs as they are, then their bad twins. */
-static rela_status make_pairs(const sample *s, rela_filter_lane *l, rela_buffer *made, size_t first,
-                              size_t n, rela_error *err)
+/* Rows [first, first + n) of all 2 s->n: pairs as they are, then their permuted pairs. */
+static rela_status make_pairs(const sample *s, rela_filter_worker *l, rela_buffer *made,
+                              size_t first, size_t n, rela_error *err)
 {
     size_t from[RELA_FILTER_ROWS], to[RELA_FILTER_ROWS];
     rela_status st = RELA_OK;
@@ -169,11 +169,11 @@ static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err
 {
     const sample *s = ctx;
     const size_t *range = block;
-    rela_filter_lane *l = &s->j->lanes[thread];
+    rela_filter_worker *l = &s->j->workers[thread];
     rela_status st = make_pairs(s, l, &s->made[thread], range[0], range[1], err);
     if (st == RELA_OK)
         st = rela_filter_run(l, range[1], err);
-    if (st == RELA_OK && rela_watcher_odd(l->watcher, range[1]) < range[1])
+    if (st == RELA_OK && rela_watcher_not_finite(l->watcher, range[1]) < range[1])
         st = rela_fail(err, RELA_NOTFINITE,
                        "%s: a pair to calibrate with: logits are not finite: numbers of the model "
                        "overflow",
@@ -199,29 +199,29 @@ static rela_status no_write(void *ctx, void *block, rela_error *err)
 
 static rela_status measure(sample *s, rela_error *err)
 {
-    const int n_lanes = s->j->n_lanes;
-    const size_t features = rela_pair_n_features(&s->j->lanes[0].scores);
-    size_t(*ranges)[2] = rela_mem_zalloc((size_t)n_lanes * sizeof *ranges);
-    void **blocks = rela_mem_zalloc((size_t)n_lanes * sizeof *blocks);
+    const int n_workers = s->j->n_workers;
+    const size_t features = rela_pair_n_features(&s->j->workers[0].scores);
+    size_t(*ranges)[2] = rela_mem_zalloc((size_t)n_workers * sizeof *ranges);
+    void **blocks = rela_mem_zalloc((size_t)n_workers * sizeof *blocks);
     rela_rng r = rela_rng_start(s->j->o.seed, 1);
     s->other = rela_mem_array(s->n, sizeof *s->other);
     s->rows = rela_mem_array(2 * s->n * features, sizeof *s->rows);
     s->good = rela_mem_zalloc(2 * s->n);
     s->usable = rela_mem_zalloc(2 * s->n);
-    s->made = rela_mem_zalloc((size_t)n_lanes * sizeof *s->made);
+    s->made = rela_mem_zalloc((size_t)n_workers * sizeof *s->made);
     rela_status st = RELA_OK;
     if (!ranges || !blocks || !s->other || !s->rows || !s->good || !s->usable || !s->made)
         st = rela_fail(err, RELA_NOMEM, "no memory for a sample of %zu pairs", s->n);
     for (size_t i = 0; i < s->n && st == RELA_OK; i++) /* anyone but itself */
         s->other[i] = (uint32_t)((i + 1 + rela_rng_below(&r, s->n - 1)) % s->n);
-    for (int i = 0; i < n_lanes && st == RELA_OK; i++)
+    for (int i = 0; i < n_workers && st == RELA_OK; i++)
         blocks[i] = ranges[i];
     const rela_pipe pipe = { .read = read_rows,
                              .work = work_rows,
                              .write = no_write,
                              .ctx = s,
                              .blocks = blocks,
-                             .n_threads = n_lanes };
+                             .n_threads = n_workers };
     if (st == RELA_OK)
         st = rela_pipe_run(&pipe, err);
     rela_mem_free(ranges);
@@ -262,7 +262,7 @@ static double test_auc(const rela_logit *l, double *rows, const bool *good, size
 
 static rela_status fit(sample *s, rela_error *err)
 {
-    const size_t features = rela_pair_n_features(&s->j->lanes[0].scores);
+    const size_t features = rela_pair_n_features(&s->j->workers[0].scores);
     double *rows = rela_mem_array(2 * s->n * features, sizeof *rows);
     double *scores = rela_mem_array(2 * s->n, sizeof *scores);
     bool *good = rela_mem_zalloc(2 * s->n);

@@ -28,7 +28,7 @@ typedef struct block {
 static rela_status check(const rela_filter_job *j, rela_error *err);
 static rela_status set_rules(rela_filter_job *j, rela_error *err);
 static rela_status mark_heads(rela_filter_job *j, rela_error *err);
-static rela_status make_lanes(rela_filter_job *j, rela_error *err);
+static rela_status make_workers(rela_filter_job *j, rela_error *err);
 static rela_status open_all(rela_filter_job *j, rela_error *err);
 static rela_status filter_lines(rela_filter_job *j, rela_error *err);
 static rela_status cut_lines(rela_filter_job *j, rela_error *err);
@@ -67,7 +67,7 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
     if (st == RELA_OK && m)
         st = mark_heads(&j, err);
     if (st == RELA_OK)
-        st = make_lanes(&j, err);
+        st = make_workers(&j, err);
     if (st == RELA_OK && m && j.o.by == RELA_FILTER_COMBINED)
         st = rela_filter_calibrate(&j, err);
     if (st == RELA_OK)
@@ -194,14 +194,14 @@ static rela_status mark_heads(rela_filter_job *j, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status make_lanes(rela_filter_job *j, rela_error *err)
+static rela_status make_workers(rela_filter_job *j, rela_error *err)
 {
-    j->n_lanes = j->model ? j->model->runtime->n_threads : rela_par_threads(j->o.n_threads);
-    j->lanes = rela_mem_zalloc((size_t)j->n_lanes * sizeof *j->lanes);
+    j->n_workers = j->model ? j->model->runtime->n_threads : rela_par_threads(j->o.n_threads);
+    j->workers = rela_mem_zalloc((size_t)j->n_workers * sizeof *j->workers);
     rela_status st =
-        j->lanes ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_lanes);
-    for (int i = 0; i < j->n_lanes && st == RELA_OK && j->model; i++) {
-        rela_filter_lane *l = &j->lanes[i];
+        j->workers ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_workers);
+    for (int i = 0; i < j->n_workers && st == RELA_OK && j->model; i++) {
+        rela_filter_worker *l = &j->workers[i];
         l->place = rela_block_list_cross(&j->model->net.list, 0);
         st = rela_watcher_create(&l->watcher, &j->model->net, j->model->pipeline, err);
         if (st == RELA_OK)
@@ -234,12 +234,12 @@ static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err
             rela_writer_abort(j->writers[i]);
         rela_buffer_free(&j->out[i]);
     }
-    for (int i = 0; j->lanes && i < j->n_lanes; i++) {
-        rela_watcher_destroy(j->lanes[i].watcher);
-        rela_pair_scores_deinit(&j->lanes[i].scores);
-        rela_mem_free(j->lanes[i].row);
+    for (int i = 0; j->workers && i < j->n_workers; i++) {
+        rela_watcher_destroy(j->workers[i].watcher);
+        rela_pair_scores_deinit(&j->workers[i].scores);
+        rela_mem_free(j->workers[i].row);
     }
-    rela_mem_free(j->lanes);
+    rela_mem_free(j->workers);
     rela_mem_free(j->marks);
     rela_mem_free(j->kept_scores);
     rela_logit_free(&j->logit);
@@ -251,13 +251,13 @@ static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err
 
 static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
 {
-    rela_filter_lane *l = ctx;
+    rela_filter_worker *l = ctx;
     (void)err;
     rela_pair_scores_see(&l->scores, h, rela_watcher_pair(l->watcher, h->pair));
     return RELA_OK;
 }
 
-rela_status rela_filter_run(rela_filter_lane *l, size_t n, rela_error *err)
+rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err)
 {
     const rela_watch watch = {
         .places = rela_watch_place(l->place), .nll = true, .see = see, .ctx = l
@@ -267,7 +267,7 @@ rela_status rela_filter_run(rela_filter_lane *l, size_t n, rela_error *err)
     return st == RELA_OK ? rela_watcher_run(l->watcher, &watch, err) : st;
 }
 
-static void judge(const rela_filter_job *j, rela_filter_lane *l, size_t pair, verdict *v)
+static void judge(const rela_filter_job *j, rela_filter_worker *l, size_t pair, verdict *v)
 {
     const rela_watched *p = rela_watcher_pair(l->watcher, pair);
     if (p->state != RELA_WATCHED) {
@@ -298,7 +298,7 @@ static void judge(const rela_filter_job *j, rela_filter_lane *l, size_t pair, ve
 static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     const rela_filter_job *j = ctx;
-    rela_filter_lane *l = &j->lanes[thread];
+    rela_filter_worker *l = &j->workers[thread];
     if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
         return rela_fail(err, RELA_NOMEM, "no memory for a block");
     block *b = rows->extra;
@@ -315,7 +315,7 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
     if (!j->model)
         return RELA_OK;
     rela_status st = rela_filter_run(l, n, err);
-    const size_t odd = st == RELA_OK ? rela_watcher_odd(l->watcher, n) : n;
+    const size_t odd = st == RELA_OK ? rela_watcher_not_finite(l->watcher, n) : n;
     if (odd < n)
         st = rela_fail_not_finite(err, j->o.src, rows->first + l->of[odd], "logits are");
     for (size_t i = 0; i < n && st == RELA_OK; i++)
@@ -421,7 +421,7 @@ static rela_status filter_lines(rela_filter_job *j, rela_error *err)
     const char *const files[] = { j->o.src, j->o.tgt };
     const rela_steps steps = { .files = files,
                                .n_files = 2,
-                               .n_threads = j->n_lanes,
+                               .n_threads = j->n_workers,
                                .block_rows = RELA_FILTER_ROWS,
                                .max_line = (size_t)j->o.max_bytes + 1, /* enough to drop it */
                                .may_be_empty = true,

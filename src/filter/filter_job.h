@@ -14,14 +14,14 @@
 enum { RELA_FILTER_ROWS = 32 };
 
 /* What one thread owns. */
-typedef struct rela_filter_lane {
+typedef struct rela_filter_worker {
     rela_watcher *watcher;
     size_t place; /* of the cross attention */
     rela_pair_scores scores;
     double *row; /* features of one pair */
     rela_text_pair pairs[RELA_FILTER_ROWS];
     size_t of[RELA_FILTER_ROWS]; /* the row of each pair in its block */
-} rela_filter_lane;
+} rela_filter_worker;
 
 typedef struct rela_filter_job {
     rela_filter_options o;
@@ -29,8 +29,8 @@ typedef struct rela_filter_job {
     rela_pair_rules rules;
     rela_logit logit;
     bool *marks; /* heads of null rates; NULL: all */
-    rela_filter_lane *lanes;
-    int n_lanes;
+    rela_filter_worker *workers;
+    int n_workers;
     rela_filter_report report;
     /* filtering */
     rela_seen *seen;
@@ -42,8 +42,8 @@ typedef struct rela_filter_job {
     uint64_t scored;
 } rela_filter_job;
 
-/* Runs n pairs of the lane with attention and log-probabilities. */
-rela_status rela_filter_run(rela_filter_lane *l, size_t n, rela_error *err);
+/* Runs n pairs of the worker with attention and log-probabilities. */
+rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err);
 
 /* Makes the combined score: pairs of the text against bad pairs made of them. */
 rela_status rela_filter_calibrate(rela_filter_job *j, rela_error *err);

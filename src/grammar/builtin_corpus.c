@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/grammar/builtin_corpus.c - writes the built-in corpus of rela/corpus.h. Validation and test
- * come first and are remembered; training sentences that are equal to one of them are drawn again.
+ * come first and are remembered; training sentences that are equal to one of them are sampled
+ * again.
  */
 #include "rela/corpus.h"
 
@@ -47,7 +48,7 @@ static rela_status make_held_out(job *j, block *b, int part, rela_error *err);
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
 static rela_status write_block(void *ctx, void *b, rela_error *err);
-static rela_status draw_new(const job *j, block *b, uint64_t number, rela_error *err);
+static rela_status sample_new(const job *j, block *b, uint64_t number, rela_error *err);
 static rela_status write_texts(job *j, const block *b, int part, uint64_t n, rela_error *err);
 static rela_status count(block *b, rela_error *err);
 static uint64_t count_crossing(const rela_example *e);
@@ -151,7 +152,7 @@ static rela_status make_held_out(job *j, block *b, int part, rela_error *err)
     for (uint64_t i = 0; i < n && st == RELA_OK; i++) {
         for (int file = 0; file < N_FILES; file++)
             rela_buffer_clear(&b->text[file]);
-        st = draw_new(j, b, (uint64_t)part << 56 | i, err);
+        st = sample_new(j, b, (uint64_t)part << 56 | i, err);
         for (int side = 0; side < 2 && st == RELA_OK; side++)
             if (rela_map_add(j->held_out, (const char *)&b->hash[side], sizeof b->hash[side]) ==
                 RELA_MAP_NONE)
@@ -185,7 +186,7 @@ static rela_status work_block(void *ctx, void *block_, int thread, rela_error *e
     for (int file = 0; file < N_FILES; file++)
         rela_buffer_clear(&b->text[file]);
     for (uint32_t i = 0; i < b->n && st == RELA_OK; i++) {
-        st = draw_new(j, b, b->first + i, err);
+        st = sample_new(j, b, b->first + i, err);
         if (st == RELA_OK)
             st = count(b, err);
     }
@@ -199,7 +200,7 @@ static rela_status write_block(void *ctx, void *block_, rela_error *err)
 }
 
 /* Appends the three lines of a pair that is not held out. */
-static rela_status draw_new(const job *j, block *b, uint64_t number, rela_error *err)
+static rela_status sample_new(const job *j, block *b, uint64_t number, rela_error *err)
 {
     const size_t start[2] = { b->text[0].len, b->text[1].len };
     rela_status st = RELA_OK;

@@ -26,7 +26,7 @@ void rela_example_draw(rela_example *e)
             e->line[i].n = 0;
             e->line[i].comma_due = e->line[i].too_long = false;
         }
-        rela_plan_draw(&e->plan);
+        rela_plan_sample(&e->plan);
         rela_say_english(&e->line[0], &e->plan);
         rela_say_german(&e->line[1], &e->plan);
     } while (e->line[0].too_long || e->line[1].too_long);

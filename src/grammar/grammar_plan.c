@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* src/grammar/grammar_plan.c - draws what a sentence says; see grammar_plan.h. Numbers in this file
- * that are not named are chances in per cent, chosen for sentences of eight to fourteen words with
- * a tail of long ones. */
+/* src/grammar/grammar_plan.c - samples what a sentence says; see grammar_plan.h. Numbers in this
+ * file that are not named are chances in per cent, chosen for sentences of eight to fourteen words
+ * with a tail of long ones. */
 #include "grammar/grammar_sample.h"
 
 #include <assert.h>
 #include <string.h>
 
 static void draw_sentence(rela_plan *p, rela_clause *c);
-static void draw_clause(rela_plan *p, rela_clause *c, int depth);
-static void draw_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth);
-static void draw_objects(rela_plan *p, rela_clause *c, int depth);
+static void sample_clause(rela_plan *p, rela_clause *c, int depth);
+static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth);
+static void sample_objects(rela_plan *p, rela_clause *c, int depth);
 static void draw_be_clause(rela_plan *p, rela_clause *c);
 static void draw_located_clause(rela_plan *p, rela_clause *c);
 static void draw_passive_clause(rela_plan *p, rela_clause *c);
-static void draw_tense(rela_plan *p, rela_clause *c);
+static void sample_tense(rela_plan *p, rela_clause *c);
 static void draw_adverbs(rela_plan *p, rela_clause *c);
-static void draw_time(rela_plan *p, rela_clause *c);
-static void draw_place(rela_plan *p, rela_clause *c, uint32_t kinds);
-static void draw_sub_clause(rela_plan *p, rela_clause *c);
+static void sample_time(rela_plan *p, rela_clause *c);
+static void sample_place(rela_plan *p, rela_clause *c, uint32_t kinds);
+static void sample_sub_clause(rela_plan *p, rela_clause *c);
 
-void rela_plan_draw(rela_plan *plan)
+void rela_plan_sample(rela_plan *plan)
 {
     plan->n_np = plan->n_clauses = 0;
-    draw_sentence(plan, rela_draw_clause(plan));
+    draw_sentence(plan, rela_sample_clause(plan));
 }
 
 static void draw_sentence(rela_plan *p, rela_clause *c)
 {
     static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 };
-    switch (rela_draw_weighted(p, SHAPES, 5)) {
+    switch (rela_sample_weighted(p, SHAPES, 5)) {
     case 0:
-        draw_clause(p, c, 0);
+        sample_clause(p, c, 0);
         break;
     case 1: /* two main clauses */
-        draw_clause(p, c, 1);
-        c->link = rela_draw_chance(p, 65) ? LINK_AND : LINK_BUT;
-        draw_sub_clause(p, c);
+        sample_clause(p, c, 1);
+        c->link = rela_sample_chance(p, 65) ? LINK_AND : LINK_BUT;
+        sample_sub_clause(p, c);
         break;
     case 2: /* main and subordinate */
-        draw_clause(p, c, 1);
-        c->link = (rela_link)(LINK_BECAUSE + (int)rela_draw_below(p, LINK_AND - LINK_BECAUSE));
-        c->sub_first = rela_draw_chance(p, 35);
+        sample_clause(p, c, 1);
+        c->link = (rela_link)(LINK_BECAUSE + (int)rela_sample_below(p, LINK_AND - LINK_BECAUSE));
+        c->sub_first = rela_sample_chance(p, 35);
         c->time_first = c->time_first && !c->sub_first;
-        draw_sub_clause(p, c);
+        sample_sub_clause(p, c);
         break;
     case 3: /* that, or an infinitive with to */
-        draw_verb_clause(p, c, 1u << FRAME_THAT | 1u << FRAME_TO, 1);
+        sample_verb_clause(p, c, 1u << FRAME_THAT | 1u << FRAME_TO, 1);
         break;
     default:
-        draw_clause(p, c, 1);
+        sample_clause(p, c, 1);
         c->question = true;
         c->time_first = false;
         if (c->modal == MODAL_MUST)
@@ -57,22 +57,22 @@ static void draw_sentence(rela_plan *p, rela_clause *c)
         break;
     }
     const bool statement = !c->question && c->tense != TENSE_FUTURE && !c->modal;
-    if (statement && rela_draw_chance(p, 5)) {
+    if (statement && rela_sample_chance(p, 5)) {
         static const char *const FLAVOURS[] = { "ja", "doch", "wohl" };
-        c->flavour = FLAVOURS[rela_draw_below(p, 3)];
+        c->flavour = FLAVOURS[rela_sample_below(p, 3)];
     }
 }
 
-static void draw_clause(rela_plan *p, rela_clause *c, int depth)
+static void sample_clause(rela_plan *p, rela_clause *c, int depth)
 {
     static const uint32_t KINDS[] = { 70, 11, 7, 5, 7 };
     enum {
         PLAIN_FRAMES = 1u << FRAME_NONE | 1u << FRAME_ACC | 1u << FRAME_DAT | 1u << FRAME_BOTH |
                        1u << FRAME_PREP | 1u << FRAME_GO | 1u << FRAME_PUT
     };
-    switch (rela_draw_weighted(p, KINDS, 5)) {
+    switch (rela_sample_weighted(p, KINDS, 5)) {
     case 0:
-        draw_verb_clause(p, c, PLAIN_FRAMES, depth);
+        sample_verb_clause(p, c, PLAIN_FRAMES, depth);
         break;
     case 1:
         draw_be_clause(p, c);
@@ -82,14 +82,14 @@ static void draw_clause(rela_plan *p, rela_clause *c, int depth)
         break;
     case 3:
         c->kind = CLAUSE_THERE;
-        c->object = rela_draw_np(p, KINDS_LIVING | KINDS_CARRIED | KIND_HOUSE, NEEDS_NOUN, depth);
+        c->object = rela_sample_np(p, KINDS_LIVING | KINDS_CARRIED | KIND_HOUSE, NEEDS_NOUN, depth);
         c->object->det =
-            c->object->agreement.plural && rela_draw_chance(p, 50) ? DET_NUMBER : DET_A;
-        c->object->number = 2 + (int)rela_draw_below(p, 11);
+            c->object->agreement.plural && rela_sample_chance(p, 50) ? DET_NUMBER : DET_A;
+        c->object->number = 2 + (int)rela_sample_below(p, 11);
         c->object->digits = false;
         c->agreement = c->object->agreement;
-        draw_tense(p, c);
-        draw_place(p, c, c->object->noun->kinds);
+        sample_tense(p, c);
+        sample_place(p, c, c->object->noun->kinds);
         break;
     default:
         draw_passive_clause(p, c);
@@ -97,52 +97,53 @@ static void draw_clause(rela_plan *p, rela_clause *c, int depth)
     }
 }
 
-static void draw_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth)
+static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth)
 {
     c->kind = CLAUSE_VERB;
-    c->verb = rela_draw_verb(p, frames);
-    c->subject = rela_draw_np(p, c->verb->subjects, RICH, depth);
+    c->verb = rela_sample_verb(p, frames);
+    c->subject = rela_sample_np(p, c->verb->subjects, RICH, depth);
     c->agreement = c->subject->agreement;
-    draw_tense(p, c);
-    draw_objects(p, c, depth);
+    sample_tense(p, c);
+    sample_objects(p, c, depth);
     if (c->verb->frame == FRAME_THAT || c->verb->frame == FRAME_TO) {
         c->negated = c->negated && c->verb->frame == FRAME_THAT;
         c->link = c->verb->frame == FRAME_THAT ? LINK_THAT : LINK_TO;
-        draw_sub_clause(p, c);
+        sample_sub_clause(p, c);
     } else {
         draw_adverbs(p, c);
     }
 }
 
-static void draw_objects(rela_plan *p, rela_clause *c, int depth)
+static void sample_objects(rela_plan *p, rela_clause *c, int depth)
 {
     const rela_verb *v = c->verb;
     switch (v->frame) {
     case FRAME_ACC:
     case FRAME_DAT:
     case FRAME_PREP:
-        c->object = rela_draw_np(p, v->objects, RICH, depth);
-        if ((c->verb->objects & KIND_FOOD) && !c->negated && rela_draw_chance(p, 12))
-            c->price = 50 * (1 + (int)rela_draw_below(p, 200)) + (rela_draw_chance(p, 40) ? 49 : 0);
+        c->object = rela_sample_np(p, v->objects, RICH, depth);
+        if ((c->verb->objects & KIND_FOOD) && !c->negated && rela_sample_chance(p, 12))
+            c->price =
+                50 * (1 + (int)rela_sample_below(p, 200)) + (rela_sample_chance(p, 40) ? 49 : 0);
         break;
     case FRAME_BOTH:
-        c->object = rela_draw_np(p, v->objects, MAY_GROW, depth);
-        c->indirect = rela_draw_np(p, KIND_HUMAN, MAY_BE_PRONOUN | MAY_BE_NAME, depth);
-        c->to_form = c->indirect->kind != NP_IS_PRONOUN && rela_draw_chance(p, 45);
+        c->object = rela_sample_np(p, v->objects, MAY_GROW, depth);
+        c->indirect = rela_sample_np(p, KIND_HUMAN, MAY_BE_PRONOUN | MAY_BE_NAME, depth);
+        c->to_form = c->indirect->kind != NP_IS_PRONOUN && rela_sample_chance(p, 45);
         break;
     case FRAME_GO:
-        if ((v->objects & KIND_HOUSE) == 0 || rela_draw_chance(p, 20)) {
-            c->city = &RELA_CITIES[rela_draw_below(p, (uint32_t)RELA_N_CITIES)];
+        if ((v->objects & KIND_HOUSE) == 0 || rela_sample_chance(p, 20)) {
+            c->city = &RELA_CITIES[rela_sample_below(p, (uint32_t)RELA_N_CITIES)];
             break;
         }
-        c->place = rela_draw_np(p, v->objects, NEEDS_NOUN, depth);
+        c->place = rela_sample_np(p, v->objects, NEEDS_NOUN, depth);
         c->where = &RELA_PLACES[0];
-        c->to_place = (c->place->noun->kinds & KIND_HOUSE) && rela_draw_chance(p, 50);
+        c->to_place = (c->place->noun->kinds & KIND_HOUSE) && rela_sample_chance(p, 50);
         break;
     case FRAME_PUT:
-        c->object = rela_draw_np(p, v->objects, MAY_GROW, depth);
-        c->where = &RELA_PLACES[1 + rela_draw_below(p, 2)];
-        c->place = rela_draw_np(p, c->where->kinds, NEEDS_NOUN, depth);
+        c->object = rela_sample_np(p, v->objects, MAY_GROW, depth);
+        c->where = &RELA_PLACES[1 + rela_sample_below(p, 2)];
+        c->place = rela_sample_np(p, c->where->kinds, NEEDS_NOUN, depth);
         break;
     default:
         break;
@@ -154,75 +155,75 @@ static void draw_be_clause(rela_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_BE;
     enum { KINDS = KINDS_LIVING | KINDS_CARRIED | KIND_HOUSE | KIND_VEHICLE | KIND_TASK };
-    c->subject = rela_draw_np(p, KINDS, MAY_GROW | NEEDS_NOUN, 1);
+    c->subject = rela_sample_np(p, KINDS, MAY_GROW | NEEDS_NOUN, 1);
     c->agreement = c->subject->agreement;
-    c->adjective = rela_draw_adjective(p, c->subject->noun->kinds);
-    draw_tense(p, c);
-    if (rela_draw_chance(p, 30))
-        c->than = rela_draw_np(p, c->adjective->kinds & c->subject->noun->kinds, NEEDS_NOUN, 1);
+    c->adjective = rela_sample_adjective(p, c->subject->noun->kinds);
+    sample_tense(p, c);
+    if (rela_sample_chance(p, 30))
+        c->than = rela_sample_np(p, c->adjective->kinds & c->subject->noun->kinds, NEEDS_NOUN, 1);
     else
-        c->very = !c->negated && rela_draw_chance(p, 25);
+        c->very = !c->negated && rela_sample_chance(p, 25);
 }
 
 static void draw_located_clause(rela_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_LOCATED;
     c->subject =
-        rela_draw_np(p, KINDS_LIVING | KINDS_CARRIED | KIND_VEHICLE, MAY_GROW | NEEDS_NOUN, 1);
+        rela_sample_np(p, KINDS_LIVING | KINDS_CARRIED | KIND_VEHICLE, MAY_GROW | NEEDS_NOUN, 1);
     c->agreement = c->subject->agreement;
-    draw_tense(p, c);
-    draw_place(p, c, c->subject->noun->kinds);
-    draw_time(p, c);
+    sample_tense(p, c);
+    sample_place(p, c, c->subject->noun->kinds);
+    sample_time(p, c);
 }
 
 static void draw_passive_clause(rela_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_PASSIVE;
     do
-        c->verb = rela_draw_verb(p, 1u << FRAME_ACC);
+        c->verb = rela_sample_verb(p, 1u << FRAME_ACC);
     while (c->verb->flags & VERB_STATE);
-    c->subject = rela_draw_np(p, c->verb->objects, MAY_GROW | NEEDS_NOUN, 1);
+    c->subject = rela_sample_np(p, c->verb->objects, MAY_GROW | NEEDS_NOUN, 1);
     c->agreement = c->subject->agreement;
-    draw_tense(p, c);
-    if (rela_draw_chance(p, 55))
-        c->object = rela_draw_np(p, c->verb->subjects, MAY_BE_NAME, 1); /* by whom */
-    draw_time(p, c);
+    sample_tense(p, c);
+    if (rela_sample_chance(p, 55))
+        c->object = rela_sample_np(p, c->verb->subjects, MAY_BE_NAME, 1); /* by whom */
+    sample_time(p, c);
 }
 
-static void draw_tense(rela_plan *p, rela_clause *c)
+static void sample_tense(rela_plan *p, rela_clause *c)
 {
     static const uint32_t TENSES[] = { 40, 10, 34, 10, 8 };
-    c->tense = (rela_tense)rela_draw_weighted(p, TENSES, 5);
+    c->tense = (rela_tense)rela_sample_weighted(p, TENSES, 5);
     const bool state = c->kind != CLAUSE_VERB || (c->verb->flags & (VERB_STATE | VERB_COPULA)) != 0;
     if (c->tense == TENSE_PROGRESSIVE && state)
         c->tense = TENSE_PRESENT;
     const bool simple = c->tense == TENSE_PRESENT || c->tense == TENSE_PAST;
-    if (simple && !state && rela_draw_chance(p, 18))
-        c->modal = (rela_modal)(MODAL_CAN + (int)rela_draw_below(p, MODAL_LIKE));
+    if (simple && !state && rela_sample_chance(p, 18))
+        c->modal = (rela_modal)(MODAL_CAN + (int)rela_sample_below(p, MODAL_LIKE));
     if (c->modal == MODAL_SHOULD)
         c->tense = TENSE_PRESENT;
     /* "must not" and "nicht müssen" differ; "likes not to" is odd in both. */
-    c->negated = c->modal != MODAL_MUST && c->modal != MODAL_LIKE && rela_draw_chance(p, 12);
+    c->negated = c->modal != MODAL_MUST && c->modal != MODAL_LIKE && rela_sample_chance(p, 12);
 }
 
 static void draw_adverbs(rela_plan *p, rela_clause *c)
 {
     const bool plain = !c->negated && c->modal == MODAL_NONE;
-    if (plain && c->tense != TENSE_PROGRESSIVE && rela_draw_chance(p, 9))
-        c->often = &RELA_OFTEN[rela_draw_below(p, (uint32_t)RELA_N_OFTEN)];
+    if (plain && c->tense != TENSE_PROGRESSIVE && rela_sample_chance(p, 9))
+        c->often = &RELA_OFTEN[rela_sample_below(p, (uint32_t)RELA_N_OFTEN)];
     else if (c->verb->frame <= FRAME_ACC && !(c->verb->flags & VERB_STATE) &&
-             rela_draw_chance(p, 12))
-        c->manner = &RELA_MANNERS[rela_draw_below(p, (uint32_t)RELA_N_MANNERS)];
-    if (!c->place && !c->city && (c->verb->subjects & KIND_HUMAN) && rela_draw_chance(p, 14)) {
-        if (rela_draw_chance(p, 25))
-            c->city = &RELA_CITIES[rela_draw_below(p, (uint32_t)RELA_N_CITIES)];
+             rela_sample_chance(p, 12))
+        c->manner = &RELA_MANNERS[rela_sample_below(p, (uint32_t)RELA_N_MANNERS)];
+    if (!c->place && !c->city && (c->verb->subjects & KIND_HUMAN) && rela_sample_chance(p, 14)) {
+        if (rela_sample_chance(p, 25))
+            c->city = &RELA_CITIES[rela_sample_below(p, (uint32_t)RELA_N_CITIES)];
         else
-            draw_place(p, c, KIND_HUMAN);
+            sample_place(p, c, KIND_HUMAN);
     }
-    draw_time(p, c);
+    sample_time(p, c);
 }
 
-static void draw_time(rela_plan *p, rela_clause *c)
+static void sample_time(rela_plan *p, rela_clause *c)
 {
     static const rela_time_kind PAST[] = { TIME_MOMENT, TIME_DAY,  TIME_YEAR,  TIME_AGO,
                                            TIME_NEAR,   TIME_PART, TIME_MONTH, TIME_FOR };
@@ -231,76 +232,76 @@ static void draw_time(rela_plan *p, rela_clause *c)
     static const rela_time_kind LATER[] = { TIME_MOMENT, TIME_DAY, TIME_MONTH, TIME_CLOCK,
                                             TIME_NEAR };
     const bool past = c->tense == TENSE_PAST, later = c->tense == TENSE_FUTURE;
-    if (c->tense == TENSE_PERFECT || c->tense == TENSE_PROGRESSIVE || !rela_draw_chance(p, 34))
+    if (c->tense == TENSE_PERFECT || c->tense == TENSE_PROGRESSIVE || !rela_sample_chance(p, 34))
         return;
     rela_time *t = &c->time;
-    t->kind = past    ? PAST[rela_draw_below(p, sizeof PAST / sizeof PAST[0])]
-              : later ? LATER[rela_draw_below(p, sizeof LATER / sizeof LATER[0])]
-                      : NOW[rela_draw_below(p, sizeof NOW / sizeof NOW[0])];
-    t->number = 2 + (int)rela_draw_below(p, 8);
+    t->kind = past    ? PAST[rela_sample_below(p, sizeof PAST / sizeof PAST[0])]
+              : later ? LATER[rela_sample_below(p, sizeof LATER / sizeof LATER[0])]
+                      : NOW[rela_sample_below(p, sizeof NOW / sizeof NOW[0])];
+    t->number = 2 + (int)rela_sample_below(p, 8);
     t->next = later;
     switch (t->kind) {
     case TIME_MOMENT:
         t->word = &RELA_MOMENTS[past    ? 1
-                                : later ? 2 + 2 * rela_draw_below(p, 2)
-                                        : 3 * rela_draw_below(p, 2)];
+                                : later ? 2 + 2 * rela_sample_below(p, 2)
+                                        : 3 * rela_sample_below(p, 2)];
         break;
     case TIME_DAY:
-        t->word = &RELA_DAYS[rela_draw_below(p, (uint32_t)RELA_N_DAYS)];
+        t->word = &RELA_DAYS[rela_sample_below(p, (uint32_t)RELA_N_DAYS)];
         break;
     case TIME_MONTH:
-        t->word = &RELA_MONTHS[rela_draw_below(p, (uint32_t)RELA_N_MONTHS)];
+        t->word = &RELA_MONTHS[rela_sample_below(p, (uint32_t)RELA_N_MONTHS)];
         break;
     case TIME_PART:
-        t->word = &RELA_PARTS[rela_draw_below(p, (uint32_t)RELA_N_PARTS)];
+        t->word = &RELA_PARTS[rela_sample_below(p, (uint32_t)RELA_N_PARTS)];
         break;
     case TIME_YEAR:
-        t->number = 1900 + (int)rela_draw_below(p, 120);
+        t->number = 1900 + (int)rela_sample_below(p, 120);
         break;
     case TIME_CLOCK:
-        t->number = 1 + (int)rela_draw_below(p, 12);
+        t->number = 1 + (int)rela_sample_below(p, 12);
         break;
     default:
-        t->word = &RELA_UNITS[rela_draw_below(p, (uint32_t)RELA_N_UNITS)];
+        t->word = &RELA_UNITS[rela_sample_below(p, (uint32_t)RELA_N_UNITS)];
         break;
     }
-    c->time_first = rela_draw_chance(p, 40);
+    c->time_first = rela_sample_chance(p, 40);
 }
 
 /* Where something of these kinds can be. */
-static void draw_place(rela_plan *p, rela_clause *c, uint32_t kinds)
+static void sample_place(rela_plan *p, rela_clause *c, uint32_t kinds)
 {
     const uint32_t n = (uint32_t)RELA_N_PLACES;
     const bool carried = (kinds & KINDS_CARRIED) != 0;
-    const uint32_t i = carried                   ? 1 + rela_draw_below(p, 2)
-                       : rela_draw_chance(p, 60) ? 0
-                                                 : 3 + rela_draw_below(p, n - 3);
+    const uint32_t i = carried                     ? 1 + rela_sample_below(p, 2)
+                       : rela_sample_chance(p, 60) ? 0
+                                                   : 3 + rela_sample_below(p, n - 3);
     c->where = &RELA_PLACES[i];
-    c->place = rela_draw_np(p, c->where->kinds, NEEDS_NOUN, 1);
+    c->place = rela_sample_np(p, c->where->kinds, NEEDS_NOUN, 1);
     if (c->where->kinds == KIND_SHORE) { /* what follows tells which bank is meant */
-        c->place->owner = rela_draw_np(p, KIND_WATER, NEEDS_NOUN, 2);
+        c->place->owner = rela_sample_np(p, KIND_WATER, NEEDS_NOUN, 2);
         c->place->det = c->place->owner->det = DET_THE;
         c->place->plural = false;
         c->place->adjective[0] = c->place->adjective[1] = NULL;
     }
 }
 
-static void draw_sub_clause(rela_plan *p, rela_clause *c)
+static void sample_sub_clause(rela_plan *p, rela_clause *c)
 {
-    rela_clause *s = rela_draw_clause(p);
+    rela_clause *s = rela_sample_clause(p);
     c->sub = s;
     if (c->link == LINK_TO) {
         enum { FRAMES = 1u << FRAME_ACC | 1u << FRAME_DAT | 1u << FRAME_BOTH | 1u << FRAME_PUT };
         do
-            s->verb = rela_draw_verb(p, FRAMES);
+            s->verb = rela_sample_verb(p, FRAMES);
         while (!(s->verb->subjects & KIND_HUMAN) || (s->verb->flags & VERB_STATE));
         s->kind = CLAUSE_VERB;
         s->agreement = c->agreement;
-        draw_objects(p, s, 1);
+        sample_objects(p, s, 1);
         s->price = 0;
         return;
     }
-    draw_clause(p, s, 1);
+    sample_clause(p, s, 1);
     s->time_first = s->time_first && c->link >= LINK_AND;
     if (c->link != LINK_AND && c->link != LINK_BUT) { /* the tenses agree */
         const bool past = c->tense == TENSE_PAST || c->tense == TENSE_PERFECT;
@@ -321,9 +322,9 @@ static void draw_sub_clause(rela_plan *p, rela_clause *c)
                                                            : 0;
         const bool person = (np->noun->kinds & KIND_HUMAN) != 0;
         if (!(np->noun->kinds & needs) || (person && !np->sex && !np->agreement.plural) ||
-            !rela_draw_chance(p, 60))
+            !rela_sample_chance(p, 60))
             continue;
-        s->subject = rela_draw_reference(p, np);
+        s->subject = rela_sample_reference(p, np);
         s->agreement = s->subject->agreement;
         return;
     }

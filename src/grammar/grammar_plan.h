@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/grammar/grammar_plan.h - what a sentence of the built-in corpus says, before either language.
  *
- * A plan is a small tree of clauses and noun phrases, drawn at random. Each language walks the tree
- * and puts words into a line. Every part of the tree has a number (a tag); words of the two lines
- * that carry the same tag are aligned. So the alignment is right by construction. */
+ * A plan is a small tree of clauses and noun phrases, sampled at random. Each language walks the
+ * tree and puts words into a line. Every part of the tree has a number (a tag); words of the two
+ * lines that carry the same tag are aligned. So the alignment is right by construction. */
 #ifndef RELA_GRAMMAR_GRAMMAR_PLAN_H
 #define RELA_GRAMMAR_GRAMMAR_PLAN_H
 
@@ -213,7 +213,7 @@ typedef struct rela_plan {
 } rela_plan;
 
 /* Draws a sentence; plan->rng decides. */
-void rela_plan_draw(rela_plan *plan);
+void rela_plan_sample(rela_plan *plan);
 
 /* The two languages; line starts empty. */
 void rela_say_english(rela_phrase *line, const rela_plan *plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/grammar/grammar_sample.c - draws noun phrases and words; see grammar_draw.h. Numbers that are
- * not named are chances in per cent. */
+/* src/grammar/grammar_sample.c - samples noun phrases and words; see grammar_draw.h. Numbers that
+ * are not named are chances in per cent. */
 #include "grammar/grammar_sample.h"
 
 #include <assert.h>
@@ -11,34 +11,34 @@ static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds);
 static void draw_name(rela_plan *p, rela_np *np);
 static void draw_pronoun(rela_plan *p, rela_np *np);
 static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth);
-/* The n-th of a list is drawn with weight 1/(n + 8): common words and a tail of rare ones. */
+/* The n-th of a list is sampled with weight 1/(n + 8): common words and a tail of rare ones. */
 static uint32_t rank_weight(size_t rank);
 static rela_np *new_np(rela_plan *p);
 
-uint32_t rela_draw_below(rela_plan *p, uint32_t n)
+uint32_t rela_sample_below(rela_plan *p, uint32_t n)
 {
     return (uint32_t)rela_rng_below(&p->rng, n);
 }
 
-bool rela_draw_chance(rela_plan *p, uint32_t percent)
+bool rela_sample_chance(rela_plan *p, uint32_t percent)
 {
-    return rela_draw_below(p, 100) < percent;
+    return rela_sample_below(p, 100) < percent;
 }
 
-int rela_draw_weighted(rela_plan *p, const uint32_t *weight, int n)
+int rela_sample_weighted(rela_plan *p, const uint32_t *weight, int n)
 {
     uint32_t sum = 0;
     for (int i = 0; i < n; i++)
         sum += weight[i];
     assert(sum > 0);
-    uint32_t at = rela_draw_below(p, sum);
+    uint32_t at = rela_sample_below(p, sum);
     int i = 0;
     while (at >= weight[i])
         at -= weight[i++];
     return i;
 }
 
-rela_clause *rela_draw_clause(rela_plan *p)
+rela_clause *rela_sample_clause(rela_plan *p)
 {
     assert(p->n_clauses < CLAUSES_MAX);
     rela_clause *c = &p->clause[p->n_clauses++];
@@ -46,13 +46,13 @@ rela_clause *rela_draw_clause(rela_plan *p)
     return c;
 }
 
-rela_np *rela_draw_np(rela_plan *p, uint32_t kinds, int may, int depth)
+rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth)
 {
     rela_np *np = new_np(p);
     const bool human = (kinds & KIND_HUMAN) != 0;
-    if (human && (may & MAY_BE_PRONOUN) && rela_draw_chance(p, 17))
+    if (human && (may & MAY_BE_PRONOUN) && rela_sample_chance(p, 17))
         draw_pronoun(p, np);
-    else if (human && (may & MAY_BE_NAME) && rela_draw_chance(p, 16))
+    else if (human && (may & MAY_BE_NAME) && rela_sample_chance(p, 16))
         draw_name(p, np);
     else
         draw_noun(p, np, kinds);
@@ -61,7 +61,7 @@ rela_np *rela_draw_np(rela_plan *p, uint32_t kinds, int may, int depth)
     return np;
 }
 
-rela_np *rela_draw_reference(rela_plan *p, const rela_np *np)
+rela_np *rela_sample_reference(rela_plan *p, const rela_np *np)
 {
     rela_np *pronoun = new_np(p);
     pronoun->kind = NP_IS_PRONOUN;
@@ -72,7 +72,7 @@ rela_np *rela_draw_reference(rela_plan *p, const rela_np *np)
     return pronoun;
 }
 
-const rela_adjective *rela_draw_adjective(rela_plan *p, uint32_t kinds)
+const rela_adjective *rela_sample_adjective(rela_plan *p, uint32_t kinds)
 {
     uint32_t weight[64] = { 0 };
     uint32_t sum = 0;
@@ -81,22 +81,22 @@ const rela_adjective *rela_draw_adjective(rela_plan *p, uint32_t kinds)
         weight[i] = RELA_ADJECTIVES[i].kinds & kinds ? rank_weight(i) : 0;
         sum += weight[i];
     }
-    return sum ? &RELA_ADJECTIVES[rela_draw_weighted(p, weight, (int)RELA_N_ADJECTIVES)] : NULL;
+    return sum ? &RELA_ADJECTIVES[rela_sample_weighted(p, weight, (int)RELA_N_ADJECTIVES)] : NULL;
 }
 
-const rela_verb *rela_draw_verb(rela_plan *p, uint32_t frames)
+const rela_verb *rela_sample_verb(rela_plan *p, uint32_t frames)
 {
     static const uint32_t SHARE[N_FRAMES] = { 22, 34, 8, 9, 12, 8, 6, 60, 40 };
     uint32_t share[N_FRAMES], weight[160] = { 0 };
     for (int f = 0; f < N_FRAMES; f++)
         share[f] = frames >> f & 1 ? SHARE[f] : 0;
-    const int frame = rela_draw_weighted(p, share, N_FRAMES);
+    const int frame = rela_sample_weighted(p, share, N_FRAMES);
     assert(RELA_N_VERBS <= 160);
     size_t rank = 0;
     for (size_t i = 0; i < RELA_N_VERBS; i++)
         if (RELA_VERBS[i].frame == frame)
             weight[i] = rank_weight(rank++);
-    return &RELA_VERBS[rela_draw_weighted(p, weight, (int)RELA_N_VERBS)];
+    return &RELA_VERBS[rela_sample_weighted(p, weight, (int)RELA_N_VERBS)];
 }
 
 static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds)
@@ -109,30 +109,30 @@ static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds)
         if (RELA_NOUNS[i].kinds & kinds)
             weight[i] = rank_weight(i);
     np->kind = NP_IS_NOUN;
-    np->noun = &RELA_NOUNS[rela_draw_weighted(p, weight, (int)RELA_N_NOUNS)];
+    np->noun = &RELA_NOUNS[rela_sample_weighted(p, weight, (int)RELA_N_NOUNS)];
     np->gender = np->noun->gender;
     np->sex = np->noun->sex;
-    np->det = (rela_determiner)rela_draw_weighted(p, DETERMINERS, 11);
+    np->det = (rela_determiner)rela_sample_weighted(p, DETERMINERS, 11);
     const bool mass = (np->noun->kinds & KIND_MASS) != 0;
     if (mass && (np->det == DET_EVERY || np->det == DET_NUMBER))
         np->det = DET_THE;
     np->plural =
-        !mass && (np->det == DET_NUMBER || rela_draw_chance(p, 26)) && np->det != DET_EVERY;
+        !mass && (np->det == DET_NUMBER || rela_sample_chance(p, 26)) && np->det != DET_EVERY;
     np->agreement = (rela_agreement){ 3, np->plural };
     if (np->det == DET_NUMBER) {
-        np->number = rela_draw_chance(p, 70) ? 2 + (int)rela_draw_below(p, 11)
-                                             : 13 + (int)rela_draw_below(p, 87);
-        np->digits = np->number > 12 && rela_draw_chance(p, 40);
+        np->number = rela_sample_chance(p, 70) ? 2 + (int)rela_sample_below(p, 11)
+                                               : 13 + (int)rela_sample_below(p, 87);
+        np->digits = np->number > 12 && rela_sample_chance(p, 40);
     }
-    if (rela_draw_chance(p, 28))
-        np->adjective[0] = rela_draw_adjective(p, np->noun->kinds);
-    if (np->adjective[0] && rela_draw_chance(p, 12)) {
-        np->adjective[1] = rela_draw_adjective(p, np->noun->kinds);
+    if (rela_sample_chance(p, 28))
+        np->adjective[0] = rela_sample_adjective(p, np->noun->kinds);
+    if (np->adjective[0] && rela_sample_chance(p, 12)) {
+        np->adjective[1] = rela_sample_adjective(p, np->noun->kinds);
         if (np->adjective[1] == np->adjective[0])
             np->adjective[1] = NULL;
     }
-    if ((np->noun->kinds & KIND_HEAD) && rela_draw_chance(p, 30)) {
-        const rela_modifier *m = &RELA_MODIFIERS[rela_draw_below(p, (uint32_t)RELA_N_MODIFIERS)];
+    if ((np->noun->kinds & KIND_HEAD) && rela_sample_chance(p, 30)) {
+        const rela_modifier *m = &RELA_MODIFIERS[rela_sample_below(p, (uint32_t)RELA_N_MODIFIERS)];
         char own[FORM_MAX];
         (void)rela_word_form(own, np->noun->en, 0);
         if ((m->heads & np->noun->kinds) && strcmp(own, m->en) != 0)
@@ -148,16 +148,16 @@ static void draw_name(rela_plan *p, rela_np *np)
     static const char *const END[] = { "n", "ris", "ma", "dek", "lia", "mir", "na", "tor" };
     np->kind = NP_IS_NAME;
     np->agreement = (rela_agreement){ 3, false };
-    if (rela_draw_chance(p, 20)) { /* a name nobody has heard before has to be copied */
-        rela_word_join(np->name, START[rela_draw_below(p, 10)], MIDDLE[rela_draw_below(p, 8)],
-                       END[rela_draw_below(p, 8)]);
+    if (rela_sample_chance(p, 20)) { /* a name nobody has heard before has to be copied */
+        rela_word_join(np->name, START[rela_sample_below(p, 10)], MIDDLE[rela_sample_below(p, 8)],
+                       END[rela_sample_below(p, 8)]);
     } else {
-        const rela_word_pair *name = &RELA_NAMES[rela_draw_below(p, (uint32_t)RELA_N_NAMES)];
+        const rela_word_pair *name = &RELA_NAMES[rela_sample_below(p, (uint32_t)RELA_N_NAMES)];
         rela_word_join(np->name, name->en, "", "");
         np->sex = (char)name->use;
     }
-    if (rela_draw_chance(p, 25))
-        np->surname = RELA_SURNAMES[rela_draw_below(p, (uint32_t)RELA_N_SURNAMES)];
+    if (rela_sample_chance(p, 25))
+        np->surname = RELA_SURNAMES[rela_sample_below(p, (uint32_t)RELA_N_SURNAMES)];
 }
 
 static void draw_pronoun(rela_plan *p, rela_np *np)
@@ -169,7 +169,7 @@ static void draw_pronoun(rela_plan *p, rela_np *np)
         uint8_t gender;
     } pronouns[] = { { 1, false, 0, 0 },          { 2, false, 0, 0 }, { 3, false, 'm', GENDER_M },
                      { 3, false, 'f', GENDER_F }, { 1, true, 0, 0 },  { 3, true, 0, 0 } };
-    const uint32_t i = rela_draw_below(p, 6);
+    const uint32_t i = rela_sample_below(p, 6);
     np->kind = NP_IS_PRONOUN;
     np->agreement = (rela_agreement){ pronouns[i].person, pronouns[i].plural };
     np->sex = pronouns[i].sex;
@@ -178,40 +178,40 @@ static void draw_pronoun(rela_plan *p, rela_np *np)
 
 static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth)
 {
-    if (depth == 0 && rela_draw_chance(p, 9)) {
-        rela_np *owner = rela_draw_np(p, KIND_HUMAN, MAY_BE_NAME, 2);
+    if (depth == 0 && rela_sample_chance(p, 9)) {
+        rela_np *owner = rela_sample_np(p, KIND_HUMAN, MAY_BE_NAME, 2);
         np->owner = owner;
         if (owner->kind == NP_IS_NOUN &&
             (owner->det == DET_A || owner->det == DET_NUMBER || owner->det == DET_EVERY))
             owner->det = DET_THE; /* a genitive needs an article that shows it */
-    } else if (rela_draw_chance(p, depth == 0 ? 13 : 5)) {
+    } else if (rela_sample_chance(p, depth == 0 ? 13 : 5)) {
         draw_relative(p, np);
-    } else if (depth == 0 && rela_draw_chance(p, 10)) {
-        np->and = rela_draw_np(p, kinds & np->noun->kinds, PLAIN, 2);
+    } else if (depth == 0 && rela_sample_chance(p, 10)) {
+        np->and = rela_sample_np(p, kinds & np->noun->kinds, PLAIN, 2);
         np->agreement.plural = true;
     }
 }
 
 static void draw_relative(rela_plan *p, rela_np *np)
 {
-    rela_clause *c = rela_draw_clause(p);
+    rela_clause *c = rela_sample_clause(p);
     const uint32_t kinds = np->noun->kinds;
     const bool living = (kinds & KINDS_LIVING) != 0;
-    c->object_is_noun = !living || rela_draw_chance(p, 35);
+    c->object_is_noun = !living || rela_sample_chance(p, 35);
     int tries = 0;
     do
-        c->verb = rela_draw_verb(p, 1u << FRAME_ACC | (c->object_is_noun ? 0 : 1u << FRAME_NONE));
+        c->verb = rela_sample_verb(p, 1u << FRAME_ACC | (c->object_is_noun ? 0 : 1u << FRAME_NONE));
     while (!((c->object_is_noun ? c->verb->objects : c->verb->subjects) & kinds) && ++tries < 50);
     if (tries == 50) {
         p->n_clauses--; /* nothing fits: no relative clause */
         return;
     }
     c->kind = CLAUSE_VERB;
-    c->tense = rela_draw_chance(p, 50) ? TENSE_PRESENT : TENSE_PAST;
+    c->tense = rela_sample_chance(p, 50) ? TENSE_PRESENT : TENSE_PAST;
     if (c->object_is_noun)
-        c->subject = rela_draw_np(p, c->verb->subjects, MAY_BE_NAME | MAY_BE_PRONOUN, 2);
+        c->subject = rela_sample_np(p, c->verb->subjects, MAY_BE_NAME | MAY_BE_PRONOUN, 2);
     else if (c->verb->frame == FRAME_ACC)
-        c->object = rela_draw_np(p, c->verb->objects, PLAIN, 2);
+        c->object = rela_sample_np(p, c->verb->objects, PLAIN, 2);
     c->agreement = c->subject ? c->subject->agreement : np->agreement;
     np->relative = c;
 }

@@ -20,7 +20,7 @@
 typedef RELA_REAL real;
 
 /* Which elements dropout keeps: a hash of (key, position) against a threshold, so that forward and
- * backward agree without storing a mask, whatever the threads and the order. */
+ * backward kl_weight without storing a mask, whatever the threads and the order. */
 typedef struct rela_drop {
     uint32_t key[2];
     uint32_t threshold; /* dropped if hash < threshold; 0: no dropout */
@@ -86,7 +86,7 @@ enum { RELA_FEW_MOST = 128 /* keys that mix_few takes at once */ };
  * weights that are not zero. Rows are `wide` reals, a multiple of 16. */
 typedef struct rela_rectified {
     const real *w;              /* (n, queries); NULL: computed again where looks says so */
-    const uint64_t *looks;      /* (n): see who_looks; only without w */
+    const uint64_t *looks;      /* (n): see transpose_mask; only without w */
     size_t n, queries, wide;    /* queries: a multiple of the lanes, at most 64 */
     real scale;                 /* of weights that dropout left */
     const real *q, *dz;         /* (queries, wide) */
@@ -96,7 +96,7 @@ typedef struct rela_rectified {
 } rela_rectified;
 
 enum {
-    RELA_SCREEN_QUERIES = 64, /* that screen and mix_screened take at once, at most */
+    RELA_SCREEN_QUERIES = 64, /* that prefilter and mix_prefiltered take at once, at most */
     RELA_SCREEN_KEYS = 128,
     RELA_SCREEN_WORDS = RELA_SCREEN_KEYS / 64, /* a bit for each key */
     RELA_SCREEN_WIDEST = 1024
@@ -104,32 +104,32 @@ enum {
 
 /* Queries against keys: bit j % 64 of bits[i * WORDS + j / 64] is set if the score of query i and
  * key j may be above 0; the others are below. */
-typedef struct rela_screen {
+typedef struct rela_prefilter {
     uint64_t *bits; /* (m, WORDS) */
     size_t m, n, wide;
-    const int8_t *queries, *keys; /* see screen_queries and screen_keys */
-    const int32_t *query_lift, *key_lift;
-} rela_screen;
+    const int8_t *queries, *keys; /* see prefilter_queries and prefilter_keys */
+    const int32_t *query_bound, *key_bound;
+} rela_prefilter;
 
 /* What has weight among such scores. */
-typedef struct rela_screened {
+typedef struct rela_prefiltered {
     uint64_t *bits; /* of those that may be above 0; left, if keeps: of those that are */
     size_t m, wide;
     bool keeps;
     real scale;                    /* of weights */
     const real *q, *keys, *values; /* (m, wide), (n, wide), (n, wide) */
     real *z;                       /* (m, wide), added to */
-} rela_screened;
+} rela_prefiltered;
 
-/* Of kern->loss_twins. */
-typedef struct rela_twins {
-    real smooth, scale, agree;
-} rela_twins;
+/* Of kern->loss_pairs. */
+typedef struct rela_r_drop_pairs {
+    real smooth, scale, kl_weight;
+} rela_r_drop_pairs;
 
 typedef struct rela_kern {
     const char *name; /* "portable", "avx2", "avxvnni", "avx512", "vnni", "vbmi2", "amx", "neon" */
     size_t lanes;     /* reals per vector: a good unit for padding */
-    bool screens;     /* screen is several times as fast as plain products */
+    bool prefilters;  /* prefilter is several times as fast as plain products */
 
     /* c (m, n) = sum over k of a[i * a_row + k * a_col] * b (k, n), added to c if add. For the
      * small products of single heads, where a library call costs more than the work. */
@@ -209,14 +209,15 @@ typedef struct rela_kern {
     real (*entmax_back)(real *ds, const real *dw, const real *w, real b, size_t n);
 
     /* Sparse weights; n is a multiple of the lanes, wide one of 16. count_above: how many of x (n)
-     * are above 0. note_above: the same, and bits says which, up to a whole word. who_looks: bit i
-     * of looks[j] is bit j of row i of bits (m, step), which have no gaps between them; m at most
-     * 64, step at most RELA_SCREEN_KEYS, as are the looks. mix_few: z (rows, wide) += w (rows, n)
-     * times values (n, wide), n at most RELA_FEW_MOST; the bits of mm, faster if most of w is zero.
+     * are above 0. note_above: the same, and bits says which, up to a whole word. transpose_mask:
+     * bit i of looks[j] is bit j of row i of bits (m, step), which have no gaps between them; m at
+     * most 64, step at most RELA_SCREEN_KEYS, as are the looks. mix_few: z (rows, wide) += w (rows,
+     * n) times values (n, wide), n at most RELA_FEW_MOST; the bits of mm, faster if most of w is
+     * zero.
      */
     size_t (*count_above)(const real *x, size_t n);
     size_t (*note_above)(uint64_t *bits, const real *x, size_t n);
-    void (*who_looks)(uint64_t *looks, const uint64_t *bits, size_t m, size_t step);
+    void (*transpose_mask)(uint64_t *looks, const uint64_t *bits, size_t m, size_t step);
     void (*mix_few)(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide);
     void (*rectified_back)(const rela_rectified *b);
 
@@ -229,9 +230,10 @@ typedef struct rela_kern {
      * puts the negative log-likelihood of gold into *nll. */
     double (*loss_row)(real *z, size_t n, size_t gold, real smooth, real scale, double *nll);
     /* The same of two rows of logits that two draws of dropout gave for one target: the mean of
-     * their losses, plus agree / 4 times the divergences KL(a, b) + KL(b, a) of what they predict.
-     * *nll: the mean of both. */
-    double (*loss_twins)(real *a, real *b, size_t n, size_t gold, const rela_twins *o, double *nll);
+     * their losses, plus kl_weight / 4 times the divergences KL(a, b) + KL(b, a) of what they
+     * predict. *nll: the mean of both. */
+    double (*loss_pairs)(real *a, real *b, size_t n, size_t gold, const rela_r_drop_pairs *o,
+                         double *nll);
     /* log-softmax of z (n) into y; y may be z. */
     void (*log_softmax)(real *y, const real *z, size_t n);
 
@@ -284,15 +286,15 @@ typedef struct rela_kern {
                   size_t first);
 
     /* Which scores may be above 0: x (m, k) or (n, k) in 8 bits, k a multiple of 16 and at most
-     * RELA_SCREEN_WIDEST, and what must be added to be sure; p and lift of keys up to whole panels.
-     * drop_bits clears those of weights that dropout drops. mix_screened computes the others,
-     * weights and mixed values, and returns how many are above 0: the weights that are zero are
-     * those of plain products, the others have sums in another order. */
-    void (*screen_queries)(int8_t *q, int32_t *lift, const real *x, size_t m, size_t k);
-    void (*screen_keys)(int8_t *p, int32_t *lift, const real *x, size_t n, size_t k);
-    void (*screen)(const rela_screen *s);
+     * RELA_SCREEN_WIDEST, and what must be added to be sure; p and bound of keys up to whole
+     * panels. drop_bits clears those of weights that dropout drops. mix_prefiltered computes the
+     * others, weights and mixed values, and returns how many are above 0: the weights that are zero
+     * are those of plain products, the others have sums in another order. */
+    void (*prefilter_queries)(int8_t *q, int32_t *bound, const real *x, size_t m, size_t k);
+    void (*prefilter_keys)(int8_t *p, int32_t *bound, const real *x, size_t n, size_t k);
+    void (*prefilter)(const rela_prefilter *s);
     void (*drop_bits)(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t step);
-    size_t (*mix_screened)(const rela_screened *b);
+    size_t (*mix_prefiltered)(const rela_prefiltered *b);
 
     /* Nothing but multiply-adds in registers, n in each of many chains: what the machine can do at
      * most. Returns the number of operations, two for a multiply-add, and puts into *end what a

@@ -727,7 +727,8 @@ static void log_softmax(real *y, const real *z, size_t n)
 
 /* With p, q = softmax a, b and r = log p - log q, KL(a, b) = sum p r, whose gradient is
  * p (r - KL(a, b)) for a and q - p for b. */
-static double loss_twins(real *a, real *b, size_t n, size_t gold, const rela_twins *o, double *nll)
+static double loss_pairs(real *a, real *b, size_t n, size_t gold, const rela_r_drop_pairs *o,
+                         double *nll)
 {
     log_softmax(a, a, n);
     log_softmax(b, b, n);
@@ -742,7 +743,7 @@ static double loss_twins(real *a, real *b, size_t n, size_t gold, const rela_twi
     }
     const double base = n > 1 ? (double)o->smooth / (double)(n - 1) : 0;
     const double peak = 1 - (double)o->smooth - base;
-    const real half = o->scale / 2, pull = o->agree / 2, less = (real)base;
+    const real half = o->scale / 2, pull = o->kl_weight / 2, less = (real)base;
     SIMD for (size_t i = 0; i < n; i++)
     {
         const real p = fast_exp(a[i]), q = fast_exp(b[i]), apart = a[i] - b[i], more = p - q;
@@ -753,7 +754,7 @@ static double loss_twins(real *a, real *b, size_t n, size_t gold, const rela_twi
     b[gold] -= half * (real)peak;
     *nll = -at_gold / 2;
     return -(peak * at_gold + base * (double)plain) / 2 +
-           (double)o->agree * ((double)ab + (double)ba) / 4;
+           (double)o->kl_weight * ((double)ab + (double)ba) / 4;
 }
 
 /* ---- optimiser ---- */
@@ -784,7 +785,7 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_bytes.h"
 
-#include "kern/loops_screen.h"
+#include "kern/loops_prefilter.h"
 
 /* ---- the peak of the machine ---- */
 
@@ -812,7 +813,7 @@ static double multiply_adds(real *end, size_t n)
 const rela_kern LEVEL = {
     .name = LEVEL_NAME,
     .lanes = LANES,
-    .screens = BYTE_OFFSET != 0,
+    .prefilters = BYTE_OFFSET != 0,
     .mm = mm,
     .transpose = transpose,
     .scale_rows = scale_rows,
@@ -851,11 +852,11 @@ const rela_kern LEVEL = {
     .entmax_back = entmax_back,
     .count_above = count_above,
     .note_above = note_above,
-    .who_looks = who_looks,
+    .transpose_mask = transpose_mask,
     .mix_few = mix_few,
     .rectified_back = rectified_back,
     .loss_row = loss_row,
-    .loss_twins = loss_twins,
+    .loss_pairs = loss_pairs,
     .log_softmax = log_softmax,
     .adam = adam,
     .panel = PANEL,
@@ -873,10 +874,10 @@ const rela_kern LEVEL = {
     .gather_mix = gather_mix,
     .exp_sum = exp_sum,
     .top = top,
-    .screen_queries = screen_queries,
-    .screen_keys = screen_keys,
-    .screen = screen,
+    .prefilter_queries = prefilter_queries,
+    .prefilter_keys = prefilter_keys,
+    .prefilter = prefilter,
     .drop_bits = drop_bits,
-    .mix_screened = mix_screened,
+    .mix_prefiltered = mix_prefiltered,
     .multiply_adds = multiply_adds,
 };

@@ -27,7 +27,7 @@ typedef struct sampling {
 static rela_status take(rela_resampling *own, const rela_resampling *given, const rela_scored *a,
                         const rela_scored *b, rela_error *err);
 static rela_status make_scores(double **a, double **b, const rela_resampling *r, rela_error *err);
-static void draw_samples(void *ctx, size_t begin, size_t end, int thread);
+static void take_samples(void *ctx, size_t begin, size_t end, int thread);
 static void draw_trials(void *ctx, size_t begin, size_t end, int thread);
 static uint32_t below(rela_rng *rng, uint32_t n);
 static void add_row(uint64_t *sums, const rela_scored *s, size_t row);
@@ -54,7 +54,7 @@ rela_status rela_bootstrap(rela_interval *out, const rela_scored *s, const rela_
     if (st != RELA_OK)
         return st;
     sampling job = { .a = s, .seed = r.seed, .score_a = scores };
-    rela_par_rows((size_t)r.samples, rela_par_threads(r.n_threads), draw_samples, &job);
+    rela_par_rows((size_t)r.samples, rela_par_threads(r.n_threads), take_samples, &job);
     summarise(out, scores, (size_t)r.samples);
     rela_mem_free(scores);
     return RELA_OK;
@@ -73,7 +73,7 @@ rela_status rela_bootstrap_paired(double *p, rela_interval *out, const rela_scor
         return st;
     const size_t n = (size_t)r.samples;
     sampling job = { .a = baseline, .b = system, .seed = r.seed, .score_a = a, .score_b = b };
-    rela_par_rows(n, rela_par_threads(r.n_threads), draw_samples, &job);
+    rela_par_rows(n, rela_par_threads(r.n_threads), take_samples, &job);
     for (size_t i = 0; i < n; i++)
         a[i] = fabs(b[i] - a[i]);
     const double centre = mean(a, n);
@@ -140,7 +140,7 @@ static rela_status make_scores(double **a, double **b, const rela_resampling *r,
     return rela_fail(err, RELA_NOMEM, "no memory for %lld samples", (long long)r->samples);
 }
 
-static void draw_samples(void *ctx, size_t begin, size_t end, int thread)
+static void take_samples(void *ctx, size_t begin, size_t end, int thread)
 {
     const sampling *job = ctx;
     const uint32_t n = (uint32_t)job->a->n;

@@ -9,7 +9,7 @@
 #define RELA_MODEL_CHECKPOINT_H
 
 #include "base/log.h"
-#include "model/content.h"
+#include "model/content_hash.h"
 #include "model/net.h"
 
 /* Texts of a file. Other names begin with "text."; what they hold is the caller's business, but

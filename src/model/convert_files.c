@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "model/forms.h"
+#include "model/export_formats.h"
 #include "model/model_text.h"
 #include "rela/subword.h"
 

@@ -7,7 +7,7 @@
  * decoder without it in row 0; the flag start_from_zero_embedding makes row 0 all that the first
  * step sees, so any symbol can be the start; <pad>, which is never wanted, is. A bias of the
  * output, which we do not have, keeps <pad> from being chosen. */
-#include "model/forms.h"
+#include "model/export_formats.h"
 
 #include "base/file.h"
 #include "base/json.h"

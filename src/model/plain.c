@@ -2,7 +2,7 @@
 /* src/model/plain.c - plain weights: forms.h. The tensors of a model file under their own names in
  * model.safetensors, which any reader of that format understands, and every text of the header as a
  * file beside it. */
-#include "model/forms.h"
+#include "model/export_formats.h"
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -8,7 +8,7 @@
 #ifndef RELA_MODEL_SHORTLIST_H
 #define RELA_MODEL_SHORTLIST_H
 
-#include "model/content.h"
+#include "model/content_hash.h"
 #include "rela/translate.h"
 #include "rela/vocab.h"
 

@@ -3,8 +3,8 @@
 #include "model/worker.h"
 
 #include "base/mem.h"
+#include "kern/flush_to_zero.h"
 #include "kern/gemm.h"
-#include "kern/tiny.h"
 
 #include <assert.h>
 #include <math.h>
@@ -105,23 +105,23 @@ rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const r
 void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
 {
     rela_pass p = start(w, b, r);
-    const uint64_t tiny = rela_tiny_flush();
+    const uint64_t mode = rela_flush_to_zero();
     p.without_loss = true;
     forward(w->net, &p);
-    rela_tiny_restore(tiny);
+    rela_flush_to_zero_end(mode);
 }
 
 rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
                                  const rela_pass_options *r)
 {
     rela_pass p = start(w, b, r);
-    const uint64_t tiny = rela_tiny_flush();
+    const uint64_t mode = rela_flush_to_zero();
     assert(!grads || w->size.training);
     p.grads = grads;
     forward(w->net, &p);
     if (grads)
         back(w->net, &p);
-    rela_tiny_restore(tiny);
+    rela_flush_to_zero_end(mode);
     return p.sums;
 }
 

@@ -72,7 +72,7 @@ typedef struct rela_step {
 /* Loss of a pass over a batch. */
 typedef struct rela_loss_options {
     real smooth;            /* label smoothing */
-    real agree;             /* above 0: each sentence is followed by its R-Drop pair, see loss.h */
+    real kl_weight;         /* above 0: each sentence is followed by its R-Drop pair, see loss.h */
     const real *row_weight; /* (rows) or NULL: see rela_loss_run */
     real *row_nll;          /* (rows) or NULL */
 } rela_loss_options;

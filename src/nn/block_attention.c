@@ -328,7 +328,7 @@ static void attend_history(const side_work *w, rela_plan scratch)
             real *qkv = w->a.in + i * 3 * d + column;
             const uint32_t *slots = step->history + i * step->ld;
             const size_t last = step->position[i];
-            const real odd = g == 0 ? rela_attn_odd(attn.k, qkv, 3 * d) : 0;
+            const real odd = g == 0 ? rela_attn_not_finite(attn.k, qkv, 3 * d) : 0;
             rela_cache_put(&c, &attn, slots[last], qkv + d, qkv + 2 * d);
             rela_attn_query(&attn, qkv);
             rela_cache_attend(&c, &attn, &s, w->a.z + i * d + column, qkv, slots, last + 1);
@@ -358,8 +358,9 @@ static void attend_memory(const side_work *w, rela_plan scratch)
                                end - i, i, step->position[i]);
             const real odd = all->odd[w->side->memory * all->sentences + step->sentence[i]];
             for (size_t row = i; row < end; row++)
-                w->a.z[row * d + column] += odd + rela_attn_odd(attn.k, w->a.in + row * d + column,
-                                                                attn.heads * attn.d_head);
+                w->a.z[row * d + column] +=
+                    odd + rela_attn_not_finite(attn.k, w->a.in + row * d + column,
+                                               attn.heads * attn.d_head);
         }
     }
 }
@@ -445,8 +446,8 @@ static void remember(const rela_block *b, rela_pass *p, size_t stream)
         rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
                     scratch);
         for (size_t s = 0; s < all->n; s++)
-            all->odd[side->memory * all->sentences + s] =
-                rela_attn_odd(p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
+            all->odd[side->memory * all->sentences + s] = rela_attn_not_finite(
+                p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
         const side_work w = { .b = b, .side = side, .p = p, .own = &p->streams[b->stream] };
         for (size_t g = 0; g < side->n_groups; g++) {
             const rela_attn attn = attn_at(&w, g);

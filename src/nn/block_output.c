@@ -34,9 +34,9 @@ static void forward(const rela_block *b, rela_pass *p)
                              .smooth = p->loss.smooth,
                              .logits = rela_plan_reals(&scratch, RELA_LOSS_CHUNK * at->vocabulary),
                              .row_nll = p->loss.row_nll,
-                             .agree = p->loss.agree,
-                             .twins = s->tokens.at,
-                             .n_twins = p->loss.agree > 0 ? s->tokens.n : 0 };
+                             .kl_weight = p->loss.kl_weight,
+                             .pairs = s->tokens.at,
+                             .n_pairs = p->loss.kl_weight > 0 ? s->tokens.n : 0 };
     p->sums = rela_loss_run(
         &loss, p->grads ? p->dx : NULL, p->grads ? rela_gradient(p, at->table) : NULL, s->act.x,
         rela_matrix(p, at->table)->reals, s->tokens.ids, p->loss.row_weight, s->rows);

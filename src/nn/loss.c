@@ -13,19 +13,19 @@ typedef struct job {
 } job;
 
 static void run_plain(job *j, size_t rows);
-static void run_twins(job *j);
-static void run_long_twins(job *j, size_t first, size_t second);
+static void run_pairs(job *j);
+static void run_long_pairs(job *j, size_t first, size_t second);
 static void logits_of(const job *j, real *z, size_t at, size_t m);
 static void gradients_of(const job *j, const real *z, size_t at, size_t m);
-static void add_loss(job *j, real *z, real *twin, size_t row);
+static void add_loss(job *j, real *z, real *paired, size_t row);
 
 rela_loss_sums rela_loss_run(const rela_loss *o, real *dx, real *dtable, const real *x,
                              const real *table, const int32_t *gold, const real *weight,
                              size_t rows)
 {
     job j = { o, dx, dtable, x, table, gold, weight, { 0, 0, 0 } };
-    if (o->n_twins)
-        run_twins(&j);
+    if (o->n_pairs)
+        run_pairs(&j);
     else
         run_plain(&j, rows);
     return j.sums;
@@ -44,17 +44,17 @@ static void run_plain(job *j, size_t rows)
 }
 
 /* Chunks are as many whole pairs as there is room for. */
-static void run_twins(job *j)
+static void run_pairs(job *j)
 {
     const rela_loss *o = j->o;
-    const uint32_t *begin = o->twins;
+    const uint32_t *begin = o->pairs;
     const size_t v = o->vocabulary;
-    for (size_t i = 0, end = 0; i < o->n_twins; i = end) {
+    for (size_t i = 0, end = 0; i < o->n_pairs; i = end) {
         const size_t at = begin[i];
-        while (end < o->n_twins && begin[end + 2] - at <= RELA_LOSS_CHUNK)
+        while (end < o->n_pairs && begin[end + 2] - at <= RELA_LOSS_CHUNK)
             end += 2;
         if (end == i) {
-            run_long_twins(j, at, begin[i + 1]);
+            run_long_pairs(j, at, begin[i + 1]);
             end = i + 2;
             continue;
         }
@@ -71,19 +71,19 @@ static void run_twins(job *j)
 }
 
 /* A pair that is longer than a chunk, both from their first rows on. */
-static void run_long_twins(job *j, size_t first, size_t second)
+static void run_long_pairs(job *j, size_t first, size_t second)
 {
     const rela_loss *o = j->o;
     const size_t n = second - first, v = o->vocabulary, most = RELA_LOSS_CHUNK / 2;
-    real *z = o->logits, *twin = z + most * v;
+    real *z = o->logits, *paired = z + most * v;
     for (size_t at = 0; at < n; at += most) {
         const size_t m = n - at < most ? n - at : most;
         logits_of(j, z, first + at, m);
-        logits_of(j, twin, second + at, m);
+        logits_of(j, paired, second + at, m);
         for (size_t t = 0; t < m; t++)
-            add_loss(j, z + t * v, twin + t * v, first + at + t);
+            add_loss(j, z + t * v, paired + t * v, first + at + t);
         gradients_of(j, z, first + at, m);
-        gradients_of(j, twin, second + at, m);
+        gradients_of(j, paired, second + at, m);
     }
 }
 
@@ -103,16 +103,16 @@ static void gradients_of(const job *j, const real *z, size_t at, size_t m)
         rela_gemm_tn(j->dtable, d, z, v, j->x + at * d, d, v, d, m, true);
 }
 
-/* z: the logits of a row, which become their gradients; twin: those of its twin, or NULL. */
-static void add_loss(job *j, real *z, real *twin, size_t row)
+/* z: the logits of a row, which become their gradients; paired: those of its paired, or NULL. */
+static void add_loss(job *j, real *z, real *paired, size_t row)
 {
     const rela_loss *o = j->o;
     const real scale = j->weight ? j->weight[row] : 1;
-    const rela_twins pair = { o->smooth, scale, o->agree };
+    const rela_r_drop_pairs pair = { o->smooth, scale, o->kl_weight };
     const size_t gold = (size_t)j->gold[row], v = o->vocabulary;
     double nll = 0;
-    const double loss = twin ? o->k->loss_twins(z, twin, v, gold, &pair, &nll)
-                             : o->k->loss_row(z, v, gold, o->smooth, scale, &nll);
+    const double loss = paired ? o->k->loss_pairs(z, paired, v, gold, &pair, &nll)
+                               : o->k->loss_row(z, v, gold, o->smooth, scale, &nll);
     if (o->row_nll)
         o->row_nll[row] = (real)nll;
     j->sums.loss += loss * (double)scale;

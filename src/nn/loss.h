@@ -25,13 +25,13 @@ typedef struct rela_loss {
     real smooth;
     real *logits;          /* (RELA_LOSS_CHUNK, vocabulary) */
     real *row_nll;         /* (rows) negative log-likelihood of each, written; NULL: not wanted */
-    real agree;            /* of twins */
-    const uint32_t *twins; /* (n_twins + 1) rows where sentences begin, each behind its twin */
-    size_t n_twins;        /* 0: there are none */
+    real kl_weight;        /* of pairs */
+    const uint32_t *pairs; /* (n_pairs + 1) rows where sentences begin, each behind its paired */
+    size_t n_pairs;        /* 0: there are none */
 } rela_loss;
 
-/* Twins are the same sentence after two draws of dropout. Loss and gradients are then the mean of
- * both plus agree / 4 times the divergences between what they predict (R-Drop: Liang et al.,
+/* Twins are the same sentence after two samples of dropout. Loss and gradients are then the mean of
+ * both plus kl_weight / 4 times the divergences between what they predict (R-Drop: Liang et al.,
  * NeurIPS 2021), and weights are those of the first.
  *
  * x (rows, d), table (vocabulary, d); weight[t] (NULL: 1) scales loss and gradient of row t. dx

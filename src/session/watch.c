@@ -142,7 +142,7 @@ const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i)
     return &w->pairs[i];
 }
 
-size_t rela_watcher_odd(const rela_watcher *w, size_t n)
+size_t rela_watcher_not_finite(const rela_watcher *w, size_t n)
 {
     size_t i = 0;
     while (i < n && !w->pairs[i].not_finite)

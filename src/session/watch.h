@@ -85,7 +85,7 @@ rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size
  * are not finite are told too; then look at not_finite of the pairs. */
 rela_status rela_watcher_run(rela_watcher *w, const rela_watch *watch, rela_error *err);
 /* The first pair of n that is not finite; n if there is none. */
-size_t rela_watcher_odd(const rela_watcher *w, size_t n);
+size_t rela_watcher_not_finite(const rela_watcher *w, size_t n);
 
 const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i); /* lent until load */
 size_t rela_watcher_limit(const rela_watcher *w); /* tokens of a side, end included */

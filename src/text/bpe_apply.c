@@ -31,8 +31,8 @@ struct rela_bpe_scratch {
 
 static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span line,
                                 uint64_t number, rela_error *err);
-static rela_status append_drawn(rela_buffer *out, rela_bpe_scratch *s, const group *g,
-                                uint64_t first, rela_rng *rng, rela_error *err);
+static rela_status append_sampled(rela_buffer *out, rela_bpe_scratch *s, const group *g,
+                                  uint64_t first, rela_rng *rng, rela_error *err);
 static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g, const char *floor,
                                 rela_error *err);
 static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_cache_query *word,
@@ -153,7 +153,7 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
             g.gaps[g.n] = w.verbatim ? w.gap : ONE_BLANK;
             g.words[g.n++].key = w.word;
         }
-        st = s->bpe->dropout > 0 ? append_drawn(out, s, &g, done, &rng, err)
+        st = s->bpe->dropout > 0 ? append_sampled(out, s, &g, done, &rng, err)
                                  : append_known(out, s, &g, line.text, err);
         if (st == RELA_OK && !more) /* what follows the last word */
             st = rela_buffer_append(out, w.gap.text, w.gap.len, err);
@@ -161,8 +161,8 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
     return st;
 }
 
-static rela_status append_drawn(rela_buffer *out, rela_bpe_scratch *s, const group *g,
-                                uint64_t first, rela_rng *rng, rela_error *err)
+static rela_status append_sampled(rela_buffer *out, rela_bpe_scratch *s, const group *g,
+                                  uint64_t first, rela_rng *rng, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = 0; i < g->n && st == RELA_OK; i++) {

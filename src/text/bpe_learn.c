@@ -4,7 +4,7 @@
  * Words are arrays of symbol numbers; a symbol is known by its text, so two ways to the same text
  * give the same number. Each merge walks the words that are remembered for its pair. How
  * frequencies follow from a changed word is copied from subword-nmt step by step, because its
- * bookkeeping is not exact in a few rare cases (bpe_odd.h) and the result must be the same. */
+ * bookkeeping is not exact in a few rare cases (bpe_overlaps.h) and the result must be the same. */
 #include "text/bpe_learn.h"
 
 #include "base/mem.h"
@@ -230,17 +230,17 @@ static bool merge_in_word(rela_learner *l, uint32_t number)
     rela_learn_word *w = &l->words[number];
     const size_t n_old = w->n;
     bool special = false;
-    if (!w->odd) {
+    if (!w->overlaps) {
         if (!inspect(l, w, &special))
             return true;
-        if (special && !rela_odd_start(l, number))
+        if (special && !rela_overlap_start(l, number))
             return false;
-    } else if (rela_odd_get(l, number) < 1) {
+    } else if (rela_overlap_get(l, number) < 1) {
         return true;
     }
     memcpy(l->old, l->units + w->units, n_old * sizeof *l->old);
     if (w->blank) {
-        if (!rela_odd_replace(l, w))
+        if (!rela_overlap_replace(l, w))
             return false;
     } else {
         replace(l, w);
@@ -248,7 +248,8 @@ static bool merge_in_word(rela_learner *l, uint32_t number)
     return update(l, number, n_old);
 }
 
-/* Is the pair in the word? *special: subword-nmt's own books go wrong with it, see bpe_odd.h. */
+/* Is the pair in the word? *special: subword-nmt's own books go wrong with it, see bpe_overlaps.h.
+ */
 static bool inspect(const rela_learner *l, rela_learn_word *w, bool *special)
 {
     const uint32_t *u = l->units + w->units;
@@ -318,7 +319,7 @@ static bool update_pair(rela_learner *l, uint32_t number, uint32_t left, uint32_
         return false;
     if (sign > 0 && !rela_pairs_remember(l->pairs, pair, number))
         return false;
-    return !w->odd || rela_odd_change(l, pair, number, sign);
+    return !w->overlaps || rela_overlap_change(l, pair, number, sign);
 }
 
 uint32_t rela_learner_join(rela_learner *l, uint32_t left, uint32_t right)
@@ -333,7 +334,7 @@ uint32_t rela_learner_join(rela_learner *l, uint32_t left, uint32_t right)
 
 static void learner_stop(rela_learner *l)
 {
-    rela_odd_stop(l);
+    rela_overlap_stop(l);
     rela_pairs_destroy(l->pairs);
     rela_map_destroy(l->symbols);
     rela_buffer_free(&l->text);

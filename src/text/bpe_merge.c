@@ -77,15 +77,15 @@ static void merge_with_dropout(rela_bpe_unit *u, const rela_bpe *b, size_t n, re
     for (;;) {
         uint32_t best = RELA_RANK_NONE;
         for (size_t i = 0; i < n; i++) {
-            u[i].drawn = u[i].rank;
+            u[i].sampled = u[i].rank;
             if (u[i].rank != RELA_RANK_NONE && !(rela_rng_real(rng) > b->dropout))
-                u[i].drawn = RELA_RANK_NONE;
-            best = u[i].drawn < best ? u[i].drawn : best;
+                u[i].sampled = RELA_RANK_NONE;
+            best = u[i].sampled < best ? u[i].sampled : best;
         }
         if (best == RELA_RANK_NONE)
             return;
         for (size_t i = 0; i < n; i++)
-            if (u[i].drawn == best)
+            if (u[i].sampled == best)
                 join(u, b, i);
     }
 }
@@ -135,7 +135,7 @@ static void join(rela_bpe_unit *u, const rela_bpe *b, size_t i)
 {
     const uint32_t gone = u[i].after;
     u[gone].rank = RELA_RANK_NONE;
-    u[gone].drawn = RELA_RANK_NONE;
+    u[gone].sampled = RELA_RANK_NONE;
     u[i].symbol = u[i].joint;
     u[i].after = u[gone].after;
     if (u[i].after != RELA_UNIT_NONE)

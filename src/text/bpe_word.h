@@ -17,7 +17,7 @@ typedef struct rela_bpe_unit {
     uint32_t before, after; /* neighbours, or RELA_UNIT_NONE */
     uint32_t rank;          /* of the merge with the next unit, or RELA_RANK_NONE */
     uint32_t joint;         /* what that merge makes */
-    uint32_t drawn;         /* with dropout: the rank, or RELA_RANK_NONE if left out this time */
+    uint32_t sampled;       /* with dropout: the rank, or RELA_RANK_NONE if left out this time */
 } rela_bpe_unit;
 
 /* Work space, all zero to start with; pieces is the result and may lend text of the codes. */

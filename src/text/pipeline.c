@@ -95,8 +95,8 @@ const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p)
     return &p->parts;
 }
 
-rela_status rela_pipeline_drawn(rela_bpe **out, const rela_pipeline *p, double dropout,
-                                uint64_t seed, rela_error *err)
+rela_status rela_pipeline_sampled(rela_bpe **out, const rela_pipeline *p, double dropout,
+                                  uint64_t seed, rela_error *err)
 {
     rela_bpe_options o;
     rela_bpe_options_init(&o, sizeof o);
@@ -110,13 +110,14 @@ rela_status rela_pipeline_drawn(rela_bpe **out, const rela_pipeline *p, double d
 rela_status rela_pipeline_scratch_create(rela_pipeline_scratch **out, const rela_pipeline *p,
                                          rela_error *err)
 {
-    return rela_pipeline_scratch_create_drawn(out, p, NULL, err);
+    return rela_pipeline_scratch_create_sampled(out, p, NULL, err);
 }
 
-rela_status rela_pipeline_scratch_create_drawn(rela_pipeline_scratch **out, const rela_pipeline *p,
-                                               const rela_bpe *drawn, rela_error *err)
+rela_status rela_pipeline_scratch_create_sampled(rela_pipeline_scratch **out,
+                                                 const rela_pipeline *p, const rela_bpe *sampled,
+                                                 rela_error *err)
 {
-    const rela_bpe *bpe = drawn ? drawn : p->bpe;
+    const rela_bpe *bpe = sampled ? sampled : p->bpe;
     *out = NULL;
     rela_pipeline_scratch *s = rela_mem_zalloc(sizeof *s);
     if (!s)

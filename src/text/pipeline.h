@@ -51,14 +51,15 @@ void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s); /* NULL is fine */
 /* ---- BPE dropout: each line segmented by chance, for training ---- */
 
 /* The codes of p with a dropout, for any number of scratch objects. *out is NULL if p has none. */
-rela_status rela_pipeline_drawn(rela_bpe **out, const rela_pipeline *p, double dropout,
-                                uint64_t seed, rela_error *err);
+rela_status rela_pipeline_sampled(rela_bpe **out, const rela_pipeline *p, double dropout,
+                                  uint64_t seed, rela_error *err);
 
-/* A scratch whose lines are segmented by drawn, which must outlive it; NULL: as p does. */
-rela_status rela_pipeline_scratch_create_drawn(rela_pipeline_scratch **out, const rela_pipeline *p,
-                                               const rela_bpe *drawn, rela_error *err);
+/* A scratch whose lines are segmented by sampled, which must outlive it; NULL: as p does. */
+rela_status rela_pipeline_scratch_create_sampled(rela_pipeline_scratch **out,
+                                                 const rela_pipeline *p, const rela_bpe *sampled,
+                                                 rela_error *err);
 
-/* What is drawn for the next lines depends on the seed and this number alone. */
+/* What is sampled for the next lines depends on the seed and this number alone. */
 void rela_pipeline_scratch_number(rela_pipeline_scratch *s, uint64_t number);
 
 /* ---- encoding and decoding ---- */
@@ -101,8 +102,8 @@ typedef struct rela_pipeline_recipe {
     size_t vocab_size;  /* limit, special tokens included; 0: none */
     uint64_t vocab_min; /* least frequency of a token */
     bool joint_vocab;   /* one vocabulary for both sides */
-    double dropout;     /* over 0: the vocabulary has the pieces of drawn segmentations too */
-    uint64_t seed;      /* of these draws */
+    double dropout;     /* over 0: the vocabulary has the pieces of sampled segmentations too */
+    uint64_t seed;      /* of these samples */
     int n_threads;
 } rela_pipeline_recipe;
 

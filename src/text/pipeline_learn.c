@@ -27,7 +27,7 @@ typedef struct pass {
 } pass;
 
 static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
-                              const rela_bpe *drawn, const rela_pipeline_text *text,
+                              const rela_bpe *sampled, const rela_pipeline_text *text,
                               const rela_pipeline_recipe *r, rela_error *err);
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
@@ -99,30 +99,30 @@ static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
 {
     rela_word_counts *counts = NULL;
     rela_vocab *vocab = NULL;
-    rela_bpe *drawn = NULL;
+    rela_bpe *sampled = NULL;
     rela_status st = rela_word_counts_create(&counts, err);
     if (st == RELA_OK && r->dropout > 0)
-        st = rela_pipeline_drawn(&drawn, p, r->dropout, r->seed, err);
+        st = rela_pipeline_sampled(&sampled, p, r->dropout, r->seed, err);
     for (size_t i = 0; i < r->n_texts && st == RELA_OK; i++) {
         if (!(r->texts[i].side == rela_pipeline_target(p) ? target : sources))
             continue;
         st = count_file(counts, p, NULL, &r->texts[i], r, err);
-        if (st == RELA_OK && drawn)
-            st = count_file(counts, p, drawn, &r->texts[i], r, err);
+        if (st == RELA_OK && sampled)
+            st = count_file(counts, p, sampled, &r->texts[i], r, err);
     }
     if (st == RELA_OK)
         st = rela_vocab_build(&vocab, counts, r->vocab_size, r->vocab_min, NULL, err);
     if (st == RELA_OK)
         st = rela_vocab_write(out, vocab, err);
     rela_vocab_free(vocab);
-    rela_bpe_free(drawn);
+    rela_bpe_free(sampled);
     rela_word_counts_destroy(counts);
     return st;
 }
 
-/* Counts the pieces of a file. drawn: NULL, or what segments it instead of p. */
+/* Counts the pieces of a file. sampled: NULL, or what segments it instead of p. */
 static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
-                              const rela_bpe *drawn, const rela_pipeline_text *text,
+                              const rela_bpe *sampled, const rela_pipeline_text *text,
                               const rela_pipeline_recipe *r, rela_error *err)
 {
     pass s = { .text = text, .max_line = r->max_line, .counts = counts };
@@ -139,7 +139,7 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
     rela_status st = rela_reader_open(&s.reader, text->path, &options, err);
     for (int i = 0; i < n && st == RELA_OK; i++) {
         pointers[i] = &blocks[i];
-        st = rela_pipeline_scratch_create_drawn(&blocks[i].scratch, p, drawn, err);
+        st = rela_pipeline_scratch_create_sampled(&blocks[i].scratch, p, sampled, err);
     }
     const rela_pipe pipe = { read_block, work_block, write_block, &s, pointers, n, 0 };
     if (st == RELA_OK)

@@ -5,7 +5,7 @@
 
 #include "text/pipeline.h"
 
-/* Token numbers of many texts behind each other. All zero is empty. */
+/* Token numbers of many texts concatenated. All zero is empty. */
 typedef struct rela_id_list {
     int32_t *ids;
     uint32_t *words; /* of each id */

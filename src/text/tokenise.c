@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "rela/text.h"
-#include "text/cells.h"
+#include "text/char_classes.h"
 #include "text/chars.h"
 
 #include <string.h>
@@ -21,13 +21,13 @@ static const char *const ENTITIES[128] = {
     ['\''] = "&apos;", ['"'] = "&quot;", ['['] = "&#91;", [']'] = "&#93;",
 };
 
-static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela_cells *l,
+static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela_char_line *l,
                                  rela_buffer *room, rela_error *err);
-static rela_status clean(rela_cells *l, rela_buffer *room, rela_error *err);
-static rela_status write_tokens(const rela_tokeniser *t, rela_buffer *out, const rela_cells *l,
+static rela_status clean(rela_char_line *l, rela_buffer *room, rela_error *err);
+static rela_status write_tokens(const rela_tokeniser *t, rela_buffer *out, const rela_char_line *l,
                                 rela_error *err);
-static bool keeps_stop(const rela_tokeniser *t, const rela_cells *l, size_t first, size_t stop);
-static rela_status write_token(const rela_tokeniser *t, rela_buffer *out, const rela_cells *l,
+static bool keeps_stop(const rela_tokeniser *t, const rela_char_line *l, size_t first, size_t stop);
+static rela_status write_token(const rela_tokeniser *t, rela_buffer *out, const rela_char_line *l,
                                size_t first, size_t after, rela_error *err);
 static rela_status write_escaped(rela_buffer *out, rela_span s, rela_error *err);
 static rela_status lower_from(rela_buffer *out, size_t start, rela_error *err);
@@ -80,8 +80,8 @@ rela_status rela_tokenise(const rela_tokeniser *t, rela_buffer *out, const char 
 {
     const size_t start = out->len;
     rela_buffer repaired = RELA_BUFFER_INIT, room = RELA_BUFFER_INIT;
-    rela_cells l; /* large, so that only what is needed is set */
-    rela_cells_start(&l, text, len);
+    rela_char_line l; /* large, so that only what is needed is set */
+    rela_char_line_start(&l, text, len);
     rela_status st = rela_text_repair(&l.text, &repaired, err);
     if (st == RELA_OK && l.text.len >= UINT32_MAX)
         st = rela_fail(err, RELA_ARG, "a line of %zu bytes; expected less than 4 GiB", len);
@@ -91,13 +91,13 @@ rela_status rela_tokenise(const rela_tokeniser *t, rela_buffer *out, const char 
         st = lower_from(out, start, err);
     if (st != RELA_OK)
         rela_text_cut(out, start);
-    rela_cells_free(&l);
+    rela_char_line_free(&l);
     rela_buffer_free(&room);
     rela_buffer_free(&repaired);
     return st;
 }
 
-static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela_cells *l,
+static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela_char_line *l,
                                  rela_buffer *room, rela_error *err)
 {
     const rela_language *language = t->language;
@@ -107,20 +107,20 @@ static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela
             (st = rela_protect_find(t->protect, &l->parts, l->text, err)) != RELA_OK)
             return st;
     }
-    st = rela_cells_read(l, language->scripts, err);
+    st = rela_char_line_read(l, language->scripts, err);
     if (st == RELA_OK && l->junk) { /* rare: the bytes of a token must be in a row */
         st = clean(l, room, err);
         if (st == RELA_OK)
-            st = rela_cells_read(l, language->scripts, err);
+            st = rela_char_line_read(l, language->scripts, err);
     }
     if (st != RELA_OK)
         return st;
-    rela_cells_split(l, language->apostrophe, t->split_dashes);
+    rela_char_line_split(l, language->apostrophe, t->split_dashes);
     return write_tokens(t, out, l, err);
 }
 
 /* Single spaces between words, none around them, no control characters. */
-static rela_status clean(rela_cells *l, rela_buffer *room, rela_error *err)
+static rela_status clean(rela_char_line *l, rela_buffer *room, rela_error *err)
 {
     const char *at = l->text.text, *end = at + l->text.len;
     rela_span word;
@@ -138,7 +138,7 @@ static rela_status clean(rela_cells *l, rela_buffer *room, rela_error *err)
     return st;
 }
 
-static rela_status write_tokens(const rela_tokeniser *t, rela_buffer *out, const rela_cells *l,
+static rela_status write_tokens(const rela_tokeniser *t, rela_buffer *out, const rela_char_line *l,
                                 rela_error *err)
 {
     rela_status st = rela_buffer_reserve(out, l->text.len + l->text.len / 4, err);
@@ -163,7 +163,7 @@ static rela_status write_tokens(const rela_tokeniser *t, rela_buffer *out, const
 }
 
 /* Whether the stop belongs to the word before it. */
-static bool keeps_stop(const rela_tokeniser *t, const rela_cells *l, size_t first, size_t stop)
+static bool keeps_stop(const rela_tokeniser *t, const rela_char_line *l, size_t first, size_t stop)
 {
     bool inner = false, alpha = false, protected = false;
     for (size_t i = first; i < stop; i++) {
@@ -173,7 +173,7 @@ static bool keeps_stop(const rela_tokeniser *t, const rela_cells *l, size_t firs
     }
     if (inner && alpha)
         return true;
-    const rela_cell *next = stop + 1 < l->n ? &l->items[stop + 1] : NULL;
+    const rela_char_cell *next = stop + 1 < l->n ? &l->items[stop + 1] : NULL;
     if (next && (next->class & RELA_TEXT_LOWER))
         return true;
     if (protected)
@@ -189,13 +189,13 @@ static bool keeps_stop(const rela_tokeniser *t, const rela_cells *l, size_t firs
     return first_digit >= '0' && first_digit <= '9';
 }
 
-static rela_status write_token(const rela_tokeniser *t, rela_buffer *out, const rela_cells *l,
+static rela_status write_token(const rela_tokeniser *t, rela_buffer *out, const rela_char_line *l,
                                size_t first, size_t after, rela_error *err)
 {
     if (l->items[first].kind == RELA_CELL_SPLIT)
         return rela_buffer_append(out, "@-@", 3, err);
     const size_t begin = l->items[first].at;
-    const rela_span s = { l->text.text + begin, rela_cells_end(l, after - 1) - begin };
+    const rela_span s = { l->text.text + begin, rela_char_line_end(l, after - 1) - begin };
     /* Inside words only apostrophes and protected parts can need an entity. */
     const bool plain = l->items[first].kind != RELA_CELL_MARK &&
                        !(l->seen & (1u << RELA_CELL_APOSTROPHE | 1u << RELA_CELL_PROTECTED));

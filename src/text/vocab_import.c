@@ -21,7 +21,7 @@ typedef struct entry {
 
 typedef struct import {
     const char *path;
-    rela_buffer text; /* all tokens behind each other */
+    rela_buffer text; /* all tokens concatenated */
     entry *items;     /* by number; line 0: not seen */
     size_t n, cap;
     size_t line; /* being read, from 1 */

@@ -38,14 +38,14 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
             st = validate(l, err);
             v.started += rela_clock_seconds() - before; /* speed is that of training */
         }
-        const rela_loop_wish wish = st == RELA_OK && l->hooks.wish
-                                        ? l->hooks.wish(l->hooks.ctx, &l->state, &r)
-                                        : RELA_GO_ON;
+        const rela_loop_action action = st == RELA_OK && l->hooks.action
+                                            ? l->hooks.action(l->hooks.ctx, &l->state, &r)
+                                            : RELA_GO_ON;
         saved = due(l->state.update, l->o.save_every) || is_done(l, end);
-        if (st == RELA_OK && (wish != RELA_GO_ON || saved))
+        if (st == RELA_OK && (action != RELA_GO_ON || saved))
             st = l->hooks.save(l->hooks.ctx, &l->state, saved, err);
-        if (wish == RELA_STOP_NOW) {
-            *end = RELA_END_WISH;
+        if (action == RELA_STOP_NOW) {
+            *end = RELA_END_STOPPED;
             return st;
         }
     }

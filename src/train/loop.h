@@ -47,7 +47,7 @@ typedef struct rela_loop_score {
     double score;      /* what best and patience go by: higher is better */
 } rela_loop_score;
 
-typedef enum rela_loop_wish { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_wish;
+typedef enum rela_loop_action { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_action;
 
 /* A hook that fails ends the loop with its status. */
 typedef struct rela_loop_hooks {
@@ -58,10 +58,10 @@ typedef struct rela_loop_hooks {
                             rela_error *err);
     rela_status (*validated)(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                              bool is_best, rela_error *err);
-    /* regular: every save_every updates, and at the end; otherwise because wish asked for it. */
+    /* regular: every save_every updates, and at the end; otherwise because action asked for it. */
     rela_status (*save)(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
     /* After every update: shall it go on? */
-    rela_loop_wish (*wish)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+    rela_loop_action (*action)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 } rela_loop_hooks;
 
 typedef struct rela_loop_options {
@@ -77,7 +77,7 @@ typedef struct rela_loop_options {
 typedef enum rela_loop_end {
     RELA_END_DONE, /* all updates or epochs */
     RELA_END_PATIENCE,
-    RELA_END_WISH /* asked to stop */
+    RELA_END_STOPPED /* asked to stop */
 } rela_loop_end;
 
 typedef struct rela_loop {

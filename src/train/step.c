@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "kern/tiny.h"
+#include "kern/flush_to_zero.h"
 
 #include <math.h>
 #include <string.h>
@@ -430,7 +430,7 @@ static void run_micro_batch(rela_stepper *s, runner *r, slot *part, micro_batch 
                                      .seed = s->o.seed,
                                      .update = s->number,
                                      .loss = { .smooth = (real)s->o.smooth,
-                                               .agree = s->training ? (real)s->o.r_drop : 0,
+                                               .kl_weight = s->training ? (real)s->o.r_drop : 0,
                                                .row_weight =
                                                    s->o.sentence_mean ? r->row_weight : NULL } };
     const rela_loss_sums sums = rela_worker_train(r->worker, s->training ? grads : NULL, &b, &pass);
@@ -462,7 +462,7 @@ static void add_round(void *ctx, size_t begin, size_t end, int thread)
     rela_stepper *s = ctx;
     const size_t total = s->net->params.total, round = round_of(&s->o);
     const rela_kern *k = s->net->k;
-    const uint64_t tiny = rela_tiny_flush();
+    const uint64_t mode = rela_flush_to_zero();
     (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
@@ -474,14 +474,14 @@ static void add_round(void *ctx, size_t begin, size_t end, int thread)
         if (s->last_round)
             s->squares[i] = (double)k->sum_squares(sum, n);
     }
-    rela_tiny_restore(tiny);
+    rela_flush_to_zero_end(mode);
 }
 
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
     const size_t total = s->net->params.total;
-    const uint64_t tiny = rela_tiny_flush();
+    const uint64_t mode = rela_flush_to_zero();
     (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
@@ -490,7 +490,7 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
                         &s->adam);
         memset(g, 0, n * sizeof *g);
     }
-    rela_tiny_restore(tiny);
+    rela_flush_to_zero_end(mode);
 }
 
 static void clear_sum(rela_stepper *s)

@@ -240,7 +240,8 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
         st = rela_fail(err, RELA_ARG, "--r-drop is for models that translate");
     if (st == RELA_OK && o->r_drop > 0 && o->dropout <= 0 && o->dropout_embed <= 0 &&
         o->dropout_attention <= 0 && o->dropout_ffn <= 0)
-        st = rela_fail(err, RELA_ARG, "--r-drop compares two draws of dropout, but there is none");
+        st =
+            rela_fail(err, RELA_ARG, "--r-drop compares two samples of dropout, but there is none");
     *c = (rela_config){ .task = align ? RELA_TASK_ALIGN : RELA_TASK_TRANSLATE,
                         .d = (size_t)o->width,
                         .ffn = (size_t)o->ffn,

@@ -66,7 +66,7 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err);
 static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
-static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 
 rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
                        rela_error *err)
@@ -373,16 +373,17 @@ static rela_status check_room(trainer *t, rela_error *err)
 }
 
 /* With BPE dropout each epoch sees the text in other pieces; the pieces of the last one go. */
-static rela_status draw_epoch(void *ctx, uint64_t epoch, const rela_store **store, rela_error *err)
+static rela_status sample_epoch(void *ctx, uint64_t epoch, const rela_store **store,
+                                rela_error *err)
 {
     trainer *t = ctx;
-    rela_store *drawn = NULL;
-    const rela_status st = rela_train_read_drawn(&drawn, &t->o, t->pipeline, epoch, err);
+    rela_store *sampled = NULL;
+    const rela_status st = rela_train_read_sampled(&sampled, &t->o, t->pipeline, epoch, err);
     if (st != RELA_OK)
         return st;
     rela_store_destroy(t->train);
-    t->train = drawn;
-    *store = drawn;
+    t->train = sampled;
+    *store = sampled;
     return RELA_OK;
 }
 
@@ -392,7 +393,7 @@ static rela_status make_loop(trainer *t, rela_error *err)
     rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
     bo.order.seed = (uint64_t)t->o.seed;
     if (t->o.bpe_dropout > 0) {
-        bo.generation = draw_epoch;
+        bo.generation = sample_epoch;
         bo.generation_ctx = t;
     }
     const rela_step_options so = rela_train_step_options(&t->o);
@@ -404,7 +405,7 @@ static rela_status make_loop(trainer *t, rela_error *err)
                            .valid = t->valid,
                            .valid_tokens = VALID_TOKENS,
                            .hooks = { t, on_report, t->translator ? on_validate : NULL,
-                                      on_validated, on_save, on_wish },
+                                      on_validated, on_save, on_update },
                            .state = t->state.loop,
                            .interim = t->interim };
     if (st == RELA_OK)
@@ -426,7 +427,7 @@ static rela_status run_loop(trainer *t, rela_error *err)
         st = rela_loop_run(&t->loop, &end, err);
     if (st != RELA_OK)
         return st;
-    if (end == RELA_END_WISH)
+    if (end == RELA_END_STOPPED)
         return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
                          (unsigned long long)t->loop.state.update);
     if (end == RELA_END_PATIENCE)
@@ -558,7 +559,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     return st;
 }
 
-static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r)
+static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
 {
     trainer *t = ctx;
     const int answer = tell(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,

@@ -29,7 +29,7 @@ enum { DRAW_SHIFT = 40, FURTHER_SHIFT = 38 };
 
 typedef struct reading {
     bool validation;
-    const rela_bpe *drawn; /* NULL: segmented as the pipeline does */
+    const rela_bpe *sampled; /* NULL: segmented as the pipeline does */
     uint64_t draw;
 } reading;
 
@@ -138,16 +138,16 @@ rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
     return read_pairs(out, report, o, p, &r, err);
 }
 
-rela_status rela_train_read_drawn(rela_store **out, const rela_train_options *o,
-                                  const rela_pipeline *p, uint64_t epoch, rela_error *err)
+rela_status rela_train_read_sampled(rela_store **out, const rela_train_options *o,
+                                    const rela_pipeline *p, uint64_t epoch, rela_error *err)
 {
-    rela_bpe *drawn = NULL;
+    rela_bpe *sampled = NULL;
     rela_corpus_report report;
-    rela_status st = rela_pipeline_drawn(&drawn, p, o->bpe_dropout, (uint64_t)o->seed, err);
-    const reading r = { false, drawn, epoch + 1 }; /* 0: the vocabulary's */
+    rela_status st = rela_pipeline_sampled(&sampled, p, o->bpe_dropout, (uint64_t)o->seed, err);
+    const reading r = { false, sampled, epoch + 1 }; /* 0: the vocabulary's */
     if (st == RELA_OK)
         st = read_pairs(out, &report, o, p, &r, err);
-    rela_bpe_free(drawn);
+    rela_bpe_free(sampled);
     return st;
 }
 
@@ -178,7 +178,7 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
     job.rules.max_ratio = o->max_ratio;
     rela_status st = RELA_OK;
     for (int i = 0; i < e.n && st == RELA_OK; i++)
-        st = rela_pipeline_scratch_create_drawn(&e.scratch[i], p, r->drawn, err);
+        st = rela_pipeline_scratch_create_sampled(&e.scratch[i], p, r->sampled, err);
     if (st == RELA_OK)
         st = rela_store_read(out, report, &job, (uint64_t)o->data_memory, o->out, err);
     for (int i = 0; i < e.n; i++)

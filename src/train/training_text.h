@@ -23,7 +23,7 @@ rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
 
 /* The training text once more, segmented with BPE dropout: a pure function of text, options and
  * epoch. */
-rela_status rela_train_read_drawn(rela_store **out, const rela_train_options *o,
-                                  const rela_pipeline *p, uint64_t epoch, rela_error *err);
+rela_status rela_train_read_sampled(rela_store **out, const rela_train_options *o,
+                                    const rela_pipeline *p, uint64_t epoch, rela_error *err);
 
 #endif

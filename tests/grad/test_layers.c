@@ -251,10 +251,10 @@ static void loss_of_twins_has_exact_gradients(void **state)
                                 .vocabulary = VOCAB,
                                 .smooth = mode & 1 ? 0.1 : 0,
                                 .logits = logits_memory,
-                                .agree = 2.5,
-                                .twins = begin,
-                                .n_twins = sizeof begin / sizeof begin[0] - 1 };
-        check_loss("loss of twins", &run, mode & 2);
+                                .kl_weight = 2.5,
+                                .pairs = begin,
+                                .n_pairs = sizeof begin / sizeof begin[0] - 1 };
+        check_loss("loss of pairs", &run, mode & 2);
     }
 }
 

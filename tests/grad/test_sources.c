@@ -46,15 +46,15 @@ static rela_packed make_batch(side *sides, size_t sources, size_t copies)
     return b;
 }
 
-static void check(const rela_config *c, double agree, const char *what)
+static void check(const rela_config *c, double kl_weight, const char *what)
 {
     side sides[RELA_STREAMS_MAX];
     char text[96];
-    const rela_packed b = make_batch(sides, c->sources, agree > 0 ? 2 : 1);
+    const rela_packed b = make_batch(sides, c->sources, kl_weight > 0 ? 2 : 1);
     (void)snprintf(text, sizeof text, "%zu sources, %s, %s%s%s", c->sources,
                    c->share_encoders ? "shared" : "separate",
                    c->serial_cross ? "serial" : "parallel", *what ? ", " : "", what);
-    probe_check(c, &b, agree, text);
+    probe_check(c, &b, kl_weight, text);
 }
 
 static rela_config sources_model(const char *kind, size_t sources)

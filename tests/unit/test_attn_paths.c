@@ -32,7 +32,7 @@ typedef struct shape {
 
 static const attn_setup SETUP = { .slope = 0.01f };
 static numbers in;
-static results dense, sparse, kept, screened, chosen, whole;
+static results dense, sparse, kept, prefiltered, chosen, whole;
 static uint32_t seed = 1u;
 
 /* The same numbers for a level whatever other levels the machine has. */
@@ -121,10 +121,10 @@ static void check_same(const shape *s, const char *what, const float *x, const f
               s->dropout, what, i, (double)x[i], (double)y[i]);
 }
 
-/* Forward all sums have the same order, but for screened scores, each of which is a sum of d_head
- * products below 1 in another order. Backward the gradient of a weight, and the weight itself if
- * only its place was kept, is a sum of d_head products below 1 in another order, which then meets
- * at most len numbers below 1. */
+/* Forward all sums have the same order, but for prefiltered scores, each of which is a sum of
+ * d_head products below 1 in another order. Backward the gradient of a weight, and the weight
+ * itself if only its place was kept, is a sum of d_head products below 1 in another order, which
+ * then meets at most len numbers below 1. */
 static void check_shape(shape *s)
 {
     const size_t d = HEADS * s->d_head;
@@ -132,11 +132,11 @@ static void check_shape(shape *s)
     attend(&dense, s, RELA_ATTN_DENSE, PLAIN);
     attend(&sparse, s, RELA_ATTN_SPARSE, PLAIN);
     attend(&kept, s, RELA_ATTN_SPARSE, KEPT);
-    attend(&screened, s, RELA_ATTN_SCREENED, KEPT);
+    attend(&prefiltered, s, RELA_ATTN_SCREENED, KEPT);
     attend(&chosen, s, RELA_ATTN_AUTO, KEPT);
     attend(&whole, s, RELA_ATTN_AUTO, LOOKED_AT);
     check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
-    check_same(s, "screened z", screened.z, dense.z, s->n_q * d, one * s->n_k);
+    check_same(s, "prefiltered z", prefiltered.z, dense.z, s->n_q * d, one * s->n_k);
     check_same(s, "chosen z", chosen.z, dense.z, s->n_q * d, one * s->n_k);
     check_same(s, "seen z", whole.z, chosen.z, s->n_q * d, 0);
     if ((s->kind->flags & ATTN_SOFT) && !(s->dropout > 0)) /* weights of sum 1, values below 1 */
@@ -151,9 +151,9 @@ static void check_shape(shape *s)
     check_same(s, "chosen dq", chosen.dq, dense.dq, s->n_q * d, one * s->n_k);
     check_same(s, "chosen dk", chosen.dk, dense.dk, s->n_k * d, one * s->n_q);
     check_same(s, "chosen dv", chosen.dv, dense.dv, s->n_k * d, one * s->n_q);
-    check_same(s, "screened dq", screened.dq, dense.dq, s->n_q * d, one * s->n_k);
-    check_same(s, "screened dk", screened.dk, dense.dk, s->n_k * d, one * s->n_q);
-    check_same(s, "screened dv", screened.dv, dense.dv, s->n_k * d, one * s->n_q);
+    check_same(s, "prefiltered dq", prefiltered.dq, dense.dq, s->n_q * d, one * s->n_k);
+    check_same(s, "prefiltered dk", prefiltered.dk, dense.dk, s->n_k * d, one * s->n_q);
+    check_same(s, "prefiltered dv", prefiltered.dv, dense.dv, s->n_k * d, one * s->n_q);
 }
 
 static void all_paths_agree(void **state)
@@ -178,7 +178,7 @@ static void all_paths_agree(void **state)
         }
 }
 
-/* Whether a tile is screened depends on the zeros of the one before: that must be decided in the
+/* Whether a tile is prefiltered depends on the zeros of the one before: that must be decided in the
  * same way whether weights are kept, looked at or neither. Shares of zeros around every limit. */
 static void keeping_and_looking_change_no_bit(void **state)
 {
@@ -223,7 +223,7 @@ static void null_heads_are_zero_on_every_path(void **state)
     check_shape(&s);
     for (size_t i = 0; i < s.n_q * HEADS * s.d_head; i++)
         CHECK(sparse.z[i] == 0 && sparse.dq[i] == 0 && sparse.dk[i] == 0 && sparse.dv[i] == 0 &&
-                  screened.z[i] == 0 && screened.dq[i] == 0,
+                  prefiltered.z[i] == 0 && prefiltered.dq[i] == 0,
               "number %zu of a null head is not zero", i);
 }
 
@@ -255,7 +255,7 @@ static void check_bits(const rela_kern *k, size_t rows, size_t n, size_t positiv
     CHECK(k->count_above(w, rows * n) == positive, "%s: %zu above 0, not %zu", k->name,
           k->count_above(w, rows * n), positive);
     CHECK(k->note_above(bits, w, rows * n) == positive, "%s: not %zu above 0", k->name, positive);
-    k->who_looks(looks, bits, rows, n);
+    k->transpose_mask(looks, bits, rows, n);
     for (size_t i = 0; i < rows * n; i++)
         CHECK((looks[i % n] >> i / n & 1) == (w[i] > 0), "%s: query %zu, key %zu of %zu x %zu",
               k->name, i / n, i % n, rows, n);
@@ -293,7 +293,7 @@ static void weights_that_are_not_zero_are_found_and_mixed(void **state)
                 check_few(rela_kern_at(level), SOME_ROWS[c % 8], n, 16 * (1 + c % 7), c / 8);
 }
 
-/* ---- screening ---- */
+/* ---- prefiltering ---- */
 
 static float queries[ROWS * WIDE], keys[KEYS * WIDE];
 
@@ -349,18 +349,18 @@ static size_t weigh_plainly(const screen_case *c)
 static void screen_all(const screen_case *c, uint64_t *bits)
 {
     static int8_t query_bytes[ROWS * WIDE], key_bytes[KEYS * WIDE];
-    int32_t query_lift[ROWS], key_lift[KEYS];
-    const rela_screen s = { .bits = bits,
-                            .m = c->m,
-                            .n = c->n,
-                            .wide = c->wide,
-                            .queries = query_bytes,
-                            .keys = key_bytes,
-                            .query_lift = query_lift,
-                            .key_lift = key_lift };
-    c->k->screen_queries(query_bytes, query_lift, queries, c->m, c->wide);
-    c->k->screen_keys(key_bytes, key_lift, keys, c->n, c->wide);
-    c->k->screen(&s);
+    int32_t query_bound[ROWS], key_bound[KEYS];
+    const rela_prefilter s = { .bits = bits,
+                               .m = c->m,
+                               .n = c->n,
+                               .wide = c->wide,
+                               .queries = query_bytes,
+                               .keys = key_bytes,
+                               .query_bound = query_bound,
+                               .key_bound = key_bound };
+    c->k->prefilter_queries(query_bytes, query_bound, queries, c->m, c->wide);
+    c->k->prefilter_keys(key_bytes, key_bound, keys, c->n, c->wide);
+    c->k->prefilter(&s);
 }
 
 static void check_screen(const screen_case *c, const uint64_t *bits, size_t weighty)
@@ -382,17 +382,17 @@ static void check_mixed(const screen_case *c, uint64_t *bits, size_t weighty)
 {
     uint64_t expected_bits[ROWS * RELA_SCREEN_WORDS];
     const double bound = (double)(c->n * c->wide * c->wide) * (double)FLT_EPSILON;
-    const rela_screened b = { .bits = bits,
-                              .m = c->m,
-                              .wide = c->wide,
-                              .keeps = true,
-                              .scale = 1,
-                              .q = queries,
-                              .keys = keys,
-                              .values = values,
-                              .z = z };
+    const rela_prefiltered b = { .bits = bits,
+                                 .m = c->m,
+                                 .wide = c->wide,
+                                 .keeps = true,
+                                 .scale = 1,
+                                 .q = queries,
+                                 .keys = keys,
+                                 .values = values,
+                                 .z = z };
     memset(z, 0, c->m * c->wide * sizeof *z);
-    const size_t found = c->k->mix_screened(&b);
+    const size_t found = c->k->mix_prefiltered(&b);
     if (c->odd) /* sums that overflow in one order need not in another */
         return;
     CHECK(found == weighty, "%s: %zu weights, not %zu", c->k->name, found, weighty);

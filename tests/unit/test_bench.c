@@ -30,40 +30,40 @@ static void quotients_are_taken_round_by_round(void **state)
     CHECK(a[0] == 1 && b[2] == 50, "changed");
 }
 
-static void fill(rela_bench_sheet *s)
+static void fill(rela_bench_table *s)
 {
     static const rela_bench_column COLUMNS[] = { { "kind", "kind", RELA_BENCH_TEXT, 0 },
                                                  { "length", "T", RELA_BENCH_NUMBER, 0 },
                                                  { "rate", "GFLOP/s", RELA_BENCH_SPREAD, 1 } };
     rela_error err = { RELA_OK, "" };
-    *s = (rela_bench_sheet){ .name = "demo", .title = "a title", .columns = COLUMNS, 3 };
+    *s = (rela_bench_table){ .name = "demo", .title = "a title", .columns = COLUMNS, 3 };
     const rela_bench_cell first[] = { rela_bench_text("soft \"max\""), rela_bench_number(25),
                                       rela_bench_value((rela_bench_spread){ 12.34, 10, 100 }) };
     const rela_bench_cell second[] = { rela_bench_text("relu"), rela_bench_number((double)NAN),
                                        rela_bench_value((rela_bench_spread){ 7, 7, 7 }) };
-    CHECK_OK(rela_bench_sheet_add(s, first, 3, &err), err);
-    CHECK_OK(rela_bench_sheet_add(s, second, 3, &err), err);
+    CHECK_OK(rela_bench_table_add(s, first, 3, &err), err);
+    CHECK_OK(rela_bench_table_add(s, second, 3, &err), err);
 }
 
 static void sheets_are_laid_out(void **state)
 {
     (void)state;
-    rela_bench_sheet s;
+    rela_bench_table s;
     rela_buffer text = RELA_BUFFER_INIT, tsv = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
     rela_error err = { RELA_OK, "" };
     fill(&s);
-    CHECK_OK(rela_bench_sheet_text(&text, &s, &err), err);
+    CHECK_OK(rela_bench_table_text(&text, &s, &err), err);
     CHECK(strcmp(text.data, "demo: a title\n"
                             "kind         T            GFLOP/s\n"
                             "soft \"max\"  25  12.3 (10.0-100.0)\n"
                             "relu         -                7.0\n") == 0,
           "%s", text.data);
-    CHECK_OK(rela_bench_sheet_tsv(&tsv, &s, &err), err);
+    CHECK_OK(rela_bench_table_tsv(&tsv, &s, &err), err);
     CHECK(strcmp(tsv.data, "kind\tlength\trate\trate_low\trate_high\n"
                            "soft \"max\"\t25\t12.34\t10\t100\n"
                            "relu\t\t7\t7\t7\n") == 0,
           "%s", tsv.data);
-    CHECK_OK(rela_bench_sheet_json(&json, &s, &err), err);
+    CHECK_OK(rela_bench_table_json(&json, &s, &err), err);
     CHECK(strcmp(json.data,
                  "[\n"
                  "  {\"kind\": \"soft \\\"max\\\"\", \"length\": 25, \"rate\": 12.34, "
@@ -74,7 +74,7 @@ static void sheets_are_laid_out(void **state)
     rela_buffer_free(&text);
     rela_buffer_free(&tsv);
     rela_buffer_free(&json);
-    rela_bench_sheet_deinit(&s);
+    rela_bench_table_deinit(&s);
 }
 
 static void count_call(void *ctx)

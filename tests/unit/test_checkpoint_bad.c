@@ -211,7 +211,8 @@ typedef struct defect {
 static const defect DEFECTS[] = {
     { "nothing", no_edit, NULL, NULL, NULL },
     { "a file without a hash", drop_text, "hash", NULL, NULL },
-    { "no record", drop_text, "record", NULL, "damaged; copy it again (contents have the hash xxh3-128:" },
+    { "no record", drop_text, "record", NULL,
+      "damaged; copy it again (contents have the hash xxh3-128:" },
 
     { "no format", drop_text, "format", NULL, "not a model of rela" },
     { "another format", set_value, "format", "pt", "not a model of rela" },

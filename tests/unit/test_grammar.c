@@ -14,7 +14,7 @@ enum { EXAMPLES = 10000 };
 
 static rela_example example; /* large: kept off the stack */
 
-static const rela_example *draw(uint64_t number)
+static const rela_example *sample(uint64_t number)
 {
     rela_example_start(&example, 5, number);
     rela_example_draw(&example);
@@ -237,7 +237,7 @@ static void alignments_are_in_range_ordered_and_consistent(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        const rela_example *e = draw(i);
+        const rela_example *e = sample(i);
         check_links(e, i);
         check_copies(e, i);
     }
@@ -333,7 +333,7 @@ static void german_phrases_agree(void **state)
     (void)state;
     int n_checked = 0;
     for (uint64_t number = 0; number < EXAMPLES / 10; number++) {
-        const rela_phrase *l = &draw(number)->line[1];
+        const rela_phrase *l = &sample(number)->line[1];
         for (int i = 0; i < l->n; i++) {
             /* After a comma der, die, das may be pronouns. */
             if (!is_determiner(l->token[i].text) || (i && *l->token[i - 1].text == ','))
@@ -400,7 +400,7 @@ static void german_verbs_agree_with_pronouns(void **state)
         rela_map *forms = finite_forms(cases[p].a);
         int n_checked = 0;
         for (uint64_t i = 0; i < EXAMPLES; i++) {
-            const rela_phrase *l = &draw(i)->line[1];
+            const rela_phrase *l = &sample(i)->line[1];
             if (strcmp(l->token[0].text, cases[p].pronoun) != 0)
                 continue;
             CHECK(has(forms, l->token[1].text), "%d: %s %s", (int)i, cases[p].pronoun,
@@ -421,7 +421,7 @@ static void subordinate_clauses_end_in_the_finite_verb(void **state)
         forms[i] = finite_forms((rela_agreement){ 1 + i % 3, i >= 3 });
     int n_checked = 0;
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        const rela_phrase *l = &draw(i)->line[1];
+        const rela_phrase *l = &sample(i)->line[1];
         int commas = 0, at = 0;
         for (int k = 0; k < l->n; k++)
             if (*l->token[k].text == ',' && ++commas)
@@ -451,7 +451,7 @@ static void english_agrees(void **state)
     static const char *const NEVER_AFTER_WE[] = { "is",    "was", "has",  "does", "wants",
                                                   "likes", "am",  "sees", "goes", "buys" };
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        const rela_phrase *l = &draw(i)->line[0];
+        const rela_phrase *l = &sample(i)->line[0];
         for (int k = 0; k + 1 < l->n; k++) {
             const char *a = l->token[k].text, *b = l->token[k + 1].text;
             const bool he = strcmp(a, "he") == 0, we = strcmp(a, "we") == 0;
@@ -501,7 +501,7 @@ static void sentences_are_as_long_and_tangled_as_documented(void **state)
     (void)state;
     figures f = { .types = { rela_map_create(0), rela_map_create(0) } };
     for (uint64_t i = 0; i < EXAMPLES; i++)
-        measure(&f, draw(i));
+        measure(&f, sample(i));
     for (int side = 0; side < 2; side++) {
         const double mean = f.words[side] / EXAMPLES, open = f.unaligned[side] / f.words[side];
         CHECK(mean > 10 && mean < 13, "side %d: mean length %g", side, mean);
@@ -525,7 +525,7 @@ static void text_has_a_capital_and_marks_without_blank(void **state)
     rela_buffer text = RELA_BUFFER_INIT, words = RELA_BUFFER_INIT;
     for (uint64_t i = 0; i < EXAMPLES / 10; i++)
         for (int side = 0; side < 2; side++) {
-            const rela_example *e = draw(i);
+            const rela_example *e = sample(i);
             rela_buffer_clear(&text);
             rela_buffer_clear(&words);
             CHECK_OK(rela_example_text(&text, e, side, false, &err), err);
@@ -555,7 +555,7 @@ static void every_phenomenon_occurs(void **state)
                                              "price",    "infinitive", "reference", "shore" };
     int seen[WHAT] = { 0 };
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        const rela_plan *p = &draw(i)->plan;
+        const rela_plan *p = &sample(i)->plan;
         for (int k = 0; k < p->n_np; k++) {
             const rela_np *np = &p->np[k];
             seen[0] += np->relative != NULL;

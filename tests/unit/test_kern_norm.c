@@ -240,13 +240,14 @@ static void loss_row(const place *p)
     near(p, 1, nll, lse - x[gold], ((double)n + 16) * EPS + 10 * EPS);
 }
 
-static void loss_twins(const place *p)
+static void loss_pairs(const place *p)
 {
     if (p->n == 0)
         return;
     const size_t n = p->n, gold = n / 2;
-    const rela_twins o = { n > 1 ? 0.1f : 0, 0.7f, 3 };
-    const double smooth = (double)o.smooth, scale = (double)o.scale, agree = (double)o.agree;
+    const rela_r_drop_pairs o = { n > 1 ? 0.1f : 0, 0.7f, 3 };
+    const double smooth = (double)o.smooth, scale = (double)o.scale,
+                 kl_weight = (double)o.kl_weight;
     float *z[2] = { random_box(0, n, 2), random_box(1, n, 2) };
     double x[2][N_MAX], kl[2] = { 0, 0 }, nll = 0, want = 0, want_nll = 0;
     for (int r = 0; r < 2; r++) {
@@ -263,17 +264,17 @@ static void loss_twins(const place *p)
             want -= q * x[r][i] / 2;
             want_nll -= i == gold ? x[r][i] / 2 : 0;
         }
-    const double loss = p->k->loss_twins(z[0], z[1], n, gold, &o, &nll);
+    const double loss = p->k->loss_pairs(z[0], z[1], n, gold, &o, &nll);
     const double slack = ((double)n + 32) * EPS * 16;
     for (int r = 0; r < 2; r++)
         for (size_t i = 0; i < n; i++) {
             const double q = i == gold ? 1 - smooth : smooth / (double)(n - 1);
             const double prob = exp(x[r][i]), other = exp(x[1 - r][i]);
             const double pull = prob * (x[r][i] - x[1 - r][i] - kl[r]) + prob - other;
-            near(p, i, (double)z[r][i], scale / 2 * (prob - q + agree / 2 * pull),
+            near(p, i, (double)z[r][i], scale / 2 * (prob - q + kl_weight / 2 * pull),
                  slack * (prob + other) + EPS);
         }
-    near(p, 0, loss, want + agree * (kl[0] + kl[1]) / 4, slack);
+    near(p, 0, loss, want + kl_weight * (kl[0] + kl[1]) / 4, slack);
     near(p, 1, nll, want_nll, slack);
 }
 
@@ -300,7 +301,7 @@ static void every_loop_agrees_with_the_oracle(void **state)
     static const loop_check CHECKS[] = {
         { "residual_norm", residual_norm }, { "residual_norm_back", residual_norm_back },
         { "gated_norm", gated_norm },       { "loss_row", loss_row },
-        { "loss_twins", loss_twins },       { "log_softmax", log_softmax },
+        { "loss_pairs", loss_pairs },       { "log_softmax", log_softmax },
     };
     run_checks(CHECKS, sizeof CHECKS / sizeof CHECKS[0]);
 }

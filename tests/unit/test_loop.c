@@ -25,7 +25,7 @@ typedef struct fixture {
     size_t n_reports, n_scores, n_saves, n_interims;
     double bleu[CALLS_MAX];      /* of each validation; 0s if none is set */
     uint64_t broken_until;       /* weights are not finite up to this update */
-    rela_loop_wish wish;         /* answered at the updates of wish_at */
+    rela_loop_action action;     /* answered at the updates of wish_at */
     uint64_t wish_at[CALLS_MAX]; /* ends with 0 */
 } fixture;
 
@@ -76,7 +76,7 @@ static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, re
     return RELA_OK;
 }
 
-static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_step_result *r)
+static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
 {
     fixture *f = ctx;
     (void)r;
@@ -86,7 +86,7 @@ static rela_loop_wish on_wish(void *ctx, const rela_loop_state *s, const rela_st
     }
     for (size_t i = 0; f->wish_at[i]; i++)
         if (f->wish_at[i] == s->update)
-            return f->wish;
+            return f->action;
     return RELA_GO_ON;
 }
 
@@ -136,7 +136,7 @@ static void start(fixture *f, bool sentence_mean)
                            .train = f->batches,
                            .valid = f->store,
                            .valid_tokens = 100,
-                           .hooks = { f, on_report, on_validate, on_validated, on_save, on_wish },
+                           .hooks = { f, on_report, on_validate, on_validated, on_save, on_update },
                            .o = { .updates = 10,
                                   .report_every = 2,
                                   .valid_every = 2,
@@ -302,11 +302,11 @@ static void regular_saves_do_not_depend_on_wishes(void **state)
     for (int stops = 0; stops < 2; stops++) {
         fixture f;
         start(&f, false);
-        f.wish = stops ? RELA_STOP_NOW : RELA_SAVE_NOW;
+        f.action = stops ? RELA_STOP_NOW : RELA_SAVE_NOW;
         const uint64_t at[] = { 1, 4, 5, 7, 10 }, interim[] = { 1, 5, 7 };
         memcpy(f.wish_at, at, sizeof at);
         size_t n_stopped = 0;
-        while (run(&f) == RELA_END_WISH) {
+        while (run(&f) == RELA_END_STOPPED) {
             n_stopped++;
             f.loop.interim = f.loop.state.update % 4 != 0 && f.loop.state.update != 10;
         }
@@ -323,9 +323,9 @@ static void the_end_is_saved_regularly(void **state)
     (void)state;
     fixture f;
     start(&f, false);
-    f.wish = RELA_STOP_NOW;
+    f.action = RELA_STOP_NOW;
     f.wish_at[0] = 7;
-    CHECK(run(&f) == RELA_END_WISH && f.n_interims == 1 && f.n_saves == 1, "%d interim saves",
+    CHECK(run(&f) == RELA_END_STOPPED && f.n_interims == 1 && f.n_saves == 1, "%d interim saves",
           (int)f.n_interims);
     f.loop.interim = true;
     f.loop.o.updates = 7;

@@ -168,7 +168,7 @@ static void divergence_reaches_both_bounds(void **state)
     NEAR(rela_js(peaked, H, N, N, false, 1, scratch), log(H));
     NEAR(rela_js(apart, 1, N, N, true, 1, scratch), 0); /* one head agrees with itself */
     real null[H * N] = { 0 };
-    NEAR(rela_js(null, H, N, N, false, 1, scratch), 0); /* all are null: they agree */
+    NEAR(rela_js(null, H, N, N, false, 1, scratch), 0); /* all are null: they kl_weight */
 }
 
 static void divergence_of_small_cases(void **state)

@@ -68,7 +68,7 @@ static int index_of(const char *const *names, const char *name)
     return i;
 }
 
-/* Counts with one and with three threads, which must agree. */
+/* Counts with one and with three threads, which must kl_weight. */
 static void count(uint32_t *stats, uint64_t *sums, const rela_metric *m, const text_set *s)
 {
     static uint32_t other[LINES_MAX * RELA_STATS_MAX];

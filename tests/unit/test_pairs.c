@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_pairs.c - rules on sentence pairs, scripts, repeated pairs; scores of pairs from
  * attention; the regression that combines them. */
-#include "filter/logistic.h"
-#include "filter/pair_score.h"
 #include "check.h"
 #include "data/pair_rules.h"
+#include "filter/logistic.h"
+#include "filter/pair_score.h"
 #include "text/script.h"
 
 #include <math.h>

@@ -67,9 +67,9 @@ static void draws_depend_on_the_number_alone(void **state)
     rela_pipeline_scratch *forth = NULL, *back = NULL;
     rela_buffer one[DRAWS] = { RELA_BUFFER_INIT }, other = RELA_BUFFER_INIT;
     learn(&p, 0.3);
-    CHECK_OK(rela_pipeline_drawn(&drawn, p, 0.3, 5, &err), err);
-    CHECK_OK(rela_pipeline_scratch_create_drawn(&forth, p, drawn, &err), err);
-    CHECK_OK(rela_pipeline_scratch_create_drawn(&back, p, drawn, &err), err);
+    CHECK_OK(rela_pipeline_sampled(&drawn, p, 0.3, 5, &err), err);
+    CHECK_OK(rela_pipeline_scratch_create_sampled(&forth, p, drawn, &err), err);
+    CHECK_OK(rela_pipeline_scratch_create_sampled(&back, p, drawn, &err), err);
     for (int i = 0; i < DRAWS; i++)
         pieces(&one[i], forth, (uint64_t)i);
     int different = 0;
@@ -96,8 +96,8 @@ static size_t unknown(const rela_pipeline *p)
     rela_bpe *drawn = NULL;
     rela_pipeline_scratch *s = NULL;
     size_t n_unknown = 0;
-    CHECK_OK(rela_pipeline_drawn(&drawn, p, 0.3, 8, &err), err);
-    CHECK_OK(rela_pipeline_scratch_create_drawn(&s, p, drawn, &err), err);
+    CHECK_OK(rela_pipeline_sampled(&drawn, p, 0.3, 8, &err), err);
+    CHECK_OK(rela_pipeline_scratch_create_sampled(&s, p, drawn, &err), err);
     for (uint64_t number = 0; number < LINES; number++) {
         const int32_t *ids = NULL;
         size_t n = 0;

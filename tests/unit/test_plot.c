@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_plot.c - figures of every format are written whole, or not at all. */
-#include "figure/bars.h"
-#include "figure/heatmap.h"
-#include "figure/plot.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "check.h"
+#include "figure/bars.h"
+#include "figure/heatmap.h"
+#include "figure/plot.h"
 #include "scratch.h"
 
 #include <math.h>

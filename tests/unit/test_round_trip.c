@@ -26,10 +26,10 @@ static const char *const ODD[] = {
 /* clang-format on */
 enum { N_ODD = sizeof ODD / sizeof ODD[0], N_ENDS = 5 };
 
-static void add_odd(rela_buffer *b, rela_rng *r, size_t n_odd)
+static void add_odd(rela_buffer *b, rela_rng *r, size_t n_overlaps)
 {
     rela_error err;
-    const char *part = ODD[rela_rng_below(r, n_odd)];
+    const char *part = ODD[rela_rng_below(r, n_overlaps)];
     /* Letters often, so that there is something to merge. */
     if (rela_rng_below(r, 2))
         part = ODD[rela_rng_below(r, 4)];

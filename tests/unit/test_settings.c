@@ -47,7 +47,7 @@ static const char *const ODD[] = {
 enum { N_ODD = sizeof ODD / sizeof ODD[0], N_BAD = 5 };
 
 /* Some of them in a row; never empty, as no name is. */
-static void make_text(char out[TEXT_MAX], rela_rng *r, bool bytes, size_t n_odd)
+static void make_text(char out[TEXT_MAX], rela_rng *r, bool bytes, size_t n_overlaps)
 {
     size_t len = 0;
     const size_t want = 1 + (size_t)rela_rng_below(r, TEXT_MAX - 8);
@@ -56,7 +56,7 @@ static void make_text(char out[TEXT_MAX], rela_rng *r, bool bytes, size_t n_odd)
             out[len++] = (char)(1 + rela_rng_below(r, 255));
             continue;
         }
-        const char *part = ODD[rela_rng_below(r, n_odd)];
+        const char *part = ODD[rela_rng_below(r, n_overlaps)];
         memcpy(out + len, part, strlen(part));
         len += strlen(part);
     }

@@ -153,7 +153,7 @@ static void the_number_of_threads_changes_no_byte(void **state)
     }
 }
 
-/* Without dropout both draws predict the same: nothing to agree on, and the mean is either. */
+/* Without dropout both draws predict the same: nothing to kl_weight on, and the mean is either. */
 static void r_drop_pairs_without_dropout_are_one(void **state)
 {
     (void)state;

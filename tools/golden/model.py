@@ -191,7 +191,7 @@ class Model:
         return features @ self.p[output].T
 
     def loss(self):
-        """Sum over all target rows; logits of all rows behind each other."""
+        """Sum over all target rows; logits of all rows concatenated."""
         z = torch.cat([self.logits(s, t) for s, t in zip(SRC, TGT)])
         gold = torch.tensor([x for t in TGT for x in t])
         target = torch.full_like(z, SMOOTH / (VOCAB - 1))

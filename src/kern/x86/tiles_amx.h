@@ -115,17 +115,17 @@ static inline bool tiles_fit(size_t bytes)
 }
 
 /* 16 queries against panels of keys, at most four: bits of those that may be above 0. */
-static inline void screen_tile(uint64_t *bits, const rela_screen *s, size_t first, size_t panel,
-                               size_t panels)
+static inline void prefilter_tile(uint64_t *bits, const rela_prefilter *s, size_t first,
+                                  size_t panel, size_t panels)
 {
     tile_sums sums[4];
     const size_t k = s->wide, size = RELA_BYTE_PANEL * k;
     const int8_t *q = s->queries + first * k, *p = s->keys + panel * size;
-    const int32_t *lift = s->key_lift + panel * RELA_BYTE_PANEL;
-    _tile_loadd(0, lift, 0);
-    _tile_loadd(1, lift + (panels > 1) * RELA_BYTE_PANEL, 0);
-    _tile_loadd(2, lift + (panels > 2) * 2 * RELA_BYTE_PANEL, 0);
-    _tile_loadd(3, lift + (panels > 3) * 3 * RELA_BYTE_PANEL, 0);
+    const int32_t *bound = s->key_bound + panel * RELA_BYTE_PANEL;
+    _tile_loadd(0, bound, 0);
+    _tile_loadd(1, bound + (panels > 1) * RELA_BYTE_PANEL, 0);
+    _tile_loadd(2, bound + (panels > 2) * 2 * RELA_BYTE_PANEL, 0);
+    _tile_loadd(3, bound + (panels > 3) * 3 * RELA_BYTE_PANEL, 0);
     for (size_t t = 0; t < k; t += TILE_BYTES) {
         const int8_t *at = p + t * RELA_BYTE_PANEL;
         _tile_loadd(4, q + t, k);
@@ -150,7 +150,7 @@ static inline void screen_tile(uint64_t *bits, const rela_screen *s, size_t firs
     _tile_stored(3, &sums[3], TILE_BYTES);
     const uint64_t there = ~UINT64_C(0) >> (64 - panels * RELA_BYTE_PANEL);
     for (size_t i = 0; i < TILE_ROWS; i++) {
-        const __m512i least = _mm512_set1_epi32(-s->query_lift[first + i]);
+        const __m512i least = _mm512_set1_epi32(-s->query_bound[first + i]);
         const __mmask16 m0 = _mm512_cmpge_epi32_mask(_mm512_load_si512(sums[0].row[i]), least);
         const __mmask16 m1 = _mm512_cmpge_epi32_mask(_mm512_load_si512(sums[1].row[i]), least);
         const __mmask16 m2 = _mm512_cmpge_epi32_mask(_mm512_load_si512(sums[2].row[i]), least);
@@ -161,7 +161,7 @@ static inline void screen_tile(uint64_t *bits, const rela_screen *s, size_t firs
 }
 
 /* Returns how many queries are done: all or none of each 16. */
-static size_t screen_tiles(const rela_screen *s)
+static size_t prefilter_tiles(const rela_prefilter *s)
 {
     const size_t panels = rela_byte_rows(s->n) / RELA_BYTE_PANEL;
     const size_t rows = tiles_fit(s->wide) ? s->m / TILE_ROWS * TILE_ROWS : 0;
@@ -173,7 +173,7 @@ static size_t screen_tiles(const rela_screen *s)
         for (size_t i = 0; i < rows; i += TILE_ROWS) {
             uint64_t *bits = s->bits + i * RELA_SCREEN_WORDS + word;
             if (left)
-                screen_tile(bits, s, i, first, left < 4 ? left : 4);
+                prefilter_tile(bits, s, i, first, left < 4 ? left : 4);
             for (size_t r = 0; !left && r < TILE_ROWS; r++)
                 bits[r * RELA_SCREEN_WORDS] = 0;
         }

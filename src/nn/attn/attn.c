@@ -44,12 +44,12 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
     s->row = rela_plan_reals(p, ROW_ARRAYS * s->ld);
     s->visible = rela_plan_take(p, s->ld, sizeof *s->visible);
     s->per_query = rela_plan_reals(p, 3 * strip);
-    const bool screens = kind->flags & ATTN_RECTIFIED;
-    const size_t keys = screens ? rela_byte_rows(max_len) : 0, queries = screens ? strip : 0;
+    const bool prefilters = kind->flags & ATTN_RECTIFIED;
+    const size_t keys = prefilters ? rela_byte_rows(max_len) : 0, queries = prefilters ? strip : 0;
     s->key_bytes = rela_plan_take(p, keys, s->wide);
     s->query_bytes = rela_plan_take(p, queries, s->wide);
-    s->key_lift = rela_plan_take(p, keys, sizeof *s->key_lift);
-    s->query_lift = rela_plan_take(p, queries, sizeof *s->query_lift);
+    s->key_bound = rela_plan_take(p, keys, sizeof *s->key_bound);
+    s->query_bound = rela_plan_take(p, queries, sizeof *s->query_bound);
     s->may = rela_plan_take(p, queries, RELA_SCREEN_WORDS * sizeof *s->may);
 }
 
@@ -78,7 +78,7 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
         kept += kept ? kept_words(&h) : 0;
         real *out = z + rows->q_at[h.sentence] * d + h.number * a->d_head;
         const bool parts = by_tiles(a) || (a->kind->flags & ATTN_SOFT);
-        const bool other_bits = (a->kind->flags & ATTN_SOFT) || rela_attn_may_screen(&h);
+        const bool other_bits = (a->kind->flags & ATTN_SOFT) || rela_attn_may_prefilter(&h);
         if (h.n_k == 0) { /* nothing to attend to */
             rela_attn_clear_rows(out, d, h.n_q, a->d_head);
             rela_attn_show(&h, 0, h.n_q, 0, 0);

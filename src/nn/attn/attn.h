@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/attn/attn.h - multi-head attention over packed sentences, for every kind.
  *
- * Rows of all sentences lie behind each other without padding. For one sentence and one head the
+ * Rows of all sentences lie concatenated without padding. For one sentence and one head the
  * queries are taken in strips: scores of a strip against all keys, or a block of them, weights,
  * mixed values. No more than a strip of scores ever exists, so memory is linear in the length; the
  * backward pass computes the scores again, unless the forward pass kept what saves it. */
@@ -60,7 +60,7 @@ typedef struct rela_attn {
     rela_drop drop;               /* of the weights; first is unused */
     rela_attn_path path;
     void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */
-    const rela_attn_tap *tap; /* NULL: nobody looks */
+    const rela_attn_tap *tap; /* NULL: no tap */
     size_t layer;             /* for the tap */
     size_t place;
 } rela_attn;
@@ -98,8 +98,8 @@ typedef struct rela_attn_scratch {
     real *row;                                   /* 7 rows, for row functions and patterns */
     uint32_t *visible;                           /* ld */
     real *per_query;                             /* 3 numbers for each query of a strip */
-    int8_t *key_bytes, *query_bytes;             /* see screen of kern.h; of rectified kinds */
-    int32_t *key_lift, *query_lift;
+    int8_t *key_bytes, *query_bytes;             /* see prefilter of kern.h; of rectified kinds */
+    int32_t *key_bound, *query_bound;
     uint64_t *may; /* (strip, RELA_SCREEN_WORDS) */
 } rela_attn_scratch;
 

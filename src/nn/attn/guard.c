@@ -2,11 +2,11 @@
 /* src/nn/attn/guard.c - see guard.h. */
 #include "nn/attn/guard.h"
 
-static real odd_key(const rela_attn *a, const rela_attn_in *in, size_t row)
+static real not_finite_key(const rela_attn *a, const rela_attn_in *in, size_t row)
 {
     const size_t d = a->heads * a->d_head;
-    return rela_attn_odd(a->k, in->k + row * in->ldk, d) +
-           rela_attn_odd(a->k, in->v + row * in->ldv, d);
+    return rela_attn_not_finite(a->k, in->k + row * in->ldk, d) +
+           rela_attn_not_finite(a->k, in->v + row * in->ldv, d);
 }
 
 void rela_attn_guard(const rela_attn *a, real *z, const rela_attn_in *in,
@@ -18,11 +18,11 @@ void rela_attn_guard(const rela_attn *a, real *z, const rela_attn_in *in,
         const size_t end = rows->k_at[s + 1];
         real odd = 0;
         for (; !a->causal && key < end; key++)
-            odd += odd_key(a, in, key);
+            odd += not_finite_key(a, in, key);
         for (size_t q = rows->q_at[s]; q < rows->q_at[s + 1]; q++) {
             if (a->causal && key < end)
-                odd += odd_key(a, in, key++);
-            z[q * ldz] += odd + rela_attn_odd(a->k, in->q + q * in->ldq, d);
+                odd += not_finite_key(a, in, key++);
+            z[q * ldz] += odd + rela_attn_not_finite(a->k, in->q + q * in->ldq, d);
         }
     }
 }

@@ -11,7 +11,7 @@
 
 /* 0, or NaN if numbers of x are not finite or their squares overflow. If two rows have 0, the
  * Cauchy-Schwarz inequality says that their product and all its partial sums are finite. */
-static inline real rela_attn_odd(const rela_kern *k, const real *x, size_t n)
+static inline real rela_attn_not_finite(const rela_kern *k, const real *x, size_t n)
 {
     return 0 * k->sum_squares(x, n);
 }

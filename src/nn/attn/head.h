@@ -4,9 +4,9 @@
  * Strips: kinds that must see a whole row of scores. Tiles: kinds whose weights depend on one score
  * only, or backward on that and numbers of the row that are known by then; keys are taken block by
  * block, and where most weights are zero only the others are worked on. Both add every result up in
- * the same order, so forward they agree to the last bit, but for softmax, whose parts are joined,
- * and for screened tiles of rectified kinds: there only scores that may be above 0 are computed,
- * each as one dot product (loops_screen.h of kern).
+ * the same order, so forward they kl_weight to the last bit, but for softmax, whose parts are
+ * joined, and for prefiltered tiles of rectified kinds: there only scores that may be above 0 are
+ * computed, each as one dot product (loops_prefilter.h of kern).
  */
 #ifndef RELA_NN_ATTN_HEAD_H
 #define RELA_NN_ATTN_HEAD_H
@@ -51,8 +51,8 @@ void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g
 void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz);
 void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g);
 
-/* Whether tiles may be screened, if enough of the weights turn out to be zero. */
-bool rela_attn_may_screen(const rela_attn_head *h);
+/* Whether tiles may be prefiltered, if enough of the weights turn out to be zero. */
+bool rela_attn_may_prefilter(const rela_attn_head *h);
 
 /* Shows the weights (rows, n) of queries [first, first + rows), which are in the scratch, to the
  * tap.

@@ -24,8 +24,8 @@ static double few_back(const rela_attn_head *h)
     return h->s->wide / h->a->k->lanes < 8 ? 0.5 : 0.4;
 }
 
-/* The share below which scores are screened first; 0: never, there is no fast code. */
-static double few_screened(const rela_kern *k, size_t wide)
+/* The share below which scores are prefiltered first; 0: never, there is no fast code. */
+static double few_prefiltered(const rela_kern *k, size_t wide)
 {
     switch (wide / k->lanes) {
     case 1:
@@ -59,16 +59,16 @@ enum { STAY_MOST = 256 }; /* rows; more would need too many pages at once */
 
 /* How many keys are there packed, and in 8 bits; and whether the queries are. */
 typedef struct prepared {
-    size_t packed, screened; /* whole tiles, but for the last */
+    size_t packed, prefiltered; /* whole tiles, but for the last */
     bool queries;
 } prepared;
 
 static tile tile_at(const rela_attn_head *h, size_t first, size_t key);
 static double tile_forward(const rela_attn_head *h, const tile *t, bool notes);
 static size_t weigh_and_note(const rela_attn_head *h, const tile *t, uint64_t *bits);
-static double tile_screened(const rela_attn_head *h, const tile *t);
-static bool screens(const rela_attn_head *h, double share);
-static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened);
+static double tile_prefiltered(const rela_attn_head *h, const tile *t);
+static bool prefilters(const rela_attn_head *h, double share);
+static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool prefiltered);
 static void hide_bits(const rela_attn_head *h, const tile *t, uint64_t *bits);
 static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g);
 static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, const ends *e);
@@ -108,9 +108,9 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
         for (; t.n > 0; t = tile_at(h, i, t.key + t.n)) {
             t.rows = t.m;
             t.across = rela_round_up(t.n, h->a->k->lanes);
-            const bool screened = screens(h, share);
-            prepare(h, &ready, &t, screened);
-            share = screened ? tile_screened(h, &t) : tile_forward(h, &t, notes);
+            const bool prefiltered = prefilters(h, share);
+            prepare(h, &ready, &t, prefiltered);
+            share = prefiltered ? tile_prefiltered(h, &t) : tile_forward(h, &t, notes);
             notes = few(h, share, few_back(h));
         }
         const bool soft = h->a->kind->flags & ATTN_SOFT;
@@ -121,23 +121,23 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
 }
 
 /* Keys up to the end of the tile, and queries, in the form that it needs. */
-static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool screened)
+static void prepare(const rela_attn_head *h, prepared *ready, const tile *t, bool prefiltered)
 {
     const rela_kern *k = h->a->k;
     const rela_attn_scratch *s = h->s;
     const size_t end = t->key + t->n, d = h->a->d_head;
-    size_t *const from = screened ? &ready->screened : &ready->packed;
+    size_t *const from = prefiltered ? &ready->prefiltered : &ready->packed;
     const real *keys = h->k + *from * h->ldk;
-    if (*from < end && !screened)
+    if (*from < end && !prefiltered)
         k->pack(s->keys_p + *from * d, keys, h->ldk, end - *from, d);
-    if (*from < end && screened) {
+    if (*from < end && prefiltered) {
         rela_attn_take_rows(h, s->keys + *from * s->wide, keys, h->ldk, end - *from);
-        k->screen_keys(s->key_bytes + *from * s->wide, s->key_lift + *from,
-                       s->keys + *from * s->wide, end - *from, s->wide);
+        k->prefilter_keys(s->key_bytes + *from * s->wide, s->key_bound + *from,
+                          s->keys + *from * s->wide, end - *from, s->wide);
     }
     *from = *from < end ? end : *from;
-    if (screened && !ready->queries) {
-        k->screen_queries(s->query_bytes, s->query_lift, s->queries, t->m, s->wide);
+    if (prefiltered && !ready->queries) {
+        k->prefilter_queries(s->query_bytes, s->query_bound, s->queries, t->m, s->wide);
         ready->queries = true;
     }
 }
@@ -161,7 +161,7 @@ void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g)
             const uint64_t *kept = kept_at(h, &t);
             if (kept && kept[0]) {
                 uint64_t looks[RELA_ATTN_BLOCK];
-                h->a->k->who_looks(looks, kept + 1, t.m, kept[0]);
+                h->a->k->transpose_mask(looks, kept + 1, t.m, kept[0]);
                 tile_back_few(h, &e, &t, NULL, looks);
                 continue;
             }
@@ -352,61 +352,61 @@ static size_t weigh_and_note(const rela_attn_head *h, const tile *t, uint64_t *b
     return some;
 }
 
-/* ---- screened tiles ---- */
+/* ---- prefiltered tiles ---- */
 
 _Static_assert((int)RELA_ATTN_STRIP == RELA_SCREEN_QUERIES &&
                    (int)RELA_ATTN_BLOCK == RELA_SCREEN_KEYS,
-               "a tile is what a screen takes at once");
+               "a tile is what a prefilter takes at once");
 
-bool rela_attn_may_screen(const rela_attn_head *h)
+bool rela_attn_may_prefilter(const rela_attn_head *h)
 {
     if (!(h->a->kind->flags & ATTN_RECTIFIED) || h->s->wide > RELA_SCREEN_WIDEST)
         return false;
     if (h->path != RELA_ATTN_AUTO)
         return h->path == RELA_ATTN_SCREENED;
-    return h->a->k->screens && h->n_q >= 2 * RELA_ATTN_STRIP; /* less does not pay */
+    return h->a->k->prefilters && h->n_q >= 2 * RELA_ATTN_STRIP; /* less does not pay */
 }
 
-/* Whether to screen a tile, if the one before it had the given share. */
-static bool screens(const rela_attn_head *h, double share)
+/* Whether to prefilter a tile, if the one before it had the given share. */
+static bool prefilters(const rela_attn_head *h, double share)
 {
-    if (!rela_attn_may_screen(h))
+    if (!rela_attn_may_prefilter(h))
         return false;
-    return h->path == RELA_ATTN_SCREENED || share < few_screened(h->a->k, h->s->wide);
+    return h->path == RELA_ATTN_SCREENED || share < few_prefiltered(h->a->k, h->s->wide);
 }
 
 /* Returns the share of weights that are not zero. */
-static double tile_screened(const rela_attn_head *h, const tile *t)
+static double tile_prefiltered(const rela_attn_head *h, const tile *t)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     const size_t at = t->key * s->wide;
     uint64_t *const kept = kept_at(h, t), *const bits = kept ? kept + 1 : s->may;
-    const rela_screen screen = { .bits = bits,
-                                 .m = t->m,
-                                 .n = t->n,
-                                 .wide = s->wide,
-                                 .queries = s->query_bytes,
-                                 .keys = s->key_bytes + at,
-                                 .query_lift = s->query_lift,
-                                 .key_lift = s->key_lift + t->key };
-    a->k->screen(&screen);
+    const rela_prefilter prefilter = { .bits = bits,
+                                       .m = t->m,
+                                       .n = t->n,
+                                       .wide = s->wide,
+                                       .queries = s->query_bytes,
+                                       .keys = s->key_bytes + at,
+                                       .query_bound = s->query_bound,
+                                       .key_bound = s->key_bound + t->key };
+    a->k->prefilter(&prefilter);
     hide_bits(h, t, bits);
     if (a->drop.threshold != 0) {
         rela_drop drop = rela_attn_drop_at(h, t->first);
         drop.first += (uint32_t)t->key;
         a->k->drop_bits(bits, t->m, &drop, rela_attn_drop_step(a));
     }
-    const rela_screened left = { .bits = bits,
-                                 .m = t->m,
-                                 .wide = s->wide,
-                                 .keeps = kept != NULL,
-                                 .scale = a->drop.threshold != 0 ? a->drop.scale : 1,
-                                 .q = s->queries,
-                                 .keys = s->keys + at,
-                                 .values = s->values + at,
-                                 .z = s->mixed };
-    const size_t some = a->k->mix_screened(&left);
+    const rela_prefiltered left = { .bits = bits,
+                                    .m = t->m,
+                                    .wide = s->wide,
+                                    .keeps = kept != NULL,
+                                    .scale = a->drop.threshold != 0 ? a->drop.scale : 1,
+                                    .q = s->queries,
+                                    .keys = s->keys + at,
+                                    .values = s->values + at,
+                                    .z = s->mixed };
+    const size_t some = a->k->mix_prefiltered(&left);
     if (kept)
         kept[0] = RELA_SCREEN_KEYS;
     return (double)some / (double)(t->m * t->n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/shades.c - see shades.h. */
-#include "shades.h"
+/* cli/shading.c - see shading.h. */
+#include "terminal_heatmap.h"
 
 #include "base/utf8.h"
 
@@ -17,7 +17,7 @@ static size_t characters(const char *word);
 static rela_status repeat(rela_buffer *out, const char *what, size_t n, rela_error *err);
 static rela_status append_char_at(rela_buffer *out, const char *word, size_t at, rela_error *err);
 
-rela_status rela_cli_shades(rela_buffer *out, const rela_aligned *p, rela_error *err)
+rela_status rela_cli_heatmap(rela_buffer *out, const rela_aligned *p, rela_error *err)
 {
     if (!p->weights)
         return rela_buffer_printf(out, err, "line %llu has an empty side or is too long\n",

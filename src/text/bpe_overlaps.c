@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_odd.c - the books of odd words; see bpe_learn.h. */
+/* src/text/bpe_overlaps.c - the books of overlaps words; see bpe_learn.h. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/bpe_learn.h"
@@ -8,7 +8,7 @@
 
 enum { SLOTS_MIN = 1 << 10 };
 
-static rela_odd_count *find(const rela_learner *l, uint64_t key);
+static rela_overlap_count *find(const rela_learner *l, uint64_t key);
 static bool grow(rela_learner *l);
 static bool ends_with(const rela_learner *l, uint32_t unit, uint32_t part, size_t from);
 static bool starts_with(const rela_learner *l, uint32_t unit, uint32_t part);
@@ -21,36 +21,36 @@ bool rela_bpe_is_space(uint32_t c)
            c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-bool rela_odd_start(rela_learner *l, uint32_t word)
+bool rela_overlap_start(rela_learner *l, uint32_t word)
 {
     rela_learn_word *w = &l->words[word];
     const uint32_t *u = l->units + w->units;
-    w->odd = true;
+    w->overlaps = true;
     for (size_t i = 0; i + 1 < w->n; i++) {
         const uint32_t pair = rela_pairs_add(l->pairs, u[i], u[i + 1]);
         if (pair == RELA_PAIR_NONE)
             return false;
-        if (pair != l->pair && !rela_odd_change(l, pair, word, 1))
+        if (pair != l->pair && !rela_overlap_change(l, pair, word, 1))
             return false;
     }
     return true;
 }
 
-int32_t rela_odd_get(const rela_learner *l, uint32_t word)
+int32_t rela_overlap_get(const rela_learner *l, uint32_t word)
 {
-    const rela_odd_count *c = l->odd ? find(l, (uint64_t)l->pair << 32 | word) : NULL;
+    const rela_overlap_count *c = l->overlaps ? find(l, (uint64_t)l->pair << 32 | word) : NULL;
     return c && c->merged == l->merged_before ? c->count : 0;
 }
 
-bool rela_odd_change(rela_learner *l, uint32_t pair, uint32_t word, int by)
+bool rela_overlap_change(rela_learner *l, uint32_t pair, uint32_t word, int by)
 {
-    if (l->n_odd * 2 >= l->n_odd_slots && !grow(l))
+    if (l->n_overlaps * 2 >= l->n_overlap_slots && !grow(l))
         return false;
     const uint32_t merged = rela_pairs_at(l->pairs, pair)->merged;
-    rela_odd_count *c = find(l, (uint64_t)pair << 32 | word);
+    rela_overlap_count *c = find(l, (uint64_t)pair << 32 | word);
     if (c->key == UINT64_MAX) {
-        *c = (rela_odd_count){ (uint64_t)pair << 32 | word, 0, merged };
-        l->n_odd++;
+        *c = (rela_overlap_count){ (uint64_t)pair << 32 | word, 0, merged };
+        l->n_overlaps++;
     }
     c->count = (c->merged == merged ? c->count : 0) + by;
     c->merged = merged;
@@ -60,7 +60,7 @@ bool rela_odd_change(rela_learner *l, uint32_t pair, uint32_t word, int by)
 /* The pattern of subword-nmt asks for "left right" with nothing or a blank before and after. So a
  * symbol that only ends with "blank left" before one that starts with "right blank" is joined, too.
  */
-bool rela_odd_replace(rela_learner *l, rela_learn_word *w)
+bool rela_overlap_replace(rela_learner *l, rela_learn_word *w)
 {
     uint32_t *u = l->units + w->units;
     const size_t right_len = rela_map_key(l->symbols, l->right).len;
@@ -80,31 +80,31 @@ bool rela_odd_replace(rela_learner *l, rela_learn_word *w)
     return true;
 }
 
-void rela_odd_stop(rela_learner *l)
+void rela_overlap_stop(rela_learner *l)
 {
-    rela_mem_free(l->odd);
+    rela_mem_free(l->overlaps);
 }
 
 /* The entry of a key, or the free one where it belongs. */
-static rela_odd_count *find(const rela_learner *l, uint64_t key)
+static rela_overlap_count *find(const rela_learner *l, uint64_t key)
 {
-    size_t i = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (l->n_odd_slots - 1);
-    while (l->odd[i].key != key && l->odd[i].key != UINT64_MAX)
-        i = (i + 1) & (l->n_odd_slots - 1);
-    return &l->odd[i];
+    size_t i = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (l->n_overlap_slots - 1);
+    while (l->overlaps[i].key != key && l->overlaps[i].key != UINT64_MAX)
+        i = (i + 1) & (l->n_overlap_slots - 1);
+    return &l->overlaps[i];
 }
 
 static bool grow(rela_learner *l)
 {
-    rela_odd_count *old = l->odd;
-    const size_t n_old = l->n_odd_slots;
+    rela_overlap_count *old = l->overlaps;
+    const size_t n_old = l->n_overlap_slots;
     const size_t n = n_old ? n_old * 2 : SLOTS_MIN;
-    rela_odd_count *slots = rela_mem_array(n, sizeof *slots);
+    rela_overlap_count *slots = rela_mem_array(n, sizeof *slots);
     if (!slots)
         return false;
     memset(slots, 0xFF, n * sizeof *slots); /* key UINT64_MAX: free */
-    l->odd = slots;
-    l->n_odd_slots = n;
+    l->overlaps = slots;
+    l->n_overlap_slots = n;
     for (size_t i = 0; i < n_old; i++)
         if (old[i].key != UINT64_MAX)
             *find(l, old[i].key) = old[i];

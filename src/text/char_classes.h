@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/cells.h - a line while it is tokenised: characters and the blanks between them.
+/* src/text/char_classes.h - a line while it is tokenised: characters and the blanks between them.
  *
  * Moses applies substitutions to the whole line, one after the other, and all of them only insert
  * blanks. So the line is read once into cells, one per character, each with the number of blanks
@@ -8,8 +8,8 @@
  * number of blanks decides about it. Tokens are what lies between blanks in the end.
  *
  * One thread at a time. */
-#ifndef RELA_TEXT_CELLS_H
-#define RELA_TEXT_CELLS_H
+#ifndef RELA_TEXT_CHAR_CLASSES_H
+#define RELA_TEXT_CHAR_CLASSES_H
 
 #include "text/language.h"
 #include "text/protect.h"
@@ -32,35 +32,35 @@ typedef enum rela_cell_kind {
     RELA_CELL_PROTECTED_END /* no bytes: what the right neighbour of a protected part sees */
 } rela_cell_kind;
 
-typedef struct rela_cell {
+typedef struct rela_char_cell {
     uint32_t at; /* offset of its first byte */
     uint8_t class;
     uint8_t kind;
     uint8_t gap; /* blanks before it */
-} rela_cell;
+} rela_char_cell;
 
-typedef struct rela_cells {
-    rela_span text;   /* lent; valid UTF-8, less than 4 GiB */
-    rela_parts parts; /* of the text, to be protected */
-    rela_cell *items; /* n of them, and one more for the gap at the end */
+typedef struct rela_char_line {
+    rela_span text;        /* lent; valid UTF-8, less than 4 GiB */
+    rela_parts parts;      /* of the text, to be protected */
+    rela_char_cell *items; /* n of them, and one more for the gap at the end */
     size_t n;
     unsigned seen; /* bits 1 << kind */
     size_t first_apostrophe, last_apostrophe;
-    bool junk;                         /* control characters were left out */
-    rela_cell fixed[RELA_CELLS_FIXED]; /* enough for most lines */
-} rela_cells;
+    bool junk;                              /* control characters were left out */
+    rela_char_cell fixed[RELA_CELLS_FIXED]; /* enough for most lines */
+} rela_char_line;
 
 /* Sets what reading and freeing rely on; the rest of the struct is large and stays as it is. */
-void rela_cells_start(rela_cells *l, const char *text, size_t len);
+void rela_char_line_start(rela_char_line *l, const char *text, size_t len);
 
 /* Reads text and parts, which the caller has set, as is items: NULL or from an earlier call. */
-rela_status rela_cells_read(rela_cells *l, unsigned scripts, rela_error *err);
-void rela_cells_free(rela_cells *l); /* items and parts */
+rela_status rela_char_line_read(rela_char_line *l, unsigned scripts, rela_error *err);
+void rela_char_line_free(rela_char_line *l); /* items and parts */
 
 /* Sets all the blanks except those before full stops, which need abbreviations. */
-void rela_cells_split(rela_cells *l, rela_apostrophe how, bool dashes);
+void rela_char_line_split(rela_char_line *l, rela_apostrophe how, bool dashes);
 
 /* Offset of the byte after cell i. */
-size_t rela_cells_end(const rela_cells *l, size_t i);
+size_t rela_char_line_end(const rela_char_line *l, size_t i);
 
 #endif

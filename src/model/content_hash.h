@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/content.h - reads or walks all tensors in pieces on all threads; each piece is hashed
- * and checked for numbers that are not finite while it is still in the cache.
+/* src/model/content_hash.h - reads or walks all tensors in pieces on all threads; each piece is
+ * hashed and checked for numbers that are not finite while it is still in the cache.
  *
  * The hash depends on what a file says, not on how its header is laid out: see docs/formats.md. */
-#ifndef RELA_MODEL_CONTENT_H
-#define RELA_MODEL_CONTENT_H
+#ifndef RELA_MODEL_CONTENT_HASH_H
+#define RELA_MODEL_CONTENT_HASH_H
 
 #include "model/safetensors.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/content.c - see content.h. */
-#include "model/content.h"
+/* src/model/content_hash.c - see content_hash.h. */
+#include "model/content_hash.h"
 
 #include "base/mem.h"
 #include "base/par.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/forms.h - other forms of a model than its own file: see docs/formats.md.
+/* src/model/export_formats.h - other forms of a model than its own file: see docs/formats.md.
  *
  * Both are directories. What is there under the same names is replaced file by file, the weights
  * last, so a directory with weights is complete. Plain weights replace only what was written as
  * such: RELA_STATE with the name of a file that was not. */
-#ifndef RELA_MODEL_FORMS_H
-#define RELA_MODEL_FORMS_H
+#ifndef RELA_MODEL_EXPORT_FORMATS_H
+#define RELA_MODEL_EXPORT_FORMATS_H
 
 #include "model/checkpoint.h"
 

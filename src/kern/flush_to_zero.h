@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/tiny.h - numbers too small for a normal float count as zero while we compute.
+/* src/kern/flush_to_zero.h - numbers too small for a normal float count as zero while we compute.
  *
  * A trained softmax gives weights like 1e-40. Processors need a hundred times as long for a product
  * with such a number, and through the gradients they reach every big product: a training update of
  * a trained model took 1.4 times as long. What is lost is below 1e-38. The setting belongs to the
  * thread and is put back, so a program that uses the library keeps its own. */
-#ifndef RELA_KERN_TINY_H
-#define RELA_KERN_TINY_H
+#ifndef RELA_KERN_FLUSH_TO_ZERO_H
+#define RELA_KERN_FLUSH_TO_ZERO_H
 
 #include <stdint.h>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
-enum { RELA_TINY_FLUSH = 0x8040 }; /* results and operands: FTZ and DAZ of MXCSR */
+enum { RELA_FLUSH_TO_ZERO = 0x8040 }; /* results and operands: FTZ and DAZ of MXCSR */
 
-static inline uint64_t rela_tiny_flush(void)
+static inline uint64_t rela_flush_to_zero(void)
 {
     const unsigned int old = _mm_getcsr();
-    _mm_setcsr(old | RELA_TINY_FLUSH);
+    _mm_setcsr(old | RELA_FLUSH_TO_ZERO);
     return old;
 }
 
-static inline void rela_tiny_restore(uint64_t old)
+static inline void rela_flush_to_zero_end(uint64_t old)
 {
     _mm_setcsr((unsigned int)old);
 }
 
 #elif defined(__aarch64__)
 
-static inline uint64_t rela_tiny_flush(void)
+static inline uint64_t rela_flush_to_zero(void)
 {
     uint64_t old;
     __asm__ volatile("mrs %0, fpcr" : "=r"(old));
@@ -37,19 +37,19 @@ static inline uint64_t rela_tiny_flush(void)
     return old;
 }
 
-static inline void rela_tiny_restore(uint64_t old)
+static inline void rela_flush_to_zero_end(uint64_t old)
 {
     __asm__ volatile("msr fpcr, %0" : : "r"(old));
 }
 
 #else
 
-static inline uint64_t rela_tiny_flush(void)
+static inline uint64_t rela_flush_to_zero(void)
 {
     return 0;
 }
 
-static inline void rela_tiny_restore(uint64_t old)
+static inline void rela_flush_to_zero_end(uint64_t old)
 {
     (void)old;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_screen.h - attention whose weights are max(0, score), where most scores are below
- * 0: a product in 8 bits tells which may be above, and only those are computed. Part of loops.h.
+/* src/kern/loops_prefilter.h - attention whose weights are max(0, score), where most scores are
+ * below 0: a product in 8 bits tells which may be above, and only those are computed. Part of
+ * loops.h.
  *
  * Let a query be a * (Q + e) and a key b * (K + f), with whole numbers Q and K and no number of e
  * and f above 1/2. Then score / (a * b) is at most Q.K + |Q| / 2 + |key| / 2b, where |x| sums the
  * sizes of x, and |Q| is at most |query| / a + d / 2. Where that is below 0, so is the score. Each
- * side has its part of what is added to Q.K, its lift, as a whole number: rounded up, and larger by
- * what rounding of Q, K and of scores in floating point may add. So the same weights are zero as if
- * all scores had been computed. */
+ * side has its part of what is added to Q.K, its bound, as a whole number: rounded up, and larger
+ * by what rounding of Q, K and of scores in floating point may add. So the same weights are zero as
+ * if all scores had been computed. */
 
 enum {
     LIFT_ALL = 1 << 29,    /* of rows about which 8 bits can tell nothing */
@@ -17,16 +18,16 @@ enum {
 /* Products of numbers above this may overflow, and then the order of a sum decides its sign. */
 #define SCREEN_LARGEST ((real)1e17)
 
-static inline int32_t lift_of(real most, real sizes, real inverse, size_t k)
+static inline int32_t bound_of(real most, real sizes, real inverse, size_t k)
 {
     const double d = (double)k, units = (double)sizes * (double)inverse;
-    const double lift = units / 2 * (1.0001 + 1e-5 * d) + d / 8 + 2;
+    const double bound = units / 2 * (1.0001 + 1e-5 * d) + d / 8 + 2;
     /* Also of what is not a number. */
-    return most < SCREEN_LARGEST && lift < LIFT_ALL ? (int32_t)lift : LIFT_ALL;
+    return most < SCREEN_LARGEST && bound < LIFT_ALL ? (int32_t)bound : LIFT_ALL;
 }
 
-/* Whole numbers q (k) of a row; returns its lift. */
-static inline int32_t screen_row(int8_t *q, const real *x, size_t k)
+/* Whole numbers q (k) of a row; returns its bound. */
+static inline int32_t prefilter_row(int8_t *q, const real *x, size_t k)
 {
     vec tops = { 0 }, sizes = { 0 };
     for (size_t i = 0; i < k; i += LANES) {
@@ -36,13 +37,13 @@ static inline int32_t screen_row(int8_t *q, const real *x, size_t k)
     }
     const real most = lane_max(tops), inverse = most > 0 ? RELA_BYTE_MOST / most : 0;
     byte_round(q, x, inverse, k);
-    return lift_of(most, lane_sum(sizes), inverse, k);
+    return bound_of(most, lane_sum(sizes), inverse, k);
 }
 
-static void screen_queries(int8_t *q, int32_t *lift, const real *x, size_t m, size_t k)
+static void prefilter_queries(int8_t *q, int32_t *bound, const real *x, size_t m, size_t k)
 {
     for (size_t i = 0; i < m; i++)
-        lift[i] = screen_row(q + i * k, x + i * k, k);
+        bound[i] = prefilter_row(q + i * k, x + i * k, k);
 }
 
 /* Whole numbers of a key to their places in a panel, without the offset; returns their sum if there
@@ -67,18 +68,18 @@ static inline int32_t put_key(int8_t *p, const int8_t *row, size_t k)
 }
 
 /* Queries have the offset, if there is one, keys the sign. */
-static void screen_keys(int8_t *p, int32_t *lift, const real *x, size_t n, size_t k)
+static void prefilter_keys(int8_t *p, int32_t *bound, const real *x, size_t n, size_t k)
 {
     for (size_t j0 = 0; j0 < n; j0 += RELA_BYTE_PANEL, p += RELA_BYTE_PANEL * k) {
         const size_t rows = n - j0 < RELA_BYTE_PANEL ? n - j0 : RELA_BYTE_PANEL;
         for (size_t j = rows; j < RELA_BYTE_PANEL; j++)
-            lift[j0 + j] = LIFT_NONE;
+            bound[j0 + j] = LIFT_NONE;
         if (rows < RELA_BYTE_PANEL)
             memset(p, 0, RELA_BYTE_PANEL * k);
         for (size_t j = 0; j < rows; j++) {
             int8_t row[RELA_SCREEN_WIDEST];
-            const int32_t own = screen_row(row, x + (j0 + j) * k, k);
-            lift[j0 + j] = own - BYTE_OFFSET * put_key(p + 4 * j, row, k);
+            const int32_t own = prefilter_row(row, x + (j0 + j) * k, k);
+            bound[j0 + j] = own - BYTE_OFFSET * put_key(p + 4 * j, row, k);
         }
     }
 }
@@ -91,14 +92,14 @@ enum {
 };
 
 /* R queries against P panels of keys, the first of which is number panel; bits are added. */
-INLINE void screen_block(uint64_t *bits, const rela_screen *s, size_t first, size_t panel, size_t R,
-                         size_t P)
+INLINE void prefilter_block(uint64_t *bits, const rela_prefilter *s, size_t first, size_t panel,
+                            size_t R, size_t P)
 {
     byte_sums sum[SCREEN_ROWS][SCREEN_VECTORS];
     const size_t k = s->wide, V = P * BYTE_VECS;
     const int8_t *p = s->keys + panel * RELA_BYTE_PANEL * k, *q = s->queries + first * k;
     UNROLL for (size_t j = 0; j < V; j++) UNROLL for (size_t i = 0; i < R; i++) sum[i][j] =
-        *(const byte_sums *)(s->key_lift + panel * RELA_BYTE_PANEL + j * BYTE_COLS);
+        *(const byte_sums *)(s->key_bound + panel * RELA_BYTE_PANEL + j * BYTE_COLS);
     for (size_t t = 0; t < k; t += 4) {
         byte_weights w[SCREEN_VECTORS];
         UNROLL for (size_t j = 0; j < V; j++) w[j] = byte_load(
@@ -110,12 +111,12 @@ INLINE void screen_block(uint64_t *bits, const rela_screen *s, size_t first, siz
         }
     }
     UNROLL for (size_t i = 0; i < R; i++) UNROLL for (size_t j = 0; j < V; j++) bits[i] |=
-        (uint64_t)byte_from(sum[i][j], -s->query_lift[first + i])
+        (uint64_t)byte_from(sum[i][j], -s->query_bound[first + i])
         << (panel % WORD_PANELS * RELA_BYTE_PANEL + j * BYTE_COLS);
 }
 
 /* R queries against all keys. */
-INLINE void screen_rows(const rela_screen *s, size_t first, size_t R)
+INLINE void prefilter_rows(const rela_prefilter *s, size_t first, size_t R)
 {
     const size_t panels = rela_byte_rows(s->n) / RELA_BYTE_PANEL;
     for (size_t word = 0; word < RELA_SCREEN_WORDS; word++) {
@@ -123,24 +124,24 @@ INLINE void screen_rows(const rela_screen *s, size_t first, size_t R)
         size_t panel = word * WORD_PANELS, end = panel + WORD_PANELS;
         end = end < panels ? end : panels;
         for (; panel + SCREEN_PANELS <= end; panel += SCREEN_PANELS)
-            screen_block(bits, s, first, panel, R, SCREEN_PANELS);
+            prefilter_block(bits, s, first, panel, R, SCREEN_PANELS);
         for (; panel < end; panel++)
-            screen_block(bits, s, first, panel, R, 1);
+            prefilter_block(bits, s, first, panel, R, 1);
         for (size_t i = 0; i < R; i++)
             s->bits[(first + i) * RELA_SCREEN_WORDS + word] = bits[i];
     }
 }
 
-static void screen(const rela_screen *s)
+static void prefilter(const rela_prefilter *s)
 {
     size_t i = 0;
 #ifdef LEVEL_TILES
-    i = screen_tiles(s);
+    i = prefilter_tiles(s);
 #endif
     for (; i + SCREEN_ROWS <= s->m; i += SCREEN_ROWS)
-        screen_rows(s, i, SCREEN_ROWS);
+        prefilter_rows(s, i, SCREEN_ROWS);
     for (; i < s->m; i++)
-        screen_rows(s, i, 1);
+        prefilter_rows(s, i, 1);
 }
 
 static void drop_bits(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t step)
@@ -196,7 +197,7 @@ static inline uint64_t some_bits(const uint64_t *bits, size_t at, size_t n)
     return n < 64 ? some & ((UINT64_C(1) << n) - 1) : some;
 }
 
-static void who_looks(uint64_t *looks, const uint64_t *bits, size_t m, size_t step)
+static void transpose_mask(uint64_t *looks, const uint64_t *bits, size_t m, size_t step)
 {
     memset(looks, 0, RELA_SCREEN_KEYS * sizeof *looks);
     for (size_t i = 0; i < m; i++)
@@ -269,17 +270,17 @@ enum { LISTS = 4, LIST_MOST = RELA_SCREEN_KEYS + 64 };
 
 /* Queries whose lists of keys are worked on in turn: sums of one do not wait for each other, and
  * all have one end. */
-typedef struct screened {
-    const rela_screened *b;
+typedef struct prefiltered {
+    const rela_prefiltered *b;
     size_t n, row[LISTS]; /* how many queries, and which; the last one again if fewer */
     uint8_t at[LISTS][LIST_MOST];
     int32_t ends[LISTS];
     size_t most;               /* length of the longest list */
     real w[LIST_MOST * LISTS]; /* place by place */
-} screened;
+} prefiltered;
 
 /* No more queries have empty lists. */
-static inline void list_keys(screened *l)
+static inline void list_keys(prefiltered *l)
 {
     l->most = 0;
     for (size_t r = 0; r < LISTS; r++) {
@@ -295,9 +296,9 @@ static inline void list_keys(screened *l)
             memset(l->at[r] + p, 0, 64);
 }
 
-INLINE void list_weights(screened *l, size_t V)
+INLINE void list_weights(prefiltered *l, size_t V)
 {
-    const rela_screened *const b = l->b;
+    const rela_prefiltered *const b = l->b;
     vec q[LISTS][VECTORS_MOST];
     UNROLL for (size_t r = 0; r < LISTS; r++) UNROLL for (size_t c = 0; c < V; c++) q[r][c] =
         b->scale * *(const vec *)(b->q + (l->row[r] * V + c) * LANES);
@@ -316,10 +317,10 @@ INLINE void list_weights(screened *l, size_t V)
 }
 
 /* Of R queries from number first on, V vectors from column c on. */
-INLINE void list_mix_part(const screened *l, size_t wide, size_t first, size_t c, size_t R,
+INLINE void list_mix_part(const prefiltered *l, size_t wide, size_t first, size_t c, size_t R,
                           size_t V)
 {
-    const rela_screened *const b = l->b;
+    const rela_prefiltered *const b = l->b;
     vec sum[LISTS][4];
     UNROLL for (size_t r = 0; r < R; r++) UNROLL for (size_t v = 0; v < V; v++) sum[r][v] =
         *(const vec *)(b->z + (l->row[first + r] * wide + c + v) * LANES);
@@ -337,7 +338,7 @@ INLINE void list_mix_part(const screened *l, size_t wide, size_t first, size_t c
 }
 
 /* In parts whose sums fit the registers. */
-INLINE void list_mix(const screened *l, size_t V)
+INLINE void list_mix(const prefiltered *l, size_t V)
 {
     const size_t most = VECTOR_BYTES == 64 ? 16 : 8, columns = V < 4 ? V : 4;
     const size_t rows = most / columns < LISTS ? most / columns : LISTS;
@@ -347,7 +348,7 @@ INLINE void list_mix(const screened *l, size_t V)
 }
 
 /* Returns how many weights are above 0, and leaves the bits of their keys if those are kept. */
-static inline size_t keep_weighty(screened *l)
+static inline size_t keep_weighty(prefiltered *l)
 {
     uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* by places */
     size_t all = 0;
@@ -371,7 +372,7 @@ static inline size_t keep_weighty(screened *l)
 
 /* Queries in the order of the lengths of their lists, so that those worked on together have about
  * the same; order has room for 64 more. */
-static size_t sort_by_length(uint8_t *order, const rela_screened *b)
+static size_t sort_by_length(uint8_t *order, const rela_prefiltered *b)
 {
     enum { STEP = 4 };
     real length[RELA_SCREEN_QUERIES];
@@ -396,10 +397,10 @@ static size_t sort_by_length(uint8_t *order, const rela_screened *b)
     return n;
 }
 
-INLINE size_t screened_rows(const rela_screened *b, size_t V)
+INLINE size_t prefiltered_rows(const rela_prefiltered *b, size_t V)
 {
     uint8_t order[RELA_SCREEN_QUERIES + 64];
-    screened l;
+    prefiltered l;
     l.b = b;
     size_t all = 0;
     const size_t n = sort_by_length(order, b);
@@ -416,7 +417,7 @@ INLINE size_t screened_rows(const rela_screened *b, size_t V)
 }
 
 /* The same for any width. */
-static size_t screened_wide(const rela_screened *b)
+static size_t prefiltered_wide(const rela_prefiltered *b)
 {
     const size_t wide = b->wide;
     size_t all = 0;
@@ -437,20 +438,20 @@ static size_t screened_wide(const rela_screened *b)
     return all;
 }
 
-static size_t mix_screened(const rela_screened *b)
+static size_t mix_prefiltered(const rela_prefiltered *b)
 {
     switch (b->wide / LANES) {
     case 1:
-        return screened_rows(b, 1);
+        return prefiltered_rows(b, 1);
     case 2:
-        return screened_rows(b, 2);
+        return prefiltered_rows(b, 2);
     case 4:
-        return screened_rows(b, 4);
+        return prefiltered_rows(b, 4);
 #if VECTOR_BYTES < 64
     case 8:
-        return screened_rows(b, 8);
+        return prefiltered_rows(b, 8);
 #endif
     default:
-        return screened_wide(b);
+        return prefiltered_wide(b);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/cells.c - see cells.h. */
-#include "text/cells.h"
+/* src/text/char_classes.c - see char_classes.h. */
+#include "text/char_classes.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -32,27 +32,27 @@ static const apostrophe_rule ELISION[] = {
 #undef A
 #undef N
 
-static rela_status make_room(rela_cells *l, rela_error *err);
-static void scan(rela_cells *l, unsigned scripts);
-static void put_protected(rela_cells *l, const rela_part *part, uint8_t gap);
+static rela_status make_room(rela_char_line *l, rela_error *err);
+static void scan(rela_char_line *l, unsigned scripts);
+static void put_protected(rela_char_line *l, const rela_part *part, uint8_t gap);
 static rela_cell_kind kind_of(uint32_t code, uint8_t class);
-static void split_dashes(rela_cells *l);
-static void join_stops(rela_cells *l);
-static void split_commas(rela_cells *l);
-static void split_apostrophes(rela_cells *l, rela_apostrophe how);
-static void apply_rule(rela_cells *l, const apostrophe_rule *rule);
-static void split_last_stop(rela_cells *l);
-static int left_of(const rela_cells *l, size_t i);
-static int right_of(const rela_cells *l, size_t i);
+static void split_dashes(rela_char_line *l);
+static void join_stops(rela_char_line *l);
+static void split_commas(rela_char_line *l);
+static void split_apostrophes(rela_char_line *l, rela_apostrophe how);
+static void apply_rule(rela_char_line *l, const apostrophe_rule *rule);
+static void split_last_stop(rela_char_line *l);
+static int left_of(const rela_char_line *l, size_t i);
+static int right_of(const rela_char_line *l, size_t i);
 
-void rela_cells_start(rela_cells *l, const char *text, size_t len)
+void rela_char_line_start(rela_char_line *l, const char *text, size_t len)
 {
     l->text = (rela_span){ text, len };
     l->parts = (rela_parts){ NULL, 0, 0 };
     l->items = NULL;
 }
 
-rela_status rela_cells_read(rela_cells *l, unsigned scripts, rela_error *err)
+rela_status rela_char_line_read(rela_char_line *l, unsigned scripts, rela_error *err)
 {
     const rela_status st = make_room(l, err);
     if (st == RELA_OK)
@@ -60,14 +60,14 @@ rela_status rela_cells_read(rela_cells *l, unsigned scripts, rela_error *err)
     return st;
 }
 
-void rela_cells_free(rela_cells *l)
+void rela_char_line_free(rela_char_line *l)
 {
     if (l->items != l->fixed)
         rela_mem_free(l->items);
     rela_mem_free(l->parts.items);
 }
 
-void rela_cells_split(rela_cells *l, rela_apostrophe how, bool dashes)
+void rela_char_line_split(rela_char_line *l, rela_apostrophe how, bool dashes)
 {
     if (dashes && (l->seen & 1u << RELA_CELL_DASH))
         split_dashes(l);
@@ -81,16 +81,16 @@ void rela_cells_split(rela_cells *l, rela_apostrophe how, bool dashes)
     }
 }
 
-size_t rela_cells_end(const rela_cells *l, size_t i)
+size_t rela_char_line_end(const rela_char_line *l, size_t i)
 {
-    const rela_cell *c = &l->items[i];
+    const rela_char_cell *c = &l->items[i];
     if (c->kind == RELA_CELL_PROTECTED_END)
         return c->at;
     const unsigned char lead = (unsigned char)l->text.text[c->at];
     return c->at + (size_t)(lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4);
 }
 
-static rela_status make_room(rela_cells *l, rela_error *err)
+static rela_status make_room(rela_char_line *l, rela_error *err)
 {
     const size_t need = l->text.len + l->parts.n + 1;
     if (need <= RELA_CELLS_FIXED) {
@@ -99,7 +99,7 @@ static rela_status make_room(rela_cells *l, rela_error *err)
         l->items = l->fixed;
         return RELA_OK;
     }
-    rela_cell *items = l->items == l->fixed ? NULL : l->items;
+    rela_char_cell *items = l->items == l->fixed ? NULL : l->items;
     size_t bytes = 0;
     items = rela_size_mul(&bytes, need, sizeof *items) ? rela_mem_resize(items, bytes) : NULL;
     if (!items)
@@ -108,7 +108,7 @@ static rela_status make_room(rela_cells *l, rela_error *err)
     return RELA_OK;
 }
 
-static void scan(rela_cells *l, unsigned scripts)
+static void scan(rela_char_line *l, unsigned scripts)
 {
     const uint8_t *classes = rela_text_classes();
     const char *text = l->text.text;
@@ -140,7 +140,7 @@ static void scan(rela_cells *l, unsigned scripts)
         }
         const rela_cell_kind k = class & RELA_TEXT_WORD ? RELA_CELL_WORD : kind_of(code, class);
         const uint8_t mark = k == RELA_CELL_MARK;
-        l->items[l->n] = (rela_cell){ (uint32_t)i, class, (uint8_t)k, (uint8_t)(gap + mark) };
+        l->items[l->n] = (rela_char_cell){ (uint32_t)i, class, (uint8_t)k, (uint8_t)(gap + mark) };
         l->seen |= 1u << k;
         if (k == RELA_CELL_APOSTROPHE) {
             if (l->first_apostrophe == SIZE_MAX)
@@ -151,17 +151,17 @@ static void scan(rela_cells *l, unsigned scripts)
         pad = mark;
         blank = false;
     }
-    l->items[l->n] = (rela_cell){ (uint32_t)len, 0, RELA_CELL_MARK, pad };
+    l->items[l->n] = (rela_char_cell){ (uint32_t)len, 0, RELA_CELL_MARK, pad };
 }
 
 /* Its neighbours see a word that starts with a letter and ends with a digit, because that is what
  * Moses puts in its place. */
-static void put_protected(rela_cells *l, const rela_part *part, uint8_t gap)
+static void put_protected(rela_char_line *l, const rela_part *part, uint8_t gap)
 {
     const uint8_t first = RELA_TEXT_WORD | RELA_TEXT_ALPHA,
                   last = RELA_TEXT_WORD | RELA_TEXT_NUMBER;
-    l->items[l->n++] = (rela_cell){ (uint32_t)part->begin, first, RELA_CELL_PROTECTED, gap };
-    l->items[l->n++] = (rela_cell){ (uint32_t)part->end, last, RELA_CELL_PROTECTED_END, 0 };
+    l->items[l->n++] = (rela_char_cell){ (uint32_t)part->begin, first, RELA_CELL_PROTECTED, gap };
+    l->items[l->n++] = (rela_char_cell){ (uint32_t)part->end, last, RELA_CELL_PROTECTED_END, 0 };
     l->seen |= 1u << RELA_CELL_PROTECTED;
 }
 
@@ -183,10 +183,10 @@ static rela_cell_kind kind_of(uint32_t code, uint8_t class)
     }
 }
 
-static void split_dashes(rela_cells *l)
+static void split_dashes(rela_char_line *l)
 {
     for (size_t i = 1; i + 1 < l->n; i++) {
-        rela_cell *c = &l->items[i];
+        rela_char_cell *c = &l->items[i];
         if (c->kind != RELA_CELL_DASH || !(left_of(l, i) & RELA_TEXT_WORD) ||
             !(right_of(l, i) & RELA_TEXT_WORD))
             continue;
@@ -197,10 +197,10 @@ static void split_dashes(rela_cells *l)
 }
 
 /* Two stops or more are one token. */
-static void join_stops(rela_cells *l)
+static void join_stops(rela_char_line *l)
 {
     for (size_t i = 0; i + 1 < l->n; i++) {
-        rela_cell *c = &l->items[i];
+        rela_char_cell *c = &l->items[i];
         if (c->kind != RELA_CELL_STOP || c[1].kind != RELA_CELL_STOP || c[1].gap)
             continue;
         size_t after = i;
@@ -217,12 +217,12 @@ static void join_stops(rela_cells *l)
 /* A comma stands apart unless a number follows and a number precedes; three substitutions, of
  * which the first one consumes the left neighbour, so that of several commas in a row it takes
  * every other. */
-static void split_commas(rela_cells *l)
+static void split_commas(rela_char_line *l)
 {
     bool taken = false; /* the comma to the left was split by the first substitution */
     uint8_t added = 0;  /* blanks that splitting it put before this cell */
     for (size_t i = 0; i < l->n; i++) {
-        rela_cell *c = &l->items[i];
+        rela_char_cell *c = &l->items[i];
         if (c->kind != RELA_CELL_COMMA) {
             taken = false;
             added = 0;
@@ -242,7 +242,7 @@ static void split_commas(rela_cells *l)
     }
 }
 
-static void split_apostrophes(rela_cells *l, rela_apostrophe how)
+static void split_apostrophes(rela_char_line *l, rela_apostrophe how)
 {
     if (how == RELA_APOSTROPHE_APART) {
         for (size_t i = l->first_apostrophe; i <= l->last_apostrophe; i++)
@@ -259,12 +259,12 @@ static void split_apostrophes(rela_cells *l, rela_apostrophe how)
         apply_rule(l, &rules[i]);
 }
 
-static void apply_rule(rela_cells *l, const apostrophe_rule *rule)
+static void apply_rule(rela_char_line *l, const apostrophe_rule *rule)
 {
     size_t consumed = SIZE_MAX; /* cell that was the right neighbour of a match */
     size_t blocked = SIZE_MAX;  /* cell whose only blank was one */
     for (size_t i = l->first_apostrophe; i <= l->last_apostrophe; i++) {
-        rela_cell *c = &l->items[i];
+        rela_char_cell *c = &l->items[i];
         if (c->kind != RELA_CELL_APOSTROPHE || i == consumed || i == blocked ||
             (c->gap == 0 && i > 0 && i - 1 == consumed))
             continue;
@@ -286,22 +286,22 @@ static void apply_rule(rela_cells *l, const apostrophe_rule *rule)
 }
 
 /* .' at the end of the line. */
-static void split_last_stop(rela_cells *l)
+static void split_last_stop(rela_char_line *l)
 {
     if (l->n < 2)
         return;
-    rela_cell *c = &l->items[l->n - 2];
+    rela_char_cell *c = &l->items[l->n - 2];
     if (c->kind == RELA_CELL_STOP && c[1].kind == RELA_CELL_APOSTROPHE && c[1].gap == 0)
         c->gap = c[1].gap = 1;
 }
 
 /* Class of the character to the left of a cell, or NONE. */
-static int left_of(const rela_cells *l, size_t i)
+static int left_of(const rela_char_line *l, size_t i)
 {
     return l->items[i].gap ? RELA_TEXT_SPACE : i == 0 ? NONE : l->items[i - 1].class;
 }
 
-static int right_of(const rela_cells *l, size_t i)
+static int right_of(const rela_char_line *l, size_t i)
 {
     return l->items[i + 1].gap ? RELA_TEXT_SPACE : i + 1 == l->n ? NONE : l->items[i + 1].class;
 }
