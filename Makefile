@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install wheel clean setup
+.PHONY: all demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -75,6 +75,11 @@ install: setup
 wheel:
 	@tools/setup wheel
 	@JOBS=$(JOBS) tools/wheel build/wheel
+
+# build/deb/*.deb: program, library, development files, Python package.
+deb:
+	@tools/setup deb
+	@JOBS=$(JOBS) tools/deb build/deb
 
 clean:
 	@rm -rf build

@@ -30,6 +30,8 @@ class Version(unittest.TestCase):
         want = ".".join(re.findall(r"define RELA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
         for project in (SOURCE / "pyproject.toml", SOURCE / "python" / "pyproject.toml"):
             self.assertIn(f'\nversion = "{want}"\n', project.read_text())
+        changelog = (SOURCE / "debian" / "changelog").read_text()
+        self.assertTrue(changelog.startswith(f"rela ({want}"), changelog[:20])
         self.assertEqual(rela.__version__, want)
         self.assertEqual(list(_library.VERSION), [int(n) for n in want.split(".")[:2]])
 
