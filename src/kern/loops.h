@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/loops.h - the loops of kern.h, written once; included by the file of each level.
  *
- * Before it is included, VECTOR_BYTES names the width of a vector register and LEVEL the table.
+ * Before it is included, VECTOR_BYTES names the width of a vector register, REGISTERS how many
+ * there are (16 unless it is said) and LEVEL the table.
  * The loops are plain C that compilers turn into vector code (`omp simd` allows the reordering of
  * sums that this needs); only the small product is written with vector types. Everything is
  * static, so that no code for wide instructions can be picked by the linker for other files. */
@@ -14,6 +15,10 @@
 #define SIMD_SUM(x)    SIMD_TEXT(omp simd reduction(+ : x))
 #define SIMD_MAX(x)    SIMD_TEXT(omp simd reduction(max : x))
 #define SIMD_TEXT(...) _Pragma(#__VA_ARGS__)
+
+#ifndef REGISTERS
+#define REGISTERS 16
+#endif
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };
 
@@ -149,7 +154,7 @@ static inline real drop_factor(const rela_drop *d, uint32_t position)
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
-enum { ROWS_MOST = VECTOR_BYTES == 64 ? 12 : 6 }; /* by two vectors: sums that fit the registers */
+enum { ROWS_MOST = REGISTERS == 32 ? 12 : 6 }; /* by two vectors: sums that fit the registers */
 
 /* A block of R rows by V vectors, kept in registers over the whole of k. */
 INLINE void mm_block(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
@@ -179,7 +184,7 @@ INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t 
     size_t i = 0;
     for (; V <= 2 && i + ROWS_MOST <= m; i += ROWS_MOST)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, ROWS_MOST, V);
-    for (; i + HALF <= m && (VECTOR_BYTES == 64 ? m - i != 8 : (m - i) % 4 != 0); i += HALF)
+    for (; i + HALF <= m && (REGISTERS == 32 ? m - i != 8 : (m - i) % 4 != 0); i += HALF)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, HALF, V);
     for (; i + 4 <= m; i += 4) /* the least that keeps the multipliers busy */
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 4, V);
@@ -813,7 +818,7 @@ static double multiply_adds(real *end, size_t n)
 const rela_kern LEVEL = {
     .name = LEVEL_NAME,
     .lanes = LANES,
-    .prefilters = BYTE_OFFSET != 0,
+    .prefilters = BYTE_PREFILTERS,
     .mm = mm,
     .transpose = transpose,
     .scale_rows = scale_rows,

@@ -7,8 +7,9 @@
  */
 
 #ifndef BYTE_ROWS
-#define BYTE_ROWS   1 /* rows whose sums fit the registers */
-#define BYTE_OFFSET 0 /* what is added to the bytes of rows, to make them unsigned */
+#define BYTE_ROWS    1     /* rows whose sums fit the registers */
+#define BYTE_OFFSET  0     /* what is added to the bytes of rows, to make them unsigned */
+#define BYTE_PREFILTERS false /* see screens of kern.h */
 
 enum { BYTE_COLS = 4 }; /* columns of a vector of sums */
 
@@ -89,13 +90,21 @@ static real largest_size(const real *x, size_t n)
     return largest + 0 * largest; /* infinity becomes NaN */
 }
 
+/* What makes the largest number RELA_BYTE_MOST; 0 if a float cannot hold it or the row is not
+ * finite. */
+static inline real byte_inverse(real most)
+{
+    const real inverse = RELA_BYTE_MOST / most;
+    return inverse < (real)INFINITY ? inverse : 0;
+}
+
 static void bytes(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda, size_t m, size_t k)
 {
     const real top = RELA_BYTE_MOST;
     for (size_t i = 0; i < m; i++) {
         const real most = largest_size(a + i * lda, k);
         scale[i] = most / top;
-        byte_round(q + i * ldq, a + i * lda, most > 0 ? top / most : 0, k);
+        byte_round(q + i * ldq, a + i * lda, byte_inverse(most), k);
         memset(q + i * ldq + k, 0, ldq - k);
     }
 }
@@ -112,7 +121,7 @@ static void pack_bytes(int8_t *p, real *scale, int32_t *sums, const real *w, siz
     for (size_t j = 0; j < n; j++) {
         int8_t *to =
             p + j / RELA_BYTE_PANEL * RELA_BYTE_PANEL * steps * 4 + j % RELA_BYTE_PANEL * 4;
-        const real most = largest_size(w + j * ldw, k), inverse = most > 0 ? top / most : 0;
+        const real most = largest_size(w + j * ldw, k), inverse = byte_inverse(most);
         scale[j] = most / top;
         for (size_t i = 0; i < k; i++) {
             const int8_t x = (int8_t)lrint((double)(w[j * ldw + i] * inverse));

@@ -340,7 +340,7 @@ INLINE void list_mix_part(const prefiltered *l, size_t wide, size_t first, size_
 /* In parts whose sums fit the registers. */
 INLINE void list_mix(const prefiltered *l, size_t V)
 {
-    const size_t most = VECTOR_BYTES == 64 ? 16 : 8, columns = V < 4 ? V : 4;
+    const size_t most = REGISTERS == 32 ? 16 : 8, columns = V < 4 ? V : 4;
     const size_t rows = most / columns < LISTS ? most / columns : LISTS;
     for (size_t first = 0; first < LISTS; first += rows)
         for (size_t c = 0; c < V; c += columns)
@@ -447,9 +447,13 @@ static size_t mix_prefiltered(const rela_prefiltered *b)
         return prefiltered_rows(b, 2);
     case 4:
         return prefiltered_rows(b, 4);
-#if VECTOR_BYTES < 64
+#if VECTORS_MOST >= 8
     case 8:
         return prefiltered_rows(b, 8);
+#endif
+#if VECTORS_MOST >= 16
+    case 16:
+        return prefiltered_rows(b, 16);
 #endif
     default:
         return prefiltered_wide(b);

@@ -152,7 +152,7 @@ PACKED_BLOCK(3, 1)
 PACKED_BLOCK(4, 1)
 PACKED_BLOCK(5, 1)
 PACKED_BLOCK(6, 1)
-#if VECTOR_BYTES == 64
+#if REGISTERS == 32
 PACKED_BLOCK(4, 2)
 PACKED_BLOCK(5, 2)
 PACKED_BLOCK(6, 2)
@@ -169,7 +169,7 @@ typedef void packed_run(const packed_block *g);
 /* One panel, by the number of rows. */
 static packed_run *const PACKED[ROWS_MOST + 1] = {
     NULL,       packed_1x1, packed_2x1, packed_3x1,  packed_4x1,  packed_5x1,  packed_6x1,
-#if VECTOR_BYTES == 64
+#if REGISTERS == 32
     packed_7x1, packed_8x1, packed_9x1, packed_10x1, packed_11x1, packed_12x1,
 #endif
 };
@@ -180,7 +180,7 @@ static const struct packed_wide {
     size_t panels;
 } PACKED_WIDE[ROWS_MOST + 1] = {
     [1] = { packed_1x4, 4 }, [2] = { packed_2x2, 2 }, [3] = { packed_3x2, 2 },
-#if VECTOR_BYTES == 64
+#if REGISTERS == 32
     [4] = { packed_4x2, 2 }, [5] = { packed_5x2, 2 }, [6] = { packed_6x2, 2 },
 #endif
 };

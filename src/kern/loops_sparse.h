@@ -6,7 +6,9 @@
  * so mix_few gives the bits of mm. */
 
 /* Heads up to so many vectors wide have loops of their own. */
-enum { VECTORS_MOST = VECTOR_BYTES == 64 ? 4 : 8 };
+#ifndef VECTORS_MOST
+#define VECTORS_MOST (VECTOR_BYTES == 64 ? 4 : 8)
+#endif
 
 /* Places of a row whose weights are not zero. */
 typedef uint32_t places[RELA_FEW_MOST + 2 * LANES];
@@ -223,9 +225,14 @@ static void rectified_back(const rela_rectified *b)
     case 4:
         rectified_columns(b, 4);
         break;
-#if VECTOR_BYTES < 64
+#if VECTORS_MOST >= 8
     case 8:
         rectified_columns(b, 8);
+        break;
+#endif
+#if VECTORS_MOST >= 16
+    case 16:
+        rectified_columns(b, 16);
         break;
 #endif
     default:

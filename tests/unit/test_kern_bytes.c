@@ -52,7 +52,7 @@ static float round_row(int8_t *q, const float *x, size_t n)
     float most = 0;
     for (size_t i = 0; i < n; i++)
         most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
-    const float inverse = most > 0 ? 127.0f / most : 0;
+    const float inverse = isfinite(127.0f / most) ? 127.0f / most : 0;
     for (size_t i = 0; i < n; i++)
         q[i] = (int8_t)lrintf(x[i] * inverse);
     return most / 127.0f;
@@ -174,12 +174,28 @@ static void nothing_is_cut_off_at_the_largest_numbers(void **state)
     }
 }
 
+/* 127 / 1e-38 is more than a float can hold: such rows are rows of zeros, in every table. */
+static void rows_of_tiny_numbers_are_zeros(void **state)
+{
+    (void)state;
+    static const float SIZES[] = { 1e-37f, 1e-38f, 1e-41f };
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
+        fill(5, 37, 33, false);
+        for (size_t t = 0; t < p.k; t++) {
+            p.a[3 * p.k + t] *= SIZES[i];
+            p.w[7 * p.k + t] *= SIZES[i];
+        }
+        check_all_levels();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_of_rows_has_the_bits_of_a_plain_loop),
         cmocka_unit_test(odd_widths_and_depths_have_them_too),
         cmocka_unit_test(nothing_is_cut_off_at_the_largest_numbers),
+        cmocka_unit_test(rows_of_tiny_numbers_are_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "kern/levels.h"
 
 #define VECTOR_BYTES 64
+#define REGISTERS    32
 #define LEVEL        rela_kern_avx512
 #define LEVEL_NAME   "avx512"
 

@@ -4,6 +4,7 @@
 #include "kern/levels.h"
 
 #define VECTOR_BYTES 64
+#define REGISTERS    32
 #define LEVEL        rela_kern_vbmi2
 #define LEVEL_NAME   "vbmi2"
 #define LEVEL_SQUEEZE_BYTES
