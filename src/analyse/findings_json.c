@@ -7,7 +7,7 @@
 #include <string.h>
 
 static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
-static json_t *place_json(const rela_findings *f, size_t place);
+static json_t *place_json(const rela_findings *f, size_t number);
 static json_t *layer_json(const rela_findings *f, size_t place, size_t layer);
 static json_t *empty_json(const rela_findings *f);
 static json_t *aer_json(const rela_head_aer *a);

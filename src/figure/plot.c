@@ -88,8 +88,8 @@ static void draw_page(void *ctx, cairo_t *c)
     for (size_t i = 0; i < f->n; i++) {
         const rela_plot *p = &f->plots[i];
         cairo_save(c);
-        cairo_translate(c, (double)(i % f->per_line) * width_of(p),
-                        (double)(i / f->per_line) * height_of(p));
+        const size_t column = i % f->per_line, line = i / f->per_line;
+        cairo_translate(c, (double)column * width_of(p), (double)line * height_of(p));
         draw(c, p, width_of(p), height_of(p));
         cairo_restore(c);
     }

@@ -7,9 +7,9 @@
  */
 
 #ifndef BYTE_ROWS
-#define BYTE_ROWS    1     /* rows whose sums fit the registers */
-#define BYTE_OFFSET  0     /* what is added to the bytes of rows, to make them unsigned */
-#define BYTE_PREFILTERS false /* see screens of kern.h */
+#define BYTE_ROWS       1     /* rows whose sums fit the registers */
+#define BYTE_OFFSET     0     /* what is added to the bytes of rows, to make them unsigned */
+#define BYTE_PREFILTERS false /* see prefilters of kern.h */
 
 enum { BYTE_COLS = 4 }; /* columns of a vector of sums */
 

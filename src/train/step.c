@@ -390,7 +390,7 @@ static void run_slot(rela_stepper *s, runner *r, slot *part, real *grads)
         return;
     /* Micro-batches of equal size: a small last one would waste the products. */
     const size_t most = count_rows(s, part->first, part->last).most, room = room_of(&s->o);
-    const size_t n = (most + room - 1) / room, rows = (most + n - 1) / n;
+    const size_t n = most > room ? (most + room - 1) / room : 1, rows = (most + n - 1) / n;
     for (size_t at = part->first; at < part->last;) {
         const micro_batch m = next_micro_batch(s, part, at, rows);
         run_micro_batch(s, r, part, m, grads);

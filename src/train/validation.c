@@ -103,10 +103,10 @@ rela_span rela_valid_samples(const rela_valid *v)
 static rela_status add_sample(rela_buffer *out, const char *label, const char *text, size_t len,
                               rela_error *err)
 {
-    while (len > SAMPLE_BYTES ||
-           (len && ((unsigned char)text[len - 1] & 0x80) && len > SAMPLE_BYTES - 4))
-        len--;
-    return rela_buffer_printf(out, err, "%-11s %.*s\n", label, (int)len, text);
+    size_t n = len < SAMPLE_BYTES ? len : SAMPLE_BYTES;
+    while (n < len && n && ((unsigned char)text[n] & 0xC0) == 0x80) /* inside a character */
+        n--;
+    return rela_buffer_printf(out, err, "%-11s %.*s\n", label, (int)n, text ? text : "");
 }
 
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)

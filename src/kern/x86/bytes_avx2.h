@@ -3,8 +3,8 @@
  *
  * maddubs takes one operand without sign: the size of the weight; the sign of the weight goes to
  * the other. Two products of numbers up to 127 fit its 16 bits, so nothing is ever cut off. */
-#define BYTE_ROWS    4
-#define BYTE_OFFSET  0
+#define BYTE_ROWS       4
+#define BYTE_OFFSET     0
 #define BYTE_PREFILTERS false
 
 #include "kern/x86/bytes_256.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/x86/bytes_avxvnni.h - as bytes_vnni.h, for CPUs that have 8-bit dot products of 256 bits
  * only. */
-#define BYTE_ROWS    6
-#define BYTE_OFFSET  128
+#define BYTE_ROWS       6
+#define BYTE_OFFSET     128
 #define BYTE_PREFILTERS true
 
 #include "kern/x86/bytes_256.h"

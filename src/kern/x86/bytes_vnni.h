@@ -3,8 +3,8 @@
  *
  * dpbusd takes four products of bytes without and with sign: 128 is added to the bytes of rows, and
  * 128 times the sum of the weights taken off the result. */
-#define BYTE_ROWS    12
-#define BYTE_OFFSET  128
+#define BYTE_ROWS       12
+#define BYTE_OFFSET     128
 #define BYTE_PREFILTERS true
 
 enum { BYTE_COLS = 16 };
