@@ -15,6 +15,10 @@
 enum { RANK_SHIFT = 40 }; /* so that sentences of a text have random numbers of their own */
 
 /* One call. */
+/* A text of more sentences has no word links, as one in parts has none: memory for attention would
+ * grow with it. */
+enum { LINKED_SENTENCES = 64 };
+
 typedef struct job {
     rela_session *session;
     const rela_model *model;
@@ -288,6 +292,15 @@ static rela_status encode(job *j, rela_error *err)
     return st;
 }
 
+/* Sentences of the text that sentence i is in. */
+static size_t sentences_beside(const job *j, size_t i)
+{
+    if (!j->sentences.n)
+        return 1;
+    const size_t text = j->sentences.text_of[i];
+    return j->sentences.first[text + 1] - j->sentences.first[text];
+}
+
 /* The parts of a text: one, unless it is too long. */
 static rela_status divide(job *j, size_t i, rela_error *err)
 {
@@ -296,10 +309,14 @@ static rela_status divide(job *j, size_t i, rela_error *err)
     if (j->n_sources > 1)
         return add_sources(j, i, err);
     const size_t n = l->at[i + 1] - l->at[i] - 1;
-    if (n <= most)
-        return add_part(j, i, 0, n, err);
-    warn(j, i, "translated in parts");
     rela_status st = RELA_OK;
+    if (n <= most) {
+        st = add_part(j, i, 0, n, err);
+        if (st == RELA_OK)
+            j->parts[j->n_parts - 1].part = sentences_beside(j, i) > LINKED_SENTENCES;
+        return st;
+    }
+    warn(j, i, "translated in parts");
     for (size_t first = 0, count = 0; first < n && st == RELA_OK; first += count) {
         count =
             part_end(j, l->ids + l->at[i] + first, l->words + l->at[i] + first, n - first, most);
