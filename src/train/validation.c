@@ -103,8 +103,8 @@ rela_span rela_valid_samples(const rela_valid *v)
 static rela_status add_sample(rela_buffer *out, const char *label, const char *text, size_t len,
                               rela_error *err)
 {
-    size_t n = len < SAMPLE_BYTES ? len : SAMPLE_BYTES;
-    while (n < len && n && ((unsigned char)text[n] & 0xC0) == 0x80) /* inside a character */
+    size_t n = text && len > SAMPLE_BYTES ? SAMPLE_BYTES : len;
+    while (text && n < len && n && ((unsigned char)text[n] & 0xC0) == 0x80) /* inside a character */
         n--;
     return rela_buffer_printf(out, err, "%-11s %.*s\n", label, (int)n, text ? text : "");
 }

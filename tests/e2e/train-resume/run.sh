@@ -75,7 +75,7 @@ wait $pid || [ $? -eq 143 ]
 [ $code -eq 1 ] && grep -q "in use by process $pid" message
 code=0
 "$RELA" "$@" --out longer --lr 0.5 2>message || code=$?
-[ $code -eq 1 ] && grep -q "lr: 0.5" message
+[ $code -eq 1 ] && grep -q "now 0.5" message
 sed -i 1d text
 code=0
 "$RELA" "$@" --out longer 2>message || code=$?
