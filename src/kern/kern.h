@@ -144,6 +144,8 @@ typedef struct rela_kern {
     void (*cut)(real *x, size_t n, real value);
     real (*dot)(const real *x, const real *y, size_t n);
     real (*sum_squares)(const real *x, size_t n);
+    /* 0, or NaN if a number of x or the sum of their squares is not finite. */
+    real (*zero_if_finite)(const real *x, size_t n);
     void (*axpy)(real *y, real a, const real *x, size_t n);            /* y += a * x */
     void (*scale)(real *y, real a, size_t n);                          /* y *= a */
     void (*add_bias)(real *y, const real *b, size_t rows, size_t n);   /* y (rows, n) += b */

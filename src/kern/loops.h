@@ -282,6 +282,25 @@ static real sum_squares(const real *x, size_t n)
     return dot(x, x, n);
 }
 
+static real zero_if_finite(const real *x, size_t n)
+{
+    enum { CHAINS = 4 }; /* hide the latency of the multiply-add */
+    vec sum[CHAINS] = { { 0 } };
+    real rest = 0;
+    size_t i = 0;
+    for (; i + CHAINS * LANES <= n; i += CHAINS * LANES)
+        UNROLL for (size_t c = 0; c < CHAINS; c++)
+        {
+            const vec v = *(const vec *)(x + i + c * LANES);
+            sum[c] += v * v;
+        }
+    for (; i + LANES <= n; i += LANES)
+        sum[0] += *(const vec *)(x + i) * *(const vec *)(x + i);
+    for (; i < n; i++)
+        rest += x[i] * x[i];
+    return 0 * (lane_sum((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest);
+}
+
 static void axpy(real *restrict y, real a, const real *restrict x, size_t n)
 {
     SIMD for (size_t i = 0; i < n; i++) y[i] += a * x[i];
@@ -825,6 +844,7 @@ const rela_kern LEVEL = {
     .cut = cut,
     .dot = dot,
     .sum_squares = sum_squares,
+    .zero_if_finite = zero_if_finite,
     .axpy = axpy,
     .scale = scale,
     .add_bias = add_bias,

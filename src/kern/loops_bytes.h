@@ -73,9 +73,9 @@ typedef int32_t real_bits;
 #define SIZE_BITS INT32_MAX
 #endif
 
-/* NaN if one of the numbers is not finite: whole numbers could not show it. Sizes are compared by
- * their bits, among which those that are not finite are the largest. */
-static real largest_size(const real *x, size_t n)
+#ifndef LEVEL_LANES
+/* The largest of the sizes of n numbers, as their bits. */
+static inline real_bits largest_bits(const real *x, size_t n)
 {
     real_bits most = 0;
     SIMD_TEXT(omp simd reduction(max : most))
@@ -85,6 +85,15 @@ static real largest_size(const real *x, size_t n)
         size &= SIZE_BITS;
         most = size > most ? size : most;
     }
+    return most;
+}
+#endif
+
+/* NaN if one of the numbers is not finite: whole numbers could not show it. Sizes are compared by
+ * their bits, among which those that are not finite are the largest. */
+static inline real largest_size(const real *x, size_t n)
+{
+    const real_bits most = largest_bits(x, n);
     real largest;
     memcpy(&largest, &most, sizeof largest);
     return largest + 0 * largest; /* infinity becomes NaN */
@@ -105,7 +114,8 @@ static void bytes(int8_t *q, size_t ldq, real *scale, const real *a, size_t lda,
         const real most = largest_size(a + i * lda, k);
         scale[i] = most / top;
         byte_round(q + i * ldq, a + i * lda, byte_inverse(most), k);
-        memset(q + i * ldq + k, 0, ldq - k);
+        if (ldq > k)
+            memset(q + i * ldq + k, 0, ldq - k);
     }
 }
 
@@ -131,13 +141,19 @@ static void pack_bytes(int8_t *p, real *scale, int32_t *sums, const real *w, siz
     }
 }
 
+/* First the fours of a row together, then vectors of them. */
 static void unpack_bytes(real *y, const int8_t *p, const real *scale, size_t j, size_t k)
 {
+    enum { PART = 64 };
     const size_t steps = (k + 3) / 4;
+    const real times = scale[j];
     p += j / RELA_BYTE_PANEL * RELA_BYTE_PANEL * steps * 4 + j % RELA_BYTE_PANEL * 4;
-    for (size_t i = 0; i < k; i++) {
-        const size_t at = i / 4 * 4 * RELA_BYTE_PANEL + i % 4;
-        y[i] = (real)p[at] * scale[j];
+    for (size_t first = 0; first < k; first += PART) {
+        const size_t n = k - first < PART ? k - first : PART;
+        int8_t part[PART];
+        for (size_t i = 0; i < n; i += 4, p += 4 * (size_t)RELA_BYTE_PANEL)
+            memcpy(part + i, p, 4);
+        SIMD for (size_t i = 0; i < n; i++) y[first + i] = (real)part[i] * times;
     }
 }
 

@@ -197,6 +197,7 @@ static rela_attn_at *add_attention(builder *b, bool self, bool causal, uint32_t 
     const rela_config *c = b->c;
     rela_block *block = add(b, &rela_block_attention, site);
     block->at.attn = (rela_attn_at){ .heads = c->heads,
+                                     .d_head = c->d / c->heads,
                                      .causal = causal,
                                      .self = self,
                                      .norm_per_head = c->norm_per_head,

@@ -19,6 +19,7 @@ struct rela_generator {
     size_t scratch_bytes;
     rela_int8_rows rounded; /* (rows, d) for the logits, if weights are int8 */
     size_t n_rows;          /* of the last step */
+    size_t first;           /* block of the target stream; no others follow */
     /* Rows of the output matrix, put together for each sentence. */
     size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
     rela_weight chosen;
@@ -60,6 +61,8 @@ rela_status rela_generator_create(rela_generator **out, const rela_packed_weight
         return rela_fail(err, RELA_NOMEM, "no memory for a generator");
     (*out)->packed = w;
     (*out)->cache.ld = rela_cache_ld(w->net->list.cached, w->net->config.d);
+    while (w->net->list.blocks[(*out)->first].stream != target_of(*out))
+        (*out)->first++;
     return RELA_OK;
 }
 
@@ -157,9 +160,8 @@ const real *rela_generator_step(rela_generator *g, const rela_generator_rows *ro
     g->n_rows = target->rows = rows->n;
     rela_pass p = start(g, &step);
     p.tap = rows->tap;
-    for (size_t i = 0; i < l->n; i++)
-        if (l->blocks[i].stream == target_of(g))
-            l->blocks[i].type->forward(&l->blocks[i], &p);
+    for (const rela_block *b = l->blocks + g->first, *end = l->blocks + l->n; b < end; b++)
+        b->type->forward(b, &p);
     return target->act.x;
 }
 
@@ -275,7 +277,7 @@ static rela_pass start(rela_generator *g, const rela_step *step)
 {
     const rela_net *n = net_of(g);
     return (rela_pass){ .k = n->k,
-                        .params = &n->params,
+                        .offsets = n->params.offsets,
                         .weights = g->packed->weights,
                         .tables = tables_of(g),
                         .storage = g->packed->storage,

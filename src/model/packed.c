@@ -83,15 +83,24 @@ static bool wanted(const rela_param *p, rela_storage storage)
     return p->matrix && (storage == RELA_STORE_INT8 || !p->lookup);
 }
 
+static void plan_some(rela_packed_weights *w, const rela_params *params, bool tables, size_t panel,
+                      rela_plan *plan)
+{
+    for (size_t i = 0; i < params->n; i++) {
+        const rela_param *p = &params->items[i];
+        if (p->table == tables && wanted(p, w->storage))
+            w->weights[i] = rela_weight_plan(plan, w->storage, panel, p->rows, p->cols);
+    }
+}
+
+/* Tables come last: the ends of the block lie in small pages, and what every step reads, the last
+ * layers before them, in huge ones. */
 static void plan_matrices(rela_packed_weights *w, const rela_params *params, size_t panel,
                           rela_plan *plan)
 {
     assert(w->weights);
-    for (size_t i = 0; i < params->n; i++) {
-        const rela_param *p = &params->items[i];
-        if (wanted(p, w->storage))
-            w->weights[i] = rela_weight_plan(plan, w->storage, panel, p->rows, p->cols);
-    }
+    plan_some(w, params, false, panel, plan);
+    plan_some(w, params, true, panel, plan);
 }
 
 static rela_status make_room(rela_packed_weights *w, const rela_params *params, size_t panel,

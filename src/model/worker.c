@@ -203,7 +203,7 @@ static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_opt
         assert(s->rows <= w->size.rows[i]);
     }
     return (rela_pass){ .k = n->k,
-                        .params = &n->params,
+                        .offsets = n->params.offsets,
                         .weights = n->plain,
                         .tables = n->plain,
                         .storage = RELA_STORE_F32,

@@ -49,7 +49,8 @@ void rela_declare_table(rela_declare *d, uint32_t *param, const char *name, size
                                           .cols = width,
                                           .matrix = true,
                                           .init = { RELA_INIT_NORMAL, 1 / sqrt((double)width) },
-                                          .lookup = lookup });
+                                          .lookup = lookup,
+                                          .table = true });
 }
 
 void rela_declare_norm(rela_declare *d, rela_norm_at *norm, size_t width)
@@ -95,12 +96,6 @@ void rela_block_finish(const rela_block *b, rela_pass *p, const rela_act *out, u
                         rela_vector(p, bias), rela_vector(p, b->norm.gain),
                         rela_vector(p, b->norm.offset), s->rows, b->d, b->eps, drop);
     s->act = *out;
-}
-
-rela_plan rela_block_scratch(const rela_pass *p)
-{
-    rela_plan_poison(p->scratch.base, p->scratch_bytes);
-    return p->scratch;
 }
 
 /* ---- backward ---- */

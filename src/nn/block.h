@@ -77,27 +77,28 @@ typedef struct rela_loss_options {
     real *row_nll;          /* (rows) or NULL */
 } rela_loss_options;
 
+/* What a decoding step reads comes first: a small model has little more to read. */
 typedef struct rela_pass {
     const rela_kern *k;
-    const rela_params *params;
-    const rela_weight *weights; /* (params->n): matrices, of one storage */
-    const rela_weight *tables;  /* the same, to look up rows: not packed if that is to be had */
-    rela_storage storage;
-    const real *vectors;   /* the other parameters, at their offsets */
-    real *grads;           /* added to; NULL: forward only */
-    const real *positions; /* (max_len, d) */
+    const rela_weight *weights; /* by parameter: matrices, of one storage */
+    const real *vectors;        /* the other parameters, at their offsets */
+    const size_t *offsets;
     rela_stream *streams;
-    rela_state *states;      /* (blocks) what is kept; NULL in inference */
-    rela_plan kept, scratch; /* see above; scratch is copied by those who take from it */
-    size_t scratch_bytes;
-    /* dropout; training false: none */
-    bool training;
-    uint64_t seed, update;
-    rela_attn_path path;      /* of every attention: tests force it */
-    const rela_attn_tap *tap; /* may be NULL */
+    rela_state *states;       /* (blocks) what is kept; NULL in inference */
     const rela_step *step;    /* NULL: a whole batch */
-    rela_int8_rows rounded;   /* step, int8: the rows that logits are made of, written */
-    bool without_loss;        /* only attention and features are wanted */
+    rela_plan scratch;        /* see above; copied by those who take from it */
+    const rela_attn_tap *tap; /* may be NULL */
+    real *grads;              /* added to; NULL: forward only */
+    rela_attn_path path;      /* of every attention: tests force it */
+    rela_storage storage;
+    bool training;             /* with dropout, by seed and update */
+    const rela_weight *tables; /* as weights, to look up rows: not packed if that is to be had */
+    const real *positions;     /* (max_len, d) */
+    rela_int8_rows rounded;    /* step, int8: the rows that logits are made of, written */
+    rela_plan kept;            /* see above */
+    size_t scratch_bytes;
+    uint64_t seed, update;
+    bool without_loss; /* only attention and features are wanted */
     rela_loss_options loss;
     rela_loss_sums sums; /* of the loss, written */
     /* Backward: gradient of x and, in pre-norm, of r on the stream at work. da: of the output of a
@@ -163,26 +164,26 @@ typedef struct rela_head_group {
 /* Attention to one stream. */
 typedef struct rela_attn_side {
     size_t stream;
-    size_t place;         /* for the tap: which attention of the model it is */
     uint32_t in, in_bias; /* to itself: q, k, v (3d, d); to others: q (d, d) */
     uint32_t kv, kv_bias; /* to others: k, v (2d, d) */
     uint32_t out;
     size_t memory; /* to others: number among those who attend to that stream */
-    rela_head_group groups[RELA_GROUPS_MAX];
     size_t n_groups;
+    rela_head_group groups[RELA_GROUPS_MAX];
+    size_t place; /* for the tap: which attention of the model it is */
 } rela_attn_side;
 
 typedef struct rela_attn_at {
-    size_t heads;
+    size_t heads, d_head;
     bool causal;
     bool self;
     bool norm_per_head;
-    real eps;    /* of the norms of the kinds */
-    double drop; /* of the weights */
+    real eps; /* of the norms of the kinds */
     uint32_t out_bias;
     size_t cache; /* self, causal: place of its keys and values in a slot */
-    rela_attn_side sides[RELA_SOURCES_MAX];
     size_t n_sides;
+    rela_attn_side sides[RELA_SOURCES_MAX];
+    double drop; /* of the weights */
 } rela_attn_at;
 
 typedef struct rela_ffn_at {
@@ -233,7 +234,7 @@ struct rela_block {
 
 static inline const real *rela_vector(const rela_pass *p, uint32_t param)
 {
-    return p->vectors + p->params->items[param].offset;
+    return p->vectors + p->offsets[param];
 }
 static inline const rela_weight *rela_matrix(const rela_pass *p, uint32_t param)
 {
@@ -241,7 +242,7 @@ static inline const rela_weight *rela_matrix(const rela_pass *p, uint32_t param)
 }
 static inline real *rela_gradient(const rela_pass *p, uint32_t param)
 {
-    return p->grads + p->params->items[param].offset;
+    return p->grads + p->offsets[param];
 }
 
 /* The gradient of a matrix of a product y = x W^T. */
@@ -270,7 +271,7 @@ static inline rela_drop rela_block_drop(const rela_block *b, const rela_pass *p,
 {
     const uint32_t first = p->streams[b->stream].first_row * (uint32_t)width;
     return p->training ? rela_drop_make(rate, p->seed, p->update, b->site + site, first)
-                       : (rela_drop){ .scale = 1, .first = first };
+                       : (rela_drop){ .scale = 1 };
 }
 
 /* The arrays that the block's output goes to: kept in training, otherwise those of the stream. */
@@ -289,6 +290,10 @@ real *rela_block_input_gradient(const rela_block *b, rela_pass *p, bool *add);
 void rela_block_end_back(const rela_block *b, rela_pass *p);
 
 /* Scratch of a block at work, poisoned in test builds. */
-rela_plan rela_block_scratch(const rela_pass *p);
+static inline rela_plan rela_block_scratch(const rela_pass *p)
+{
+    rela_plan_poison(p->scratch.base, p->scratch_bytes);
+    return p->scratch;
+}
 
 #endif

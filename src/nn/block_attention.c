@@ -39,7 +39,7 @@ static const rela_attn_at *attn_of(const rela_block *b)
 
 static size_t d_head(const rela_block *b)
 {
-    return b->d / attn_of(b)->heads;
+    return attn_of(b)->d_head;
 }
 
 static size_t in_width(const rela_block *b)
@@ -131,21 +131,27 @@ static void declare(rela_block *b, rela_declare *d)
 
 /* ---- memory ---- */
 
+/* What only a backward pass needs. */
+static void take_kept(side_arrays *a, const rela_block *b, const rela_attn_side *side, rela_plan *p,
+                      const side_size *s)
+{
+    a->y = has_norm(side) ? rela_plan_reals(p, s->rows * b->d) : a->z;
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_head_group *group = &side->groups[g];
+        const size_t words =
+            rela_attn_kept_words(group->of.kind, group->of.heads, s->rows, s->keys, s->len);
+        a->kept[g] = words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
+    }
+}
+
 static void take_side(side_arrays *a, const rela_block *b, const rela_attn_side *side, rela_plan *p,
                       const side_size *s)
 {
-    const size_t d = b->d;
     a->in = rela_plan_reals(p, s->rows * in_width(b));
-    a->kv = rela_plan_reals(p, attn_of(b)->self || s->step ? 0 : s->keys * 2 * d);
-    a->z = rela_plan_reals(p, s->rows * d);
-    a->y = s->keeps && has_norm(side) ? rela_plan_reals(p, s->rows * d) : a->z;
-    for (size_t g = 0; g < side->n_groups; g++) {
-        const rela_head_group *group = &side->groups[g];
-        const size_t words = s->keeps ? rela_attn_kept_words(group->of.kind, group->of.heads,
-                                                             s->rows, s->keys, s->len)
-                                      : 0;
-        a->kept[g] = words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
-    }
+    a->kv = rela_plan_reals(p, attn_of(b)->self || s->step ? 0 : s->keys * 2 * b->d);
+    a->y = a->z = rela_plan_reals(p, s->rows * b->d);
+    if (s->keeps)
+        take_kept(a, b, side, p, s);
 }
 
 /* Gradients of what take_side gives. */
@@ -223,7 +229,7 @@ static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const
 
 /* ---- one side ---- */
 
-/* A side of the block at work. */
+/* A side of the block at work on a batch. */
 typedef struct side_work {
     const rela_block *b;
     const rela_attn_side *side;
@@ -246,38 +252,42 @@ static side_work start_side(const rela_block *b, rela_pass *p, size_t i, rela_pl
     w.other = &p->streams[side->stream];
     w.number = (uint32_t)i;
     const rela_tokens *t = &w.other->tokens;
-    w.size = (side_size){ .rows = w.own->rows,
-                          .keys = w.other->rows,
-                          .keeps = p->states != NULL,
-                          .step = p->step != NULL };
-    for (size_t s = 0; !p->step && s < t->n; s++)
+    w.size = (side_size){ .rows = w.own->rows, .keys = w.other->rows, .keeps = p->states != NULL };
+    for (size_t s = 0; s < t->n; s++)
         w.size.len = larger(w.size.len, t->at[s + 1] - t->at[s]);
     take_side(&w.a, b, side, memory, &w.size);
     return w;
 }
 
-static rela_attn attn_at(const side_work *w, size_t g)
+static rela_attn group_attn(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
+                            size_t g)
 {
-    const rela_attn_at *at = attn_of(w->b);
-    const rela_pass *p = w->p;
-    const rela_head_group *group = &w->side->groups[g];
-    const uint32_t site = SITE_WEIGHTS + w->number * SITE_NEXT_SIDE;
+    const rela_attn_at *at = attn_of(b);
+    const rela_head_group *group = &side->groups[g];
     return (rela_attn){ .k = p->k,
                         .kind = group->of.kind,
                         .numbers = group->of.numbers,
                         .heads = group->of.heads,
-                        .d_head = d_head(w->b),
-                        .ldz = w->b->d,
+                        .d_head = at->d_head,
+                        .ldz = b->d,
                         .first_head = group->of.first,
                         .all_heads = at->heads,
                         .causal = at->causal,
                         .head_params = group->of.kind->n_head ? rela_vector(p, group->head) : NULL,
-                        .drop = rela_block_drop(w->b, p, at->drop, site, 0),
                         .path = p->path,
-                        .kept = p->grads && !p->tap ? w->a.kept[g] : NULL,
                         .tap = p->tap,
-                        .layer = w->b->layer,
-                        .place = w->side->place };
+                        .layer = b->layer,
+                        .place = side->place };
+}
+
+static rela_attn attn_at(const side_work *w, size_t g)
+{
+    const rela_pass *p = w->p;
+    const uint32_t site = SITE_WEIGHTS + w->number * SITE_NEXT_SIDE;
+    rela_attn a = group_attn(w->b, p, w->side, g);
+    a.drop = rela_block_drop(w->b, p, attn_of(w->b)->drop, site, 0);
+    a.kept = p->grads && !p->tap ? w->a.kept[g] : NULL;
+    return a;
 }
 
 /* Columns of a group among queries, keys and values. */
@@ -311,84 +321,42 @@ static void attend_batch(const side_work *w, rela_plan scratch)
     }
 }
 
-/* Keys and values of the row join those of its hypothesis. */
-static void attend_history(const side_work *w, rela_plan scratch)
+/* Rows of a group without gaps between them. */
+static void norm_columns(const rela_block *b, const rela_pass *p, const rela_head_group *group,
+                         real *y, const real *z, rela_plan scratch)
 {
-    const rela_step *step = w->p->step;
-    const size_t d = w->b->d;
-    for (size_t g = 0; g < w->side->n_groups; g++) {
-        const rela_attn attn = attn_at(w, g);
-        const size_t column = attn.first_head * attn.d_head;
-        rela_plan own = scratch;
-        rela_cache_scratch s;
-        rela_cache c = step->cache;
-        c.rows += attn_of(w->b)->cache + column;
-        rela_cache_scratch_plan(&s, &own, attn.heads, step->len, 1);
-        for (size_t i = 0; i < step->n; i++) {
-            real *qkv = w->a.in + i * 3 * d + column;
-            const uint32_t *slots = step->history + i * step->ld;
-            const size_t last = step->position[i];
-            const real odd = g == 0 ? rela_attn_not_finite(attn.k, qkv, 3 * d) : 0;
-            rela_cache_put(&c, &attn, slots[last], qkv + d, qkv + 2 * d);
-            rela_attn_query(&attn, qkv);
-            rela_cache_attend(&c, &attn, &s, w->a.z + i * d + column, qkv, slots, last + 1);
-            w->a.z[i * d + column] += odd;
-        }
-    }
-}
-
-static void attend_memory(const side_work *w, rela_plan scratch)
-{
-    const rela_step *step = w->p->step;
-    const rela_memories *all = &step->memories[w->side->stream];
-    const size_t d = w->b->d;
-    for (size_t g = 0; g < w->side->n_groups; g++) {
-        const rela_attn attn = attn_at(w, g);
-        const size_t column = attn.first_head * attn.d_head;
-        rela_plan own = scratch;
-        rela_cache_scratch s;
-        rela_cache_scratch_plan(&s, &own, attn.heads, all->len, step->sentence_rows);
-        for (size_t i = 0; i < step->n; i++)
-            rela_attn_query(&attn, w->a.in + i * d + column);
-        for (size_t i = 0, end = 0; i < step->n; i = end) {
-            while (end < step->n && step->sentence[end] == step->sentence[i])
-                end++;
-            const rela_memory m = rela_memory_at(all, w->side->memory, step->sentence[i], column);
-            rela_memory_attend(&m, &attn, &s, w->a.z + i * d + column, w->a.in + i * d + column,
-                               end - i, i, step->position[i]);
-            const real odd = all->odd[w->side->memory * all->sentences + step->sentence[i]];
-            for (size_t row = i; row < end; row++)
-                w->a.z[row * d + column] +=
-                    odd + rela_attn_not_finite(attn.k, w->a.in + row * d + column,
-                                               attn.heads * attn.d_head);
-        }
-    }
-}
-
-static void norm_group(const side_work *w, size_t g, real *y, const real *z, rela_plan scratch)
-{
-    const rela_head_group *group = &w->side->groups[g];
-    const rela_attn_norm *norm = group->of.kind->norm;
-    const size_t d = w->b->d, rows = w->own->rows, width = group->of.heads * d_head(w->b);
-    const rela_kern *k = w->p->k;
     static const real one = 1;
-    const bool alone = w->side->n_groups == 1;
-    const size_t column = group->of.first * d_head(w->b);
+    const rela_attn_norm *norm = group->of.kind->norm;
+    const size_t d = b->d, rows = p->streams[b->stream].rows, width = group->of.heads * d_head(b);
+    const size_t column = group->of.first * d_head(b);
+    const rela_kern *k = p->k;
     if (!norm) {
         if (y != z)
             k->scale_rows(y + column, d, z + column, d, rows, width, width, &one, 0);
         return;
     }
-    real *from = alone ? NULL : take_columns(&scratch, rows, width);
-    real *to = alone ? y : take_columns(&scratch, rows, width);
-    if (!alone)
-        k->scale_rows(from, width, z + column, d, rows, width, width, &one, 0);
-    k->gated_norm(to, alone ? z : from, rela_vector(w->p, group->gain),
-                  norm->gated ? rela_vector(w->p, group->gate) : NULL, rows, width,
-                  attn_of(w->b)->norm_per_head ? group->of.heads : 1, attn_of(w->b)->eps,
-                  norm->center);
-    if (!alone)
-        k->scale_rows(y + column, d, to, width, rows, width, width, &one, 0);
+    real *from = take_columns(&scratch, rows, width), *to = take_columns(&scratch, rows, width);
+    k->scale_rows(from, width, z + column, d, rows, width, width, &one, 0);
+    k->gated_norm(to, from, rela_vector(p, group->gain),
+                  norm->gated ? rela_vector(p, group->gate) : NULL, rows, width,
+                  attn_of(b)->norm_per_head ? group->of.heads : 1, attn_of(b)->eps, norm->center);
+    k->scale_rows(y + column, d, to, width, rows, width, width, &one, 0);
+}
+
+/* y, which may be z, after the norms of the groups. */
+static void norms(const rela_block *b, const rela_pass *p, const rela_attn_side *side, real *y,
+                  const real *z, rela_plan scratch)
+{
+    const rela_head_group *group = side->groups;
+    const rela_attn_norm *norm = group->of.kind->norm;
+    for (size_t g = 0; side->n_groups > 1 && g < side->n_groups; g++)
+        norm_columns(b, p, &group[g], y, z, scratch);
+    if (side->n_groups > 1 || !norm)
+        return;
+    p->k->gated_norm(y, z, rela_vector(p, group->gain),
+                     norm->gated ? rela_vector(p, group->gate) : NULL, p->streams[b->stream].rows,
+                     b->d, attn_of(b)->norm_per_head ? group->of.heads : 1, attn_of(b)->eps,
+                     norm->center);
 }
 
 static void side_forward(const side_work *w, real *out, rela_plan scratch)
@@ -398,24 +366,18 @@ static void side_forward(const side_work *w, real *out, rela_plan scratch)
     const size_t d = w->b->d, rows = w->own->rows;
     const rela_linear_out in = { w->a.in, in_width(w->b), rela_vector(p, side->in_bias), NULL };
     rela_linear(p->k, rela_matrix(p, side->in), &in, w->own->act.x, d, rows, scratch);
-    if (!attn_of(w->b)->self && !p->step) {
+    if (!attn_of(w->b)->self) {
         const rela_linear_out kv = { w->a.kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
         rela_linear(p->k, rela_matrix(p, side->kv), &kv, w->other->act.x, d, w->other->rows,
                     scratch);
     }
-    if (!p->step)
-        attend_batch(w, scratch);
-    else if (attn_of(w->b)->self)
-        attend_history(w, scratch);
-    else
-        attend_memory(w, scratch);
-    for (size_t g = 0; g < side->n_groups; g++)
-        norm_group(w, g, w->a.y, w->a.z, scratch);
+    attend_batch(w, scratch);
+    norms(w->b, p, side, w->a.y, w->a.z, scratch);
     const rela_linear_out to = { out, d, NULL, NULL };
     rela_linear(p->k, rela_matrix(p, side->out), &to, w->a.y, d, rows, scratch);
 }
 
-static void forward(const rela_block *b, rela_pass *p)
+static void forward_batch(const rela_block *b, rela_pass *p)
 {
     const rela_drop drop = rela_block_drop(b, p, b->drop, SITE_OUT, b->d);
     const rela_plan all = rela_block_scratch(p);
@@ -430,6 +392,96 @@ static void forward(const rela_block *b, rela_pass *p)
             p->k->axpy(out.r, 1, to, n);
     }
     rela_block_finish(b, p, &out, attn_of(b)->out_bias, &drop);
+}
+
+/* ---- decoding steps ---- */
+
+/* Keys and values of the row join those of its hypothesis. */
+static void attend_history(const rela_step *step, const rela_block *b, const rela_attn *attn,
+                           const side_arrays *a, rela_plan scratch)
+{
+    const size_t d = b->d, column = attn->first_head * attn->d_head;
+    rela_cache_scratch s;
+    rela_cache c = step->cache;
+    c.rows += attn_of(b)->cache + column;
+    rela_cache_scratch_plan(&s, &scratch, attn->heads, step->len, 1);
+    for (size_t i = 0; i < step->n; i++) {
+        real *qkv = a->in + i * 3 * d + column, *z = a->z + i * d + column;
+        const uint32_t *slots = step->history + i * step->ld;
+        const size_t last = step->position[i];
+        const real odd = column == 0 ? rela_attn_not_finite(attn->k, qkv, 3 * d) : 0;
+        rela_cache_put(&c, attn, slots[last], qkv + d, qkv + 2 * d);
+        rela_attn_query(attn, qkv);
+        rela_cache_attend(&c, attn, &s, z, qkv, slots, last + 1);
+        *z += odd;
+    }
+}
+
+static void attend_memory(const rela_step *step, const rela_attn_side *side, const rela_attn *attn,
+                          const side_arrays *a, rela_plan scratch)
+{
+    const rela_memories *all = &step->memories[side->stream];
+    const size_t d = attn->ldz, column = attn->first_head * attn->d_head;
+    real *z = a->z + column, *q = a->in + column;
+    rela_cache_scratch s;
+    rela_cache_scratch_plan(&s, &scratch, attn->heads, all->len, step->sentence_rows);
+    for (size_t i = 0; i < step->n; i++)
+        rela_attn_query(attn, q + i * d);
+    for (size_t i = 0, end = 0; i < step->n; i = end) {
+        while (end < step->n && step->sentence[end] == step->sentence[i])
+            end++;
+        const rela_memory m = rela_memory_at(all, side->memory, step->sentence[i], column);
+        rela_memory_attend(&m, attn, &s, z + i * d, q + i * d, end - i, i, step->position[i]);
+        const real odd = all->odd[side->memory * all->sentences + step->sentence[i]];
+        for (size_t row = i; row < end; row++)
+            z[row * d] +=
+                odd + rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
+    }
+}
+
+static void side_step(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
+                      const side_arrays *a, real *out, rela_plan scratch)
+{
+    const rela_stream *own = &p->streams[b->stream];
+    const rela_linear_out in = { a->in, in_width(b), rela_vector(p, side->in_bias), NULL };
+    const rela_linear_out to = { out, b->d, NULL, NULL };
+    rela_linear(p->k, rela_matrix(p, side->in), &in, own->act.x, b->d, own->rows, scratch);
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_attn attn = group_attn(b, p, side, g);
+        if (attn_of(b)->self)
+            attend_history(p->step, b, &attn, a, scratch);
+        else
+            attend_memory(p->step, side, &attn, a, scratch);
+    }
+    norms(b, p, side, a->z, a->z, scratch);
+    rela_linear(p->k, rela_matrix(p, side->out), &to, a->z, b->d, own->rows, scratch);
+}
+
+static void forward_step(const rela_block *b, rela_pass *p)
+{
+    static const rela_drop NONE = { .threshold = 0 };
+    const rela_plan all = rela_block_scratch(p);
+    const rela_act out = rela_block_begin(b, p);
+    const side_size size = { .rows = p->step->n, .step = true };
+    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
+        const rela_attn_side *side = &attn_of(b)->sides[i];
+        rela_plan scratch = all;
+        side_arrays a;
+        take_side(&a, b, side, &scratch, &size);
+        real *to = i > 0 ? rela_plan_reals(&scratch, size.rows * b->d) : out.r;
+        side_step(b, p, side, &a, to, scratch);
+        if (i > 0)
+            p->k->axpy(out.r, 1, to, size.rows * b->d);
+    }
+    rela_block_finish(b, p, &out, attn_of(b)->out_bias, &NONE);
+}
+
+static void forward(const rela_block *b, rela_pass *p)
+{
+    if (p->step)
+        forward_step(b, p);
+    else
+        forward_batch(b, p);
 }
 
 static void remember(const rela_block *b, rela_pass *p, size_t stream)
@@ -448,9 +500,8 @@ static void remember(const rela_block *b, rela_pass *p, size_t stream)
         for (size_t s = 0; s < all->n; s++)
             all->odd[side->memory * all->sentences + s] = rela_attn_not_finite(
                 p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
-        const side_work w = { .b = b, .side = side, .p = p, .own = &p->streams[b->stream] };
         for (size_t g = 0; g < side->n_groups; g++) {
-            const rela_attn attn = attn_at(&w, g);
+            const rela_attn attn = group_attn(b, p, side, g);
             rela_memories_put(all, &attn, side->memory, kv + attn.first_head * attn.d_head, 2 * d);
         }
     }

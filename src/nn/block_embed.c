@@ -51,8 +51,9 @@ static void embed_row(const rela_block *b, const rela_pass *p, real *row, int32_
         return;
     }
     const real *entry = rela_weight_row(p->k, &p->tables[b->at.embed.table], (size_t)token, buffer);
-    for (size_t i = 0; i < b->d; i++)
-        row[i] = entry[i] * factor + bias[i] + at[i];
+    p->k->scale_rows(row, b->d, entry, b->d, 1, b->d, b->d, &factor, 0);
+    p->k->axpy(row, 1, bias, b->d);
+    p->k->axpy(row, 1, at, b->d);
 }
 
 static void embed_rows(const rela_block *b, const rela_pass *p, real *x, real *buffer)
@@ -80,7 +81,8 @@ static void forward(const rela_block *b, rela_pass *p)
     const rela_act out = rela_block_begin(b, p);
     real *x = b->normed ? out.r : out.x;
     embed_rows(b, p, x, rela_plan_reals(&scratch, b->d));
-    p->k->dropout(x, s->rows * b->d, &drop);
+    if (p->training)
+        p->k->dropout(x, s->rows * b->d, &drop);
     if (b->normed)
         p->k->residual_norm(out.x, out.r, out.stats, NULL, out.r, NULL,
                             rela_vector(p, b->norm.gain), rela_vector(p, b->norm.offset), s->rows,

@@ -33,19 +33,6 @@ void rela_linear_plan(rela_plan *scratch, rela_storage storage, size_t k, size_t
     (void)rela_int8_rows_plan(scratch, storage, k, rows);
 }
 
-size_t rela_int8_ld(size_t k)
-{
-    return rela_round_up(k, 4);
-}
-
-rela_int8_rows rela_int8_rows_plan(rela_plan *p, rela_storage storage, size_t k, size_t rows)
-{
-    if (storage != RELA_STORE_INT8)
-        return (rela_int8_rows){ NULL, NULL };
-    const rela_int8_rows r = { rela_plan_take(p, rows, rela_int8_ld(k)), rela_plan_reals(p, rows) };
-    return r;
-}
-
 void rela_linear_rounded(const rela_kern *kern, const rela_weight *w, const rela_linear_out *out,
                          const real *x, const rela_int8_rows *rounded, size_t rows)
 {

@@ -55,9 +55,19 @@ typedef struct rela_int8_rows {
     int8_t *q;
     real *scale;
 } rela_int8_rows;
-size_t rela_int8_ld(size_t k);
-/* x may be NULL if the storage is not int8, as may be what is planned then. */
-rela_int8_rows rela_int8_rows_plan(rela_plan *p, rela_storage storage, size_t k, size_t rows);
+static inline size_t rela_int8_ld(size_t k)
+{
+    return rela_round_up(k, 4);
+}
+/* NULL and nothing taken if the storage is not int8. */
+static inline rela_int8_rows rela_int8_rows_plan(rela_plan *p, rela_storage storage, size_t k,
+                                                 size_t rows)
+{
+    if (storage != RELA_STORE_INT8)
+        return (rela_int8_rows){ NULL, NULL };
+    const rela_int8_rows r = { rela_plan_take(p, rows, rela_int8_ld(k)), rela_plan_reals(p, rows) };
+    return r;
+}
 /* As rela_linear with x (rows, k) contiguous and, for int8, rounded already. */
 void rela_linear_rounded(const rela_kern *kern, const rela_weight *w, const rela_linear_out *out,
                          const real *x, const rela_int8_rows *rounded, size_t rows);

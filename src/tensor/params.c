@@ -17,6 +17,7 @@ static void fill(real *x, const rela_param *p, uint64_t seed);
 void rela_params_deinit(rela_params *p)
 {
     rela_mem_free(p->items);
+    rela_mem_free(p->offsets);
     *p = (rela_params){ 0 };
 }
 
@@ -31,16 +32,19 @@ rela_status rela_params_add(rela_params *p, uint32_t *index, const char *name,
         return RELA_OK;
     }
     rela_param *items = rela_mem_grow(p->items, &p->cap, p->n + 1, sizeof *items);
-    if (!items)
+    p->items = items ? items : p->items;
+    size_t *offsets = rela_mem_grow(p->offsets, &p->cap_offsets, p->n + 1, sizeof *offsets);
+    p->offsets = offsets ? offsets : p->offsets;
+    if (!items || !offsets)
         return rela_fail(err, RELA_NOMEM, "no memory for the table of parameters");
-    p->items = items;
-    rela_param *q = &items[p->n++];
+    rela_param *q = &items[p->n];
     *q = (rela_param){ .hash = rela_map_hash(name, strlen(name)),
                        .rank = shape->rows ? 2 : 1,
                        .rows = shape->rows ? shape->rows : 1,
                        .cols = shape->cols,
                        .matrix = shape->matrix,
                        .lookup = shape->lookup,
+                       .table = shape->table,
                        .packed = p->packed && shape->matrix,
                        .init = shape->init };
     (void)snprintf(q->name, sizeof q->name, "%s", name);
@@ -50,6 +54,7 @@ rela_status rela_params_add(rela_params *p, uint32_t *index, const char *name,
         q->offset = p->total;
         p->total += rela_round_up(n, ALIGN_REALS);
     }
+    offsets[p->n++] = q->offset;
     return RELA_OK;
 }
 

@@ -35,13 +35,15 @@ typedef struct rela_param {
     size_t offset; /* in reals, from the start of the block */
     bool matrix;   /* of products or embeddings: what can be packed */
     bool lookup;   /* no product uses it: its rows are looked up */
+    bool table;    /* a row for each symbol of a vocabulary */
     bool packed;   /* it has no place in the block */
     rela_init init;
 } rela_param;
 
 typedef struct rela_params {
     rela_param *items;
-    size_t n, cap;
+    size_t *offsets; /* (n) those of the items, together: a decoding step needs many of them */
+    size_t n, cap, cap_offsets;
     size_t total; /* reals of the block, padding included */
     size_t count; /* reals that are parameters */
     bool packed;  /* matrices have no place in the block: they are stored packed, elsewhere */
@@ -54,7 +56,7 @@ typedef struct rela_param_shape {
     size_t rows, cols;
     bool matrix; /* see rela_param */
     rela_init init;
-    bool lookup; /* the same */
+    bool lookup, table; /* the same */
 } rela_param_shape;
 
 /* *index is the number of the parameter of that name, which is added unless it is there already:

@@ -48,11 +48,17 @@ static inline void byte_store(float *c, byte_sums sums, float row, const float *
 static inline void byte_round(int8_t *q, const float *x, float inverse, size_t n)
 {
     const __m128i offset = _mm_set1_epi8((char)BYTE_OFFSET);
-    for (size_t i = 0; i < n; i += 16) {
-        const __mmask16 there = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xFFFF);
-        const __m512 y =
-            _mm512_mul_ps(_mm512_maskz_loadu_ps(there, x + i), _mm512_set1_ps(inverse));
-        const __m128i whole = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(y));
-        _mm_mask_storeu_epi8(q + i, there, _mm_xor_si128(whole, offset));
+    const __m512 factor = _mm512_set1_ps(inverse);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m512i whole = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + i), factor));
+        _mm_storeu_si128((__m128i *)(void *)(q + i),
+                         _mm_xor_si128(_mm512_cvtsepi32_epi8(whole), offset));
     }
+    if (i == n)
+        return;
+    const __mmask16 there = (__mmask16)((1u << (n - i)) - 1);
+    const __m512 rest = _mm512_mul_ps(_mm512_maskz_loadu_ps(there, x + i), factor);
+    const __m128i whole = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(rest));
+    _mm_mask_storeu_epi8(q + i, there, _mm_xor_si128(whole, offset));
 }

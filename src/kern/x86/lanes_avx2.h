@@ -21,6 +21,30 @@ static inline float lane_max(__m256 v)
     return _mm_cvtss_f32(h);
 }
 
+/* All bits of the first n lanes. */
+static inline __m256i first_lanes(size_t n)
+{
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lanes);
+}
+
+static inline int32_t largest_bits(const float *x, size_t n)
+{
+    const __m256i size = _mm256_set1_epi32(INT32_MAX);
+    const int *bits = (const int *)(const void *)x;
+    __m256i most = _mm256_setzero_si256();
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        most = _mm256_max_epi32(
+            most, _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(bits + i)), size));
+    const __m256i rest = _mm256_maskload_epi32(bits + i, first_lanes(n - i));
+    most = _mm256_max_epi32(most, _mm256_and_si256(rest, size));
+    __m128i h = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+    h = _mm_max_epi32(h, _mm_shuffle_epi32(h, 0x4E));
+    h = _mm_max_epi32(h, _mm_shuffle_epi32(h, 0xB1));
+    return _mm_cvtsi128_si32(h);
+}
+
 /* Positive numbers are positive integers, too, and stay so when these are made narrower. */
 static inline uint32_t above_32(const float *x)
 {
@@ -46,13 +70,6 @@ static inline uint32_t above(const float *z, float x)
 static inline __m256 larger(__m256 a, __m256 b)
 {
     return _mm256_max_ps(a, b);
-}
-
-/* All bits of the first n lanes. */
-static inline __m256i first_lanes(size_t n)
-{
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lanes);
 }
 
 static inline __m256 load_some(const float *s, size_t n, float rest)

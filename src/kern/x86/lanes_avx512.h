@@ -14,6 +14,17 @@ static inline float lane_max(__m512 v)
     return _mm512_reduce_max_ps(v);
 }
 
+static inline int32_t largest_bits(const float *x, size_t n)
+{
+    const __m512i size = _mm512_set1_epi32(INT32_MAX);
+    __m512i most = _mm512_setzero_si512();
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        most = _mm512_max_epi32(most, _mm512_and_si512(_mm512_loadu_si512(x + i), size));
+    const __m512i rest = _mm512_maskz_loadu_epi32((__mmask16)((1u << (n - i)) - 1), x + i);
+    return _mm512_reduce_max_epi32(_mm512_max_epi32(most, _mm512_and_si512(rest, size)));
+}
+
 static inline uint32_t above(const float *z, float x)
 {
     return _mm512_cmp_ps_mask(_mm512_loadu_ps(z), _mm512_set1_ps(x), _CMP_GT_OQ);

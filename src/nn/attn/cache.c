@@ -14,8 +14,8 @@ static size_t width(const rela_attn *a)
     return a->ldz ? a->ldz : a->heads * a->d_head;
 }
 
-static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, real *w, real *x,
-                  size_t n, size_t query);
+static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, size_t heads,
+                  size_t rows, size_t ld, size_t n, size_t query);
 static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const rela_attn_row *row,
                           real *w, const real *x, size_t n, size_t query);
 
@@ -36,6 +36,7 @@ void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, 
     const size_t most = heads > max_rows ? heads : max_rows;
     s->ld = rela_memory_ld(max_len);
     s->rows = max_rows;
+    s->most = most;
     s->scores = rela_plan_reals(p, most * s->ld);
     s->weights = rela_plan_reals(p, most * s->ld);
     s->row = rela_plan_reals(p, ROW_ARRAYS * s->ld);
@@ -66,12 +67,11 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n)
 {
+    const size_t ld = rela_attn_row_length(a->kind, a->k, n);
     assert(n > 0 && n <= s->ld);
-    a->k->gather_scores(s->scores, s->ld, q, c->rows, c->ld, slots, n, a->heads, a->d_head);
-    for (size_t h = 0; h < a->heads; h++)
-        weigh(a, s, h, s->weights + h * s->ld, s->scores + h * s->ld, n, n - 1);
-    a->k->gather_mix(z, s->weights, s->ld, c->rows + width(a), c->ld, slots, n, a->heads,
-                     a->d_head);
+    a->k->gather_scores(s->scores, ld, q, c->rows, c->ld, slots, n, a->heads, a->d_head);
+    weigh(a, s, 0, a->heads, 1, ld, n, n - 1);
+    a->k->gather_mix(z, s->weights, ld, c->rows + width(a), c->ld, slots, n, a->heads, a->d_head);
 }
 
 void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers)
@@ -123,64 +123,80 @@ void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t laye
     }
 }
 
-/* One row of weights of one head to the tap, with its number in place of the sentence. */
-static void show(const rela_attn *a, size_t head, size_t row, size_t position, const real *w,
-                 const rela_memory *m)
+/* Weights of some heads, from number `first` on, of hypotheses in a row, to the tap. */
+static void show(const rela_attn *a, const rela_cache_scratch *s, const rela_memory *m,
+                 size_t first, size_t heads, size_t rows, size_t row, size_t position)
 {
-    const rela_attn_view v = { .layer = a->layer,
-                               .place = a->place,
-                               .sentence = row,
-                               .head = a->first_head + head,
-                               .first = position,
-                               .rows = 1,
-                               .w = w,
-                               .n = m->n,
-                               .ld = m->ld };
-    if (a->tap)
+    for (size_t i = 0; a->tap && i < heads * rows; i++) {
+        const rela_attn_view v = { .layer = a->layer,
+                                   .place = a->place,
+                                   .sentence = row + i % rows,
+                                   .head = a->first_head + first + i / rows,
+                                   .first = position,
+                                   .rows = 1,
+                                   .w = s->weights + i * m->ld,
+                                   .n = m->n,
+                                   .ld = m->ld };
         a->tap->see(a->tap->ctx, &v);
+    }
 }
 
+/* Of a source without words: zeros, and rows of weights of length 0. */
+static void attend_nothing(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
+                           real *z, size_t rows, size_t first, size_t position)
+{
+    for (size_t i = 0; i < rows; i++)
+        memset(z + i * width(a), 0, a->heads * a->d_head * sizeof *z);
+    show(a, s, m, 0, a->heads, rows, first, position);
+}
+
+/* As many heads at a time as there is room for: their products do not wait for each other. */
 void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
                         real *z, const real *q, size_t rows, size_t first, size_t position)
 {
-    const size_t d = width(a);
+    const size_t d = width(a), part = rows * m->ld, room = s->most / rows;
     assert(m->ld <= s->ld && rows <= s->rows);
-    for (size_t i = 0; m->n == 0 && i < rows; i++) { /* nothing to attend to */
-        memset(z + i * d, 0, a->heads * a->d_head * sizeof *z);
-        for (size_t h = 0; h < a->heads; h++)
-            show(a, h, first + i, position, s->weights, m);
+    if (m->n == 0) {
+        attend_nothing(m, a, s, z, rows, first, position);
+        return;
     }
-    for (size_t h = 0; m->n > 0 && h < a->heads; h++) {
+    for (size_t h = 0, some = 0; h < a->heads; h += some) {
         const size_t at = h * a->d_head;
-        a->k->mm(s->scores, m->ld, q + at, d, 1, m->keys_t + at * m->ld, m->ld, rows, m->ld,
-                 a->d_head, false);
-        for (size_t i = 0; i < rows; i++) {
-            real *w = s->weights + i * m->ld;
-            weigh(a, s, h, w, s->scores + i * m->ld, m->n, position);
-            show(a, h, first + i, position, w, m);
-        }
-        a->k->mm(z + at, d, s->weights, m->ld, 1, m->values + at, d, rows, a->d_head, m->n, false);
+        some = a->heads - h < room ? a->heads - h : room;
+        for (size_t i = 0, c = at; i < some; i++, c += a->d_head)
+            a->k->mm(s->scores + i * part, m->ld, q + c, d, 1, m->keys_t + c * m->ld, m->ld, rows,
+                     m->ld, a->d_head, false);
+        weigh(a, s, h, some, rows, m->ld, m->n, position);
+        show(a, s, m, h, some, rows, first, position);
+        for (size_t i = 0, c = at; i < some; i++, c += a->d_head)
+            a->k->mm(z + c, d, s->weights + i * part, m->ld, 1, m->values + c, d, rows, a->d_head,
+                     m->n, false);
     }
 }
 
-/* Scores x of n visible keys become weights w; x has room for whole vectors, and may change behind
- * the keys. */
-static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, real *w, real *x,
-                  size_t n, size_t query)
+/* Scores become weights: for each of some heads, from number `head` on, rows with a leading
+ * dimension of ld, of n visible keys each; behind these the scores may change. Kinds that look at
+ * no score but their own take all at once. */
+static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, size_t heads,
+                  size_t rows, size_t ld, size_t n, size_t query)
 {
     const rela_attn_kind *kind = a->kind;
-    const rela_attn_row row = {
-        .k = a->k,
-        .numbers = a->numbers,
-        .head = a->head_params ? a->head_params + head * kind->n_head : NULL,
-        .scratch = s->row,
-    };
-    if (kind->pattern) {
-        weigh_pattern(a, s, &row, w, x, n, query);
-        return;
+    const bool at_once = (kind->flags & ATTN_POINTWISE) && !kind->pattern && kind->n_head == 0;
+    const size_t whole = rela_attn_row_length(kind, a->k, n), count = heads * rows;
+    rela_attn_row row = { .k = a->k, .numbers = a->numbers, .scratch = s->row };
+    for (size_t i = 0; i < count; i++) {
+        real *x = s->scores + i * ld, *w = s->weights + i * ld;
+        row.head = a->head_params ? a->head_params + (head + i / rows) * kind->n_head : NULL;
+        if (kind->pattern) {
+            weigh_pattern(a, s, &row, w, x, n, query);
+            continue;
+        }
+        rela_attn_fill_row(kind, a->k, x, n);
+        if (!at_once)
+            kind->weigh(&row, w, x, whole);
     }
-    rela_attn_fill_row(kind, a->k, x, n);
-    kind->weigh(&row, w, x, rela_attn_row_length(kind, a->k, n));
+    if (at_once)
+        kind->weigh(&row, s->weights, s->scores, count * ld);
 }
 
 /* Gathers the scores a pattern leaves, weighs them, and puts the weights back in place. */

@@ -56,7 +56,8 @@ rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t senten
 typedef struct rela_cache_scratch {
     size_t ld;              /* most keys, rounded up */
     size_t rows;            /* most hypotheses of a sentence */
-    real *scores, *weights; /* (max(heads, rows), ld) */
+    size_t most;            /* max(heads, rows) */
+    real *scores, *weights; /* (most, ld) */
     real *row;              /* 6 rows, for row functions and patterns */
     uint32_t *visible;      /* ld */
 } rela_cache_scratch;

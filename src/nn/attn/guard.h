@@ -13,7 +13,7 @@
  * Cauchy-Schwarz inequality says that their product and all its partial sums are finite. */
 static inline real rela_attn_not_finite(const rela_kern *k, const real *x, size_t n)
 {
-    return 0 * k->sum_squares(x, n);
+    return k->zero_if_finite(x, n);
 }
 
 /* After rela_attn_forward: makes the first mixed value of a query NaN if the query, or a key or
