@@ -17,8 +17,8 @@ static int fail(const char *why)
     return 1;
 }
 
-static void tell(char **argv, const double *seconds, const double *tokens, const double *flops,
-                 double product, const rela_net *net)
+static void report(char **argv, const double *seconds, const double *tokens, const double *flops,
+                   double product, const rela_net *net)
 {
     const size_t n = (size_t)atoi(argv[4]);
     const rela_bench_spread rate = rela_bench_quotients(1, tokens, seconds, n);
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         tokens[i] = (double)r.tgt_tokens;
         flops[i] = 3 * rela_bench_update_flops(&c, &u);
     }
-    tell(argv, seconds, tokens, flops, product, &net);
+    report(argv, seconds, tokens, flops, product, &net);
     rela_stepper_destroy(s);
     rela_net_deinit(&net);
     return 0;

@@ -45,7 +45,7 @@ typedef struct rela_cli {
     bool encoding_reported;
     rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
     size_t n_warnings;
-    int exit_code; /* of a run that succeeded but has something to tell; normally 0 */
+    int exit_code; /* of a run that succeeded but has a warning; normally 0 */
 } rela_cli;
 
 extern const rela_option RELA_CLI_COMMON[];
@@ -57,7 +57,7 @@ void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const
 /* Asks for a line on a terminal. */
 void rela_cli_prompt(rela_cli *cli);
 
-/* For calls that tell how far they are: a bar that starts with the first word of it. */
+/* For calls with a progress callback: a bar that starts with its first call. */
 typedef struct rela_cli_bar {
     rela_cli *cli;
     const char *label, *unit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_aer.c - rela aer: alignment error rate of word links, with precision and recall. */
+#include "row_jobs.h"
 #include "scores.h"
-#include "steps.h"
 
 typedef struct aer_options {
     const char *input, *src, *tgt;
@@ -67,7 +67,8 @@ const rela_command rela_commands_aer[] = {
       .max_operands = 1,
       .description =
           "Compares word links with gold links: i-j is a sure gold link, i?j or ipj a possible\n"
-          "one; words count from 0 unless told otherwise. Prints the alignment error rate\n"
+          "one; words count from 0 unless an option says otherwise. Prints the alignment error "
+          "rate\n"
           "1 - (|A&S| + |A&P|) / (|A| + |S|), precision |A&P| / |A|, recall |A&S| / |S|, their\n"
           "harmonic mean, the number of links, and the 95 % interval of the error rate. P holds\n"
           "the sure links too.",
@@ -122,11 +123,11 @@ static rela_status count_block(void *ctx, rela_cli_rows *rows, rela_error *err)
 static rela_status read_links(rela_links *out, const scoring *s, const rela_cli_rows *rows,
                               size_t row, int file, rela_error *err)
 {
-    const rela_span *cells = rows->cells + row * s->n_files;
-    rela_link_form form = { .struct_size = sizeof form,
-                            .base = (int32_t)(file == GOLD ? s->o->gold_base : s->o->base),
-                            .reverse = file == GOLD ? s->o->gold_reverse : s->o->reverse,
-                            .check = s->n_files > SRC };
+    const rela_span *cells = rows->lines + row * s->n_files;
+    rela_link_format form = { .struct_size = sizeof form,
+                              .base = (int32_t)(file == GOLD ? s->o->gold_base : s->o->base),
+                              .reverse = file == GOLD ? s->o->gold_reverse : s->o->reverse,
+                              .check = s->n_files > SRC };
     if (form.check) {
         form.n_src = count_words(cells[SRC]);
         form.n_tgt = count_words(cells[TGT]);

@@ -111,7 +111,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         rela_progress_start(&a.progress, 0);
         st = rela_align(&r, a.models.models[0], &o, write_line, &a, err);
         st = st == RELA_CANCEL ? a.st : st;
-        if (st == RELA_OK && a.progress.drawn)
+        if (st == RELA_OK && a.progress.visible)
             rela_progress_finish(&a.progress, r.lines, NULL);
     }
     if (st == RELA_OK) {

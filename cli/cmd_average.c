@@ -20,7 +20,7 @@ static const rela_option OPTIONS[] = {
 /* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
-static void tell(void *ctx, const char *line);
+static void on_notice(void *ctx, const char *line);
 
 const rela_command rela_commands_average[] = {
     { .name = "average",
@@ -51,12 +51,12 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_model_average_options_init(&average, sizeof average);
     average.last = (int32_t)o->last;
     average.n_threads = (int32_t)cli->common.threads;
-    average.notice = tell;
+    average.notice = on_notice;
     average.notice_ctx = cli;
     return rela_model_average(o->output, cli->operands.items, cli->operands.n, &average, err);
 }
 
-static void tell(void *ctx, const char *line)
+static void on_notice(void *ctx, const char *line)
 {
     const rela_cli *cli = ctx;
     rela_log_line(&cli->sink, RELA_LOG_WARNING, "%s", line);

@@ -43,7 +43,7 @@ const rela_command rela_commands_bench[] = {
       .description =
           "Measures the peak of the machine, and as shares of it matrix products of the shapes of\n"
           "the model, attention of every kind by length, updates of training, and translation in\n"
-          "32 and 8 bits. Prints the paper's Table 2 (speed relative to softmax), Fig. 2 (speed\n"
+          "fp32 and int8. Prints the paper's Table 2 (speed relative to softmax), Fig. 2 (speed\n"
           "by source length) and Table 4 (operations and time) beside its own figures. Weights\n"
           "and tokens are random (--seed), so no text is needed. Cases take turns in --rounds;\n"
           "medians are printed with the lowest and highest. A minute or two with the defaults.",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_bpe.c - rela bpe learn, apply, undo: subwords by byte pair encoding. */
-#include "words.h"
+#include "count_words.h"
 
 #include "base/mem.h"
 #include "base/par.h"
@@ -164,7 +164,7 @@ static rela_status learn(rela_cli *cli, rela_buffer *codes, const rela_word_coun
     rela_cli_progress(cli, &progress, "learning", "merges", how.n_symbols);
     rela_progress_start(&progress, 0);
     const rela_status st = rela_bpe_learn(codes, counts, &how, &report, err);
-    if (progress.drawn)
+    if (progress.visible)
         rela_progress_finish(&progress, report.n_merges, NULL);
     if (st != RELA_OK)
         return st;

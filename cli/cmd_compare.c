@@ -85,7 +85,7 @@ const rela_command rela_commands_compare[] = {
       .min_operands = 3,
       .max_operands = RELA_CLI_FILES_MAX,
       .description =
-          "Scores the translations of several systems against a reference and tells for each\n"
+          "Scores the translations of several systems against a reference and reports for each\n"
           "system whether it differs from the first one, the baseline, by more than chance: p by\n"
           "paired bootstrap resampling and by paired approximate randomisation. A star marks p\n"
           "below 0.05. With the bootstrap, the mean and the 95 % interval are given as well. The\n"

@@ -29,7 +29,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_error *err);
 static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_error *err);
 static int32_t find(const char *const *names, int32_t n, const char *name);
-static void tell(void *ctx, const char *line);
+static void on_notice(void *ctx, const char *line);
 
 const rela_command rela_commands_convert[] = {
     { .name = "convert",
@@ -43,7 +43,7 @@ const rela_command rela_commands_convert[] = {
           "files beside them; '--from safetensors' makes the same model file of it again, byte\n"
           "for byte. 'ctranslate2' is a directory that CTranslate2 loads; only models whose\n"
           "attention is softmax everywhere can be said in it. 'int8' is one model file with the\n"
-          "matrices in 8 bits: a quarter of the size, loaded as it is, for translation only.\n"
+          "matrices in int8: a quarter of the size, loaded as it is, for translation only.\n"
           "'mapped' is one model file whose matrices lie as this kind of processor wants them:\n"
           "they are used where they are, so it is ready at once and processes share its memory;\n"
           "for translation only. Replace such a file with a rename: never write into it in use.\n"
@@ -82,7 +82,7 @@ static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_e
     convert.from = find(FORMS, sizeof FORMS / sizeof FORMS[0], o->from);
     convert.to = find(FORMS, sizeof FORMS / sizeof FORMS[0], o->to);
     convert.n_threads = (int32_t)cli->common.threads;
-    convert.notice = tell;
+    convert.notice = on_notice;
     convert.notice_ctx = cli;
     return rela_model_convert(o->output, cli->operands.items[0], &convert, err);
 }
@@ -98,8 +98,8 @@ static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_e
     rela_vocab *v = NULL;
     if (rela_options_given(cli->state, "from") || rela_options_given(cli->state, "to"))
         return rela_fail(err, RELA_ARG, "--from and --to are for models, not for --vocab");
-    const rela_vocab_form form =
-        (rela_vocab_form)find(FORMS, sizeof FORMS / sizeof FORMS[0], o->vocab);
+    const rela_vocab_format form =
+        (rela_vocab_format)find(FORMS, sizeof FORMS / sizeof FORMS[0], o->vocab);
     rela_status st = rela_vocab_import(&v, cli->operands.items[0], form, err);
     st = st ? st : rela_vocab_save(v, o->output, err);
     rela_vocab_free(v);
@@ -115,7 +115,7 @@ static int32_t find(const char *const *names, int32_t n, const char *name)
     return i;
 }
 
-static void tell(void *ctx, const char *line)
+static void on_notice(void *ctx, const char *line)
 {
     const rela_cli *cli = ctx;
     rela_log_line(&cli->sink, RELA_LOG_WARNING, "%s", line);

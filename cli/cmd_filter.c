@@ -24,7 +24,7 @@ static const rela_option OPTIONS[] = {
     { "out-src", 0, RELA_OPTION_OUTPUT, AT(out_src), 0, 0, NULL, "FILE", "where sources of pairs that are kept go" },
     { "out-tgt", 0, RELA_OPTION_OUTPUT, AT(out_tgt), 0, 0, NULL, "FILE", "where their targets go" },
     { "scores", 0, RELA_OPTION_OUTPUT, AT(scores), 0, 0, NULL, "FILE", "write a table: line, reason, score, null rate, uncovered share, log-probability per token" },
-    { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only tell what would be dropped" },
+    { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only report what would be dropped" },
     { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what the score of a pair is" },
     { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [0.5 if combined, else 0]" },
     { "keep", 0, RELA_OPTION_REAL, AT(keep), 0, 1, "0", "SHARE", "keep the best share of what passes the rules, instead of --min-score" },
@@ -111,16 +111,16 @@ static void set_options(rela_filter_options *to, const rela_cli *cli, const filt
     to->seed = (uint64_t)cli->common.seed;
 }
 
-typedef struct screen {
+typedef struct display {
     rela_cli *cli;
     rela_progress bar;
     bool started;
-} screen;
+} display;
 
 /* The bar starts with the first pairs, not while the score is being made. */
-static int tell(void *ctx, uint64_t lines)
+static int on_progress(void *ctx, uint64_t lines)
 {
-    screen *s = ctx;
+    display *s = ctx;
     if (!s->started) {
         rela_cli_progress(s->cli, &s->bar, "filtering", "pairs", 0);
         rela_progress_start(&s->bar, 0);
@@ -156,12 +156,12 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         st = rela_cli_models_load(&m, cli, cli->operands.items, cli->operands.n, err);
     if (st == RELA_OK) {
         rela_filter_options f;
-        screen s = { .cli = cli };
+        display s = { .cli = cli };
         set_options(&f, cli, o);
-        f.progress = tell;
+        f.progress = on_progress;
         f.progress_ctx = &s;
         st = rela_filter(&r, m.n ? m.models[0] : NULL, &f, err);
-        if (st == RELA_OK && s.bar.drawn)
+        if (st == RELA_OK && s.bar.visible)
             rela_progress_finish(&s.bar, r.read, NULL);
     }
     if (st == RELA_OK)

@@ -30,7 +30,7 @@ static rela_status list_attention(rela_buffer *out, bool json, rela_error *err);
 
 const rela_command rela_commands_info[] = {
     { .name = "info",
-      .summary = "tell what a model file holds, or what this build is",
+      .summary = "show what a model file holds, or what this build is",
       .operands = "[MODEL]",
       .max_operands = 1,
       .description =

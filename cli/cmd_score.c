@@ -40,7 +40,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_score[] = {
     { .name = "score",
-      .summary = "tell how probable given translations are",
+      .summary = "score given translations by their probability",
       .operands = "MODEL...",
       .min_operands = 1,
       .max_operands = RELA_CLI_MODELS_MAX,
@@ -154,7 +154,7 @@ static rela_status score_all(scorer *s, rela_error *err)
             st = score_block(s, err);
         rela_progress_update(&bar, rela_reader_position(s->a.readers[0]), NULL);
     } while (st == RELA_OK && s->a.sentences);
-    if (st == RELA_OK && bar.drawn)
+    if (st == RELA_OK && bar.visible)
         rela_progress_finish(&bar, rela_reader_position(s->a.readers[0]), NULL);
     return st;
 }

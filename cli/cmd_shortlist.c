@@ -67,7 +67,7 @@ static rela_status check(const shortlist_options *o, rela_error *err)
     return RELA_OK;
 }
 
-static int tell(void *ctx, uint64_t lines)
+static int on_progress(void *ctx, uint64_t lines)
 {
     rela_progress_update(ctx, lines, NULL);
     return 0;
@@ -117,12 +117,12 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         to.threshold = o->threshold;
         to.frequent = o->frequent;
         to.best = o->best;
-        to.progress = tell;
+        to.progress = on_progress;
         to.progress_ctx = &bar;
         rela_cli_progress(cli, &bar, "linking", "pairs", 0);
         rela_progress_start(&bar, 0);
         st = rela_shortlist_learn(&r, models.models[0], &to, err);
-        if (st == RELA_OK && bar.drawn)
+        if (st == RELA_OK && bar.visible)
             rela_progress_finish(&bar, r.lines, NULL);
     }
     st = st ? st : report(cli, &r, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_symmetrise.c - rela symmetrise: links of two directions become one. */
-#include "steps.h"
+#include "row_jobs.h"
 
 #include "rela/metric.h"
 
@@ -90,7 +90,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status join_block(void *ctx, rela_cli_rows *rows, rela_error *err)
 {
     const job_state *s = ctx;
-    const rela_link_form form = { .struct_size = sizeof form, .base = (int32_t)s->o->base };
+    const rela_link_format form = { .struct_size = sizeof form, .base = (int32_t)s->o->base };
     rela_links forward = { NULL, 0, 0 }, backward = { NULL, 0, 0 }, joined = { NULL, 0, 0 };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
@@ -113,10 +113,10 @@ static rela_status join_block(void *ctx, rela_cli_rows *rows, rela_error *err)
 static rela_status read_links(rela_links *out, const job_state *s, const rela_cli_rows *rows,
                               size_t row, size_t file, rela_error *err)
 {
-    const rela_span cell = rows->cells[row * 2 + file];
-    const rela_link_form form = { .struct_size = sizeof form,
-                                  .base = (int32_t)s->o->base,
-                                  .reverse = file == 1 && s->o->reverse };
+    const rela_span cell = rows->lines[row * 2 + file];
+    const rela_link_format form = { .struct_size = sizeof form,
+                                    .base = (int32_t)s->o->base,
+                                    .reverse = file == 1 && s->o->reverse };
     return rela_cli_fail_at(err, rela_links_parse(out, cell.text, cell.len, &form, err),
                             s->files[file], rows->first + row);
 }

@@ -20,21 +20,21 @@ typedef struct train_args {
     bool show_config;
 } train_args;
 
-typedef struct screen {
+typedef struct display {
     rela_cli *cli;
     rela_progress bar;
     bool started;
     char note[96];
     uint64_t update, best_update; /* for --json */
     double perplexity, bleu;
-} screen;
+} display;
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
                               rela_error *err);
 static rela_status show_config(const rela_train_options *o, rela_error *err);
-static rela_status print_result(const screen *s, const rela_train_options *o, rela_error *err);
-static int tell(void *ctx, const rela_train_event *e);
+static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
+static int on_event(void *ctx, const rela_train_event *e);
 static rela_status watch_signals(rela_error *err);
 static void *wait_for_signals(void *set);
 
@@ -70,7 +70,7 @@ static const rela_option OPTIONS[] = {
     { "vocab-tgt", 0, RELA_OPTION_FILE, AT(vocab_tgt), 0, 0, NULL, "FILE", "target vocabulary to use instead of making it" },
     { "vocab-size", 0, RELA_OPTION_INT, AT(vocab_size), 0, 1 << 20, NULL, "N", "largest vocabulary; 0: no limit" },
     { "vocab-min", 0, RELA_OPTION_INT, AT(vocab_min), 1, 1e12, NULL, "N", "least frequency of a token of the vocabulary" },
-    { "bpe-dropout", 0, RELA_OPTION_REAL, AT(bpe_dropout), 0, 0.99, NULL, "P", "BPE merges left out by chance, drawn anew in each epoch" },
+    { "bpe-dropout", 0, RELA_OPTION_REAL, AT(bpe_dropout), 0, 0.99, NULL, "P", "probability of leaving a BPE merge out, sampled anew in each epoch" },
     { "attention", 'a', RELA_OPTION_TEXT, AT(attention), 0, 0, NULL, "KIND", "kind of attention; 'rela info --attention' lists them [rela-g]" },
     { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "of encoder self-attention only; by layers and heads: 1-2=local:window=4,3=6xrela-g+2xlocal" },
     { "attention-dec", 0, RELA_OPTION_TEXT, AT(attention_dec), 0, 0, NULL, "KIND", "of decoder self-attention only" },
@@ -113,10 +113,10 @@ static const rela_option OPTIONS[] = {
     { "weight-decay", 0, RELA_OPTION_REAL, AT(weight_decay), 0, 1, NULL, "X", "decoupled weight decay" },
     { "clip", 0, RELA_OPTION_REAL, AT(clip), 0, 1e9, NULL, "X", "largest gradient norm; 0: none" },
     { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
-    { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "draw dropout twice and weigh so much how far the two predictions differ" },
+    { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "R-Drop: weight of the KL divergence between two passes with different dropout" },
     { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
     { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are added in order: at most so many threads compute, and the result does not depend on their number" },
-    { "piece-rows", 0, RELA_OPTION_INT, AT(piece_rows), 0, 1 << 20, NULL, "N", "tokens a thread works on at once; 0: chosen" },
+    { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens of a micro-batch, computed at once by one thread; 0: chosen" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
     { "cut-long", 0, RELA_OPTION_FLAG, AT(cut_long), 0, 0, NULL, NULL, "cut sentences over --max-length instead of dropping the pair" },
     { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, NULL, "X", "drop pairs whose lengths differ more; 0: none" },
@@ -178,8 +178,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     }
     o.threads = cli->common.threads;
     o.seed = cli->common.seed;
-    screen s = { .cli = cli };
-    const rela_train_listener listener = { tell, &s };
+    display s = { .cli = cli };
     rela_status st = take_texts(&o, &more, given, err);
     if (st == RELA_OK && given->show_config) {
         st = show_config(&o, err);
@@ -188,7 +187,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     }
     st = st ? st : watch_signals(err);
     if (st == RELA_OK)
-        st = rela_train(&o, &listener, err);
+        st = rela_train(&o, on_event, &s, err);
     free(more);
     const int number = atomic_load(&stop_signal);
     if (st == RELA_CANCEL && number) {
@@ -201,7 +200,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 }
 
 /* The best validation is that of this call; a run that was resumed may have had a better one. */
-static rela_status print_result(const screen *s, const rela_train_options *o, rela_error *err)
+static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/model.rela", o->out);
@@ -266,13 +265,13 @@ static rela_status take_texts(rela_train_options *o, rela_train_text **more, con
     return RELA_OK;
 }
 
-static int tell(void *ctx, const rela_train_event *e)
+static int on_event(void *ctx, const rela_train_event *e)
 {
-    screen *s = ctx;
+    display *s = ctx;
     switch (e->kind) {
     case RELA_TRAIN_LOG:
     case RELA_TRAIN_SAVED:
-        if (s->bar.drawn && s->bar.terminal && s->bar.emit)
+        if (s->bar.visible && s->bar.terminal && s->bar.emit)
             s->bar.emit(s->bar.ctx, "\r\033[K", 4);
         rela_log_line(&s->cli->sink, RELA_LOG_INFO, "%s", e->text);
         break;

@@ -53,9 +53,9 @@ static const rela_option OPTIONS[] = {
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "alignment: head, from 1; 0: mean of all" },
     { "scores", 0, RELA_OPTION_FLAG, AT(scores), 0, 0, NULL, NULL, "append log-probability and score" },
     { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
-    { "sampling", 0, RELA_OPTION_TEXT, AT(sampling), 0, 0, NULL, "full|top:K|nucleus:P", "draw words by their probability instead of searching" },
+    { "sampling", 0, RELA_OPTION_TEXT, AT(sampling), 0, 0, NULL, "full|top:K|nucleus:P", "sample words by their probability instead of searching" },
     { "temperature", 0, RELA_OPTION_REAL, AT(temperature), 1e-6, 1e6, "1", "X", "sampling: logits are divided by it" },
-    { "int8", 0, RELA_OPTION_FLAG, AT(int8), 0, 0, NULL, NULL, "compute in 8 bits: faster, in a quarter of the memory" },
+    { "int8", 0, RELA_OPTION_FLAG, AT(int8), 0, 0, NULL, NULL, "int8 weights: faster, a quarter of the memory" },
     { "shortlist", 0, RELA_OPTION_FILE, AT(shortlist), 0, 0, NULL, "FILE", "translate with likely words only, as 'rela shortlist' found them: faster" },
     { "batch", 0, RELA_OPTION_INT, AT(batch), 1, 65536, "32", "N", "sentences translated together, by all threads" },
     { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "4096", "N", "source tokens translated together, by all threads" },
@@ -337,7 +337,7 @@ static rela_status translate_all(translator *t, rela_error *err)
     const bool prompts = rela_cli_sources_typed(&t->in) && !t->cli->common.quiet;
     rela_cli_progress(t->cli, &bar, "translating", "bytes", rela_reader_size(t->in.readers[0]));
     if (prompts)
-        bar.emit = NULL; /* it would be drawn over what the user types */
+        bar.emit = NULL; /* it would overwrite what the user types */
     rela_progress_start(&bar, 0);
     rela_status st = RELA_OK;
     do {
@@ -353,7 +353,7 @@ static rela_status translate_all(translator *t, rela_error *err)
             st = translate_block(t, err);
         rela_progress_update(&bar, rela_reader_position(t->in.readers[0]), NULL);
     } while (st == RELA_OK && t->in.sentences);
-    if (st == RELA_OK && bar.drawn)
+    if (st == RELA_OK && bar.visible)
         rela_progress_finish(&bar, rela_reader_position(t->in.readers[0]), NULL);
     return st;
 }

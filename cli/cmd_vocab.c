@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_vocab.c - rela vocab: the tokens of a text and how often they occur. */
-#include "words.h"
+#include "count_words.h"
 
 #include <string.h>
 
@@ -81,7 +81,7 @@ static rela_status write_tokens(rela_cli *cli, rela_buffer *out, rela_word_count
     rela_vocab *v = NULL;
     size_t n_left_out = 0;
     rela_status st =
-        rela_vocab_build(&v, counts, (size_t)o->size, (uint64_t)o->min_frequency, &n_left_out, err);
+        rela_vocab_build(&v, &n_left_out, counts, (size_t)o->size, (uint64_t)o->min_frequency, err);
     if (st == RELA_OK)
         st = rela_vocab_write(out, v, err);
     rela_vocab_free(v);

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/par.h"
-#include "steps.h"
+#include "row_jobs.h"
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **b
                              .n_threads = n_threads,
                              .n_blocks = n_threads * PER_THREAD };
     st = rela_pipe_run(&pipe, err);
-    if (st == RELA_OK && s->progress.drawn)
+    if (st == RELA_OK && s->progress.visible)
         rela_progress_finish(&s->progress, rela_reader_position(s->reader), NULL);
     rela_reader_close(s->reader);
     s->reader = NULL;

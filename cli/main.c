@@ -128,9 +128,9 @@ int rela_cli_tell(void *bar, uint64_t done, uint64_t total)
     }
     if (done < total) {
         rela_progress_update(&b->bar, done, NULL);
-    } else if (b->bar.drawn) {
+    } else if (b->bar.visible) {
         rela_progress_finish(&b->bar, done, NULL);
-        b->bar.drawn = false; /* the end may be told twice */
+        b->bar.visible = false; /* the end may be reported twice */
     }
     return 0;
 }
@@ -157,8 +157,8 @@ static void stop(int number)
 }
 
 /* A closed output and a file that grows too large are statuses, so that what was begun is cleaned
- * up; every signal that ends the process removes temporary files on its way. Signals that somebody
- * has seen to are left alone: ignored as under nohup, or handled by a sanitizer. */
+ * up; every signal that ends the process removes temporary files on its way. Signals that the
+ * parent has seen to are left alone: ignored as under nohup, or handled by a sanitizer. */
 static void handle_signals(void)
 {
     static const int HARMLESS[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void tell(void *ctx, int32_t level, const char *line)
+static void on_log(void *ctx, int32_t level, const char *line)
 {
     const rela_cli *cli = ctx;
     rela_log_line(&cli->sink, (rela_log_level)level, "%s", line);
@@ -16,7 +16,7 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
     rela_runtime_options o;
     rela_runtime_options_init(&o, sizeof o);
     o.n_threads = (int32_t)cli->common.threads;
-    o.log = tell;
+    o.log = on_log;
     o.log_ctx = cli;
     rela_model_options with;
     rela_model_options_init(&with, sizeof with);

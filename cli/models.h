@@ -23,7 +23,7 @@ typedef struct rela_cli_models {
 rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *const *paths,
                                  size_t n, rela_error *err);
 
-/* Loads the models that the operands name, as one ensemble; what the library has to tell goes to
+/* Loads the models that the operands name, as one ensemble; notices of the library go to
  * the log of cli, which must outlive them. Close it in any case. */
 rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err);
 void rela_cli_models_close(rela_cli_models *m);

@@ -4,13 +4,13 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "steps.h"
+#include "row_jobs.h"
 
 #include <string.h>
 
 enum { TOKENISED_MIN = 100 /* lines, as in sacrebleu */ };
 
-/* What a block tells besides its statistics; comes first in rows->out. */
+/* What a block holds besides its statistics; comes first in rows->out. */
 typedef struct block_head {
     uint64_t n_repaired, n_tokenised;
 } block_head;
@@ -186,7 +186,7 @@ static rela_status count_system(uint32_t **at, block_head *head, const rela_cli_
 {
     const size_t n_files = s->systems.n + s->refs.n;
     for (size_t i = 0; i < rows->n; i++) {
-        const rela_span hyp = rows->cells[i * n_files + system];
+        const rela_span hyp = rows->lines[i * n_files + system];
         const size_t len = rela_segment_end(hyp.text, hyp.len);
         t->segments[i].hyp = hyp.text;
         t->segments[i].hyp_len = len;
@@ -212,7 +212,7 @@ static rela_status make_segments(block_text *t, const rela_cli_scoring *s,
         return rela_fail(err, RELA_NOMEM, "no memory for %zu lines", rows->n);
     for (size_t i = 0; i < rows->n; i++) {
         for (size_t r = 0; r < n_refs; r++) {
-            const rela_span ref = rows->cells[i * n_files + s->systems.n + r];
+            const rela_span ref = rows->lines[i * n_files + s->systems.n + r];
             t->refs[i * n_refs + r] = ref.text;
             t->lens[i * n_refs + r] = rela_segment_end(ref.text, ref.len);
         }
@@ -237,7 +237,7 @@ static uint64_t count_bad(const rela_cli_rows *rows, size_t n_files)
     for (size_t i = 0; i < rows->n; i++) {
         bool good = true;
         for (size_t f = 0; f < n_files && good; f++) {
-            const rela_span s = rows->cells[i * n_files + f];
+            const rela_span s = rows->lines[i * n_files + f];
             good = rela_utf8_valid(s.text, s.len) == s.len;
         }
         n_bad += !good;

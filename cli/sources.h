@@ -33,7 +33,7 @@ void rela_cli_sources_close(rela_cli_sources *s);
 /* Reports text of the present sentences that is not UTF-8. */
 void rela_cli_sources_check(const rela_cli_sources *s, rela_cli *cli);
 
-/* Whether somebody types the text and reads the results on the same terminal. */
+/* Whether text is typed and results are read on the same terminal. */
 bool rela_cli_sources_typed(const rela_cli_sources *s);
 
 /* The next sentences, as rela_cli_block_read has them; none at the end. */

@@ -117,7 +117,7 @@ static rela_status scan_file(rela_cli *cli, text_scan *s, const char *path, cons
                              .blocks = s->places,
                              .n_threads = n_threads };
     st = rela_pipe_run(&pipe, err);
-    if (st == RELA_OK && s->progress.drawn)
+    if (st == RELA_OK && s->progress.visible)
         rela_progress_finish(&s->progress, rela_reader_position(s->reader), NULL);
     rela_reader_close(s->reader);
     return st;
@@ -174,7 +174,7 @@ static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error
     return RELA_OK;
 }
 
-/* Failures that come from the text tell its line. */
+/* Failures caused by the text name its line. */
 static rela_status name_line(rela_status st, uint64_t number, rela_error *err)
 {
     if (st != RELA_FORMAT && st != RELA_ARG)

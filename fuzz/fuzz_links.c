@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static rela_status parse(rela_links *l, const char *line, size_t len, const rela_link_form *form)
+static rela_status parse(rela_links *l, const char *line, size_t len, const rela_link_format *form)
 {
     rela_error err = { RELA_OK, "" };
     const rela_status st = rela_links_parse(l, line, len, form, &err);
@@ -23,7 +23,7 @@ static rela_status parse(rela_links *l, const char *line, size_t len, const rela
     return st;
 }
 
-static void check_round_trip(const rela_links *l, const rela_link_form *form)
+static void check_round_trip(const rela_links *l, const rela_link_format *form)
 {
     rela_links back = { NULL, 0, 0 };
     rela_buffer text = RELA_BUFFER_INIT;
@@ -55,12 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    const rela_link_form form = { .struct_size = sizeof form,
-                                  .base = data[0] & 1,
-                                  .reverse = data[0] >> 1 & 1,
-                                  .check = data[0] >> 2 & 1,
-                                  .n_src = data[0] >> 3,
-                                  .n_tgt = 9 };
+    const rela_link_format form = { .struct_size = sizeof form,
+                                    .base = data[0] & 1,
+                                    .reverse = data[0] >> 1 & 1,
+                                    .check = data[0] >> 2 & 1,
+                                    .n_src = data[0] >> 3,
+                                    .n_tgt = 9 };
     const char *text = (const char *)data + 1, *end = text + size - 1;
     const char *stop = size > 1 ? memchr(text, '\n', size - 1) : NULL;
     const char *second = stop ? stop + 1 : end;

@@ -5,7 +5,7 @@
  * The first byte chooses the language. */
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include "rela/text.h"
 

@@ -64,9 +64,9 @@ static inline rela_span span_of(const char *text)
 static inline size_t place_named(const rela_net *n, const char *name)
 {
     size_t i = 0;
-    while (i < n->list.n_places && strcmp(n->list.places[i].name, name) != 0)
+    while (i < n->list.n_stacks && strcmp(n->list.stacks[i].name, name) != 0)
         i++;
-    CHECK(i < n->list.n_places, "no place %s", name);
+    CHECK(i < n->list.n_stacks, "no place %s", name);
     return i;
 }
 

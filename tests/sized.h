@@ -33,7 +33,7 @@ typedef struct sized_rows {
         char more[SIZED_STEP];                                                                     \
     } s
 
-/* s.o as its _init function makes it, with the size of the test and room behind it. */
+/* s.o as its _init function makes it, with the size of the test and room after it. */
 #define SIZED_OPTIONS(type, init)                                                                  \
     SIZED_ROOM(type);                                                                              \
     memset(&s, 0, sizeof s);                                                                       \

@@ -7,7 +7,7 @@ Parts, all but curve if none is named:
     train      updates on the same batches: target tokens/s and peak memory, beside PyTorch
     attention  the kernels of training with their norms, by length, beside PyTorch; one thread
     weights    rows of scores to weights and back, beside PyTorch and entmax; one thread
-    translate  the same random weights in 32 and 8 bits, beside CTranslate2
+    translate  the same random weights in fp32 and int8, beside CTranslate2
     curve      the loss over the first updates on --text, beside PyTorch's
 
 The packages are installed into a private environment (--env), once; with --python nothing is installed. What runs on
@@ -108,10 +108,10 @@ def main():
     environment.QUIET = o.quiet
     packages = list(dict.fromkeys(x for part in o.parts for x in PARTS[part][1]))
     try:
-        told = environment.machine(o.build)
+        report = environment.machine(o.build)
         o.python, versions = environment.interpreter(o.python, o.env, o.extra_index, packages)
         printer = Printer(o.json)
-        printer.head({**told, **versions, "rounds": o.rounds})
+        printer.head({**report, **versions, "rounds": o.rounds})
         for part in o.parts:
             run, _, kinds, _ = PARTS[part]
             with tempfile.TemporaryDirectory() as work:

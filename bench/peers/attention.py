@@ -18,9 +18,9 @@ def ours(o, preset, kinds, length, table):
     chosen = [x for kind in kinds for x in ("--attention", kind)]
     text = run(program(o.build, "rela"), "bench", "attention", "-q", "--json", "--threads", 1, "--rounds", 1,
                "--preset", preset, "--seconds", o.seconds, "--length", length, *chosen)
-    told = json.loads(text)
-    rows = [r for r in told["tables"][table] if r["kind"] in kinds]  # softmax is always among them
-    return rows, told["d"] // told["heads"]
+    report = json.loads(text)
+    rows = [r for r in report["tables"][table] if r["kind"] in kinds]  # softmax is always among them
+    return rows, report["d"] // report["heads"]
 
 
 def worker(o):

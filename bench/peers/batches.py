@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Updates for trainers that are to be compared, in a file as bench/batches.h tells.
+"""Updates for trainers that are to be compared, in a file as described in bench/batches.h.
 
 The text is a pair of files, split into subwords by rela, or random tokens in sentences as long as those of
 `rela bench translate`; a random target is as long as its source, so that padding costs the others little.

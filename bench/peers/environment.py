@@ -33,7 +33,7 @@ print(json.dumps(found))
 
 
 class Failure(Exception):
-    """What the user is told in one line."""
+    """One line for the user."""
 
 
 def note(text):
@@ -176,11 +176,11 @@ def program(build, *path):
 
 
 def machine(build):
-    told = {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count(),
+    report = {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count(),
             "rela": run(program(build, "rela"), "--version").split()[-1], "load": round(os.getloadavg()[0], 2),
             "jemalloc": bool(jemalloc())}
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as f:
-        told["cpu"] = next((x.split(":")[1].strip() for x in f if x.startswith("model name")), told["cpu"])
+        report["cpu"] = next((x.split(":")[1].strip() for x in f if x.startswith("model name")), report["cpu"])
     if hasattr(os, "sched_getaffinity"):
-        told["cores"] = len(os.sched_getaffinity(0))
-    return told
+        report["cores"] = len(os.sched_getaffinity(0))
+    return report

@@ -24,11 +24,11 @@ class Printer:
     def __init__(self, as_json):
         self.as_json = as_json
 
-    def head(self, told):
+    def head(self, report):
         if self.as_json:
-            print(json.dumps({"bench": "peers", **told}), flush=True)
+            print(json.dumps({"bench": "peers", **report}), flush=True)
             return
-        print(", ".join(f"{k} {v}" for k, v in told.items()))
+        print(", ".join(f"{k} {v}" for k, v in report.items()))
         print("ratio: how many times as fast as the peer; medians of rounds taken in turn, lowest and highest in brackets")
 
     def table(self, part, title, rows):
@@ -39,7 +39,7 @@ class Printer:
             return
         cells = [list(rows[0]["case"]) + ["rela", "peer", "ratio"] + list(rows[0]["more"])]
         for r in rows:
-            cells.append([*map(str, r["case"].values()), *(told(r[k]) for k in ("rela", "peer", "ratio")),
+            cells.append([*map(str, r["case"].values()), *(report(r[k]) for k in ("rela", "peer", "ratio")),
                           *(x if isinstance(x, str) else number(x) for x in r["more"].values())])
         width = [max(map(len, column)) for column in zip(*cells)]
         left = {i for i, x in enumerate(cells[-1]) if not x[:1].isdigit()}
@@ -65,7 +65,7 @@ def rounded(s):
     return {k: [float(f"{x:.5g}") for x in v] if isinstance(v, list) else float(f"{v:.5g}") for k, v in s.items()}
 
 
-def told(s):
+def report(s):
     return f"{number(s['median'])} ({number(s['low'])}-{number(s['high'])})"
 
 

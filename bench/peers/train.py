@@ -18,9 +18,9 @@ def check(o, kind):
     if not os.path.exists(path):
         note(f"train: no golden model with {kind}: that of PyTorch was not checked")
         return
-    told = run_json(o.python, os.path.join(HERE, "torch_golden.py"), kind, path)
-    if max(told["loss"], told["gradients"]) > GOLDEN_MOST:
-        raise Failure(f"the PyTorch model of {kind} is not ours: {json.dumps(told)}")
+    report = run_json(o.python, os.path.join(HERE, "torch_golden.py"), kind, path)
+    if max(report["loss"], report["gradients"]) > GOLDEN_MOST:
+        raise Failure(f"the PyTorch model of {kind} is not ours: {json.dumps(report)}")
 
 
 def sides(o, path, preset, kind, threads):
@@ -49,8 +49,8 @@ def speed(o, kinds, printer, work):
                     note(f"train: {preset} {kind}, threads {threads}, round {i + 1} of {o.rounds}")
                     rounds[kind].append(sides(o, path, preset, kind, threads))
             rows = []
-            for kind, told in rounds.items():
-                ours, theirs = zip(*told)
+            for kind, report in rounds.items():
+                ours, theirs = zip(*report)
                 rows.append(comparison(
                     {"preset": preset, "kind": kind, "threads": threads},
                     [x["tok_s"] for x in ours], [x["tok_s"] for x in theirs],
@@ -72,5 +72,5 @@ def curve(o, kinds, printer, work):
         ours = run(program(o.build, "bench", "bench_curve"), kind, threads, path, 1, updates, threads=threads)
         theirs = run(o.python, os.path.join(HERE, "torch_train.py"), "curve", kind, threads, path, updates,
                      threads=threads, more=jemalloc())
-        told = [[json.loads(line) for line in side.splitlines()] for side in (ours, theirs)]
-        printer.losses(kind, [(a["update"], a["loss"], b["loss"]) for a, b in zip(*told)])
+        report = [[json.loads(line) for line in side.splitlines()] for side in (ours, theirs)]
+        printer.losses(kind, [(a["update"], a["loss"], b["loss"]) for a, b in zip(*report)])

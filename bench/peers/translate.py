@@ -29,7 +29,7 @@ def write_sources(path, preset, batch, sentences):
 
 
 def start(o, stack, work, preset, kinds, case):
-    """CTranslate2 and our side with each kind, loaded: processes and what they told."""
+    """CTranslate2 and our side with each kind, loaded: processes and their reports."""
     sources, path = os.path.join(work, "sources"), os.path.join(work, preset)
     numbers = (case["batch"], o.beam, case["threads"])
     single, batched = SENTENCES[preset]
@@ -48,17 +48,17 @@ def compare(o, work, preset, kinds, case):
         workers, loaded = start(o, stack, work, preset, kinds, case)
         for w in workers:
             w.ask()  # warm
-        told = []
+        report = []
         for i in range(o.rounds):
             note(f"translate: {preset}, {', '.join(f'{k} {v}' for k, v in case.items())}, round {i + 1} of {o.rounds}")
-            told.append([w.ask() for w in workers])
-    speed = [[t["tokens"] / t[clock] for t in turn] for turn in told]
+            report.append([w.ask() for w in workers])
+    speed = [[t["tokens"] / t[clock] for t in turn] for turn in report]
     rows = []
     for i, kind in enumerate(kinds, 1):
         rows.append(comparison(
             {"preset": preset, "kind": kind, **case, "beam": o.beam}, [s[i] for s in speed], [s[0] for s in speed],
             **{"rela load s": loaded[i]["load_s"], "peer load s": loaded[0]["load_s"],
-               "rela MB": told[-1][i]["rss_mb"], "peer MB": told[-1][0]["rss_mb"]}))
+               "rela MB": report[-1][i]["rss_mb"], "peer MB": report[-1][0]["rss_mb"]}))
     return rows
 
 

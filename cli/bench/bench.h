@@ -3,9 +3,9 @@
  * products, attention of every kind, training and translation.
  *
  * Weights and tokens are random, from the seed, so nothing is read. Cases are measured in rounds,
- * one after the other in each round, and told as median, lowest and highest. What runs on one
+ * one after the other in each round, and given as median, lowest and highest. What runs on one
  * thread is measured in processor time of that thread, the rest by the clock; a machine that others
- * use disturbs the second more. docs/performance.md tells how to read the tables. */
+ * use disturbs the second more. docs/performance.md explains how to read the tables. */
 #ifndef RELA_BENCH_BENCH_H
 #define RELA_BENCH_BENCH_H
 

@@ -4,7 +4,7 @@
  *
  * Queries, keys and values are normal numbers, so half of the scores are negative. A second case,
  * for kinds whose rows may be empty, has nine negative ones out of ten: one number of each query is
- * a constant, and that of each key minus it, which moves all scores down. A table of its own tells
+ * a constant, and that of each key minus it, which moves all scores down. A table of its own shows
  * what it saves to leave out zeros, for several shares of them. */
 #include "base/mem.h"
 #include "base/rng.h"
@@ -43,7 +43,7 @@ typedef struct state {
         rela_attn_path path;
         double zeros;
     } cases[CASES_MAX];
-    size_t n_plain; /* of the first table; behind them those of the second: dense, as chosen, ... */
+    size_t n_plain; /* of the first table; after them those of the second: dense, as chosen, ... */
     size_t n_cases;
     double *seconds[2]; /* forward and backward: (case, round) */
     /* of this turn */
@@ -59,7 +59,7 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table 
 static void add_cases(state *s);
 static rela_status prepare(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
-static rela_status tell(state *s, size_t which, rela_bench_table *table, rela_error *err);
+static rela_status report(state *s, size_t which, rela_bench_table *table, rela_error *err);
 static rela_status tell_zeros(state *s, rela_bench_table *table, rela_error *err);
 
 const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION,
@@ -168,7 +168,7 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table 
         st = rela_bench_rounds(j, s->n_cases, turn, s, err);
     rela_flush_to_zero_end(mode);
     if (st == RELA_OK)
-        st = tell(s, which, tables[0], err);
+        st = report(s, which, tables[0], err);
     if (st == RELA_OK && tables[1])
         st = tell_zeros(s, tables[1], err);
     for (int i = 0; i < 2; i++)
@@ -378,7 +378,7 @@ static rela_bench_spread ns_of(const state *s, size_t i, int pass)
     return rela_bench_spread_of(ns, s->j->rounds);
 }
 
-static rela_status tell(state *s, size_t which, rela_bench_table *table, rela_error *err)
+static rela_status report(state *s, size_t which, rela_bench_table *table, rela_error *err)
 {
     rela_bench_job *j = s->j;
     const double peak = j->peak.multiply_adds[0], d_head = (double)s->d_head;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_peak.c - what the machine can do at most: multiply-adds in registers, large
- * products, reading memory. All other rates are told as shares of these. */
+ * products, reading memory. All other rates are given as shares of these. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -37,7 +37,7 @@ typedef struct state {
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
-static rela_status tell(const state *s, rela_error *err);
+static rela_status report(const state *s, rela_error *err);
 static void multiply_adds(void *ctx);
 static void read_memory(void *ctx);
 
@@ -63,7 +63,7 @@ static rela_status run(rela_bench_job *j, rela_error *err)
         memset(s.l.memory, 0, MEMORY); /* pages that were never written are all the same one */
         st = rela_bench_rounds(j, turns(j), turn, &s, err);
     }
-    st = st ? st : tell(&s, err);
+    st = st ? st : report(&s, err);
     rela_mem_free(s.rates);
     rela_mem_free(s.share);
     rela_mem_free(s.l.memory);
@@ -88,7 +88,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status tell(const state *s, rela_error *err)
+static rela_status report(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = { { "what", "", RELA_BENCH_TEXT, 0 },
                                                  { "threads", "threads", RELA_BENCH_NUMBER, 0 },

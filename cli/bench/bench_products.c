@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_products.c - products of the shapes of the model, on one thread: those of
- * decoding with packed weights, in 32 and 8 bits, beside oneDNN, and the three of a training step.
+ * decoding with packed weights, in fp32 and int8, beside oneDNN, and the three of a training step.
  */
 #include "base/mem.h"
 #include "bench/bench_job.h"
@@ -179,7 +179,7 @@ static void prepare(state *s)
     }
 }
 
-/* One product with each copy. Of 8 bits the rounding of the rows is a part. */
+/* One product with each copy. The rounding of the rows to int8 is a part. */
 static void decode_one(state *s, size_t copy)
 {
     const rela_kern *k = s->j->k;
@@ -247,7 +247,7 @@ static rela_status tell_decoding(const state *s, rela_error *err)
         { "k", "k", RELA_BENCH_NUMBER, 0 },
         { "packed_gflops", "packed GFLOP/s", RELA_BENCH_SPREAD, 1 },
         { "packed_share", "of peak", RELA_BENCH_NUMBER, 2 },
-        { "int8_gops", "8 bits Gop/s", RELA_BENCH_SPREAD, 1 },
+        { "int8_gops", "int8 Gop/s", RELA_BENCH_SPREAD, 1 },
         { "onednn_gflops", "oneDNN GFLOP/s", RELA_BENCH_SPREAD, 1 },
         { "packed_over_onednn", "packed/oneDNN", RELA_BENCH_NUMBER, 2 },
     };

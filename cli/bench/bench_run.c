@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_run.c - rela_bench: takes the options, runs the parts, tells what they found. */
+/* cli/bench/bench_run.c - rela_bench: takes the options, runs the parts, prints what they found. */
 #include "bench/bench.h"
 
 #include "base/file.h"
@@ -19,7 +19,7 @@ enum { LENGTH_MAX = 1 << 16, CPU_NAME = 96, CPU_FILE_MAX = 1 << 20 };
 static const double SECONDS_MOST = 3600;
 static const double ZEROS_MOST = 0.99;
 
-/* In this order: the peak comes first, as the others are told as shares of it. */
+/* In this order: the peak comes first, as the others are given as shares of it. */
 static const rela_bench_part *const PARTS[] = {
     &rela_bench_part_peak,      &rela_bench_part_attention, &rela_bench_part_weights,
     &rela_bench_part_gradients, &rela_bench_part_train,     &rela_bench_part_products,
@@ -145,8 +145,8 @@ static rela_status take_sizes(rela_bench_job *j, rela_error *err)
     if (j->config.task != RELA_TASK_TRANSLATE)
         return rela_fail(err, RELA_ARG, "%s: a model for alignment; its speed is not measured",
                          j->o.model);
-    for (size_t i = 0; i < j->trained.list.n_places; i++) {
-        const char *kind = j->config.attention[j->trained.list.places[i].type].text;
+    for (size_t i = 0; i < j->trained.list.n_stacks; i++) {
+        const char *kind = j->config.attention[j->trained.list.stacks[i].type].text;
         if (strcmp(kind, j->config.attention[0].text) != 0 || !rela_attn_kind_find(kind))
             return rela_fail(err, RELA_ARG, "%s: several kinds of attention in one model",
                              j->o.model);
@@ -228,7 +228,7 @@ rela_bench_table *rela_bench_table_new(rela_bench_job *j, const char *name, cons
 
 /* ---- results ---- */
 
-/* As the system tells it, if it does. */
+/* As the system reports it, if it does. */
 static void cpu_name(char out[CPU_NAME])
 {
     char *text = NULL;

@@ -25,7 +25,8 @@ static int rising_ids(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* The first symbols are frequent; those of a source symbol are drawn from equal parts of the rest.
+/* The first symbols are frequent; those of a source symbol are sampled from equal parts of the
+ * rest.
  */
 rela_status rela_bench_list_make(rela_shortlist **out, const rela_bench_job *j, rela_error *err)
 {

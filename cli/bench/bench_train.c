@@ -27,7 +27,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
 static rela_status reach_zeros(state *s, size_t i, rela_net *net, rela_error *err);
 static void lower_scores(rela_net *net, real by);
 static rela_status count_zeros(double *share, const state *s, const rela_net *net, rela_error *err);
-static rela_status tell(const state *s, rela_error *err);
+static rela_status report(const state *s, rela_error *err);
 
 const rela_bench_part rela_bench_part_train = { .flag = RELA_BENCH_TRAIN,
                                                 .turns = turns,
@@ -58,7 +58,7 @@ static rela_status run(rela_bench_job *j, rela_error *err)
     rela_status st =
         s.seconds ? make_update(&s, err) : rela_fail(err, RELA_NOMEM, "no memory for an update");
     st = st ? st : rela_bench_rounds(j, turns(j), turn, &s, err);
-    st = st ? st : tell(&s, err);
+    st = st ? st : report(&s, err);
     rela_mem_free(s.seconds);
     rela_mem_free(s.ids);
     rela_mem_free(s.at);
@@ -199,7 +199,7 @@ double rela_bench_update_flops(const rela_config *c, const rela_packed *u)
     return 2 * total;
 }
 
-static rela_status tell(const state *s, rela_error *err)
+static rela_status report(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "kind", "kind", RELA_BENCH_TEXT, 0 },

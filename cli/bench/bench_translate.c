@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_translate.c - decoding random sentences with fresh weights, each forced to the
- * length of its source: in 32 and 8 bits, with all words or a shortlist, one sentence or 32 at a
+ * length of its source: in fp32 and int8, with all words or a shortlist, one sentence or 32 at a
  * time, greedy and with a beam; and one at a time by the length of the source, as in the paper's
  * Fig. 2.
  */
@@ -53,7 +53,7 @@ static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status make_texts(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
-static rela_status tell(const state *s, rela_error *err);
+static rela_status report(const state *s, rela_error *err);
 static rela_status tell_groups(const state *s, rela_error *err);
 
 const rela_bench_part rela_bench_part_translate = { .flag = RELA_BENCH_TRANSLATE,
@@ -79,7 +79,7 @@ static rela_status run(rela_bench_job *j, rela_error *err)
                          : rela_fail(err, RELA_NOMEM, "no memory for sentences");
     st = st ? st : make_texts(s, err);
     st = st ? st : rela_bench_rounds(j, turns(j), turn, s, err);
-    st = st ? st : tell(s, err);
+    st = st ? st : report(s, err);
     st = st ? st : tell_groups(s, err);
     for (size_t i = 0; i < 2 + RELA_BENCH_GROUPS; i++) {
         rela_bench_sentences *t = i < 2 ? &s->texts[i] : &s->groups[i - 2];
@@ -226,7 +226,7 @@ static double mean_words(const rela_bench_sentences *t)
     return sum / (double)t->n;
 }
 
-static rela_status tell(const state *s, rela_error *err)
+static rela_status report(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "kind", "kind", RELA_BENCH_TEXT, 0 },
@@ -245,7 +245,7 @@ static rela_status tell(const state *s, rela_error *err)
     rela_bench_table *table = rela_bench_table_new(
         j, "translate",
         "target tokens per second, sentences of about 13 tokens, with all words or a shortlist; "
-        "share of multiply-adds in 32 bits",
+        "share of multiply-adds in fp32",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     const size_t each = N_FORMS * N_LOADS;
     rela_status st = RELA_OK;

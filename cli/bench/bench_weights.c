@@ -28,7 +28,7 @@ typedef struct state {
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
-static rela_status tell(const state *s, rela_error *err);
+static rela_status report(const state *s, rela_error *err);
 
 const rela_bench_part rela_bench_part_weights = { .flag = RELA_BENCH_ATTENTION,
                                                   .turns = turns,
@@ -96,7 +96,7 @@ static rela_status run(rela_bench_job *j, rela_error *err)
         plan(s, &p);
         st = rela_bench_rounds(j, turns(j), turn, s, err);
     }
-    st = st ? st : tell(s, err);
+    st = st ? st : report(s, err);
     rela_mem_free(s->block);
     rela_mem_free(s->seconds);
     rela_mem_free(s);
@@ -154,7 +154,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status tell(const state *s, rela_error *err)
+static rela_status report(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "kind", "kind", RELA_BENCH_TEXT, 0 },

@@ -2,7 +2,7 @@
 /* include/rela/analyse.h - what the attention of a model shows: word links, measures, filtering.
  *
  * All of it reads parallel text from files, in step, on the threads of the model's runtime, and
- * tells results in the order of the lines, on one thread at a time. Texts are run through the
+ * reports results in the order of the lines, on one thread at a time. Texts are run through the
  * model teacher forced: as if it had produced the given target. A pair with an empty side, or one
  * that is longer than the model allows (or than 1024 tokens), is not run; each is counted, and
  * long ones are logged with their line numbers. Of several sources one that is not empty is
@@ -65,11 +65,11 @@ typedef struct rela_align_report {
 
 RELA_API void rela_align_options_init(rela_align_options *o, size_t size);
 
-/* Tells every line; a listener that does not return 0 stops it with RELA_CANCEL. report may be
- * NULL. */
+/* Calls on_line with every line, in order; a return value other than 0 stops it with RELA_CANCEL.
+ * report may be NULL. */
 RELA_API rela_status rela_align(rela_align_report *report, const rela_model *m,
                                 const rela_align_options *o,
-                                int (*tell)(void *ctx, const rela_aligned *line), void *ctx,
+                                int (*on_line)(void *ctx, const rela_aligned *line), void *ctx,
                                 rela_error *err);
 
 /* ---- which words a sentence may be translated with ---- */
@@ -116,15 +116,15 @@ typedef struct rela_analyse_options {
     const char *dump;                /* .npz file for all attention of the first model, or NULL */
     uint64_t seed;                   /* of the permutation of the targets */
     uint64_t limit;                  /* first so many pairs; 0: all */
-    uint64_t example;         /* line whose attention is drawn; 0: the first of medium length */
-    int32_t layer;            /* decoder layer that is drawn; -1: the one with most null rows */
+    uint64_t example;         /* line whose attention is shown; 0: the first of medium length */
+    int32_t layer;            /* decoder layer that is shown; -1: the one with most null rows */
     int32_t skip_end;         /* not 0: null rates without the query that predicts the end */
     const char *const *names; /* of the models, in tables and figures; NULL: model 1, 2, ... */
-    /* Called on one thread at a time; not 0 stops with RELA_CANCEL. NULL: may be NULL. */
+    /* Called on one thread at a time; not 0 stops with RELA_CANCEL. May be NULL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
     const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */
-    int32_t source; /* the one that gold links, tags and drawn attention are about */
+    int32_t source; /* the one that gold links, tags and attention maps are about */
 } rela_analyse_options;
 
 RELA_API void rela_analyse_options_init(rela_analyse_options *o, size_t size);

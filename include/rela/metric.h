@@ -86,13 +86,13 @@ typedef struct rela_bleu_figures {
     double total[RELA_BLEU_ORDER_MAX];
 } rela_bleu_figures;
 
-/* Everything a signature tells beside the settings of the metric. */
+/* What a signature holds besides the settings of the metric. */
 typedef struct rela_signature {
     size_t struct_size; /* set by _init */
     size_t n_refs;      /* 0: it varies */
     int64_t bootstrap;  /* samples of a bootstrap; 0: none */
     int64_t randomise;  /* trials of a randomisation; 0: none */
-    uint64_t seed;      /* told if one of the two is given */
+    uint64_t seed;      /* part of it if one of the two is given */
 } rela_signature;
 
 RELA_API void rela_bleu_options_init(rela_bleu_options *o, size_t size);
@@ -161,7 +161,7 @@ RELA_API void rela_resampling_init(rela_resampling *r, size_t size);
 /* score and ctx for a rela_scored of a metric: ctx is the rela_metric. */
 RELA_API double rela_metric_score_fn(const void *ctx, const uint64_t *sums);
 
-/* Bootstrap: test sets drawn from the segments with replacement. */
+/* Bootstrap: test sets sampled from the segments with replacement. */
 RELA_API rela_status rela_bootstrap(rela_interval *out, const rela_scored *s,
                                     const rela_resampling *r, rela_error *err);
 
@@ -196,13 +196,13 @@ typedef struct rela_links {
 enum { RELA_LINK_MAX = (1 << 24) - 1 }; /* largest position */
 
 /* How links are written. After _init, or NULL: Pharaoh, from 0, source first, any length. */
-typedef struct rela_link_form {
+typedef struct rela_link_format {
     size_t struct_size;
     int32_t base;    /* 0 or 1: number of the first word */
     int32_t reverse; /* 1: target first */
     int32_t check;   /* 1: positions must be below n_src and n_tgt */
     size_t n_src, n_tgt;
-} rela_link_form;
+} rela_link_format;
 
 /* How links of two directions become one (Koehn et al. 2003, 2005). */
 typedef enum rela_symmetrise {
@@ -223,17 +223,17 @@ typedef struct rela_aer_figures {
     uint64_t n_links, n_sure, n_gold;  /* n_gold: sure and possible */
 } rela_aer_figures;
 
-RELA_API void rela_link_form_init(rela_link_form *form, size_t size);
+RELA_API void rela_link_format_init(rela_link_format *form, size_t size);
 RELA_API void rela_links_free(rela_links *l); /* the items; NULL is fine */
 
 /* Replaces out by the links of a line like "0-0 1-2 2?3 2p4": i-j is sure, i?j and ipj possible. A
  * link given twice counts once, and as sure if one of them is. A message names the link. */
 RELA_API rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
-                                      const rela_link_form *form, rela_error *err);
+                                      const rela_link_format *form, rela_error *err);
 
 /* Appends links in the given form, blank-separated, without a line end. */
 RELA_API rela_status rela_links_format(rela_buffer *out, const rela_links *l,
-                                       const rela_link_form *form, rela_error *err);
+                                       const rela_link_format *form, rela_error *err);
 
 /* Replaces out, which must be neither of the two. */
 RELA_API rela_status rela_links_symmetrise(rela_links *out, const rela_links *forward,

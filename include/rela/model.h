@@ -32,7 +32,7 @@ typedef struct rela_model_average_options {
     size_t struct_size;
     int32_t last;      /* use only the last so many of the files; 0: all */
     int32_t n_threads; /* 0: all */
-    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: may be NULL */
+    void (*notice)(void *ctx, const char *line); /* warnings; may be NULL */
     void *notice_ctx;
 } rela_model_average_options;
 
@@ -52,7 +52,7 @@ enum {
     RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
     RELA_MODEL_CTRANSLATE2 = 2, /* a directory that CTranslate2 loads; can only be written */
     /* One model file that translates, and nothing else: */
-    RELA_MODEL_INT8 = 3,  /* matrices in 8 bits */
+    RELA_MODEL_INT8 = 3,  /* matrices in int8 */
     RELA_MODEL_MAPPED = 4 /* matrices laid out for this processor and mapped into memory */
 };
 
@@ -60,7 +60,7 @@ typedef struct rela_model_convert_options {
     size_t struct_size;
     int32_t from, to;                            /* RELA_MODEL_... */
     int32_t n_threads;                           /* 0: all */
-    void (*notice)(void *ctx, const char *line); /* what is worth telling; NULL: may be NULL */
+    void (*notice)(void *ctx, const char *line); /* warnings; may be NULL */
     void *notice_ctx;
 } rela_model_convert_options;
 
@@ -68,7 +68,7 @@ RELA_API void rela_model_convert_options_init(rela_model_convert_options *o, siz
 
 /* Reads a model in one form and writes it in another. Plain weights that become a model file again
  * give the same bytes. A model that the other form cannot say (for CTranslate2 anything but softmax
- * attention, and models without vocabularies; in 8 bits widths that are no multiple of 16) is
+ * attention, and models without vocabularies; in int8 widths that are no multiple of 16) is
  * RELA_UNSUP, an output over the input RELA_ARG. o may be NULL: a checked copy. */
 RELA_API rela_status rela_model_convert(const char *out, const char *in,
                                         const rela_model_convert_options *o, rela_error *err);

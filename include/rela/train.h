@@ -48,10 +48,10 @@ typedef struct rela_train_options {
     const char *vocab_src, *vocab_tgt; /* vocabularies to use instead of making them */
     int64_t vocab_size;                /* largest vocabulary; 0: no limit */
     int64_t vocab_min;                 /* least frequency of a token */
-    double bpe_dropout; /* probability of leaving a merge out, drawn anew each epoch; 0: none */
+    double bpe_dropout; /* probability of leaving a merge out, sampled anew each epoch; 0: none */
 
     /* model */
-    const char *attention;                                       /* kind for all three places */
+    const char *attention; /* kind for encoder, decoder and cross attention */
     const char *attention_enc, *attention_dec, *attention_cross; /* or for one */
     int64_t width, ffn, heads, enc_layers, dec_layers, max_length;
     const char *norm; /* "post", "pre" */
@@ -70,12 +70,11 @@ typedef struct rela_train_options {
     int64_t cool_down;    /* updates before the last over which the rate falls to lr_least */
     const char *schedule; /* "noam", "inverse-sqrt", "constant", "cosine", "linear" */
     double beta1, beta2, adam_epsilon, weight_decay, clip, label_smoothing;
-    double
-        r_drop; /* how much two draws of dropout should agree in what they predict; 0: one draw */
+    double r_drop; /* R-Drop: weight of the KL divergence between two dropout masks; 0: off */
     const char *loss_mean; /* "token", or "sentence": of the means of their tokens */
     int64_t seed;
-    int64_t threads;    /* 0: all */
-    int64_t piece_rows; /* tokens a thread works on at once; 0: chosen */
+    int64_t threads;     /* 0: all */
+    int64_t micro_batch; /* tokens of a micro-batch; 0: chosen */
     int64_t max_skipped;
 
     /* corpus */
@@ -115,7 +114,7 @@ typedef enum rela_train_event_kind {
     RELA_TRAIN_SAVED      /* text: the path */
 } rela_train_event_kind;
 
-/* What a listener is told; members that do not belong to the kind are 0. Lent during the call. */
+/* What a callback gets; members that do not belong to the kind are 0. Lent during the call. */
 typedef struct rela_train_event {
     int32_t kind; /* rela_train_event_kind */
     const char *text;
@@ -131,24 +130,20 @@ typedef struct rela_train_event {
     bool is_best;
 } rela_train_event;
 
-/* What a listener answers to RELA_TRAIN_UPDATE; other answers are ignored. */
+/* What a callback may return for RELA_TRAIN_UPDATE; other events ignore it. */
 enum { RELA_TRAIN_GO_ON = 0, RELA_TRAIN_STOP = 1, RELA_TRAIN_SAVE = 2 };
 
-typedef struct rela_train_listener {
-    int (*tell)(void *ctx, const rela_train_event *e);
-    void *ctx;
-} rela_train_listener;
-
 /* Everything as the preset says. size: sizeof(rela_train_options) of the caller. */
+RELA_API void rela_train_options_init(rela_train_options *o, size_t size);
+
 /* Appends all settings, those of the preset included, as YAML that --config and config.yml hold. */
 RELA_API rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o,
                                              rela_error *err);
 
-RELA_API void rela_train_options_init(rela_train_options *o, size_t size);
-
-/* Trains, or goes on where the run stopped. RELA_CANCEL if the listener asked to stop: the run is
- * saved and can be resumed. listener may be NULL. */
-RELA_API rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
+/* Trains, or goes on where the run stopped. Calls on_event, which may be NULL, on the calling
+ * thread. RELA_CANCEL if it asked to stop: the run is saved and can be resumed. */
+RELA_API rela_status rela_train(const rela_train_options *o,
+                                int (*on_event)(void *ctx, const rela_train_event *e), void *ctx,
                                 rela_error *err);
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ typedef struct rela_runtime_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     int32_t n_threads;  /* 0: every core this process may use */
     /* Notices such as a sentence that had to be cut; level 1: information, 2: warning. May be
-     * called from any thread that uses the runtime. NULL: may be NULL. */
+     * called from any thread that uses the runtime. May be NULL. */
     void (*log)(void *ctx, int32_t level, const char *line);
     void *log_ctx;
 } rela_runtime_options;
@@ -49,9 +49,9 @@ RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
 
 typedef struct rela_model_options {
     size_t struct_size;
-    /* not 0: keep matrices in 8 bits. Such a model translates faster in a quarter of the memory,
+    /* not 0: keep matrices in int8. Such a model translates faster in a quarter of the memory,
      * and does nothing else: scores and the attention of given pairs are RELA_FORMAT. Stored models
-     * in 8 bits (RELA_MODEL_INT8) are always so. */
+     * in int8 (RELA_MODEL_INT8) are always so. */
     int32_t int8;
 } rela_model_options;
 
@@ -73,16 +73,17 @@ typedef struct rela_model_shape {
     int32_t vocab_src, vocab_tgt;
     char attention[3][256]; /* kinds, as in training options: encoder, decoder, cross */
     int32_t sources;        /* texts that a sentence is translated from: usually 1 */
-    int32_t places;         /* attentions in a layer, see rela_attention_row */
+    int32_t stacks;         /* attention stacks: encoder, decoder, cross (of each source) */
 } rela_model_shape;
 
 /* out->struct_size: sizeof(rela_model_shape) of the caller. */
 RELA_API rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m,
                                           rela_error *err);
 
-/* What a place is: "enc", "dec", "cross"; with several sources "enc1", "enc2", "dec", "cross1" and
- * so on. Lent by the model; NULL past the last. */
-RELA_API const char *rela_model_place_name(const rela_model *m, int32_t place);
+/* Name of an attention stack, that is, the same attention in all layers: "enc", "dec", "cross";
+ * with several sources "enc1", "enc2", "dec", "cross1" and so on. Lent by the model; NULL past the
+ * last. */
+RELA_API const char *rela_model_stack_name(const rela_model *m, int32_t stack);
 
 /* ---- session ---- */
 
@@ -257,18 +258,18 @@ enum { RELA_ATTENTION_ENCODER = 0, RELA_ATTENTION_DECODER = 1, RELA_ATTENTION_CR
 /* One query of one head: the keys with weight. n 0: the head attends to nothing. */
 typedef struct rela_attention_row {
     size_t pair;                /* number of the pair */
-    int32_t place, layer, head; /* place: RELA_ATTENTION_..., or rela_model_place_name */
+    int32_t stack, layer, head; /* stack: RELA_ATTENTION_..., or rela_model_stack_name */
     uint32_t query, n_keys;     /* n_keys: how many it could have attended to */
     const uint32_t *keys;       /* (n) rising; lent during the call */
     const float *weights;       /* (n) */
     uint32_t n;
 } rela_attention_row;
 
-/* Tells every row of every pair, teacher forced, on the calling thread. A listener that does not
- * return 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. A pair for which
+/* Calls on_row with every row of every pair, teacher forced, on the calling thread; a return value
+ * other than 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. A pair for which
  * numbers of the model overflow ends it with RELA_NOTFINITE, after its rows. */
 RELA_API rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
-                                 int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
+                                 int (*on_row)(void *ctx, const rela_attention_row *row), void *ctx,
                                  rela_error *err);
 
 #ifdef __cplusplus

@@ -62,8 +62,8 @@ RELA_API rela_status rela_word_counts_add_text(rela_word_counts *c, const char *
 RELA_API rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *path,
                                                      rela_duplicates duplicates, rela_error *err);
 
-RELA_API rela_status rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out,
-                                            rela_error *err);
+RELA_API rela_status rela_word_counts_stats_get(rela_word_stats *out, const rela_word_counts *c,
+                                                rela_error *err);
 
 /* Sorts the words by falling frequency; ties by first occurrence (by_text 0, the order of
  * subword-nmt) or by code point (1). Until the next add, rank 0 .. n_types-1 can be asked. */
@@ -86,8 +86,8 @@ RELA_API rela_status rela_word_counts_write(rela_buffer *out, const rela_word_co
  * frequency and then by code point, until the vocabulary has max_size tokens (0: no limit). Words
  * that a vocabulary file cannot hold (a special token, NUL bytes, over-long) are left out and
  * counted in *n_left_out, which may be NULL. */
-RELA_API rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, size_t max_size,
-                                      uint64_t min_frequency, size_t *n_left_out, rela_error *err);
+RELA_API rela_status rela_vocab_build(rela_vocab **out, size_t *n_left_out, rela_word_counts *c,
+                                      size_t max_size, uint64_t min_frequency, rela_error *err);
 
 /* One token per line, the special ones first. Anything else is RELA_FORMAT with the line. name
  * stands for the text in messages. */
@@ -96,17 +96,17 @@ RELA_API rela_status rela_vocab_parse(rela_vocab **out, const char *name, const 
 RELA_API rela_status rela_vocab_load(rela_vocab **out, const char *path, rela_error *err);
 
 /* Vocabularies of other tools. */
-typedef enum rela_vocab_form {
+typedef enum rela_vocab_format {
     RELA_VOCAB_MARIAN,  /* lines `token: number`, tokens quoted as YAML does */
     RELA_VOCAB_FAIRSEQ, /* dict.txt: lines `token count`, special tokens left out */
     RELA_VOCAB_OPENNMT, /* lines `token` or `token<TAB>count` */
     RELA_VOCAB_JOEYNMT  /* one token per line */
-} rela_vocab_form;
+} rela_vocab_format;
 
 /* Reads the tokens in the order of their numbers. The special tokens of the other tool (`<s>`,
  * `</s>`, `<pad>`, `<blank>`, `<unk>`) give way to ours, so numbers change. Anything that the tool
  * would not have written is RELA_FORMAT with the line. */
-RELA_API rela_status rela_vocab_import(rela_vocab **out, const char *path, rela_vocab_form form,
+RELA_API rela_status rela_vocab_import(rela_vocab **out, const char *path, rela_vocab_format form,
                                        rela_error *err);
 RELA_API void rela_vocab_free(rela_vocab *v); /* NULL is fine */
 

@@ -40,7 +40,7 @@ class ModelShape(Structure):
     C_NAME = "rela_model_shape"
     _fields_ = _SIZE + _fields(
         c_int32, "enc_layers dec_layers heads width ffn max_length vocab_src vocab_tgt") + [
-            ("attention", c_char * 256 * 3)] + _fields(c_int32, "sources places")
+            ("attention", c_char * 256 * 3)] + _fields(c_int32, "sources stacks")
 
 
 class TranslateOptions(Structure):
@@ -76,12 +76,12 @@ class Pairs(Structure):
 
 class AttentionRow(Structure):
     C_NAME = "rela_attention_row"
-    _fields_ = [("pair", c_size_t), ("place", c_int32), ("layer", c_int32), ("head", c_int32),
+    _fields_ = [("pair", c_size_t), ("stack", c_int32), ("layer", c_int32), ("head", c_int32),
                 ("query", c_uint32), ("n_keys", c_uint32), ("keys", POINTER(c_uint32)),
                 ("weights", POINTER(c_float)), ("n", c_uint32)]
 
 
-SEE = CFUNCTYPE(c_int, c_void_p, POINTER(AttentionRow))
+ON_ROW = CFUNCTYPE(c_int, c_void_p, POINTER(AttentionRow))
 
 
 SOURCES_MAX = 4
@@ -114,7 +114,7 @@ class TrainOptions(Structure):
         c_char_p, "schedule") + _fields(
         c_double, "beta1 beta2 adam_epsilon weight_decay clip label_smoothing r_drop") + _fields(
         c_char_p, "loss_mean") + _fields(
-        c_int64, "seed threads piece_rows max_skipped") + _fields(
+        c_int64, "seed threads micro_batch max_skipped") + _fields(
         c_bool, "cut_long") + _fields(
         c_double, "max_ratio") + _fields(
         c_int64, "data_memory report_every valid_every save_every keep average patience") + _fields(
@@ -135,12 +135,7 @@ class TrainEvent(Structure):
         ("is_best", c_bool)]
 
 
-TELL = CFUNCTYPE(c_int, c_void_p, POINTER(TrainEvent))
-
-
-class TrainListener(Structure):
-    C_NAME = "rela_train_listener"
-    _fields_ = [("tell", TELL), ("ctx", c_void_p)]
+ON_EVENT = CFUNCTYPE(c_int, c_void_p, POINTER(TrainEvent))
 
 
 class AttentionOptions(Structure):

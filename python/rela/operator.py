@@ -127,7 +127,7 @@ def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *,
     """Attention of any kind on arrays (length, d) or (batch, length, d).
 
     Gives the result, or with return_weights a tuple of it and the weights (batch, heads, queries,
-    keys). k_lengths masks keys behind the end of each sequence. See Attention for the settings, and
+    keys). k_lengths masks keys after the end of each sequence. See Attention for the settings, and
     use it where the same operator is called often or gradients are wanted.
     """
     width = np.shape(q)[-1] if np.ndim(q) else 0

@@ -189,11 +189,11 @@ class RectifiedLinearAttention(nn.Module):
         if keys != _nested_lengths(value):
             raise ValueError("the nested key and value have different lengths")
         padded = _each(lambda x: torch.nested.to_padded_tensor(x, 0.0), query, key, value)
-        hidden = _behind(keys, padded[1].shape[1])
+        hidden = _after(keys, padded[1].shape[1])
         y, weights = self(*padded, key_padding_mask=hidden, need_weights=need_weights,
                           average_attn_weights=average, is_causal=causal)
         if weights is not None:
-            rows = _behind(queries, y.shape[1])
+            rows = _after(queries, y.shape[1])
             weights = weights.masked_fill((rows if average else rows[:, None])[..., None], 0)
         return torch.nested.as_nested_tensor([row[:n] for row, n in zip(y, queries)]), weights
 
@@ -262,7 +262,7 @@ def _each(change: Callable[[Tensor], Tensor], *tensors: Tensor) -> tuple[Tensor,
     return tuple(changed[id(x)] for x in tensors)
 
 
-def _behind(lengths: list[int], n: int) -> Tensor:
+def _after(lengths: list[int], n: int) -> Tensor:
     """(sequences, n): True from the end of each sequence on."""
     return torch.arange(n)[None] >= torch.tensor(lengths, dtype=torch.int64)[:, None]
 
@@ -291,7 +291,7 @@ def _visible(mask: Tensor | None, key: Tensor) -> Tensor | None:
         return None
     hidden = _hidden("key_padding_mask", mask, (len(key), key.shape[1]))
     lengths = (~hidden).sum(1)
-    if not torch.equal(hidden, _behind(lengths.tolist(), key.shape[1])):
+    if not torch.equal(hidden, _after(lengths.tolist(), key.shape[1])):
         raise ValueError("key_padding_mask hides keys that are not at the end of their sequence")
     return lengths
 

@@ -18,7 +18,7 @@ _ANSWERS = {None: _GO_ON, "stop": _STOP, "save": _SAVE}
 
 @dataclass
 class TrainEvent:
-    """What a callback is told; numbers that do not belong to the kind are 0."""
+    """What a callback gets; numbers that do not belong to the kind are 0."""
 
     kind: str  #: "log", "update", "report", "validated" or "saved"
     text: str  #: of "log"; the path of "saved"
@@ -49,7 +49,7 @@ def train(train_src: _Names, train_tgt: _Names, out: _Name,
     sources has train_src_2 and so on besides (a file or as long a list), and valid_src_2.
     ``settings`` are the members of rela_train_options in
     ``rela/train.h``: valid_src, valid_tgt, attention, width, heads, updates, batch_tokens, lr ...;
-    None means as the preset ("paper", "base", "tiny", "demo", "align") says. The callback is told of every
+    None means as the preset ("paper", "base", "tiny", "demo", "align") says. The callback gets every
     update; it may answer "save", or "stop", which ends the run so that it can be resumed: then
     Error with status "CANCEL" is raised. An exception of the callback, or Control-C, stops the
     run in the same way and is raised here.
@@ -64,7 +64,7 @@ def train(train_src: _Names, train_tgt: _Names, out: _Name,
     o.more, o.n_more = more, len(more)
     failed: list[BaseException] = []
 
-    def tell(_ctx: Any, event: Any) -> int:
+    def on_event(_ctx: Any, event: Any) -> int:
         if failed:
             return _STOP
         try:
@@ -76,9 +76,8 @@ def train(train_src: _Names, train_tgt: _Names, out: _Name,
             failed.append(e)
             return _STOP
 
-    listener = structs.TrainListener(structs.TELL(tell), None)
     try:
-        call("rela_train", ctypes.byref(o), ctypes.byref(listener))
+        call("rela_train", ctypes.byref(o), structs.ON_EVENT(on_event), None)
     except Error:
         if not failed:
             raise

@@ -62,7 +62,7 @@ class PairAttention:
 
     sources: list[list[str]]  #: tokens of each, the end symbol last; an empty one has none
     target: list[str]
-    places: dict[str, np.ndarray]
+    stacks: dict[str, np.ndarray]
 
     @property
     def source(self) -> list[str]:
@@ -71,20 +71,20 @@ class PairAttention:
     @property
     def encoder(self) -> np.ndarray:
         """(layers, heads, source, source)"""
-        return self.places["encoder" if len(self.sources) == 1 else "encoder1"]
+        return self.stacks["encoder" if len(self.sources) == 1 else "encoder1"]
 
     @property
     def decoder(self) -> np.ndarray:
         """(layers, heads, target, target)"""
-        return self.places["decoder"]
+        return self.stacks["decoder"]
 
     @property
     def cross(self) -> np.ndarray:
         """(layers, heads, target, source)"""
-        return self.places["cross" if len(self.sources) == 1 else "cross1"]
+        return self.stacks["cross" if len(self.sources) == 1 else "cross1"]
 
     def items(self) -> list[tuple[str, np.ndarray]]:
-        return list(self.places.items())
+        return list(self.stacks.items())
 
 
 class Translator:
@@ -93,7 +93,7 @@ class Translator:
     path     model file, or a list of them (then their probabilities are averaged)
     threads  0: every core this process may use
     log      called with notices such as a sentence that had to be cut
-    int8     keep matrices in 8 bits: faster, in a quarter of the memory; translates, but
+    int8     keep matrices in int8: faster, in a quarter of the memory; translates, but
              neither scores nor shows the attention of given pairs
     shortlist  file that ``rela shortlist`` made for this model: translations consist of likely
              words only, which is faster; translate(..., shortlist=False) does without it
@@ -181,7 +181,7 @@ class Translator:
         may be empty; source tokens, attention and links are those of number ``source``, from 0.
 
         A translation is a str. With n_best > 1 it is a list of Translation, best first; with
-        details or attention it is one Translation. sample draws translations at random instead of
+        details or attention it is one Translation. sample samples translations at random instead of
         searching for the best. prefix: what each translation must begin with. layer and head (from
         0; None: mean of all) are those that links are taken from, with weights if links is
         "soft". Notices and random numbers of sampling depend on first_number, the number of the
@@ -263,18 +263,18 @@ class Translator:
         arrays = [np.zeros((layers, sizes["heads"], queries, keys), np.float32)
                   for layers, queries, keys in shapes.values()]
 
-        def see(_ctx: Any, row: Any) -> int:
+        def on_row(_ctx: Any, row: Any) -> int:
             r = row.contents
             if r.n:
                 keys = np.ctypeslib.as_array(r.keys, (r.n,))
-                arrays[r.place][r.layer, r.head, r.query, keys] = np.ctypeslib.as_array(
+                arrays[r.stack][r.layer, r.head, r.query, keys] = np.ctypeslib.as_array(
                     r.weights, (r.n,))
             return 0
 
         with self._lock:
             self._check_open()
             pairs = structs.Pairs(*text_array(texts), *text_array([tgt]), 1)
-            call("rela_attend", self._session, byref(pairs), structs.SEE(see), None)
+            call("rela_attend", self._session, byref(pairs), structs.ON_ROW(on_row), None)
         return PairAttention(sources, target, dict(zip(shapes, arrays)))
 
     def _flatten(self, sentences: Sequence[Source]) -> list[str]:

@@ -6,12 +6,12 @@ static rela_status parse_gold(const rela_align_job *j, rela_align_worker *l, int
                               uint64_t line, rela_error *err)
 {
     const rela_watched *p = rela_align_pair(l, d, i);
-    const rela_link_form form = { .struct_size = sizeof form,
-                                  .base = j->o.gold_base,
-                                  .reverse = (j->o.gold_reverse != 0) != (d == 1),
-                                  .check = 1,
-                                  .n_src = p->src[rela_align_source(j, d)].map.n_words,
-                                  .n_tgt = p->tgt.map.n_words };
+    const rela_link_format form = { .struct_size = sizeof form,
+                                    .base = j->o.gold_base,
+                                    .reverse = (j->o.gold_reverse != 0) != (d == 1),
+                                    .check = 1,
+                                    .n_src = p->src[rela_align_source(j, d)].map.n_words,
+                                    .n_tgt = p->tgt.map.n_words };
     const rela_span text = j->gold.items[line - 1];
     return rela_fail_at(err, rela_links_parse(&l->gold[d][i], text.text, text.len, &form, err),
                         j->o.best_on, line);
@@ -19,7 +19,7 @@ static rela_status parse_gold(const rela_align_job *j, rela_align_worker *l, int
 
 static rela_status score_heads(void *ctx, const rela_heads *h, rela_error *err)
 {
-    const rela_align_listener *e = ctx;
+    const rela_align_callback *e = ctx;
     rela_align_worker *l = e->l;
     return rela_head_aer_layer(&l->aer[e->direction], h, rela_align_pair(l, e->direction, h->pair),
                                &l->gold[e->direction][h->pair], err);
@@ -27,7 +27,7 @@ static rela_status score_heads(void *ctx, const rela_heads *h, rela_error *err)
 
 static rela_status score_all_heads(void *ctx, size_t pair, rela_error *err)
 {
-    const rela_align_listener *e = ctx;
+    const rela_align_callback *e = ctx;
     rela_align_worker *l = e->l;
     return rela_head_aer_ran(&l->aer[e->direction], pair, &l->gold[e->direction][pair], err);
 }
@@ -38,10 +38,11 @@ static rela_status score_block(void *ctx, rela_rows *rows, int thread, rela_erro
     rela_align_worker *l = &j->workers[thread];
     rela_status st = RELA_OK;
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        rela_align_listener e = { j, l, d };
-        const rela_watch watch = {
-            .places = rela_align_place(j, d), .see = score_heads, .ran = score_all_heads, .ctx = &e
-        };
+        rela_align_callback e = { j, l, d };
+        const rela_watch watch = { .stacks = rela_align_stack(j, d),
+                                   .on_heads = score_heads,
+                                   .on_pair_end = score_all_heads,
+                                   .ctx = &e };
         st = rela_align_load(j, l, d, rows, err);
         for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
             st = parse_gold(j, l, d, i, rows->first + i, err);

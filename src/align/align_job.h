@@ -6,7 +6,7 @@
 #define RELA_ALIGN_ALIGN_JOB_H
 
 #include "align/head_aer.h"
-#include "base/steps.h"
+#include "base/line_rows.h"
 #include "base/textlines.h"
 #include "rela/analyse.h"
 #include "session/session.h"
@@ -39,7 +39,7 @@ typedef struct rela_align_job {
     rela_align_worker *workers;
     int n_workers;
     rela_align_report report;
-    int (*tell)(void *ctx, const rela_aligned *line);
+    int (*on_line)(void *ctx, const rela_aligned *line);
     void *ctx;
     rela_text_lines gold;
     /* options.only */
@@ -47,19 +47,19 @@ typedef struct rela_align_job {
     rela_word_weights shown;
 } rela_align_job;
 
-/* A listener of one direction of one worker. */
-typedef struct rela_align_listener {
+/* What a callback of one direction of one worker needs. */
+typedef struct rela_align_callback {
     const rela_align_job *j;
     rela_align_worker *l;
     int direction;
-} rela_align_listener;
+} rela_align_callback;
 
 /* Fills in the models and heads of the options, which are set, and checks them; makes a worker for
  * each thread. Ends with rela_align_job_end, also after a failure. */
 rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_error *err);
 void rela_align_job_end(rela_align_job *j);
 
-/* Listener of a watcher, ctx: rela_align_listener. Adds the chosen attention of a layer to the sum
+/* Callback of a watcher, ctx: rela_align_callback. Adds the chosen attention of a layer to the sum
  * of its pair. */
 rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err);
 /* Logs a pair that is too long for the model, the first few of them; n: how many there were. */
@@ -71,9 +71,9 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_worker *l, int d
 /* Runs them. RELA_NOTFINITE with the line if numbers of the model overflow for one of them. */
 rela_status rela_align_watch(const rela_align_job *j, rela_align_worker *l, int direction,
                              const rela_rows *rows, const rela_watch *watch, rela_error *err);
-/* The source of a direction that links are about, and as a set of places the attention to it. */
+/* The source of a direction that links are about, and as a set of stacks the attention to it. */
 size_t rela_align_source(const rela_align_job *j, int direction);
-uint32_t rela_align_place(const rela_align_job *j, int direction);
+uint32_t rela_align_stack(const rela_align_job *j, int direction);
 /* A pair of the block that was loaded; lent. */
 const rela_watched *rela_align_pair(const rela_align_worker *l, int direction, size_t i);
 

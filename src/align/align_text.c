@@ -33,9 +33,10 @@ void rela_align_options_init(rela_align_options *o, size_t size)
 }
 
 rela_status rela_align(rela_align_report *report, const rela_model *m, const rela_align_options *o,
-                       int (*tell)(void *ctx, const rela_aligned *line), void *ctx, rela_error *err)
+                       int (*on_line)(void *ctx, const rela_aligned *line), void *ctx,
+                       rela_error *err)
 {
-    rela_align_job j = { .tell = tell, .ctx = ctx };
+    rela_align_job j = { .on_line = on_line, .ctx = ctx };
     rela_align_options_init(&j.o, sizeof j.o);
     rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_align_options", err);
     if (st == RELA_OK && report)
@@ -182,7 +183,7 @@ rela_status rela_align_load(const rela_align_job *j, rela_align_worker *l, int d
                             const rela_rows *rows, rela_error *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const rela_span *c = rows->cells + i * j->n_files, tgt = c[j->n_sources];
+        const rela_span *c = rows->lines + i * j->n_files, tgt = c[j->n_sources];
         l->pairs[i] = (rela_text_pair){ .src = { tgt }, .tgt = c[j->o.source] };
         if (d == 1)
             continue;
@@ -210,10 +211,10 @@ size_t rela_align_source(const rela_align_job *j, int d)
     return d == 0 ? (size_t)j->o.source : 0;
 }
 
-uint32_t rela_align_place(const rela_align_job *j, int d)
+uint32_t rela_align_stack(const rela_align_job *j, int d)
 {
     const rela_block_list *list = &j->models[d]->net.list;
-    return rela_watch_place(rela_block_list_cross(list, rela_align_source(j, d)));
+    return rela_watch_stack(rela_block_list_cross(list, rela_align_source(j, d)));
 }
 
 const rela_watched *rela_align_pair(const rela_align_worker *l, int d, size_t i)
@@ -243,7 +244,7 @@ static rela_status compare_words(const rela_align_job *j, const rela_align_worke
 
 rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err)
 {
-    const rela_align_listener *e = ctx;
+    const rela_align_callback *e = ctx;
     rela_align_worker *l = e->l;
     const rela_head_choice *c = &e->j->choice[e->direction];
     const size_t n = h->n_q * h->n_k;
@@ -290,7 +291,7 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
 static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_worker *l,
                                size_t i, rela_error *err)
 {
-    static const rela_link_form PHARAOH = { .struct_size = sizeof PHARAOH };
+    static const rela_link_format PHARAOH = { .struct_size = sizeof PHARAOH };
     if (j->o.soft)
         return format_soft(out, &l->sums[0][i], j, err);
     rela_status st = RELA_OK;
@@ -319,7 +320,7 @@ static rela_status keep_shown(rela_align_job *j, rela_align_worker *l, const rel
     rela_status st = RELA_OK;
     for (int k = 0; k < 2 && st == RELA_OK; k++)
         st = rela_watcher_words(&j->words[k], l->watcher[0], sides[k],
-                                rows->cells[i * j->n_files + sides[k]], err);
+                                rows->lines[i * j->n_files + sides[k]], err);
     return st == RELA_OK && m->w ? rela_word_weights_add(&j->shown, m, err) : st;
 }
 
@@ -334,9 +335,9 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     if (j->o.only && rows->first + rows->n <= j->o.only)
         return RELA_OK; /* only lines before the one that counts */
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
-        rela_align_listener e = { j, l, d };
-        const rela_watch watch = { .places = rela_align_place(j, d),
-                                   .see = rela_align_gather,
+        rela_align_callback e = { j, l, d };
+        const rela_watch watch = { .stacks = rela_align_stack(j, d),
+                                   .on_heads = rela_align_gather,
                                    .ctx = &e };
         st = rela_align_load(j, l, d, rows, err);
         if (st == RELA_OK)
@@ -417,7 +418,7 @@ static rela_status tell_shown(rela_align_job *j, rela_aligned *a, rela_error *er
     a->src_words = src;
     a->tgt_words = tgt;
     a->weights = m->w;
-    if (st == RELA_OK && j->tell(j->ctx, a))
+    if (st == RELA_OK && j->on_line(j->ctx, a))
         st = rela_fail(err, RELA_CANCEL, "cancelled");
     rela_mem_free((void *)src);
     rela_mem_free((void *)tgt);
@@ -441,7 +442,7 @@ static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
         count_line(j, rows->extra, i, a.number);
         if (j->o.only)
             st = tell_shown(j, &a, err);
-        else if (j->tell(j->ctx, &a))
+        else if (j->on_line(j->ctx, &a))
             st = rela_fail(err, RELA_CANCEL, "cancelled");
     }
     return st;

@@ -36,7 +36,7 @@ void rela_head_aer_deinit(rela_head_aer *a);
 /* One layer of the cross attention of pair p, which is number h->pair of those loaded. */
 rela_status rela_head_aer_layer(rela_head_aer *a, const rela_heads *h, const rela_watched *p,
                                 const rela_links *gold, rela_error *err);
-/* All layers of a pair were told. */
+/* After all layers of a pair. */
 rela_status rela_head_aer_ran(rela_head_aer *a, size_t pair, const rela_links *gold,
                               rela_error *err);
 /* A pair that could not be run: no head links anything. */

@@ -19,7 +19,7 @@ struct rela_lexicon {
     const rela_vocab *src, *tgt;
     uint64_t *seen; /* (target vocabulary) */
     entry *places;  /* open addressing, a power of two of them, at most half full */
-    size_t n_places, n;
+    size_t n_stacks, n;
 };
 
 /* While a shortlist is made. */
@@ -32,7 +32,7 @@ typedef struct maker {
     size_t n_frequent, n_words;
 } maker;
 
-static size_t place_of(const rela_lexicon *l, uint32_t src, uint32_t tgt);
+static size_t stack_of(const rela_lexicon *l, uint32_t src, uint32_t tgt);
 static rela_status grow(rela_lexicon *l, rela_error *err);
 static rela_status make_room(maker *m, size_t best, rela_error *err);
 static void choose_frequent(maker *m, size_t most);
@@ -44,9 +44,9 @@ rela_status rela_lexicon_create(rela_lexicon **out, const rela_vocab *src, const
     *out = NULL;
     rela_lexicon *l = rela_mem_zalloc(sizeof *l);
     if (l) {
-        *l = (rela_lexicon){ .src = src, .tgt = tgt, .n_places = FIRST_PLACES };
+        *l = (rela_lexicon){ .src = src, .tgt = tgt, .n_stacks = FIRST_PLACES };
         l->seen = rela_mem_zalloc(rela_vocab_size(tgt) * sizeof *l->seen);
-        l->places = rela_mem_zalloc(l->n_places * sizeof *l->places);
+        l->places = rela_mem_zalloc(l->n_stacks * sizeof *l->places);
     }
     if (!l || !l->seen || !l->places) {
         rela_lexicon_destroy(l);
@@ -72,38 +72,38 @@ void rela_lexicon_see(rela_lexicon *l, uint32_t tgt)
 
 rela_status rela_lexicon_link(rela_lexicon *l, uint32_t src, uint32_t tgt, rela_error *err)
 {
-    const rela_status st = 2 * (l->n + 1) > l->n_places ? grow(l, err) : RELA_OK;
+    const rela_status st = 2 * (l->n + 1) > l->n_stacks ? grow(l, err) : RELA_OK;
     if (st != RELA_OK)
         return st;
-    entry *e = &l->places[place_of(l, src, tgt)];
+    entry *e = &l->places[stack_of(l, src, tgt)];
     l->n += e->count == 0;
     *e = (entry){ src, tgt, e->count + 1 };
     return RELA_OK;
 }
 
 /* Where the two symbols are, or may be put. */
-static size_t place_of(const rela_lexicon *l, uint32_t src, uint32_t tgt)
+static size_t stack_of(const rela_lexicon *l, uint32_t src, uint32_t tgt)
 {
     uint64_t h = ((uint64_t)src << 32 | tgt) * 0x9E3779B97F4A7C15u;
     h ^= h >> 32;
-    size_t at = (size_t)h & (l->n_places - 1);
+    size_t at = (size_t)h & (l->n_stacks - 1);
     while (l->places[at].count && (l->places[at].src != src || l->places[at].tgt != tgt))
-        at = (at + 1) & (l->n_places - 1);
+        at = (at + 1) & (l->n_stacks - 1);
     return at;
 }
 
 static rela_status grow(rela_lexicon *l, rela_error *err)
 {
-    rela_lexicon more = { .n_places = 2 * l->n_places };
-    more.places = rela_mem_zalloc(more.n_places * sizeof *more.places);
+    rela_lexicon more = { .n_stacks = 2 * l->n_stacks };
+    more.places = rela_mem_zalloc(more.n_stacks * sizeof *more.places);
     if (!more.places)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu pairs of symbols", l->n);
-    for (size_t i = 0; i < l->n_places; i++)
+    for (size_t i = 0; i < l->n_stacks; i++)
         if (l->places[i].count)
-            more.places[place_of(&more, l->places[i].src, l->places[i].tgt)] = l->places[i];
+            more.places[stack_of(&more, l->places[i].src, l->places[i].tgt)] = l->places[i];
     rela_mem_free(l->places);
     l->places = more.places;
-    l->n_places = more.n_places;
+    l->n_stacks = more.n_stacks;
     return RELA_OK;
 }
 
@@ -155,7 +155,7 @@ static rela_status make_room(maker *m, size_t best, rela_error *err)
     m->is_frequent = rela_mem_zalloc(n_tgt);
     m->frequent = rela_mem_array(n_tgt, sizeof *m->frequent);
     m->first = rela_mem_array(n_src + 1, sizeof *m->first);
-    for (size_t i = 0; m->sorted && i < l->n_places; i++)
+    for (size_t i = 0; m->sorted && i < l->n_stacks; i++)
         if (l->places[i].count)
             m->sorted[n++] = l->places[i];
     if (m->sorted)

@@ -171,11 +171,11 @@ static rela_status find_links(const learner *l, rela_align_worker *worker, const
     if (!l->o.links)
         return rela_word_weights_links(&worker->links[0], &worker->sums[0][i], l->o.threshold,
                                        false, err);
-    const rela_link_form form = { .struct_size = sizeof form,
-                                  .check = 1,
-                                  .n_src = p->src[0].map.n_words,
-                                  .n_tgt = p->tgt.map.n_words };
-    const rela_span text = rows->cells[i * l->align.n_files + 2];
+    const rela_link_format form = { .struct_size = sizeof form,
+                                    .check = 1,
+                                    .n_src = p->src[0].map.n_words,
+                                    .n_tgt = p->tgt.map.n_words };
+    const rela_span text = rows->lines[i * l->align.n_files + 2];
     const rela_status st = rela_links_parse(&worker->links[0], text.text, text.len, &form, err);
     return rela_fail_at(err, st, l->o.links, rows->first + i);
 }
@@ -191,9 +191,9 @@ static rela_status work(void *ctx, rela_rows *rows, int thread, rela_error *err)
     f->n_links = 0;
     rela_status st = rela_align_load(&l->align, worker, 0, rows, err);
     if (st == RELA_OK && !l->o.links) {
-        rela_align_listener e = { &l->align, worker, 0 };
-        const rela_watch watch = { .places = rela_align_place(&l->align, 0),
-                                   .see = rela_align_gather,
+        rela_align_callback e = { &l->align, worker, 0 };
+        const rela_watch watch = { .stacks = rela_align_stack(&l->align, 0),
+                                   .on_heads = rela_align_gather,
                                    .ctx = &e };
         st = rela_align_watch(&l->align, worker, 0, rows, &watch, err);
     }

@@ -4,11 +4,11 @@
 #include "analyse/dump.h"
 #include "analyse/findings.h"
 #include "base/file.h"
+#include "base/line_rows.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/sized.h"
-#include "base/steps.h"
 #include "base/textlines.h"
 #include "rela/analyse.h"
 #include "session/session.h"
@@ -329,7 +329,7 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
     block *b = e->b;
     const size_t number = b->first + h->pair;
     const rela_watched *p = rela_watcher_pair(b->watcher, h->pair);
-    const bool cross = rela_attn_place_cross(h->of), chosen = cross && h->of->keys == j->source;
+    const bool cross = rela_attn_stack_cross(h->of), chosen = cross && h->of->keys == j->source;
     rela_status st = rela_measures_see(&b->measures, h, err);
     for (size_t k = 0; cross && k < h->heads; k++)
         b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
@@ -366,12 +366,12 @@ static rela_status load_notes(const job *j, block *b, rela_error *err)
                 rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
                                j->tag_names, j->files[TAGS].items[line]) == p->tgt.map.n_words;
         if (line < j->files[GOLD].n) {
-            const rela_link_form form = { .struct_size = sizeof form,
-                                          .base = j->o.gold_base,
-                                          .reverse = j->o.gold_reverse,
-                                          .check = 1,
-                                          .n_src = p->src[j->source].map.n_words,
-                                          .n_tgt = p->tgt.map.n_words };
+            const rela_link_format form = { .struct_size = sizeof form,
+                                            .base = j->o.gold_base,
+                                            .reverse = j->o.gold_reverse,
+                                            .check = 1,
+                                            .n_src = p->src[j->source].map.n_words,
+                                            .n_tgt = p->tgt.map.n_words };
             const rela_span text = j->files[GOLD].items[line];
             st = rela_fail_at(err, rela_links_parse(&b->gold[i], text.text, text.len, &form, err),
                               j->o.gold, line + 1);
@@ -389,7 +389,9 @@ static rela_status work_block(void *ctx, void *item, int thread, rela_error *err
     const job *j = ctx;
     block *b = item;
     ear e = { j, b };
-    const rela_watch watch = { .places = RELA_WATCH_ALL, .see = see, .ran = ran, .ctx = &e };
+    const rela_watch watch = {
+        .stacks = RELA_WATCH_ALL, .on_heads = see, .on_pair_end = ran, .ctx = &e
+    };
     (void)thread;
     block_clear(b);
     b->measures.diversity = !j->permuted;
@@ -477,8 +479,10 @@ static rela_status draw_example(const job *j, rela_example *e, size_t line, size
 {
     rela_watcher *w = j->blocks[0].watcher;
     const rela_text_pair pair = pair_at(j, line, target);
-    const size_t place = rela_block_list_cross(&j->model->net.list, j->source);
-    const rela_watch watch = { .places = rela_watch_place(place), .see = keep_layer, .ctx = e };
+    const size_t stack = rela_block_list_cross(&j->model->net.list, j->source);
+    const rela_watch watch = { .stacks = rela_watch_stack(stack),
+                               .on_heads = keep_layer,
+                               .ctx = e };
     rela_status st = rela_watcher_load(w, &pair, 1, err);
     if (st == RELA_OK)
         st = rela_watcher_run(w, &watch, err);
@@ -516,7 +520,7 @@ static rela_status find_examples(const job *j, rela_error *err)
     if (j->o.example)
         line = (size_t)j->o.example - 1;
     const size_t cross = rela_block_list_cross(&f->net->list, j->source);
-    for (size_t i = 1; i < f->text.places[cross].layers; i++)
+    for (size_t i = 1; i < f->text.stacks[cross].layers; i++)
         if (rela_spread_over_heads(&f->text, cross, i, rela_null_micro).mean >
             rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean)
             layer = i;

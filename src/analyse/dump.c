@@ -44,7 +44,7 @@ rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t numb
     for (size_t k = 0; k < h->heads; k++)
         for (size_t q = 0; q < h->n_q && st == RELA_OK; q++) {
             const size_t n = rela_heads_keys(h, q);
-            const int32_t row[] = { (int32_t)number, (int32_t)h->place, (int32_t)h->layer,
+            const int32_t row[] = { (int32_t)number, (int32_t)h->stack, (int32_t)h->layer,
                                     (int32_t)k,      (int32_t)q,        (int32_t)n };
             st = rela_buffer_append(&b->rows, (const char *)row, sizeof row, err);
             if (st == RELA_OK)
@@ -169,8 +169,8 @@ static rela_status append_text(rela_dump_block *b, const rela_watched_text *t, c
 static rela_status name_places(rela_dump *d, const rela_block_list *list, rela_error *err)
 {
     rela_status st = rela_npz_add(&d->arrays[PLACES], d->npz, "places", RELA_NPY_U8, 0, err);
-    for (size_t i = 0; i < list->n_places && st == RELA_OK; i++) {
-        const char *label = list->places[i].label;
+    for (size_t i = 0; i < list->n_stacks && st == RELA_OK; i++) {
+        const char *label = list->stacks[i].label;
         st = rela_npz_append(d->npz, d->arrays[PLACES], label, strlen(label), err);
         if (st == RELA_OK)
             st = rela_npz_append(d->npz, d->arrays[PLACES], "\n", 1, err);

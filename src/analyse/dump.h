@@ -10,7 +10,7 @@
 
 /* Rows of some pairs. All zero is empty. */
 typedef struct rela_dump_block {
-    rela_buffer rows;    /* (n, 6) int32: pair, number of the place, layer, head, query, n_keys */
+    rela_buffer rows;    /* (n, 6) int32: pair, number of the stack, layer, head, query, n_keys */
     rela_buffer counts;  /* (n) int64: keys with weight */
     rela_buffer indices; /* int32 */
     rela_buffer weights; /* float32 */
@@ -29,7 +29,7 @@ rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t numb
 rela_status rela_dump_tokens(rela_dump_block *b, const rela_watched *p,
                              const rela_pipeline *pipeline, rela_error *err);
 
-/* The list of a model with several sources is written too, so that numbers of places have names. */
+/* The list of a model with several sources is written too, so that numbers of stacks have names. */
 rela_status rela_dump_open(rela_dump **out, const char *path, const rela_block_list *list,
                            rela_error *err);
 rela_status rela_dump_write(rela_dump *d, rela_dump_block *b, rela_error *err);

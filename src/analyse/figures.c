@@ -12,7 +12,7 @@
 
 enum { PANELS_PER_LINE = 3, VARIANTS_MAX = 2, LABEL_MAX = 96, PATH_SIZE = 4096, SHORT_LABEL = 16 };
 
-/* A page of curves: a panel per place, a colour per model, a dash per variant. */
+/* A page of curves: a panel per stack, a colour per model, a dash per variant. */
 typedef struct chart {
     const char *stem, *title, *text, *y_label;
     size_t n_variants;
@@ -170,17 +170,17 @@ typedef struct ink {
 
 static size_t panels_of(const rela_gallery *g, const chart *c)
 {
-    return c->gold ? 2 : g->a->models[0].text.n_places;
+    return c->gold ? 2 : g->a->models[0].text.n_stacks;
 }
 
 static const char *panel_title(const rela_gallery *g, const chart *c, size_t panel)
 {
-    return !c->gold ? g->a->models[0].text.places[panel].label : panel ? "shifted" : "normal";
+    return !c->gold ? g->a->models[0].text.stacks[panel].label : panel ? "shifted" : "normal";
 }
 
 static size_t layers_of(const rela_findings *f, const chart *c, size_t panel)
 {
-    return c->gold ? f->aer.layers : f->text.places[panel].layers;
+    return c->gold ? f->aer.layers : f->text.stacks[panel].layers;
 }
 
 static void fill_series(ink *k, const chart *c, const rela_findings *f, size_t panel, size_t number,
@@ -218,7 +218,7 @@ static void share_range(rela_plot *plots, size_t n_panels, const chart *c)
 }
 
 typedef struct panels {
-    rela_plot plots[RELA_PLACES_MAX];
+    rela_plot plots[RELA_STACKS_MAX];
     size_t n, per_line;
 } panels;
 
@@ -328,9 +328,9 @@ static rela_status draw_means(const rela_gallery *g, rela_error *err)
 /* Null rate of the cross attention to a source; layer SIZE_MAX: of all layers. */
 static double source_null(const rela_findings *f, size_t source, size_t layer)
 {
-    const size_t place = rela_block_list_cross(&f->net->list, source);
-    return layer == SIZE_MAX ? rela_mean_over_heads(&f->text, place, rela_null_micro)
-                             : rela_spread_over_heads(&f->text, place, layer, rela_null_micro).mean;
+    const size_t stack = rela_block_list_cross(&f->net->list, source);
+    return layer == SIZE_MAX ? rela_mean_over_heads(&f->text, stack, rela_null_micro)
+                             : rela_spread_over_heads(&f->text, stack, layer, rela_null_micro).mean;
 }
 
 static void describe_sources(rela_figure *to, const rela_findings *f)

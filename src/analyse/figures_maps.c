@@ -80,10 +80,10 @@ static void fill_source(const grid *m, rela_heatmap *maps, char titles[][LABEL_M
 {
     static const char *const TEXTS[] = { "text", "targets permuted" };
     const bool several = f->net->config.sources > 1;
-    const size_t place = rela_block_list_cross(&f->net->list, source), n = m->n_rows * m->n_columns;
+    const size_t stack = rela_block_list_cross(&f->net->list, source), n = m->n_rows * m->n_columns;
     for (size_t permuted = 0; permuted < 2; permuted++) {
         const size_t k = 2 * source + permuted;
-        const rela_head_sums *sums = (permuted ? &f->permuted : &f->text)->head[place];
+        const rela_head_sums *sums = (permuted ? &f->permuted : &f->text)->head[stack];
         for (size_t i = 0; i < n; i++)
             m->values[k * n + i] = rela_null_micro(&sums[i]);
         rela_format_text(titles[k], LABEL_MAX, several ? "source %zu%s" : "", source + 1,
@@ -96,7 +96,7 @@ rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error
 {
     const rela_findings *f = &g->a->models[model];
     const size_t sources = f->net->config.sources;
-    const size_t layers = f->text.places[rela_block_list_cross(&f->net->list, 0)].layers;
+    const size_t layers = f->text.stacks[rela_block_list_cross(&f->net->list, 0)].layers;
     rela_heatmap maps[2 * RELA_SOURCES_MAX];
     char caption[LABEL_MAX], titles[2 * RELA_SOURCES_MAX][LABEL_MAX];
     grid m;

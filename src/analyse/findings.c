@@ -51,22 +51,22 @@ double rela_auc(double *a, size_t n_a, double *b, size_t n_b)
     return n_a && n_b ? sum / ((double)n_a * (double)n_b) : 0.5;
 }
 
-double rela_mean_over_heads(const rela_measures *m, size_t place,
+double rela_mean_over_heads(const rela_measures *m, size_t stack,
                             double (*figure)(const rela_head_sums *s))
 {
     double sum = 0;
-    const size_t n = m->places[place].layers * m->heads;
+    const size_t n = m->stacks[stack].layers * m->heads;
     for (size_t i = 0; i < n; i++)
-        sum += figure(&m->head[place][i]);
+        sum += figure(&m->head[stack][i]);
     return n ? sum / (double)n : 0;
 }
 
-double rela_mean_js(const rela_measures *m, size_t place, size_t tau)
+double rela_mean_js(const rela_measures *m, size_t stack, size_t tau)
 {
     double sum = 0;
-    const size_t n = m->places[place].layers;
+    const size_t n = m->stacks[stack].layers;
     for (size_t i = 0; i < n; i++)
-        sum += rela_layer_js(&m->layer[place][i], tau);
+        sum += rela_layer_js(&m->layer[stack][i], tau);
     return n ? sum / (double)n : 0;
 }
 
@@ -80,9 +80,9 @@ double rela_mean_aer(const rela_head_aer *a, bool best_head, bool shift)
     return a->layers ? sum / (double)a->layers : 0;
 }
 
-bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_t place)
+bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_t stack)
 {
-    return f->aer.sums && place == rela_block_list_cross(&f->net->list, a->source);
+    return f->aer.sums && stack == rela_block_list_cross(&f->net->list, a->source);
 }
 
 /* ---- the table ---- */
@@ -90,8 +90,8 @@ bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_
 static int column_width(const rela_measures *m)
 {
     int width = COLUMN_LEAST;
-    for (size_t i = 0; i < m->n_places; i++) {
-        const int n = (int)strlen(m->places[i].label);
+    for (size_t i = 0; i < m->n_stacks; i++) {
+        const int n = (int)strlen(m->stacks[i].label);
         width = n > width ? n : width;
     }
     return width;
@@ -107,8 +107,8 @@ static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_err
     const size_t used = out->len - start;
     if (st == RELA_OK && f->net->config.sources > 1 && used < LABEL_WIDTH)
         st = rela_buffer_printf(out, err, "%*s", (int)(LABEL_WIDTH - used), "");
-    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
-        st = rela_buffer_printf(out, err, " %*s", column_width(m), m->places[i].label);
+    for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, " %*s", column_width(m), m->stacks[i].label);
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
@@ -117,7 +117,7 @@ static rela_status table_row(rela_buffer *out, const char *label, const rela_mea
                              double (*figure)(const rela_head_sums *s), rela_error *err)
 {
     rela_status st = rela_buffer_printf(out, err, "  %-22s", label);
-    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+    for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
         st =
             rela_buffer_printf(out, err, " %*.4f", column_width(m),
                                figure ? rela_mean_over_heads(m, i, figure) : rela_mean_js(m, i, 0));
@@ -129,10 +129,10 @@ static rela_status table_sources(rela_buffer *out, const char *label, const rela
                                  const double *values, int digits, rela_error *err)
 {
     rela_status st = rela_buffer_printf(out, err, "  %-22s", label);
-    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
-        st = rela_attn_place_cross(&m->places[i])
+    for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
+        st = rela_attn_stack_cross(&m->stacks[i])
                  ? rela_buffer_printf(out, err, " %*.*f", column_width(m), digits,
-                                      values[m->places[i].keys])
+                                      values[m->stacks[i].keys])
                  : rela_buffer_printf(out, err, " %*s", column_width(m), "");
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/analyse/findings.h - all that an analysis of some models on one text has found, and the forms
- * in which it is told: JSON, tables, figures, one page for the browser. */
+ * in which it is written: JSON, tables, figures, one page for the browser. */
 #ifndef RELA_ANALYSE_FINDINGS_H
 #define RELA_ANALYSE_FINDINGS_H
 
@@ -8,7 +8,7 @@
 #include "analyse/measures.h"
 #include "analyse/tag_null.h"
 
-/* Cross attention of one layer on one pair, to be drawn. */
+/* Cross attention of one layer on one pair, for a figure. */
 typedef struct rela_example {
     uint64_t line; /* 0: there is none */
     size_t layer, heads, n_q, n_k;
@@ -26,7 +26,7 @@ typedef struct rela_findings {
     rela_tag_null tags;           /* cells NULL: no tags */
     rela_example example, example_permuted;
     double *pair_null[2]; /* (sources, lines) mean null rate of the attention to it; -1: not run */
-    double auc;           /* of telling text from permuted by their mean; 0.5: cannot be told */
+    double auc;           /* of telling text from permuted by their mean; 0.5: at random */
     double source_auc[RELA_SOURCES_MAX];     /* by one source alone */
     uint64_t source_empty[RELA_SOURCES_MAX]; /* pairs that were run in which it is empty */
     uint64_t pairs;                          /* that were run */
@@ -50,22 +50,22 @@ void rela_findings_deinit(rela_findings *f);
  * values are left out; both arrays are sorted. */
 double rela_auc(double *a, size_t n_a, double *b, size_t n_b);
 
-/* Mean over all heads of a place. */
-double rela_mean_over_heads(const rela_measures *m, size_t place,
+/* Mean over all heads of a stack. */
+double rela_mean_over_heads(const rela_measures *m, size_t stack,
                             double (*figure)(const rela_head_sums *s));
-double rela_mean_js(const rela_measures *m, size_t place, size_t tau);
+double rela_mean_js(const rela_measures *m, size_t stack, size_t tau);
 /* Means over layers: of the layer attention (AoL), of the best head of each (AoH); 0..1. */
 double rela_mean_aer(const rela_head_aer *a, bool best_head, bool shift);
-/* Whether there are alignment errors of a place: of one of the cross attentions, with gold links.
+/* Whether there are alignment errors of a stack: of one of the cross attentions, with gold links.
  */
-bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_t place);
+bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_t stack);
 
 rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err);
 rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 /* heads.tsv, layers.tsv, models.tsv and, with tags, tags.tsv */
 rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err);
 
-/* A figure that was drawn: dir/stem.svg, .png, .pdf. */
+/* A figure that was written: dir/stem.svg, .png, .pdf. */
 typedef struct rela_figure {
     char stem[64];
     const char *title, *text; /* lent */

@@ -8,7 +8,7 @@
 
 static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
 static json_t *place_json(const rela_findings *f, size_t number);
-static json_t *layer_json(const rela_findings *f, size_t place, size_t layer);
+static json_t *layer_json(const rela_findings *f, size_t stack, size_t layer);
 static json_t *empty_json(const rela_findings *f);
 static json_t *aer_json(const rela_head_aer *a);
 static json_t *tags_json(const rela_tag_null *t, const rela_map *names);
@@ -41,20 +41,20 @@ rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_er
 
 static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
 {
-    json_t *m = json_object(), *kinds = json_object(), *places = json_object();
+    json_t *m = json_object(), *kinds = json_object(), *stacks = json_object();
     json_object_set_new(m, "name", json_string(f->name));
     json_object_set_new(m, "pairs", json_integer((json_int_t)f->pairs));
     json_object_set_new(m, "empty", json_integer((json_int_t)f->empty));
     json_object_set_new(m, "too_long", json_integer((json_int_t)f->too_long));
     if (f->net->config.sources > 1)
         json_object_set_new(m, "source_empty", empty_json(f));
-    for (size_t i = 0; i < f->text.n_places; i++) {
-        const rela_attn_place *p = &f->text.places[i];
+    for (size_t i = 0; i < f->text.n_stacks; i++) {
+        const rela_attn_stack *p = &f->text.stacks[i];
         json_object_set_new(kinds, p->label, json_string(f->net->config.attention[p->type].text));
-        json_object_set_new(places, p->label, place_json(f, i));
+        json_object_set_new(stacks, p->label, place_json(f, i));
     }
     json_object_set_new(m, "attention", kinds);
-    json_object_set_new(m, "places", places);
+    json_object_set_new(m, "places", stacks);
     json_object_set_new(m, "auc_text_permuted", json_real(f->auc));
     if (f->aer.sums)
         json_object_set_new(m, "aer", aer_json(&f->aer));
@@ -76,47 +76,47 @@ static json_t *empty_json(const rela_findings *f)
 static json_t *place_json(const rela_findings *f, size_t number)
 {
     const rela_measures *m = &f->text;
-    const rela_attn_place *p = &m->places[number];
-    json_t *place = json_object(), *layers = json_array(), *js = json_object();
-    json_object_set_new(place, "sparsity",
+    const rela_attn_stack *p = &m->stacks[number];
+    json_t *stack = json_object(), *layers = json_array(), *js = json_object();
+    json_object_set_new(stack, "sparsity",
                         json_real(rela_mean_over_heads(m, number, rela_sparsity_micro)));
-    json_object_set_new(place, "sparsity_macro",
+    json_object_set_new(stack, "sparsity_macro",
                         json_real(rela_mean_over_heads(m, number, rela_sparsity_macro)));
-    json_object_set_new(place, "null_rate",
+    json_object_set_new(stack, "null_rate",
                         json_real(rela_mean_over_heads(m, number, rela_null_micro)));
-    json_object_set_new(place, "null_rate_permuted",
+    json_object_set_new(stack, "null_rate_permuted",
                         json_real(rela_mean_over_heads(&f->permuted, number, rela_null_micro)));
-    if (f->net->config.sources > 1 && rela_attn_place_cross(p))
-        json_object_set_new(place, "auc_text_permuted", json_real(f->source_auc[p->keys]));
+    if (f->net->config.sources > 1 && rela_attn_stack_cross(p))
+        json_object_set_new(stack, "auc_text_permuted", json_real(f->source_auc[p->keys]));
     for (size_t k = 0; k < RELA_TAUS; k++) {
         char name[16];
         rela_format_text(name, sizeof name, "%g", rela_taus[k]);
         json_object_set_new(js, name, json_real(rela_mean_js(m, number, k)));
     }
-    json_object_set_new(place, "diversity", js);
+    json_object_set_new(stack, "diversity", js);
     for (size_t i = 0; i < p->layers; i++)
         json_array_append_new(layers, layer_json(f, number, i));
-    json_object_set_new(place, "layers", layers);
-    return place;
+    json_object_set_new(stack, "layers", layers);
+    return stack;
 }
 
-static json_t *layer_json(const rela_findings *f, size_t place, size_t layer)
+static json_t *layer_json(const rela_findings *f, size_t stack, size_t layer)
 {
     const rela_measures *m = &f->text;
-    const rela_head_sums *heads = m->head[place] + layer * m->heads;
-    const rela_head_sums *n_permuted = f->permuted.head[place] + layer * m->heads;
-    const rela_layer_sums *sums = &m->layer[place][layer];
-    const rela_spread null = rela_spread_over_heads(m, place, layer, rela_null_micro);
+    const rela_head_sums *heads = m->head[stack] + layer * m->heads;
+    const rela_head_sums *n_permuted = f->permuted.head[stack] + layer * m->heads;
+    const rela_layer_sums *sums = &m->layer[stack][layer];
+    const rela_spread null = rela_spread_over_heads(m, stack, layer, rela_null_micro);
     const rela_spread permuted =
-        rela_spread_over_heads(&f->permuted, place, layer, rela_null_micro);
+        rela_spread_over_heads(&f->permuted, stack, layer, rela_null_micro);
     json_t *l = json_object(), *js = json_array();
     json_object_set_new(l, "layer", json_integer((json_int_t)layer + 1));
     json_object_set_new(
         l, "sparsity",
-        json_real(rela_spread_over_heads(m, place, layer, rela_sparsity_micro).mean));
+        json_real(rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean));
     json_object_set_new(
         l, "sparsity_macro",
-        json_real(rela_spread_over_heads(m, place, layer, rela_sparsity_macro).mean));
+        json_real(rela_spread_over_heads(m, stack, layer, rela_sparsity_macro).mean));
     json_object_set_new(l, "null_rate", json_real(null.mean));
     json_object_set_new(l, "null_rate_variance", json_real(null.variance));
     json_object_set_new(l, "null_rate_permuted", json_real(permuted.mean));

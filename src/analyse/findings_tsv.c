@@ -34,20 +34,20 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
     return st;
 }
 
-/* Head k of all layers of a place. */
+/* Head k of all layers of a stack. */
 static rela_status heads_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
-                             size_t place, size_t k, rela_error *err)
+                             size_t stack, size_t k, rela_error *err)
 {
     const rela_measures *m = &f->text;
-    const rela_head_sums *s = &m->head[place][k];
+    const rela_head_sums *s = &m->head[stack][k];
     const int32_t layer = (int32_t)(k / m->heads), head = (int32_t)(k % m->heads);
     const rela_status st = rela_buffer_printf(
-        out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->places[place].label,
+        out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->stacks[stack].label,
         layer + 1, head + 1, rela_sparsity_micro(s), rela_sparsity_macro(s), rela_null_micro(s),
-        rela_null_macro(s), rela_null_micro(&f->permuted.head[place][k]));
+        rela_null_macro(s), rela_null_micro(&f->permuted.head[stack][k]));
     if (st != RELA_OK)
         return st;
-    if (!rela_findings_aligned(a, f, place))
+    if (!rela_findings_aligned(a, f, stack))
         return rela_buffer_append_text(out, "\t\n", err);
     return rela_buffer_printf(
         out, err, "%.2f\t%.2f\n",
@@ -65,8 +65,8 @@ static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_er
     for (size_t i = 0; i < a->n; i++) {
         const rela_findings *f = &a->models[i];
         const rela_measures *m = &f->text;
-        for (size_t p = 0; p < m->n_places; p++)
-            for (size_t k = 0; k < m->places[p].layers * m->heads && st == RELA_OK; k++)
+        for (size_t p = 0; p < m->n_stacks; p++)
+            for (size_t k = 0; k < m->stacks[p].layers * m->heads && st == RELA_OK; k++)
                 st = heads_row(out, a, f, p, k, err);
     }
     return st;
@@ -86,21 +86,21 @@ static rela_status append_aer(rela_buffer *out, const rela_head_aer *a, size_t l
 }
 
 static rela_status layers_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
-                              size_t place, size_t layer, rela_error *err)
+                              size_t stack, size_t layer, rela_error *err)
 {
     const rela_measures *m = &f->text;
-    const rela_spread null = rela_spread_over_heads(m, place, layer, rela_null_micro);
+    const rela_spread null = rela_spread_over_heads(m, stack, layer, rela_null_micro);
     const rela_spread permuted =
-        rela_spread_over_heads(&f->permuted, place, layer, rela_null_micro);
+        rela_spread_over_heads(&f->permuted, stack, layer, rela_null_micro);
     rela_status st =
         rela_buffer_printf(out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
-                           m->places[place].label, layer + 1,
-                           rela_spread_over_heads(m, place, layer, rela_sparsity_micro).mean,
-                           rela_spread_over_heads(m, place, layer, rela_sparsity_macro).mean,
+                           m->stacks[stack].label, layer + 1,
+                           rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean,
+                           rela_spread_over_heads(m, stack, layer, rela_sparsity_macro).mean,
                            null.mean, null.variance, permuted.mean, permuted.variance);
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
-        st = rela_buffer_printf(out, err, "\t%.6f", rela_layer_js(&m->layer[place][layer], tau));
-    if (st == RELA_OK && rela_findings_aligned(a, f, place))
+        st = rela_buffer_printf(out, err, "\t%.6f", rela_layer_js(&m->layer[stack][layer], tau));
+    if (st == RELA_OK && rela_findings_aligned(a, f, stack))
         st = append_aer(out, &f->aer, layer, err);
     else if (st == RELA_OK)
         st = rela_buffer_append_text(out, "\t\t\t\t\t\t", err);
@@ -118,32 +118,32 @@ static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_e
         err);
     for (size_t i = 0; i < a->n; i++) {
         const rela_findings *f = &a->models[i];
-        for (size_t p = 0; p < f->text.n_places; p++)
-            for (size_t k = 0; k < f->text.places[p].layers && st == RELA_OK; k++)
+        for (size_t p = 0; p < f->text.n_stacks; p++)
+            for (size_t k = 0; k < f->text.stacks[p].layers && st == RELA_OK; k++)
                 st = layers_row(out, a, f, p, k, err);
     }
     return st;
 }
 
 static rela_status models_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
-                              size_t place, rela_error *err)
+                              size_t stack, rela_error *err)
 {
-    const rela_attn_place *p = &f->text.places[place];
+    const rela_attn_stack *p = &f->text.stacks[stack];
     rela_status st =
         rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name, p->label,
                            f->net->config.attention[p->type].text, (unsigned long long)f->pairs,
-                           rela_mean_over_heads(&f->text, place, rela_sparsity_micro),
-                           rela_mean_over_heads(&f->text, place, rela_sparsity_macro),
-                           rela_mean_over_heads(&f->text, place, rela_null_micro),
-                           rela_mean_over_heads(&f->permuted, place, rela_null_micro));
+                           rela_mean_over_heads(&f->text, stack, rela_sparsity_micro),
+                           rela_mean_over_heads(&f->text, stack, rela_sparsity_macro),
+                           rela_mean_over_heads(&f->text, stack, rela_null_micro),
+                           rela_mean_over_heads(&f->permuted, stack, rela_null_micro));
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
-        st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, place, tau));
-    if (st == RELA_OK && rela_attn_place_cross(p))
+        st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, stack, tau));
+    if (st == RELA_OK && rela_attn_stack_cross(p))
         st = rela_buffer_printf(out, err, "\t%.6f", f->source_auc[p->keys]);
     else if (st == RELA_OK)
         st = rela_buffer_append_char(out, '\t', err);
     for (int k = 0; k < 4 && st == RELA_OK; k++)
-        st = rela_findings_aligned(a, f, place)
+        st = rela_findings_aligned(a, f, stack)
                  ? rela_buffer_printf(out, err, "\t%.2f",
                                       100 * rela_mean_aer(&f->aer, k % 2 == 1, k > 1))
                  : rela_buffer_append_char(out, '\t', err);
@@ -159,7 +159,7 @@ static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_e
         "AoL_shifted\tAoH_shifted\n",
         err);
     for (size_t i = 0; i < a->n; i++)
-        for (size_t p = 0; p < a->models[i].text.n_places && st == RELA_OK; p++)
+        for (size_t p = 0; p < a->models[i].text.n_stacks && st == RELA_OK; p++)
             st = models_row(out, a, &a->models[i], p, err);
     return st;
 }

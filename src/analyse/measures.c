@@ -28,13 +28,13 @@ static bool all_sum_one(const rela_config *c, rela_attn_type t)
 
 rela_status rela_measures_init(rela_measures *m, const rela_net *net, rela_error *err)
 {
-    *m = (rela_measures){ .places = net->list.places,
-                          .n_places = net->list.n_places,
+    *m = (rela_measures){ .stacks = net->list.stacks,
+                          .n_stacks = net->list.n_stacks,
                           .heads = net->config.heads,
                           .diversity = true };
-    for (size_t i = 0; i < m->n_places; i++) {
-        const size_t layers = m->places[i].layers;
-        m->sum_one[i] = all_sum_one(&net->config, m->places[i].type);
+    for (size_t i = 0; i < m->n_stacks; i++) {
+        const size_t layers = m->stacks[i].layers;
+        m->sum_one[i] = all_sum_one(&net->config, m->stacks[i].type);
         m->head[i] = rela_mem_zalloc(layers * m->heads * sizeof *m->head[i]);
         m->layer[i] = rela_mem_zalloc(layers * sizeof *m->layer[i]);
         if (!m->head[i] || !m->layer[i]) {
@@ -47,7 +47,7 @@ rela_status rela_measures_init(rela_measures *m, const rela_net *net, rela_error
 
 void rela_measures_deinit(rela_measures *m)
 {
-    for (size_t i = 0; i < m->n_places; i++) {
+    for (size_t i = 0; i < m->n_stacks; i++) {
         rela_mem_free(m->head[i]);
         rela_mem_free(m->layer[i]);
     }
@@ -57,9 +57,9 @@ void rela_measures_deinit(rela_measures *m)
 
 void rela_measures_clear(rela_measures *m)
 {
-    for (size_t i = 0; i < m->n_places; i++) {
-        memset(m->head[i], 0, m->places[i].layers * m->heads * sizeof *m->head[i]);
-        memset(m->layer[i], 0, m->places[i].layers * sizeof *m->layer[i]);
+    for (size_t i = 0; i < m->n_stacks; i++) {
+        memset(m->head[i], 0, m->stacks[i].layers * m->heads * sizeof *m->head[i]);
+        memset(m->layer[i], 0, m->stacks[i].layers * sizeof *m->layer[i]);
     }
 }
 
@@ -70,8 +70,8 @@ rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error 
         return rela_fail(err, RELA_NOMEM, "no memory to measure attention");
     m->scratch = scratch;
     for (size_t k = 0; k < h->heads; k++)
-        count_head(&m->head[h->place][h->layer * m->heads + k], h, k, m->skip_end);
-    count_layer(&m->layer[h->place][h->layer], h, m->skip_end);
+        count_head(&m->head[h->stack][h->layer * m->heads + k], h, k, m->skip_end);
+    count_layer(&m->layer[h->stack][h->layer], h, m->skip_end);
     if (m->diversity && h->n_k)
         add_diversity(m, h);
     return RELA_OK;
@@ -79,8 +79,8 @@ rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error 
 
 void rela_measures_add(rela_measures *sum, const rela_measures *x)
 {
-    for (size_t p = 0; p < sum->n_places; p++) {
-        for (size_t i = 0; i < sum->places[p].layers * sum->heads; i++) {
+    for (size_t p = 0; p < sum->n_stacks; p++) {
+        for (size_t i = 0; i < sum->stacks[p].layers * sum->heads; i++) {
             rela_head_sums *a = &sum->head[p][i];
             const rela_head_sums *b = &x->head[p][i];
             a->zeros += b->zeros;
@@ -92,7 +92,7 @@ void rela_measures_add(rela_measures *sum, const rela_measures *x)
             a->sentences += b->sentences;
             a->with_keys += b->with_keys;
         }
-        for (size_t i = 0; i < sum->places[p].layers; i++) {
+        for (size_t i = 0; i < sum->stacks[p].layers; i++) {
             rela_layer_sums *a = &sum->layer[p][i];
             const rela_layer_sums *b = &x->layer[p][i];
             for (int k = 0; k < RELA_TAUS; k++)
@@ -136,10 +136,10 @@ double rela_head_null(const rela_heads *h, size_t head, bool skip_end)
     return rela_null_micro(&sums);
 }
 
-rela_spread rela_spread_over_heads(const rela_measures *m, size_t place, size_t layer,
+rela_spread rela_spread_over_heads(const rela_measures *m, size_t stack, size_t layer,
                                    double (*figure)(const rela_head_sums *s))
 {
-    const rela_head_sums *heads = m->head[place] + layer * m->heads;
+    const rela_head_sums *heads = m->head[stack] + layer * m->heads;
     rela_spread r = { 0, 0 };
     for (size_t k = 0; k < m->heads; k++)
         r.mean += figure(&heads[k]) / (double)m->heads;
@@ -203,9 +203,9 @@ static void count_layer(rela_layer_sums *to, const rela_heads *h, bool skip_end)
 
 static void add_diversity(rela_measures *m, const rela_heads *h)
 {
-    rela_layer_sums *to = &m->layer[h->place][h->layer];
+    rela_layer_sums *to = &m->layer[h->stack][h->layer];
     const size_t stride = h->n_q * h->n_k;
-    const bool sum_one = m->sum_one[h->place];
+    const bool sum_one = m->sum_one[h->stack];
     for (size_t k = 0; k < RELA_TAUS; k++) {
         double sum = 0;
         if (sum_one && k > 0) { /* no temperature */

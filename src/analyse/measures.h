@@ -29,15 +29,15 @@ typedef struct rela_layer_sums {
     uint64_t sentences;       /* with keys */
 } rela_layer_sums;
 
-/* Arrays are by place, as the list of the model numbers them. */
+/* Arrays are by stack, as the list of the model numbers them. */
 typedef struct rela_measures {
-    const rela_attn_place *places; /* (n_places) lent by the model */
-    size_t n_places, heads;
-    bool sum_one[RELA_PLACES_MAX];
+    const rela_attn_stack *stacks; /* (n_stacks) lent by the model */
+    size_t n_stacks, heads;
+    bool sum_one[RELA_STACKS_MAX];
     bool diversity;                          /* also measure it; it costs most of the time */
     bool skip_end;                           /* null rates without the last query, the end */
-    rela_head_sums *head[RELA_PLACES_MAX];   /* (layers, heads) */
-    rela_layer_sums *layer[RELA_PLACES_MAX]; /* (layers) */
+    rela_head_sums *head[RELA_STACKS_MAX];   /* (layers, heads) */
+    rela_layer_sums *layer[RELA_STACKS_MAX]; /* (layers) */
     double *scratch;
     size_t cap_scratch;
 } rela_measures;
@@ -64,7 +64,7 @@ double rela_head_null(const rela_heads *h, size_t head, bool skip_end);
 typedef struct rela_spread {
     double mean, variance;
 } rela_spread;
-rela_spread rela_spread_over_heads(const rela_measures *m, size_t place, size_t layer,
+rela_spread rela_spread_over_heads(const rela_measures *m, size_t stack, size_t layer,
                                    double (*figure)(const rela_head_sums *s));
 
 /* The divergence of one query. w: row of the first head; heads lie stride apart; n keys can be

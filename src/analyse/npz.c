@@ -114,7 +114,7 @@ void rela_npz_abort(rela_npz *z)
 
 /* ---- bytes ---- */
 
-/* Little-endian numbers, one behind the other. */
+/* Little-endian numbers, one after the other. */
 typedef struct bytes {
     unsigned char data[HEADER_MAX];
     size_t n;

@@ -47,13 +47,13 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
     return st;
 }
 
-/* Kinds of attention of all places, then their names in brackets. */
+/* Kinds of attention of all stacks, then their names in brackets. */
 static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
-    const size_t n = f->text.n_places;
+    const size_t n = f->text.n_stacks;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < 2 * n && st == RELA_OK; i++) {
-        const rela_attn_place *p = &f->text.places[i % n];
+        const rela_attn_stack *p = &f->text.stacks[i % n];
         const char *gap = i == 0 ? "" : i == n ? " (" : ", ";
         st = rela_buffer_printf(out, err, "%s%s", gap,
                                 i < n ? f->net->config.attention[p->type].text : p->label);
@@ -107,17 +107,17 @@ static rela_status row_start(rela_buffer *out, const char *name, rela_error *err
 
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
-    rela_status st = rela_buffer_append_text(
-        out,
-        "<table><tr><th>model</th><th>place</th><th>sparsity</th><th>null rate</th><th>null rate, "
-        "permuted</th><th>AUC</th></tr>\n",
-        err);
+    rela_status st = rela_buffer_append_text(out,
+                                             "<table><tr><th>model</th><th>attention</"
+                                             "th><th>sparsity</th><th>null rate</th><th>null rate, "
+                                             "permuted</th><th>AUC</th></tr>\n",
+                                             err);
     for (size_t i = 0; i < a->n; i++)
-        for (size_t k = 0; k < a->models[i].text.n_places && st == RELA_OK; k++) {
+        for (size_t k = 0; k < a->models[i].text.n_stacks && st == RELA_OK; k++) {
             const rela_findings *f = &a->models[i];
-            const rela_attn_place *p = &f->text.places[k];
+            const rela_attn_stack *p = &f->text.stacks[k];
             char auc[16] = "";
-            if (rela_attn_place_cross(p))
+            if (rela_attn_stack_cross(p))
                 rela_format_text(auc, sizeof auc, "%.3f", f->source_auc[p->keys]);
             st = row_start(out, f->name, err);
             if (st == RELA_OK)
@@ -142,7 +142,7 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
 static bool all_sum_one(const rela_measures *m)
 {
     bool all = true;
-    for (size_t i = 0; i < m->n_places; i++)
+    for (size_t i = 0; i < m->n_stacks; i++)
         all = all && m->sum_one[i];
     return all;
 }
@@ -156,7 +156,7 @@ static rela_status diversity_row(rela_buffer *out, const rela_findings *f, size_
         st = rela_buffer_append_text(out, "<td></td>", err);
     else if (st == RELA_OK)
         st = rela_buffer_printf(out, err, "<td>%g</td>", rela_taus[tau]);
-    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
+    for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
         st = rela_buffer_printf(out, err, "<td>%.3f</td>", rela_mean_js(m, i, tau));
     return st == RELA_OK ? rela_buffer_append_text(out, "</tr>\n", err) : st;
 }
@@ -166,8 +166,8 @@ static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rel
     const rela_measures *m = &a->models[0].text;
     rela_status st =
         rela_buffer_append_text(out, "<table><tr><th>head diversity</th><th>temperature</th>", err);
-    for (size_t i = 0; i < m->n_places && st == RELA_OK; i++)
-        st = rela_buffer_printf(out, err, "<th>%s</th>", m->places[i].label);
+    for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "<th>%s</th>", m->stacks[i].label);
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "</tr>\n", err);
     for (size_t i = 0; i < a->n; i++)

@@ -15,9 +15,9 @@ typedef struct rela_zeros {
 } rela_zeros;
 
 typedef struct rela_sparsity {
-    const rela_attn_place *places; /* (n_places) lent by the model */
-    size_t n_places, heads;
-    rela_zeros *cells[RELA_PLACES_MAX]; /* (layers, heads) */
+    const rela_attn_stack *stacks; /* (n_stacks) lent by the model */
+    size_t n_stacks, heads;
+    rela_zeros *cells[RELA_STACKS_MAX]; /* (layers, heads) */
 } rela_sparsity;
 
 /* The net must outlive it. */
@@ -26,7 +26,7 @@ void rela_sparsity_deinit(rela_sparsity *s);
 rela_attn_tap rela_sparsity_tap(rela_sparsity *s);
 
 /* Sum over the heads of a layer, or over all layers for layer SIZE_MAX. */
-rela_zeros rela_sparsity_sum(const rela_sparsity *s, size_t place, size_t layer);
+rela_zeros rela_sparsity_sum(const rela_sparsity *s, size_t stack, size_t layer);
 double rela_zeros_share(rela_zeros z); /* of weights that are zero; 0 if there are none */
 double rela_zeros_null(rela_zeros z);  /* of queries that attend to nothing */
 

@@ -130,7 +130,7 @@ rela_status rela_scratch_read(rela_scratch *s, void *bytes, size_t len, uint64_t
 void rela_scratch_close(rela_scratch *s);       /* NULL is fine */
 
 /* A lock on a directory or job, held until closed or until the process ends, however it ends. The
- * file stays and tells who holds it. RELA_STATE with that note if somebody else does; also for a
+ * file stays and tells who holds it. RELA_STATE with that note if another process does; also for a
  * link and for a file that is neither empty nor such a note, which are left alone. */
 typedef struct rela_lock rela_lock;
 rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err);
@@ -146,7 +146,7 @@ void rela_appender_close(rela_appender *a); /* NULL is fine */
 
 /* Calls see with the name of every entry of a directory but . and .., in no order. */
 rela_status rela_dir_list(const char *path,
-                          rela_status (*see)(void *ctx, const char *name, rela_error *err),
+                          rela_status (*on_name)(void *ctx, const char *name, rela_error *err),
                           void *ctx, rela_error *err);
 
 /* Bytes free for this user in the file system of path; 0 if unknown. */

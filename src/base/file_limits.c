@@ -55,7 +55,7 @@ uint64_t rela_address_free(void)
     return space < data ? space : data;
 }
 
-/* The number behind key in a small file of the system; 0 if there is none. */
+/* The number after key in a small file of the system; 0 if there is none. */
 static uint64_t read_number(const char *root, const char *path, const char *key)
 {
     char text[SYSTEM_TEXT_MAX], name[PATH_ROOM];

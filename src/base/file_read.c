@@ -169,7 +169,7 @@ static rela_status start(rela_reader *r, rela_error *err)
     return st;
 }
 
-/* Appends decoded bytes behind the unread ones, which move to the front. */
+/* Appends decoded bytes after the unread ones, which move to the front. */
 static rela_status more_decoded(rela_reader *r, rela_error *err)
 {
     const size_t rest = r->decoded_len - r->decoded_at;

@@ -121,7 +121,7 @@ void rela_appender_close(rela_appender *a)
 }
 
 rela_status rela_dir_list(const char *path,
-                          rela_status (*see)(void *ctx, const char *name, rela_error *err),
+                          rela_status (*on_name)(void *ctx, const char *name, rela_error *err),
                           void *ctx, rela_error *err)
 {
     DIR *dir = NULL;
@@ -133,7 +133,7 @@ rela_status rela_dir_list(const char *path,
         if (rela_sys_readdir(&name, dir) != 0)
             st = rela_fail_errno(err, errno, "%s: cannot be listed", path);
         else if (name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            st = see(ctx, name, err);
+            st = on_name(ctx, name, err);
     }
     (void)closedir(dir);
     return st;

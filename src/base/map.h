@@ -2,7 +2,7 @@
 /* src/base/map.h - hash map from byte strings to dense numbers 0, 1, 2 ... in order of insertion.
  *
  * Values live in arrays of the caller, indexed by the number. Keys are copied and may hold any
- * bytes. Reading from several threads is fine while nobody adds. */
+ * bytes. Reading from several threads is fine while none adds. */
 #ifndef RELA_BASE_MAP_H
 #define RELA_BASE_MAP_H
 

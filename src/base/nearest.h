@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/nearest.h - the name somebody may have meant, for "did you mean" in messages. */
+/* src/base/nearest.h - the name that may have been meant, for "did you mean" in messages. */
 #ifndef RELA_BASE_NEAREST_H
 #define RELA_BASE_NEAREST_H
 

@@ -251,8 +251,22 @@ static rela_status dump_text(rela_buffer *out, const char *lead, const char *tex
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
+/* What options were called in the version before; such names are understood but not shown. */
+static const char *present_name(const char *name, size_t *len)
+{
+    static const char *const RENAMED[][2] = { { "piece-rows", "micro-batch" } };
+    for (size_t i = 0; i < sizeof RENAMED / sizeof RENAMED[0]; i++)
+        if (strlen(RENAMED[i][0]) == *len && memcmp(RENAMED[i][0], name, *len) == 0) {
+            *len = strlen(RENAMED[i][1]);
+            return RENAMED[i][1];
+        }
+    return name;
+}
+
 static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter)
 {
+    if (!letter)
+        name = present_name(name, &len);
     for (size_t g = 0; g < s->n_groups; g++) {
         const rela_option *row = s->groups[g].options;
         for (size_t i = 0; row[i].name; i++) {
@@ -267,7 +281,7 @@ static bool find(const rela_option_state *s, place *p, const char *name, size_t 
     return false;
 }
 
-/* The option somebody may have meant; NULL if none is close. */
+/* The option that may have been meant; NULL if none is close. */
 static const char *nearest_name(const rela_option_state *s, const char *name)
 {
     rela_nearest best = { NULL, 0 };
@@ -367,7 +381,7 @@ static rela_status append_item(rela_option_state *s, rela_list *list, const char
                                rela_error *err)
 {
     /* Arrays grow by copying into a new one, all of which live until the state is destroyed:
-     * lists are short, and nobody has to know who frees them. */
+     * lists are short, and they have one owner. */
     void **lists = rela_mem_grow(s->lists, &s->cap_lists, s->n_lists + 1, sizeof *lists);
     if (lists)
         s->lists = lists;

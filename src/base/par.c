@@ -9,9 +9,10 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* ThreadSanitizer does not see how OpenMP's threads wait for each other: it is told. The way into a
- * parallel region and the way out have an object each; with one for both, a thread that begins late
- * would seem to have waited for those that are done, and races between them would be hidden. */
+/* ThreadSanitizer does not see how OpenMP's threads wait for each other, so it needs annotations.
+ * The way into a parallel region and the way out have an object each; with one for both, a thread
+ * that begins late would seem to have waited for those that are done, and races between them would
+ * be hidden. */
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #define UNWATCHED     __attribute__((no_sanitize("thread")))
@@ -34,7 +35,7 @@ typedef struct pipe_state {
     pthread_mutex_t lock;
     pthread_cond_t turn;
     size_t n_blocks, n_free;
-    void **free;     /* blocks nobody has */
+    void **free;     /* blocks not in use */
     pipe_done *done; /* (n_blocks) by number of the block, which is below n_written + n_blocks */
     uint64_t n_read, n_written; /* blocks */
     bool ended;

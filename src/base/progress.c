@@ -24,7 +24,7 @@ void rela_progress_start(rela_progress *p, uint64_t done)
     p->started = rela_clock_seconds();
     p->shown = p->started;
     p->first = done;
-    p->drawn = false;
+    p->visible = false;
     if (p->interval <= 0)
         p->interval = p->terminal ? 0.1 : 10.0;
     if (p->width <= 0)
@@ -79,12 +79,12 @@ static void show(rela_progress *p, uint64_t done, const char *note, double now, 
     append(text, "%s", tail);
     if (p->terminal)
         cut(text, p->width - 1); /* a wrapped line could not be redrawn */
-    if (p->terminal && p->drawn)
+    if (p->terminal && p->visible)
         p->emit(p->ctx, "\r\033[K", 4);
     p->emit(p->ctx, text, strlen(text));
     if (!p->terminal || last)
         p->emit(p->ctx, "\n", 1);
-    p->drawn = true;
+    p->visible = true;
 }
 
 static void append(char *text, const char *format, ...)

@@ -21,7 +21,7 @@ typedef struct rela_progress {
     /* private */
     double started, shown;
     uint64_t first;
-    bool drawn;
+    bool visible;
 } rela_progress;
 
 /* Sets the clock; done is where the job stands already (a resumed one). */

@@ -16,7 +16,7 @@ void rela_rng_block(uint32_t out[4], const uint32_t counter[4], const uint32_t k
 typedef struct rela_rng {
     uint64_t seed;
     uint64_t stream;
-    uint64_t next; /* 32-bit words drawn so far */
+    uint64_t next; /* 32-bit words used so far */
     uint32_t words[4];
 } rela_rng;
 

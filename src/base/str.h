@@ -41,7 +41,7 @@ bool rela_parse_f64(double *out, const char *s); /* decimal; finite only */
 /* v with the fewest digits that give it back, as a float if single. */
 rela_status rela_buffer_append_f64(rela_buffer *b, double v, bool single, rela_error *err);
 
-/* strtod in the C locale: what a text begins with; *end behind it. */
+/* strtod in the C locale: what a text begins with; *end after it. */
 double rela_scan_f64(const char *s, char **end);
 
 /* The next blank-separated word of [*at, end); false at the end. Blank: space, tab, CR, LF, VT, FF.

@@ -186,7 +186,7 @@ static rela_status recognise(rela_stream *s, rela_error *err)
     return RELA_OK;
 }
 
-/* Moves the unread rest to the front and reads more stored bytes behind it. */
+/* Moves the unread rest to the front and reads more stored bytes after it. */
 static rela_status fill_stored(rela_stream *s, rela_error *err)
 {
     const size_t rest = s->stored_len - s->stored_at;

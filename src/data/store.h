@@ -7,7 +7,7 @@
 #ifndef RELA_DATA_STORE_H
 #define RELA_DATA_STORE_H
 
-#include "data/corpus.h"
+#include "data/corpus_reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -256,8 +256,8 @@ static bool keep_attention(worker *w, rela_hypothesis *h, const rela_source *sou
     const rela_source_text *text = &source->text[o->source];
     const real *attention = h->attention;
     h->attention = NULL;
-    if (attention && text->n && o->places &&
-        !(h->places = largest(w->arena, attention, n, heads, text->n)))
+    if (attention && text->n && o->heaviest &&
+        !(h->heaviest = largest(w->arena, attention, n, heads, text->n)))
         return false;
     if (!attention || !o->attention || source->part)
         return true;

@@ -36,7 +36,7 @@ void rela_searcher_predict(rela_searcher *s)
 static void record(void *ctx, const rela_attn_view *v)
 {
     rela_searcher *s = ctx;
-    if (v->place != s->place)
+    if (v->stack != s->stack)
         return;
     const uint32_t number = (uint32_t)(v->layer * s->nets[0]->net->config.heads + v->head);
     size_t at = number;

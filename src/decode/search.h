@@ -40,7 +40,7 @@ typedef struct rela_search_options {
     /* Cross attention of each emitted symbol to one source: chosen heads of the (first) net. */
     bool attention;
     size_t source;
-    bool places; /* rela_search_pool only: keep where it was largest, see rela_hypothesis */
+    bool heaviest; /* rela_search_pool only: keep where it was largest, see rela_hypothesis */
     const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
     size_t n_heads;
     /* rela_search_pool only: limits of what all threads together have at work. */
@@ -85,8 +85,8 @@ typedef struct rela_hypothesis {
      * chosen, or NULL */
     const real *attention;
     /* (n + complete) source symbol, its end not among them, with most weight over the heads; NULL
-     * if the source is empty or places were not asked for */
-    const uint32_t *places;
+     * if the source is empty or heaviest was not asked for */
+    const uint32_t *heaviest;
 } rela_hypothesis;
 
 /* Hypotheses of one sentence: complete ones first, by falling score, then those cut off. At least

@@ -37,7 +37,7 @@ static rela_status check_options(const rela_searcher *s, const rela_search_optio
     if (!(o->max_factor >= 0 && isfinite(o->max_factor)) ||
         !(o->min_factor >= 0 && isfinite(o->min_factor)))
         return rela_fail(err, RELA_ARG, "a length factor is below 0 or not a number");
-    for (size_t i = 0; (o->attention || o->places) && o->heads && i < o->n_heads; i++)
+    for (size_t i = 0; (o->attention || o->heaviest) && o->heads && i < o->n_heads; i++)
         if (o->heads[i] >= c->dec_layers * c->heads || (i > 0 && o->heads[i] <= o->heads[i - 1]))
             return rela_fail(err, RELA_ARG, "head number %u; expected rising numbers below %zu",
                              o->heads[i], c->dec_layers * c->heads);

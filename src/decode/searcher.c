@@ -114,7 +114,7 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     s->options = o;
     const bool samples = o->method == RELA_SEARCH_SAMPLE;
     s->width = samples ? o->n_best : o->beam;
-    s->place = rela_block_list_cross(&s->nets[0]->net->list, o->source);
+    s->stack = rela_block_list_cross(&s->nets[0]->net->list, o->source);
     s->strategy = samples        ? &rela_strategy_sample
                   : o->beam == 1 ? &rela_strategy_greedy
                                  : &rela_strategy_beam;
@@ -202,7 +202,7 @@ static rela_status prepare(rela_searcher *s, const rela_source *sources, size_t 
 static rela_status reserve(rela_searcher *s, const rela_generator_size *size, rela_error *err)
 {
     const rela_config *c = &s->nets[0]->net->config;
-    const bool watched = s->options->attention || s->options->places;
+    const bool watched = s->options->attention || s->options->heaviest;
     s->n_heads = !watched ? 0 : s->options->heads ? s->options->n_heads : c->dec_layers * c->heads;
     s->ld_record = size->src_len;
     s->ld_history = size->steps;
@@ -460,7 +460,7 @@ void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double lo
     insert(x, &e, s->width);
 }
 
-/* Hypotheses that cannot go on are kept behind the complete ones. */
+/* Hypotheses that cannot go on are kept after the complete ones. */
 static void cut(rela_searcher *s, rela_sentence *x, const rela_live_rows *rows, size_t first,
                 size_t n)
 {

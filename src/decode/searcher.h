@@ -89,7 +89,7 @@ struct rela_searcher {
     uint32_t *words;
     size_t *words_at; /* (sentences + 1) */
     size_t words_cap, words_at_cap;
-    size_t chosen;     /* symbols of all lists, see rela_generator_size; 0: nobody has a list */
+    size_t chosen; /* symbols of all lists, see rela_generator_size; 0: no sentence has a list */
     size_t most_words; /* of a sentence */
     /* Predictions: log-probability = logit - lse. Forbidden symbols are -INFINITY. */
     bool whole;   /* all logits of a row are kept */
@@ -108,7 +108,7 @@ struct rela_searcher {
     size_t n_sources;
     int32_t *src_ids[RELA_SOURCES_MAX];
     uint32_t *src_at[RELA_SOURCES_MAX];
-    size_t place; /* of the attention that is recorded */
+    size_t stack; /* of the attention that is recorded */
     void *block;
     size_t block_bytes;
     /* Grows during a run. */

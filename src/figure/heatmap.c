@@ -11,19 +11,19 @@ static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION =
                     HATCH = 5;
 
 /* Where things lie; all maps of a page have places of the same size. */
-typedef struct sheet {
+typedef struct layout {
     const rela_heatmap *maps;
     size_t n, per_line;
     const char *caption;
     double left, top;  /* room for the names of rows, of columns */
     double wide, tall; /* of a place */
     double width, height;
-} sheet;
+} layout;
 
-static void measure(sheet *s, cairo_t *ruler);
+static void measure(layout *s, cairo_t *ruler);
 static void draw(void *ctx, cairo_t *c);
-static void draw_map(const sheet *s, cairo_t *c, const rela_heatmap *m);
-static void draw_row(const sheet *s, cairo_t *c, const rela_heatmap *m, size_t row, double high);
+static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m);
+static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high);
 static void hatch(cairo_t *c, double x, double y, double w, double h);
 static bool is_null(const rela_heatmap *m, size_t row);
 static double cell_of(const rela_heatmap *m);
@@ -31,7 +31,9 @@ static double cell_of(const rela_heatmap *m);
 rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
                                const char *caption, const char *path, rela_error *err)
 {
-    sheet s = { .maps = maps, .n = n, .per_line = per_line < n ? per_line : n, .caption = caption };
+    layout s = {
+        .maps = maps, .n = n, .per_line = per_line < n ? per_line : n, .caption = caption
+    };
     cairo_t *ruler = rela_page_ruler();
     if (!ruler)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
@@ -40,7 +42,7 @@ rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_li
     return rela_page_save(path, s.width, s.height, draw, &s, err);
 }
 
-static void measure(sheet *s, cairo_t *ruler)
+static void measure(layout *s, cairo_t *ruler)
 {
     for (size_t i = 0; i < s->n; i++) {
         const rela_heatmap *m = &s->maps[i];
@@ -69,7 +71,7 @@ static void measure(sheet *s, cairo_t *ruler)
 
 static void draw(void *ctx, cairo_t *c)
 {
-    const sheet *s = ctx;
+    const layout *s = ctx;
     cairo_set_source_rgb(c, 0, 0, 0);
     cairo_set_font_size(c, RELA_FONT_TITLE);
     rela_page_text(c, s->caption, AIR, 20, 0);
@@ -84,7 +86,7 @@ static void draw(void *ctx, cairo_t *c)
     }
 }
 
-static void draw_map(const sheet *s, cairo_t *c, const rela_heatmap *m)
+static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m)
 {
     const double cell = cell_of(m), top = TITLE + s->top;
     double high = m->high;
@@ -108,7 +110,7 @@ static void draw_map(const sheet *s, cairo_t *c, const rela_heatmap *m)
     cairo_stroke(c);
 }
 
-static void draw_row(const sheet *s, cairo_t *c, const rela_heatmap *m, size_t row, double high)
+static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high)
 {
     const double cell = cell_of(m), y = TITLE + s->top + CELL * (double)row;
     const bool null = m->null_rows && is_null(m, row);

@@ -70,7 +70,7 @@ static rela_status take(void *ctx, rela_rows *rows, rela_error *err)
     sample *s = ctx;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && s->n < (size_t)s->j->o.calibrate; i++) {
-        const rela_span *c = rows->cells + 2 * i;
+        const rela_span *c = rows->lines + 2 * i;
         if (rela_pair_rules_check(&s->j->rules, c[0], c[1]) != RELA_FILTER_KEPT)
             continue;
         size_t *at = rela_mem_grow(s->at, &s->cap, 2 * s->n + 3, sizeof *at);

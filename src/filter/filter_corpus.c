@@ -202,7 +202,7 @@ static rela_status make_workers(rela_filter_job *j, rela_error *err)
         j->workers ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %d threads", j->n_workers);
     for (int i = 0; i < j->n_workers && st == RELA_OK && j->model; i++) {
         rela_filter_worker *l = &j->workers[i];
-        l->place = rela_block_list_cross(&j->model->net.list, 0);
+        l->stack = rela_block_list_cross(&j->model->net.list, 0);
         st = rela_watcher_create(&l->watcher, &j->model->net, j->model->pipeline, err);
         if (st == RELA_OK)
             st = rela_pair_scores_init(&l->scores, &j->model->net.config, RELA_FILTER_ROWS, err);
@@ -260,7 +260,7 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
 rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err)
 {
     const rela_watch watch = {
-        .places = rela_watch_place(l->place), .nll = true, .see = see, .ctx = l
+        .stacks = rela_watch_stack(l->stack), .nll = true, .on_heads = see, .ctx = l
     };
     rela_pair_scores_clear(&l->scores);
     const rela_status st = rela_watcher_load(l->watcher, l->pairs, n, err);
@@ -304,7 +304,7 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
     block *b = rows->extra;
     size_t n = 0;
     for (size_t i = 0; i < rows->n; i++) {
-        const rela_span *c = rows->cells + 2 * i;
+        const rela_span *c = rows->lines + 2 * i;
         b->verdicts[i] =
             (verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
         if (b->verdicts[i].reason != RELA_FILTER_KEPT)
@@ -396,7 +396,7 @@ static rela_status finish_block(void *ctx, rela_rows *rows, rela_error *err)
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
         verdict *v = &b->verdicts[i];
-        const rela_span *c = rows->cells + 2 * i;
+        const rela_span *c = rows->lines + 2 * i;
         st = find_duplicate(j, v, c, err);
         if (v->score >= 0) {
             j->sum += v->score;
@@ -476,7 +476,7 @@ static rela_status cut_block(void *ctx, rela_rows *rows, rela_error *err)
             return rela_fail(err, RELA_FORMAT, "%s: has grown while it was read", j->o.src);
         const double score = (double)j->kept_scores[line];
         if (score >= j->cut) {
-            st = put_pair(j, rows->cells + 2 * i, err);
+            st = put_pair(j, rows->lines + 2 * i, err);
         } else if (score >= 0) {
             j->report.count[RELA_FILTER_KEPT]--;
             j->report.count[RELA_FILTER_SCORE]++;

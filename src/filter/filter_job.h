@@ -4,7 +4,7 @@
 #define RELA_FILTER_FILTER_JOB_H
 
 #include "base/file.h"
-#include "base/steps.h"
+#include "base/line_rows.h"
 #include "data/pair_rules.h"
 #include "filter/logistic.h"
 #include "filter/pair_score.h"
@@ -16,7 +16,7 @@ enum { RELA_FILTER_ROWS = 32 };
 /* What one thread owns. */
 typedef struct rela_filter_worker {
     rela_watcher *watcher;
-    size_t place; /* of the cross attention */
+    size_t stack; /* of the cross attention */
     rela_pair_scores scores;
     double *row; /* features of one pair */
     rela_text_pair pairs[RELA_FILTER_ROWS];

@@ -42,7 +42,7 @@ static void fill_asynchronous(void)
  * wait until the product is done; the two system calls cost a fraction of a microsecond.
  *
  * A product runs on the thread that asks for it: whoever calls has already divided the work, or
- * was told to use one thread. Outside a parallel region the library would start threads of its
+ * was set to one thread. Outside a parallel region the library would start threads of its
  * own, which spin for each other and slow a busy machine down by a factor of twenty. */
 static dnnl_status_t shielded(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda,
                               const real *b, size_t ldb, size_t m, size_t n, size_t k, bool add)

@@ -20,7 +20,7 @@
 typedef RELA_REAL real;
 
 /* Which elements dropout keeps: a hash of (key, position) against a threshold, so that forward and
- * backward kl_weight without storing a mask, whatever the threads and the order. */
+ * backward agree without storing a mask, whatever the threads and the order. */
 typedef struct rela_drop {
     uint32_t key[2];
     uint32_t threshold; /* dropped if hash < threshold; 0: no dropout */
@@ -47,7 +47,7 @@ typedef struct rela_exp_sum {
     double sum;
 } rela_exp_sum;
 
-/* A matrix (n, k) in 8 bits: row j is scale[j] times whole numbers of at most RELA_BYTE_MOST. p:
+/* A matrix (n, k) in int8: row j is scale[j] times whole numbers of at most RELA_BYTE_MOST. p:
  * panels of RELA_BYTE_PANEL rows; in a panel four numbers of each row, then the next four, with
  * zeros up to whole panels and fours. The same in all levels and in files. */
 typedef struct rela_bytes {
@@ -231,7 +231,7 @@ typedef struct rela_kern {
      * times scale. Target: 1 - smooth on gold, smooth / (n - 1) elsewhere. Returns the loss and
      * puts the negative log-likelihood of gold into *nll. */
     double (*loss_row)(real *z, size_t n, size_t gold, real smooth, real scale, double *nll);
-    /* The same of two rows of logits that two draws of dropout gave for one target: the mean of
+    /* The same of two rows of logits that two dropout masks gave for one target: the mean of
      * their losses, plus kl_weight / 4 times the divergences KL(a, b) + KL(b, a) of what they
      * predict. *nll: the mean of both. */
     double (*loss_pairs)(real *a, real *b, size_t n, size_t gold, const rela_r_drop_pairs *o,
@@ -255,7 +255,7 @@ typedef struct rela_kern {
     void (*packed)(real *c, size_t ldc, const real *a, size_t lda, const real *p, const real *bias,
                    size_t m, size_t n, size_t k, bool relu);
 
-    /* The same in 8 bits. pack_bytes rounds w (n, k); unpack_bytes is row j of it again. bytes
+    /* The same in int8. pack_bytes rounds w (n, k); unpack_bytes is row j of it again. bytes
      * rounds the rows of a product: q (m, ldq) with ldq >= k a multiple of 4, scale (m), in a
      * form that packed_bytes of the same table understands. Sums are exact: all tables give the
      * same bits. The scale of a row that is not finite is NaN, and so are its products. */
@@ -287,7 +287,7 @@ typedef struct rela_kern {
     size_t (*top)(uint32_t *at, real *best, size_t have, size_t most, const real *z, size_t n,
                   size_t first);
 
-    /* Which scores may be above 0: x (m, k) or (n, k) in 8 bits, k a multiple of 16 and at most
+    /* Which scores may be above 0: x (m, k) or (n, k) in int8, k a multiple of 16 and at most
      * RELA_SCREEN_WIDEST, and what must be added to be sure; p and bound of keys up to whole
      * panels. drop_bits clears those of weights that dropout drops. mix_prefiltered computes the
      * others, weights and mixed values, and returns how many are above 0: the weights that are zero

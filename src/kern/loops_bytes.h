@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_bytes.h - products in 8 bits for decoding. Part of loops.h.
+/* src/kern/loops_bytes.h - products in int8 for decoding. Part of loops.h.
  *
  * Sums are whole numbers and exact, and what is done to them afterwards is the same sequence of
  * roundings in every level: all levels give the same bits as a plain loop. A level with suitable

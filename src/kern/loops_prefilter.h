@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/loops_prefilter.h - attention whose weights are max(0, score), where most scores are
- * below 0: a product in 8 bits tells which may be above, and only those are computed. Part of
+ * below 0: a product in int8 tells which may be above, and only those are computed. Part of
  * loops.h.
  *
  * Let a query be a * (Q + e) and a key b * (K + f), with whole numbers Q and K and no number of e
@@ -11,8 +11,8 @@
  * if all scores had been computed. */
 
 enum {
-    LIFT_ALL = 1 << 29,    /* of rows about which 8 bits can tell nothing */
-    LIFT_NONE = -(1 << 30) /* of what is behind the keys */
+    BOUND_ALL = 1 << 29,    /* of rows that int8 says nothing about */
+    BOUND_NONE = -(1 << 30) /* of what is after the keys */
 };
 
 /* Products of numbers above this may overflow, and then the order of a sum decides its sign. */
@@ -23,7 +23,7 @@ static inline int32_t bound_of(real most, real sizes, real inverse, size_t k)
     const double d = (double)k, units = (double)sizes * (double)inverse;
     const double bound = units / 2 * (1.0001 + 1e-5 * d) + d / 8 + 2;
     /* Also of what is not a number. */
-    return most < SCREEN_LARGEST && bound < LIFT_ALL ? (int32_t)bound : LIFT_ALL;
+    return most < SCREEN_LARGEST && bound < BOUND_ALL ? (int32_t)bound : BOUND_ALL;
 }
 
 /* Whole numbers q (k) of a row; returns its bound. */
@@ -73,7 +73,7 @@ static void prefilter_keys(int8_t *p, int32_t *bound, const real *x, size_t n, s
     for (size_t j0 = 0; j0 < n; j0 += RELA_BYTE_PANEL, p += RELA_BYTE_PANEL * k) {
         const size_t rows = n - j0 < RELA_BYTE_PANEL ? n - j0 : RELA_BYTE_PANEL;
         for (size_t j = rows; j < RELA_BYTE_PANEL; j++)
-            bound[j0 + j] = LIFT_NONE;
+            bound[j0 + j] = BOUND_NONE;
         if (rows < RELA_BYTE_PANEL)
             memset(p, 0, RELA_BYTE_PANEL * k);
         for (size_t j = 0; j < rows; j++) {
@@ -222,7 +222,7 @@ static inline void four_weights(real *w, const vec *v, const int32_t *ends, int3
 #endif
 
 #ifndef LEVEL_BITS
-#include "kern/places.h"
+#include "kern/bit_indices.h"
 
 /* The numbers of the bits that are set, from first on, side by side in at, which has room for 64.
  */
@@ -231,7 +231,7 @@ static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)
     const uint64_t every = UINT64_C(0x0101010101010101);
     size_t have = 0;
     for (uint64_t i = first; bits; bits >>= 8, i += 8) {
-        const uint64_t eight = BYTE_PLACES[bits & 0xFF] + i * every;
+        const uint64_t eight = BIT_INDICES[bits & 0xFF] + i * every;
         memcpy(at + have, &eight, sizeof eight); /* the lowest byte first */
         have += (size_t)__builtin_popcountll(bits & 0xFF);
     }

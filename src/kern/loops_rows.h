@@ -12,7 +12,7 @@ enum {
     FETCH_FROM = 6     /* blocks: from here on there is time to fetch the next panel */
 };
 
-/* n rows as a panel, with zeros behind them. In tiles as long as a line of the cache: rows are
+/* n rows as a panel, with zeros after them. In tiles as long as a line of the cache: rows are
  * often a power of two apart, and all of a panel together would compete for the same few places
  * there. */
 static void pack_panel(real *restrict p, const real *const *rows, size_t n, size_t k)
@@ -311,7 +311,7 @@ static void gather_mix(real *z, const real *w, size_t ldw, const real *values, s
         for (size_t first = 0; first < n; first += RELA_FEW_MOST) {
             const size_t end = n - first < RELA_FEW_MOST ? n : first + RELA_FEW_MOST;
             g.n = 0;
-            for (size_t j = first; j < end; j++) { /* no branch: nobody could predict it */
+            for (size_t j = first; j < end; j++) { /* no branch: it could not be predicted */
                 const real x = w[h * ldw + j];
                 g.row[g.n] = at[j];
                 g.w[g.n] = x;

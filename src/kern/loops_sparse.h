@@ -18,7 +18,7 @@ typedef uint32_t places[RELA_FEW_MOST + 2 * LANES];
 static inline size_t squeeze_lanes(uint32_t *at, const real *x, uint32_t first)
 {
     size_t have = 0;
-    for (uint32_t i = 0; i < LANES; i++) { /* no branch: nobody could predict it */
+    for (uint32_t i = 0; i < LANES; i++) { /* no branch: it could not be predicted */
         at[have] = first + i;
         have += x[i] < 0 || x[i] > 0;
     }

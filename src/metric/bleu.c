@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/metric/bleu.c - BLEU (Papineni et al. 2002): counts of a segment, score of a sum. */
-#include "metric/metric.h"
+#include "metric/metric_shared.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * draws the same boundaries in one pass. */
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "metric/chars.h"
-#include "metric/metric.h"
+#include "metric/metric_shared.h"
+#include "metric/python_chars.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* src/metric/chrf.c - chrF (Popovic 2015) and chrF++ (2017): counts of a segment, score of a sum.
  */
 #include "base/utf8.h"
-#include "metric/chars.h"
-#include "metric/metric.h"
+#include "metric/metric_shared.h"
+#include "metric/python_chars.h"
 
 #include <string.h>
 

@@ -10,18 +10,18 @@
 
 enum { SHOWN_MAX = 40 /* bytes of a bad link in a message */ };
 
-static rela_status parse_link(rela_link *out, rela_span word, const rela_link_form *form,
+static rela_status parse_link(rela_link *out, rela_span word, const rela_link_format *form,
                               rela_error *err);
 static const char *parse_position(uint64_t *out, const char *at, const char *end);
 static rela_status check_position(uint64_t position, const char *side, size_t n_words,
-                                  rela_span word, const rela_link_form *form, rela_error *err);
+                                  rela_span word, const rela_link_format *form, rela_error *err);
 static bool is_before(const rela_link *a, const rela_link *b);
 static int compare_links(const void *a, const void *b);
 static size_t drop_repeated(rela_link *items, size_t n);
 
-void rela_link_form_init(rela_link_form *form, size_t size)
+void rela_link_format_init(rela_link_format *form, size_t size)
 {
-    const rela_link_form pharaoh = { .struct_size = size };
+    const rela_link_format pharaoh = { .struct_size = size };
     rela_sized_init(form, size, &pharaoh, sizeof pharaoh);
 }
 
@@ -34,14 +34,14 @@ void rela_links_free(rela_links *l)
 }
 
 rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
-                             const rela_link_form *form, rela_error *err)
+                             const rela_link_format *form, rela_error *err)
 {
-    rela_link_form own = { .base = 0 };
+    rela_link_format own = { .base = 0 };
     const char *at = line;
     rela_span word;
     bool sorted = true;
     out->n = 0;
-    rela_status st = rela_sized_take(&own, sizeof own, form, "rela_link_form", err);
+    rela_status st = rela_sized_take(&own, sizeof own, form, "rela_link_format", err);
     if (st != RELA_OK)
         return st;
     while (rela_next_word(&word, &at, line + len)) {
@@ -65,11 +65,11 @@ rela_status rela_links_parse(rela_links *out, const char *line, size_t len,
     return RELA_OK;
 }
 
-rela_status rela_links_format(rela_buffer *out, const rela_links *l, const rela_link_form *form,
+rela_status rela_links_format(rela_buffer *out, const rela_links *l, const rela_link_format *form,
                               rela_error *err)
 {
-    rela_link_form own = { .base = 0 };
-    rela_status st = rela_sized_take(&own, sizeof own, form, "rela_link_form", err);
+    rela_link_format own = { .base = 0 };
+    rela_status st = rela_sized_take(&own, sizeof own, form, "rela_link_format", err);
     const uint32_t base = (uint32_t)own.base;
     const bool reverse = own.reverse != 0;
     for (size_t i = 0; i < l->n && st == RELA_OK; i++) {
@@ -81,7 +81,7 @@ rela_status rela_links_format(rela_buffer *out, const rela_links *l, const rela_
     return st;
 }
 
-static rela_status parse_link(rela_link *out, rela_span word, const rela_link_form *form,
+static rela_status parse_link(rela_link *out, rela_span word, const rela_link_format *form,
                               rela_error *err)
 {
     const char *end = word.text + word.len;
@@ -113,7 +113,7 @@ static const char *parse_position(uint64_t *out, const char *at, const char *end
 }
 
 static rela_status check_position(uint64_t position, const char *side, size_t n_words,
-                                  rela_span word, const rela_link_form *form, rela_error *err)
+                                  rela_span word, const rela_link_format *form, rela_error *err)
 {
     const int shown = (int)(word.len < SHOWN_MAX ? word.len : SHOWN_MAX);
     const uint64_t base = (uint64_t)form->base;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* src/metric/metric.c - settings of a metric, counting on all threads, signature. */
-#include "metric/metric.h"
+#include "metric/metric_shared.h"
 
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/sized.h"
 #include "base/utf8.h"
-#include "metric/chars.h"
+#include "metric/python_chars.h"
 
 static const double BETA_MAX = 100, FLOOR_DEFAULT = 0.1, ADD_K_DEFAULT = 1;
 

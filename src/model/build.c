@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Dropout sites of a layer of a stack; further cross attentions come behind. */
+/* Dropout sites of a layer of a stack; further cross attentions come after. */
 enum { SITE_EMBED = 0, SITE_SELF = 1, SITE_CROSS = 3, SITE_FFN = 5, SITES = 7, SITES_CROSS = 2 };
 
 typedef struct builder {
@@ -29,7 +29,7 @@ typedef struct builder {
 } builder;
 
 static void list_places(rela_block_list *l, const rela_config *c);
-static size_t place_of(const rela_block_list *l, size_t queries, size_t keys);
+static size_t stack_of(const rela_block_list *l, size_t queries, size_t keys);
 static void build_stacks(builder *b);
 static void build_aligner(builder *b);
 static size_t count_blocks(const rela_config *c);
@@ -77,8 +77,8 @@ static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type t
     static const char *const LABELS[] = { "encoder", "decoder", "cross" };
     const size_t target = rela_block_list_target(l), source = keys == target ? queries : keys;
     const bool numbered = target > 1 && type != RELA_ATTN_DEC;
-    rela_attn_place *p = &l->places[l->n_places++];
-    *p = (rela_attn_place){ .type = type,
+    rela_attn_stack *p = &l->stacks[l->n_stacks++];
+    *p = (rela_attn_stack){ .type = type,
                             .queries = queries,
                             .keys = keys,
                             .layers = rela_config_layers(c, type),
@@ -103,15 +103,15 @@ static void list_places(rela_block_list *l, const rela_config *c)
 
 size_t rela_block_list_cross(const rela_block_list *l, size_t source)
 {
-    return place_of(l, rela_block_list_target(l), source);
+    return stack_of(l, rela_block_list_target(l), source);
 }
 
-static size_t place_of(const rela_block_list *l, size_t queries, size_t keys)
+static size_t stack_of(const rela_block_list *l, size_t queries, size_t keys)
 {
     size_t i = 0;
-    while (l->places[i].queries != queries || l->places[i].keys != keys)
+    while (l->stacks[i].queries != queries || l->stacks[i].keys != keys)
         i++;
-    assert(i < l->n_places);
+    assert(i < l->n_stacks);
     return i;
 }
 
@@ -186,7 +186,7 @@ static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type
 {
     rela_attn_side *side = &at->sides[at->n_sides++];
     side->stream = stream;
-    side->place = place_of(b->list, b->stream, stream);
+    side->stack = stack_of(b->list, b->stream, stream);
     side->n_groups = groups_at(b, side->groups, type);
     if (!at->self)
         side->memory = b->list->memories[stream]++;
@@ -346,7 +346,7 @@ static void build_aligner(builder *b)
     rela_head_group groups[RELA_GROUPS_MAX];
     (void)groups_at(b, groups, RELA_ATTN_CROSS);
     block->at.align = (rela_align_at){ .kind = groups[0].of,
-                                       .place = place_of(b->list, b->stream, 0),
+                                       .stack = stack_of(b->list, b->stream, 0),
                                        .vocab_src = b->c->vocab_src,
                                        .vocab_tgt = b->c->vocab_tgt };
     declare(b, block, NULL);

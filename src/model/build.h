@@ -8,16 +8,16 @@
 #include "nn/block.h"
 
 /* One attention of the model in all its layers: what a stream attends to. Analyses go by these. */
-typedef struct rela_attn_place {
+typedef struct rela_attn_stack {
     char name[16];        /* "enc", "dec", "cross"; with several sources "enc1", "cross2" */
     char label[16];       /* for people: "encoder", "cross 2" */
     rela_attn_type type;  /* what the configuration says of it */
     size_t queries, keys; /* streams */
     size_t layers;
     bool causal;
-} rela_attn_place;
+} rela_attn_stack;
 
-enum { RELA_PLACES_MAX = 2 * RELA_SOURCES_MAX + 1 };
+enum { RELA_STACKS_MAX = 2 * RELA_SOURCES_MAX + 1 };
 
 typedef struct rela_block_list {
     rela_block *blocks; /* in the order of the forward pass */
@@ -26,8 +26,8 @@ typedef struct rela_block_list {
     size_t cached;    /* attentions of the target to itself: each has a place in a slot */
     size_t memories[RELA_STREAMS_MAX]; /* attentions to the stream from others */
     /* Sources to themselves, the target to itself, the target to each source. */
-    rela_attn_place places[RELA_PLACES_MAX];
-    size_t n_places;
+    rela_attn_stack stacks[RELA_STACKS_MAX];
+    size_t n_stacks;
 } rela_block_list;
 
 /* c must have passed rela_config_check. Parameters are added to params, which
@@ -41,11 +41,11 @@ static inline size_t rela_block_list_target(const rela_block_list *l)
     return l->n_streams - 1;
 }
 
-/* The place of the attention of the target to a source. */
+/* The stack of the attentions of the target to a source. */
 size_t rela_block_list_cross(const rela_block_list *l, size_t source);
 
-/* Whether the place is attention of the target to a source. */
-static inline bool rela_attn_place_cross(const rela_attn_place *p)
+/* Whether it is attention of the target to a source. */
+static inline bool rela_attn_stack_cross(const rela_attn_stack *p)
 {
     return p->queries != p->keys;
 }

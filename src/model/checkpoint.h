@@ -58,7 +58,7 @@ real *rela_extras_take(rela_extras *e, const char *name);
 /* How a file has its matrices. All but the first are packed: for translation only. */
 typedef enum rela_matrices {
     RELA_MATRICES_PLAIN,
-    RELA_MATRICES_BYTES, /* in 8 bits */
+    RELA_MATRICES_BYTES, /* in int8 */
     RELA_MATRICES_PANELS /* packed as decoding wants them, to be mapped into memory */
 } rela_matrices;
 

@@ -32,7 +32,7 @@ size_t rela_count_lines(rela_span text);
  * for block NULL; the result points to it. */
 rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const rela_param *p);
 
-/* The same for a matrix in 8 bits, packed as rela_bytes, and for the scales of its rows. */
+/* The same for a matrix in int8, packed as rela_bytes, and for the scales of its rows. */
 rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p);
 rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p);
 

@@ -15,7 +15,7 @@ enum {
 };
 
 /* The lists handed to the container. */
-/* A matrix in 8 bits is two tensors. */
+/* A matrix in int8 is two tensors. */
 typedef struct listing {
     rela_tensor *tensors;
     char (*names)[FULL_NAME_MAX];
@@ -24,7 +24,7 @@ typedef struct listing {
     size_t n_metadata;
     rela_buffer config;
     char hash[RELA_HASH_TEXT];
-    char *packed; /* matrices in 8 bits with their scales, or in panels */
+    char *packed; /* matrices in int8 with their scales, or in panels */
 } listing;
 
 const char *const RELA_VERSIONS[RELA_N_VERSIONS] = {

@@ -65,7 +65,7 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     const rela_params *p = rela_checkpoint_params(c);
     const bool state = rela_safetensors_metadata_find(f, RELA_SECTION_STATE) != NULL;
     const char *hash = rela_checkpoint_hash(c);
-    static const char *const FORMS[] = { "model", "model in 8 bits", "model to be mapped" };
+    static const char *const FORMS[] = { "model", "model in int8", "model to be mapped" };
     rela_status st =
         rela_buffer_printf(out, err, "file            %s\nformat          " FORMAT_NAME " %s, %s\n",
                            path, RELA_VERSIONS[rela_checkpoint_matrices(c)],

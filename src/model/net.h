@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/model/net.h - a model in memory: configuration, blocks, parameters.
  *
- * Threads may share it while nobody writes weights. */
+ * Threads may share it while none writes weights. */
 #ifndef RELA_MODEL_NET_H
 #define RELA_MODEL_NET_H
 

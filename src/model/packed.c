@@ -153,8 +153,7 @@ rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela
         return st;
     if (int8 && rela_checkpoint_matrices(c) == RELA_MATRICES_PANELS) {
         st = rela_fail(err, RELA_UNSUP,
-                       "%s: made to be mapped, in 32 bits; for 8 bits convert the model itself",
-                       path);
+                       "%s: made to be mapped, in fp32; for int8 convert the model itself", path);
     } else if (rela_checkpoint_matrices(c) != RELA_MATRICES_PLAIN) {
         st = load_packed(w, net, extras, c, options ? options->n_threads : 0, err);
     } else {

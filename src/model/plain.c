@@ -144,7 +144,7 @@ rela_status rela_plain_check_apart(const char *out, const char *path, rela_error
 typedef struct leftovers {
     const char *dir;
     const rela_extras *extras;
-    bool own; /* there was one: they are not somebody else's */
+    bool own; /* there was one: the files are ours */
 } leftovers;
 
 /* Plain weights of ours, or what an interrupted conversion leaves: all but the weights. */

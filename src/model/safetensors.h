@@ -2,9 +2,9 @@
 /* src/model/safetensors.h - the safetensors container: named tensors and texts in one file.
  *
  * Layout: 8 bytes of header length, little endian; a JSON header; the bytes of all tensors, one
- * behind the other. The reader treats a file as hostile: every count, size and place is checked
+ * after the other. The reader treats a file as hostile: every count, size and place is checked
  * before it is used, memory stays below a small multiple of the header, and a file that passes
- * has no holes, no overlaps and no bytes that belong to nobody. What the tensors mean is not its
+ * has no holes, no overlaps and no bytes outside all tensors. What the tensors mean is not its
  * business. docs/formats.md has the byte layout and the limits. */
 #ifndef RELA_MODEL_SAFETENSORS_H
 #define RELA_MODEL_SAFETENSORS_H

@@ -235,7 +235,7 @@ static void weigh_back(const pass *p, const rela_align_look *look, size_t j, rea
 }
 
 /* Through the weights and scores of the first look, row by row: near and lp. r is the same
- * in both looks but for what was added, so near is told of both before dr is written anew. */
+ * in both looks but for what was added, so near gets both before dr is overwritten. */
 static void first_back(const pass *p)
 {
     const rela_align_look *look = &p->s->look[0];

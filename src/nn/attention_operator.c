@@ -420,7 +420,7 @@ static place first_place(const call *c, size_t i)
     return p;
 }
 
-/* Goes one behind the last sequence too, where nothing is read any more. */
+/* Goes one after the last sequence too, where nothing is read any more. */
 static void next_place(place *p, const call *c)
 {
     const rela_attention_input *in = c->in;

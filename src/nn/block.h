@@ -170,7 +170,7 @@ typedef struct rela_attn_side {
     size_t memory; /* to others: number among those who attend to that stream */
     size_t n_groups;
     rela_head_group groups[RELA_GROUPS_MAX];
-    size_t place; /* for the tap: which attention of the model it is */
+    size_t stack; /* for the tap: which attention of the model it is */
 } rela_attn_side;
 
 typedef struct rela_attn_at {
@@ -200,7 +200,7 @@ typedef struct rela_output_at {
 
 typedef struct rela_align_at {
     rela_attn_group kind;
-    size_t place;
+    size_t stack;
     size_t vocab_src, vocab_tgt;
     uint32_t embed_src, embed_tgt;
     uint32_t bias; /* (target vocabulary) */

@@ -158,9 +158,9 @@ static void attend(run *r)
     for (size_t s = 0; s < r->src->n; s++) {
         const size_t rows = words_of(r->tgt, s), cols = words_of(r->src, s) + 1;
         if (cols > 1 && rows > 0) {
-            const real odd = score_pair(r, s);
+            const real not_finite = score_pair(r, s);
             (void)rela_align_run(&r->layer, &r->a.scratch, NULL, NULL, NULL, rows, cols);
-            *r->a.scratch.look[1].weights += odd; /* exact zeros would hide it */
+            *r->a.scratch.look[1].weights += not_finite; /* exact zeros would hide it */
         }
         show(r, s);
     }
@@ -212,17 +212,17 @@ static real score_pair(const run *r, size_t pair)
     const real *bias = rela_vector(r->p, r->at->bias);
     const int32_t *src = r->src->ids + r->src->at[pair], *tgt = r->tgt->ids + r->tgt->at[pair];
     const size_t rows = words_of(r->tgt, pair), cols = words_of(r->src, pair) + 1;
-    real odd = 0;
+    real not_finite = 0;
     for (size_t i = 0; i < cols; i++) {
         const real norm = norm_of(r, src[i]), *x = embedding(r, r->at->embed_src, src[i]);
         for (size_t j = 0; j < rows; j++) {
             real *lp = &r->a.scratch.lp[j * cols + i];
             *lp = r->factor * r->p->k->dot(x, embedding(r, r->at->embed_tgt, tgt[j]), r->d) +
                   bias[tgt[j]] - norm;
-            odd += *lp - *lp;
+            not_finite += *lp - *lp;
         }
     }
-    return odd;
+    return not_finite;
 }
 
 /* The end of the target attends to the end of the source. */
@@ -230,20 +230,20 @@ static void show(const run *r, size_t pair)
 {
     const arrays *a = &r->a;
     const size_t rows = words_of(r->tgt, pair), cols = words_of(r->src, pair) + 1;
-    rela_attn_view v = { .place = r->at->place,
+    rela_attn_view v = { .stack = r->at->stack,
                          .sentence = pair,
                          .rows = rows,
                          .w = a->scratch.look[1].weights,
                          .n = cols,
                          .ld = cols };
     if (cols > 1 && rows > 0)
-        r->p->tap->see(r->p->tap->ctx, &v);
+        r->p->tap->on_weights(r->p->tap->ctx, &v);
     memset(a->end, 0, cols * sizeof *a->end);
     a->end[cols - 1] = 1;
     v.first = rows;
     v.rows = 1;
     v.w = a->end;
-    r->p->tap->see(r->p->tap->ctx, &v);
+    r->p->tap->on_weights(r->p->tap->ctx, &v);
 }
 
 /* The different tokens of the target, ends left out, in the order in which they come. */

@@ -174,7 +174,7 @@ static real *take_columns(rela_plan *p, size_t rows, size_t width)
     return rela_plan_reals(p, rows * width);
 }
 
-/* What one group takes at a time behind the arrays of its side: each is given back before the next
+/* What one group takes at a time after the arrays of its side: each is given back before the next
  * is taken. */
 static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t g, rela_plan start,
                          const rela_pass_size *s, const side_size *size)
@@ -277,7 +277,7 @@ static rela_attn group_attn(const rela_block *b, const rela_pass *p, const rela_
                         .path = p->path,
                         .tap = p->tap,
                         .layer = b->layer,
-                        .place = side->place };
+                        .stack = side->stack };
 }
 
 static rela_attn attn_at(const side_work *w, size_t g)
@@ -409,11 +409,11 @@ static void attend_history(const rela_step *step, const rela_block *b, const rel
         real *qkv = a->in + i * 3 * d + column, *z = a->z + i * d + column;
         const uint32_t *slots = step->history + i * step->ld;
         const size_t last = step->position[i];
-        const real odd = column == 0 ? rela_attn_not_finite(attn->k, qkv, 3 * d) : 0;
+        const real not_finite = column == 0 ? rela_attn_not_finite(attn->k, qkv, 3 * d) : 0;
         rela_cache_put(&c, attn, slots[last], qkv + d, qkv + 2 * d);
         rela_attn_query(attn, qkv);
         rela_cache_attend(&c, attn, &s, z, qkv, slots, last + 1);
-        *z += odd;
+        *z += not_finite;
     }
 }
 
@@ -432,10 +432,10 @@ static void attend_memory(const rela_step *step, const rela_attn_side *side, con
             end++;
         const rela_memory m = rela_memory_at(all, side->memory, step->sentence[i], column);
         rela_memory_attend(&m, attn, &s, z + i * d, q + i * d, end - i, i, step->position[i]);
-        const real odd = all->odd[side->memory * all->sentences + step->sentence[i]];
+        const real not_finite = all->not_finite[side->memory * all->sentences + step->sentence[i]];
         for (size_t row = i; row < end; row++)
             z[row * d] +=
-                odd + rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
+                not_finite + rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
     }
 }
 
@@ -498,7 +498,7 @@ static void remember(const rela_block *b, rela_pass *p, size_t stream)
         rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
                     scratch);
         for (size_t s = 0; s < all->n; s++)
-            all->odd[side->memory * all->sentences + s] = rela_attn_not_finite(
+            all->not_finite[side->memory * all->sentences + s] = rela_attn_not_finite(
                 p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
         for (size_t g = 0; g < side->n_groups; g++) {
             const rela_attn attn = group_attn(b, p, side, g);

@@ -26,11 +26,11 @@ typedef struct rela_loss {
     real *logits;          /* (RELA_LOSS_CHUNK, vocabulary) */
     real *row_nll;         /* (rows) negative log-likelihood of each, written; NULL: not wanted */
     real kl_weight;        /* of pairs */
-    const uint32_t *pairs; /* (n_pairs + 1) rows where sentences begin, each behind its paired */
+    const uint32_t *pairs; /* (n_pairs + 1) rows where sentences begin, each after its paired */
     size_t n_pairs;        /* 0: there are none */
 } rela_loss;
 
-/* Twins are the same sentence after two samples of dropout. Loss and gradients are then the mean of
+/* A pair is the same sentence with two dropout masks. Loss and gradients are then the mean of
  * both plus kl_weight / 4 times the divergences between what they predict (R-Drop: Liang et al.,
  * NeurIPS 2021), and weights are those of the first.
  *

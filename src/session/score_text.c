@@ -327,12 +327,12 @@ static void run_batch(const job *j, scorer *x, size_t batch)
 /* ---- attention ---- */
 
 typedef struct observer {
-    int (*see)(void *ctx, const rela_attention_row *row);
+    int (*on_row)(void *ctx, const rela_attention_row *row);
     void *ctx;
     rela_attention_row row;
     uint32_t *keys;
     float *weights;
-    int answer; /* not 0: the listener wants no more */
+    int answer; /* not 0: the callback asked to stop */
     real odd;   /* of all weights so far: 0, or NaN if one was not finite */
 } observer;
 
@@ -341,7 +341,7 @@ static void observe(void *ctx, const rela_attn_view *v)
 {
     observer *o = ctx;
     rela_attention_row row = o->row;
-    row.place = (int32_t)v->place;
+    row.stack = (int32_t)v->stack;
     row.layer = (int32_t)v->layer;
     row.head = (int32_t)v->head;
     row.keys = o->keys;
@@ -357,17 +357,17 @@ static void observe(void *ctx, const rela_attn_view *v)
                 o->weights[row.n++] = w[k];
                 o->odd += w[k] - w[k];
             }
-        o->answer = o->see(o->ctx, &row);
+        o->answer = o->on_row(o->ctx, &row);
     }
 }
 
 rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
-                        int (*see)(void *ctx, const rela_attention_row *row), void *ctx,
+                        int (*on_row)(void *ctx, const rela_attention_row *row), void *ctx,
                         rela_error *err)
 {
     rela_scores r = { .model = s->models[0], .target = s->models[0]->net.config.sources };
     job j = { .session = s, .scores = &r, .most = 1 };
-    observer o = { .see = see, .ctx = ctx };
+    observer o = { .on_row = on_row, .ctx = ctx };
     scorer x = { 0 };
     rela_status st = encode_pairs(&r, s, pairs, 1, err);
     if (st == RELA_OK)
@@ -392,7 +392,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
             st = rela_fail_not_finite(err, NULL, i + 1, "attention is");
     }
     if (st == RELA_OK && o.answer)
-        st = rela_fail(err, RELA_CANCEL, "stopped by the listener");
+        st = rela_fail(err, RELA_CANCEL, "stopped by the callback");
     finish(&j);
     free_sides(&r);
     rela_mem_free(r.logps);

@@ -24,13 +24,13 @@ void rela_runtime_options_init(rela_runtime_options *o, size_t size)
 }
 
 /* The levels of the public interface are those of the log. */
-static void tell(void *ctx, rela_log_level level, const char *line)
+static void on_log(void *ctx, rela_log_level level, const char *line)
 {
     const rela_runtime_options *o = ctx;
     o->log(o->log_ctx, (int32_t)level, line);
 }
 
-/* The options are kept behind the runtime: the log needs them. */
+/* The options are kept after the runtime: the log needs them. */
 typedef struct runtime_block {
     rela_runtime runtime;
     rela_runtime_options options;
@@ -52,7 +52,7 @@ rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *
     b->options = own;
     b->runtime.n_threads = rela_par_threads(b->options.n_threads);
     if (b->options.log)
-        b->runtime.log = (rela_log){ tell, &b->options, RELA_LOG_INFO };
+        b->runtime.log = (rela_log){ on_log, &b->options, RELA_LOG_INFO };
     st = reserve_and_start(b->runtime.n_threads, err);
     if (st == RELA_OK)
         *out = &b->runtime;
@@ -203,9 +203,9 @@ rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m, rel
                            .vocab_src = (int32_t)c->vocab_src,
                            .vocab_tgt = (int32_t)c->vocab_tgt,
                            .sources = (int32_t)c->sources,
-                           .places = (int32_t)m->net.list.n_places };
-    for (size_t i = 0; i < m->net.list.n_places; i++) {
-        const size_t t = m->net.list.places[i].type;
+                           .stacks = (int32_t)m->net.list.n_stacks };
+    for (size_t i = 0; i < m->net.list.n_stacks; i++) {
+        const size_t t = m->net.list.stacks[i].type;
         rela_format_text(s.attention[t], sizeof s.attention[t], "%s", c->attention[t].text);
     }
     const rela_status st = rela_sized_check(out, sizeof s, "rela_model_shape", err);
@@ -214,9 +214,9 @@ rela_status rela_model_shape_get(rela_model_shape *out, const rela_model *m, rel
     return st;
 }
 
-const char *rela_model_place_name(const rela_model *m, int32_t place)
+const char *rela_model_stack_name(const rela_model *m, int32_t stack)
 {
-    return place >= 0 && (size_t)place < m->net.list.n_places ? m->net.list.places[place].name
+    return stack >= 0 && (size_t)stack < m->net.list.n_stacks ? m->net.list.stacks[stack].name
                                                               : NULL;
 }
 

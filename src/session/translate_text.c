@@ -194,7 +194,7 @@ static rela_search_options search_options(const rela_translate_options *o)
     s.seed = o->seed;
     s.attention = o->attention;
     s.source = (size_t)o->source;
-    s.places = o->unk == RELA_UNK_REPLACE;
+    s.heaviest = o->unk == RELA_UNK_REPLACE;
     s.batch_sentences = (size_t)o->batch_sentences;
     s.batch_tokens = (size_t)o->batch_tokens;
     return s;
@@ -327,7 +327,7 @@ static rela_status divide(job *j, size_t i, rela_error *err)
     return st;
 }
 
-/* How strongly a token invites a cut behind it. */
+/* How strongly a token invites a cut after it. */
 static int cut_rank(const rela_vocab *v, const int32_t *ids, const uint32_t *words, size_t k)
 {
     const char *token = rela_vocab_token(v, ids[k]);
@@ -339,7 +339,7 @@ static int cut_rank(const rela_vocab *v, const int32_t *ids, const uint32_t *wor
 }
 
 /* Tokens of the next part: as many as fit, but rather to a mark in the second half of them. words
- * has an entry behind the last of the n tokens, that of the end symbol. */
+ * has an entry after the last of the n tokens, that of the end symbol. */
 static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
                        size_t most)
 {
@@ -559,7 +559,7 @@ static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, 
             if (h->ids[m] != RELA_UNK || part->n == 0)
                 continue;
             const size_t start = j->words.len;
-            st = append_word(j, x->src_words, (size_t)(part->ids - x->src) + h->places[m], err);
+            st = append_word(j, x->src_words, (size_t)(part->ids - x->src) + h->heaviest[m], err);
             instead[at].len = j->words.len - start;
         }
     }

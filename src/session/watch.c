@@ -38,7 +38,7 @@ struct rela_watcher {
     size_t cap_nll;
     real *heads; /* weights of all heads of one layer, pair by pair */
     size_t cap_heads;
-    rela_status status; /* of the listener */
+    rela_status status; /* of the callback */
     rela_error *err;
 };
 
@@ -50,7 +50,7 @@ static rela_status run_batch(rela_watcher *w, rela_error *err);
 static void add_nll(rela_watcher *w);
 static rela_status make_room(rela_watcher *w, rela_error *err);
 static void see(void *ctx, const rela_attn_view *v);
-static real *heads_room(rela_watcher *w, size_t pair, const rela_attn_place *place);
+static real *heads_room(rela_watcher *w, size_t pair, const rela_attn_stack *stack);
 
 /* The text of a stream. */
 static rela_watched_text *text_of(const rela_watcher *w, rela_watched *p, size_t stream)
@@ -307,8 +307,8 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
     for (size_t i = 0; i < n; i++)
         if (!rela_worker_finite(w->worker, &packed, i))
             w->pairs[w->batch[i]].not_finite = true;
-    for (size_t i = 0; i < n && st == RELA_OK && w->watch->ran; i++)
-        st = w->watch->ran(w->watch->ctx, w->batch[i], err);
+    for (size_t i = 0; i < n && st == RELA_OK && w->watch->on_pair_end; i++)
+        st = w->watch->on_pair_end(w->watch->ctx, w->batch[i], err);
     return st;
 }
 
@@ -351,18 +351,18 @@ static rela_status make_room(rela_watcher *w, rela_error *err)
 static void see(void *ctx, const rela_attn_view *v)
 {
     rela_watcher *w = ctx;
-    const rela_attn_place *place = &w->net->list.places[v->place];
-    if (w->status != RELA_OK || !(w->watch->places & rela_watch_place(v->place)))
+    const rela_attn_stack *stack = &w->net->list.stacks[v->stack];
+    if (w->status != RELA_OK || !(w->watch->stacks & rela_watch_stack(v->stack)))
         return;
     rela_watched *p = &w->pairs[w->batch[v->sentence]];
     rela_heads h = { .pair = w->batch[v->sentence],
-                     .place = v->place,
-                     .of = place,
+                     .stack = v->stack,
+                     .of = stack,
                      .layer = v->layer,
                      .heads = w->net->config.heads,
-                     .n_q = text_of(w, p, place->queries)->n,
-                     .n_k = text_of(w, p, place->keys)->n };
-    real *all = heads_room(w, v->sentence, place), odd = 0;
+                     .n_q = text_of(w, p, stack->queries)->n,
+                     .n_k = text_of(w, p, stack->keys)->n };
+    real *all = heads_room(w, v->sentence, stack), odd = 0;
     if (!all)
         return;
     for (size_t i = 0; i < v->rows; i++) {
@@ -377,14 +377,14 @@ static void see(void *ctx, const rela_attn_view *v)
     if (v->head + 1 < h.heads || v->first + v->rows < h.n_q)
         return;
     h.w = all;
-    w->status = w->watch->see(w->watch->ctx, &h, w->err);
+    w->status = w->watch->on_heads(w->watch->ctx, &h, w->err);
 }
 
 /* Where the weights of a pair of the batch go. */
-static real *heads_room(rela_watcher *w, size_t pair, const rela_attn_place *place)
+static real *heads_room(rela_watcher *w, size_t pair, const rela_attn_stack *stack)
 {
-    const uint32_t *at = w->at[place->queries];
-    const size_t each = w->net->config.heads * w->longest[place->keys], n = at[w->n_batch] * each;
+    const uint32_t *at = w->at[stack->queries];
+    const size_t each = w->net->config.heads * w->longest[stack->keys], n = at[w->n_batch] * each;
     real *heads = rela_mem_grow(w->heads, &w->cap_heads, n, sizeof *heads);
     if (!heads) {
         w->status = rela_fail(w->err, RELA_NOMEM, "no memory for attention of %zu weights", n);

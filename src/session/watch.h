@@ -43,8 +43,8 @@ typedef struct rela_watched {
  * all queries are null. */
 typedef struct rela_heads {
     size_t pair;               /* number among those loaded */
-    size_t place;              /* number in the list of the model */
-    const rela_attn_place *of; /* the place itself */
+    size_t stack;              /* number in the list of the model */
+    const rela_attn_stack *of; /* itself */
     size_t layer, heads, n_q, n_k;
     const real *w; /* (heads, n_q, n_k); lent during the call */
 } rela_heads;
@@ -55,19 +55,19 @@ static inline size_t rela_heads_keys(const rela_heads *h, size_t query)
     return h->of->causal ? query + 1 : h->n_k;
 }
 
-/* A set of places has a bit for each. */
-enum { RELA_WATCH_ALL = (1 << RELA_PLACES_MAX) - 1 };
+/* A set of stacks: a bit for each. */
+enum { RELA_WATCH_ALL = (1 << RELA_STACKS_MAX) - 1 };
 
-static inline uint32_t rela_watch_place(size_t place)
+static inline uint32_t rela_watch_stack(size_t stack)
 {
-    return (uint32_t)1 << place;
+    return (uint32_t)1 << stack;
 }
 
 typedef struct rela_watch {
-    uint32_t places; /* set of places to report */
+    uint32_t stacks; /* set of stacks to report */
     bool nll;        /* work out the log-likelihood as well */
-    rela_status (*see)(void *ctx, const rela_heads *h, rela_error *err);
-    rela_status (*ran)(void *ctx, size_t pair, rela_error *err); /* all of it was told; or NULL */
+    rela_status (*on_heads)(void *ctx, const rela_heads *h, rela_error *err);
+    rela_status (*on_pair_end)(void *ctx, size_t pair, rela_error *err); /* may be NULL */
     void *ctx;
 } rela_watch;
 
@@ -81,8 +81,8 @@ void rela_watcher_destroy(rela_watcher *w); /* NULL is fine */
 /* Encodes n pairs; those before are forgotten. */
 rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size_t n,
                               rela_error *err);
-/* Runs those that have state RELA_WATCHED. The first failure of see or ran ends it. Weights that
- * are not finite are told too; then look at not_finite of the pairs. */
+/* Runs those that have state RELA_WATCHED. The first failure of a callback ends it. Weights that
+ * are not finite are passed on too; check not_finite of the pairs. */
 rela_status rela_watcher_run(rela_watcher *w, const rela_watch *watch, rela_error *err);
 /* The first pair of n that is not finite; n if there is none. */
 size_t rela_watcher_not_finite(const rela_watcher *w, size_t n);

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "text/bpe_cache.h"
 #include "text/bpe_word.h"
-#include "text/words.h"
+#include "text/word_walk.h"
 
 #include <string.h>
 

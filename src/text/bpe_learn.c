@@ -63,7 +63,7 @@ rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
                          "bad number; expected at most %d symbols and a frequency of 1 or more",
                          RELA_BPE_MERGES_MAX);
     l.symbols = rela_map_create(0);
-    l.pairs = l.symbols ? rela_pairs_create(l.symbols) : NULL;
+    l.pairs = l.symbols ? rela_bpe_pairs_create(l.symbols) : NULL;
     if (!l.pairs)
         st = rela_fail(err, RELA_NOMEM, "no memory to learn subwords");
     if (st == RELA_OK)
@@ -143,7 +143,7 @@ static rela_status count_pairs(rela_learner *l, rela_error *err)
             good =
                 update_pair(l, (uint32_t)i, l->units[w->units + k], l->units[w->units + k + 1], 1);
     }
-    good = good && rela_pairs_start(l->pairs);
+    good = good && rela_bpe_pairs_start(l->pairs);
     return good ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory to count pairs of symbols");
 }
 
@@ -168,16 +168,16 @@ static rela_status learn(rela_buffer *out, rela_learner *l, const rela_bpe_learn
     rela_status st = rela_buffer_append_text(out, "#version: 0.2\n", err);
     for (uint64_t i = 0; i < n && st == RELA_OK; i++) {
         uint32_t best = RELA_PAIR_NONE;
-        if (!rela_pairs_best(l->pairs, i, &best))
+        if (!rela_bpe_pairs_best(l->pairs, i, &best))
             return rela_fail(err, RELA_NOMEM, "no memory to choose merge %llu",
                              (unsigned long long)i + 1);
         report->exhausted = best == RELA_PAIR_NONE ||
-                            rela_pairs_at(l->pairs, best)->reduced < (int64_t)o->min_frequency;
+                            rela_bpe_pairs_at(l->pairs, best)->reduced < (int64_t)o->min_frequency;
         if (report->exhausted)
             break;
-        st = write_pair(out, l, rela_pairs_at(l->pairs, best), err);
+        st = write_pair(out, l, rela_bpe_pairs_at(l->pairs, best), err);
         if (st == RELA_OK &&
-            (!merge(l, best) || !rela_pairs_settle(l->pairs, i % PRUNE_EVERY == 0)))
+            (!merge(l, best) || !rela_bpe_pairs_settle(l->pairs, i % PRUNE_EVERY == 0)))
             st = rela_fail(err, RELA_NOMEM, "no memory for merge %llu", (unsigned long long)i + 1);
         report->n_merges = i + 1;
         if (st == RELA_OK && o->progress && i % PROGRESS_EVERY == 0 &&
@@ -203,14 +203,14 @@ static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rel
 /* Replaces the pair in all words and updates the frequencies. False when out of memory. */
 static bool merge(rela_learner *l, uint32_t best)
 {
-    rela_pair *pair = rela_pairs_at(l->pairs, best);
+    rela_pair *pair = rela_bpe_pairs_at(l->pairs, best);
     l->pair = best;
     l->left = pair->left;
     l->right = pair->right;
     l->merged_before = pair->merged++;
     l->joint = rela_learner_join(l, l->left, l->right);
     size_t n = 0;
-    const uint32_t *words = rela_pairs_take(l->pairs, best, &n);
+    const uint32_t *words = rela_bpe_pairs_take(l->pairs, best, &n);
     if (l->joint == RELA_MAP_NONE || !words)
         return false;
     l->round++;
@@ -222,7 +222,7 @@ static bool merge(rela_learner *l, uint32_t best)
         if (!merge_in_word(l, words[i]))
             return false;
     }
-    return rela_pairs_clear(l->pairs, best);
+    return rela_bpe_pairs_clear(l->pairs, best);
 }
 
 static bool merge_in_word(rela_learner *l, uint32_t number)
@@ -314,10 +314,10 @@ static bool update(rela_learner *l, uint32_t number, size_t n_old)
 static bool update_pair(rela_learner *l, uint32_t number, uint32_t left, uint32_t right, int sign)
 {
     const rela_learn_word *w = &l->words[number];
-    const uint32_t pair = rela_pairs_add(l->pairs, left, right);
-    if (pair == RELA_PAIR_NONE || !rela_pairs_change(l->pairs, pair, sign * w->freq))
+    const uint32_t pair = rela_bpe_pairs_add(l->pairs, left, right);
+    if (pair == RELA_PAIR_NONE || !rela_bpe_pairs_change(l->pairs, pair, sign * w->freq))
         return false;
-    if (sign > 0 && !rela_pairs_remember(l->pairs, pair, number))
+    if (sign > 0 && !rela_bpe_pairs_remember(l->pairs, pair, number))
         return false;
     return !w->overlaps || rela_overlap_change(l, pair, number, sign);
 }
@@ -335,7 +335,7 @@ uint32_t rela_learner_join(rela_learner *l, uint32_t left, uint32_t right)
 static void learner_stop(rela_learner *l)
 {
     rela_overlap_stop(l);
-    rela_pairs_destroy(l->pairs);
+    rela_bpe_pairs_destroy(l->pairs);
     rela_map_destroy(l->symbols);
     rela_buffer_free(&l->text);
     rela_mem_free(l->old);

@@ -38,7 +38,7 @@ typedef struct rela_overlap_count {
 
 typedef struct rela_learner {
     rela_map *symbols;
-    rela_pairs *pairs;
+    rela_bpe_pairs *pairs;
     rela_learn_word *words;
     size_t n_words;
     uint32_t *units; /* symbols of all words */

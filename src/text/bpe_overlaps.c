@@ -27,7 +27,7 @@ bool rela_overlap_start(rela_learner *l, uint32_t word)
     const uint32_t *u = l->units + w->units;
     w->overlaps = true;
     for (size_t i = 0; i + 1 < w->n; i++) {
-        const uint32_t pair = rela_pairs_add(l->pairs, u[i], u[i + 1]);
+        const uint32_t pair = rela_bpe_pairs_add(l->pairs, u[i], u[i + 1]);
         if (pair == RELA_PAIR_NONE)
             return false;
         if (pair != l->pair && !rela_overlap_change(l, pair, word, 1))
@@ -46,7 +46,7 @@ bool rela_overlap_change(rela_learner *l, uint32_t pair, uint32_t word, int by)
 {
     if (l->n_overlaps * 2 >= l->n_overlap_slots && !grow(l))
         return false;
-    const uint32_t merged = rela_pairs_at(l->pairs, pair)->merged;
+    const uint32_t merged = rela_bpe_pairs_at(l->pairs, pair)->merged;
     rela_overlap_count *c = find(l, (uint64_t)pair << 32 | word);
     if (c->key == UINT64_MAX) {
         *c = (rela_overlap_count){ (uint64_t)pair << 32 | word, 0, merged };
@@ -112,7 +112,7 @@ static bool grow(rela_learner *l)
     return true;
 }
 
-/* part is the unit, or its tail behind a blank, and starts at byte from or later. */
+/* part is the unit, or its tail after a blank, and starts at byte from or later. */
 static bool ends_with(const rela_learner *l, uint32_t unit, uint32_t part, size_t from)
 {
     const rela_span u = rela_map_key(l->symbols, unit), p = rela_map_key(l->symbols, part);

@@ -27,7 +27,7 @@ typedef struct id_list {
     size_t n, cap;
 } id_list;
 
-struct rela_pairs {
+struct rela_bpe_pairs {
     const rela_map *symbols;
     rela_pair *pairs;
     size_t n, cap;
@@ -42,31 +42,31 @@ struct rela_pairs {
     double threshold;
 };
 
-static bool rehash(rela_pairs *p, size_t n_slots);
-static bool list_grow(rela_pairs *p, rela_pair *pair);
+static bool rehash(rela_bpe_pairs *p, size_t n_slots);
+static bool list_grow(rela_bpe_pairs *p, rela_pair *pair);
 static bool append(id_list *list, uint32_t id);
 static void prune(rela_pair *pair);
-static bool refill(rela_pairs *p, uint64_t n_merges);
-static bool heap_push(rela_pairs *p, heap_item item);
-static void heap_sink(const rela_pairs *p, size_t i);
-static bool before(const rela_pairs *p, heap_item a, heap_item b);
+static bool refill(rela_bpe_pairs *p, uint64_t n_merges);
+static bool heap_push(rela_bpe_pairs *p, heap_item item);
+static void heap_sink(const rela_bpe_pairs *p, size_t i);
+static bool before(const rela_bpe_pairs *p, heap_item a, heap_item b);
 static int compare_symbols(const rela_map *symbols, uint32_t a, uint32_t b);
 
-rela_pairs *rela_pairs_create(const rela_map *symbols)
+rela_bpe_pairs *rela_bpe_pairs_create(const rela_map *symbols)
 {
-    rela_pairs *p = rela_mem_zalloc(sizeof *p);
+    rela_bpe_pairs *p = rela_mem_zalloc(sizeof *p);
     if (!p)
         return NULL;
     p->symbols = symbols;
     memset(p->free_block, 0xFF, sizeof p->free_block); /* RELA_PAIR_NONE everywhere */
     if (!rehash(p, SLOTS_MIN)) {
-        rela_pairs_destroy(p);
+        rela_bpe_pairs_destroy(p);
         return NULL;
     }
     return p;
 }
 
-void rela_pairs_destroy(rela_pairs *p)
+void rela_bpe_pairs_destroy(rela_bpe_pairs *p)
 {
     if (!p)
         return;
@@ -80,7 +80,7 @@ void rela_pairs_destroy(rela_pairs *p)
     rela_mem_free(p);
 }
 
-uint32_t rela_pairs_add(rela_pairs *p, uint32_t left, uint32_t right)
+uint32_t rela_bpe_pairs_add(rela_bpe_pairs *p, uint32_t left, uint32_t right)
 {
     const uint64_t hash = rela_pair_hash(left, right);
     const uint32_t tag = (uint32_t)(hash >> 32);
@@ -109,12 +109,12 @@ uint32_t rela_pairs_add(rela_pairs *p, uint32_t left, uint32_t right)
     return number;
 }
 
-rela_pair *rela_pairs_at(rela_pairs *p, uint32_t number)
+rela_pair *rela_bpe_pairs_at(rela_bpe_pairs *p, uint32_t number)
 {
     return &p->pairs[number];
 }
 
-bool rela_pairs_change(rela_pairs *p, uint32_t number, int64_t by)
+bool rela_bpe_pairs_change(rela_bpe_pairs *p, uint32_t number, int64_t by)
 {
     rela_pair *pair = &p->pairs[number];
     if (!pair->active)
@@ -134,13 +134,13 @@ bool rela_pairs_change(rela_pairs *p, uint32_t number, int64_t by)
     return true;
 }
 
-bool rela_pairs_clear(rela_pairs *p, uint32_t number)
+bool rela_bpe_pairs_clear(rela_bpe_pairs *p, uint32_t number)
 {
     const rela_pair *pair = &p->pairs[number];
-    return rela_pairs_change(p, number, pair->active ? -pair->reduced : 0);
+    return rela_bpe_pairs_change(p, number, pair->active ? -pair->reduced : 0);
 }
 
-bool rela_pairs_remember(rela_pairs *p, uint32_t number, uint32_t word)
+bool rela_bpe_pairs_remember(rela_bpe_pairs *p, uint32_t number, uint32_t word)
 {
     rela_pair *pair = &p->pairs[number];
     if (pair->n_words && p->pool[pair->words + pair->n_words - 1] == word)
@@ -151,7 +151,7 @@ bool rela_pairs_remember(rela_pairs *p, uint32_t number, uint32_t word)
     return true;
 }
 
-const uint32_t *rela_pairs_take(rela_pairs *p, uint32_t number, size_t *n)
+const uint32_t *rela_bpe_pairs_take(rela_bpe_pairs *p, uint32_t number, size_t *n)
 {
     rela_pair *pair = &p->pairs[number];
     *n = pair->n_words;
@@ -169,7 +169,7 @@ const uint32_t *rela_pairs_take(rela_pairs *p, uint32_t number, size_t *n)
     return ids;
 }
 
-bool rela_pairs_start(rela_pairs *p)
+bool rela_bpe_pairs_start(rela_bpe_pairs *p)
 {
     int64_t most = 0;
     for (size_t i = 0; i < p->n; i++) {
@@ -177,10 +177,10 @@ bool rela_pairs_start(rela_pairs *p)
         most = p->pairs[i].full > most ? p->pairs[i].full : most;
     }
     p->threshold = (double)most / FIRST_SHARE;
-    return rela_pairs_settle(p, false);
+    return rela_bpe_pairs_settle(p, false);
 }
 
-bool rela_pairs_best(rela_pairs *p, uint64_t n_merges, uint32_t *best)
+bool rela_bpe_pairs_best(rela_bpe_pairs *p, uint64_t n_merges, uint32_t *best)
 {
     for (int round = 0; round < 2; round++) {
         while (p->n_heap) {
@@ -205,7 +205,7 @@ bool rela_pairs_best(rela_pairs *p, uint64_t n_merges, uint32_t *best)
     return true;
 }
 
-bool rela_pairs_settle(rela_pairs *p, bool prune_now)
+bool rela_bpe_pairs_settle(rela_bpe_pairs *p, bool prune_now)
 {
     for (size_t i = 0; i < p->raised.n; i++) {
         rela_pair *pair = &p->pairs[p->raised.ids[i]];
@@ -227,7 +227,7 @@ bool rela_pairs_settle(rela_pairs *p, bool prune_now)
     return true;
 }
 
-static bool rehash(rela_pairs *p, size_t n_slots)
+static bool rehash(rela_bpe_pairs *p, size_t n_slots)
 {
     slot *slots = rela_mem_array(n_slots, sizeof *slots);
     if (!slots)
@@ -247,7 +247,7 @@ static bool rehash(rela_pairs *p, size_t n_slots)
 }
 
 /* Moves the list of a pair to a block of twice the size. */
-static bool list_grow(rela_pairs *p, rela_pair *pair)
+static bool list_grow(rela_bpe_pairs *p, rela_pair *pair)
 {
     const unsigned class = pair->cap_log + 1u;
     const size_t size = (size_t)1 << class;
@@ -291,7 +291,7 @@ static void prune(rela_pair *pair)
 }
 
 /* Makes the reduced table anew from the full one, with a new threshold. */
-static bool refill(rela_pairs *p, uint64_t n_merges)
+static bool refill(rela_bpe_pairs *p, uint64_t n_merges)
 {
     static const int64_t LEAST = INT64_MIN / 4;
     int64_t most = INT64_MIN;
@@ -321,7 +321,7 @@ static bool refill(rela_pairs *p, uint64_t n_merges)
     return true;
 }
 
-static bool heap_push(rela_pairs *p, heap_item item)
+static bool heap_push(rela_bpe_pairs *p, heap_item item)
 {
     heap_item *heap = rela_mem_grow(p->heap, &p->cap_heap, p->n_heap + 1, sizeof *heap);
     if (!heap)
@@ -334,7 +334,7 @@ static bool heap_push(rela_pairs *p, heap_item item)
     return true;
 }
 
-static void heap_sink(const rela_pairs *p, size_t i)
+static void heap_sink(const rela_bpe_pairs *p, size_t i)
 {
     if (i >= p->n_heap)
         return;
@@ -351,7 +351,7 @@ static void heap_sink(const rela_pairs *p, size_t i)
 }
 
 /* More frequent first; ties: the larger pair of texts first. */
-static bool before(const rela_pairs *p, heap_item a, heap_item b)
+static bool before(const rela_bpe_pairs *p, heap_item a, heap_item b)
 {
     if (a.freq != b.freq)
         return a.freq > b.freq;

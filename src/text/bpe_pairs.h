@@ -30,35 +30,35 @@ typedef struct rela_pair {
     unsigned raised : 1;  /* is in the list of raised pairs */
 } rela_pair;
 
-typedef struct rela_pairs rela_pairs;
+typedef struct rela_bpe_pairs rela_bpe_pairs;
 
 /* symbols: lent, for the order of ties. NULL when out of memory. */
-rela_pairs *rela_pairs_create(const rela_map *symbols);
-void rela_pairs_destroy(rela_pairs *p); /* NULL is fine */
+rela_bpe_pairs *rela_bpe_pairs_create(const rela_map *symbols);
+void rela_bpe_pairs_destroy(rela_bpe_pairs *p); /* NULL is fine */
 
 enum { RELA_PAIR_NONE = UINT32_MAX };
 
 /* The number of a pair, added if new; RELA_PAIR_NONE when out of memory. */
-uint32_t rela_pairs_add(rela_pairs *p, uint32_t left, uint32_t right);
-rela_pair *rela_pairs_at(rela_pairs *p, uint32_t number); /* lent until the next add */
+uint32_t rela_bpe_pairs_add(rela_bpe_pairs *p, uint32_t left, uint32_t right);
+rela_pair *rela_bpe_pairs_at(rela_bpe_pairs *p, uint32_t number); /* lent until the next add */
 
 /* Adds to the frequency; false when out of memory. */
-bool rela_pairs_change(rela_pairs *p, uint32_t number, int64_t by);
-bool rela_pairs_clear(rela_pairs *p, uint32_t number); /* frequency 0 */
+bool rela_bpe_pairs_change(rela_bpe_pairs *p, uint32_t number, int64_t by);
+bool rela_bpe_pairs_clear(rela_bpe_pairs *p, uint32_t number); /* frequency 0 */
 
 /* Remembers that a word may hold the pair. Words may be remembered twice. */
-bool rela_pairs_remember(rela_pairs *p, uint32_t number, uint32_t word);
+bool rela_bpe_pairs_remember(rela_bpe_pairs *p, uint32_t number, uint32_t word);
 /* The words remembered, lent until the next call; the pair then has none. */
-const uint32_t *rela_pairs_take(rela_pairs *p, uint32_t number, size_t *n);
+const uint32_t *rela_bpe_pairs_take(rela_bpe_pairs *p, uint32_t number, size_t *n);
 
 /* After the first count: every pair is in both tables. False when out of memory. */
-bool rela_pairs_start(rela_pairs *p);
+bool rela_bpe_pairs_start(rela_bpe_pairs *p);
 
 /* The most frequent pair, ties to the larger one; n_merges were made so far. *best is
  * RELA_PAIR_NONE if there is no pair at all. False when out of memory. */
-bool rela_pairs_best(rela_pairs *p, uint64_t n_merges, uint32_t *best);
+bool rela_bpe_pairs_best(rela_bpe_pairs *p, uint64_t n_merges, uint32_t *best);
 
 /* To be called after each merge; prune: also moves pairs below the threshold. */
-bool rela_pairs_settle(rela_pairs *p, bool prune);
+bool rela_bpe_pairs_settle(rela_bpe_pairs *p, bool prune);
 
 #endif

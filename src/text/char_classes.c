@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 enum { NONE = -1 };
 

@@ -11,7 +11,7 @@
 #include "base/sized.h"
 #include "base/utf8.h"
 #include "text/bpe.h"
-#include "text/words.h"
+#include "text/word_walk.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -158,7 +158,8 @@ rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *pat
     return st;
 }
 
-rela_status rela_word_counts_stats(const rela_word_counts *c, rela_word_stats *out, rela_error *err)
+rela_status rela_word_counts_stats_get(rela_word_stats *out, const rela_word_counts *c,
+                                       rela_error *err)
 {
     const rela_status st = rela_sized_check(out, sizeof *out, "rela_word_stats", err);
     if (st == RELA_OK)

@@ -4,8 +4,8 @@
 #include "base/sized.h"
 #include "base/utf8.h"
 #include "rela/text.h"
-#include "text/chars.h"
 #include "text/language.h"
+#include "text/moses_chars.h"
 
 #include <string.h>
 #include <utf8proc.h>

@@ -3,7 +3,7 @@
 #include "text/glyphs.h"
 
 #include "base/utf8.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include <utf8proc.h>
 

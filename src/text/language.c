@@ -7,7 +7,7 @@
 #include "text/language.h"
 
 #include "base/str.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include <string.h>
 

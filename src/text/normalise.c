@@ -8,9 +8,9 @@
 #include "base/sized.h"
 #include "base/utf8.h"
 #include "rela/text.h"
-#include "text/chars.h"
 #include "text/form.h"
 #include "text/language.h"
+#include "text/moses_chars.h"
 #include "text/rules.h"
 
 #include <string.h>

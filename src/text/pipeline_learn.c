@@ -111,7 +111,7 @@ static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
             st = count_file(counts, p, sampled, &r->texts[i], r, err);
     }
     if (st == RELA_OK)
-        st = rela_vocab_build(&vocab, counts, r->vocab_size, r->vocab_min, NULL, err);
+        st = rela_vocab_build(&vocab, NULL, counts, r->vocab_size, r->vocab_min, err);
     if (st == RELA_OK)
         st = rela_vocab_write(out, vocab, err);
     rela_vocab_free(vocab);

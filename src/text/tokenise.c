@@ -4,7 +4,7 @@
 #include "base/sized.h"
 #include "rela/text.h"
 #include "text/char_classes.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include <string.h>
 

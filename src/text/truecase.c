@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "rela/text.h"
 #include "text/casing.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include <inttypes.h>
 #include <string.h>

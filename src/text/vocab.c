@@ -29,8 +29,8 @@ static rela_status add_lines(rela_vocab *v, const char *text, size_t len, rela_e
 static rela_status add_line(rela_vocab *v, rela_span line, rela_error *err);
 static bool holds(const rela_vocab *v, rela_span token);
 
-rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, size_t max_size,
-                             uint64_t min_frequency, size_t *n_left_out, rela_error *err)
+rela_status rela_vocab_build(rela_vocab **out, size_t *n_left_out, rela_word_counts *c,
+                             size_t max_size, uint64_t min_frequency, rela_error *err)
 {
     rela_word_stats stats = { .struct_size = sizeof stats };
     size_t n_out = 0;
@@ -40,7 +40,7 @@ rela_status rela_vocab_build(rela_vocab **out, rela_word_counts *c, size_t max_s
     if (max_size < RELA_VOCAB_N_SPECIAL)
         return rela_fail(err, RELA_ARG, "a vocabulary of %zu tokens; expected %d or more", max_size,
                          RELA_VOCAB_N_SPECIAL);
-    rela_status st = rela_word_counts_stats(c, &stats, err);
+    rela_status st = rela_word_counts_stats_get(&stats, c, err);
     rela_vocab *v = create();
     if (!v)
         return rela_fail(err, RELA_NOMEM, "no memory for a vocabulary");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/vocab_import.c - rela_vocab_import of rela/vocab.h: vocabularies of other tools.
  *
- * Each form turns a line into a token and its number; the tokens, put in order behind our special
+ * Each form turns a line into a token and its number; the tokens, put in order after our special
  * ones, are then read as a vocabulary of our own, which checks them. */
 #include "rela/vocab.h"
 
@@ -55,7 +55,7 @@ enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
 /* What other tools call the beginning, the end, padding and unknown words. */
 static const char *const SPECIAL[SPECIAL_MAX] = { "<s>", "</s>", "<pad>", "<blank>", "<unk>" };
 
-rela_status rela_vocab_import(rela_vocab **out, const char *path, rela_vocab_form which,
+rela_status rela_vocab_import(rela_vocab **out, const char *path, rela_vocab_format which,
                               rela_error *err)
 {
 import in = {.path = path };
@@ -184,7 +184,7 @@ static bool parse_number(size_t *out, const char *text, size_t len)
     return len > 0;
 }
 
-/* One escape of a quoted text; *at is behind the backslash. */
+/* One escape of a quoted text; *at is after the backslash. */
 static rela_status unescape(rela_buffer *out, const char **at, const char *end, rela_error *err)
 {
     static const char NAMES[] = "\"\\/tnre0", VALUES[] = "\"\\/\t\n\r\033";
@@ -210,7 +210,7 @@ static rela_status unescape(rela_buffer *out, const char **at, const char *end, 
     return rela_buffer_append(out, bytes, rela_utf8_put(bytes, code), err);
 }
 
-/* Appends what stands between the quotes; *at is at the first one and ends behind the last. */
+/* Appends what stands between the quotes; *at is at the first one and ends after the last. */
 static rela_status unquote(rela_buffer *out, const char **at, const char *end, rela_error *err)
 {
     const char quote = *(*at)++;

@@ -14,7 +14,7 @@
 enum { UPDATE, LOSS, NLL, PERPLEXITY, BLEU, BEST, ZEROS };
 
 enum {
-    SERIES_MAX = RELA_PLACES_MAX + RELA_SOURCES_MAX,
+    SERIES_MAX = RELA_STACKS_MAX + RELA_SOURCES_MAX,
     COLUMNS = ZEROS + SERIES_MAX,
     LABEL_MAX = 32,
     LOG_MAX = 1 << 30
@@ -34,16 +34,16 @@ static void parse_valid(double *row, const char *line);
 static rela_status save(const rela_run *run, const rela_plot *p, const char *name, rela_error *err);
 static void table_free(table *t);
 
-/* The last columns: zeros of each place, then null rows of each cross attention. */
+/* The last columns: zeros of each stack, then null rows of each cross attention. */
 static size_t list_zeros(rela_series *series, char labels[][LABEL_MAX], const table *t,
                          const rela_block_list *list)
 {
     size_t n = 0;
     for (int null = 0; null < 2; null++)
-        for (size_t i = 0; i < list->n_places; i++) {
-            if (null && !rela_attn_place_cross(&list->places[i]))
+        for (size_t i = 0; i < list->n_stacks; i++) {
+            if (null && !rela_attn_stack_cross(&list->stacks[i]))
                 continue;
-            rela_format_text(labels[n], LABEL_MAX, "%s%s", list->places[i].label,
+            rela_format_text(labels[n], LABEL_MAX, "%s%s", list->stacks[i].label,
                              null ? ", null rows" : "");
             series[n] = (rela_series){ labels[n], t->column[UPDATE], t->column[ZEROS + n], t->n };
             n++;

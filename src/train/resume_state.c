@@ -42,11 +42,11 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
 {
     const rela_loop_state *l = &s->loop;
     rela_buffer settings = RELA_BUFFER_INIT;
-    rela_train_options told = *o;
+    rela_train_options kept = *o;
     /* The same run under another name or on more threads gives the same bytes. */
-    told.out = NULL;
-    told.threads = 0;
-    rela_status st = rela_train_options_dump(&settings, &told, err);
+    kept.out = NULL;
+    kept.threads = 0;
+    rela_status st = rela_train_options_dump(&settings, &kept, err);
     json_t *state = json_object(), *record = json_object();
     json_object_set_new(state, "update", number(l->update));
     json_object_set_new(state, "epoch", number(l->position.epoch));
@@ -151,7 +151,7 @@ rela_status rela_train_state_check(const rela_extras *e, const rela_train_option
 }
 
 /* "width was 64, now 128". */
-static rela_status tell_change(rela_buffer *out, const char *old, rela_span line, rela_error *err)
+static rela_status put_change(rela_buffer *out, const char *old, rela_span line, rela_error *err)
 {
     const char *colon = memchr(line.text, ':', line.len);
     const size_t key = colon ? (size_t)(colon - line.text) + 1 : line.len;
@@ -166,6 +166,22 @@ static rela_status tell_change(rela_buffer *out, const char *old, rela_span line
                               (int)strcspn(at, "\n"), at, (int)(line.len - skip), line.text + skip);
 }
 
+/* Appends settings with the keys that this version has for them. */
+static rela_status rename_keys(rela_buffer *out, const char *settings, rela_error *err)
+{
+    static const char OLD[] = "piece-rows:";
+    rela_status st = RELA_OK;
+    const char *at = settings, *end = settings + strlen(settings);
+    for (rela_span line; st == RELA_OK && rela_next_line(&line, &at, end);) {
+        const bool renamed =
+            line.len >= sizeof OLD - 1 && memcmp(line.text, OLD, sizeof OLD - 1) == 0;
+        const int skip = renamed ? (int)sizeof OLD - 1 : 0;
+        st = rela_buffer_printf(out, err, "%s%.*s\n", renamed ? "micro-batch:" : "",
+                                (int)line.len - skip, line.text + skip);
+    }
+    return st;
+}
+
 /* Appends the first setting that is not as in the checkpoint and would change the result. */
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
                               rela_error *err)
@@ -173,24 +189,28 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
     const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
     json_t *root =
         section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    const char *old = json_string_value(json_object_get(root, "settings"));
-    rela_buffer now = RELA_BUFFER_INIT, usual = RELA_BUFFER_INIT;
-    rela_status st = old ? rela_train_options_dump(&now, o, err)
-                         : rela_fail(err, RELA_FORMAT, "the checkpoint does not tell its settings");
+    const char *stored = json_string_value(json_object_get(root, "settings"));
+    rela_buffer before = RELA_BUFFER_INIT, now = RELA_BUFFER_INIT, usual = RELA_BUFFER_INIT;
+    rela_status st = stored ? rename_keys(&before, stored, err)
+                            : rela_fail(err, RELA_FORMAT, "the checkpoint has no settings");
+    const char *old = before.data;
+    if (st == RELA_OK)
+        st = rela_train_options_dump(&now, o, err);
     if (st == RELA_OK)
         st = dump_preset(&usual, o, err);
     const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
     for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);) {
-        /* An older version did not tell of a setting, and did what is usual. */
+        /* A setting that an older version did not have was as in the preset. */
         const char *known = has_key(old, line) ? old : usual.data;
         if (!is_free(line) && !has_line(known, line))
-            st = tell_change(out, known, line, err);
+            st = put_change(out, known, line, err);
     }
     at = old;
     end = old ? old + strlen(old) : NULL;
     for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);)
         if (!is_free(line) && !has_key(now.data, line))
             st = rela_buffer_printf(out, err, "'%.*s' is missing", (int)line.len, line.text);
+    rela_buffer_free(&before);
     rela_buffer_free(&now);
     rela_buffer_free(&usual);
     json_decref(root);

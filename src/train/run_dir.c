@@ -218,8 +218,8 @@ static rela_status is_run(bool *yes, const rela_run *r, rela_error *err)
     return st;
 }
 
-/* A process that was killed while writing leaves its temporary file; under the lock nobody else can
- * be writing one. */
+/* A process that was killed while writing leaves its temporary file; under the lock no other
+ * process can be writing one. */
 static rela_status sweep(const rela_run *r, const char *below, rela_error *err)
 {
     rela_buffer dir = RELA_BUFFER_INIT;
@@ -261,7 +261,7 @@ static rela_status list(numbers *found, const rela_run *r, bool regular, rela_er
     return st;
 }
 
-/* Names like 000250.rela behind the prefix; anything else in the directory is left alone. */
+/* Names like 000250.rela after the prefix; anything else in the directory is left alone. */
 static rela_status see_name(void *ctx, const char *name, rela_error *err)
 {
     numbers *found = ctx;

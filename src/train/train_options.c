@@ -74,7 +74,7 @@ static const number_row NUMBERS[] = {
     { AT(seed),                  false,  1,      1,      1,      1,      1,       0,    9007199254740991.0 },
     { AT(threads),               false,  0,      0,      0,      0,      0,       0,    256 },
     { AT(gradient_slots),        false,  8,      8,      8,      4,      4,       1,    RELA_STEP_SLOTS_MAX },
-    { AT(piece_rows),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
+    { AT(micro_batch),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
     { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
     { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
     { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,    BIG,     0,    1e13 },
@@ -295,7 +295,7 @@ rela_step_options rela_train_step_options(const rela_train_options *o)
 {
     return (rela_step_options){ .n_threads = (int)o->threads,
                                 .slots = (size_t)o->gradient_slots,
-                                .micro_batch_rows = (size_t)o->piece_rows,
+                                .micro_batch_rows = (size_t)o->micro_batch,
                                 .beta1 = o->beta1,
                                 .beta2 = o->beta2,
                                 .epsilon = o->adam_epsilon,

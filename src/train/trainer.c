@@ -24,7 +24,8 @@ enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3 };
 
 typedef struct trainer {
     rela_train_options o;
-    const rela_train_listener *listener;
+    int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
+    void *ctx;
     rela_run run;
     rela_pipeline *pipeline;
     rela_net net;
@@ -57,8 +58,8 @@ static rela_status finish(trainer *t, rela_error *err);
 static void cleanup(trainer *t);
 static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
                            rela_error *err);
-static int tell(trainer *t, rela_train_event e);
-static void say(trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
+static int notify(trainer *t, rela_train_event e);
+static void log_line(trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
 
 static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
 static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
@@ -68,13 +69,15 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
 static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
 static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 
-rela_status rela_train(const rela_train_options *o, const rela_train_listener *listener,
+rela_status rela_train(const rela_train_options *o,
+                       int (*on_event)(void *ctx, const rela_train_event *e), void *ctx,
                        rela_error *err)
 {
     trainer *t = rela_mem_zalloc(sizeof *t);
     if (!t)
         return rela_fail(err, RELA_NOMEM, "no memory to train");
-    t->listener = listener;
+    t->on_event = on_event;
+    t->ctx = ctx;
     rela_status st = rela_train_resolve(&t->o, o, err);
     st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
     if (st == RELA_OK)
@@ -186,7 +189,8 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
         st = check_memory(t, &t->net.config, err);
     t->ended = t->interim || t->state.at_interval ? 0 : update;
     if (st == RELA_OK)
-        say(t, "resuming %s after update %llu", t->o.out, (unsigned long long)t->state.loop.update);
+        log_line(t, "resuming %s after update %llu", t->o.out,
+                 (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
     return st;
 }
@@ -215,9 +219,9 @@ static rela_status start(trainer *t, rela_error *err)
     c.vocab_src = c.vocab_tgt = 4; /* what is wrong with the rest is known before BPE is learned */
     st = st ? st : rela_config_check(&c, err);
     if (st == RELA_OK && !t->o.vocab_src)
-        say(t, "learning %s from %s and %s",
-            t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary", t->o.train_src,
-            t->o.train_tgt);
+        log_line(t, "learning %s from %s and %s",
+                 t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",
+                 t->o.train_src, t->o.train_tgt);
     if (st == RELA_OK)
         st = rela_train_pipeline(&t->pipeline, &t->o, err);
     if (st != RELA_OK)
@@ -255,7 +259,7 @@ static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
     const char *other = rela_config_differs(&t->net.config, c);
     if (other)
         return rela_fail(err, RELA_ARG,
-                         "%s was made with another %s than the options say; 'rela info' tells its "
+                         "%s was made with another %s than the options say; 'rela info' shows its "
                          "settings",
                          path, other);
     own.vocab_src = t->net.config.vocab_src;
@@ -266,7 +270,7 @@ static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
     if (st == RELA_OK)
         st = rela_net_configure(&t->net, &own, err);
     if (st == RELA_OK)
-        say(t, "starting from the weights of %s", path);
+        log_line(t, "starting from the weights of %s", path);
     return st;
 }
 
@@ -289,14 +293,14 @@ static rela_status read_pairs(trainer *t, rela_store **out, bool validation, rel
     if (st != RELA_OK)
         return st;
     count_tokens(tokens, *out);
-    say(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
-        validation ? "validation text" : "training text", (unsigned long long)report.kept,
-        (unsigned long long)report.read, (unsigned long long)tokens[0],
-        (unsigned long long)tokens[1]);
+    log_line(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
+             validation ? "validation text" : "training text", (unsigned long long)report.kept,
+             (unsigned long long)report.read, (unsigned long long)tokens[0],
+             (unsigned long long)tokens[1]);
     if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
         const char *at = table.data, *end = at + table.len;
         for (rela_span line; rela_next_line(&line, &at, end);)
-            say(t, "%.*s", (int)line.len, line.text);
+            log_line(t, "%.*s", (int)line.len, line.text);
     }
     rela_buffer_free(&table);
     if (report.kept == 0)
@@ -349,7 +353,7 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
         return RELA_OK;
     return rela_fail(err, RELA_NOMEM,
                      "training this model needs %.0f MB of memory, but only %.0f MB are free; a "
-                     "smaller model, fewer --threads or a smaller --piece-rows need less",
+                     "smaller model, fewer --threads or a smaller --micro-batch need less",
                      need / 1e6, available / 1e6);
 }
 
@@ -361,11 +365,11 @@ static rela_status check_room(trainer *t, rela_error *err)
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
-    say(t, "%s: %zu parameters, %.1f MB of memory for training", t->net.config.attention[0].text,
-        t->net.params.count, (double)need / 1e6);
+    log_line(t, "%s: %zu parameters, %.1f MB of memory for training",
+             t->net.config.attention[0].text, t->net.params.count, (double)need / 1e6);
     if (rela_par_threads((int)t->o.threads) > t->o.gradient_slots)
-        say(t, "%d threads, but %lld compute gradients: --gradient-slots",
-            rela_par_threads((int)t->o.threads), (long long)t->o.gradient_slots);
+        log_line(t, "%d threads, but %lld compute gradients: --gradient-slots",
+                 rela_par_threads((int)t->o.threads), (long long)t->o.gradient_slots);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
                          t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
@@ -421,8 +425,8 @@ static rela_status run_loop(trainer *t, rela_error *err)
     rela_loop_end end = RELA_END_DONE;
     rela_status st = make_loop(t, err);
     if (st == RELA_OK && t->loop.state.update >= t->loop.o.updates)
-        say(t, "already done: %llu of %llu updates", (unsigned long long)t->loop.state.update,
-            (unsigned long long)t->loop.o.updates);
+        log_line(t, "already done: %llu of %llu updates", (unsigned long long)t->loop.state.update,
+                 (unsigned long long)t->loop.o.updates);
     if (st == RELA_OK)
         st = rela_loop_run(&t->loop, &end, err);
     if (st != RELA_OK)
@@ -431,7 +435,7 @@ static rela_status run_loop(trainer *t, rela_error *err)
         return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
                          (unsigned long long)t->loop.state.update);
     if (end == RELA_END_PATIENCE)
-        say(t, "no improvement in %lld validations: stopping early", (long long)t->o.patience);
+        log_line(t, "no improvement in %lld validations: stopping early", (long long)t->o.patience);
     return finish(t, err);
 }
 
@@ -497,17 +501,17 @@ static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *e
         st = rela_appender_write(t->run.records, line.data, line.len, err);
     rela_buffer_free(&line);
     rela_report_text(text, r);
-    say(t, "%s", text);
-    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
-                                      .update = r->update,
-                                      .updates = (uint64_t)t->o.updates,
-                                      .epoch = r->epoch,
-                                      .loss = r->loss,
-                                      .nll = r->nll,
-                                      .rate = r->rate,
-                                      .grad_norm = r->grad_norm,
-                                      .tokens_per_second = r->tokens_per_second,
-                                      .padding = r->padding });
+    log_line(t, "%s", text);
+    (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
+                                        .update = r->update,
+                                        .updates = (uint64_t)t->o.updates,
+                                        .epoch = r->epoch,
+                                        .loss = r->loss,
+                                        .nll = r->nll,
+                                        .rate = r->rate,
+                                        .grad_norm = r->grad_norm,
+                                        .tokens_per_second = r->tokens_per_second,
+                                        .padding = r->padding });
     return st;
 }
 
@@ -524,7 +528,7 @@ static void show_samples(trainer *t)
     const rela_span samples = rela_valid_samples(t->translator);
     const char *at = samples.text, *end = at + samples.len;
     for (rela_span line; samples.len && rela_next_line(&line, &at, end);)
-        say(t, "  %.*s", (int)line.len, line.text);
+        log_line(t, "  %.*s", (int)line.len, line.text);
 }
 
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
@@ -545,34 +549,34 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
         st = save_to(t, text.data, s, false, err);
     rela_buffer_free(&text);
     rela_report_valid_text(line, s->update, score, &z, is_best);
-    say(t, "%s", line);
+    log_line(t, "%s", line);
     if (t->translator)
         show_samples(t);
-    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
-                                      .update = s->update,
-                                      .updates = (uint64_t)t->o.updates,
-                                      .loss = score->loss,
-                                      .nll = score->nll,
-                                      .perplexity = score->perplexity,
-                                      .bleu = score->bleu,
-                                      .is_best = is_best });
+    (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
+                                        .update = s->update,
+                                        .updates = (uint64_t)t->o.updates,
+                                        .loss = score->loss,
+                                        .nll = score->nll,
+                                        .perplexity = score->perplexity,
+                                        .bleu = score->bleu,
+                                        .is_best = is_best });
     return st;
 }
 
 static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
 {
     trainer *t = ctx;
-    const int answer = tell(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
-                                                   .update = s->update,
-                                                   .updates = (uint64_t)t->o.updates,
-                                                   .epoch = s->position.epoch,
-                                                   .grad_norm = r->grad_norm });
+    const int answer = notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
+                                                     .update = s->update,
+                                                     .updates = (uint64_t)t->o.updates,
+                                                     .epoch = s->position.epoch,
+                                                     .grad_norm = r->grad_norm });
     return answer == RELA_TRAIN_STOP   ? RELA_STOP_NOW
            : answer == RELA_TRAIN_SAVE ? RELA_SAVE_NOW
                                        : RELA_GO_ON;
 }
 
-/* The mean of the last checkpoints is the result; a last validation tells what it is worth. */
+/* The mean of the last checkpoints is the result; a last validation measures it. */
 static rela_status finish(trainer *t, rela_error *err)
 {
     uint64_t *updates = NULL;
@@ -598,32 +602,31 @@ static rela_status finish(trainer *t, rela_error *err)
         st = on_validate(t, &t->loop.state, &score, err);
     if (st == RELA_OK && t->valid) {
         rela_report_mean_text(line, n - first, &score);
-        say(t, "%s", line);
+        log_line(t, "%s", line);
     }
     if (st == RELA_OK)
         st = rela_train_figures(&t->run, &t->net.list, err);
     if (st == RELA_OK)
-        say(t, "the model is %s", path.data);
+        log_line(t, "the model is %s", path.data);
     rela_mem_free(updates);
     rela_buffer_free(&path);
     return st;
 }
 
-static int tell(trainer *t, rela_train_event e)
+static int notify(trainer *t, rela_train_event e)
 {
-    return t->listener && t->listener->tell ? t->listener->tell(t->listener->ctx, &e)
-                                            : RELA_TRAIN_GO_ON;
+    return t->on_event ? t->on_event(t->ctx, &e) : RELA_TRAIN_GO_ON;
 }
 
-/* To the listener and to train.log. */
-static void say(trainer *t, const char *format, ...)
+/* To the callback and to train.log. */
+static void log_line(trainer *t, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list args;
     va_start(args, format);
     rela_format(line, sizeof line - 1, format, args);
     va_end(args);
-    (void)tell(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
+    (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
     char now[32];
     rela_clock_text(now);
     (void)rela_buffer_printf(&t->unlogged, NULL, "%s %s\n", now, line);

@@ -48,11 +48,11 @@ rela_status rela_report_record(rela_buffer *out, const rela_loop_report *r, rela
 rela_status rela_report_head(rela_buffer *out, const rela_block_list *list, rela_error *err)
 {
     rela_status st = rela_buffer_append_text(out, "update\tloss\tnll\tperplexity\tbleu\tbest", err);
-    for (size_t i = 0; i < list->n_places && st == RELA_OK; i++)
-        st = rela_buffer_printf(out, err, "\tsparsity_%s", list->places[i].name);
-    for (size_t i = 0; i < list->n_places && st == RELA_OK; i++)
-        if (rela_attn_place_cross(&list->places[i]))
-            st = rela_buffer_printf(out, err, "\tnull_%s", list->places[i].name);
+    for (size_t i = 0; i < list->n_stacks && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "\tsparsity_%s", list->stacks[i].name);
+    for (size_t i = 0; i < list->n_stacks && st == RELA_OK; i++)
+        if (rela_attn_stack_cross(&list->stacks[i]))
+            st = rela_buffer_printf(out, err, "\tnull_%s", list->stacks[i].name);
     return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
@@ -63,10 +63,10 @@ rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_s
         rela_buffer_printf(out, err, "%llu\t%.6f\t%.6f\t%.4f\t%.4f\t%d", (unsigned long long)update,
                            without_sign(score->loss), without_sign(score->nll),
                            without_sign(score->perplexity), score->bleu, is_best);
-    for (size_t i = 0; i < z->list->n_places && st == RELA_OK; i++)
+    for (size_t i = 0; i < z->list->n_stacks && st == RELA_OK; i++)
         st = rela_buffer_printf(out, err, "\t%.4f", z->sparsity[i]);
-    for (size_t i = 0; i < z->list->n_places && st == RELA_OK; i++)
-        if (rela_attn_place_cross(&z->list->places[i]))
+    for (size_t i = 0; i < z->list->n_stacks && st == RELA_OK; i++)
+        if (rela_attn_stack_cross(&z->list->stacks[i]))
             st = rela_buffer_printf(out, err, "\t%.4f", z->null[i]);
     return st ? st : rela_buffer_append_char(out, '\n', err);
 }
@@ -128,8 +128,8 @@ static const char *percent_text(char out[PERCENT_TEXT], const rela_valid_zeros *
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < z->list->n_places; i++)
-        if (rela_attn_place_cross(&z->list->places[i])) {
+    for (size_t i = 0; i < z->list->n_stacks; i++)
+        if (rela_attn_stack_cross(&z->list->stacks[i])) {
             rela_format_text(out + used, PERCENT_TEXT - used, "%s%.0f", used ? "/" : "",
                              100 * shares[i]);
             used = strlen(out);

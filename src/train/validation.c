@@ -248,7 +248,7 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
         const rela_pass_options pass = { .tap = &tap };
         const rela_packed packed = rela_packed_batch(&b);
         rela_worker_attend(worker, &packed, &pass);
-        for (size_t i = 0; i < net->list.n_places; i++) {
+        for (size_t i = 0; i < net->list.n_stacks; i++) {
             const rela_zeros sum = rela_sparsity_sum(&zeros, i, SIZE_MAX);
             out->sparsity[i] = rela_zeros_share(sum);
             out->null[i] = rela_zeros_null(sum);

@@ -14,7 +14,7 @@ typedef struct rela_valid rela_valid;
 /* Shares of exact zeros, and of queries that attend to nothing, by place of attention. */
 typedef struct rela_valid_zeros {
     const rela_block_list *list; /* of the places; set by the caller */
-    double sparsity[RELA_PLACES_MAX], null[RELA_PLACES_MAX];
+    double sparsity[RELA_STACKS_MAX], null[RELA_STACKS_MAX];
 } rela_valid_zeros;
 
 /* Reads and encodes the validation text of o, which is resolved; net and pipeline are lent and must

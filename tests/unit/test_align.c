@@ -179,7 +179,7 @@ typedef struct seen {
 static void see(void *ctx, const rela_attn_view *v)
 {
     seen *s = ctx;
-    CHECK(v->layer == 0 && v->head == 0 && v->place == RELA_ATTN_CROSS, "another attention");
+    CHECK(v->layer == 0 && v->head == 0 && v->stack == RELA_ATTN_CROSS, "another attention");
     for (size_t i = 0; i < v->rows * v->n && v->sentence == 0; i++)
         s->w[s->n++] = v->w[i / v->n * v->ld + i % v->n];
 }

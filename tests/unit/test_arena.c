@@ -133,7 +133,7 @@ static void released_memory_is_poisoned(void **state)
     rela_arena *a = rela_arena_create(256);
     char *p = rela_arena_alloc(a, 40);
     CHECK(!__asan_address_is_poisoned(p + 39), "live memory is poisoned");
-    CHECK(__asan_address_is_poisoned(p + 40), "no red zone behind a block");
+    CHECK(__asan_address_is_poisoned(p + 40), "no red zone after a block");
     rela_arena_reset(a);
     CHECK(__asan_address_is_poisoned(p), "released memory is not poisoned");
     rela_arena_destroy(a);

@@ -14,20 +14,20 @@ typedef struct seen {
 static int see(void *ctx, const rela_attention_row *row)
 {
     seen *s = ctx;
-    CHECK(row->place >= 0 && row->place < PLACES, "place %d", (int)row->place);
+    CHECK(row->stack >= 0 && row->stack < PLACES, "place %d", (int)row->stack);
     CHECK(row->n <= row->n_keys && row->n_keys <= LEN_MAX, "%u of %u keys", row->n, row->n_keys);
-    s->rows[row->place]++;
-    s->without_keys[row->place] += row->n_keys == 0;
-    s->last_keys[row->place] = row->n_keys;
+    s->rows[row->stack]++;
+    s->without_keys[row->stack] += row->n_keys == 0;
+    s->last_keys[row->stack] = row->n_keys;
     return ++s->calls == s->stop_at;
 }
 
-static size_t place_of(const rela_model *m, const char *name)
+static size_t stack_of(const rela_model *m, const char *name)
 {
     int32_t i = 0;
-    while (rela_model_place_name(m, i) && strcmp(rela_model_place_name(m, i), name) != 0)
+    while (rela_model_stack_name(m, i) && strcmp(rela_model_stack_name(m, i), name) != 0)
         i++;
-    CHECK(rela_model_place_name(m, i), "no place %s", name);
+    CHECK(rela_model_stack_name(m, i), "no place %s", name);
     return (size_t)i;
 }
 
@@ -39,7 +39,7 @@ static void every_query_of_every_source_is_shown(void **state)
     world_start(&w, 1);
     rela_model_shape shape = { .struct_size = sizeof shape };
     CHECK_OK(rela_model_shape_get(&shape, w.model, &err), err);
-    CHECK(shape.sources == 2 && shape.places == PLACES, "%d places", (int)shape.places);
+    CHECK(shape.sources == 2 && shape.stacks == PLACES, "%d places", (int)shape.stacks);
     /* Tokens with their ends: sources 4 and 0, target 3. */
     static const char *const SRC[] = { "a b c", "" }, *const TGT[] = { "d e" };
     const rela_pairs pairs = { .src = SRC, .tgt = TGT, .n = 1 };
@@ -55,7 +55,7 @@ static void every_query_of_every_source_is_shown(void **state)
     seen s = { .calls = 0 };
     CHECK_OK(rela_attend(w.session, &pairs, see, &s, &err), err);
     for (size_t i = 0; i < PLACES; i++) {
-        const size_t p = place_of(w.model, want[i].name);
+        const size_t p = stack_of(w.model, want[i].name);
         const size_t rows = want[i].queries * (size_t)(want[i].layers * shape.heads);
         CHECK(s.rows[p] == rows, "%s: %zu rows, want %zu", want[i].name, s.rows[p], rows);
         CHECK(s.without_keys[p] == (want[i].keys ? 0 : rows), "%s: %zu rows without keys",

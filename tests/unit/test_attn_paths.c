@@ -260,7 +260,7 @@ static void check_bits(const rela_kern *k, size_t rows, size_t n, size_t positiv
         CHECK((looks[i % n] >> i / n & 1) == (w[i] > 0), "%s: query %zu, key %zu of %zu x %zu",
               k->name, i / n, i % n, rows, n);
     for (size_t j = 0; j < n && rows < 64; j++)
-        CHECK(looks[j] >> rows == 0, "%s: bits behind %zu queries", k->name, rows);
+        CHECK(looks[j] >> rows == 0, "%s: bits after %zu queries", k->name, rows);
 }
 
 /* Round 0: nothing but zeros; 1 and 2: some; 3: none. */

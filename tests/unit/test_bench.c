@@ -132,7 +132,7 @@ static void a_listener_stops_it(void **state)
     CHECK(seen == 2 && text.len == 0, "%d turns, %zu bytes", (int)seen, text.len);
 }
 
-/* The line of a kind, in a table that has the share of zeros behind kind, threads and length. */
+/* The line of a kind, in a table that has the share of zeros after kind, threads and length. */
 static double zeros_of(const char *table, const char *kind)
 {
     double zeros = -1;

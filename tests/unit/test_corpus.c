@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "data/corpus.h"
+#include "data/corpus_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -572,7 +572,7 @@ typedef struct seen {
 static void see(void *ctx, const rela_attn_view *v)
 {
     seen *s = ctx;
-    for (size_t i = 0; v->place == RELA_ATTN_CROSS && i < v->rows; i++)
+    for (size_t i = 0; v->stack == RELA_ATTN_CROSS && i < v->rows; i++)
         memcpy(s->w[v->layer][v->head][v->first + i], v->w + i * v->ld, v->n * sizeof *v->w);
 }
 
@@ -616,8 +616,8 @@ static void check_place(const rela_hypothesis *h, const rela_hypothesis *full, s
         for (size_t k = 0; k < heads * source; k++)
             sums[k % source] += (double)w[k / source * (source + 1) + k % source];
         for (size_t k = 0; k < source; k++)
-            CHECK(sums[k] <= sums[h->places[t]], "symbol %zu: place %u of %zu, %zu has more", t,
-                  h->places[t], source, k);
+            CHECK(sums[k] <= sums[h->heaviest[t]], "symbol %zu: place %u of %zu, %zu has more", t,
+                  h->heaviest[t], source, k);
     }
 }
 
@@ -631,7 +631,7 @@ static void places_are_kept_instead_of_attention(void **state)
     setting_start(&s, 4);
     s.o.attention = true;
     CHECK_OK(search_all(&full, s.p.nets, 1, s.sources, SENTENCES, &s.o, 2, &err), err);
-    s.o.places = true;
+    s.o.heaviest = true;
     for (size_t i = 0; i < SENTENCES; i++)
         s.sources[i].part = i % 2 == 1;
     CHECK_OK(search_all(&places, s.p.nets, 1, s.sources, SENTENCES, &s.o, 2, &err), err);
@@ -641,7 +641,7 @@ static void places_are_kept_instead_of_attention(void **state)
         if (s.sources[i].text[0].n == 0)
             continue;
         CHECK(same_hypothesis(a, b), "sentence %zu differs", i);
-        CHECK(!a->places && b->places, "sentence %zu: places", i);
+        CHECK(!a->heaviest && b->heaviest, "sentence %zu: places", i);
         CHECK(a->attention && !b->attention == s.sources[i].part, "sentence %zu: attention", i);
         check_place(b, a, s.sources[i].text[0].n, s.p.net.config.dec_layers * s.p.net.config.heads);
     }

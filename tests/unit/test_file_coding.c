@@ -167,7 +167,7 @@ static void a_wrong_checksum_is_an_error(void **state)
     free(c.data);
 }
 
-static void garbage_behind_the_data_is_an_error(void **state)
+static void garbage_after_the_data_is_an_error(void **state)
 {
     (void)state;
     static const char *const GARBAGE[] = { "x",    "\n",       "garbage\n",
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(a_cut_anywhere_is_an_error),
         cmocka_unit_test(a_changed_bit_never_changes_the_text),
         cmocka_unit_test(a_wrong_checksum_is_an_error),
-        cmocka_unit_test(garbage_behind_the_data_is_an_error),
+        cmocka_unit_test(garbage_after_the_data_is_an_error),
         cmocka_unit_test(bombs_are_refused_early),
         cmocka_unit_test(a_window_over_128_mib_is_refused),
         cmocka_unit_test(lines_come_out_as_from_a_plain_file),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/unit/test_kern_bytes.c - products in 8 bits: every usable table has the bits of a plain
+/* tests/unit/test_kern_bytes.c - products in int8: every usable table has the bits of a plain
  * loop, at all numbers of rows, at odd widths, and with all numbers as large as they get. */
 #include "check.h"
 #include "covered.h"

@@ -27,15 +27,15 @@ static int unload(void **state)
     return 0;
 }
 
-static void parse(rela_links *l, const char *line, const rela_link_form *form)
+static void parse(rela_links *l, const char *line, const rela_link_format *form)
 {
     rela_error err = { RELA_OK, "" };
     CHECK_OK(rela_links_parse(l, line, strlen(line), form, &err), err);
 }
 
 /* Reads a line in one form and writes it in another. */
-static void check_form(const char *line, const rela_link_form *in, const char *want,
-                       const rela_link_form *out)
+static void check_form(const char *line, const rela_link_format *in, const char *want,
+                       const rela_link_format *out)
 {
     rela_links l = { NULL, 0, 0 };
     rela_buffer b = RELA_BUFFER_INIT;
@@ -50,9 +50,9 @@ static void check_form(const char *line, const rela_link_form *in, const char *w
 static void links_are_sorted_and_counted_once(void **state)
 {
     (void)state;
-    const rela_link_form one = { .struct_size = sizeof one, .base = 1 };
-    const rela_link_form reverse = { .struct_size = sizeof reverse, .reverse = 1 };
-    const rela_link_form both = { .struct_size = sizeof both, .base = 1, .reverse = 1 };
+    const rela_link_format one = { .struct_size = sizeof one, .base = 1 };
+    const rela_link_format reverse = { .struct_size = sizeof reverse, .reverse = 1 };
+    const rela_link_format both = { .struct_size = sizeof both, .base = 1, .reverse = 1 };
     check_form("", NULL, "", NULL);
     check_form(" \t 0-0  1-2\r", NULL, "0-0 1-2", NULL);
     check_form("10-2 2-10 2-9 2-10", NULL, "2-9 2-10 10-2", NULL);
@@ -70,7 +70,7 @@ static void bad_links_are_named(void **state)
 {
     static const struct {
         const char *line;
-        rela_link_form form;
+        rela_link_format form;
         const char *message;
     } CASES[] = {
         { "0-", { 0 }, "'0-' is not a link; expected i-j, i?j or ipj" },
@@ -107,7 +107,7 @@ static void bad_links_are_named(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         rela_links l = { NULL, 0, 0 };
         rela_error err = { RELA_OK, "" };
-        rela_link_form form = CASES[i].form;
+        rela_link_format form = CASES[i].form;
         form.struct_size = sizeof form;
         const rela_status st =
             rela_links_parse(&l, CASES[i].line, strlen(CASES[i].line), &form, &err);
@@ -129,9 +129,9 @@ static void positions_at_the_ends_of_types_are_too_large(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
         for (int32_t form = 0; form < 8; form++) {
-            const rela_link_form f = { .struct_size = sizeof f,
-                                       .base = form & 1,
-                                       .reverse = form >> 1 & 1 };
+            const rela_link_format f = { .struct_size = sizeof f,
+                                         .base = form & 1,
+                                         .reverse = form >> 1 & 1 };
             char line[64];
             rela_links l = { NULL, 0, 0 };
             rela_error err = { RELA_OK, "" };
@@ -159,11 +159,11 @@ static void aer_equals_its_definition(void **state)
     json_t *c = NULL, *line = NULL;
     json_array_foreach(json_object_get(all, "aer"), i, c)
     {
-        const rela_link_form gold_form = { .struct_size = sizeof gold_form,
-                                           .base = golden_int(c, "gold_base") };
-        const rela_link_form form = { .struct_size = sizeof form,
-                                      .base = golden_int(c, "base"),
-                                      .reverse = golden_int(c, "reverse") };
+        const rela_link_format gold_form = { .struct_size = sizeof gold_form,
+                                             .base = golden_int(c, "gold_base") };
+        const rela_link_format form = { .struct_size = sizeof form,
+                                        .base = golden_int(c, "base"),
+                                        .reverse = golden_int(c, "reverse") };
         rela_links gold = { NULL, 0, 0 }, found = { NULL, 0, 0 };
         uint64_t sums[RELA_AER_STATS] = { 0 };
         json_array_foreach(json_object_get(c, "gold"), j, line)

@@ -44,8 +44,8 @@ static void end(gauge *g)
 static rela_heads heads_of(const gauge *g, const char *name, size_t n_q, size_t n_k, const real *w)
 {
     const size_t place = place_named(&g->net, name);
-    return (rela_heads){ .place = place,
-                         .of = &g->net.list.places[place],
+    return (rela_heads){ .stack = place,
+                         .of = &g->net.list.stacks[place],
                          .heads = g->m.heads,
                          .n_q = n_q,
                          .n_k = n_k,

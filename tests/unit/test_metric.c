@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "metric/chars.h"
+#include "metric/python_chars.h"
 #include "rela/metric.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static int index_of(const char *const *names, const char *name)
     return i;
 }
 
-/* Counts with one and with three threads, which must kl_weight. */
+/* Counts with one and with three threads, which must agree. */
 static void count(uint32_t *stats, uint64_t *sums, const rela_metric *m, const text_set *s)
 {
     static uint32_t other[LINES_MAX * RELA_STATS_MAX];

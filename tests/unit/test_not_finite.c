@@ -60,7 +60,7 @@ static void sums_of_exponentials_show_it(void **state)
             }
 }
 
-/* Two rows, the second with a number that is not finite, in 32 and in 8 bits. */
+/* Two rows, the second with a number that is not finite, in 32 and in int8. */
 static void check_products(const rela_kern *k, real odd, bool relu)
 {
     real a[2 * DEEP], w[COLS * DEEP], bias[COLS] = { 0 }, c[2 * COLS], bytes_c[2 * COLS];

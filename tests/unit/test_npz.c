@@ -42,7 +42,7 @@ static rela_status write_one(const char *path, rela_error *err)
     return rela_npz_commit(z, err);
 }
 
-/* Checks an entry at *at and steps behind it. */
+/* Checks an entry at *at and steps after it. */
 static void check_entry(const char *bytes, size_t *at, const char *name, const char *shape,
                         const void *data, size_t len)
 {

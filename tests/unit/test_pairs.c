@@ -131,7 +131,7 @@ static void attention_of_a_pair_by_hand(void **state)
     const rela_watched p = { .src = { { .n = 4, .map = { WORD_OF, 3, 2 } } },
                              .tgt = { .n = 3 },
                              .nll = 6 };
-    static const rela_attn_place CROSS = { .queries = 1, .keys = 0 };
+    static const rela_attn_stack CROSS = { .queries = 1, .keys = 0 };
     const real w[] = { 1, 1, 0, 2, /* head 0: half on word 0 */
                        0, 0, 0, 0, /* null */
                        3, 0, 0, 0, /* all on word 0 */

@@ -124,7 +124,7 @@ static void odd_counts_show_sense(void **state)
     assert_string_equal(s.text, "x  60 % 600/1000 u, 10/s, left 40 s\n");
     s.len = 0;
     age(&p, 20);
-    rela_progress_update(&p, 400, NULL); /* behind the start */
+    rela_progress_update(&p, 400, NULL); /* after the start */
     assert_string_equal(s.text, "x  40 % 400/1000 u, 0/s\n");
     s.len = 0;
     age(&p, 20);
@@ -179,7 +179,7 @@ static void without_emit_nothing_happens(void **state)
     age(&p, 100);
     rela_progress_update(&p, 1, NULL);
     rela_progress_finish(&p, 1, NULL);
-    CHECK(!p.drawn, "drawn");
+    CHECK(!p.visible, "drawn");
 }
 
 int main(void)

@@ -153,7 +153,7 @@ static void vocabularies_of_any_text_are_read(void **state)
         rela_vocab *v = NULL;
         make_text(&text, &r);
         rela_word_counts *c = count(&text);
-        CHECK_OK(rela_vocab_build(&v, c, 0, 1, NULL, &err), err);
+        CHECK_OK(rela_vocab_build(&v, NULL, c, 0, 1, &err), err);
         check_vocab(v, i);
         rela_vocab_free(v);
         rela_word_counts_destroy(c);
@@ -179,7 +179,7 @@ static void add_marian(rela_buffer *out, rela_span token, bool escapes)
     CHECK_OK(rela_buffer_append_char(out, escapes ? '"' : '\'', &err), err);
 }
 
-static void make_foreign(rela_buffer *out, rela_rng *r, rela_vocab_form form)
+static void make_foreign(rela_buffer *out, rela_rng *r, rela_vocab_format form)
 {
     static const char *const START[] = { "</s>: 0\n<unk>: 1\n", "", "<unk>\n",
                                          "<unk>\n<pad>\n<s>\n</s>\n" };
@@ -214,7 +214,7 @@ static void vocabularies_of_other_tools_are_read_again_or_refused(void **state)
     for (int i = 0; i < 10 * ROUNDS; i++) {
         rela_error err = { RELA_OK, "" };
         rela_vocab *v = NULL;
-        const rela_vocab_form form = (rela_vocab_form)(i % 4);
+        const rela_vocab_format form = (rela_vocab_format)(i % 4);
         make_foreign(&text, &r, form);
         const rela_status st =
             rela_vocab_import(&v, spill("foreign", text.data, text.len), form, &err);

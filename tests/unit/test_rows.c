@@ -21,7 +21,7 @@ static void fill(real *x, size_t n, uint64_t seed)
         x[i] = (real)(2 * rela_rng_real(&r) - 1);
 }
 
-/* Against double, with guards behind every row; and each row alone must have the same bits. */
+/* Against double, with guards after every row; and each row alone must have the same bits. */
 static void check_packed(const rela_kern *k, size_t m, size_t n, size_t depth, bool relu)
 {
     const size_t panels = (n + k->panel - 1) / k->panel, ldc = n + GUARD, lda = depth + 3;

@@ -140,7 +140,7 @@ static const defect DEFECTS[] = {
       "its size does not fit 64 bits" },
     { "a product that wraps to 4", "{" T("a", "4611686018427387905", 0, 4) "}", 4,
       "its size does not fit 64 bits" },
-    { "a wrap hidden behind a zero", "{" T("a", "4294967296,4294967296,0", 0, 0) "}", 0,
+    { "a wrap hidden after a zero", "{" T("a", "4294967296,4294967296,0", 0, 0) "}", 0,
       "its size does not fit 64 bits" },
     { "a shape beyond the data", "{" T("a", "1000000", 0, 4) "}", 4,
       "tensor 'a': 4 bytes of data; its shape needs 4000000" },
@@ -263,7 +263,7 @@ static void the_limit_of_the_header_is_kept(void **state)
 
 /* ---- memory ---- */
 
-/* Copies text without its end; returns the place behind it. */
+/* Copies text without its end; returns the place after it. */
 static size_t put(char *out, size_t at, const char *text)
 {
     while (*text)

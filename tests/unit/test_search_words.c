@@ -11,7 +11,7 @@ enum { VOCAB = 300, SENTENCES = 9, LONGEST = 11, OWN = 12 };
 
 typedef struct setting {
     probe p, q;    /* q: a second net for an ensemble */
-    rela_net bare; /* p in 8 bits */
+    rela_net bare; /* p in int8 */
     rela_packed_weights bytes;
     rela_shortlist *some, *all;
     rela_source sources[SENTENCES];
@@ -72,14 +72,14 @@ static void setting_end(setting *s)
     probe_end(&s->p);
 }
 
-/* Ways to search, in 32 bits, in 8 bits and with two nets. */
+/* Ways to search, in fp32, in int8 and with two nets. */
 typedef struct way {
     const char *name;
     int32_t method;
     size_t beam, n_best, top_k;
     double top_p;
     bool attention, prefix;
-    int nets; /* 0: one; 1: one in 8 bits; 2: two */
+    int nets; /* 0: one; 1: one in int8; 2: two */
 } way;
 
 static const way WAYS[] = {
@@ -87,7 +87,7 @@ static const way WAYS[] = {
     { "greedy", RELA_SEARCH_BEAM, 1, 1, 0, 1, false, false, 0 },
     { "beam with attention and prefix", RELA_SEARCH_BEAM, 3, 2, 0, 1, true, true, 0 },
     { "8 bits", RELA_SEARCH_BEAM, 4, 4, 0, 1, false, true, 1 },
-    { "greedy in 8 bits", RELA_SEARCH_BEAM, 1, 1, 0, 1, false, false, 1 },
+    { "greedy in int8", RELA_SEARCH_BEAM, 1, 1, 0, 1, false, false, 1 },
     { "two nets", RELA_SEARCH_BEAM, 4, 4, 0, 1, false, true, 2 },
     { "samples", RELA_SEARCH_SAMPLE, 4, 3, 0, 1, false, true, 0 },
     { "top 5", RELA_SEARCH_SAMPLE, 4, 3, 5, 1, false, false, 0 },

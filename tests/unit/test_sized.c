@@ -256,7 +256,7 @@ static rela_status train_options(size_t size, rela_error *err)
     s.o.out = scratch("run");
     s.o.width = WIDE;
     s.o.updates = s.o.merges = 1;
-    return rela_train(&s.o, NULL, err);
+    return rela_train(&s.o, NULL, NULL, err);
 }
 
 static rela_status info_options(size_t size, rela_error *err)
@@ -319,8 +319,8 @@ static const sized_row ROWS[] = {
 /* clang-format on */
 
 static const char *const HEADERS[] = { "translate", "analyse", "attention", "model", "train" };
-static const char *const FIXED[] = { "rela_pairs",       "rela_attention_row",  "rela_aligned",
-                                     "rela_train_event", "rela_train_listener", "rela_train_text" };
+static const char *const FIXED[] = { "rela_pairs", "rela_attention_row", "rela_aligned",
+                                     "rela_train_event", "rela_train_text" };
 
 static const sized_rows ALL = { ROWS,    sizeof ROWS / sizeof ROWS[0],
                                 HEADERS, sizeof HEADERS / sizeof HEADERS[0],

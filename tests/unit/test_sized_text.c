@@ -21,7 +21,7 @@ static rela_status memory_stats(size_t size, rela_error *err)
 static rela_status word_stats(size_t size, rela_error *err)
 {
     SIZED_REPORT(rela_word_stats);
-    return sized_written(rela_word_counts_stats(counts, &s.o, err), &s, size, sizeof s);
+    return sized_written(rela_word_counts_stats_get(&s.o, counts, err), &s, size, sizeof s);
 }
 
 /* ---- corpus.h ---- */
@@ -190,7 +190,7 @@ static rela_status randomise_paired(size_t size, rela_error *err)
 
 static rela_status parse_links(size_t size, rela_error *err)
 {
-    SIZED_OPTIONS(rela_link_form, rela_link_form_init);
+    SIZED_OPTIONS(rela_link_format, rela_link_format_init);
     rela_links links = { NULL, 0, 0 };
     const rela_status st = rela_links_parse(&links, "0-1", 3, &s.o, err);
     rela_links_free(&links);
@@ -199,7 +199,7 @@ static rela_status parse_links(size_t size, rela_error *err)
 
 static rela_status format_links(size_t size, rela_error *err)
 {
-    SIZED_OPTIONS(rela_link_form, rela_link_form_init);
+    SIZED_OPTIONS(rela_link_format, rela_link_format_init);
     rela_link link = { .src = 0 };
     const rela_links links = { &link, 1, 1 };
     rela_buffer text = RELA_BUFFER_INIT;
@@ -313,8 +313,8 @@ static const sized_row ROWS[] = {
     ROW(rela_resampling, bootstrap),
     ROW(rela_resampling, bootstrap_paired),
     ROW(rela_resampling, randomise_paired),
-    ROW(rela_link_form, parse_links),
-    ROW(rela_link_form, format_links),
+    ROW(rela_link_format, parse_links),
+    ROW(rela_link_format, format_links),
     ROW(rela_tokeniser_options, tokeniser_options),
     ROW(rela_splitter_options, splitter_options),
     ROW(rela_detokeniser_options, detokeniser_options),
@@ -354,7 +354,7 @@ static void no_size_and_later_sizes_are_refused(void **state)
     sized_refused(&ALL);
 }
 
-/* A program of an earlier version: nothing is written behind its struct. */
+/* A program of an earlier version: nothing is written after its struct. */
 static void init_keeps_to_the_size_it_is_given(void **state)
 {
     (void)state;

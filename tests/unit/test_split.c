@@ -6,7 +6,7 @@
 #include "check.h"
 #include "rela/text.h"
 #include "sweep.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include <string.h>
 

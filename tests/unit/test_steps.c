@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_steps.c - files in step: every line of all of them, in order, on any number of
  * threads; limits; different lengths are told. */
+#include "base/line_rows.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "base/steps.h"
 #include "base/textlines.h"
 #include "check.h"
 #include "scratch.h"
@@ -16,7 +16,7 @@ typedef struct gathered {
     rela_buffer text;
 } gathered;
 
-/* "a|b" for the two cells of every row. */
+/* "a|b" for the two lines of every row. */
 static rela_status join(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -25,7 +25,7 @@ static rela_status join(void *ctx, rela_rows *rows, int thread, rela_error *err)
     if (!rows->extra)
         rows->extra = rela_mem_zalloc(8);
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        const rela_span *c = rows->cells + 2 * i;
+        const rela_span *c = rows->lines + 2 * i;
         st = rela_buffer_printf(&rows->out, err, "%.*s|%.*s\n", (int)c[0].len, c[0].text,
                                 (int)c[1].len, c[1].text);
     }

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "check.h"
 #include "rela/text.h"
-#include "text/chars.h"
+#include "text/moses_chars.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -116,7 +116,7 @@ static void schedules_follow_their_formulas(void **state)
     CHECK(rela_schedule_rate(&s, 80) == 1, "before cooling down");
     CHECK(fabs(rela_schedule_rate(&s, 90) - 0.55) < 1e-12, "half of cooling down");
     CHECK(fabs(rela_schedule_rate(&s, 100) - 0.1) < 1e-12, "end of cooling down");
-    CHECK(fabs(rela_schedule_rate(&s, 101) - 0.1) < 1e-12, "behind it");
+    CHECK(fabs(rela_schedule_rate(&s, 101) - 0.1) < 1e-12, "after it");
 }
 
 /* The weights after some updates, on so many threads. */

@@ -45,7 +45,7 @@ static void check_order(rela_word_counts *c, int by_text, const char *want)
     rela_error err;
     rela_buffer got = RELA_BUFFER_INIT;
     rela_word_stats stats = { .struct_size = sizeof stats };
-    assert_int_equal(rela_word_counts_stats(c, &stats, NULL), RELA_OK);
+    assert_int_equal(rela_word_counts_stats_get(&stats, c, NULL), RELA_OK);
     CHECK_OK(rela_word_counts_sort(c, by_text, &err), err);
     for (size_t i = 0; i < stats.n_types; i++) {
         size_t len = 0;
@@ -79,7 +79,7 @@ static void statistics_tell_what_was_seen(void **state)
     memset(text + at, 'x', 150);
     (void)snprintf(text + at + 150, sizeof text - at - 150, " a");
     rela_word_counts *c = count(text);
-    assert_int_equal(rela_word_counts_stats(c, &s, NULL), RELA_OK);
+    assert_int_equal(rela_word_counts_stats_get(&s, c, NULL), RELA_OK);
     CHECK(s.n_lines == 3 && s.n_words == 4 && s.n_types == 3, "%d lines, %d words, %d types",
           (int)s.n_lines, (int)s.n_words, (int)s.n_types);
     CHECK(s.n_bad == 1 && s.bad_line == 2, "%d bad lines, line %d", (int)s.n_bad, (int)s.bad_line);
@@ -105,14 +105,14 @@ static void any_number_of_threads_counts_the_same(void **state)
     CHECK_OK(rela_file_write(path, text.data, text.len, &err), err);
     rela_word_counts *want = count(text.data);
     rela_word_stats a = { .struct_size = sizeof a }, b = a;
-    assert_int_equal(rela_word_counts_stats(want, &a, NULL), RELA_OK);
+    assert_int_equal(rela_word_counts_stats_get(&a, want, NULL), RELA_OK);
     CHECK_OK(rela_word_counts_sort(want, 0, &err), err);
     for (int n_threads = 1; n_threads <= 3; n_threads++) {
         rela_word_counts *c = NULL;
         CHECK_OK(rela_word_counts_create(&c, &err), err);
         CHECK_OK(rela_word_counts_add_file(c, path, n_threads, &err), err);
         CHECK_OK(rela_word_counts_sort(c, 0, &err), err);
-        assert_int_equal(rela_word_counts_stats(c, &b, NULL), RELA_OK);
+        assert_int_equal(rela_word_counts_stats_get(&b, c, NULL), RELA_OK);
         CHECK(memcmp(&a, &b, sizeof a) == 0, "%d threads: other statistics", n_threads);
         for (size_t i = 0; i < a.n_types; i++) {
             size_t la = 0, lb = 0;
@@ -153,7 +153,7 @@ static void a_vocabulary_starts_with_the_special_tokens(void **state)
     rela_buffer text = RELA_BUFFER_INIT;
     size_t n_left_out = 9;
     rela_word_counts *c = count("b a c a b <eos> b Ä c zz\n");
-    CHECK_OK(rela_vocab_build(&v, c, 0, 1, &n_left_out, &err), err);
+    CHECK_OK(rela_vocab_build(&v, &n_left_out, c, 0, 1, &err), err);
     CHECK(n_left_out == 1, "%zu left out", n_left_out);
     CHECK_OK(rela_vocab_write(&text, v, &err), err);
     assert_string_equal(text.data, "<pad>\n<unk>\n<eos>\nb\na\nc\nzz\nÄ\n");
@@ -174,10 +174,10 @@ static void a_vocabulary_starts_with_the_special_tokens(void **state)
     CHECK(rela_vocab_size(again) == 8, "%zu tokens", rela_vocab_size(again));
     rela_vocab_free(again);
     rela_vocab_free(v);
-    CHECK_OK(rela_vocab_build(&v, c, 5, 2, NULL, &err), err);
+    CHECK_OK(rela_vocab_build(&v, NULL, c, 5, 2, &err), err);
     CHECK(rela_vocab_size(v) == 5, "%zu tokens", rela_vocab_size(v));
     rela_vocab_free(v);
-    CHECK(rela_vocab_build(&v, c, 2, 1, NULL, &err) == RELA_ARG && !v, "%s", err.message);
+    CHECK(rela_vocab_build(&v, NULL, c, 2, 1, &err) == RELA_ARG && !v, "%s", err.message);
     rela_buffer_free(&text);
     rela_word_counts_destroy(c);
 }
@@ -229,7 +229,7 @@ static void byte_order_mark_and_line_ends_do_not_matter(void **state)
     rela_vocab_free(v);
 }
 
-static rela_status import(rela_buffer *text, rela_vocab_form form, const char *file,
+static rela_status import(rela_buffer *text, rela_vocab_format form, const char *file,
                           rela_error *err)
 {
     rela_vocab *v = NULL;
@@ -248,7 +248,7 @@ static void vocabularies_of_other_tools_are_read(void **state)
     (void)state;
 #define HEAD "<pad>\n<unk>\n<eos>\n"
     static const struct {
-        rela_vocab_form form;
+        rela_vocab_format form;
         const char *file, *want;
     } ROWS[] = {
         { RELA_VOCAB_MARIAN,
@@ -279,7 +279,7 @@ static void vocabularies_that_no_tool_wrote_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        rela_vocab_form form;
+        rela_vocab_format form;
         const char *file, *message;
     } ROWS[] = {
         { RELA_VOCAB_MARIAN, "<unk>: 1\nder: 0\n", "the special token </s> is missing" },
@@ -303,7 +303,7 @@ static void vocabularies_that_no_tool_wrote_are_refused(void **state)
         { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n</s>\nder\n", "the special token <s> is missing" },
         { RELA_VOCAB_JOEYNMT, "<unk>\n\n", "line 2: empty token" },
         { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n<s>\n</s>\n<eos>\n", "line 5: the token <eos>" },
-        { (rela_vocab_form)9, "a\n", "no form 9" },
+        { (rela_vocab_format)9, "a\n", "no form 9" },
     };
     rela_buffer text = RELA_BUFFER_INIT;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {

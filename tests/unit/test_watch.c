@@ -14,8 +14,8 @@ enum { PAIRS = 5, CELLS = 42 * 42 * 2 };
 /* What a listener saw: weights of one pair, place by place, layer by layer. */
 typedef struct seen {
     size_t pair, calls, ran;
-    real w[RELA_PLACES_MAX][2][CELLS];
-    size_t n[RELA_PLACES_MAX][2], n_q[RELA_PLACES_MAX], n_k[RELA_PLACES_MAX];
+    real w[RELA_STACKS_MAX][2][CELLS];
+    size_t n[RELA_STACKS_MAX][2], n_q[RELA_STACKS_MAX], n_k[RELA_STACKS_MAX];
     rela_status answer;
 } seen;
 
@@ -32,11 +32,11 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
         return RELA_OK;
     const size_t n = h->heads * h->n_q * h->n_k;
     CHECK(n <= CELLS, "%zu weights", n);
-    CHECK(s->n[h->place][h->layer] == 0, "layer %zu of %s twice", h->layer, h->of->name);
-    memcpy(s->w[h->place][h->layer], h->w, n * sizeof *h->w);
-    s->n[h->place][h->layer] = n;
-    s->n_q[h->place] = h->n_q;
-    s->n_k[h->place] = h->n_k;
+    CHECK(s->n[h->stack][h->layer] == 0, "layer %zu of %s twice", h->layer, h->of->name);
+    memcpy(s->w[h->stack][h->layer], h->w, n * sizeof *h->w);
+    s->n[h->stack][h->layer] = n;
+    s->n_q[h->stack] = h->n_q;
+    s->n_k[h->stack] = h->n_k;
     return RELA_OK;
 }
 
@@ -85,14 +85,14 @@ static void compare(const lens *l, const rela_text_pair *pairs, const char *name
         CHECK(fabs(nll - rela_watcher_pair(w, p)->nll) < 1e-3 * nll, "nll %g and %g", nll,
               rela_watcher_pair(w, p)->nll);
         CHECK(alone->ran == 1 && together->ran == PAIRS, "%zu ran", together->ran);
-        for (size_t t = 0; t < l->net.list.n_places; t++)
+        for (size_t t = 0; t < l->net.list.n_stacks; t++)
             for (int i = 0; i < 2; i++) {
                 const size_t n = alone->n[t][i];
                 CHECK(n == together->n[t][i], "%zu weights", n);
                 for (size_t c = 0; c < n; c++)
                     CHECK(fabsf(alone->w[t][i][c] - together->w[t][i][c]) < 1e-4F,
                           "%s pair %zu %s layer %d weight %zu: %g and %g", name, p,
-                          l->net.list.places[t].name, i, c, (double)alone->w[t][i][c],
+                          l->net.list.stacks[t].name, i, c, (double)alone->w[t][i][c],
                           (double)together->w[t][i][c]);
             }
     }
@@ -185,8 +185,8 @@ static void places_have_the_queries_and_keys_of_their_streams(void **state)
         }
     }
     /* One place alone. */
-    const rela_watch watch = { .places = rela_watch_place(place_named(&l.net, "cross2")),
-                               .see = see,
+    const rela_watch watch = { .stacks = rela_watch_stack(place_named(&l.net, "cross2")),
+                               .on_heads = see,
                                .ctx = s };
     memset(s, 0, sizeof *s);
     CHECK_OK(rela_watcher_run(w, &watch, &err), err);
@@ -208,7 +208,7 @@ static void weights_are_those_of_softmax(void **state)
     lens_start(&l, "softmax", 3);
     CHECK_OK(rela_watcher_create(&w, &l.net, l.pipeline, &err), err);
     run(s, w, &pair, 1, false);
-    for (size_t t = 0; t < l.net.list.n_places; t++)
+    for (size_t t = 0; t < l.net.list.n_stacks; t++)
         for (size_t row = 0; row < 2 * s->n_q[t]; row++) { /* both heads */
             double sum = 0;
             for (size_t k = 0; k < s->n_k[t]; k++)
@@ -313,16 +313,16 @@ static void zeros_are_counted_alike(void **state)
     const rela_attn_tap tap = rela_sparsity_tap(&zeros);
     const rela_pass_options pass = { .tap = &tap };
     rela_worker_attend(worker, &batch, &pass);
-    const rela_watch watch = { .places = RELA_WATCH_ALL, .see = measure, .ctx = &m };
+    const rela_watch watch = { .stacks = RELA_WATCH_ALL, .on_heads = measure, .ctx = &m };
     CHECK_OK(rela_watcher_load(w, pairs, 3, &err), err);
     CHECK_OK(rela_watcher_run(w, &watch, &err), err);
-    for (size_t p = 0; p < m.n_places; p++)
+    for (size_t p = 0; p < m.n_stacks; p++)
         for (size_t i = 0; i < 2 * m.heads; i++) {
             const rela_zeros *a = &zeros.cells[p][i];
             const rela_head_sums *b = &m.head[p][i];
             CHECK(a->zeros == b->zeros && a->pairs == b->pairs && a->rows == b->rows &&
                       a->null_rows == b->null_rows,
-                  "%s head %zu: %d of %d, %d null of %d", m.places[p].name, i, (int)a->zeros,
+                  "%s head %zu: %d of %d, %d null of %d", m.stacks[p].name, i, (int)a->zeros,
                   (int)a->pairs, (int)a->null_rows, (int)a->rows);
         }
     const rela_zeros second = rela_sparsity_sum(&zeros, place_named(&l.net, "cross2"), 0);

@@ -13,7 +13,7 @@ static const uint32_t SRC_OF[] = { 0, 0, 1 }, TGT_OF[] = { 0, 1, 1 };
 static const rela_watched PAIR = { .state = RELA_WATCHED,
                                    .src = { { .n = 4, .map = { SRC_OF, 3, 2 } } },
                                    .tgt = { .n = 4, .map = { TGT_OF, 3, 2 } } };
-static const rela_attn_place CROSS = { .queries = 1, .keys = 0 };
+static const rela_attn_stack CROSS = { .queries = 1, .keys = 0 };
 
 /* Rows predict target pieces 0, 1, 2 and the end. */
 static const real W[] = {
@@ -106,7 +106,7 @@ static void an_empty_source_has_no_links(void **state)
     rela_word_weights m = { 0 };
     rela_head_aer a;
     rela_links gold = { NULL, 0, 0 };
-    static const rela_attn_place SECOND = { .queries = 2, .keys = 1 };
+    static const rela_attn_stack SECOND = { .queries = 2, .keys = 1 };
     rela_watched pair = PAIR;
     pair.src[1] = (rela_watched_text){ .n = 0 };
     for (int shift = 0; shift < 2; shift++) {

@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "base/str.h"
-#include "text/words.h"
+#include "text/word_walk.h"
 
 #include <string.h>
 

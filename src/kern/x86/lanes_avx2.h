@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/x86/lanes_avx2.h - what loops.h cannot say about lanes in plain C, for 256 bits. */
-#include "kern/places.h"
+#include "kern/bit_indices.h"
 
 #define LEVEL_LANES
 #define LEVEL_ABOVE_64
@@ -112,7 +112,7 @@ static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
     const __m256 v = _mm256_loadu_ps(x);
     const __m256 some = _mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_NEQ_OQ);
     const uint32_t lanes = (uint32_t)_mm256_movemask_ps(some);
-    const __m256i places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)BYTE_PLACES[lanes]));
+    const __m256i places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)BIT_INDICES[lanes]));
     _mm256_storeu_si256((__m256i *)(void *)at,
                         _mm256_add_epi32(places, _mm256_set1_epi32((int)first)));
     return (size_t)__builtin_popcount(lanes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/tiles_amx.h - products in 8 bits by tiles of 16 x 64 bytes (AMX).
+/* src/kern/x86/tiles_amx.h - products in int8 by tiles of 16 x 64 bytes (AMX).
  *
  * A panel of 16 columns, packed in fours, is as it lies a column of tiles. Sums are whole numbers
  * and exact, so what comes out has the bits of the vector code, which does what is left over:

@@ -84,7 +84,7 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
             rela_attn_show(&h, 0, h.n_q, 0, 0);
             continue;
         }
-        if (a->tap || !parts) /* who looks wants whole rows */
+        if (a->tap || !parts) /* a tap wants whole rows */
             rela_attn_strips_forward(&h, out, d);
         if (parts && (!a->tap || other_bits)) /* looking changes no bit */
             rela_attn_tiles_forward(&h, out, d);
@@ -189,7 +189,7 @@ void rela_attn_show(const rela_attn_head *h, size_t first, size_t rows, size_t n
 {
     const rela_attn *a = h->a;
     const rela_attn_view v = { .layer = a->layer,
-                               .place = a->place,
+                               .stack = a->stack,
                                .sentence = h->sentence,
                                .head = a->first_head + h->number,
                                .first = first,
@@ -199,7 +199,7 @@ void rela_attn_show(const rela_attn_head *h, size_t first, size_t rows, size_t n
                                .ld = ld,
                                .causal = a->causal };
     if (a->tap && rows)
-        a->tap->see(a->tap->ctx, &v);
+        a->tap->on_weights(a->tap->ctx, &v);
 }
 
 void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n)

@@ -15,7 +15,7 @@
  * keys n is 0: all queries are null. */
 typedef struct rela_attn_view {
     size_t layer;
-    size_t place; /* which attention it is, as the owner of rela_attn numbers them */
+    size_t stack; /* which attention it is, as the owner of rela_attn numbers them */
     size_t sentence, head;
     size_t first, rows;
     const real *w; /* (rows, n) with leading dimension ld */
@@ -32,7 +32,7 @@ static inline size_t rela_attn_view_keys(const rela_attn_view *v, size_t i)
 
 /* An observer; it must not change the weights. */
 typedef struct rela_attn_tap {
-    void (*see)(void *ctx, const rela_attn_view *v);
+    void (*on_weights)(void *ctx, const rela_attn_view *v);
     void *ctx;
 } rela_attn_tap;
 
@@ -62,7 +62,7 @@ typedef struct rela_attn {
     void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */
     const rela_attn_tap *tap; /* NULL: no tap */
     size_t layer;             /* for the tap */
-    size_t place;
+    size_t stack;
 } rela_attn;
 
 /* Queries and keys of n sentences; sentence i has the rows at[i] .. at[i + 1]. */

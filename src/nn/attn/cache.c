@@ -82,7 +82,7 @@ void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers)
     m->keys_at = rela_plan_take(p, m->sentences + 1, sizeof *m->keys_at);
     m->keys_t = rela_plan_reals(p, layers * m->keys_total * m->d);
     m->values = rela_plan_reals(p, layers * m->rows * m->d);
-    m->odd = rela_plan_reals(p, layers * m->sentences);
+    m->not_finite = rela_plan_reals(p, layers * m->sentences);
 }
 
 void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n)
@@ -129,7 +129,7 @@ static void show(const rela_attn *a, const rela_cache_scratch *s, const rela_mem
 {
     for (size_t i = 0; a->tap && i < heads * rows; i++) {
         const rela_attn_view v = { .layer = a->layer,
-                                   .place = a->place,
+                                   .stack = a->stack,
                                    .sentence = row + i % rows,
                                    .head = a->first_head + first + i / rows,
                                    .first = position,
@@ -137,7 +137,7 @@ static void show(const rela_attn *a, const rela_cache_scratch *s, const rela_mem
                                    .w = s->weights + i * m->ld,
                                    .n = m->n,
                                    .ld = m->ld };
-        a->tap->see(a->tap->ctx, &v);
+        a->tap->on_weights(a->tap->ctx, &v);
     }
 }
 
@@ -175,7 +175,7 @@ void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cac
 }
 
 /* Scores become weights: for each of some heads, from number `head` on, rows with a leading
- * dimension of ld, of n visible keys each; behind these the scores may change. Kinds that look at
+ * dimension of ld, of n visible keys each; after these the scores may change. Kinds that look at
  * no score but their own take all at once. */
 static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, size_t heads,
                   size_t rows, size_t ld, size_t n, size_t query)

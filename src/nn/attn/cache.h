@@ -25,7 +25,7 @@ size_t rela_cache_ld(size_t layers, size_t d);
 
 /* Keys and values of one sentence for the attention of one layer. */
 typedef struct rela_memory {
-    real *keys_t; /* (heads, d_head, ld): transposed, zero behind the n keys */
+    real *keys_t; /* (heads, d_head, ld): transposed, zero after the n keys */
     real *values; /* (n, d) */
     size_t n, ld;
 } rela_memory;
@@ -41,7 +41,7 @@ typedef struct rela_memories {
     size_t keys_total; /* the same of transposed keys */
     real *keys_t;      /* (layers, keys_total, d) */
     real *values;      /* (layers, rows, d) */
-    real *odd;         /* (layers, sentences): see guard.h */
+    real *not_finite;  /* (layers, sentences): see guard.h */
     size_t sentences;  /* that there is room for */
 } rela_memories;
 
@@ -77,7 +77,7 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n);
 
-/* kv: keys, and d reals behind them values, of all rows of the stream, with leading dimension ld;
+/* kv: keys, and d reals after them values, of all rows of the stream, with leading dimension ld;
  * keys may be mapped in place. */
 void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer, real *kv,
                        size_t ld);

@@ -16,13 +16,13 @@ void rela_attn_guard(const rela_attn *a, real *z, const rela_attn_in *in,
     for (size_t s = 0; s < rows->n; s++) {
         size_t key = rows->k_at[s];
         const size_t end = rows->k_at[s + 1];
-        real odd = 0;
+        real not_finite = 0;
         for (; !a->causal && key < end; key++)
-            odd += not_finite_key(a, in, key);
+            not_finite += not_finite_key(a, in, key);
         for (size_t q = rows->q_at[s]; q < rows->q_at[s + 1]; q++) {
             if (a->causal && key < end)
-                odd += not_finite_key(a, in, key++);
-            z[q * ldz] += odd + rela_attn_not_finite(a->k, in->q + q * in->ldq, d);
+                not_finite += not_finite_key(a, in, key++);
+            z[q * ldz] += not_finite + rela_attn_not_finite(a->k, in->q + q * in->ldq, d);
         }
     }
 }

@@ -17,7 +17,7 @@ static inline real rela_attn_not_finite(const rela_kern *k, const real *x, size_
 }
 
 /* After rela_attn_forward: makes the first mixed value of a query NaN if the query, or a key or
- * value of its sentence (of those it sees, if causal), is odd. */
+ * value of its sentence (of those it sees, if causal), is not_finite. */
 void rela_attn_guard(const rela_attn *a, real *z, const rela_attn_in *in,
                      const rela_attn_rows *rows);
 

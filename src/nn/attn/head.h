@@ -4,7 +4,7 @@
  * Strips: kinds that must see a whole row of scores. Tiles: kinds whose weights depend on one score
  * only, or backward on that and numbers of the row that are known by then; keys are taken block by
  * block, and where most weights are zero only the others are worked on. Both add every result up in
- * the same order, so forward they kl_weight to the last bit, but for softmax, whose parts are
+ * the same order, so forward they agree to the last bit, but for softmax, whose parts are
  * joined, and for prefiltered tiles of rectified kinds: there only scores that may be above 0 are
  * computed, each as one dot product (loops_prefilter.h of kern).
  */
@@ -59,7 +59,7 @@ bool rela_attn_may_prefilter(const rela_attn_head *h);
  */
 void rela_attn_show(const rela_attn_head *h, size_t first, size_t rows, size_t n, size_t ld);
 
-/* Rows of a head side by side, (n, wide), with zeros behind its d_head numbers; and back, row r
+/* Rows of a head side by side, (n, wide), with zeros after its d_head numbers; and back, row r
  * times factor[r * step], or as it is if factor is NULL. */
 void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, size_t ld, size_t n);
 void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n,

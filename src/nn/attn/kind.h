@@ -95,7 +95,7 @@ typedef struct rela_attn_kind {
     void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
 } rela_attn_kind;
 
-/* How long a row of n visible scores is made for a kind, and the scores behind them. */
+/* How long a row of n visible scores is made for a kind, and the scores after them. */
 static inline size_t rela_attn_row_length(const rela_attn_kind *kind, const rela_kern *k, size_t n)
 {
     const bool whole = kind->flags & (ATTN_PADDED | ATTN_POINTWISE);

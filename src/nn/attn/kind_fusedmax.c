@@ -16,7 +16,7 @@ typedef struct walk {
     real low, high, slack_low, slack_high;
 } walk;
 
-/* The present segment ends at last with the given value; the next one starts behind it. */
+/* The present segment ends at last with the given value; the next one starts after it. */
 static void cut(walk *t, size_t last, real value)
 {
     for (size_t i = t->from; i <= last; i++)

@@ -18,7 +18,7 @@ static strip strip_at(const rela_attn_head *h, size_t first);
 static void take_keys(const rela_attn_head *h, bool back);
 static void pack_panels(const rela_attn_head *h, real *to, const real *rows, size_t ld);
 static void weigh_strip(const rela_attn_head *h, const strip *t);
-static void clear_behind(const rela_attn_head *h, const strip *t, real *row, size_t n);
+static void clear_after(const rela_attn_head *h, const strip *t, real *row, size_t n);
 static void weigh_pattern(const rela_attn_head *h, const strip *t, size_t i);
 static void weigh_strip_back(const rela_attn_head *h, const strip *t);
 static void weigh_pattern_back(const rela_attn_head *h, const strip *t, size_t i);
@@ -154,11 +154,11 @@ static void weigh_strip(const rela_attn_head *h, const strip *t)
             rela_attn_fill_row(a->kind, a->k, score, n);
             a->kind->weigh(&h->row, weight, score, rela_attn_row_length(a->kind, a->k, n));
         }
-        clear_behind(h, t, weight, n);
+        clear_after(h, t, weight, n);
     }
 }
 
-static void clear_behind(const rela_attn_head *h, const strip *t, real *row, size_t n)
+static void clear_after(const rela_attn_head *h, const strip *t, real *row, size_t n)
 {
     const size_t whole = rela_round_up(n, h->a->k->lanes);
     h->a->k->cut(row, n, 0);
@@ -183,7 +183,7 @@ static void weigh_pattern(const rela_attn_head *h, const strip *t, size_t i)
         weight[s->visible[j]] = few_weights[j];
 }
 
-/* dweights become gradients of the scores, in place; zero behind the visible keys. */
+/* dweights become gradients of the scores, in place; zero after the visible keys. */
 static void weigh_strip_back(const rela_attn_head *h, const strip *t)
 {
     const rela_attn *a = h->a;
@@ -195,7 +195,7 @@ static void weigh_strip_back(const rela_attn_head *h, const strip *t)
         else
             a->kind->weigh_back(&h->row, s->dweights + at, s->dweights + at, s->weights + at,
                                 s->scores + at, rela_attn_row_length(a->kind, a->k, n));
-        clear_behind(h, t, s->dweights + at, n);
+        clear_after(h, t, s->dweights + at, n);
     }
 }
 

@@ -43,7 +43,7 @@ static double few_prefiltered(const rela_kern *k, size_t wide)
 /* Queries [first, first + m) against the keys [key, key + n). */
 typedef struct tile {
     size_t first, m, key, n;
-    size_t rows, across; /* of the tile; across in whole vectors, with weights 0 behind the last */
+    size_t rows, across; /* of the tile; across in whole vectors, with weights 0 after the last */
 } tile;
 
 /* Backward: rows of values, and of the gradients of keys and values, which a strip touches once.
@@ -57,7 +57,7 @@ typedef struct ends {
 
 enum { STAY_MOST = 256 }; /* rows; more would need too many pages at once */
 
-/* How many keys are there packed, and in 8 bits; and whether the queries are. */
+/* How many keys are there packed, and in int8; and whether the queries are. */
 typedef struct prepared {
     size_t packed, prefiltered; /* whole tiles, but for the last */
     bool queries;
@@ -204,7 +204,7 @@ static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, cons
     rela_attn_put_rows(h, g->dv, h->ldv, e->dvalues, h->n_k, NULL, 0);
 }
 
-/* The tile of some queries that starts with a key; without keys behind the last that they see. */
+/* The tile of some queries that starts with a key; without keys after the last that they see. */
 static tile tile_at(const rela_attn_head *h, size_t first, size_t key)
 {
     const size_t rest = h->n_q - first, m = rest < RELA_ATTN_STRIP ? rest : RELA_ATTN_STRIP;
@@ -256,7 +256,7 @@ static real *soft_along(const rela_attn_head *h)
     return h->s->per_query + 2 * RELA_ATTN_STRIP;
 }
 
-/* Makes scores behind the last key of a tile RELA_ATTN_PAD; NULL if there are none. */
+/* Makes scores after the last key of a tile RELA_ATTN_PAD; NULL if there are none. */
 static const real *soft_bias(const rela_attn_head *h, const tile *t)
 {
     real *bias = h->row.scratch;
@@ -307,7 +307,7 @@ static double tile_forward(const rela_attn_head *h, const tile *t, bool notes)
         some = weigh_and_note(h, t, kept + 1);
     else
         weigh_tile(h, t, s->queries, s->keys_p + t->key * a->d_head, soft ? soft_bias(h, t) : NULL);
-    const bool zero = soft || (a->kind->flags & ATTN_RECTIFIED); /* behind the last key */
+    const bool zero = soft || (a->kind->flags & ATTN_RECTIFIED); /* after the last key */
     if (hides(h, t) || (!zero && t->n < t->across))
         hide_keys(h, t, s->weights, soft ? RELA_ATTN_PAD : 0);
     if (soft) /* what is hidden becomes 0 */
@@ -460,7 +460,7 @@ static void tile_back(const rela_attn_head *h, const ends *e, const tile *t, boo
              wide, t->m, !e->empty);
 }
 
-/* With the weights, or who looks at each key. */
+/* With the weights, or the transposed mask. */
 static void tile_back_few(const rela_attn_head *h, const ends *e, const tile *t, const real *used,
                           const uint64_t *looks)
 {
@@ -527,7 +527,7 @@ static bool hides(const rela_attn_head *h, const tile *t)
     return h->a->causal && t->key + t->n > t->first + 1;
 }
 
-/* A value for what a query may not see, and behind the keys. */
+/* A value for what a query may not see, and after the keys. */
 static void hide_keys(const rela_attn_head *h, const tile *t, real *x, real value)
 {
     const bool hidden = hides(h, t);

@@ -58,10 +58,10 @@ done
 accepts convert gated/model.rela --to int8 -o gated.int8
 [ "$(wc -c <gated.int8)" -lt "$(wc -c <gated/model.rela)" ] || fail "8 bits take more room"
 accepts info gated.int8
-grep -q 'rela-model 2, model in 8 bits' lib.out || fail "info of a model in 8 bits: $(cat lib.out)"
+grep -q 'rela-model 2, model in int8' lib.out || fail "info of a model in int8: $(cat lib.out)"
 "$RELA" translate -q --int8 gated/model.rela <corpus/test.src >rounded.txt
 "$RELA" translate -q gated.int8 <corpus/test.src >stored.txt
-cmp rounded.txt stored.txt || fail "stored in 8 bits translates otherwise than rounded when loaded"
+cmp rounded.txt stored.txt || fail "stored in int8 translates otherwise than rounded when loaded"
 packed() { # MODEL: every command that wants the full model names it
     pair='--src corpus/test.src --tgt corpus/test.tgt'
     # shellcheck disable=SC2086
@@ -83,7 +83,7 @@ grep -q 'rela-model 3, model to be mapped' lib.out || fail "info of a mapped mod
 "$RELA" translate -q gated.mapped <corpus/test.src >mapped.txt
 cmp read.txt mapped.txt || fail "mapped translates otherwise than read"
 packed gated.mapped
-refuses 1 'for 8 bits convert the model itself' translate --int8 gated.mapped
+refuses 1 'for int8 convert the model itself' translate --int8 gated.mapped
 
 refuses 1 'CTranslate2 has no rela-g attention' convert gated/model.rela --to ctranslate2 -o gated.ct2
 refuses 2 'no output; give one with --output' convert soft/model.rela

@@ -23,7 +23,7 @@ block sh 1 | sed -e 's/cmake --preset release/& -DRELA_BUILD_BENCH=OFF/' \
     -e 's/cmake --build build.release/& -j 2 --target rela test_attn test_attention_grad test_model_grad twin_float twin_double test_decode/' >build.sh
 sh -eu build.sh >build.log 2>&1 || fail "the example does not build: $(grep -m 3 error build.log)"
 grep -q '^sigmoid  *sigma' build.log || fail "rela info --attention does not list it"
-block sh 2 | sed "s/'attn|grad|twin|decode'/'unit.attn$|grad.attention|grad.model|twin|unit.decode'/" >check.sh
+block sh 2 | sed "s/'attn|grad|precision|decode'/'unit.attn$|grad.attention|grad.model|precision|unit.decode'/" >check.sh
 sh -eu check.sh >check.log 2>&1 || fail "its checks fail: $(grep -m 3 -E 'Failed|ERROR' check.log)"
 block sh 3 | sed 's/--updates 20/& --quiet --width 16 --ffn 16 --heads 2 --merges 50/' >train.sh
 sh -eu train.sh >train.log 2>&1 || fail "it does not train: $(tail -n 1 train.log)"

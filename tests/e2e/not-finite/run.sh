@@ -121,7 +121,7 @@ done
 refuses 1 'src: a pair to calibrate with: logits are not finite' filter bad.rela --src src --tgt tgt --calibrate 20 --out-src kept.src --out-tgt kept.tgt
 [ ! -e kept.src ] && [ ! -e links ] && [ ! -e another ] || fail "an output file is there"
 
-# Every kind of tensor, in float and in 8 bits: nothing comes out of such a model.
+# Every kind of tensor, in float and in int8: nothing comes out of such a model.
 for tensor in enc.0.self.qkv.weight enc.0.self.out.weight enc.0.ffn.up.weight enc.0.ffn.down.weight enc.0.ffn.ln.gain \
     dec.0.self.qkv.weight dec.0.cross.q.weight dec.0.cross.kv.weight dec.0.ffn.up.weight dec.0.ffn.ln.offset output; do
     columns=16

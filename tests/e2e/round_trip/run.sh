@@ -7,7 +7,7 @@
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
 
-# Each odd piece alone, in front of, inside and behind a word, twice and in a row.
+# Each odd piece alone, in front of, inside and after a word, twice and in a row.
 for piece in '\t' '\r' '\r\r' '\013' '\014' '\010' '\033' '\034' '\035' '\036' '\037' '\177' '\001' '\302\205' '\302\240' '\302\255' '\342\200\203' \
     '\342\200\213' '\342\200\250' '\342\200\251' '\342\200\256' '\343\200\200' '\357\273\277' '\357\277\275' '\357\277\276' '\357\277\277' '\360\237\230\200' \
     '"' "'" '\\' '#' '@@' '</w>' '<pad>' '<unk>' '<eos>' '</s>' '&amp;' '|' '|||' ':' '0-0' '(1/2)' '#version: 0.2' '<x>' '\000' '\377' '\303'; do

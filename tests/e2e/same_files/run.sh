@@ -78,7 +78,7 @@ same "--output is the input --model" truecase -m casing s -o casing
 same "--output is the input --protected" tokenise -p s t -o s
 echo 'threads: 1' >settings.yml
 same "--log is the input --config" info --config settings.yml --log settings.yml
-# Files behind a directory.
+# Files after a directory.
 mkdir -p run/checkpoints
 cp $M run/checkpoints/000001.rela
 cp $M run/checkpoints/000002.rela

@@ -46,11 +46,11 @@ cut -d ' ' -f 1 base >prefix
 "$RELA" translate -q --prefix prefix --shortlist few $M <in | cut -d ' ' -f 1 | cmp -s - prefix || fail "prefix not followed"
 "$RELA" convert -q $M --to int8 -o small.rela
 "$RELA" translate -q --int8 --shortlist few $M <in >short8
-"$RELA" translate -q --shortlist few small.rela <in | cmp -s - short8 || fail "a stored model in 8 bits gives another result"
+"$RELA" translate -q --shortlist few small.rela <in | cmp -s - short8 || fail "a stored model in int8 gives another result"
 "$RELA" convert -q $M --to mapped -o mapped.rela
 "$RELA" translate -q --shortlist few mapped.rela <in | cmp -s - once || fail "a mapped model gives another result"
 "$RELA" shortlist -q small.rela --src $S --tgt $T --links links --out list.8
-cmp -s list list.8 || fail "given links and a model in 8 bits make another list"
+cmp -s list list.8 || fail "given links and a model in int8 make another list"
 
 # ---- what is refused ----
 refuses 2 '--src, --tgt and --out are needed' shortlist $M --src $S --tgt $T

@@ -51,7 +51,7 @@ bad 3 'empty: ends after 0 lines' vocab0 $text --vocab-src empty --vocab-tgt emp
 bad 3 'empty: empty; expected lines like' codes0 $text --codes empty --updates 2
 refuses 2 'a vocabulary goes with its subwords' train $basis --width 16 $text --vocab-src few.vocab --merges 5 --out learned
 bad 2 '--bpe-dropout needs subwords, but --merges is 0' dropbpe $text --bpe-dropout 0.1 --updates 2
-good rdropone $text --r-drop 5 --piece-rows 1 --updates 2 # less than a sentence and its twin
+good rdropone $text --r-drop 5 --micro-batch 1 --updates 2 # less than a sentence and its copy
 bad 2 '--r-drop compares two samples of dropout, but there is none' rdrop $text --r-drop 5 --dropout 0 --updates 2
 refuses 2 '--r-drop is for models that translate' train --preset align --quiet --out rdropalign $text --r-drop 5 --updates 2
 bad 2 'option --bpe-dropout: 1 is out of range; expected 0..0.99' dropall $text --bpe-dropout 1 --updates 2
@@ -98,7 +98,7 @@ awk -F '\t' 'NR > 1 && ($4 != "nan" || $5 != -1 || $6 != 0) { exit 1 }' silent/v
 good wilder $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --updates 4
 bad 2 "unknown attention 'hard'" kind $text --attention hard --updates 2
 refuses 2 'width 18 is not a multiple of 4 heads' train $text --preset demo --width 18 --quiet --out odd
-for huge in '--width 16384 --enc-layers 200' '--width 8192 --piece-rows 1048576'; do
+for huge in '--width 16384 --enc-layers 200' '--width 8192 --micro-batch 1048576'; do
     # Said at once, before memory is asked for.
     "$RELA_BUILD/tests/peak" kib "$RELA" train $text --preset demo --merges 0 --quiet $huge --out huge 2>err && fail "$huge: taken"
     grep -qE 'training this model needs [0-9]+ MB of memory, but only [0-9]+ MB are free' err || fail "$huge: $(cat err)"

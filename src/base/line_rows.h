@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/steps.h - several files read in step, on all threads: line n of one belongs to line n of
- * the others.
+/* src/base/line_rows.h - several files read in step, on all threads: line n of one belongs to line
+ * n of the others.
  *
  * Blocks of rows are read in order, worked on concurrently and finished in order. Files with
- * different numbers of lines are an error that tells both counts; so are files without any line,
- * unless told otherwise. */
-#ifndef RELA_BASE_STEPS_H
-#define RELA_BASE_STEPS_H
+ * different numbers of lines are an error that gives both counts; so are files without any line,
+ * unless allowed. */
+#ifndef RELA_BASE_LINE_ROWS_H
+#define RELA_BASE_LINE_ROWS_H
 
 #include "base/str.h"
 
@@ -16,7 +16,7 @@
 
 /* Some lines of all files. */
 typedef struct rela_rows {
-    rela_span *cells; /* (n, n_files): one line of each file */
+    rela_span *lines; /* (n, n_files): one line of each file */
     size_t n;
     uint64_t first;  /* number of the first line, from 1 */
     rela_buffer out; /* what work makes of them; empty before */

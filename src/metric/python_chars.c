@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/chars.c - see chars.h. */
-#include "metric/chars.h"
+/* src/metric/python_chars.c - see chars.h. */
+#include "metric/python_chars.h"
 
 #include "base/utf8.h"
 #include "rela/metric.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/words.c - see words.h. */
-#include "words.h"
+/* cli/count_words.c - see words.h. */
+#include "count_words.h"
 
 /* Text without blanks between words shows as very long words, or as many long ones. */
 enum { VERY_LONG = 1000, LONG_SHARE = 1000, CHARACTER_MAX = 4 /* bytes */ };
@@ -20,7 +20,7 @@ rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool d
     if (st != RELA_OK)
         return st;
     rela_word_stats stats = { .struct_size = sizeof stats };
-    st = rela_word_counts_stats(counts, &stats, err);
+    st = rela_word_counts_stats_get(&stats, counts, err);
     if (st == RELA_OK)
         note_oddities(cli, &stats);
     return st;

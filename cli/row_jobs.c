@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/steps.c - see steps.h. */
-#include "steps.h"
+/* cli/row_jobs.c - see steps.h. */
+#include "row_jobs.h"
 
 #include "base/par.h"
 
@@ -26,7 +26,7 @@ rela_status rela_cli_run_steps(rela_cli *cli, const rela_cli_steps *job, rela_er
     rela_cli_progress(cli, &w.progress, job->label, "lines", 0);
     rela_progress_start(&w.progress, 0);
     const rela_status st = rela_steps_run(NULL, &steps, err);
-    if (st == RELA_OK && w.progress.drawn)
+    if (st == RELA_OK && w.progress.visible)
         rela_progress_finish(&w.progress, w.n_rows, NULL);
     return st;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/words.h - the words of a line as subword-nmt sees them.
+/* src/text/word_walk.h - the words of a line as subword-nmt sees them.
  *
  * Only the blank separates words; tab, no-break space and the like are part of a word. Its reader
  * breaks a line at CR, VT, FF, FS, GS, RS, NEL, LS and PS as well: CR then counts as a blank, the
- * others stay at the end of their word, and the next word starts right behind. */
-#ifndef RELA_TEXT_WORDS_H
-#define RELA_TEXT_WORDS_H
+ * others stay at the end of their word, and the next word starts right after. */
+#ifndef RELA_TEXT_WORD_WALK_H
+#define RELA_TEXT_WORD_WALK_H
 
 #include "base/str.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/data/corpus.h - reads parallel text, applies the rules of rela/corpus.h, encodes what is
- * kept.
+/* src/data/corpus_reader.h - reads parallel text, applies the rules of rela/corpus.h, encodes what
+ * is kept.
  *
  * Text becomes numbers through a callback, on all threads; pairs arrive in the order of the file
  * on one thread at a time. Memory does not grow with the corpus nor with the length of a line. */
-#ifndef RELA_DATA_CORPUS_H
-#define RELA_DATA_CORPUS_H
+#ifndef RELA_DATA_CORPUS_READER_H
+#define RELA_DATA_CORPUS_READER_H
 
 #include "base/error.h"
 #include "rela/corpus.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/words.c - see words.h. */
-#include "text/words.h"
+/* src/text/word_walk.c - see words.h. */
+#include "text/word_walk.h"
 
 #include <endian.h>
 #include <string.h>

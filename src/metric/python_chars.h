@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/chars.h - the Unicode facts that scores depend on: blanks, classes, lower case.
+/* src/metric/python_chars.h - the Unicode facts that scores depend on: blanks, classes, lower case.
  *
  * They follow what Python does (str.split, str.lower and the classes \p{N}, \p{P}, \p{S}), because
  * the reference tool for scores is written in it. Text is valid UTF-8. */
-#ifndef RELA_METRIC_CHARS_H
-#define RELA_METRIC_CHARS_H
+#ifndef RELA_METRIC_PYTHON_CHARS_H
+#define RELA_METRIC_PYTHON_CHARS_H
 
 #include "base/str.h"
 

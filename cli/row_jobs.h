@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/steps.h - base/steps.h for commands: with their threads and their progress bar. */
-#ifndef RELA_CLI_STEPS_H
-#define RELA_CLI_STEPS_H
+/* cli/row_jobs.h - base/line_rows.h for commands: with their threads and their progress bar. */
+#ifndef RELA_CLI_ROW_JOBS_H
+#define RELA_CLI_ROW_JOBS_H
 
 #include "cli.h"
 
-#include "base/steps.h"
+#include "base/line_rows.h"
 
 typedef rela_rows rela_cli_rows;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/chars.h - what the Moses conventions want to know about a character.
+/* src/text/moses_chars.h - what the Moses conventions want to know about a character.
  *
  * Classes come from the Unicode categories of utf8proc, with the few departures that chars.c
  * names. All functions take valid UTF-8 and may be called from any thread. */
-#ifndef RELA_TEXT_CHARS_H
-#define RELA_TEXT_CHARS_H
+#ifndef RELA_TEXT_MOSES_CHARS_H
+#define RELA_TEXT_MOSES_CHARS_H
 
 #include "base/str.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/twin/huge.c - weights that are finite but huge: float must either kl_weight with double, or
- * show that it has overflowed. A finite result that is another one would be believed.
+/* tests/precision/huge.c - weights that are finite but huge: float must either agree with double,
+ * or show that it has overflowed. A finite result that is another one would be believed.
  *
- * Built twice, as twin.c: the double program writes what the float program compares with. Every
- * tensor of a model of every kind is scaled in turn. */
+ * Built twice, as precision.c: the double program writes what the float program compares with.
+ * Every tensor of a model of every kind is scaled in turn. */
 #include "attend.h"
 #include "base/mem.h"
 #include "check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/twin/twin.c - float against double: a whole 2+2-layer model of every kind.
+/* tests/precision/precision.c - float against double: a whole 2+2-layer model of every kind.
  *
  * The file is built twice. The double program runs the models and writes features and loss to the
  * file named on the command line; the float program runs the same models on the same weights and
@@ -105,7 +105,7 @@ static void twin_models(void **state)
 
 int main(int argc, char **argv)
 {
-    path = argc > 1 ? argv[1] : "twin.bin";
+    path = argc > 1 ? argv[1] : "precision.bin";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twin_models),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/data/corpus.c - see corpus.h. A block of pairs is read, judged and encoded on any thread, and
- * counted and handed on in order. */
-#include "data/corpus.h"
+/* src/data/corpus_reader.c - see corpus.h. A block of pairs is read, judged and encoded on any
+ * thread, and counted and handed on in order. */
+#include "data/corpus_reader.h"
 
 #include "base/file.h"
 #include "base/mem.h"

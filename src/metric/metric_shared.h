@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/metric.h - what BLEU and chrF share: settings, and the working memory of a thread. */
-#ifndef RELA_METRIC_METRIC_H
-#define RELA_METRIC_METRIC_H
+/* src/metric/metric_shared.h - what BLEU and chrF share: settings, and the working memory of a
+ * thread. */
+#ifndef RELA_METRIC_METRIC_SHARED_H
+#define RELA_METRIC_METRIC_SHARED_H
 
 #include "base/str.h"
 #include "metric/ngram.h"

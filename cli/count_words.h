@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/words.h - counting the words of the input, for the commands that start with it. */
-#ifndef RELA_CLI_WORDS_H
-#define RELA_CLI_WORDS_H
+/* cli/count_words.h - counting the words of the input, for the commands that start with it. */
+#ifndef RELA_CLI_COUNT_WORDS_H
+#define RELA_CLI_COUNT_WORDS_H
 
 #include "cli.h"
 

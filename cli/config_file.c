@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/config.c - options from a YAML file: the keys are the long names of the options. */
+/* cli/config_file.c - options from a YAML file: the keys are the long names of the options. */
 #include "cli.h"
 
 #include "base/map.h"

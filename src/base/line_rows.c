@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/steps.c - see steps.h. */
-#include "base/steps.h"
+/* src/base/line_rows.c - see steps.h. */
+#include "base/line_rows.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -107,8 +107,8 @@ static rela_status read_rows(void *ctx, void *block, bool *more, rela_error *err
         st = read_row(w, rows, more, err);
     const char *at = rows->text.data; /* which has stopped moving */
     for (size_t i = 0; i < rows->n * w->job->n_files; i++) {
-        rows->cells[i].text = at ? at : "";
-        at += rows->cells[i].len;
+        rows->lines[i].text = at ? at : "";
+        at += rows->lines[i].len;
     }
     *more = rows->n > 0;
     return st;
@@ -119,10 +119,10 @@ static rela_status read_row(walk *w, rela_rows *rows, bool *more, rela_error *er
 {
     const size_t n_files = w->job->n_files;
     rela_span *cells =
-        rela_mem_grow(rows->cells, &rows->cap, (rows->n + 1) * n_files, sizeof *cells);
+        rela_mem_grow(rows->lines, &rows->cap, (rows->n + 1) * n_files, sizeof *cells);
     if (!cells)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu lines", rows->n + 1);
-    rows->cells = cells;
+    rows->lines = cells;
     size_t n_ended = 0;
     for (size_t i = 0; i < n_files; i++) {
         rela_line line;
@@ -188,7 +188,7 @@ static void free_blocks(const rela_steps *job, void **blocks)
             job->free_extra(rows->extra);
         rela_buffer_free(&rows->text);
         rela_buffer_free(&rows->out);
-        rela_mem_free(rows->cells);
+        rela_mem_free(rows->lines);
         rela_mem_free(rows);
     }
     rela_mem_free(blocks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/chars.c - see chars.h. */
-#include "text/chars.h"
+/* src/text/moses_chars.c - see chars.h. */
+#include "text/moses_chars.h"
 
 #include "base/utf8.h"
 

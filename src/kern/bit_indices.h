@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* src/kern/bit_indices.h - which bits of a byte are set, for levels without an instruction that
+ * squeezes numbers together. */
+#ifndef RELA_KERN_BIT_INDICES_H
+#define RELA_KERN_BIT_INDICES_H
+
+#include <stdint.h>
+
+/* Bit b of byte, as the number in its place among those that are set. */
+#define BIT_INDEX(byte, b)                                                                         \
+    ((byte) >> (b)&1 ? (uint64_t)(b) << 8 * __builtin_popcount((byte) & ((1u << (b)) - 1)) : 0)
+#define BIT_INDEX_ROW(byte)                                                                        \
+    (BIT_INDEX(byte, 1) | BIT_INDEX(byte, 2) | BIT_INDEX(byte, 3) | BIT_INDEX(byte, 4) |           \
+     BIT_INDEX(byte, 5) | BIT_INDEX(byte, 6) | BIT_INDEX(byte, 7))
+#define BIT_INDEX_ROW_4(byte)                                                                      \
+    BIT_INDEX_ROW(byte), BIT_INDEX_ROW((byte) + 1), BIT_INDEX_ROW((byte) + 2),                     \
+        BIT_INDEX_ROW((byte) + 3)
+#define BIT_INDEX_ROW_16(byte)                                                                     \
+    BIT_INDEX_ROW_4(byte), BIT_INDEX_ROW_4((byte) + 4), BIT_INDEX_ROW_4((byte) + 8),               \
+        BIT_INDEX_ROW_4((byte) + 12)
+#define BIT_INDEX_ROW_64(byte)                                                                     \
+    BIT_INDEX_ROW_16(byte), BIT_INDEX_ROW_16((byte) + 16), BIT_INDEX_ROW_16((byte) + 32),          \
+        BIT_INDEX_ROW_16((byte) + 48)
+
+/* The numbers of the bits that are set, in bytes from the lowest one on; 0 after the last. */
+static const uint64_t BIT_INDICES[256] = { BIT_INDEX_ROW_64(0u), BIT_INDEX_ROW_64(64u),
+                                           BIT_INDEX_ROW_64(128u), BIT_INDEX_ROW_64(192u) };
+
+#undef PLACE
+#undef PLACES
+#undef PLACES_4
+#undef PLACES_16
+#undef PLACES_64
+
+#endif
