@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/grad/test_mixtures.c - gradients of models whose attention places have different kinds, in
+/* tests/grad/test_mixtures.c - gradients of models whose attention stacks have different kinds, in
  * double: every ordered pair (self, cross) and random triples, sentences on both sides of every
  * length at which attention changes its way of computing, every path forced, with and without a
  * tap.
@@ -25,6 +25,8 @@ typedef struct side {
     int32_t ids[ROWS_MAX];
     uint32_t at[LENGTHS_MAX + 1];
 } side;
+
+static const double LARGEST_GAP = 1e-6;
 
 static side src, tgt;
 static rela_packed batch;
@@ -139,11 +141,14 @@ static double loss_at(mixture *m, double step)
     return loss;
 }
 
-/* By central differences; the step is wide enough for the rounding of the loss, and so narrow that
- * few of the scores change their sign within it. */
-static double slope_measured(mixture *m)
+/* Steps of central differences, wide enough for the rounding of the loss. The narrower one is, the
+ * fewer scores change their sign within it: long sentences have so many that some always do in the
+ * widest. */
+static const double STEPS[] = { 5e-7, 1e-7, 2e-8 };
+enum { N_STEPS = sizeof STEPS / sizeof STEPS[0] };
+
+static double slope_measured(mixture *m, double h)
 {
-    const double h = 5e-7;
     return (loss_at(m, h) - loss_at(m, -h)) / (2 * h);
 }
 
@@ -183,8 +188,39 @@ static double gap(double x, double y)
     return fabs(x - y) / (fabs(x) + fabs(y) + 1e-2);
 }
 
+/* Notes where the slopes of all ways along the direction at hand come nearer to the measured one;
+ * the largest gap that is left. */
+static double compare_slopes(mixture *m, double (*computed)[N_GROUPS], double (*best)[N_GROUPS],
+                             size_t g)
+{
+    double worst = INFINITY;
+    for (size_t i = 0; i < N_STEPS && worst > LARGEST_GAP; i++) {
+        const double measured = slope_measured(m, STEPS[i]);
+        worst = 0;
+        for (size_t way = 0; way < WAYS; way++) {
+            const double now = gap(computed[way][g], measured);
+            if (now < best[way][g]) /* not if it is NaN */
+                best[way][g] = now;
+            worst = best[way][g] > worst ? best[way][g] : worst;
+        }
+    }
+    return worst;
+}
+
+static void describe(char *where, size_t size, double (*best)[N_GROUPS], size_t g)
+{
+    size_t way = 0;
+    for (size_t i = 1; i < WAYS; i++)
+        way = best[i][g] > best[way][g] ? i : way;
+    (void)snprintf(where, size, "%s, path %s%s", GROUPS[g].name,
+                   rela_attn_path_name((rela_attn_path)(way % PATHS)),
+                   way < PATHS ? "" : ", tapped");
+}
+
 /* The largest gap of a mixture. Where a rectified score changes its sign within a step the
- * difference says nothing, so other weights are tried: a wrong gradient is wrong with all. */
+ * difference says nothing, so other steps and weights are tried: a wrong gradient is wrong with
+ * all.
+ */
 static double worst_gap(mixture *m, char *where, size_t size)
 {
     double worst = 0, computed[WAYS][N_GROUPS];
@@ -198,20 +234,13 @@ static double worst_gap(mixture *m, char *where, size_t size)
             slopes_computed(m, way, try, computed[way]);
         for (size_t g = 0; g < N_GROUPS; g++) {
             choose_direction(m, &GROUPS[g], try);
-            const double measured = slope_measured(m);
-            for (size_t way = 0; way < WAYS; way++) {
-                const double now = gap(computed[way][g], measured);
-                if (!(now >= best[way][g]))
-                    best[way][g] = now;
-                if (best[way][g] > worst) {
-                    worst = best[way][g];
-                    (void)snprintf(where, size, "%s, path %s%s", GROUPS[g].name,
-                                   rela_attn_path_name((rela_attn_path)(way % PATHS)),
-                                   way < PATHS ? "" : ", tapped");
-                }
+            const double now = compare_slopes(m, computed, best, g);
+            if (now > worst) {
+                worst = now;
+                describe(where, size, best, g);
             }
         }
-        if (worst <= 1e-6)
+        if (worst <= LARGEST_GAP)
             break;
     }
     return worst;
@@ -237,7 +266,7 @@ static double check_config(const rela_config *c, size_t *wrong)
     mixture_start(&m, c);
     const double worst = worst_gap(&m, where, sizeof where);
     mixture_end(&m);
-    if (!(worst <= 1e-6)) {
+    if (!(worst <= LARGEST_GAP)) {
         print_error("%s, %s, cross %s: %.3e at %s\n", c->attention[0].text, c->attention[1].text,
                     c->attention[2].text, worst, where);
         ++*wrong;
@@ -359,7 +388,7 @@ static void planted_faults_in_the_plan_are_caught(void **state)
     mixture_start(&m, &c);
     choose_weights(&m, 0);
     for (size_t which = 2; which <= ARRAYS; which++)
-        caught += !(gap_of_fault(&m, which) <= 1e-6);
+        caught += !(gap_of_fault(&m, which) <= LARGEST_GAP);
     print_message("%zu of %d overlapping arrays noticed\n", caught, ARRAYS - 1);
     CHECK(caught * 4 >= (ARRAYS - 1) * 3, "only %zu overlapping arrays were noticed", caught);
     mixture_end(&m);
