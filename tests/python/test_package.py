@@ -117,8 +117,8 @@ class Structs(unittest.TestCase):
                 want.append(getattr(struct, member).offset)
         with tempfile.TemporaryDirectory() as folder:
             code, program = Path(folder) / "sizes.c", Path(folder) / "sizes"
-            code.write_text('#include "rela/attention.h"\n#include "rela/train.h"\n'
-                            '#include "rela/translate.h"\n#include <stdio.h>\n'
+            headers = ("analyse", "attention", "metric", "subword", "text", "train", "translate")
+            code.write_text("".join(f'#include "rela/{h}.h"\n' for h in headers) + "#include <stdio.h>\n"
                             "int main(void) {\n" + "\n".join(lines) + "\n}\n")
             subprocess.run(["cc", "-I", SOURCE / "include", code, "-o", program], check=True)
             got = subprocess.run([program], check=True, capture_output=True, text=True).stdout
