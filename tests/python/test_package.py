@@ -476,13 +476,19 @@ class Operator(unittest.TestCase):
 
 class Documentation(unittest.TestCase):
     def test_examples_run(self):
-        text = (SOURCE / "docs" / "python.md").read_text()
-        blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)  # "python torch": test_torch
-        self.assertGreater(len(blocks), 6)
-        names = {}
-        for code in blocks:
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(code, "docs/python.md", "exec"), names)
+        """Those of a page one after the other; "python torch" is for test_torch."""
+        subprocess.run([os.environ["RELA"], "analyse", "-q", "model.rela", "--src", "corpus/test.src", "--tgt",
+                        "corpus/test.tgt", "--out", "analysis", "--dump", "attention.npz"], check=True,
+                       capture_output=True)
+        for page, least in (("README.md", 1), ("docs/python.md", 8), ("docs/analyse.md", 1)):
+            blocks = re.findall(r"^```python\n(.*?)^```", (SOURCE / page).read_text(), re.M | re.S)
+            self.assertGreaterEqual(len(blocks), least)
+            names = {}
+            for code in blocks:
+                with self.subTest(page), contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(code, page, "exec"), names)
+        pages = [p for p in SOURCE.glob("docs/**/*.md") if "```python\n" in p.read_text()]
+        self.assertEqual(sorted(p.name for p in pages), ["analyse.md", "python.md"])
 
     def test_a_head_is_drawn(self):
         script = SOURCE / "examples" / "python" / "plot_head.py"
