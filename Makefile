@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -50,6 +50,13 @@ check: setup
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev -j $(JOBS)
 	@cd build/dev && ctest -j $(JOBS) --output-on-failure -LE lint
+
+# A cross build for arm64 and its tests in qemu, with and without int8 dot products.
+arm64:
+	@tools/setup arm64
+	@cmake --preset arm64 --no-warn-unused-cli >/dev/null
+	@cmake --build build/arm64 -j $(JOBS)
+	@tools/test-arm64 build/arm64 $(JOBS)
 
 tsan: setup
 	@cmake --preset tsan >/dev/null

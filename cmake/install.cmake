@@ -30,7 +30,7 @@ install(FILES ${CMAKE_BINARY_DIR}/rela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pk
 
 set(generated_dir ${CMAKE_BINARY_DIR}/generated/share)
 add_custom_command(OUTPUT ${generated_dir}/done
-  COMMAND ${CMAKE_SOURCE_DIR}/tools/generate $<TARGET_FILE:rela> ${generated_dir}
+  COMMAND ${CMAKE_SOURCE_DIR}/tools/generate ${rela_program} ${generated_dir}
   DEPENDS rela tools/generate)
 add_custom_target(generated_texts ALL DEPENDS ${generated_dir}/done)
 install(DIRECTORY ${generated_dir}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -29,6 +29,9 @@ static const rela_kern *const ALL[] = {
 #ifdef RELA_HAVE_NEON
     &rela_kern_neon,
 #endif
+#ifdef RELA_HAVE_DOTPROD
+    &rela_kern_dotprod,
+#endif
 };
 
 int main(int argc, char **argv)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import (POINTER, byref, c_bool, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint32,
+                    c_uint64, c_void_p)
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -72,6 +73,7 @@ def _load() -> ctypes.CDLL:
 _TEXTS, _LENS = POINTER(c_char_p), POINTER(c_size_t)
 _ERR = POINTER(structs.Error)
 _OUT = POINTER(c_void_p)
+_LINE = [c_void_p, POINTER(structs.Buffer), c_char_p, c_size_t]
 
 
 def _p(struct: Any) -> Any:
@@ -94,6 +96,30 @@ _CALLS = {
     "rela_attention_learned_get": [_p(structs.AttentionLearned), c_void_p],
     "rela_attention_forward": [_p(structs.AttentionOutput), c_void_p, _p(structs.AttentionInput)],
     "rela_attention_back": [_p(structs.AttentionGradient), c_void_p, _p(structs.AttentionInput)],
+    "rela_tokeniser_create": [_OUT, _p(structs.TokeniserOptions)],
+    "rela_tokenise": _LINE,
+    "rela_detokeniser_create": [_OUT, _p(structs.DetokeniserOptions)],
+    "rela_detokenise": _LINE,
+    "rela_normaliser_create": [_OUT, _p(structs.NormaliserOptions)],
+    "rela_normalise": _LINE,
+    "rela_splitter_create": [_OUT, _p(structs.SplitterOptions)],
+    "rela_word_counts_create": [_OUT],
+    "rela_word_counts_add_file": [c_void_p, c_char_p, c_int32],
+    "rela_word_counts_add_text": [c_void_p, c_char_p, c_size_t],
+    "rela_bpe_learn": [_p(structs.Buffer), c_void_p, _p(structs.BpeLearnOptions), c_void_p],
+    "rela_bpe_parse": [_OUT, c_char_p, c_char_p, c_size_t, _p(structs.BpeOptions)],
+    "rela_bpe_load": [_OUT, c_char_p, _p(structs.BpeOptions)],
+    "rela_bpe_scratch_create": [_OUT, c_void_p],
+    "rela_bpe_apply": [_p(structs.Buffer), c_void_p, c_char_p, c_size_t, c_uint64],
+    "rela_bpe_undo": [_p(structs.Buffer), c_char_p, c_char_p, c_size_t],
+    "rela_metric_create_bleu": [_OUT, _p(structs.BleuOptions)],
+    "rela_metric_create_chrf": [_OUT, _p(structs.ChrfOptions)],
+    "rela_metric_count": [c_void_p, c_void_p, _p(structs.Segment), c_size_t, c_int32],
+    "rela_bleu_figures_get": [_p(structs.BleuFigures), c_void_p, c_void_p],
+    "rela_metric_signature": [_p(structs.Buffer), c_void_p, _p(structs.Signature)],
+    "rela_align": [_p(structs.AlignReport), c_void_p, _p(structs.AlignOptions), structs.ALIGNED, c_void_p],
+    "rela_analyse": [_p(structs.Buffer), _p(structs.Buffer), _OUT, c_size_t, _p(structs.AnalyseOptions)],
+    "rela_filter": [_p(structs.FilterReport), c_void_p, _p(structs.FilterOptions)],
 }
 _RESULT = [c_void_p, c_size_t, c_size_t]
 _GETTERS = {
@@ -123,6 +149,21 @@ _GETTERS = {
     "rela_scores_free": (None, [c_void_p]),
     "rela_attention_destroy": (None, [c_void_p]),
     "rela_buffer_free": (None, [_p(structs.Buffer)]),
+    "rela_tokeniser_patterns": (POINTER(c_char_p), [POINTER(c_size_t), c_char_p]),
+    "rela_split_next": (c_bool, [c_void_p, _p(structs.Sentence), POINTER(c_size_t), c_char_p, c_size_t]),
+    "rela_tokeniser_destroy": (None, [c_void_p]),
+    "rela_detokeniser_destroy": (None, [c_void_p]),
+    "rela_normaliser_destroy": (None, [c_void_p]),
+    "rela_splitter_destroy": (None, [c_void_p]),
+    "rela_word_counts_destroy": (None, [c_void_p]),
+    "rela_bpe_free": (None, [c_void_p]),
+    "rela_bpe_n_merges": (c_size_t, [c_void_p]),
+    "rela_bpe_scratch_destroy": (None, [c_void_p]),
+    "rela_metric_destroy": (None, [c_void_p]),
+    "rela_metric_n_stats": (c_size_t, [c_void_p]),
+    "rela_metric_name": (c_char_p, [c_void_p]),
+    "rela_metric_score": (c_double, [c_void_p, c_void_p]),
+    "rela_filter_reason_key": (c_char_p, [c_int32]),
 }
 
 lib = _load()
@@ -185,3 +226,57 @@ def text_array(texts: list[str]) -> tuple[Any, Any]:
     """Texts as the library takes them: UTF-8 with lengths. Lone surrogates become '?'."""
     coded = [t.encode("utf-8", "replace") for t in texts]
     return (c_char_p * len(coded))(*coded), (c_size_t * len(coded))(*map(len, coded))
+
+
+class Handle:
+    """An object of the library that ends with this one."""
+
+    def __init__(self, create: str, destroy: str, *arguments: Any) -> None:
+        self.value = c_void_p()
+        self._destroy = getattr(lib, destroy)
+        call(create, byref(self.value), *arguments)
+
+    def __del__(self) -> None:
+        if getattr(self, "value", None):
+            self._destroy(self.value)
+
+
+def appended(name: str, *arguments: Any) -> str:
+    """Calls a function that appends to a buffer, which stands where the argument is None."""
+    buffer = structs.Buffer()
+    try:
+        call(name, *(byref(buffer) if a is None else a for a in arguments))
+        return ctypes.string_at(buffer.data, buffer.len).decode("utf-8", "replace") if buffer.len else ""
+    finally:
+        lib.rela_buffer_free(byref(buffer))
+
+
+def choice(name: str, value: str, values: dict[str, int]) -> int:
+    if value not in values:
+        raise ValueError(f"{name} '{value}' is not one of {', '.join(values)}")
+    return values[value]
+
+
+class Caught:
+    """Exceptions of a callback, and Control-C in it, which cannot pass through the library: kept, and
+    raised when the call has ended."""
+
+    def __init__(self) -> None:
+        self.exception: BaseException | None = None
+
+    def run(self, function: Any, *arguments: Any) -> int:
+        """What the library gets: not 0 stops it."""
+        try:
+            function(*arguments)
+        except BaseException as e:
+            self.exception = e
+        return int(self.exception is not None)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        try:
+            call(name, *arguments)
+        except Error:
+            if self.exception is None:
+                raise
+        if self.exception is not None:
+            raise self.exception

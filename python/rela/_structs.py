@@ -174,5 +174,156 @@ class AttentionGradient(Structure):
         c_void_p, "mixed dq dk dv dgain dgate dhead")
 
 
+class TokeniserOptions(Structure):
+    C_NAME = "rela_tokeniser_options"
+    INIT = "rela_tokeniser_options_init"
+    _fields_ = _SIZE + [("language", c_char_p)] + _fields(
+        c_bool, "no_escape aggressive_dash lowercase") + [
+        ("protect", POINTER(c_char_p)), ("n_protect", c_size_t)]
+
+
+class DetokeniserOptions(Structure):
+    C_NAME = "rela_detokeniser_options"
+    INIT = "rela_detokeniser_options_init"
+    _fields_ = _SIZE + [("language", c_char_p), ("no_unescape", c_bool)]
+
+
+class NormaliserOptions(Structure):
+    C_NAME = "rela_normaliser_options"
+    INIT = "rela_normaliser_options_init"
+    _fields_ = _SIZE + [("language", c_char_p), ("form", c_int)] + _fields(
+        c_bool, "keep_breaks wide_punctuation no_punctuation keep_penn no_quote_commas no_numbers "
+        "remove_control collapse_blanks lowercase")
+
+
+class SplitterOptions(Structure):
+    C_NAME = "rela_splitter_options"
+    INIT = "rela_splitter_options_init"
+    _fields_ = _SIZE + [("language", c_char_p)]
+
+
+class Sentence(Structure):
+    C_NAME = "rela_sentence"
+    _fields_ = _fields(c_size_t, "begin end")
+
+
+LEARN_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
+
+
+class BpeLearnOptions(Structure):
+    C_NAME = "rela_bpe_learn_options"
+    INIT = "rela_bpe_learn_options_init"
+    _fields_ = _SIZE + _fields(c_uint64, "n_symbols min_frequency") + [
+        ("total_symbols", c_int32), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)]
+
+
+class BpeOptions(Structure):
+    C_NAME = "rela_bpe_options"
+    INIT = "rela_bpe_options_init"
+    _fields_ = _SIZE + [
+        ("merges", c_int64), ("separator", c_char_p), ("vocabulary", c_void_p),
+        ("vocabulary_threshold", c_uint64), ("glossaries", POINTER(c_char_p)),
+        ("n_glossaries", c_size_t), ("dropout", c_double), ("seed", c_uint64)]
+
+
+class BleuOptions(Structure):
+    C_NAME = "rela_bleu_options"
+    INIT = "rela_bleu_options_init"
+    _fields_ = _SIZE + _fields(c_int32, "tokens smoothing") + [("smooth_value", c_double)] + _fields(
+        c_int32, "max_order lowercase effective_order")
+
+
+class ChrfOptions(Structure):
+    C_NAME = "rela_chrf_options"
+    INIT = "rela_chrf_options_init"
+    _fields_ = _SIZE + _fields(c_int32, "char_order word_order") + [("beta", c_double)] + _fields(
+        c_int32, "lowercase whitespace eps_smoothing")
+
+
+class Segment(Structure):
+    C_NAME = "rela_segment"
+    _fields_ = [("hyp", c_char_p), ("hyp_len", c_size_t), ("refs", POINTER(c_char_p)),
+                ("ref_lens", POINTER(c_size_t)), ("n_refs", c_size_t)]
+
+
+BLEU_ORDER_MAX = 16
+
+
+class BleuFigures(Structure):
+    C_NAME = "rela_bleu_figures"
+    _fields_ = _SIZE + _fields(c_double, "score brevity ratio") + _fields(
+        c_uint64, "hyp_len ref_len") + [("max_order", c_int32)] + _fields(
+        c_double * BLEU_ORDER_MAX, "precision correct total")
+
+
+class Signature(Structure):
+    C_NAME = "rela_signature"
+    INIT = "rela_signature_init"
+    _fields_ = _SIZE + [("n_refs", c_size_t), ("bootstrap", c_int64), ("randomise", c_int64),
+                        ("seed", c_uint64)]
+
+
+class AlignOptions(Structure):
+    C_NAME = "rela_align_options"
+    INIT = "rela_align_options_init"
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt") + _fields(c_int32, "layer head shift") + [
+        ("threshold", c_double), ("soft", c_int32), ("reverse", c_void_p)] + _fields(
+        c_int32, "reverse_layer reverse_head reverse_shift symmetrise") + [
+        ("best_on", c_char_p), ("gold_base", c_int32), ("gold_reverse", c_int32),
+        ("only", c_uint64)] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32)]
+
+
+class Aligned(Structure):
+    C_NAME = "rela_aligned"
+    _fields_ = [("number", c_uint64), ("links", c_char_p)] + _fields(
+        c_size_t, "links_len n_src n_tgt") + [
+        ("src_words", POINTER(c_char_p)), ("tgt_words", POINTER(c_char_p)),
+        ("weights", POINTER(c_float))]
+
+
+ALIGNED = CFUNCTYPE(c_int, c_void_p, POINTER(Aligned))
+
+
+class AlignReport(Structure):
+    C_NAME = "rela_align_report"
+    _fields_ = _SIZE + _fields(
+        c_int32, "layer head shift reverse_layer reverse_head reverse_shift") + _fields(
+        c_double, "aer reverse_aer") + _fields(c_uint64, "dev_pairs lines empty too_long")
+
+
+class AnalyseOptions(Structure):
+    C_NAME = "rela_analyse_options"
+    INIT = "rela_analyse_options_init"
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt gold") + _fields(
+        c_int32, "gold_base gold_reverse") + _fields(c_char_p, "tags out dump") + _fields(
+        c_uint64, "seed limit example") + _fields(c_int32, "layer skip_end") + [
+        ("names", POINTER(c_char_p)), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)
+    ] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32)]
+
+
+FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)
+FILTER_REASONS_MAX = 32
+
+
+class FilterOptions(Structure):
+    C_NAME = "rela_filter_options"
+    INIT = "rela_filter_options_init"
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt out_src out_tgt scores") + [
+        ("n_threads", c_int32)] + _fields(c_int64, "min_words max_words max_bytes") + [
+        ("max_ratio", c_double), ("keep_copies", c_int32), ("max_overlap", c_double),
+        ("src_script", c_char_p), ("tgt_script", c_char_p), ("script_share", c_double),
+        ("duplicates", c_int32), ("by", c_int32), ("min_score", c_double), ("keep", c_double),
+        ("heads", c_char_p), ("calibrate", c_int64), ("trusted_src", c_char_p),
+        ("trusted_tgt", c_char_p), ("seed", c_uint64), ("progress", FILTER_PROGRESS),
+        ("progress_ctx", c_void_p)]
+
+
+class FilterReport(Structure):
+    C_NAME = "rela_filter_report"
+    _fields_ = _SIZE + [("read", c_uint64), ("cut", c_double), ("calibrated", c_uint64),
+                        ("auc", c_double), ("mean_score", c_double),
+                        ("count", c_uint64 * FILTER_REASONS_MAX)]
+
+
 ALL = [s for s in list(globals().values()) if isinstance(s, type) and issubclass(s, Structure)
        and hasattr(s, "C_NAME")]

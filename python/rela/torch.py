@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The attention kinds as a PyTorch module, on the CPU in float32."""
+"""The attention kinds as a PyTorch module, on the CPU."""
 from __future__ import annotations
 
 from ctypes import byref
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from . import _masked, _masks
 from . import _structs as structs
 from ._library import call, options
 from .operator import Attention
@@ -80,10 +81,11 @@ class RectifiedLinearAttention(nn.Module):
     """Multi-head attention of any kind of this library, in the place of nn.MultiheadAttention.
 
     Takes the same arguments in the same order, and the parameters it shares with it have the same
-    names. kind is "rela-g" unless said otherwise; settings are those of rela.Attention. Differences:
-    masks are a padding mask whose hidden keys stand at the end, and the causal mask; it runs on the
-    CPU in float32 (other types are converted); add_bias_kv and add_zero_attn are refused. Nested
-    tensors are taken with batch_first.
+    names. kind is "rela-g" unless said otherwise; settings are those of rela.Attention. Masks are those
+    of nn.MultiheadAttention. Padding and the causal mask are computed by the library in float32; for
+    others PyTorch computes the weights, in float32 or float64, which takes longer and memory for all
+    of them. It runs on the CPU; add_bias_kv and add_zero_attn are refused. Nested tensors are taken with
+    batch_first.
     """
 
     # PyTorch's encoder layers ask for this before they compute softmax attention with the parameters
@@ -140,23 +142,27 @@ class RectifiedLinearAttention(nn.Module):
                 is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
         """As nn.MultiheadAttention: the result and, with need_weights, the weights before dropout
         (batch, queries, keys), or (batch, heads, queries, keys) unless averaged over heads.
-        is_causal needs no attn_mask; one that is given with it must be the causal mask."""
+        is_causal needs no attn_mask; one that is given with it must be the causal mask. Inputs may have
+        another floating point type than the parameters; the result has the type of query."""
         if query.is_nested or key.is_nested or value.is_nested:
             _check_nested(self.batch_first, (query, key, value), key_padding_mask, attn_mask)
             return self._forward_nested(query, key, value, need_weights, average_attn_weights,
                                         is_causal)
         self._check_inputs(query, key, value)
-        batched, dtype = query.dim() == 3, query.dtype
+        batched, dtype, own = query.dim() == 3, query.dtype, self.out_proj.weight.dtype
+        query, key, value = _each(lambda x: x.to(own), query, key, value)
         if not batched:
             query, key, value = _each(lambda x: x.unsqueeze(0), query, key, value)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         elif not self.batch_first:
             query, key, value = _each(lambda x: x.transpose(0, 1), query, key, value)
         _check_batches(query, key, value)
-        causal = self._causal(attn_mask, is_causal, query, key)
-        y, weights = self._attend(query, key, value, _visible(key_padding_mask, key), causal,
-                                  need_weights)
-        y = self.out_proj(y.to(dtype))
+        sizes = _masks.Sizes(len(query), self.num_heads, query.shape[1], key.shape[1])
+        masks = _masks.read(sizes, key_padding_mask, attn_mask, is_causal, self._in_order())
+        y, weights = self._attend(query, key, value, masks, need_weights)
+        y = self.out_proj(y.to(own))
+        if own != dtype:
+            y = y.to(dtype)
         if weights is not None:
             weights = (weights.mean(1) if average_attn_weights else weights).to(dtype)
         if not batched:
@@ -175,13 +181,31 @@ class RectifiedLinearAttention(nn.Module):
         super().__setstate__(state)
         self._operator(False, 1)
 
-    def _attend(self, query: Tensor, key: Tensor, value: Tensor, lengths: Tensor | None,
-                causal: bool, weights: bool) -> tuple[Tensor, Tensor | None]:
-        op = self._operator(causal, key.shape[1])
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, masks: _masks.Masks,
+                weights: bool) -> tuple[Tensor, Tensor | None]:
+        if masks.order is not None:
+            key, value = (torch.take_along_dim(x, masks.order[..., None], 1) for x in (key, value))
         arrays = (*self._project(query, key, value), self.gain, self.gate, self.head)
-        return attention(op, *(None if x is None else x.float() for x in arrays),
-                         k_lengths=lengths, training=self.training and self.dropout > 0,
-                         weights=weights)
+        if masks.visible is not None:
+            return self._attend_masked(arrays, masks, weights)
+        y, shown = attention(self._operator(masks.causal, key.shape[1]),
+                             *(None if x is None else x.float() for x in arrays), k_lengths=masks.lengths,
+                             training=self.training and self.dropout > 0, weights=weights)
+        if shown is not None and masks.order is not None:
+            shown = torch.zeros_like(shown).scatter(3, masks.order[:, None, None].expand_as(shown), shown)
+        return y, shown
+
+    def _attend_masked(self, arrays: tuple[Tensor | None, ...], masks: _masks.Masks,
+                       weights: bool) -> tuple[Tensor, Tensor | None]:
+        kept = torch.float64 if self.out_proj.weight.dtype == torch.float64 else torch.float32
+        y, shown = _masked.attend(self.kind, self._settings, self.num_heads,
+                                  tuple(None if x is None else x.to(kept) for x in arrays), masks.visible,
+                                  masks.bias, self.dropout if self.training else 0.0)
+        return y, shown if weights else None
+
+    def _in_order(self) -> bool:
+        """Whether a kind asks where a key stands."""
+        return "local" in self.kind or "strided" in self.kind
 
     def _forward_nested(self, query: Tensor, key: Tensor, value: Tensor, need_weights: bool,
                         average: bool, causal: bool) -> tuple[Tensor, Tensor | None]:
@@ -189,11 +213,11 @@ class RectifiedLinearAttention(nn.Module):
         if keys != _nested_lengths(value):
             raise ValueError("the nested key and value have different lengths")
         padded = _each(lambda x: torch.nested.to_padded_tensor(x, 0.0), query, key, value)
-        hidden = _after(keys, padded[1].shape[1])
+        hidden = _masks.after(keys, padded[1].shape[1])
         y, weights = self(*padded, key_padding_mask=hidden, need_weights=need_weights,
                           average_attn_weights=average, is_causal=causal)
         if weights is not None:
-            rows = _after(queries, y.shape[1])
+            rows = _masks.after(queries, y.shape[1])
             weights = weights.masked_fill((rows if average else rows[:, None])[..., None], 0)
         return torch.nested.as_nested_tensor([row[:n] for row, n in zip(y, queries)]), weights
 
@@ -202,6 +226,8 @@ class RectifiedLinearAttention(nn.Module):
                                ("value", value, self.vdim)):
             if x.device.type != "cpu":
                 raise ValueError(f"{name} is on {x.device}; this module runs on the CPU")
+            if not x.is_floating_point():
+                raise ValueError(f"{name} is {x.dtype}; expected a floating point type")
             if x.dim() not in (2, 3):
                 raise ValueError(f"{name} has {x.dim()} dimension{'s' * (x.dim() != 1)}; "
                                  "expected 2 or 3")
@@ -209,20 +235,6 @@ class RectifiedLinearAttention(nn.Module):
                 raise ValueError(f"{name} has {x.dim()} dimensions, but query {query.dim()}")
             if x.shape[-1] != width:
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected rows of {width}")
-
-    def _causal(self, mask: Tensor | None, is_causal: bool, query: Tensor, key: Tensor) -> bool:
-        """Whether attention is causal. A mask must be the causal one, or hide nothing."""
-        if mask is None:
-            return is_causal
-        shape = (query.shape[1], key.shape[1])
-        if mask.dim() == 3:
-            shape = (len(query) * self.num_heads, *shape)
-        hidden = _hidden("attn_mask", mask, shape)
-        if not is_causal and not hidden.any():
-            return False
-        if not (hidden == torch.ones(shape, dtype=torch.bool).triu(1)).all():
-            raise ValueError("attn_mask is not the causal mask, the only one that is supported")
-        return True
 
     def _operator(self, causal: bool, keys: int) -> Attention:
         """The operator, made anew where sequences are longer than ever before."""
@@ -262,38 +274,8 @@ def _each(change: Callable[[Tensor], Tensor], *tensors: Tensor) -> tuple[Tensor,
     return tuple(changed[id(x)] for x in tensors)
 
 
-def _after(lengths: list[int], n: int) -> Tensor:
-    """(sequences, n): True from the end of each sequence on."""
-    return torch.arange(n)[None] >= torch.tensor(lengths, dtype=torch.int64)[:, None]
-
-
 def _nested_lengths(x: Tensor) -> list[int]:
     return [len(rows) for rows in x.detach().unbind()]
-
-
-def _hidden(name: str, mask: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """A mask as nn.MultiheadAttention takes it: True, or -inf instead of 0, hides."""
-    if mask.shape != shape:
-        raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected {shape}")
-    if mask.dtype == torch.bool:
-        return mask.cpu()
-    if not mask.is_floating_point():
-        raise ValueError(f"{name} is {mask.dtype}; expected bool or float")
-    hidden = mask.cpu() == -torch.inf
-    if not (hidden | (mask.cpu() == 0)).all():
-        raise ValueError(f"{name} has other numbers than 0 and -inf, which are not supported")
-    return hidden
-
-
-def _visible(mask: Tensor | None, key: Tensor) -> Tensor | None:
-    """How many keys of each sequence are visible."""
-    if mask is None:
-        return None
-    hidden = _hidden("key_padding_mask", mask, (len(key), key.shape[1]))
-    lengths = (~hidden).sum(1)
-    if not torch.equal(hidden, _after(lengths.tolist(), key.shape[1])):
-        raise ValueError("key_padding_mask hides keys that are not at the end of their sequence")
-    return lengths
 
 
 def _check_sizes(embed_dim: int, num_heads: int, add_bias_kv: bool, add_zero_attn: bool,

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, Sequence, Union, overload
 import numpy as np
 
 from . import _structs as structs
-from ._library import call, lib, options, set_options, text_array
+from ._library import call, choice, lib, options, set_options, text_array
 
 _PENALTY = {"gnmt": 0, "power": 1, "none": 2}
 _UNK = {"allow": 0, "forbid": 1, "replace": 2}
@@ -105,7 +105,7 @@ class Translator:
     def __init__(self, path: Path | Sequence[Path], threads: int = 0,
                  log: Callable[[str], None] | None = None, int8: bool = False,
                  shortlist: Path | None = None) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a call may use one model twice
         self._runtime, self._session, self._shortlist = c_void_p(), c_void_p(), c_void_p()
         self._models: list[c_void_p] = []
         o = options(structs.RuntimeOptions)
@@ -203,17 +203,17 @@ class Translator:
         whole = attention and split == "auto"
         _alive = set_options(o, {
             "method": int(sample), "beam_size": beam, "n_best": n_best, "seed": seed,
-            "penalty": _choice("penalty", penalty, _PENALTY), "length_penalty": length_penalty,
+            "penalty": choice("penalty", penalty, _PENALTY), "length_penalty": length_penalty,
             "max_factor": max_factor, "max_extra": max_extra, "temperature": temperature,
-            "top_k": top_k, "top_p": top_p, "unk": _choice("unk", unk, _UNK),
-            "long_sentence": _choice("long_sentence", long_sentence, _LONG),
-            "not_finite": _choice("not_finite", not_finite, _NOT_FINITE),
+            "top_k": top_k, "top_p": top_p, "unk": choice("unk", unk, _UNK),
+            "long_sentence": choice("long_sentence", long_sentence, _LONG),
+            "not_finite": choice("not_finite", not_finite, _NOT_FINITE),
             "attention": int(attention), "first_number": first_number, "source": source,
             "batch_sentences": batch_sentences, "batch_tokens": batch_tokens,
-            "split": _choice("split", "never" if whole else split, _SPLIT), "src_language": src_lang})
+            "split": choice("split", "never" if whole else split, _SPLIT), "src_language": src_lang})
         heads = options(structs.LinkOptions)
         set_options(heads, {"layer": layer, "head": head,
-                            "soft": _choice("links", links, _LINKS)})
+                            "soft": choice("links", links, _LINKS)})
         if prefix is not None:
             prefixes = [prefix] * len(sentences) if isinstance(prefix, str) else list(prefix)
             if len(prefixes) != len(sentences):
@@ -236,7 +236,7 @@ class Translator:
         sources = self._flatten(sentences)
         o = options(structs.ScoreOptions)
         set_options(o, {"first_number": first_number, "batch_tokens": batch_tokens,
-                        "not_finite": _choice("not_finite", not_finite, _NOT_FINITE)})
+                        "not_finite": choice("not_finite", not_finite, _NOT_FINITE)})
         scores = c_void_p()
         with self._lock:  # until all is read: the model lends the tokens
             self._check_open()
@@ -287,6 +287,13 @@ class Translator:
                 raise ValueError(f"the model has {n} sources: a sentence is a tuple of {n} texts")
         return [text for s in sentences for text in s]
 
+    @contextmanager
+    def lent(self) -> Iterator[c_void_p]:
+        """The (first) model, for other calls of the library; calls of this object wait until the end."""
+        with self._lock:
+            self._check_open()
+            yield self._models[0]
+
     def _check_open(self) -> None:
         if not self._session:
             raise ValueError("the translator is closed")
@@ -333,12 +340,6 @@ class Translator:
                         "long_sentence": _LONG["cut"], "source": source})
         with self._results(self._flatten([sentence]), 1, o) as result:
             return _source(result, 0)
-
-
-def _choice(name: str, value: str, values: dict[str, int]) -> int:
-    if value not in values:
-        raise ValueError(f"{name} '{value}' is not one of {', '.join(values)}")
-    return values[value]
 
 
 def _pairs(src: Source | Sequence[Source],

@@ -127,7 +127,8 @@ typedef struct rela_r_drop_pairs {
 } rela_r_drop_pairs;
 
 typedef struct rela_kern {
-    const char *name; /* "portable", "avx2", "avxvnni", "avx512", "vnni", "vbmi2", "amx", "neon" */
+    const char *name; /* "portable", "avx2", "avxvnni", "avx512", "vnni", "vbmi2", "amx"; "neon",
+                       * "dotprod" */
     size_t lanes;     /* reals per vector: a good unit for padding */
     bool prefilters;  /* prefilter is several times as fast as plain products */
 

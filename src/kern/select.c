@@ -15,6 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+#ifdef RELA_HAVE_DOTPROD
+#include <sys/auxv.h>
+#endif
 
 static int always(void)
 {
@@ -72,6 +75,13 @@ static int have_amx(void)
 }
 #endif
 
+#ifdef RELA_HAVE_DOTPROD
+static int have_dotprod(void)
+{
+    return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+}
+#endif
+
 typedef struct kern_level {
     const rela_kern *table;
     int (*usable)(void);
@@ -100,6 +110,9 @@ static const kern_level LEVELS[] = {
 #endif
 #ifdef RELA_HAVE_NEON
     { &rela_kern_neon, always },
+#endif
+#ifdef RELA_HAVE_DOTPROD
+    { &rela_kern_dotprod, have_dotprod },
 #endif
 };
 

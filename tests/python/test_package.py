@@ -117,8 +117,8 @@ class Structs(unittest.TestCase):
                 want.append(getattr(struct, member).offset)
         with tempfile.TemporaryDirectory() as folder:
             code, program = Path(folder) / "sizes.c", Path(folder) / "sizes"
-            code.write_text('#include "rela/attention.h"\n#include "rela/train.h"\n'
-                            '#include "rela/translate.h"\n#include <stdio.h>\n'
+            headers = ("analyse", "attention", "metric", "subword", "text", "train", "translate")
+            code.write_text("".join(f'#include "rela/{h}.h"\n' for h in headers) + "#include <stdio.h>\n"
                             "int main(void) {\n" + "\n".join(lines) + "\n}\n")
             subprocess.run(["cc", "-I", SOURCE / "include", code, "-o", program], check=True)
             got = subprocess.run([program], check=True, capture_output=True, text=True).stdout
@@ -476,13 +476,19 @@ class Operator(unittest.TestCase):
 
 class Documentation(unittest.TestCase):
     def test_examples_run(self):
-        text = (SOURCE / "docs" / "python.md").read_text()
-        blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)  # "python torch": test_torch
-        self.assertGreater(len(blocks), 6)
-        names = {}
-        for code in blocks:
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(code, "docs/python.md", "exec"), names)
+        """Those of a page one after the other; "python torch" is for test_torch."""
+        subprocess.run([os.environ["RELA"], "analyse", "-q", "model.rela", "--src", "corpus/test.src", "--tgt",
+                        "corpus/test.tgt", "--out", "analysis", "--dump", "attention.npz"], check=True,
+                       capture_output=True)
+        for page, least in (("README.md", 1), ("docs/python.md", 8), ("docs/analyse.md", 1)):
+            blocks = re.findall(r"^```python\n(.*?)^```", (SOURCE / page).read_text(), re.M | re.S)
+            self.assertGreaterEqual(len(blocks), least)
+            names = {}
+            for code in blocks:
+                with self.subTest(page), contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(code, page, "exec"), names)
+        pages = [p for p in SOURCE.glob("docs/**/*.md") if "```python\n" in p.read_text()]
+        self.assertEqual(sorted(p.name for p in pages), ["analyse.md", "python.md"])
 
     def test_a_head_is_drawn(self):
         script = SOURCE / "examples" / "python" / "plot_head.py"

@@ -156,6 +156,9 @@ static void check_shape(shape *s)
     check_same(s, "prefiltered dv", prefiltered.dv, dense.dv, s->n_k * d, one * s->n_q);
 }
 
+/* No factor of the numbers of cases: those that are left vary in everything. */
+enum { STEP = EMULATED ? 7 : 1 };
+
 static void all_paths_agree(void **state)
 {
     (void)state;
@@ -165,8 +168,8 @@ static void all_paths_agree(void **state)
     for (size_t level = 0; level_at(level); level++)
         for (size_t i = 0; rela_attn_kind_at(i); i++) {
             shape s = { .k = rela_kern_at(level), .kind = rela_attn_kind_at(i) };
-            for (size_t c = 0; (s.kind->flags & (ATTN_POINTWISE | ATTN_SOFT)) && c < 5 * N_LENGTHS;
-                 c++) {
+            for (size_t c = i % STEP;
+                 (s.kind->flags & (ATTN_POINTWISE | ATTN_SOFT)) && c < 5 * N_LENGTHS; c += STEP) {
                 s.d_head = D_HEADS[c % 5];
                 s.n_q = LENGTHS[c / 5];
                 s.n_k = LENGTHS[(c / 5 + c % 3) % N_LENGTHS];
@@ -186,7 +189,7 @@ static void keeping_and_looking_change_no_bit(void **state)
     static const size_t D_HEADS[] = { 5, 16, 32, 64 };
     static const uint32_t KEYS_OF[] = { 1, 2, 3, 17, 130 };
     for (size_t level = 0; level_at(level); level++)
-        for (size_t c = 0; c < 4 * 5 * 24; c++) {
+        for (size_t c = 0; c < 4 * 5 * 24; c += STEP) {
             shape s = { .k = rela_kern_at(level),
                         .kind = rela_attn_kind_find(c % 2 ? "rela-g" : "relu-rms"),
                         .d_head = D_HEADS[c % 4],

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""What a model shows about parallel text: word links, measures of attention, filtering."""
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import ExitStack
+from ctypes import byref, c_char_p, c_void_p, sizeof, string_at
+from dataclasses import dataclass, field
+from typing import Any, Iterator, Sequence, Union
+
+from . import _structs as structs
+from ._library import Caught, choice, lib, options, set_options
+from .translator import Path, Translator
+
+_SYMMETRISE = {"intersect": 0, "union": 1, "grow-diag": 2, "grow-diag-final": 3, "grow-diag-final-and": 4,
+               "mean": 5}
+_BY = {"combined": 0, "null": 1, "uncovered": 2, "logprob": 3}
+_DUPLICATES = {"keep": 0, "pair": 1, "source": 2, "target": 3}
+#: A file, or a list of lines
+Text = Union[Path, Sequence[str]]
+#: The path of a model, or one that is loaded
+Model = Union[Path, Translator]
+
+
+@dataclass
+class Alignment:
+    """Word links of parallel text."""
+
+    #: of each pair, (source, target) words, from 0; with soft=True (source, target, weight)
+    links: list[list[Any]] = field(repr=False)
+    layer: int  #: from 0; -1: mean of all
+    head: int
+    shift: bool
+    aer: float  #: 0..1, on the lines of best_on; 0 without
+    empty: int  #: pairs with an empty side, which have no links
+    too_long: int  #: pairs that are too long for the model
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.links[i]
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return iter(self.links)
+
+
+def align(model: Model, src: Text, tgt: Text, *, reverse: Model | None = None,
+          symmetrise: str = "grow-diag", soft: bool = False, threads: int = 0, **settings: Any) -> Alignment:
+    """Links the words of parallel text by the cross attention of a model, as ``rela align``.
+
+    src and tgt are files or lists of lines. reverse is a model of the other direction, whose links
+    are joined with those of the first. settings: further members of rela_align_options, such as
+    layer and head (from 0; -1, the default: mean of all), shift, threshold, best_on (a file of gold
+    links: the best layer, head and shift on its lines are used), src_2 and source.
+    """
+    with ExitStack() as stack:
+        o = options(structs.AlignOptions)
+        loaded = _load(stack, model, threads)
+        alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {
+            "soft": int(soft), "symmetrise": choice("symmetrise", symmetrise, _SYMMETRISE)})
+        if reverse is not None:
+            o.reverse = _load(stack, reverse, threads)
+        report = structs.AlignReport(struct_size=sizeof(structs.AlignReport))
+        caught, links = Caught(), []
+        on_line = structs.ALIGNED(
+            lambda _ctx, line: caught.run(lambda: links.append(_links(line.contents, soft))))
+        caught.call("rela_align", byref(report), loaded, byref(o), on_line, None)
+        del alive
+    return Alignment(links, report.layer, report.head, bool(report.shift), report.aer, report.empty,
+                     report.too_long)
+
+
+def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
+            names: Sequence[str] | None = None, threads: int = 0, **settings: Any) -> dict[str, Any]:
+    """Measures the attention of one or more models on parallel text, as ``rela analyse``.
+
+    Writes tables and report.html to the directory out (figures only by the program) and gives what
+    analysis.json has. settings: further members of rela_analyse_options, such as gold, tags, seed,
+    limit, example (a line, from 1) and layer (from 0).
+    """
+    several = not isinstance(models, (str, os.PathLike, Translator))
+    with ExitStack() as stack:
+        loaded = [_load(stack, m, threads) for m in (models if several else [models])]
+        if names is not None and len(names) != len(loaded):
+            raise ValueError(f"{len(names)} names for {len(loaded)} models")
+        o, caught = options(structs.AnalyseOptions), Caught()
+        alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {"out": out})
+        if names is not None:
+            o.names = (c_char_p * len(names))(*[n.encode("utf-8", "replace") for n in names])
+        o.progress = structs.LEARN_PROGRESS(lambda *_: caught.run(lambda: None))
+        buffer = structs.Buffer()
+        stack.callback(lib.rela_buffer_free, byref(buffer))
+        handles = (c_void_p * len(loaded))(*[m.value for m in loaded])
+        caught.call("rela_analyse", None, byref(buffer), handles, len(loaded), byref(o))
+        del alive
+        return json.loads(string_at(buffer.data, buffer.len))
+
+
+def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | None = None,
+           model: Model | None = None, *, by: str = "combined", duplicates: str = "pair",
+           threads: int = 0, **settings: Any) -> dict[str, Any]:
+    """Drops pairs of parallel text that are no translations, as ``rela filter``.
+
+    Without a model only rules apply, without out_src and out_tgt nothing is written. Gives the
+    figures: "read", "counts" by reason ("kept" is one), and with a model "cut", "auc", "mean_score".
+    settings: further members of rela_filter_options, such as scores (a file), min_score, keep,
+    max_words, max_ratio, heads ("2:1,2:3", layers and heads from 1).
+    """
+    with ExitStack() as stack:
+        loaded = None if model is None else _load(stack, model, threads)
+        o, caught = options(structs.FilterOptions), Caught()
+        alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {
+            "out_src": out_src, "out_tgt": out_tgt, "by": choice("by", by, _BY), "n_threads": threads,
+            "duplicates": choice("duplicates", duplicates, _DUPLICATES)})
+        o.progress = structs.FILTER_PROGRESS(lambda *_: caught.run(lambda: None))
+        report = structs.FilterReport(struct_size=sizeof(structs.FilterReport))
+        caught.call("rela_filter", byref(report), loaded, byref(o))
+        del alive
+    return _report(report, model is not None)
+
+
+def _load(stack: ExitStack, model: Model, threads: int) -> c_void_p:
+    """The (first) model of a translator, which is kept from other calls until the stack is unwound."""
+    translator = model if isinstance(model, Translator) else stack.enter_context(
+        Translator(model, threads=threads))
+    return stack.enter_context(translator.lent())
+
+
+def _files(stack: ExitStack, values: dict[str, Any]) -> dict[str, Any]:
+    """Lists of lines become files, since the library reads files."""
+    return {name: _write(stack, name, value) if isinstance(value, (list, tuple)) else value
+            for name, value in values.items()}
+
+
+def _write(stack: ExitStack, name: str, lines: Sequence[str]) -> str:
+    for number, line in enumerate(lines, 1):
+        if "\n" in line:
+            raise ValueError(f"{name}: line {number} has a line break")
+    file = stack.enter_context(tempfile.NamedTemporaryFile(prefix=f"rela-{name}-"))
+    file.write("".join(line + "\n" for line in lines).encode("utf-8", "replace"))
+    file.flush()
+    return file.name
+
+
+def _links(line: Any, soft: bool) -> list[Any]:
+    found: list[Any] = []
+    for link in line.links.decode().split():
+        places, _, weight = link.partition(":")
+        i, j = map(int, places.split("-"))
+        found.append((i, j, float(weight)) if soft else (i, j))
+    return found
+
+
+def _report(report: Any, scored: bool) -> dict[str, Any]:
+    counts = {}
+    for reason, n in enumerate(report.count):
+        key = lib.rela_filter_reason_key(reason)
+        if key is None:
+            break
+        counts[key.decode()] = n
+    found = {"read": report.read, "counts": counts}
+    names = ("cut", "calibrated", "auc", "mean_score") if scored else ()
+    return found | {name: getattr(report, name) for name in names}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Text as the Moses tools treat it, and sentences of running text."""
+from __future__ import annotations
+
+from ctypes import byref, c_char_p, c_size_t
+from functools import lru_cache
+from typing import Any, Callable, Sequence, TypeVar, Union
+
+from . import _structs as structs
+from ._library import Handle, appended, choice, lib, options, set_options
+
+_FORM = {"as-is": 0, "nfc": 1, "nfkc": 2}
+Lines = Union[str, Sequence[str]]
+_Found = TypeVar("_Found")
+
+
+def tokenise(text: Lines, language: str = "en", *, escape: bool = True, aggressive_dash: bool = False,
+             lowercase: bool = False, protect: str | Sequence[str] = ()) -> Any:
+    """The tokens of a line, separated by single blanks; of a list of lines, a list.
+
+    escape writes & | < > ' " [ ] as entities. protect: regular expressions (PCRE2) of what stays one
+    token, or the name of built-in ones, "web" or "basic".
+    """
+    patterns = _patterns(protect) if isinstance(protect, str) else tuple(protect)
+    t = _tokeniser(language, not escape, aggressive_dash, lowercase, patterns)
+    return each(text, lambda line: appended("rela_tokenise", t.value, None, line, len(line)))
+
+
+def detokenise(text: Lines, language: str = "en", *, unescape: bool = True) -> Any:
+    """Running text of a line of tokens; of a list of lines, a list."""
+    d = _detokeniser(language, not unescape)
+    return each(text, lambda line: appended("rela_detokenise", d.value, None, line, len(line)))
+
+
+def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **settings: bool) -> Any:
+    """One spelling for quotes, dashes and blanks of a line, or of each line of a list.
+
+    form: Unicode normal form, "as-is", "nfc" or "nfkc"; settings: further members of
+    rela_normaliser_options.
+    """
+    n = _normaliser(language, choice("form", form, _FORM), tuple(sorted(settings.items())))
+    return each(text, lambda line: appended("rela_normalise", n.value, None, line, len(line)))
+
+
+def split(text: Lines, language: str = "en") -> Any:
+    """The sentences of a text as a list; of a list of texts, a list of lists."""
+    s = _splitter(language)
+    return each(text, lambda line: _sentences(s, line))
+
+
+def each(text: Lines, change: Callable[[bytes], _Found]) -> _Found | list[_Found]:
+    """What a change makes of a text, or of each text of a list."""
+    single = isinstance(text, str)
+    found = [change(line.encode("utf-8", "replace")) for line in ([text] if single else text)]
+    return found[0] if single else found
+
+
+def strings(texts: Sequence[str]) -> Any:
+    return (c_char_p * len(texts))(*[t.encode("utf-8", "replace") for t in texts])
+
+
+def _patterns(name: str) -> tuple[str, ...]:
+    n = c_size_t()
+    found = lib.rela_tokeniser_patterns(byref(n), name.encode("utf-8", "replace"))
+    if not n.value:
+        raise ValueError(f"protect '{name}' is not one of web, basic; a list has patterns")
+    return tuple(found[i].decode() for i in range(n.value))
+
+
+# Regular expressions are compiled when the objects are made; they never change, and threads share them.
+@lru_cache(maxsize=16)
+def _tokeniser(language: str, no_escape: bool, aggressive_dash: bool, lowercase: bool,
+               protect: tuple[str, ...]) -> Handle:
+    o = options(structs.TokeniserOptions)
+    _alive = set_options(o, {"language": language, "no_escape": no_escape,
+                             "aggressive_dash": aggressive_dash, "lowercase": lowercase})
+    o.protect, o.n_protect = strings(protect), len(protect)
+    return Handle("rela_tokeniser_create", "rela_tokeniser_destroy", byref(o))
+
+
+@lru_cache(maxsize=16)
+def _detokeniser(language: str, no_unescape: bool) -> Handle:
+    o = options(structs.DetokeniserOptions)
+    _alive = set_options(o, {"language": language, "no_unescape": no_unescape})
+    return Handle("rela_detokeniser_create", "rela_detokeniser_destroy", byref(o))
+
+
+@lru_cache(maxsize=16)
+def _normaliser(language: str, form: int, settings: tuple[tuple[str, bool], ...]) -> Handle:
+    o = options(structs.NormaliserOptions)
+    _alive = set_options(o, dict(settings) | {"language": language, "form": form})
+    return Handle("rela_normaliser_create", "rela_normaliser_destroy", byref(o))
+
+
+@lru_cache(maxsize=16)
+def _splitter(language: str) -> Handle:
+    o = options(structs.SplitterOptions)
+    _alive = set_options(o, {"language": language})
+    return Handle("rela_splitter_create", "rela_splitter_destroy", byref(o))
+
+
+def _sentences(splitter: Handle, text: bytes) -> list[str]:
+    at, sentence, found = c_size_t(), structs.Sentence(), []
+    while lib.rela_split_next(splitter.value, byref(sentence), byref(at), text, len(text)):
+        found.append(text[sentence.begin:sentence.end].decode("utf-8", "replace"))
+    return found

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Text, subwords, scores and parallel text from Python: what the program says. Needs model.rela and
+corpus/ in the current directory."""
+import json
+import os
+import subprocess
+import threading
+import unittest
+from pathlib import Path
+
+import rela
+
+SRC, TGT = Path("corpus/train.src"), Path("corpus/train.tgt")
+RAW = ["Mr. O'Neil's [old] dog -- 3,5 kg & more...", "", "Ünïted \"kingdoms\", well-known", "see http://a.b/c?d=1 now"]
+
+
+def program(*command, text=None):
+    """Lines that the program writes."""
+    given = None if text is None else "".join(line + "\n" for line in text)
+    return subprocess.run([os.environ["RELA"], *map(str, command), "-q"], input=given, capture_output=True,
+                          text=True, check=True).stdout.split("\n")[:-1]
+
+
+def lines(path, n=40):
+    return path.read_text().splitlines()[:n]
+
+
+class Text(unittest.TestCase):
+    def test_lines_are_those_of_the_program(self):
+        for command, function, settings in (
+                (["tokenise", "-l", "de"], rela.tokenise, {"language": "de"}),
+                (["tokenise", "--no-escape", "-a", "--lowercase"], rela.tokenise,
+                 {"escape": False, "aggressive_dash": True, "lowercase": True}),
+                (["tokenise", "--protected", ":web:"], rela.tokenise, {"protect": "web"}),
+                (["detokenise", "-l", "fr"], rela.detokenise, {"language": "fr"}),
+                (["normalise", "-l", "de"], rela.normalise, {"language": "de"})):
+            with self.subTest(command):
+                found = function(RAW, **settings)
+                self.assertEqual(found, program(*command, text=RAW))
+                self.assertEqual(function(RAW[0], **settings), found[0])
+
+    def test_patterns_stay_one_token(self):
+        self.assertEqual(rela.tokenise("a b,c d", protect=["b,c"]), "a b,c d")
+        with self.assertRaisesRegex(ValueError, "'wen' is not one of web, basic"):
+            rela.tokenise("a", protect="wen")
+        with self.assertRaises(rela.Error):
+            rela.tokenise("a", protect=["("])
+
+    def test_sentences_are_those_of_the_program(self):
+        text = "Dr. May came. Did he? Yes! That is all."
+        self.assertEqual(rela.split(text), program("split", text=[text]))
+        self.assertEqual(rela.split(["", "One. Two."]), [[], ["One.", "Two."]])
+
+    def test_wrong_settings_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "form 'nfx' is not one of"):
+            rela.normalise("a", form="nfx")
+        with self.assertRaisesRegex(TypeError, "unknown option 'lower'"):
+            rela.normalise("a", lower=True)
+        with self.assertRaises(rela.Error):
+            rela.tokenise("a", "no language")
+
+
+class Subwords(unittest.TestCase):
+    def test_codes_and_subwords_are_those_of_the_program(self):
+        codes = rela.bpe.learn(SRC, merges=60)
+        want = program("bpe", "learn", "-s", 60, SRC)
+        self.assertEqual(codes.text.splitlines(), want)
+        self.assertEqual(rela.bpe.learn(SRC.read_text().splitlines(), merges=60).text, codes.text)
+        codes.save("codes")
+        text = lines(TGT)
+        for settings, options in (({}, []), ({"merges": 20}, ["-m", "20"]), ({"separator": "~"}, ["-s", "~"]),
+                                  ({"dropout": 0.5, "seed": 3}, ["--dropout", "0.5", "--seed", "3"]),
+                                  ({"glossaries": ["[a-e]+"]}, ["--glossaries", "[a-e]+"])):
+            with self.subTest(settings):
+                found = rela.bpe.load("codes", **settings).apply(text)
+                self.assertEqual(found, program("bpe", "apply", "-c", "codes", *options, text=text))
+                self.assertEqual(rela.bpe.restore(found, settings.get("separator", "@@")), text)
+        self.assertEqual(rela.bpe.apply("codes", text[0]), codes.apply(text[0]))
+        self.assertEqual(len(rela.bpe.load("codes", merges=20)), 20)
+
+    def test_bad_codes_are_refused(self):
+        with self.assertRaises(rela.Error) as caught:
+            rela.bpe.Codes("#version: 0.2\na b\nnonsense\n", "mine")
+        self.assertEqual(caught.exception.status, "FORMAT")
+        self.assertIn("mine: line 3", caught.exception.message)
+        with self.assertRaises(FileNotFoundError):
+            rela.bpe.load("missing")
+
+    def test_threads_may_share_codes(self):
+        codes, text = rela.bpe.learn(SRC, merges=60), lines(TGT)
+        want, found = codes.apply(text), [None] * 4
+        threads = [threading.Thread(target=lambda i=i: found.__setitem__(i, codes.apply(text)))
+                   for i in range(len(found))]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(found, [want] * len(found))
+
+
+class Scores(unittest.TestCase):
+    HYP = ["the old dog sleeps in the house", "a cat", "The End ."]
+    REFS = [["the old dog sleeps in a house", "a black cat", "the end."], ["old dogs sleep", "a cat", "end"]]
+
+    @classmethod
+    def setUpClass(cls):
+        for name, text in (("hyp", cls.HYP), ("ref1", cls.REFS[0]), ("ref2", cls.REFS[1])):
+            Path(name).write_text("".join(line + "\n" for line in text))
+
+    def test_figures_are_those_of_the_program(self):
+        for name, function, options, settings in (
+                ("bleu", rela.bleu, [], {}),
+                ("bleu", rela.bleu, ["-k", "intl", "-l", "-s", "floor"],
+                 {"tokenize": "intl", "lowercase": True, "smooth": "floor"}),
+                ("bleu", rela.bleu, ["-e", "--max-order", "6"], {"effective_order": True, "max_order": 6}),
+                ("chrf", rela.chrf, [], {}),
+                ("chrf", rela.chrf, ["--word-order", "2", "--beta", "3"], {"word_order": 2, "beta": 3})):
+            with self.subTest(name, options=options):
+                want = json.loads("\n".join(program(name, "-i", "hyp", "--json", "-w", 9, *options, "ref1", "ref2")))
+                found = function(self.HYP, self.REFS, **settings)
+                self.assertAlmostEqual(found.score, want["score"], places=6)
+                self.assertEqual(found.name, want["name"])
+                self.assertEqual(found.signature, want["signature"])
+                rows = program(name, "-i", "hyp", "--sentence", "-b", "-w", 9, *options, "ref1", "ref2")
+                single = function(self.HYP, self.REFS, sentences=True, **settings).sentences
+                self.assertEqual([f"{s:.9f}" for s in single], rows)
+
+    def test_one_reference_may_be_a_plain_list(self):
+        found = rela.bleu(self.HYP, self.REFS[0])
+        self.assertEqual(found, rela.bleu(self.HYP, self.REFS[:1]))
+        self.assertEqual(float(found), found.score)
+        self.assertEqual(len(found.precisions), 4)
+
+    def test_wrong_lists_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "3 hypotheses, but 2 references"):
+            rela.bleu(self.HYP, self.REFS[0][:2])
+        with self.assertRaisesRegex(TypeError, "a list of texts"):
+            rela.chrf("a", ["a"])
+        with self.assertRaisesRegex(ValueError, "no hypotheses"):
+            rela.bleu([], [])
+        with self.assertRaisesRegex(ValueError, "tokenize 'zh' is not one of"):
+            rela.bleu(self.HYP, self.REFS, tokenize="zh")
+
+
+class Corpora(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = rela.Translator("model.rela", threads=2)
+        cls.src, cls.tgt = lines(SRC), lines(TGT)
+        Path("some.src").write_text("".join(line + "\n" for line in cls.src))
+        Path("some.tgt").write_text("".join(line + "\n" for line in cls.tgt))
+
+    def links(self, *options):
+        found = program("align", "model.rela", "--src", "some.src", "--tgt", "some.tgt", *options)
+        return [[tuple(map(int, link.split(":")[0].split("-"))) for link in line.split()] for line in found]
+
+    def test_links_are_those_of_the_program(self):
+        self.assertEqual(rela.align("model.rela", self.src, self.tgt).links, self.links())
+        found = rela.align(self.model, Path("some.src"), "some.tgt", layer=0, head=1, shift=1)
+        self.assertEqual(list(found), self.links("--layer", 1, "--head", 2, "--shift"))
+        self.assertEqual((found.layer, found.head, found.shift), (0, 1, True))
+        soft = rela.align(self.model, self.src, self.tgt, soft=True)
+        self.assertEqual([[link[:2] for link in row] for row in soft], self.links("--soft"))
+        self.assertTrue(all(w > 0 for row in soft for _, _, w in row))
+
+    def test_gold_links_choose_a_head(self):
+        gold = lines(Path("corpus/train.align"), 20)
+        Path("gold").write_text("".join(line + "\n" for line in gold))
+        found = rela.align(self.model, self.src, self.tgt, best_on=gold)
+        self.assertEqual(found.links, self.links("--best-on", "gold"))
+        self.assertGreater(found.aer, 0)
+
+    def test_a_model_may_be_its_own_reverse(self):
+        found = rela.align(self.model, self.src, self.tgt, reverse=self.model, symmetrise="union")
+        self.assertEqual(found.links, self.links("--reverse", "model.rela", "--symmetrise", "union"))
+
+    def test_figures_are_those_of_the_program(self):
+        found = rela.analyse([self.model, "model.rela"], self.src, self.tgt, "analysis", names=["a", "b"], seed=5)
+        program("analyse", "model.rela", "model.rela", "--src", "some.src", "--tgt", "some.tgt", "--names", "a",
+                "--names", "b", "--seed", 5, "--out", "analysis2")
+        self.assertEqual(found, json.loads(Path("analysis2/analysis.json").read_text()))
+        self.assertTrue(Path("analysis/report.html").stat().st_size)
+        with self.assertRaisesRegex(ValueError, "1 names for 2 models"):
+            rela.analyse([self.model] * 2, self.src, self.tgt, "analysis", names=["a"])
+
+    def test_the_same_pairs_are_kept(self):
+        for options, settings in (([], {"max_words": 9}), (["model.rela"], {"model": self.model, "by": "null"}),
+                                  (["model.rela"], {"model": "model.rela", "keep": 0.5, "calibrate": 40})):
+            with self.subTest(options, settings=settings):
+                given = [x for name, value in settings.items() if name != "model"
+                         for x in (f"--{name.replace('_', '-')}", value)]
+                want = json.loads("\n".join(program(
+                    "filter", *options, "--src", "some.src", "--tgt", "some.tgt", "--out-src", "want.src",
+                    "--out-tgt", "want.tgt", "--json", *given)))
+                found = rela.filter("some.src", "some.tgt", "kept.src", "kept.tgt", **settings)
+                self.assertEqual(found["read"], want["read"])
+                self.assertEqual(sum(found["counts"].values()), found["read"])
+                for side in ("src", "tgt"):
+                    self.assertEqual(Path(f"kept.{side}").read_text(), Path(f"want.{side}").read_text())
+                self.assertEqual(found["counts"]["kept"], len(Path("kept.src").read_text().splitlines()))
+                self.assertEqual("cut" in found, "model" in settings)
+
+    def test_wrong_texts_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "src: line 2 has a line break"):
+            rela.align(self.model, ["a", "b\nc"], ["a", "b"])
+        with self.assertRaises(rela.Error):
+            rela.align(self.model, ["a", "b"], ["a"])
+        with self.assertRaisesRegex(TypeError, "unknown option 'heads'"):
+            rela.align(self.model, ["a"], ["a"], heads=1)
+        with self.assertRaisesRegex(ValueError, "symmetrise 'diag' is not one of"):
+            rela.align(self.model, ["a"], ["a"], symmetrise="diag")
+        with self.assertRaisesRegex(ValueError, "by 'luck' is not one of"):
+            rela.filter(["a"], ["b"], by="luck")
+        closed = rela.Translator("model.rela")
+        closed.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            rela.align(closed, ["a"], ["a"])
+
+
+if __name__ == "__main__":
+    unittest.main()
