@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
 #include "cli.h"
+#include "stop_signals.h"
 
 #include "base/json.h"
 #include "base/par.h"
 #include "rela/train.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +33,6 @@ static rela_status take_texts(rela_train_options *o, rela_train_text **more, con
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const screen *s, const rela_train_options *o, rela_error *err);
 static int tell(void *ctx, const rela_train_event *e);
-static rela_status watch_signals(rela_error *err);
-static void *wait_for_signals(void *set);
 
 #define AT(member)      offsetof(train_args, o.member)
 #define LIST_AT(member) offsetof(train_args, member)
@@ -158,8 +154,6 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
-static atomic_int stop_signal, save_signal;
-
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const train_args *given = options;
@@ -186,11 +180,11 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         free(more);
         return st;
     }
-    st = st ? st : watch_signals(err);
+    st = st ? st : rela_cli_watch_signals(err);
     if (st == RELA_OK)
         st = rela_train(&o, &listener, err);
     free(more);
-    const int number = atomic_load(&stop_signal);
+    const int number = rela_cli_stop_signal();
     if (st == RELA_CANCEL && number) {
         rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
                       number, o.out);
@@ -284,9 +278,9 @@ static int tell(void *ctx, const rela_train_event *e)
             s->started = true;
         }
         rela_progress_update(&s->bar, e->update, s->note);
-        if (atomic_load(&stop_signal))
+        if (rela_cli_stop_signal())
             return RELA_TRAIN_STOP;
-        if (atomic_exchange(&save_signal, 0))
+        if (rela_cli_save_signal())
             return RELA_TRAIN_SAVE;
         break;
     case RELA_TRAIN_VALIDATED:
@@ -307,39 +301,4 @@ static int tell(void *ctx, const rela_train_event *e)
         break;
     }
     return RELA_TRAIN_GO_ON;
-}
-
-/* Signals are blocked everywhere and waited for by a thread of their own. A handler would run on
- * top of whatever a computing thread is doing, and the matrix kernels of oneDNN do not survive
- * that: they were seen to corrupt the heap when a signal frame landed among their registers. */
-static rela_status watch_signals(rela_error *err)
-{
-    static sigset_t set;
-    pthread_t thread;
-    (void)sigemptyset(&set);
-    const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)sigaddset(&set, numbers[i]);
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
-        pthread_create(&thread, NULL, wait_for_signals, &set) != 0)
-        return rela_fail(err, RELA_NOMEM, "no memory for a thread that waits for signals");
-    (void)pthread_detach(thread);
-    return RELA_OK;
-}
-
-static void *wait_for_signals(void *set)
-{
-    int number = 0;
-    while (sigwait(set, &number) == 0) {
-        if (number == SIGHUP || number == SIGUSR1) {
-            atomic_store(&save_signal, 1);
-            continue;
-        }
-        if (atomic_load(&stop_signal)) { /* the second time: at once */
-            rela_file_abort_all();
-            _Exit(128 + number);
-        }
-        atomic_store(&stop_signal, number);
-    }
-    return NULL;
 }

@@ -23,6 +23,7 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
     with.int8 = m->int8;
     rela_status st = m->runtime ? RELA_OK : rela_runtime_create(&m->runtime, &o, err);
     if (m->n + n > RELA_CLI_MODELS_MAX)
+    with.part = m->part;
         return rela_fail(err, RELA_ARG, "%zu models; expected at most %d", m->n + n,
                          RELA_CLI_MODELS_MAX);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {

@@ -52,6 +52,13 @@ enum {
     RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
     RELA_MODEL_CTRANSLATE2 = 2, /* a directory that CTranslate2 loads; can only be written */
     /* One model file that translates, and nothing else: */
+/* Two model files in one, such as those of both directions that rela_align takes; each is loaded by
+ * its number (rela_model_options, part). out must not be one of them (RELA_ARG). */
+RELA_API rela_status rela_model_pair_save(const char *out, const char *first, const char *second,
+                                          rela_error *err);
+/* Is it such a file? 0 also if it cannot be read. */
+RELA_API int32_t rela_model_is_pair(const char *path);
+
     RELA_MODEL_INT8 = 3,  /* matrices in 8 bits */
     RELA_MODEL_MAPPED = 4 /* matrices laid out for this processor and mapped into memory */
 };

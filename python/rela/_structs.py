@@ -33,7 +33,7 @@ class RuntimeOptions(Structure):
 class ModelOptions(Structure):
     C_NAME = "rela_model_options"
     INIT = "rela_model_options_init"
-    _fields_ = _SIZE + _fields(c_int32, "int8")
+    _fields_ = _SIZE + _fields(c_int32, "int8 part")
 
 
 class ModelShape(Structure):
