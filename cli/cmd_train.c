@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What the table of options fills in. */
 typedef struct train_args {
@@ -17,6 +18,8 @@ typedef struct train_args {
     rela_list src[RELA_SOURCES_MAX], tgt;
     bool show_config;
 } train_args;
+
+enum { DATE_SIZE = 32 };
 
 typedef struct screen {
     rela_cli *cli;
@@ -111,6 +114,9 @@ static const rela_option OPTIONS[] = {
     { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
     { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "draw dropout twice and weigh so much how far the two predictions differ" },
     { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
+    { "licence", 0, RELA_OPTION_TEXT, AT(licence), 0, 0, NULL, "TEXT", "of the model, for its card ('rela info')" },
+    { "description", 0, RELA_OPTION_TEXT, AT(description), 0, 0, NULL, "TEXT", "of the model, for its card" },
+    { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "of the model, for its card [day of SOURCE_DATE_EPOCH, if that is set]" },
     { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are added in order: at most so many threads compute, and the result does not depend on their number" },
     { "piece-rows", 0, RELA_OPTION_INT, AT(piece_rows), 0, 1 << 20, NULL, "N", "tokens a thread works on at once; 0: chosen" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
@@ -154,6 +160,18 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
+/* The day that a reproducible build names; otherwise none: the same call gives the same bytes. */
+static const char *source_date(char out[DATE_SIZE])
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    const long long seconds = text ? strtoll(text, &end, 10) : 0;
+    const time_t then = (time_t)seconds;
+    struct tm day;
+    const bool good = text && end != text && !*end && gmtime_r(&then, &day);
+    return good && strftime(out, DATE_SIZE, "%Y-%m-%d", &day) ? out : NULL;
+}
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const train_args *given = options;
@@ -172,6 +190,9 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     }
     o.threads = cli->common.threads;
     o.seed = cli->common.seed;
+    char date[DATE_SIZE];
+    if (!o.date)
+        o.date = source_date(date);
     screen s = { .cli = cli };
     const rela_train_listener listener = { tell, &s };
     rela_status st = take_texts(&o, &more, given, err);

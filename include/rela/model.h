@@ -28,6 +28,12 @@ RELA_API void rela_model_info_options_init(rela_model_info_options *o, size_t si
 RELA_API rela_status rela_model_info(rela_buffer *out, const char *path,
                                      const rela_model_info_options *o, rela_error *err);
 
+/* Writes lines "key=value" of the card that rela_model_info shows into a model file or checkpoint:
+ * licence, description, date, score, or any other key; without a value a line goes back to what
+ * training wrote. The rest of the file stays as it is. Packed models are RELA_FORMAT. */
+RELA_API rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
+                                         rela_error *err);
+
 typedef struct rela_model_average_options {
     size_t struct_size;
     int32_t last;      /* use only the last so many of the files; 0: all */
@@ -46,12 +52,6 @@ RELA_API void rela_model_average_options_init(rela_model_average_options *o, siz
 RELA_API rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
                                         const rela_model_average_options *o, rela_error *err);
 
-/* Forms that a model comes in. The numbers are part of the ABI. */
-enum {
-    RELA_MODEL_RELA = 0,        /* one model file */
-    RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
-    RELA_MODEL_CTRANSLATE2 = 2, /* a directory that CTranslate2 loads; can only be written */
-    /* One model file that translates, and nothing else: */
 /* Two model files in one, such as those of both directions that rela_align takes; each is loaded by
  * its number (rela_model_options, part). out must not be one of them (RELA_ARG). */
 RELA_API rela_status rela_model_pair_save(const char *out, const char *first, const char *second,
@@ -59,6 +59,12 @@ RELA_API rela_status rela_model_pair_save(const char *out, const char *first, co
 /* Is it such a file? 0 also if it cannot be read. */
 RELA_API int32_t rela_model_is_pair(const char *path);
 
+/* Forms that a model comes in. The numbers are part of the ABI. */
+enum {
+    RELA_MODEL_RELA = 0,        /* one model file */
+    RELA_MODEL_SAFETENSORS = 1, /* a directory: plain weights, and the texts as files beside them */
+    RELA_MODEL_CTRANSLATE2 = 2, /* a directory that CTranslate2 loads; can only be written */
+    /* One model file that translates, and nothing else: */
     RELA_MODEL_INT8 = 3,  /* matrices in 8 bits */
     RELA_MODEL_MAPPED = 4 /* matrices laid out for this processor and mapped into memory */
 };
