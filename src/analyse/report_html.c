@@ -198,7 +198,15 @@ static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_erro
         if (st == RELA_OK)
             st = rela_buffer_append_text(out, "</tr>\n", err);
     }
-    return st == RELA_OK ? rela_buffer_append_text(out, "</table>\n", err) : st;
+    return st == RELA_OK
+               ? rela_buffer_append_text(
+                     out,
+                     "</table>\n<p>Word links from attention against gold links; lower is better. "
+                     "AoL: links of the mean of the heads of a layer, AoH: of the best head of "
+                     "each layer; both means over the layers. Shifted: attention with the target "
+                     "word as input, not while it is predicted.</p>\n",
+                     err)
+               : st;
 }
 
 /* Names inside the drawing get the number of the figure in front: several drawings share a page. */
