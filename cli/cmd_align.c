@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_align.c - rela align: word links of parallel text from the attention of a model. */
+#include "align_learn.h"
 #include "models.h"
+#include "stop_signals.h"
 #include "terminal_heatmap.h"
 
 #include "rela/analyse.h"
 #include "rela/metric.h"
+#include "rela/model.h"
 
 #include <string.h>
 
@@ -16,6 +19,10 @@ typedef struct align_options {
     const char *reverse, *symmetrise, *best_on;
     int64_t gold_base, show;
     bool gold_reverse;
+    /* without a model */
+    const char *save, *src_lang, *tgt_lang;
+    bool tokenise;
+    int64_t merges, updates;
 } align_options;
 
 #define AT(member) offsetof(align_options, member)
@@ -41,9 +48,15 @@ static const rela_option OPTIONS[] = {
     { "reverse-layer", 0, RELA_OPTION_INT, AT(reverse_layer), 0, 256, "0", "N", "as --layer, of MODEL2" },
     { "reverse-head", 0, RELA_OPTION_INT, AT(reverse_head), 0, 256, "0", "N", "as --head, of MODEL2" },
     { "reverse-shift", 0, RELA_OPTION_FLAG, AT(reverse_shift), 0, 0, NULL, NULL, "as --shift, of MODEL2" },
-    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag", METHODS, "how links of both directions become one" },
+    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag-final-and", METHODS, "how links of both directions become one" },
     { "show", 0, RELA_OPTION_INT, AT(show), 0, 9007199254740991.0, "0", "N", "draw the attention of line N instead" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the links go; - is standard output" },
+    { "save", 0, RELA_OPTION_OUTPUT, AT(save), 0, 0, NULL, "FILE", "without a model: keep what was learned, as a MODEL for both directions" },
+    { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "without a model: tokenise the text; links count the words after that" },
+    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
+    { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
+    { "merges", 0, RELA_OPTION_INT, AT(merges), 0, 1e7, "0", "N", "without a model: BPE merges to learn; 0: by the size of the text" },
+    { "updates", 0, RELA_OPTION_INT, AT(updates), 0, 1e9, "0", "N", "without a model: updates of training for each direction; 0: by the size of the text" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -52,18 +65,23 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_align[] = {
     { .name = "align",
-      .summary = "link words of parallel text by the attention of a model",
-      .operands = "MODEL",
+      .summary = "link words of parallel text",
+      .operands = "[MODEL] [SRC TGT]",
       .min_operands = 1,
-      .max_operands = 1,
+      .max_operands = 3,
       .description =
           "Writes one line per pair: blank-separated links i-j between source word i and target\n"
           "word j, both from 0. Words are those of the text after the tokeniser of the model. A\n"
           "target word is linked to the source word it attends to most; it has no link if that\n"
           "is the end of the sentence, or if it attends to nothing. A pair with an empty side, or\n"
           "too long for the model, gives an empty line. A model with several sources needs the\n"
-          "text of each; links are about one of them.",
+          "text of each; links are about one of them.\n"
+          "Without a model, both directions are learned from the text itself first, which takes\n"
+          "seconds to minutes, and joined by --symmetrise.",
       .examples =
+          "rela align corpus.de corpus.en > corpus.align\n"
+          "rela align corpus.de corpus.en --save aligner.rela > corpus.align\n"
+          "rela align aligner.rela test.de test.en > test.align\n"
           "rela align run/model.rela --src test.en --tgt test.de --layer 2 --shift > test.align\n"
           "rela align run/model.rela --src all.en --tgt all.de --best-on first150.align -o "
           "all.align\n"
@@ -79,7 +97,9 @@ const rela_command rela_commands_align[] = {
 
 typedef struct aligner {
     rela_cli *cli;
-    const align_options *o;
+    align_options *o;
+    const char *model; /* NULL: learn one */
+    bool pair;         /* the model file holds both directions */
     rela_cli_models models;
     rela_writer *writer;
     rela_progress progress;
@@ -88,6 +108,8 @@ typedef struct aligner {
     rela_error *err;
 } aligner;
 
+static rela_status take_operands(aligner *a, rela_error *err);
+static rela_status load_models(aligner *a, rela_error *err);
 static void set_options(rela_align_options *to, const aligner *a);
 static rela_status check(const aligner *a, rela_error *err);
 static int write_line(void *ctx, const rela_aligned *line);
@@ -98,11 +120,9 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     aligner a = { .cli = cli, .o = options, .err = err };
     rela_align_options o;
     rela_align_report r = { .struct_size = sizeof r };
-    rela_status st = check(&a, err);
-    if (st == RELA_OK)
-        st = rela_cli_models_load(&a.models, cli, cli->operands.items, 1, err);
-    if (st == RELA_OK && a.o->reverse)
-        st = rela_cli_models_load(&a.models, cli, &a.o->reverse, 1, err);
+    rela_status st = take_operands(&a, err);
+    st = st ? st : check(&a, err);
+    st = st ? st : load_models(&a, err);
     if (st == RELA_OK)
         st = rela_writer_open(&a.writer, a.o->output, err);
     if (st == RELA_OK) {
@@ -110,7 +130,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         rela_cli_progress(cli, &a.progress, "aligning", "pairs", 0);
         rela_progress_start(&a.progress, 0);
         st = rela_align(&r, a.models.models[0], &o, write_line, &a, err);
-        st = st == RELA_CANCEL ? a.st : st;
+        st = st == RELA_CANCEL && a.st ? a.st : st;
         if (st == RELA_OK && a.progress.visible)
             rela_progress_finish(&a.progress, r.lines, NULL);
     }
@@ -125,14 +145,95 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         st = report(&a, &r, err);
     rela_buffer_free(&a.out);
     rela_cli_models_close(&a.models);
+    if (st == RELA_CANCEL && rela_cli_stop_signal()) {
+        cli->exit_code = 128 + rela_cli_stop_signal();
+        return RELA_OK;
+    }
     return st;
+}
+
+/* MODEL with --src and --tgt, or SRC TGT, or all three. */
+static rela_status take_operands(aligner *a, rela_error *err)
+{
+    const rela_list *given = &a->cli->operands;
+    align_options *o = a->o;
+    a->model = given->n == 2 ? NULL : given->items[0];
+    if (given->n == 1)
+        return RELA_OK;
+    if (o->src || o->tgt)
+        return rela_fail(err, RELA_ARG, "texts are operands or --src and --tgt, not both");
+    o->src = given->items[given->n - 2];
+    o->tgt = given->items[given->n - 1];
+    return RELA_OK;
+}
+
+static rela_status load_pair(aligner *a, const char *path, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (a->models.part = 1; a->models.part <= 2 && st == RELA_OK; a->models.part++)
+        st = rela_cli_models_load(&a->models, a->cli, &path, 1, err);
+    return st;
+}
+
+/* Of a pair that nobody wants to keep only the loaded models stay. */
+static rela_status learn_models(aligner *a, rela_error *err)
+{
+    const align_options *o = a->o;
+    rela_buffer dir = RELA_BUFFER_INIT, pair = RELA_BUFFER_INIT;
+    rela_cli_learn how = { .src = o->src,
+                           .tgt = o->tgt,
+                           .src_lang = o->src_lang,
+                           .tgt_lang = o->tgt_lang,
+                           .tokenise = o->tokenise,
+                           .merges = o->merges,
+                           .updates = o->updates };
+    rela_status st = rela_cli_watch_signals(err);
+    st = st ? st : rela_dir_temporary(&dir, err);
+    st = st ? st : rela_buffer_printf(&pair, err, "%s/pair.rela", dir.data);
+    how.dir = dir.data;
+    how.save = o->save ? o->save : pair.data;
+    st = st ? st : rela_cli_learn_links(a->cli, &how, err);
+    st = st ? st : load_pair(a, how.save, err);
+    if (dir.len && rela_dir_remove(dir.data, NULL) != RELA_OK)
+        rela_log_line(&a->cli->sink, RELA_LOG_WARNING, "%s: cannot be removed", dir.data);
+    rela_buffer_free(&dir);
+    rela_buffer_free(&pair);
+    return st;
+}
+
+static rela_status load_models(aligner *a, rela_error *err)
+{
+    a->pair = !a->model || rela_model_is_pair(a->model);
+    if (a->pair && a->o->soft)
+        return rela_fail(err, RELA_ARG,
+                         "--soft and --reverse cannot go together, nor --soft and "
+                         "a pair of models");
+    if (a->pair && a->o->reverse)
+        return rela_fail(err, RELA_ARG, "--reverse goes with a model of one direction");
+    if (!a->model)
+        return learn_models(a, err);
+    if (a->pair)
+        return load_pair(a, a->model, err);
+    const rela_status st = rela_cli_models_load(&a->models, a->cli, &a->model, 1, err);
+    return st || !a->o->reverse ? st
+                                : rela_cli_models_load(&a->models, a->cli, &a->o->reverse, 1, err);
 }
 
 static rela_status check(const aligner *a, rela_error *err)
 {
     const align_options *o = a->o;
     if (!o->src || !o->tgt)
-        return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
+        return rela_fail(err, RELA_ARG, "no text: name the two files, or --src and --tgt");
+    if (a->model &&
+        (o->save || o->tokenise || o->src_lang || o->tgt_lang || o->merges || o->updates))
+        return rela_fail(err, RELA_ARG,
+                         "--save, --tokenise, --src-lang, --tgt-lang, --merges and --updates are "
+                         "for learning from the text, without a model");
+    if (!a->model && (strcmp(o->src, "-") == 0 || strcmp(o->tgt, "-") == 0))
+        return rela_fail(err, RELA_ARG,
+                         "text is read several times to learn from it: standard input will not do");
+    if (o->soft && !a->model)
+        return rela_fail(err, RELA_ARG, "--soft needs a model of one direction");
     if (o->head && !o->layer)
         return rela_fail(err, RELA_ARG, "--head needs --layer");
     if (o->reverse_head && !o->reverse_layer)
@@ -168,7 +269,7 @@ static void set_options(rela_align_options *to, const aligner *a)
     to->shift = o->shift;
     to->threshold = o->threshold;
     to->soft = o->soft;
-    to->reverse = o->reverse ? a->models.models[1] : NULL;
+    to->reverse = o->reverse || a->pair ? a->models.models[1] : NULL;
     to->reverse_layer = (int32_t)o->reverse_layer - 1;
     to->reverse_head = (int32_t)o->reverse_head - 1;
     to->reverse_shift = o->reverse_shift;
@@ -194,7 +295,7 @@ static int write_line(void *ctx, const rela_aligned *line)
     if (a->st == RELA_OK)
         a->st = rela_writer_write(a->writer, a->out.data, a->out.len, a->err);
     rela_progress_update(&a->progress, line->number, NULL);
-    return a->st != RELA_OK;
+    return a->st != RELA_OK || rela_cli_stop_signal();
 }
 
 static rela_status report(const aligner *a, const rela_align_report *r, rela_error *err)
@@ -208,14 +309,14 @@ static rela_status report(const aligner *a, const rela_align_report *r, rela_err
         r->layer + 1, r->head + 1, r->shift ? "true" : "false");
     if (st == RELA_OK && a->o->src_2)
         st = rela_buffer_printf(&out, err, ", \"source\": %d", (int)a->o->source);
-    if (st == RELA_OK && a->o->reverse)
+    if (st == RELA_OK && (a->o->reverse || a->pair))
         st = rela_buffer_printf(
             &out, err, ", \"reverse_layer\": %d, \"reverse_head\": %d, \"reverse_shift\": %s",
             r->reverse_layer + 1, r->reverse_head + 1, r->reverse_shift ? "true" : "false");
     if (st == RELA_OK && a->o->best_on)
         st = rela_buffer_printf(&out, err, ", \"dev_pairs\": %llu, \"dev_aer\": %.17g",
                                 (unsigned long long)r->dev_pairs, 100 * r->aer);
-    if (st == RELA_OK && a->o->best_on && a->o->reverse)
+    if (st == RELA_OK && a->o->best_on && (a->o->reverse || a->pair))
         st = rela_buffer_printf(&out, err, ", \"dev_reverse_aer\": %.17g", 100 * r->reverse_aer);
     if (st == RELA_OK)
         st = rela_buffer_append_text(&out, "}\n", err);

@@ -4,9 +4,11 @@
 
 #include "rela/corpus.h"
 
+#include <string.h>
+
 typedef struct corpus_options {
     int64_t size, valid, test;
-    const char *out;
+    const char *out, *level;
     bool tokenised;
 } corpus_options;
 
@@ -20,6 +22,8 @@ static const rela_option OPTIONS[] = {
       "pairs of the test part" },
     { "out", 'o', RELA_OPTION_DIR, offsetof(corpus_options, out), 0, 0, NULL, "DIR",
       "where to write; made if it is not there" },
+    { "level", 0, RELA_OPTION_CHOICE, offsetof(corpus_options, level), 0, 0, "hard", "hard|easy",
+      "easy: sentences of one clause and common words" },
     { "tokenised", 0, RELA_OPTION_FLAG, offsetof(corpus_options, tokenised), 0, 0, NULL, NULL,
       "put blanks between words and marks, as the alignments count them" },
     { .name = NULL },
@@ -63,6 +67,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     make.seed = (uint64_t)cli->common.seed;
     make.n_threads = (int32_t)cli->common.threads;
     make.tokenised = o->tokenised;
+    make.level = strcmp(o->level, "easy") == 0 ? RELA_CORPUS_EASY : RELA_CORPUS_HARD;
     make.progress = rela_cli_tell;
     make.progress_ctx = &bar;
     rela_corpus_made made = { .struct_size = sizeof made };

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/par.h"
+#include "model_names.h"
 #include "rela/attention.h"
 #include "rela/model.h"
 
@@ -12,6 +13,7 @@
 typedef struct info_options {
     bool attention;
     int64_t max_header;
+    rela_list set;
 } info_options;
 
 /* clang-format off */
@@ -20,11 +22,15 @@ static const rela_option OPTIONS[] = {
       "list the kinds of attention" },
     { "max-header", 0, RELA_OPTION_INT, offsetof(info_options, max_header), 2, 1e9, "16777216", "N",
       "bytes that the header of a model file may have" },
+    { "set", 0, RELA_OPTION_LIST, offsetof(info_options, set), 0, 0, NULL, "KEY=VALUE",
+      "write a line of the model card into the file: licence, description, date, score, any other" },
     { .name = NULL },
 };
 /* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
+static rela_status describe_model(rela_buffer *out, const rela_cli *cli, const info_options *o,
+                                  rela_error *err);
 static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_error *err);
 static rela_status list_attention(rela_buffer *out, bool json, rela_error *err);
 
@@ -35,9 +41,11 @@ const rela_command rela_commands_info[] = {
       .max_operands = 1,
       .description =
           "Reads and checks a whole model file or checkpoint and prints its configuration, its\n"
-          "parameters per block, its texts and how it was trained. Without a file it prints the\n"
-          "version of the program and what it found on this machine.",
+          "parameters per block, its texts, its card (languages, licence, data, score, date) and\n"
+          "the settings of its training. Without a file it prints the version of the program and\n"
+          "what it found on this machine.",
       .examples = "rela info run/model.rela\n"
+                  "rela info run/model.rela --set licence=CC-BY-4.0 --set date=2026-11-18\n"
                   "rela info --attention\n"
                   "rela info --json run/best.rela",
       .options = OPTIONS,
@@ -51,6 +59,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const info_options *o = options;
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
+    if (o->set.n && !cli->operands.n)
+        return rela_fail(err, RELA_ARG, "--set needs a model file");
     if (o->attention && cli->operands.n)
         return rela_fail(err, RELA_ARG, "--attention goes without a model file");
     if (o->attention) {
@@ -58,16 +68,28 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     } else if (cli->operands.n == 0) {
         st = describe_build(&text, cli, err);
     } else {
-        rela_model_info_options info;
-        rela_model_info_options_init(&info, sizeof info);
-        info.json = cli->common.json;
-        info.n_threads = (int32_t)cli->common.threads;
-        info.max_header = o->max_header;
-        st = rela_model_info(&text, cli->operands.items[0], &info, err);
+        st = describe_model(&text, cli, o, err);
     }
     if (st == RELA_OK)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);
+    return st;
+}
+
+static rela_status describe_model(rela_buffer *out, const rela_cli *cli, const info_options *o,
+                                  rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_model_info_options info;
+    rela_model_info_options_init(&info, sizeof info);
+    info.json = cli->common.json;
+    info.n_threads = (int32_t)cli->common.threads;
+    info.max_header = o->max_header;
+    rela_status st = rela_cli_find_model(&path, cli->operands.items[0], err);
+    if (st == RELA_OK && o->set.n)
+        st = rela_model_card_set(path.data, o->set.items, o->set.n, err);
+    st = st ? st : rela_model_info(out, path.data, &info, err);
+    rela_buffer_free(&path);
     return st;
 }
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
 #include "cli.h"
+#include "stop_signals.h"
 
 #include "base/json.h"
 #include "base/par.h"
 #include "rela/train.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What the table of options fills in. */
 typedef struct train_args {
@@ -19,6 +18,8 @@ typedef struct train_args {
     rela_list src[RELA_SOURCES_MAX], tgt;
     bool show_config;
 } train_args;
+
+enum { DATE_SIZE = 32 };
 
 typedef struct display {
     rela_cli *cli;
@@ -35,8 +36,6 @@ static rela_status take_texts(rela_train_options *o, rela_train_text **more, con
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
-static rela_status watch_signals(rela_error *err);
-static void *wait_for_signals(void *set);
 
 #define AT(member)      offsetof(train_args, o.member)
 #define LIST_AT(member) offsetof(train_args, member)
@@ -115,6 +114,9 @@ static const rela_option OPTIONS[] = {
     { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
     { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "R-Drop: weight of the KL divergence between two passes with different dropout" },
     { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
+    { "licence", 0, RELA_OPTION_TEXT, AT(licence), 0, 0, NULL, "TEXT", "of the model, for its card ('rela info')" },
+    { "description", 0, RELA_OPTION_TEXT, AT(description), 0, 0, NULL, "TEXT", "of the model, for its card" },
+    { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "of the model, for its card [day of SOURCE_DATE_EPOCH, if that is set]" },
     { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are added in order: at most so many threads compute, and the result does not depend on their number" },
     { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens of a micro-batch, computed at once by one thread; 0: chosen" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
@@ -158,7 +160,17 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
-static atomic_int stop_signal, save_signal;
+/* The day that a reproducible build names; otherwise none: the same call gives the same bytes. */
+static const char *source_date(char out[DATE_SIZE])
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    const long long seconds = text ? strtoll(text, &end, 10) : 0;
+    const time_t then = (time_t)seconds;
+    struct tm day;
+    const bool good = text && end != text && !*end && gmtime_r(&then, &day);
+    return good && strftime(out, DATE_SIZE, "%Y-%m-%d", &day) ? out : NULL;
+}
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
@@ -178,6 +190,9 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     }
     o.threads = cli->common.threads;
     o.seed = cli->common.seed;
+    char date[DATE_SIZE];
+    if (!o.date)
+        o.date = source_date(date);
     display s = { .cli = cli };
     rela_status st = take_texts(&o, &more, given, err);
     if (st == RELA_OK && given->show_config) {
@@ -185,11 +200,11 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         free(more);
         return st;
     }
-    st = st ? st : watch_signals(err);
+    st = st ? st : rela_cli_watch_signals(err);
     if (st == RELA_OK)
         st = rela_train(&o, on_event, &s, err);
     free(more);
-    const int number = atomic_load(&stop_signal);
+    const int number = rela_cli_stop_signal();
     if (st == RELA_CANCEL && number) {
         rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
                       number, o.out);
@@ -283,9 +298,9 @@ static int on_event(void *ctx, const rela_train_event *e)
             s->started = true;
         }
         rela_progress_update(&s->bar, e->update, s->note);
-        if (atomic_load(&stop_signal))
+        if (rela_cli_stop_signal())
             return RELA_TRAIN_STOP;
-        if (atomic_exchange(&save_signal, 0))
+        if (rela_cli_save_signal())
             return RELA_TRAIN_SAVE;
         break;
     case RELA_TRAIN_VALIDATED:
@@ -306,39 +321,4 @@ static int on_event(void *ctx, const rela_train_event *e)
         break;
     }
     return RELA_TRAIN_GO_ON;
-}
-
-/* Signals are blocked everywhere and waited for by a thread of their own. A handler would run on
- * top of whatever a computing thread is doing, and the matrix kernels of oneDNN do not survive
- * that: they were seen to corrupt the heap when a signal frame landed among their registers. */
-static rela_status watch_signals(rela_error *err)
-{
-    static sigset_t set;
-    pthread_t thread;
-    (void)sigemptyset(&set);
-    const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)sigaddset(&set, numbers[i]);
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
-        pthread_create(&thread, NULL, wait_for_signals, &set) != 0)
-        return rela_fail(err, RELA_NOMEM, "no memory for a thread that waits for signals");
-    (void)pthread_detach(thread);
-    return RELA_OK;
-}
-
-static void *wait_for_signals(void *set)
-{
-    int number = 0;
-    while (sigwait(set, &number) == 0) {
-        if (number == SIGHUP || number == SIGUSR1) {
-            atomic_store(&save_signal, 1);
-            continue;
-        }
-        if (atomic_load(&stop_signal)) { /* the second time: at once */
-            rela_file_abort_all();
-            _Exit(128 + number);
-        }
-        atomic_store(&stop_signal, number);
-    }
-    return NULL;
 }

@@ -2,6 +2,8 @@
 /* cli/models.c - see models.h. */
 #include "models.h"
 
+#include "model_names.h"
+
 #include <string.h>
 
 static void on_log(void *ctx, int32_t level, const char *line)
@@ -21,12 +23,16 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
     rela_model_options with;
     rela_model_options_init(&with, sizeof with);
     with.int8 = m->int8;
+    with.part = m->part;
     rela_status st = m->runtime ? RELA_OK : rela_runtime_create(&m->runtime, &o, err);
     if (m->n + n > RELA_CLI_MODELS_MAX)
         return rela_fail(err, RELA_ARG, "%zu models; expected at most %d", m->n + n,
                          RELA_CLI_MODELS_MAX);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        st = rela_model_load_with(&m->models[m->n], m->runtime, paths[i], &with, err);
+        rela_buffer path = RELA_BUFFER_INIT;
+        st = rela_cli_find_model(&path, paths[i], err);
+        st = st ? st : rela_model_load_with(&m->models[m->n], m->runtime, path.data, &with, err);
+        rela_buffer_free(&path);
         m->n += st == RELA_OK;
         if (st == RELA_FORMAT && m->input && m->n > 0 && strstr(err->message, "not a model file"))
             st = rela_fail(err, RELA_ARG, "%.200s is not a model; input goes with %s", paths[i],

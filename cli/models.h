@@ -11,7 +11,8 @@ enum { RELA_CLI_MODELS_MAX = 64 };
 
 /* All zero is closed. */
 typedef struct rela_cli_models {
-    bool int8;         /* to be set before loading, as is: */
+    bool int8;         /* to be set before loading, as are: */
+    int32_t part;      /* of a pair of models; 0: files of one */
     const char *input; /* the option for text, for those who name it among the models; or NULL */
     rela_runtime *runtime;
     rela_model *models[RELA_CLI_MODELS_MAX];

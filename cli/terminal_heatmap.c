@@ -32,11 +32,11 @@ rela_status rela_cli_heatmap(rela_buffer *out, const rela_aligned *p, rela_error
     for (size_t t = 0; t < p->n_tgt && st == RELA_OK; t++)
         st = row(out, p, t, label, err);
     if (st == RELA_OK)
-        st = rela_buffer_append_text(
-            out,
-            "\nshare of the row:  \xE2\x96\x91 5 %  \xE2\x96\x92 25 %  \xE2\x96\x93 50 %  "
-            "\xE2\x96\x88 75 %   \xE2\x88\x85 attends to nothing\nlinks: ",
-            err);
+        st = rela_buffer_append_text(out,
+                                     "\nshare of the row:  \xC2\xB7 above 0  \xE2\x96\x91 5 %  "
+                                     "\xE2\x96\x92 25 %  \xE2\x96\x93 50 %  "
+                                     "\xE2\x96\x88 75 %   \xE2\x88\x85 attends to nothing\nlinks: ",
+                                     err);
     if (st == RELA_OK)
         st = rela_buffer_append(out, p->links, p->links_len, err);
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
@@ -93,7 +93,8 @@ static rela_status row(rela_buffer *out, const rela_aligned *p, size_t t, size_t
         size_t shade = 0;
         while (sum > 0 && shade < 4 && (double)w[s] >= LEAST[shade + 1] * sum)
             shade++;
-        st = rela_buffer_append_text(out, sum > 0 ? SHADES[shade] : "- ", err);
+        const char *cell = w[s] > 0 ? SHADES[shade] : "  ";
+        st = rela_buffer_append_text(out, sum > 0 ? cell : "- ", err);
     }
     if (st == RELA_OK && !(sum > 0))
         st = rela_buffer_append_text(out, "\xE2\x88\x85", err);

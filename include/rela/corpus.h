@@ -124,6 +124,11 @@ RELA_API rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_
 
 /* The built-in corpus: simplified English and German with gold word alignments, made by a grammar.
  * It needs no download, has any size, and is the same on every machine for the same seed. */
+enum {
+    RELA_CORPUS_HARD = 0, /* up to two clauses, with phrases and clauses inside */
+    RELA_CORPUS_EASY = 1  /* one clause of common words, about eight of them */
+};
+
 typedef struct rela_corpus_make_options {
     size_t struct_size;
     const char *dir;      /* made if need be; gets {train,valid,test}.{src,tgt,align} */
@@ -134,6 +139,7 @@ typedef struct rela_corpus_make_options {
     int32_t tokenised; /* not 0: blanks between words and marks, as the alignments count */
     rela_corpus_progress progress; /* in pairs */
     void *progress_ctx;
+    int32_t level; /* RELA_CORPUS_HARD or RELA_CORPUS_EASY */
 } rela_corpus_make_options;
 
 typedef struct rela_corpus_made {

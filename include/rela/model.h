@@ -28,6 +28,12 @@ RELA_API void rela_model_info_options_init(rela_model_info_options *o, size_t si
 RELA_API rela_status rela_model_info(rela_buffer *out, const char *path,
                                      const rela_model_info_options *o, rela_error *err);
 
+/* Writes lines "key=value" of the card that rela_model_info shows into a model file or checkpoint:
+ * licence, description, date, score, or any other key; without a value a line goes back to what
+ * training wrote. The rest of the file stays as it is. Packed models are RELA_FORMAT. */
+RELA_API rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
+                                         rela_error *err);
+
 typedef struct rela_model_average_options {
     size_t struct_size;
     int32_t last;      /* use only the last so many of the files; 0: all */
@@ -45,6 +51,13 @@ RELA_API void rela_model_average_options_init(rela_model_average_options *o, siz
  * parts, no state of training, and a record that names them. o may be NULL. */
 RELA_API rela_status rela_model_average(const char *out, const char *const *paths, size_t n,
                                         const rela_model_average_options *o, rela_error *err);
+
+/* Two model files in one, such as those of both directions that rela_align takes; each is loaded by
+ * its number (rela_model_options, part). out must not be one of them (RELA_ARG). */
+RELA_API rela_status rela_model_pair_save(const char *out, const char *first, const char *second,
+                                          rela_error *err);
+/* Is it such a file? 0 also if it cannot be read. */
+RELA_API int32_t rela_model_is_pair(const char *path);
 
 /* Forms that a model comes in. The numbers are part of the ABI. */
 enum {

@@ -104,6 +104,9 @@ typedef struct rela_train_options {
     /* Parts of an update whose gradients are added in a fixed order: the result depends on it, but
      * not on the number of threads; no more threads than that compute. */
     int64_t gradient_slots;
+
+    /* for the card of the model (rela_model_info); nothing else depends on them */
+    const char *licence, *description, *date; /* NULL: none */
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

@@ -53,6 +53,7 @@ typedef struct rela_model_options {
      * and does nothing else: scores and the attention of given pairs are RELA_FORMAT. Stored models
      * in int8 (RELA_MODEL_INT8) are always so. */
     int32_t int8;
+    int32_t part; /* 1 or 2: that model of a pair (rela_model_pair_save); 0: a file of one model */
 } rela_model_options;
 
 RELA_API void rela_model_options_init(rela_model_options *o, size_t size);

@@ -33,7 +33,7 @@ class RuntimeOptions(Structure):
 class ModelOptions(Structure):
     C_NAME = "rela_model_options"
     INIT = "rela_model_options_init"
-    _fields_ = _SIZE + _fields(c_int32, "int8")
+    _fields_ = _SIZE + _fields(c_int32, "int8 part")
 
 
 class ModelShape(Structure):
@@ -124,7 +124,8 @@ class TrainOptions(Structure):
         "src_lang_2 src_lang_3 src_lang_4") + _fields(
         c_bool, "share_encoders") + _fields(
         c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
-                                  ("gradient_slots", c_int64)]
+                                  ("gradient_slots", c_int64)] + _fields(
+        c_char_p, "licence description date")
 
 
 class TrainEvent(Structure):

@@ -28,7 +28,7 @@ void rela_align_options_init(rela_align_options *o, size_t size)
                                           .head = -1,
                                           .reverse_layer = -1,
                                           .reverse_head = -1,
-                                          .symmetrise = RELA_GROW_DIAG };
+                                          .symmetrise = RELA_GROW_DIAG_FINAL_AND };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 

@@ -11,7 +11,10 @@ static const char STYLE[] =
     "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#111}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid "
     "#ccc;text-align:right}td:first-child,th:first-child{text-align:left}figure{margin:2em "
-    "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}";
+    "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}"
+    /* Small screens: figures and tables keep a readable size and are scrolled, the page is not. */
+    "@media(max-width:50em){figure,table{display:block;overflow-x:auto}figure "
+    "svg{max-width:none;width:50em}}";
 
 static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
@@ -195,7 +198,15 @@ static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_erro
         if (st == RELA_OK)
             st = rela_buffer_append_text(out, "</tr>\n", err);
     }
-    return st == RELA_OK ? rela_buffer_append_text(out, "</table>\n", err) : st;
+    return st == RELA_OK
+               ? rela_buffer_append_text(
+                     out,
+                     "</table>\n<p>Word links from attention against gold links; lower is better. "
+                     "AoL: links of the mean of the heads of a layer, AoH: of the best head of "
+                     "each layer; both means over the layers. Shifted: attention with the target "
+                     "word as input, not while it is predicted.</p>\n",
+                     err)
+               : st;
 }
 
 /* Names inside the drawing get the number of the figure in front: several drawings share a page. */

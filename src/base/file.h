@@ -149,6 +149,10 @@ rela_status rela_dir_list(const char *path,
                           rela_status (*on_name)(void *ctx, const char *name, rela_error *err),
                           void *ctx, rela_error *err);
 
+/* A new directory of this user alone in TMPDIR or /tmp; its name replaces the contents of out. */
+rela_status rela_dir_temporary(rela_buffer *out, rela_error *err);
+rela_status rela_dir_remove(const char *path, rela_error *err); /* with all that is in it */
+
 /* Bytes free for this user in the file system of path; 0 if unknown. */
 uint64_t rela_disk_free(const char *path);
 

@@ -102,6 +102,9 @@ static rela_status check_options(const rela_corpus_make_options *o, rela_error *
 {
     if (!o->dir)
         return rela_fail(err, RELA_ARG, "no directory is given for the corpus");
+    if (o->level != RELA_CORPUS_HARD && o->level != RELA_CORPUS_EASY)
+        return rela_fail(err, RELA_ARG, "corpus of level %d; expected %d or %d", (int)o->level,
+                         RELA_CORPUS_HARD, RELA_CORPUS_EASY);
     if (o->valid > HELD_OUT_MAX || o->test > HELD_OUT_MAX)
         return rela_fail(err, RELA_ARG, "%" PRIu64 " pairs to hold out; expected at most %d",
                          o->valid > o->test ? o->valid : o->test, HELD_OUT_MAX);
@@ -206,6 +209,7 @@ static rela_status sample_new(const job *j, block *b, uint64_t number, rela_erro
     rela_status st = RELA_OK;
     bool good = false;
     rela_example_start(&b->example, j->o->seed, number);
+    b->example.plan.easy = j->o->level == RELA_CORPUS_EASY;
     for (int tries = 0; tries < TRIES && !good && st == RELA_OK; tries++) {
         rela_example_draw(&b->example);
         good = true;

@@ -28,8 +28,8 @@ void rela_plan_sample(rela_plan *plan)
 
 static void draw_sentence(rela_plan *p, rela_clause *c)
 {
-    static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 };
-    switch (rela_sample_weighted(p, SHAPES, 5)) {
+    static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 }, EASY[] = { 92, 0, 0, 0, 8 };
+    switch (rela_sample_weighted(p, p->easy ? EASY : SHAPES, 5)) {
     case 0:
         sample_clause(p, c, 0);
         break;
@@ -56,7 +56,7 @@ static void draw_sentence(rela_plan *p, rela_clause *c)
             c->tense = TENSE_PRESENT; /* "had he to" is not said */
         break;
     }
-    const bool statement = !c->question && c->tense != TENSE_FUTURE && !c->modal;
+    const bool statement = !p->easy && !c->question && c->tense != TENSE_FUTURE && !c->modal;
     if (statement && rela_sample_chance(p, 5)) {
         static const char *const FLAVOURS[] = { "ja", "doch", "wohl" };
         c->flavour = FLAVOURS[rela_sample_below(p, 3)];
@@ -122,7 +122,7 @@ static void sample_objects(rela_plan *p, rela_clause *c, int depth)
     case FRAME_DAT:
     case FRAME_PREP:
         c->object = rela_sample_np(p, v->objects, RICH, depth);
-        if ((c->verb->objects & KIND_FOOD) && !c->negated && rela_sample_chance(p, 12))
+        if ((c->verb->objects & KIND_FOOD) && !c->negated && !p->easy && rela_sample_chance(p, 12))
             c->price =
                 50 * (1 + (int)rela_sample_below(p, 200)) + (rela_sample_chance(p, 40) ? 49 : 0);
         break;

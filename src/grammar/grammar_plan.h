@@ -206,6 +206,7 @@ struct rela_clause {
 
 typedef struct rela_plan {
     rela_rng rng;
+    bool easy; /* one clause, short phrases, common words; set before sampling */
     rela_np np[NPS_MAX];
     int n_np;
     rela_clause clause[CLAUSES_MAX];

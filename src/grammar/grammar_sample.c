@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+enum { EASY_WORDS = 20 };
+
 static void draw_relative(rela_plan *p, rela_np *np);
 static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds);
 static void draw_name(rela_plan *p, rela_np *np);
@@ -13,6 +15,8 @@ static void draw_pronoun(rela_plan *p, rela_np *np);
 static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth);
 /* The n-th of a list is sampled with weight 1/(n + 8): common words and a tail of rare ones. */
 static uint32_t rank_weight(size_t rank);
+/* Easy sentences have the first words of a list that fit. */
+static bool is_known(const rela_plan *p, size_t fitting);
 static rela_np *new_np(rela_plan *p);
 
 uint32_t rela_sample_below(rela_plan *p, uint32_t n)
@@ -56,7 +60,7 @@ rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth)
         draw_name(p, np);
     else
         draw_noun(p, np, kinds);
-    if (np->kind == NP_IS_NOUN && (may & MAY_GROW) && depth < 2)
+    if (np->kind == NP_IS_NOUN && (may & MAY_GROW) && depth < 2 && !p->easy)
         grow_np(p, np, kinds, depth);
     return np;
 }
@@ -76,9 +80,11 @@ const rela_adjective *rela_sample_adjective(rela_plan *p, uint32_t kinds)
 {
     uint32_t weight[64] = { 0 };
     uint32_t sum = 0;
+    size_t fitting = 0;
     assert(RELA_N_ADJECTIVES <= 64);
     for (size_t i = 0; i < RELA_N_ADJECTIVES; i++) {
-        weight[i] = RELA_ADJECTIVES[i].kinds & kinds ? rank_weight(i) : 0;
+        const bool fits = (RELA_ADJECTIVES[i].kinds & kinds) && is_known(p, fitting++);
+        weight[i] = fits ? rank_weight(i) : 0;
         sum += weight[i];
     }
     return sum ? &RELA_ADJECTIVES[rela_sample_weighted(p, weight, (int)RELA_N_ADJECTIVES)] : NULL;
@@ -94,7 +100,7 @@ const rela_verb *rela_sample_verb(rela_plan *p, uint32_t frames)
     assert(RELA_N_VERBS <= 160);
     size_t rank = 0;
     for (size_t i = 0; i < RELA_N_VERBS; i++)
-        if (RELA_VERBS[i].frame == frame)
+        if (RELA_VERBS[i].frame == frame && is_known(p, rank))
             weight[i] = rank_weight(rank++);
     return &RELA_VERBS[rela_sample_weighted(p, weight, (int)RELA_N_VERBS)];
 }
@@ -105,8 +111,8 @@ static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds)
     uint32_t weight[256] = { 0 };
     assert(RELA_N_NOUNS <= 256);
     kinds &= ~(uint32_t)(KIND_MASS | KIND_HEAD); /* these say nothing about the meaning */
-    for (size_t i = 0; i < RELA_N_NOUNS; i++)
-        if (RELA_NOUNS[i].kinds & kinds)
+    for (size_t i = 0, fitting = 0; i < RELA_N_NOUNS; i++)
+        if ((RELA_NOUNS[i].kinds & kinds) && is_known(p, fitting++))
             weight[i] = rank_weight(i);
     np->kind = NP_IS_NOUN;
     np->noun = &RELA_NOUNS[rela_sample_weighted(p, weight, (int)RELA_N_NOUNS)];
@@ -120,18 +126,18 @@ static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds)
         !mass && (np->det == DET_NUMBER || rela_sample_chance(p, 26)) && np->det != DET_EVERY;
     np->agreement = (rela_agreement){ 3, np->plural };
     if (np->det == DET_NUMBER) {
-        np->number = rela_sample_chance(p, 70) ? 2 + (int)rela_sample_below(p, 11)
-                                               : 13 + (int)rela_sample_below(p, 87);
+        np->number = p->easy || rela_sample_chance(p, 70) ? 2 + (int)rela_sample_below(p, 11)
+                                                          : 13 + (int)rela_sample_below(p, 87);
         np->digits = np->number > 12 && rela_sample_chance(p, 40);
     }
     if (rela_sample_chance(p, 28))
         np->adjective[0] = rela_sample_adjective(p, np->noun->kinds);
-    if (np->adjective[0] && rela_sample_chance(p, 12)) {
+    if (np->adjective[0] && !p->easy && rela_sample_chance(p, 12)) {
         np->adjective[1] = rela_sample_adjective(p, np->noun->kinds);
         if (np->adjective[1] == np->adjective[0])
             np->adjective[1] = NULL;
     }
-    if ((np->noun->kinds & KIND_HEAD) && rela_sample_chance(p, 30)) {
+    if ((np->noun->kinds & KIND_HEAD) && !p->easy && rela_sample_chance(p, 30)) {
         const rela_modifier *m = &RELA_MODIFIERS[rela_sample_below(p, (uint32_t)RELA_N_MODIFIERS)];
         char own[FORM_MAX];
         (void)rela_word_form(own, np->noun->en, 0);
@@ -148,7 +154,8 @@ static void draw_name(rela_plan *p, rela_np *np)
     static const char *const END[] = { "n", "ris", "ma", "dek", "lia", "mir", "na", "tor" };
     np->kind = NP_IS_NAME;
     np->agreement = (rela_agreement){ 3, false };
-    if (rela_sample_chance(p, 20)) { /* a name nobody has heard before has to be copied */
+    if (!p->easy &&
+        rela_sample_chance(p, 20)) { /* a name nobody has heard before has to be copied */
         rela_word_join(np->name, START[rela_sample_below(p, 10)], MIDDLE[rela_sample_below(p, 8)],
                        END[rela_sample_below(p, 8)]);
     } else {
@@ -156,7 +163,7 @@ static void draw_name(rela_plan *p, rela_np *np)
         rela_word_join(np->name, name->en, "", "");
         np->sex = (char)name->use;
     }
-    if (rela_sample_chance(p, 25))
+    if (!p->easy && rela_sample_chance(p, 25))
         np->surname = RELA_SURNAMES[rela_sample_below(p, (uint32_t)RELA_N_SURNAMES)];
 }
 
@@ -219,6 +226,11 @@ static void draw_relative(rela_plan *p, rela_np *np)
 static uint32_t rank_weight(size_t rank)
 {
     return 100000 / (uint32_t)(rank + 8);
+}
+
+static bool is_known(const rela_plan *p, size_t fitting)
+{
+    return !p->easy || fitting < EASY_WORDS;
 }
 
 static rela_np *new_np(rela_plan *p)

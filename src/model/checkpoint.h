@@ -65,6 +65,7 @@ typedef enum rela_matrices {
 typedef struct rela_checkpoint_options {
     int n_threads;     /* 0: all */
     size_t max_header; /* bytes; 0: RELA_HEADER_MAX */
+    int part;          /* 1 or 2: that model of a pair (pair.h); 0: a file of one model */
     bool blocks;       /* load further blocks too; they are checked in any case */
     /* How to save; all but plain without the state of training. */
     rela_matrices matrices;

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/sized.h"
+#include "model/card.h"
 #include "model/checkpoint.h"
 #include "model/checkpoint_keys.h"
 
@@ -84,10 +85,7 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
         st = rela_buffer_printf(out, err, "further block   %s\n", rela_checkpoint_block(c, i));
     st = st ? st : table_texts(out, c, err);
     const rela_metadata *record = rela_safetensors_metadata_find(f, RELA_SECTION_RECORD);
-    if (st == RELA_OK && record)
-        st = rela_buffer_printf(out, err, "record          %.*s\n", (int)record->value.len,
-                                record->value.text);
-    return st;
+    return st == RELA_OK && record ? rela_card_table(out, record->value, err) : st;
 }
 
 /* One line per key, taken from the JSON form, so that the table never lags behind it. */
@@ -160,6 +158,11 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
         st = st ? st : rela_json_quote(out, name, strlen(name), err);
     }
     st = st ? st : json_texts(out, c, err);
+    const rela_metadata *record = rela_safetensors_metadata_find(f, RELA_SECTION_RECORD);
+    st = st ? st : rela_buffer_append_text(out, ", \"card\": ", err);
+    if (st == RELA_OK)
+        st = record ? rela_card_json(out, record->value, err)
+                    : rela_buffer_append_text(out, "null", err);
     st = st ? st : rela_buffer_append_text(out, ", \"record\": ", err);
     st = st ? st : json_raw(out, c, RELA_SECTION_RECORD, err);
     st = st ? st : rela_buffer_append_text(out, ", \"state\": ", err);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/pair.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@
 enum { LENGTH_SIZE = 8, HEADER_MIN = 2 };
 
 struct rela_safetensors {
-    rela_blob *blob; /* NULL: parsed from memory */
-    char *header;    /* names and texts point into it */
+    rela_blob *blob;   /* NULL: parsed from memory */
+    char *header;      /* names and texts point into it */
+    uint64_t at, size; /* its place in the blob: all of it, unless it is one of a pair */
     uint64_t data_at, data_size;
     rela_tensor *tensors;
     size_t n, cap;
@@ -44,6 +46,12 @@ static bool span_is(rela_span s, const char *text);
 rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size_t max_header,
                                   rela_error *err)
 {
+    return rela_safetensors_open_part(out, path, 0, max_header, err);
+}
+
+rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path, int part,
+                                       size_t max_header, rela_error *err)
+{
     *out = NULL;
     rela_status st = rela_host_check(err);
     if (st != RELA_OK)
@@ -53,6 +61,8 @@ rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size
     if (!f)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
     if ((st = rela_blob_open(&f->blob, path, err)) != RELA_OK)
+        goto out;
+    if ((st = rela_pair_place(&f->at, &f->size, f->blob, part, err)) != RELA_OK)
         goto out;
     st = read_header(f, &len, max_header ? max_header : RELA_HEADER_MAX, err);
     if (st == RELA_OK && (st = scan_header(f, len, err)) != RELA_OK)
@@ -156,7 +166,7 @@ const rela_metadata *rela_safetensors_metadata_find(const rela_safetensors *f, c
 
 uint64_t rela_safetensors_size(const rela_safetensors *f)
 {
-    return f->data_at + f->data_size;
+    return f->data_at - f->at + f->data_size;
 }
 
 bool rela_tensor_bytes(uint64_t *out, const rela_tensor *t)
@@ -208,13 +218,13 @@ size_t rela_dtype_size(rela_dtype t)
 static rela_status read_header(rela_safetensors *f, size_t *len, size_t max_header, rela_error *err)
 {
     const char *path = rela_blob_name(f->blob);
-    const uint64_t size = rela_blob_size(f->blob);
+    const uint64_t size = f->size;
     uint64_t n = 0; /* little endian, as this machine is */
     if (size < LENGTH_SIZE)
         return rela_fail(err, RELA_FORMAT,
                          "%s: not a model file: %" PRIu64 " bytes; expected at least 10", path,
                          size);
-    rela_status st = rela_blob_read(f->blob, &n, sizeof n, 0, err);
+    rela_status st = rela_blob_read(f->blob, &n, sizeof n, f->at, err);
     if (st != RELA_OK)
         return st;
     if (n < HEADER_MIN || n > size - LENGTH_SIZE)
@@ -228,12 +238,12 @@ static rela_status read_header(rela_safetensors *f, size_t *len, size_t max_head
         return rela_fail(err, RELA_FORMAT, "%s: a header of %" PRIu64 " bytes; the limit is %zu",
                          path, n, max_header);
     *len = (size_t)n;
-    f->data_at = LENGTH_SIZE + n;
-    f->data_size = size - f->data_at;
+    f->data_at = f->at + LENGTH_SIZE + n;
+    f->data_size = size - LENGTH_SIZE - n;
     f->header = rela_mem_alloc(*len);
     if (!f->header)
         return rela_fail(err, RELA_NOMEM, "%s: no memory for a header of %zu bytes", path, *len);
-    return rela_blob_read(f->blob, f->header, *len, LENGTH_SIZE, err);
+    return rela_blob_read(f->blob, f->header, *len, f->at + LENGTH_SIZE, err);
 }
 
 static rela_status scan_header(rela_safetensors *f, size_t len, rela_error *err)

@@ -64,6 +64,9 @@ typedef struct rela_safetensors rela_safetensors;
 /* Reads and checks the header. max_header 0: RELA_HEADER_MAX. */
 rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size_t max_header,
                                   rela_error *err);
+/* The same of one model of a pair, 1 or 2 (model/pair.h); 0: as above. */
+rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path, int part,
+                                       size_t max_header, rela_error *err);
 /* The same from memory, for data_size bytes of tensors that stay unread; header is copied. */
 rela_status rela_safetensors_parse(rela_safetensors **out, const char *header, size_t len,
                                    uint64_t data_size, rela_error *err);

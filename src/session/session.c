@@ -101,11 +101,15 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
     rela_status st = rela_sized_take(&with, sizeof with, options, "rela_model_options", err);
     if (st != RELA_OK)
         return st;
+    if (with.part < 0 || with.part > 2)
+        return rela_fail(err, RELA_ARG, "%s: model %d of a pair; expected 1 or 2", path, with.part);
     rela_model *m = rela_mem_zalloc(sizeof *m);
     if (!m)
         return rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     m->runtime = rt;
-    const rela_checkpoint_options o = { .n_threads = rt->n_threads, .log = &rt->log };
+    const rela_checkpoint_options o = { .n_threads = rt->n_threads,
+                                        .log = &rt->log,
+                                        .part = with.part };
     m->path = rela_str_copy(path, strlen(path));
     st = m->path ? rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err)
                  : rela_fail(err, RELA_NOMEM, "%s: no memory", path);

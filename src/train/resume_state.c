@@ -21,7 +21,7 @@ static const char *const FREE_KEYS[] = {
     "data-memory:", "valid-beam:",  "valid-every:", "keep:",        "report-every:", "save-every:",
     "average:",     "patience:",    "best-by:",     "preset:",      "cool-down:",    "init:",
     "r-drop:",      "train-src-2:", "train-src-3:", "train-src-4:", "valid-src-2:",  "valid-src-3:",
-    "valid-src-4:",
+    "valid-src-4:", "licence:",     "description:", "date:",
 };
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
@@ -68,6 +68,10 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     json_object_set_new(state, "at_interval", json_boolean(s->at_interval));
     json_object_set_new(record, "update", number(l->update));
     json_object_set_new(record, "tokens", number(l->tokens));
+    if (l->best_update)
+        json_object_set_new(record, "best",
+                            json_pack("{s:s, s:f, s:o}", "by", l->best_is_bleu ? "bleu" : "loss",
+                                      "value", l->best, "update", number(l->best_update)));
     json_object_set_new(record, "settings", json_string(settings.data ? settings.data : ""));
     if (st == RELA_OK)
         st = set_json(e, RELA_SECTION_STATE, state, err);

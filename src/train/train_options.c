@@ -110,6 +110,8 @@ static const text_row TEXTS[] = {
     { AT(cross), NULL, NULL, NULL, NULL, NULL },
     { AT(codes), NULL, NULL, NULL, NULL, NULL },
     { AT(vocab_src), NULL, NULL, NULL, NULL, NULL }, { AT(vocab_tgt), NULL, NULL, NULL, NULL, NULL },
+    { AT(licence), NULL, NULL, NULL, NULL, NULL }, { AT(description), NULL, NULL, NULL, NULL, NULL },
+    { AT(date), NULL, NULL, NULL, NULL, NULL },
 };
 
 typedef struct flag_row {

@@ -179,6 +179,10 @@ static void files_are_replaced_or_left_alone(void **state)
     o.valid = UINT64_MAX;
     assert_int_equal(rela_corpus_make(&made, &o, &err), RELA_ARG);
     CHECK(strstr(err.message, "at most"), "%s", err.message);
+    o = options(10, 1, 1);
+    o.level = 7;
+    assert_int_equal(rela_corpus_make(&made, &o, &err), RELA_ARG);
+    CHECK(strstr(err.message, "level 7"), "%s", err.message);
     assert_int_equal(count_lines(0, 0), 20);
 }
 

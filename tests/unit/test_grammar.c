@@ -518,6 +518,35 @@ static void sentences_are_as_long_and_tangled_as_documented(void **state)
     CHECK(f.longest >= 28 && f.longest <= WORDS_MAX, "longest %d", f.longest);
 }
 
+/* The same for those that are easy, and what they leave out. */
+static void easy_sentences_are_short_and_plain(void **state)
+{
+    (void)state;
+    figures f = { .types = { rela_map_create(0), rela_map_create(0) } };
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        rela_example_start(&example, 5, i);
+        example.plan.easy = true;
+        rela_example_draw(&example);
+        CHECK(example.plan.n_clauses == 1, "%d: %d clauses", (int)i, example.plan.n_clauses);
+        for (int k = 0; k < example.plan.n_np; k++) {
+            const rela_np *np = &example.plan.np[k];
+            CHECK(!np->relative && !np->and &&!np->modifier && !np->surname && np->number <= 12,
+                  "%d: phrase %d is not plain", (int)i, k);
+        }
+        check_links(&example, i);
+        measure(&f, &example);
+    }
+    for (int side = 0; side < 2; side++) {
+        const double mean = f.words[side] / EXAMPLES;
+        CHECK(mean > 7 && mean < 9, "side %d: mean length %g", side, mean);
+        CHECK(rela_map_size(f.types[side]) < 1500, "side %d: %zu types", side,
+              rela_map_size(f.types[side]));
+        rela_map_destroy(f.types[side]);
+    }
+    CHECK(f.crossing / f.links > 0.25, "%g cross", f.crossing / f.links);
+    example.plan.easy = false;
+}
+
 static void text_has_a_capital_and_marks_without_blank(void **state)
 {
     (void)state;
@@ -680,6 +709,7 @@ int main(void)
         cmocka_unit_test(subordinate_clauses_end_in_the_finite_verb),
         cmocka_unit_test(english_agrees),
         cmocka_unit_test(sentences_are_as_long_and_tangled_as_documented),
+        cmocka_unit_test(easy_sentences_are_short_and_plain),
         cmocka_unit_test(text_has_a_capital_and_marks_without_blank),
         cmocka_unit_test(every_phenomenon_occurs),
         cmocka_unit_test(known_pairs_of_seed_1),

@@ -109,8 +109,9 @@ static void a_bare_model_is_described(void **state)
     start_net(&n, &c, 1);
     CHECK_OK(rela_net_save(at.path, &n, NULL, NULL, &err), err);
     CHECK_OK(rela_model_info(&text, at.path, &o, &err), err);
-    assert_non_null(
-        strstr(text.data, "\"further\": [], \"texts\": {}, \"record\": null, \"state\": null}"));
+    assert_non_null(strstr(
+        text.data,
+        "\"further\": [], \"texts\": {}, \"card\": null, \"record\": null, \"state\": null}"));
     rela_buffer_clear(&text);
     CHECK_OK(rela_model_info(&text, at.path, NULL, &err), err);
     assert_non_null(strstr(text.data, "format          rela-model 1, model\n"));

@@ -109,7 +109,7 @@ refuses 2 "no layer 3; the model has 2" align $model --src a --tgt a --layer 3
 refuses 2 "no head 9; the model has 4" align $model --src a --tgt a --layer 1 --head 9
 refuses 2 "--head needs --layer" align $model --src a --tgt a --head 1
 refuses 2 "threshold" align $model --src a --tgt a --threshold 1.5
-refuses 2 "--src and --tgt are needed" align $model --src a
+refuses 2 "no text: name the two files" align $model --src a
 refuses 2 "--soft and --reverse" align $model --src a --tgt a --soft --reverse $model
 refuses 2 "--best-on chooses" align $model --src a --tgt a --best-on gold --layer 1
 refuses 2 "no line 101; it has 100" align $model --src a --tgt a --show 101

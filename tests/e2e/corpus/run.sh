@@ -68,6 +68,14 @@ for side in "en src" "de tgt"; do
     cmp found "words/train.${side#* }" || fail "the tokeniser finds other words: $side"
 done
 
+# Easy sentences: one clause, so no comma and no link word; held out is held out.
+accepts corpus -n 3000 --level easy --out easy
+! grep -qE ',| because | who | which ' easy/train.src || fail "an easy sentence with two clauses"
+cat easy/valid.src easy/test.src | sort >held
+sort -u easy/train.src | comm -12 held - >both
+[ ! -s both ] || fail "easy test sentences occur in train: $(head -n 1 both)"
+refuses 2 "option --level" corpus --out x --level simple
+
 # Bad options.
 refuses 2 "--out must name a directory" corpus
 refuses 2 "the name" corpus --out ''

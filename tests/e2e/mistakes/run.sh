@@ -51,7 +51,7 @@ refuses 3 "damaged.rela: damaged; copy it again" info damaged.rela
 refuses 1 "run:" translate run
 refuses 3 "ends before line" score $m --src c/train.src --tgt c/valid.tgt
 refuses 2 "--src and --tgt are needed" score $m --src c/train.src
-refuses 2 "--src and --tgt are needed" align $m --src c/train.src
+refuses 2 "no text: name the two files" align $m --src c/train.src
 refuses 1 "No such file or directory" bleu missing.de
 refuses 2 "--output is the input --input" translate $m -i c/test.src -o c/test.src
 refuses 1 "cannot be opened" translate --log missing/log $m

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/card.c - see card.h; rela_model_card_set of rela/model.h. */
+#include "model/card.h"
+
+#include "model/checkpoint.h"
+#include "rela/model.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAX = 32 };
+
+static json_t *make_card(const json_t *root);
+static const json_t *training_record(const json_t *root);
+static void add_setting(json_t *card, const char *key, const char *settings, const char *name);
+static void add_score(json_t *card, const json_t *best);
+static rela_status set_line(json_t *card, const char *line, rela_error *err);
+static rela_status store(rela_extras *e, json_t *root, rela_error *err);
+
+rela_status rela_card_table(rela_buffer *out, rela_span record, rela_error *err)
+{
+    json_t *root = json_loadb(record.text, record.len, 0, NULL), *card = make_card(root);
+    const char *settings = json_string_value(json_object_get(training_record(root), "settings"));
+    const char *key = NULL;
+    json_t *value = NULL;
+    rela_status st = json_object_size(card) ? rela_buffer_append_text(out, "card\n", err) : RELA_OK;
+    json_object_foreach(card, key, value)
+    {
+        st = st ? st : rela_buffer_printf(out, err, "  %-18s  %s\n", key, json_string_value(value));
+    }
+    if (st == RELA_OK && !settings)
+        st = rela_buffer_printf(out, err, "record          %.*s\n", (int)record.len, record.text);
+    else if (st == RELA_OK)
+        st = rela_buffer_append_text(out, "settings\n", err);
+    for (const char *at = settings; at && *at && st == RELA_OK;) {
+        const size_t len = strcspn(at, "\n");
+        st = rela_buffer_printf(out, err, "  %.*s\n", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+    json_decref(card);
+    json_decref(root);
+    return st;
+}
+
+rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err)
+{
+    json_t *root = json_loadb(record.text, record.len, 0, NULL), *card = make_card(root);
+    char *text = json_dumps(card, 0);
+    json_decref(card);
+    json_decref(root);
+    if (!text)
+        return rela_fail(err, RELA_NOMEM, "no memory for the card of a model");
+    const rela_status st = rela_buffer_append_text(out, text, err);
+    free(text); /* NOLINT: jansson's own */
+    return st;
+}
+
+rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
+                                rela_error *err)
+{
+    rela_net net = { .weights = NULL };
+    rela_extras extras = { 0 };
+    const rela_checkpoint_options how = { .blocks = true };
+    rela_status st = rela_net_load(&net, &extras, path, &how, err);
+    const rela_section *old = rela_extras_get(&extras, RELA_SECTION_RECORD);
+    json_t *root = old ? json_loadb(old->text, old->len, 0, NULL) : json_object();
+    if (st == RELA_OK && !json_is_object(root))
+        st = rela_fail(err, RELA_FORMAT, "%s: its record is no JSON object", path);
+    json_t *card = json_object_get(root, "card");
+    if (st == RELA_OK && !json_is_object(card)) {
+        json_object_set_new(root, "card", json_object());
+        card = json_object_get(root, "card");
+    }
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        st = set_line(card, lines[i], err);
+    st = st ? st : store(&extras, root, err);
+    st = st ? st : rela_net_save(path, &net, &extras, NULL, err);
+    json_decref(root);
+    rela_net_deinit(&net);
+    rela_extras_deinit(&extras);
+    return st;
+}
+
+static json_t *make_card(const json_t *root)
+{
+    static const struct {
+        const char *key, *setting;
+    } LINES[] = { { "description", "description" },
+                  { "source language", "src-lang" },
+                  { "target language", "tgt-lang" },
+                  { "licence", "licence" },
+                  { "source text", "train-src" },
+                  { "target text", "train-tgt" },
+                  { "date", "date" } };
+    const json_t *trained = training_record(root);
+    const char *settings = json_string_value(json_object_get(trained, "settings"));
+    const char *updates = json_string_value(json_object_get(trained, "update"));
+    json_t *card = json_object();
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0] && settings; i++)
+        add_setting(card, LINES[i].key, settings, LINES[i].setting);
+    if (updates)
+        json_object_set_new(card, "updates", json_string(updates));
+    add_score(card, json_object_get(trained, "best"));
+    const char *key = NULL;
+    json_t *value = NULL, *own = json_object_get(root, "card");
+    json_object_foreach(own ? own : json_object_get(trained, "card"), key, value)
+    {
+        if (json_is_string(value))
+            json_object_set(card, key, value);
+    }
+    return card;
+}
+
+/* The record of a mean has that of its last part inside. */
+static const json_t *training_record(const json_t *root)
+{
+    const json_t *last = json_object_get(root, "last");
+    for (int depth = 0; last && depth < 16; depth++) {
+        root = last;
+        last = json_object_get(root, "last");
+    }
+    return root;
+}
+
+/* Settings are lines "key: value", texts in quotes; other values are taken as they are. */
+static void add_setting(json_t *card, const char *key, const char *settings, const char *name)
+{
+    const size_t len = strlen(name);
+    for (const char *at = settings; at; at = strchr(at, '\n'), at += at != NULL) {
+        if (strncmp(at, name, len) != 0 || strncmp(at + len, ": ", 2) != 0)
+            continue;
+        const char *value = at + len + 2;
+        const size_t n = strcspn(value, "\n");
+        json_t *text = json_loadb(value, n, JSON_DECODE_ANY, NULL);
+        json_object_set_new(card, key,
+                            json_is_string(text) ? json_incref(text) : json_stringn(value, n));
+        json_decref(text);
+        return;
+    }
+}
+
+static void add_score(json_t *card, const json_t *best)
+{
+    const char *by = json_string_value(json_object_get(best, "by"));
+    const char *update = json_string_value(json_object_get(best, "update"));
+    const json_t *value = json_object_get(best, "value");
+    char text[96];
+    if (!by || !update || !json_is_number(value))
+        return;
+    rela_format_text(text, sizeof text, "%.12s %.4g on the validation text, after update %.20s",
+                     strcmp(by, "bleu") == 0 ? "BLEU" : "log-likelihood", json_number_value(value),
+                     update);
+    json_object_set_new(card, "score", json_string(text));
+}
+
+/* "key=value"; without a value the line goes back to what training wrote. */
+static rela_status set_line(json_t *card, const char *line, rela_error *err)
+{
+    const char *equals = strchr(line, '=');
+    const size_t len = equals ? (size_t)(equals - line) : 0;
+    char key[KEY_MAX];
+    if (len == 0 || len >= sizeof key || strchr(line, '\n'))
+        return rela_fail(err, RELA_ARG,
+                         "'%.200s' is not KEY=VALUE on one line, with a key of 1..%d bytes", line,
+                         KEY_MAX - 1);
+    memcpy(key, line, len);
+    key[len] = '\0';
+    if (!equals[1]) {
+        json_object_del(card, key);
+        return RELA_OK;
+    }
+    return json_object_set_new(card, key, json_string(equals + 1)) == 0
+               ? RELA_OK
+               : rela_fail(err, RELA_ARG, "'%.200s' is not UTF-8", line);
+}
+
+static rela_status store(rela_extras *e, json_t *root, rela_error *err)
+{
+    char *text = json_dumps(root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return rela_fail(err, RELA_NOMEM, "no memory for the record of a model");
+    const rela_status st = rela_extras_set(e, RELA_SECTION_RECORD, text, strlen(text), err);
+    free(text); /* NOLINT: jansson's own */
+    return st;
+}

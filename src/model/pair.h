@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* src/model/pair.h - two model files in one, such as those of both directions of an alignment:
+ * "RELAPAIR", 8 bytes with the size of the first, little endian, the first, the second. */
+#ifndef RELA_MODEL_PAIR_H
+#define RELA_MODEL_PAIR_H
+
+#include "base/file.h"
+
+/* Where model `part` of a file is: 0 all of it, which must not be a pair, 1 and 2 those of a pair.
+ * RELA_FORMAT if the file is not of that form. */
+rela_status rela_pair_place(uint64_t *at, uint64_t *size, const rela_blob *b, int part,
+                            rela_error *err);
+
+#endif

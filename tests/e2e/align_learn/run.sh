@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# rela align without a model: learns both directions, links the text, keeps what it learned in one file, cleans up.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+
+mkdir tmp
+TMPDIR=$PWD/tmp
+export TMPDIR
+"$RELA" corpus --quiet --size 3000 --test 300 --out toy >/dev/null
+# below AER LINKS GOLD
+below() {
+    n_checks=$((n_checks + 1))
+    "$RELA" aer "$3" -i "$2" --samples 0 >aer
+    awk -v most="$1" '{ exit !($2 < most) }' aer || fail "$2: $(cat aer); expected below $1"
+}
+
+"$RELA" align --quiet --tokenise --updates 160 --save both.rela toy/train.src toy/train.tgt >train.links
+[ "$(wc -l <train.links)" -eq 3000 ] || fail "$(wc -l <train.links) lines of links"
+below 14 train.links toy/train.align
+"$RELA" align --quiet both.rela toy/test.src toy/test.tgt >test.links
+below 14 test.links toy/test.align
+"$RELA" align --quiet both.rela --src toy/test.src --tgt toy/test.tgt --threads 3 | cmp - test.links ||
+    fail "texts as options, or threads, change the links"
+"$RELA" align --quiet both.rela toy/test.src toy/test.tgt --show 2 | grep -q 'links:' || fail "no picture"
+[ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
+
+# Small text; any number of threads.
+head -n 200 toy/train.src >a
+head -n 200 toy/train.tgt >b
+for t in 1 3; do
+    accepts align --quiet --updates 8 --threads $t --save "small-$t" a b -o "links-$t"
+done
+cmp small-1 small-3 || fail "threads change what is learned"
+cmp links-1 links-3 || fail "threads change the links"
+
+# A signal ends it without links and without remains.
+code=0
+"$RELA" align --quiet --updates 100000 a b -o stopped >/dev/null 2>stopped.err &
+sleep 2
+kill -TERM $!
+wait $! || code=$?
+[ "$code" -eq 143 ] || fail "exit code $code after SIGTERM: $(cat stopped.err)"
+[ ! -e stopped ] || fail "links of a stopped run"
+[ -z "$(ls tmp)" ] || fail "left behind after a signal: $(ls tmp)"
+
+# What cannot be.
+head -n 20 a >short
+: >empty
+head -c 100000 both.rela >cut.rela
+refuses 2 "standard input will not do" align - b
+refuses 2 "no text" align both.rela
+refuses 2 "not both" align a b --src a
+refuses 2 "--reverse goes with a model of one direction" align both.rela a b --reverse both.rela
+refuses 2 "without a model" align both.rela a b --save other
+refuses 2 "--soft needs a model of one direction" align a b --soft
+refuses 2 "--soft and --reverse" align both.rela a b --soft
+refuses 3 "expected as many lines in both" align a short
+refuses 3 "no pairs to learn from" align empty empty
+refuses 3 "a pair of models, which only 'rela align' reads" translate both.rela
+refuses 3 "a pair of models, which only 'rela align' reads" info both.rela
+refuses 3 "cut.rela: " align cut.rela a b
+[ -z "$(ls tmp)" ] || fail "left behind after errors: $(ls tmp)"
+finish
