@@ -13,8 +13,9 @@ demo: all
 	@demo/run.sh $(BUILD)/rela
 
 # The last lines say what was covered, and what was skipped and why.
-test: all
-	@tools/setup test
+test:
+	@tools/setup test # before the build, which makes the module for MPI if MPI is there
+	@$(MAKE) --no-print-directory all
 	@rm -f $(BUILD)/covered.txt
 	@cd $(BUILD) && { ctest -j $(JOBS) --output-on-failure -LE lint; status=$$?; \
 	    $(CURDIR)/tools/test-summary . && exit $$status; }

@@ -45,6 +45,7 @@ typedef struct rela_cli {
     bool encoding_reported;
     rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
     size_t n_warnings;
+    bool reported; /* a failure was, by another process */
     int exit_code; /* of a run that succeeded but has a warning; normally 0 */
 } rela_cli;
 

@@ -175,7 +175,7 @@ static rela_status load_pair(aligner *a, const char *path, rela_error *err)
     return st;
 }
 
-/* Of a pair that nobody wants to keep only the loaded models stay. */
+/* Of a pair that is not kept only the loaded models stay. */
 static rela_status learn_models(aligner *a, rela_error *err)
 {
     const align_options *o = a->o;

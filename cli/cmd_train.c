@@ -28,6 +28,7 @@ typedef struct display {
     char note[96];
     uint64_t update, best_update; /* for --json */
     double perplexity, bleu;
+    uint32_t rank;
 } display;
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
@@ -146,14 +147,19 @@ const rela_command rela_commands_train[] = {
           "the last checkpoints to OUT/model.rela. Run again on the same --out, it goes on where "
           "it "
           "stopped, bit for bit. SIGTERM and SIGINT save and stop (a second one stops at once), "
-          "SIGHUP and SIGUSR1 save and go on. Options without a default take it from the preset.",
+          "SIGHUP and SIGUSR1 save and go on. Options without a default take it from the preset. "
+          "Started by mpirun or srun, all processes train one model, and the result does not "
+          "depend "
+          "on their number.",
       .examples =
           "  rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
           "      --valid-src val.en --valid-tgt val.de --out run\n"
           "  rela train --preset base --attention softmax --tokenise \\\n"
           "      --train-src corpus.en --train-tgt corpus.de --out run2\n"
           "  rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
-          "      --src-lang en --src-lang-2 fr --out en+fr-de\n",
+          "      --src-lang en --src-lang-2 fr --out en+fr-de\n"
+          "  mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"
+          "      --train-src corpus.en --train-tgt corpus.de --out run3\n",
       .options = OPTIONS,
       .options_size = sizeof(train_args),
       .run = run },
@@ -193,6 +199,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     char date[DATE_SIZE];
     if (!o.date)
         o.date = source_date(date);
+    o.mpi = true;
     display s = { .cli = cli };
     rela_status st = take_texts(&o, &more, given, err);
     if (st == RELA_OK && given->show_config) {
@@ -211,7 +218,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         cli->exit_code = 128 + number;
         return RELA_OK;
     }
-    return st == RELA_OK && cli->common.json ? print_result(&s, &o, err) : st;
+    cli->reported = s.rank > 0; /* by rank 0 */
+    return st == RELA_OK && cli->common.json && s.rank == 0 ? print_result(&s, &o, err) : st;
 }
 
 /* The best validation is that of this call; a run that was resumed may have had a better one. */
@@ -290,14 +298,18 @@ static int on_event(void *ctx, const rela_train_event *e)
             s->bar.emit(s->bar.ctx, "\r\033[K", 4);
         rela_log_line(&s->cli->sink, RELA_LOG_INFO, "%s", e->text);
         break;
+    case RELA_TRAIN_JOINED:
+        s->rank = e->rank;
+        break;
     case RELA_TRAIN_UPDATE:
         s->update = e->update;
-        if (!s->started) {
+        if (!s->started && e->rank == 0) {
             rela_cli_progress(s->cli, &s->bar, "training", "updates", e->updates);
             rela_progress_start(&s->bar, e->update - 1);
             s->started = true;
         }
-        rela_progress_update(&s->bar, e->update, s->note);
+        if (s->started)
+            rela_progress_update(&s->bar, e->update, s->note);
         if (rela_cli_stop_signal())
             return RELA_TRAIN_STOP;
         if (rela_cli_save_signal())

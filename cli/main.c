@@ -255,7 +255,7 @@ static int run_command(const rela_command *c, int argc, char **argv)
         st = c->run(&cli, options, &err);
     }
     count_hidden_warnings(&cli);
-    if (st != RELA_OK) {
+    if (st != RELA_OK && !cli.reported) {
         clear_bar(&cli);
         complain(c->name, &err, st);
     }

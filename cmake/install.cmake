@@ -5,6 +5,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS rela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS rela_static rela_shared EXPORT rela-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET rela_mpi)
+  install(TARGETS rela_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rela)
+endif()
 install(DIRECTORY include/rela DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT rela-targets NAMESPACE rela:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rela)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/rela-config-version.cmake

@@ -102,11 +102,16 @@ typedef struct rela_train_options {
     size_t n_more;
 
     /* Parts of an update whose gradients are added in a fixed order: the result depends on it, but
-     * not on the number of threads; no more threads than that compute. */
+     * not on the number of threads and ranks; no more threads than that compute. */
     int64_t gradient_slots;
 
     /* for the card of the model (rela_model_info); nothing else depends on them */
     const char *licence, *description, *date; /* NULL: none */
+
+    /* The processes that mpirun or srun has started together (ranks) train one model. Each of them
+     * makes the same call; rank 0 writes all files. Alone, a process trains as without it. A rank
+     * that is lost ends the others, with a line on standard error: see docs/cluster.md. */
+    bool mpi;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {
@@ -114,7 +119,8 @@ typedef enum rela_train_event_kind {
     RELA_TRAIN_UPDATE,    /* after every update: cheap to ignore */
     RELA_TRAIN_REPORT,    /* figures of the last interval */
     RELA_TRAIN_VALIDATED, /* figures of a validation */
-    RELA_TRAIN_SAVED      /* text: the path */
+    RELA_TRAIN_SAVED,     /* text: the path */
+    RELA_TRAIN_JOINED     /* one of several ranks: all but 0 get this event and updates only */
 } rela_train_event_kind;
 
 /* What a callback gets; members that do not belong to the kind are 0. Lent during the call. */
@@ -131,6 +137,7 @@ typedef struct rela_train_event {
     double perplexity; /* exp(nll) */
     double bleu;       /* < 0: not measured */
     bool is_best;
+    uint32_t rank, ranks; /* which process this is, of how many */
 } rela_train_event;
 
 /* What a callback may return for RELA_TRAIN_UPDATE; other events ignore it. */

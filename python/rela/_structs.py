@@ -125,7 +125,7 @@ class TrainOptions(Structure):
         c_bool, "share_encoders") + _fields(
         c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
                                   ("gradient_slots", c_int64)] + _fields(
-        c_char_p, "licence description date")
+        c_char_p, "licence description date") + [("mpi", c_bool)]
 
 
 class TrainEvent(Structure):
@@ -133,7 +133,7 @@ class TrainEvent(Structure):
     _fields_ = [("kind", c_int32), ("text", c_char_p)] + _fields(
         c_uint64, "update updates epoch") + _fields(
         c_double, "loss nll rate grad_norm tokens_per_second padding perplexity bleu") + [
-        ("is_best", c_bool)]
+        ("is_best", c_bool)] + _fields(c_uint32, "rank ranks")
 
 
 ON_EVENT = CFUNCTYPE(c_int, c_void_p, POINTER(TrainEvent))

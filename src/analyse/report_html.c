@@ -12,7 +12,7 @@ static const char STYLE[] =
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid "
     "#ccc;text-align:right}td:first-child,th:first-child{text-align:left}figure{margin:2em "
     "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}"
-    /* Small screens: figures and tables keep a readable size and are scrolled, the page is not. */
+    /* On phones figures and tables keep a readable size and are scrolled, the page is not. */
     "@media(max-width:50em){figure,table{display:block;overflow-x:auto}figure "
     "svg{max-width:none;width:50em}}";
 

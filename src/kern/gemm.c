@@ -96,6 +96,15 @@ void rela_gemm_tn(real *c, size_t ldc, const real *a, size_t lda, const real *b,
         plain(c, ldc, a, 1, lda, b, ldb, 1, m, n, k, add);
 }
 
+int rela_gemm_isa(void)
+{
+#ifdef RELA_REAL_IS_DOUBLE
+    return 0;
+#else
+    return (int)dnnl_get_effective_cpu_isa();
+#endif
+}
+
 #ifndef RELA_REAL_IS_DOUBLE
 /* Measured with oneDNN 2.6.3: 18 MB with AVX-512, 6 MB with AVX2, 1 MB with SSE 4.1. */
 enum { COMPILED_BYTES = 32 << 20 };

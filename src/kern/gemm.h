@@ -21,6 +21,9 @@ rela_status rela_gemm_start(rela_error *err);
  * matrix is so large: set them aside (base/mem.h) for each product that runs at the same time. A
  * product that does not get them is computed all the same, slowly and with other roundings. */
 size_t rela_gemm_bytes(size_t largest);
+/* The instruction set that oneDNN uses, as its number; products of others may differ in the last
+ * bits. */
+int rela_gemm_isa(void);
 
 void rela_gemm_nt(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
                   size_t m, size_t n, size_t k, bool add);

@@ -50,13 +50,12 @@ rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *upda
     return st;
 }
 
-void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count,
-                                const rela_net *net)
+void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count)
 {
     rela_stepper_set_count(s, count);
     for (int i = 0; i < N_MOMENTS; i++) {
         real *moment = rela_extras_take(loaded, MOMENTS[i]);
-        memcpy(rela_stepper_moment(s, i), moment, net->params.total * sizeof *moment);
+        rela_stepper_set_moment(s, i, moment);
         rela_mem_free(moment);
     }
 }

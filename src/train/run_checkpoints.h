@@ -30,8 +30,7 @@ rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *upda
                                    rela_error *err);
 
 /* Moments and count of the optimiser go from the checkpoint, which was checked, to the stepper. */
-void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count,
-                                const rela_net *net);
+void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count);
 
 /* weights, of r->net, become the mean of the given checkpoints. On failure they are of no use. */
 rela_status rela_train_mean(real *weights, const rela_train_run *r, const uint64_t *updates,

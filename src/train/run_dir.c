@@ -59,6 +59,18 @@ rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err)
     return st;
 }
 
+rela_status rela_run_view(rela_run *r, const char *dir, rela_error *err)
+{
+    *r = (rela_run){ .dir = rela_str_copy(dir, strlen(dir)) };
+    if (!r->dir)
+        return rela_fail(err, RELA_NOMEM, "no memory for a run");
+    if (rela_dir_exists(dir))
+        return RELA_OK;
+    return rela_fail(err, RELA_IO,
+                     "%s is not there, but rank 0 has made it: all ranks need the same file system",
+                     dir);
+}
+
 void rela_run_close(rela_run *r)
 {
     rela_appender_close(r->log);

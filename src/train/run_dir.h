@@ -17,6 +17,8 @@ typedef struct rela_run {
 
 /* Makes the directory and locks it; RELA_STATE if another trainer is at work there. */
 rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err);
+/* Reads in a directory that another process has locked. */
+rela_status rela_run_view(rela_run *r, const char *dir, rela_error *err);
 void rela_run_close(rela_run *r);
 
 /* Opens the logs; records of updates after the given one are cut off, as they will come again.

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "kern/flush_to_zero.h"
+#include "train/rank_sum.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,9 +39,11 @@ struct rela_stepper {
      * between two steps. */
     real **grads; /* (n_grads) */
     size_t n_grads;
-    real *sum;       /* one of them */
-    double *squares; /* of each slice of the sum */
-    real *moments[2];
+    real *sum;        /* one of them */
+    double *squares;  /* of each slice of the sum */
+    real *moments[2]; /* of the own parameters; on rank 0 there is room for all */
+    /* Several ranks: the sum is there, not in one of the arrays above. */
+    rela_rank_sum ranks;
     uint64_t count;
     const rela_param *culprit;
     /* the step under way */
@@ -124,17 +127,34 @@ static size_t room_of(const rela_step_options *o)
     return room > 0 ? room : 1;
 }
 
-/* Slots that are computed at a time. */
+static bool has_ranks(const rela_step_options *o)
+{
+    return rela_world_size(o->world) > 1;
+}
+
+/* Slots that a rank computes at a time. */
 static size_t round_of(const rela_step_options *o)
 {
-    const size_t threads = (size_t)rela_par_threads(o->n_threads);
-    return threads < o->slots ? threads : o->slots;
+    const size_t threads = (size_t)rela_par_threads(o->n_threads), n = rela_world_size(o->world);
+    const size_t share = (o->slots + n - 1) / n;
+    return threads < share ? threads : share;
 }
 
 /* While the slots of a further round are computed, the sum of those before is kept. */
 static size_t count_grads(const rela_step_options *o)
 {
-    return round_of(o) + (round_of(o) < o->slots);
+    return round_of(o) + (!has_ranks(o) && round_of(o) < o->slots);
+}
+
+static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_options *o)
+{
+    return (rela_rank_sum_options){ .k = n->k,
+                                    .total = n->params.total,
+                                    .slice = SLICE,
+                                    .per = round_of(o),
+                                    .slots = o->slots,
+                                    .note = sizeof(slot),
+                                    .n_threads = o->n_threads };
 }
 
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
@@ -143,7 +163,11 @@ size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
     own.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
     const size_t longest = copies_of(o) * n->config.max_len;
     const size_t rows = micro_batch_rows(o) > longest ? micro_batch_rows(o) : longest;
-    return (count_grads(&own) + 2) * n->params.total * sizeof(real) +
+    const size_t total = n->params.total, ranks = rela_world_size(o->world);
+    const size_t moments = rela_world_rank(o->world) ? 2 * (total / ranks + SLICE) : 2 * total;
+    const rela_rank_sum_options so = sum_options(n, &own);
+    return (count_grads(&own) * total + moments) * sizeof(real) +
+           (ranks > 1 ? rela_rank_sum_bytes(o->world, &so) : 0) +
            round_of(&own) * rela_worker_bytes(n, rows, rows, true);
 }
 
@@ -152,31 +176,55 @@ static size_t count_slices(const rela_stepper *s)
     return (s->net->params.total + SLICE - 1) / SLICE;
 }
 
-rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
-                                rela_error *err)
+/* Arrays of the ranks, and moments of the own parameters. */
+static rela_status make_ranks(rela_stepper *s, rela_error *err)
 {
-    *out = NULL;
-    rela_stepper *s = rela_mem_zalloc(sizeof *s);
-    if (!s)
-        return rela_fail(err, RELA_NOMEM, "no memory for training");
-    s->net = n;
-    s->o = *o;
-    s->o.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
-    s->o.n_threads = rela_par_threads(o->n_threads);
-    const size_t bytes = n->params.total * sizeof(real), n_grads = count_grads(&s->o);
+    const rela_rank_sum_options so = sum_options(s->net, &s->o);
+    size_t n = s->net->params.total;
+    rela_status st =
+        has_ranks(&s->o) ? rela_rank_sum_init(&s->ranks, s->o.world, &so, err) : RELA_OK;
+    if (st == RELA_OK && rela_world_rank(s->o.world))
+        n = rela_rank_sum_end(&s->ranks) - rela_rank_sum_begin(&s->ranks);
+    for (int i = 0; i < 2 && st == RELA_OK; i++)
+        if (!(s->moments[i] = rela_mem_zalloc((n + 1) * sizeof(real))))
+            st = rela_fail(err, RELA_NOMEM, "no memory for the state of the optimiser: %zu bytes",
+                           2 * n * sizeof(real));
+    return st;
+}
+
+static rela_status make_arrays(rela_stepper *s, rela_error *err)
+{
+    const size_t bytes = s->net->params.total * sizeof(real), n_grads = count_grads(&s->o);
     s->runners = rela_mem_zalloc(round_of(&s->o) * sizeof *s->runners);
     s->slots = rela_mem_zalloc(s->o.slots * sizeof *s->slots);
     s->squares = rela_mem_array(count_slices(s), sizeof *s->squares);
     s->grads = rela_mem_zalloc(n_grads * sizeof *s->grads);
     bool good = s->runners && s->slots && s->squares && s->grads;
-    for (int i = 0; i < 2 && good; i++)
-        good = (s->moments[i] = rela_mem_zalloc(bytes)) != NULL;
     for (; s->n_grads < n_grads && good; s->n_grads++)
         good = (s->grads[s->n_grads] = rela_mem_zalloc(bytes)) != NULL;
-    if (!good) {
+    return good ? make_ranks(s, err)
+                : rela_fail(err, RELA_NOMEM, "no memory for gradients: %zu bytes", n_grads * bytes);
+}
+
+rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
+                                rela_error *err)
+{
+    *out = NULL;
+    /* Every rank computes as many slots at a time as the one with fewest threads. */
+    const int threads = (int)rela_world_min(o->world, rela_par_threads(o->n_threads));
+    rela_stepper *s = rela_mem_zalloc(sizeof *s);
+    rela_status st = s ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for training");
+    if (s) {
+        s->net = n;
+        s->o = *o;
+        s->o.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
+        s->o.n_threads = threads;
+        st = make_arrays(s, err);
+    }
+    st = rela_world_agree(o->world, st, err);
+    if (st != RELA_OK) {
         rela_stepper_destroy(s);
-        return rela_fail(err, RELA_NOMEM, "no memory for gradients: %zu bytes",
-                         (n_grads + 2) * bytes);
+        return st;
     }
     *out = s;
     return RELA_OK;
@@ -202,6 +250,7 @@ void rela_stepper_destroy(rela_stepper *s)
     rela_mem_free(s->squares);
     rela_mem_free(s->moments[0]);
     rela_mem_free(s->moments[1]);
+    rela_rank_sum_deinit(&s->ranks);
     rela_mem_free(s);
 }
 
@@ -214,10 +263,29 @@ static double sum_squares(const rela_stepper *s)
     return sum;
 }
 
+/* The first parameter whose moments are here, and the one behind the last. */
+static size_t own_begin(const rela_stepper *s)
+{
+    return has_ranks(&s->o) ? rela_rank_sum_begin(&s->ranks) : 0;
+}
+
+static size_t own_end(const rela_stepper *s)
+{
+    return has_ranks(&s->o) ? rela_rank_sum_end(&s->ranks) : s->net->params.total;
+}
+
+static void update_weights(rela_stepper *s)
+{
+    const size_t n = own_end(s) - own_begin(s);
+    rela_par_rows((n + SLICE - 1) / SLICE, s->o.n_threads, apply_adam, s);
+    if (has_ranks(&s->o))
+        rela_world_share(s->o.world, s->net->weights, sizeof(real), s->ranks.reals);
+}
+
 rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                              uint64_t number, double rate, rela_error *err)
 {
-    const rela_status st = make_room(s, u, err);
+    const rela_status st = rela_world_agree(s->o.world, make_room(s, u, err), err);
     if (st != RELA_OK)
         return st;
     s->update = u;
@@ -244,14 +312,14 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
                            .epsilon = (real)(s->o.epsilon * fix2),
                            .grad_scale = (real)(unit * clip),
                            .decay = (real)(s->o.weight_decay * rate) };
-    rela_par_rows(count_slices(s), s->o.n_threads, apply_adam, s);
+    update_weights(s);
     return RELA_OK;
 }
 
 rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                                rela_error *err)
 {
-    const rela_status st = make_room(s, u, err);
+    const rela_status st = rela_world_agree(s->o.world, make_room(s, u, err), err);
     if (st != RELA_OK)
         return st;
     s->update = u;
@@ -261,9 +329,19 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
     return RELA_OK;
 }
 
-real *rela_stepper_moment(rela_stepper *s, int which)
+const real *rela_stepper_moment(rela_stepper *s, int which)
 {
-    return s->moments[which];
+    const bool is_first = rela_world_rank(s->o.world) == 0;
+    real *own = s->moments[which];
+    if (has_ranks(&s->o))
+        rela_world_gather(s->o.world, is_first ? own : NULL, own, sizeof *own, s->ranks.reals);
+    return is_first ? own : NULL;
+}
+
+void rela_stepper_set_moment(rela_stepper *s, int which, const real *all)
+{
+    const size_t begin = own_begin(s);
+    memcpy(s->moments[which], all + begin, (own_end(s) - begin) * sizeof *all);
 }
 
 uint64_t rela_stepper_count(const rela_stepper *s)
@@ -364,24 +442,33 @@ static void start_sum(rela_stepper *s)
  * ((0 + 1) + 2) + 3 and so on, whatever the number of threads. */
 static void run_slots(rela_stepper *s)
 {
-    const size_t n = s->o.slots, round = round_of(&s->o);
+    const size_t n = s->o.slots, round = round_of(&s->o), all = round * rela_world_size(s->o.world);
     cut(s, s->update);
-    for (s->first_slot = 0; s->first_slot < n; s->first_slot += round) {
-        s->last_round = s->first_slot + round >= n;
+    for (s->first_slot = 0; s->first_slot < n; s->first_slot += all) {
+        s->last_round = s->first_slot + all >= n;
         rela_par_rows(round, (int)round, run_round, s);
-        if (s->first_slot == 0 && s->training)
-            start_sum(s);
-        if (s->training)
+        if (s->training && has_ranks(&s->o)) {
+            rela_rank_sum_add(&s->ranks, s->grads, s->first_slot);
+        } else if (s->training) {
+            if (s->first_slot == 0)
+                start_sum(s);
             rela_par_rows(count_slices(s), s->o.n_threads, add_round, s);
+        }
+    }
+    if (has_ranks(&s->o)) {
+        rela_rank_sum_notes(&s->ranks, s->slots);
+        if (s->training)
+            rela_rank_sum_squares(&s->ranks, s->squares);
     }
 }
 
 static void run_round(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
+    const size_t first = s->first_slot + rela_world_rank(s->o.world) * round_of(&s->o);
     (void)thread;
-    for (size_t i = begin; i < end && s->first_slot + i < s->o.slots; i++)
-        run_slot(s, &s->runners[i], &s->slots[s->first_slot + i], s->grads[i]);
+    for (size_t i = begin; i < end && first + i < s->o.slots; i++)
+        run_slot(s, &s->runners[i], &s->slots[first + i], s->grads[i]);
 }
 
 static void run_slot(rela_stepper *s, runner *r, slot *part, real *grads)
@@ -480,13 +567,14 @@ static void add_round(void *ctx, size_t begin, size_t end, int thread)
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
-    const size_t total = s->net->params.total;
+    const size_t first = own_begin(s), total = own_end(s) - first;
     const uint64_t mode = rela_flush_to_zero();
+    real *sum = has_ranks(&s->o) ? s->ranks.sum : s->sum;
     (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * SLICE, n = total - at < SLICE ? total - at : SLICE;
-        real *g = s->sum + at;
-        s->net->k->adam(s->net->weights + at, s->moments[0] + at, s->moments[1] + at, g, n,
+        real *g = sum + at;
+        s->net->k->adam(s->net->weights + first + at, s->moments[0] + at, s->moments[1] + at, g, n,
                         &s->adam);
         memset(g, 0, n * sizeof *g);
     }
@@ -495,19 +583,23 @@ static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 
 static void clear_sum(rela_stepper *s)
 {
-    memset(s->sum, 0, s->net->params.total * sizeof *s->sum);
+    if (!has_ranks(&s->o)) /* theirs is written anew */
+        memset(s->sum, 0, s->net->params.total * sizeof *s->sum);
 }
 
 static void find_culprit(rela_stepper *s)
 {
-    s->culprit = NULL;
-    for (size_t i = 0; i < s->net->params.n && !s->culprit; i++) {
+    const size_t n = s->net->params.n, begin = own_begin(s), end = own_end(s);
+    const real *sum = has_ranks(&s->o) ? s->ranks.sum : s->sum;
+    size_t found = n;
+    for (size_t i = 0; i < n && found == n; i++) {
         const rela_param *p = &s->net->params.items[i];
-        const real *g = s->sum + p->offset;
-        for (size_t j = 0; j < rela_param_count(p) && !s->culprit; j++)
-            if (!isfinite((double)g[j]))
-                s->culprit = p;
+        for (size_t j = p->offset; j < p->offset + rela_param_count(p) && found == n; j++)
+            if (j >= begin && j < end && !isfinite((double)sum[j - begin]))
+                found = i;
     }
+    found = (size_t)rela_world_min(s->o.world, (int64_t)found);
+    s->culprit = found < n ? &s->net->params.items[found] : NULL;
 }
 
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u)

@@ -4,10 +4,13 @@
  * The sentences of an update are cut into a fixed number of *slots* by tokens, and a slot into
  * micro-batches small enough for the caches of a core; a slot is computed by one thread. Gradients
  * of the slots are added in a fixed order, so the same seed and number of slots give the same bytes
- * on any number of threads. A step allocates nothing once the largest batch has been seen. */
+ * on any number of threads and ranks (dist/world.h). On several ranks, all functions with a
+ * rela_error are collective, and each rank has moments and updates weights for a part of the
+ * parameters (rank_sum.h). A step allocates nothing once the largest batch has been seen. */
 #ifndef RELA_TRAIN_STEP_H
 #define RELA_TRAIN_STEP_H
 
+#include "dist/world.h"
 #include "model/worker.h"
 
 enum { RELA_STEP_SLOTS = 4, RELA_STEP_SLOTS_MAX = 1024 };
@@ -23,6 +26,7 @@ typedef struct rela_step_options {
     double r_drop;       /* weight of the divergence of two samples of dropout; 0: one sample */
     bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
     uint64_t seed;
+    rela_world *world; /* NULL: one process; lent, must outlive the stepper */
 } rela_step_options;
 
 typedef struct rela_step_result {
@@ -50,7 +54,11 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
                                rela_error *err);
 
 /* Moments and the number of updates they have seen: part of a checkpoint. */
-real *rela_stepper_moment(rela_stepper *s, int which); /* 0: m, 1: v; layout of the parameters */
+/* All moments (0: m, 1: v), in the layout of the parameters; lent. Collective; NULL on other ranks
+ * than 0. */
+const real *rela_stepper_moment(rela_stepper *s, int which);
+/* Takes what it needs of all moments. */
+void rela_stepper_set_moment(rela_stepper *s, int which, const real *all);
 uint64_t rela_stepper_count(const rela_stepper *s);
 void rela_stepper_set_count(rela_stepper *s, uint64_t n);
 

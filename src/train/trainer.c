@@ -7,6 +7,7 @@
 #include "base/par.h"
 #include "model/model_text.h"
 #include "train/curves.h"
+#include "train/ranks.h"
 #include "train/resume_state.h"
 #include "train/run_checkpoints.h"
 #include "train/run_dir.h"
@@ -26,7 +27,8 @@ typedef struct trainer {
     rela_train_options o;
     int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
     void *ctx;
-    rela_run run;
+    rela_world *world; /* NULL: one process */
+    rela_run run;      /* locked by rank 0, which alone writes there */
     rela_pipeline *pipeline;
     rela_net net;
     bool net_ready;
@@ -42,7 +44,9 @@ typedef struct trainer {
     uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
 } trainer;
 
+static rela_status join(trainer *t, rela_error *err);
 static rela_status prepare(trainer *t, rela_error *err);
+static rela_status open_outputs(trainer *t, rela_error *err);
 static rela_status check_texts(const trainer *t, rela_error *err);
 static rela_status start_or_resume(trainer *t, rela_error *err);
 static rela_train_run this_run(const trainer *t);
@@ -56,8 +60,10 @@ static rela_status check_room(trainer *t, rela_error *err);
 static rela_status run_loop(trainer *t, rela_error *err);
 static rela_status finish(trainer *t, rela_error *err);
 static void cleanup(trainer *t);
-static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
-                           rela_error *err);
+static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s,
+                           const real *const *moments, rela_error *err);
+static rela_step_options step_options(const trainer *t);
+static bool is_first(const trainer *t);
 static int notify(trainer *t, rela_train_event e);
 static void log_line(trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
 
@@ -79,25 +85,64 @@ rela_status rela_train(const rela_train_options *o,
     t->on_event = on_event;
     t->ctx = ctx;
     rela_status st = rela_train_resolve(&t->o, o, err);
-    st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
-    if (st == RELA_OK)
-        st = rela_run_open(&t->run, t->o.out, err);
+    st = st ? st : join(t, err);
     if (st == RELA_OK)
         st = prepare(t, err);
     if (st == RELA_OK)
         st = run_loop(t, err);
+    rela_world *world = t->world;
     cleanup(t);
     rela_mem_free(t);
+    rela_world_close(world, st, err);
     return st;
+}
+
+static bool is_first(const trainer *t)
+{
+    return rela_world_rank(t->world) == 0;
+}
+
+/* Threads, the other ranks, and the folder: rank 0 makes it. */
+static rela_status join(trainer *t, rela_error *err)
+{
+    rela_buffer notes = RELA_BUFFER_INIT;
+    rela_status st = rela_ranks_join(&t->world, &notes, &t->o, err);
+    if (st == RELA_OK && t->world)
+        (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
+    st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
+    if (st == RELA_OK && is_first(t))
+        st = rela_run_open(&t->run, t->o.out, err);
+    st = rela_world_agree(t->world, st, err);
+    if (st == RELA_OK && !is_first(t))
+        st = rela_run_view(&t->run, t->o.out, err);
+    if (st == RELA_OK && t->world)
+        log_line(t, "%zu ranks, of %d threads on %s", rela_world_size(t->world),
+                 rela_par_threads((int)t->o.threads), rela_world_host(t->world, 0));
+    if (st == RELA_OK && notes.len)
+        log_line(t, "%s", notes.data);
+    rela_buffer_free(&notes);
+    return rela_world_agree(t->world, st, err);
 }
 
 static rela_status prepare(trainer *t, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT, head = RELA_BUFFER_INIT;
-    rela_status st = check_texts(t, err);
+    rela_status st = rela_world_agree(t->world, check_texts(t, err), err);
     st = st ? st : start_or_resume(t, err);
+    if (st == RELA_OK && is_first(t))
+        st = open_outputs(t, err);
     if (st == RELA_OK)
-        st = rela_report_head(&head, &t->net.list, err);
+        st = read_text(t, err);
+    if (st == RELA_OK)
+        st = check_room(t, err);
+    st = rela_world_agree(t->world, st, err);
+    return st ? st : rela_ranks_check(t->world, t->state.data_digest, &t->net, err);
+}
+
+/* Logs and config.yml. */
+static rela_status open_outputs(trainer *t, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT, head = RELA_BUFFER_INIT;
+    rela_status st = rela_report_head(&head, &t->net.list, err);
     if (st == RELA_OK)
         st = rela_run_open_logs(&t->run, (rela_span){ head.data, head.len }, t->state.loop.update,
                                 err);
@@ -107,10 +152,6 @@ static rela_status prepare(trainer *t, rela_error *err)
         st = rela_run_path(&path, &t->run, "config.yml", err);
     if (st == RELA_OK)
         st = rela_file_write(path.data, settings.data, settings.len, err);
-    if (st == RELA_OK)
-        st = read_text(t, err);
-    if (st == RELA_OK)
-        st = check_room(t, err);
     rela_buffer_free(&path);
     rela_buffer_free(&settings);
     rela_buffer_free(&head);
@@ -147,11 +188,15 @@ static rela_status start_or_resume(trainer *t, rela_error *err)
     uint64_t update = 0, *updates = NULL;
     size_t n = 0;
     bool regular = true;
-    rela_status st = rela_run_newest(&update, &regular, &t->run, err);
+    rela_status st = is_first(t) ? rela_run_newest(&update, &regular, &t->run, err) : RELA_OK;
+    if ((st = rela_world_agree(t->world, st, err)) != RELA_OK)
+        return st;
+    rela_world_broadcast(t->world, &update, sizeof update);
+    rela_world_broadcast(t->world, &regular, sizeof regular);
     t->interim = !regular;
     if (st == RELA_OK)
         st = update ? resume(t, update, err) : start(t, err);
-    if (st == RELA_OK)
+    if (st == RELA_OK && is_first(t))
         st = rela_run_checkpoints(&updates, &n, &t->run, err);
     if (st == RELA_OK && n > 0) {
         /* They may enter the mean: a wrong one is found before hours are spent. */
@@ -222,8 +267,9 @@ static rela_status start(trainer *t, rela_error *err)
         log_line(t, "learning %s from %s and %s",
                  t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",
                  t->o.train_src, t->o.train_tgt);
-    if (st == RELA_OK)
+    if (st == RELA_OK && is_first(t))
         st = rela_train_pipeline(&t->pipeline, &t->o, err);
+    st = rela_ranks_share_pipeline(&t->pipeline, t->world, st, err);
     if (st != RELA_OK)
         return st;
     c.vocab_src = rela_vocab_size(rela_pipeline_vocab(t->pipeline, 0));
@@ -335,18 +381,26 @@ static rela_status read_text(trainer *t, rela_error *err)
     return st;
 }
 
+static rela_step_options step_options(const trainer *t)
+{
+    rela_step_options o = rela_train_step_options(&t->o);
+    o.world = t->world;
+    return o;
+}
+
 /* Said before it is allocated: the system would rather end the process later than refuse. Weights
  * that are loaded already are no longer needed. */
 static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err)
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
-    const rela_step_options so = rela_train_step_options(&t->o);
+    const rela_step_options so = step_options(t);
     const rela_status st = rela_block_list_init(&plan.list, &plan.params, c, err);
     if (st != RELA_OK)
         return st;
     const size_t weights = plan.params.total * sizeof(real);
-    const double need =
+    const double each =
         (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
+    const double need = each * (double)rela_world_local_size(t->world);
     const double available = (double)rela_memory_free();
     rela_net_deinit(&plan);
     if (available <= 0 || need <= available)
@@ -360,16 +414,17 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
 /* Memory and disk are looked at before hours are spent. */
 static rela_status check_room(trainer *t, rela_error *err)
 {
-    const rela_step_options so = rela_train_step_options(&t->o);
+    const rela_step_options so = step_options(t);
     const size_t block = t->net.params.total * sizeof(real);
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
     log_line(t, "%s: %zu parameters, %.1f MB of memory for training",
              t->net.config.attention[0].text, t->net.params.count, (double)need / 1e6);
-    if (rela_par_threads((int)t->o.threads) > t->o.gradient_slots)
-        log_line(t, "%d threads, but %lld compute gradients: --gradient-slots",
-                 rela_par_threads((int)t->o.threads), (long long)t->o.gradient_slots);
+    const size_t threads = (size_t)rela_par_threads((int)t->o.threads) * rela_world_size(t->world);
+    if (threads > (size_t)t->o.gradient_slots)
+        log_line(t, "%zu threads, but %lld compute gradients: --gradient-slots", threads,
+                 (long long)t->o.gradient_slots);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
                          t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
@@ -400,8 +455,9 @@ static rela_status make_loop(trainer *t, rela_error *err)
         bo.generation = sample_epoch;
         bo.generation_ctx = t;
     }
-    const rela_step_options so = rela_train_step_options(&t->o);
+    const rela_step_options so = step_options(t);
     rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
+    st = rela_world_agree(t->world, st, err);
     if (st == RELA_OK)
         st = rela_stepper_create(&t->stepper, &t->net, &so, err);
     t->loop = (rela_loop){ .stepper = t->stepper,
@@ -416,7 +472,7 @@ static rela_status make_loop(trainer *t, rela_error *err)
         st = rela_train_loop_options(&t->loop.o, &t->o, err);
     if (st != RELA_OK || t->state.loop.update == 0)
         return st;
-    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count, &t->net);
+    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count);
     return RELA_OK;
 }
 
@@ -454,8 +510,9 @@ static void cleanup(trainer *t)
     rela_run_close(&t->run);
 }
 
-static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s, bool resumable,
-                           rela_error *err)
+/* moments NULL: not to be resumed. */
+static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s,
+                           const real *const *moments, rela_error *err)
 {
     rela_extras e = { 0 };
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
@@ -465,30 +522,39 @@ static rela_status save_to(trainer *t, const char *path, const rela_loop_state *
     rela_status st = rela_pipeline_store(&e, t->pipeline, err);
     if (st == RELA_OK)
         st = rela_train_state_store(&e, &t->state, &t->o, err);
-    if (st == RELA_OK && resumable)
-        st = rela_extras_lend(&e, "adam.m", rela_stepper_moment(t->stepper, 0), err);
-    if (st == RELA_OK && resumable)
-        st = rela_extras_lend(&e, "adam.v", rela_stepper_moment(t->stepper, 1), err);
+    if (st == RELA_OK && moments)
+        st = rela_extras_lend(&e, "adam.m", moments[0], err);
+    if (st == RELA_OK && moments)
+        st = rela_extras_lend(&e, "adam.v", moments[1], err);
     if (st == RELA_OK)
         st = rela_net_save(path, &t->net, &e, &options, err);
     rela_extras_deinit(&e);
     return st;
 }
 
-static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
+static rela_status save(trainer *t, const rela_loop_state *s, const real *const *moments,
+                        bool regular, rela_error *err)
 {
-    trainer *t = ctx;
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
     t->ended = 0;
     if (st == RELA_OK)
         st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
     if (st == RELA_OK)
-        st = save_to(t, path.data, s, true, err);
+        st = save_to(t, path.data, s, moments, err);
     if (st == RELA_OK)
         st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
     rela_buffer_free(&path);
     return st;
+}
+
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
+{
+    trainer *t = ctx;
+    const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
+                                    rela_stepper_moment(t->stepper, 1) };
+    const rela_status st = is_first(t) ? save(t, s, moments, regular, err) : RELA_OK;
+    return rela_world_agree(t->world, st, err);
 }
 
 static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err)
@@ -496,6 +562,8 @@ static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *e
     trainer *t = ctx;
     rela_buffer line = RELA_BUFFER_INIT;
     char text[RELA_REPORT_MAX];
+    if (!is_first(t))
+        return rela_world_agree(t->world, RELA_OK, err);
     rela_status st = rela_report_record(&line, r, err);
     if (st == RELA_OK)
         st = rela_appender_write(t->run.records, line.data, line.len, err);
@@ -512,7 +580,7 @@ static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *e
                                         .grad_norm = r->grad_norm,
                                         .tokens_per_second = r->tokens_per_second,
                                         .padding = r->padding });
-    return st;
+    return rela_world_agree(t->world, st, err);
 }
 
 static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
@@ -520,7 +588,8 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
 {
     trainer *t = ctx;
     (void)s;
-    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, err) : RELA_OK;
+    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, t->world, err)
+                                : RELA_OK;
 }
 
 static void show_samples(trainer *t)
@@ -538,6 +607,8 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     rela_buffer text = RELA_BUFFER_INIT;
     rela_valid_zeros z = { .list = &t->net.list };
     char line[RELA_REPORT_MAX];
+    if (!is_first(t))
+        return rela_world_agree(t->world, RELA_OK, err);
     rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
     if (st == RELA_OK)
         st = rela_report_row(&text, s->update, score, &z, is_best, err);
@@ -546,7 +617,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     if (st == RELA_OK && is_best)
         st = rela_run_path(&text, &t->run, "best.rela", err);
     if (st == RELA_OK && is_best)
-        st = save_to(t, text.data, s, false, err);
+        st = save_to(t, text.data, s, NULL, err);
     rela_buffer_free(&text);
     rela_report_valid_text(line, s->update, score, &z, is_best);
     log_line(t, "%s", line);
@@ -560,7 +631,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
                                         .perplexity = score->perplexity,
                                         .bleu = score->bleu,
                                         .is_best = is_best });
-    return st;
+    return rela_world_agree(t->world, st, err);
 }
 
 static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
@@ -571,19 +642,20 @@ static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rel
                                                      .updates = (uint64_t)t->o.updates,
                                                      .epoch = s->position.epoch,
                                                      .grad_norm = r->grad_norm });
-    return answer == RELA_TRAIN_STOP   ? RELA_STOP_NOW
-           : answer == RELA_TRAIN_SAVE ? RELA_SAVE_NOW
-                                       : RELA_GO_ON;
+    /* What one rank is asked to do, all do; to stop is to save as well. */
+    enum { GO_ON, SAVE, STOP };
+    const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP   ? STOP
+                                                 : answer == RELA_TRAIN_SAVE ? SAVE
+                                                                             : GO_ON);
+    return all == STOP ? RELA_STOP_NOW : all == SAVE ? RELA_SAVE_NOW : RELA_GO_ON;
 }
 
-/* The mean of the last checkpoints is the result; a last validation measures it. */
-static rela_status finish(trainer *t, rela_error *err)
+/* The mean of the last checkpoints becomes model.rela. */
+static rela_status save_mean(trainer *t, size_t *n_mean, rela_error *err)
 {
     uint64_t *updates = NULL;
     size_t n = 0;
     rela_buffer path = RELA_BUFFER_INIT;
-    rela_loop_score score;
-    char line[RELA_REPORT_MAX];
     const rela_train_run of = this_run(t);
     /* Again: the process may have been killed between the last save and its pruning. */
     rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
@@ -595,26 +667,42 @@ static rela_status finish(trainer *t, rela_error *err)
     if (st == RELA_OK)
         st = rela_run_path(&path, &t->run, "model.rela", err);
     if (st == RELA_OK)
-        st = save_to(t, path.data, &t->loop.state, false, err);
-    if (st == RELA_OK && t->valid)
-        st = rela_loop_measure(&t->loop, &score, err);
-    if (st == RELA_OK && t->valid && t->translator)
-        st = on_validate(t, &t->loop.state, &score, err);
-    if (st == RELA_OK && t->valid) {
-        rela_report_mean_text(line, n - first, &score);
-        log_line(t, "%s", line);
-    }
-    if (st == RELA_OK)
-        st = rela_train_figures(&t->run, &t->net.list, err);
-    if (st == RELA_OK)
-        log_line(t, "the model is %s", path.data);
+        st = save_to(t, path.data, &t->loop.state, NULL, err);
+    *n_mean = n - first;
     rela_mem_free(updates);
     rela_buffer_free(&path);
     return st;
 }
 
+/* A last validation tells what the result is worth. */
+static rela_status finish(trainer *t, rela_error *err)
+{
+    size_t n = 0;
+    rela_loop_score score;
+    char line[RELA_REPORT_MAX];
+    rela_status st = is_first(t) ? save_mean(t, &n, err) : RELA_OK;
+    st = rela_world_agree(t->world, st, err);
+    if (st == RELA_OK && t->valid)
+        rela_world_broadcast(t->world, t->net.weights, t->net.params.total * sizeof(real));
+    if (st == RELA_OK && t->valid)
+        st = rela_loop_measure(&t->loop, &score, err);
+    if (st == RELA_OK && t->valid && t->translator)
+        st = on_validate(t, &t->loop.state, &score, err);
+    if (st == RELA_OK && t->valid) {
+        rela_report_mean_text(line, n, &score);
+        log_line(t, "%s", line);
+    }
+    if (st == RELA_OK && is_first(t))
+        st = rela_train_figures(&t->run, &t->net.list, err);
+    if (st == RELA_OK)
+        log_line(t, "the model is %s/model.rela", t->o.out);
+    return rela_world_agree(t->world, st, err);
+}
+
 static int notify(trainer *t, rela_train_event e)
 {
+    e.rank = (uint32_t)rela_world_rank(t->world);
+    e.ranks = (uint32_t)rela_world_size(t->world);
     return t->on_event ? t->on_event(t->ctx, &e) : RELA_TRAIN_GO_ON;
 }
 
@@ -623,6 +711,8 @@ static void log_line(trainer *t, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list args;
+    if (!is_first(t))
+        return;
     va_start(args, format);
     rela_format(line, sizeof line - 1, format, args);
     va_end(args);

@@ -11,6 +11,8 @@
 #include "text/token_lists.h"
 #include "train/train_options.h"
 
+#include <string.h>
+
 enum { SPARSITY_TOKENS = 1024 }; /* enough for three digits */
 
 /* Lines of a file, all in memory: validation sets are small. */
@@ -21,6 +23,11 @@ typedef struct lines {
 } lines;
 
 enum { SAMPLES = 3, SAMPLE_BYTES = 300 };
+
+/* Sentences [first, last). */
+typedef struct part {
+    size_t first, last;
+} part;
 
 struct rela_valid {
     const rela_net *net;
@@ -39,8 +46,10 @@ struct rela_valid {
 
 static rela_status read_lines(lines *l, const char *path, rela_error *err);
 static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err);
-static rela_status score(double *bleu, rela_valid *v, const rela_search_results *r,
+static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_results *r, part p,
                          rela_error *err);
+static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_world *world,
+                             rela_status st, rela_error *err);
 
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
                               const rela_train_options *of, rela_error *err)
@@ -109,27 +118,58 @@ static rela_status add_sample(rela_buffer *out, const char *label, const char *t
     return rela_buffer_printf(out, err, "%-11s %.*s\n", label, (int)n, text ? text : "");
 }
 
-rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
+/* Of a rank; rank 0 has the sentences that are shown. */
+static part part_of(const rela_valid *v, const rela_world *world)
+{
+    const size_t n = v->refs.n, rank = rela_world_rank(world), ranks = rela_world_size(world);
+    return n < SAMPLES * ranks ? (part){ 0, rank ? 0 : n }
+                               : (part){ n * rank / ranks, n * (rank + 1) / ranks };
+}
+
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_world *world, rela_error *err)
 {
     rela_packed_weights packed = { 0 };
     rela_search_pool *pool = NULL;
     rela_search_results *results = NULL;
     rela_search_options o;
+    const part p = part_of(v, world);
+    uint64_t *sums =
+        rela_mem_zalloc(rela_world_size(world) * rela_metric_n_stats(v->bleu) * sizeof *sums);
     rela_search_options_init(&o);
     o.beam = v->beam;
-    rela_status st = rela_packed_weights_init(&packed, v->net, 1, err);
+    rela_status st = sums ? rela_packed_weights_init(&packed, v->net, 1, err)
+                          : rela_fail(err, RELA_NOMEM, "no memory for the score");
     const rela_packed_weights *const nets[] = { &packed };
     if (st == RELA_OK)
         st = rela_search_pool_create(&pool, nets, 1, v->n_threads, err);
     if (st == RELA_OK)
-        st = rela_search_pool_run(&results, pool, v->sources, v->refs.n, &o, err);
+        st = rela_search_pool_run(&results, pool, v->sources + p.first, p.last - p.first, &o, err);
     rela_buffer_clear(&v->samples);
     if (st == RELA_OK)
-        st = score(bleu, v, results, err);
+        st = count(sums, v, results, p, err);
+    st = add_ranks(bleu, v, sums, world, st, err);
     rela_search_results_free(results);
     rela_search_pool_destroy(pool);
     rela_packed_weights_deinit(&packed);
+    rela_mem_free(sums);
     return st;
+}
+
+/* The counts of this rank come first. */
+static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_world *world,
+                             rela_status st, rela_error *err)
+{
+    const size_t k = rela_metric_n_stats(v->bleu), rank = rela_world_rank(world);
+    st = rela_world_agree(world, st, err);
+    if (st != RELA_OK)
+        return st;
+    memmove(sums + rank * k, sums, k * sizeof *sums);
+    rela_world_share_equal(world, sums, k * sizeof *sums);
+    for (size_t r = 1; r < rela_world_size(world); r++)
+        for (size_t i = 0; i < k; i++)
+            sums[i] += sums[r * k + i];
+    *bleu = rela_metric_score(v->bleu, sums);
+    return RELA_OK;
 }
 
 static rela_status read_lines(lines *l, const char *path, rela_error *err)
@@ -183,16 +223,15 @@ static rela_status show(rela_valid *v, size_t i, const rela_buffer *text, rela_e
     return st ? st : add_sample(&v->samples, "reference", ref.text, ref.len, err);
 }
 
-static rela_status score(double *bleu, rela_valid *v, const rela_search_results *r, rela_error *err)
+static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_results *r, part p,
+                         rela_error *err)
 {
-    const size_t k = rela_metric_n_stats(v->bleu), n = v->refs.n;
-    uint64_t *sums = rela_mem_zalloc(k * sizeof *sums);
+    const size_t k = rela_metric_n_stats(v->bleu);
     uint32_t *stats = rela_mem_zalloc(k * sizeof *stats);
     rela_buffer text = RELA_BUFFER_INIT;
-    rela_status st =
-        sums && stats ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the score");
-    for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        const rela_search_result result = rela_search_results_at(r, i);
+    rela_status st = stats ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the score");
+    for (size_t i = p.first; i < p.last && st == RELA_OK; i++) {
+        const rela_search_result result = rela_search_results_at(r, i - p.first);
         const rela_hypothesis *h = &result.best[0];
         rela_buffer_clear(&text);
         st = rela_pipeline_decode(&text, v->scratch, h->ids, NULL, h->n, err);
@@ -209,11 +248,8 @@ static rela_status score(double *bleu, rela_valid *v, const rela_search_results 
         if (st == RELA_OK)
             rela_stats_add(sums, stats, 1, k);
     }
-    if (st == RELA_OK)
-        *bleu = rela_metric_score(v->bleu, sums);
     rela_buffer_free(&text);
     rela_mem_free(stats);
-    rela_mem_free(sums);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #define RELA_TRAIN_VALIDATION_H
 
 #include "data/store.h"
+#include "dist/world.h"
 #include "model/worker.h"
 #include "rela/train.h"
 #include "text/pipeline.h"
@@ -28,7 +29,8 @@ void rela_valid_destroy(rela_valid *v); /* NULL is fine */
 /* Lines that show the first sentences: source, translation, reference; of the last rela_valid_bleu.
  * Lent. */
 rela_span rela_valid_samples(const rela_valid *v);
-rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
+/* Ranks of a world translate a part each; NULL: one process. */
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_world *world, rela_error *err);
 
 /* Measured on the first pairs of an encoded validation set, teacher forced, with present weights.
  */

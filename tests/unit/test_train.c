@@ -1,43 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_train.c - schedules by their formulas; an update is reproducible, allocates
  * nothing, learns, and never lets a number that is not finite reach the weights. */
-#include "attend.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "check.h"
+#include "copying.h"
 #include "train/schedule.h"
 #include "train/step.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { VOCAB = 23, SENTENCES = 40, LEN_MAX = 9, IDS_MAX = SENTENCES * LEN_MAX };
-
-/* Copying: the target is the source. */
-typedef struct text {
-    int32_t ids[IDS_MAX];
-    uint32_t at[SENTENCES + 1];
-} text;
-
-static void make_text(text *t, uint64_t seed)
-{
-    rela_rng r = rela_rng_start(seed, 0);
-    uint32_t n = 0;
-    for (int i = 0; i < SENTENCES; i++) {
-        t->at[i] = n;
-        const uint64_t len = 2 + rela_rng_below(&r, LEN_MAX - 3);
-        for (uint64_t j = 0; j < len; j++)
-            t->ids[n++] = (int32_t)(3 + rela_rng_below(&r, VOCAB - 3));
-        t->ids[n++] = 2;
-    }
-    t->at[SENTENCES] = n;
-}
-
-static rela_packed update_of(const text *t)
-{
-    return (
-        rela_packed){ .streams = { { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } } };
-}
 
 typedef struct model {
     rela_net net;
@@ -48,17 +19,6 @@ static void model_start_with(model *m, const char *kind, int n_threads, double d
                              double r_drop)
 {
     rela_error err = { RELA_OK, "" };
-    rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
-    c.d = 32;
-    c.ffn = 48;
-    c.heads = 2;
-    c.enc_layers = c.dec_layers = 2;
-    c.vocab_src = c.vocab_tgt = VOCAB;
-    c.max_len = 32;
-    c.drop_embed = c.drop_residual = c.drop_attn = c.drop_ffn = dropout;
-    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
-        set_attention(&c, i, kind);
     const rela_step_options o = { .n_threads = n_threads,
                                   .micro_batch_rows = 64,
                                   .beta1 = 0.9,
@@ -67,8 +27,7 @@ static void model_start_with(model *m, const char *kind, int n_threads, double d
                                   .smooth = 0.1,
                                   .r_drop = r_drop,
                                   .seed = 3 };
-    CHECK_OK(rela_net_init(&m->net, &c, &err), err);
-    rela_params_init(m->net.weights, &m->net.params, 1);
+    make_net(&m->net, kind, dropout);
     CHECK_OK(rela_stepper_create(&m->stepper, &m->net, &o, &err), err);
 }
 

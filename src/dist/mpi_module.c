@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* src/dist/mpi_module.c - librela_mpi.so: the transport over MPI.
+ *
+ * A thread sends a sign of life every second, between rank 0 and each of the others, and watches
+ * for theirs: so a rank that hangs is distinguished from one that has much to do. Calls of MPI are
+ * made under a lock (MPI_THREAD_SERIALIZED), and waiting polls, so that the thread gets its turn
+ * and idle ranks leave the processor to busy ones. */
+#include "dist/transport.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CHUNK = 1 << 30, /* bytes of a message: MPI counts in int */
+    SPINS = 500,     /* polls before a pause between them */
+    PAUSE_MIN = 20,  /* microseconds */
+    PAUSE_MAX = 500,
+    ABORT_SECONDS = 5
+};
+
+typedef struct group {
+    rela_transport_options o;
+    MPI_Comm data, life;
+    int rank, size;
+    MPI_Request *requests;
+    size_t n, cap;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool ending;
+    bool initialised; /* by us */
+    /* signs of life, by rank */
+    MPI_Request *beats;
+    double *heard;
+} group;
+
+static int start(void **out, size_t *rank, size_t *size, const rela_transport_options *o,
+                 char why[RELA_TRANSPORT_TEXT]);
+static void begin(void *transport, const rela_message *out, size_t n_out, const rela_message *in,
+                  size_t n_in);
+static void wait_all(void *transport);
+static void broadcast(void *transport, void *bytes, size_t len);
+static void abort_all(void *transport);
+static void finish(void *transport);
+static bool join(group *g, char why[RELA_TRANSPORT_TEXT]);
+static void *watch(void *transport);
+static void exchange_beats(group *g);
+
+extern const rela_transport rela_transport_module;
+__attribute__((visibility("default")))
+const rela_transport rela_transport_module = { .version = RELA_TRANSPORT_VERSION,
+                                               .start = start,
+                                               .begin = begin,
+                                               .wait = wait_all,
+                                               .broadcast = broadcast,
+                                               .abort = abort_all,
+                                               .finish = finish };
+
+static int start(void **out, size_t *rank, size_t *size, const rela_transport_options *o,
+                 char why[RELA_TRANSPORT_TEXT])
+{
+    group *g = o->resize(NULL, sizeof *g);
+    if (!g) {
+        (void)snprintf(why, RELA_TRANSPORT_TEXT, "no memory");
+        return -1;
+    }
+    memset(g, 0, sizeof *g);
+    g->o = *o;
+    if (!join(g, why)) {
+        o->release(g);
+        return -1;
+    }
+    *out = g;
+    *rank = (size_t)g->rank;
+    *size = (size_t)g->size;
+    return 0;
+}
+
+static bool refuse(char why[RELA_TRANSPORT_TEXT], const char *text)
+{
+    (void)snprintf(why, RELA_TRANSPORT_TEXT, "%s", text);
+    return false;
+}
+
+static bool join(group *g, char why[RELA_TRANSPORT_TEXT])
+{
+    int there = 0, level = MPI_THREAD_SINGLE;
+    (void)MPI_Initialized(&there);
+    g->initialised = !there;
+    if (there)
+        (void)MPI_Query_thread(&level);
+    else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+        return refuse(why, "it cannot start");
+    if (level < MPI_THREAD_SERIALIZED)
+        return refuse(why, "it does not allow calls from two threads");
+    (void)MPI_Comm_dup(MPI_COMM_WORLD, &g->data);
+    (void)MPI_Comm_dup(MPI_COMM_WORLD, &g->life);
+    (void)MPI_Comm_rank(g->data, &g->rank);
+    (void)MPI_Comm_size(g->data, &g->size);
+    g->beats = g->o.resize(NULL, (size_t)g->size * sizeof *g->beats);
+    g->heard = g->o.resize(NULL, (size_t)g->size * sizeof *g->heard);
+    if (!g->beats || !g->heard)
+        return refuse(why, "no memory");
+    for (int i = 0; i < g->size; i++) {
+        g->beats[i] = MPI_REQUEST_NULL;
+        g->heard[i] = g->o.seconds();
+    }
+    (void)pthread_mutex_init(&g->lock, NULL);
+    pthread_condattr_t clock;
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&g->wake, &clock);
+    (void)pthread_condattr_destroy(&clock);
+    return pthread_create(&g->thread, NULL, watch, g) == 0 || refuse(why, "no thread can start");
+}
+
+/* Room for one more; without it there is no way on. */
+static MPI_Request *next_request(group *g)
+{
+    if (g->n == g->cap) {
+        g->cap = g->cap ? 2 * g->cap : 64;
+        g->requests = g->o.resize(g->requests, g->cap * sizeof *g->requests);
+        if (!g->requests)
+            abort_all(g);
+    }
+    return &g->requests[g->n++];
+}
+
+static int part_of(size_t len, size_t at)
+{
+    return (int)(len - at < CHUNK ? len - at : CHUNK);
+}
+
+static void begin(void *transport, const rela_message *out, size_t n_out, const rela_message *in,
+                  size_t n_in)
+{
+    group *g = transport;
+    (void)pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < n_in; i++)
+        for (size_t at = 0; at < in[i].len; at += CHUNK)
+            (void)MPI_Irecv((char *)in[i].bytes + at, part_of(in[i].len, at), MPI_BYTE,
+                            (int)in[i].rank, 0, g->data, next_request(g));
+    for (size_t i = 0; i < n_out; i++)
+        for (size_t at = 0; at < out[i].len; at += CHUNK)
+            (void)MPI_Isend((const char *)out[i].bytes + at, part_of(out[i].len, at), MPI_BYTE,
+                            (int)out[i].rank, 0, g->data, next_request(g));
+    (void)pthread_mutex_unlock(&g->lock);
+}
+
+static void wait_all(void *transport)
+{
+    group *g = transport;
+    int done = 0;
+    long pause = PAUSE_MIN;
+    for (int i = 0; !done; i++) {
+        (void)pthread_mutex_lock(&g->lock);
+        (void)MPI_Testall((int)g->n, g->requests, &done, MPI_STATUSES_IGNORE);
+        (void)pthread_mutex_unlock(&g->lock);
+        if (!done && i < SPINS)
+            (void)sched_yield();
+        else if (!done) {
+            (void)nanosleep(&(struct timespec){ 0, pause * 1000 }, NULL);
+            pause = pause * 2 < PAUSE_MAX ? pause * 2 : PAUSE_MAX;
+        }
+    }
+    g->n = 0;
+}
+
+static void broadcast(void *transport, void *bytes, size_t len)
+{
+    group *g = transport;
+    for (size_t at = 0; at < len; at += CHUNK) {
+        (void)pthread_mutex_lock(&g->lock);
+        (void)MPI_Ibcast((char *)bytes + at, part_of(len, at), MPI_BYTE, 0, g->data,
+                         next_request(g));
+        (void)pthread_mutex_unlock(&g->lock);
+        wait_all(g);
+    }
+}
+
+/* MPI_Abort may wait for those that do not answer any more. */
+static void abort_all(void *transport)
+{
+    group *g = transport;
+    (void)alarm(ABORT_SECONDS);
+    (void)MPI_Abort(g->data, 1);
+    for (;;)
+        (void)pause();
+}
+
+static void finish(void *transport)
+{
+    group *g = transport;
+    int there = 0;
+    (void)pthread_mutex_lock(&g->lock);
+    (void)MPI_Ibarrier(g->data, next_request(g));
+    (void)pthread_mutex_unlock(&g->lock);
+    wait_all(g);
+    (void)pthread_mutex_lock(&g->lock);
+    g->ending = true;
+    (void)pthread_cond_signal(&g->wake);
+    (void)pthread_mutex_unlock(&g->lock);
+    (void)pthread_join(g->thread, NULL);
+    (void)MPI_Barrier(g->data); /* all have sent their last sign of life */
+    do {
+        char beat;
+        (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, g->life, &there, MPI_STATUS_IGNORE);
+        if (there)
+            (void)MPI_Recv(&beat, 1, MPI_BYTE, MPI_ANY_SOURCE, 0, g->life, MPI_STATUS_IGNORE);
+    } while (there);
+    (void)MPI_Waitall(g->size, g->beats, MPI_STATUSES_IGNORE);
+    (void)MPI_Comm_free(&g->life);
+    (void)MPI_Comm_free(&g->data);
+    if (g->initialised)
+        (void)MPI_Finalize();
+    g->o.release(g->requests);
+    g->o.release(g->beats);
+    g->o.release(g->heard);
+    g->o.release(g);
+}
+
+static void *watch(void *transport)
+{
+    group *g = transport;
+    (void)pthread_mutex_lock(&g->lock);
+    while (!g->ending) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* NOLINT: what the condition waits by */
+        until.tv_sec++;
+        const double before = g->o.seconds();
+        (void)pthread_cond_timedwait(&g->wake, &g->lock, &until);
+        if (!g->ending)
+            exchange_beats(g);
+        /* A process that was stopped and goes on has heard from none meanwhile. */
+        const bool slept = g->o.seconds() - before > g->o.timeout / 2;
+        for (int i = 0; i < g->size && !g->ending; i++) {
+            const double silence = g->o.seconds() - g->heard[i];
+            if (slept)
+                g->heard[i] = g->o.seconds();
+            else if (i != g->rank && (i == 0 || g->rank == 0) &&
+                     silence > g->o.timeout + (g->rank > 1 ? 2 : 0)) { /* one message is enough */
+                g->o.on_lost(g->o.ctx, (size_t)i, silence);
+                abort_all(g);
+            }
+        }
+    }
+    (void)pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+/* Between rank 0 and the others. One that has not been sent yet is enough. */
+static void exchange_beats(group *g)
+{
+    static char beat;
+    const int first = g->rank ? 0 : 1, last = g->rank ? 1 : g->size;
+    int there = 1;
+    for (int i = first; i < last; i++) {
+        int sent = 1;
+        (void)MPI_Test(&g->beats[i], &sent, MPI_STATUS_IGNORE);
+        if (sent)
+            (void)MPI_Isend(&beat, 1, MPI_BYTE, i, 0, g->life, &g->beats[i]);
+    }
+    while (there) {
+        MPI_Status from;
+        char got;
+        (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, g->life, &there, &from);
+        if (!there)
+            break;
+        (void)MPI_Recv(&got, 1, MPI_BYTE, from.MPI_SOURCE, 0, g->life, MPI_STATUS_IGNORE);
+        g->heard[from.MPI_SOURCE] = g->o.seconds();
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* src/dist/transport.h - what carries bytes between the ranks of a run: the interface of a module.
+ *
+ * A module is a shared object that exports rela_transport_module. It is loaded at run time, so that
+ * neither program nor library needs MPI, and calls nothing of ours but what start receives. All
+ * calls but abort are made by one thread, by every rank in the same order. What cannot be carried
+ * ends all ranks: there is no status. */
+#ifndef RELA_DIST_TRANSPORT_H
+#define RELA_DIST_TRANSPORT_H
+
+#include <stddef.h>
+
+enum { RELA_TRANSPORT_VERSION = 1, RELA_TRANSPORT_TEXT = 256 };
+
+/* Bytes to or from another rank. Those between two ranks arrive in the order they were sent. */
+typedef struct rela_message {
+    size_t rank;
+    void *bytes; /* only read if it is sent */
+    size_t len;
+} rela_message;
+
+typedef struct rela_transport_options {
+    double timeout; /* seconds of silence after which a rank counts as lost */
+    void *(*resize)(void *p, size_t bytes); /* NULL p allocates; NULL: no memory */
+    void (*release)(void *p);
+    double (*seconds)(void);
+    /* A rank was silent for so long; called once, by a thread of the module, which then ends all
+     * ranks. */
+    void (*on_lost)(void *ctx, size_t rank, double seconds);
+    void *ctx;
+} rela_transport_options;
+
+typedef struct rela_transport {
+    int version;
+    /* Joins the ranks; o is copied. 0, or -1 and why. */
+    int (*start)(void **out, size_t *rank, size_t *size, const rela_transport_options *o,
+                 char why[RELA_TRANSPORT_TEXT]);
+    /* Sends and receives at once. The bytes are in use, and no other call may be made, until wait
+     * returns. */
+    void (*begin)(void *transport, const rela_message *out, size_t n_out, const rela_message *in,
+                  size_t n_in);
+    void (*wait)(void *transport);
+    void (*broadcast)(void *transport, void *bytes, size_t len); /* from rank 0 */
+    void (*abort)(void *transport); /* ends all ranks; any thread; does not return */
+    void (*finish)(void *transport);
+} rela_transport;
+
+#define RELA_TRANSPORT_SYMBOL "rela_transport_module"
+
+#endif

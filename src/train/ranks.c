@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/ranks.c - see ranks.h. */
+#include "train/ranks.h"
+
+#include "base/par.h"
+#include "dist/build_id.h"
+#include "kern/gemm.h"
+#include "model/model_text.h"
+#include "train/train_options.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { NOTE_MAX = 256 };
+
+/* Processors of this process, and of the machine. */
+typedef struct processors {
+    long allowed, all;
+} processors;
+
+static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rela_error *err);
+static rela_status find_traps(rela_buffer *notes, rela_world *w, const rela_train_options *o,
+                              rela_error *err);
+
+static processors count_processors(void)
+{
+    cpu_set_t set;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+    return (processors){ known ? CPU_COUNT(&set) : all, all };
+}
+
+/* Ranks that may use all processors of their host would each take all of them. */
+static void divide_threads(rela_train_options *o, const rela_world *w)
+{
+    const processors p = count_processors();
+    const int local = (int)rela_world_local_size(w), n = rela_par_threads(0);
+    if (o->threads > 0 || getenv("OMP_NUM_THREADS") || p.allowed < p.all)
+        return;
+    const int extra = rela_world_local_rank(w) < (size_t)(n % local);
+    o->threads = n > local ? n / local + extra : 1;
+}
+
+rela_status rela_ranks_join(rela_world **out, rela_buffer *notes, rela_train_options *o,
+                            rela_error *err)
+{
+    *out = NULL;
+    if (!o->mpi)
+        return RELA_OK;
+    rela_status st = rela_world_open(out, err);
+    if (st != RELA_OK || !*out)
+        return st;
+    st = compare_ranks(*out, o, err);
+    if (st != RELA_OK)
+        return st;
+    divide_threads(o, *out);
+    return find_traps(notes, *out, o, err);
+}
+
+static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rela_error *err)
+{
+    char build[RELA_BUILD_ID_MAX];
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_train_options common = *o;
+    common.threads = 0;
+    rela_build_id(build);
+    rela_status st = rela_buffer_printf(
+        &text, err,
+        "version: %d.%d.%d\nbuild of rela: %s\ninstruction set (RELA_ISA limits it): %s\n"
+        "instruction set of oneDNN (DNNL_MAX_CPU_ISA limits it): %d\n",
+        RELA_VERSION_MAJOR, RELA_VERSION_MINOR, RELA_VERSION_PATCH, build, rela_kern_get()->name,
+        rela_gemm_isa());
+    st = st ? st : rela_train_options_dump(&text, &common, err);
+    st = rela_world_agree(w, st, err);
+    st = st ? st : rela_world_same(w, text.data, err);
+    rela_buffer_free(&text);
+    return st;
+}
+
+/* What mpirun does unless it is asked not to, and what makes ranks slow. */
+static void find_trap(char note[NOTE_MAX], rela_world *w, const rela_train_options *o)
+{
+    const processors p = count_processors();
+    const long threads = rela_par_threads((int)o->threads);
+    const long local = (long)rela_world_local_size(w);
+    if (p.allowed < threads)
+        rela_format_text(note, NOTE_MAX,
+                         "%ld threads, but mpirun binds this rank to %ld of %ld processors: add "
+                         "--bind-to none, or --map-by slot:PE=%ld",
+                         threads, p.allowed, p.all, threads);
+    else if (p.allowed * local < p.all && o->threads == 0)
+        rela_format_text(note, NOTE_MAX,
+                         "mpirun binds this rank to %ld of %ld processors, and %ld ranks are "
+                         "here: add --bind-to none, or --map-by slot:PE=%ld",
+                         p.allowed, p.all, local, p.all / local);
+    else if (threads * local > p.all)
+        rela_format_text(note, NOTE_MAX,
+                         "%ld ranks of %ld threads share %ld processors: --threads %ld would do",
+                         local, threads, p.all, p.all / local > 0 ? p.all / local : 1);
+}
+
+/* The first rank that is in one speaks for all. */
+static rela_status find_traps(rela_buffer *notes, rela_world *w, const rela_train_options *o,
+                              rela_error *err)
+{
+    char note[NOTE_MAX] = "";
+    rela_error own = { RELA_OK, "" };
+    find_trap(note, w, o);
+    const size_t rank = rela_world_rank(w), size = rela_world_size(w);
+    const size_t first = (size_t)rela_world_min(w, (int64_t)(*note ? rank : size));
+    rela_status st = RELA_OK;
+    if (first == size)
+        return RELA_OK;
+    if (first == rank)
+        rela_format_text(own.message, sizeof own.message, "warning: rank %zu on %s: %s", rank,
+                         rela_world_host(w, rank), note);
+    rela_message m = { rank ? 0 : first, own.message, sizeof own.message };
+    if (first) {
+        rela_world_begin(w, &m, rank == first, &m, rank == 0);
+        rela_world_wait(w);
+    }
+    if (rank == 0)
+        st = rela_buffer_append_text(notes, own.message, err);
+    return rela_world_agree(w, st, err);
+}
+
+rela_status rela_ranks_share_pipeline(rela_pipeline **p, rela_world *w, rela_status st,
+                                      rela_error *err)
+{
+    static const char *const NAMES[] = { RELA_SECTION_PIPELINE, RELA_SECTION_BPE,
+                                         RELA_SECTION_VOCAB_SRC, RELA_SECTION_VOCAB_TGT };
+    rela_extras e = { 0 };
+    rela_buffer text = RELA_BUFFER_INIT;
+    if (!w)
+        return st;
+    const bool first = rela_world_rank(w) == 0;
+    if (st == RELA_OK && first)
+        st = rela_pipeline_store(&e, *p, err);
+    st = rela_world_agree(w, st, err);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && st == RELA_OK; i++) {
+        const rela_section *s = rela_extras_get(&e, NAMES[i]);
+        rela_buffer_clear(&text);
+        st = s ? rela_buffer_append(&text, s->text, s->len, err) : RELA_OK;
+        st = rela_world_agree(w, st, err);
+        st = st ? st : rela_world_broadcast_text(w, &text, err);
+        if (st == RELA_OK && text.len && !first)
+            st = rela_extras_set(&e, NAMES[i], text.data, text.len, err);
+        st = rela_world_agree(w, st, err);
+    }
+    if (st == RELA_OK && !first)
+        st = rela_pipeline_restore(p, &e, err);
+    rela_extras_deinit(&e);
+    rela_buffer_free(&text);
+    return rela_world_agree(w, st, err);
+}
+
+rela_status rela_ranks_check(rela_world *w, uint64_t data_digest, const rela_net *net,
+                             rela_error *err)
+{
+    char text[NOTE_MAX];
+    const size_t bytes = net->params.total * sizeof *net->weights;
+    if (!w)
+        return RELA_OK;
+    rela_format_text(text, sizeof text,
+                     "hash of the training text: %016llx\nhash of the first weights: %016llx\n",
+                     (unsigned long long)data_digest,
+                     (unsigned long long)XXH3_64bits(net->weights, bytes));
+    return rela_world_same(w, text, err);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Training on several ranks writes the bytes of training on one: with any number of threads, with
+# every preset, and when it goes on with another number of ranks.
+# shellcheck disable=SC2086 # lists of options are split
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+. "$RELA_SOURCE/tests/e2e/ranks/lib.sh"
+make_text
+common='train --quiet --merges 20 --width 32 --dropout 0.2 --clip 0.5 --batch-tokens 256
+    --report-every 5 --save-every 10 --keep 3 --train-src text --train-tgt text'
+valid='--valid-src valid --valid-tgt valid --valid-every 10 --valid-beam 2'
+
+# Dropout, R-Drop, BPE dropout and clipping; validation is divided too.
+first="--preset demo --heads 2 --ffn 48 --r-drop 2 --bpe-dropout 0.1 $valid"
+ranks 1 $common $first --updates 25 --threads 1 --out one
+for n in 1 2 4; do
+    for threads in 1 2; do
+        [ "$n$threads" -ne 11 ] || continue
+        ranks $n $common $first --updates 25 --threads $threads --out "run-$n-$threads"
+        same one "run-$n-$threads"
+    done
+done
+# More ranks than divide the slots, and more than there are.
+ranks 3 $common $first --updates 25 --threads 1 --out run-3
+same one run-3
+ranks 1 $common --preset demo --gradient-slots 2 --updates 10 --threads 2 --out slots-1
+ranks 3 $common --preset demo --gradient-slots 2 --updates 10 --threads 1 --out slots-3
+same slots-1 slots-3
+
+for preset in paper base tiny align; do
+    layers='--enc-layers 2 --dec-layers 2 --heads 2 --ffn 48'
+    [ $preset != align ] || layers=
+    ranks 1 $common --preset $preset $layers --updates 10 --threads 2 --out $preset-1
+    ranks 4 $common --preset $preset $layers --updates 10 --threads 1 --out $preset-4
+    same $preset-1 $preset-4
+done
+
+# Resumed: 4 ranks, 1, 2. What ended between two checkpoints goes on with more updates.
+ranks 4 $common $first --threads 1 --updates 10 --out moved
+ranks 1 $common $first --threads 2 --updates 17 --out moved
+ranks 2 $common $first --threads 1 --updates 25 --out moved
+rm one/checkpoints/000010.rela moved/checkpoints/000010.rela # the latter tells of fewer --updates
+same one moved
+finish

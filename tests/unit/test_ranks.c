@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_ranks.c - ranks as threads: an update has the same bytes on any number of them, a
+ * failure of one is that of all, and what differs between them is named. */
+#include "base/mem.h"
+#include "copying.h"
+#include "thread_ranks.h"
+#include "train/step.h"
+
+#include <math.h>
+
+enum { UPDATES = 4 };
+
+/* What a run is made of, and what it leaves. */
+typedef struct run {
+    int n_threads;
+    size_t slots;
+    double r_drop;
+    uint64_t first;    /* update, from 1 */
+    const real *start; /* weights and moments, NULL: none */
+    real *result;      /* weights, m, v: of rank 0 */
+    size_t n;          /* parameters */
+} run;
+
+static void train(rela_world *w, void *ctx)
+{
+    run *r = ctx;
+    rela_net net;
+    rela_stepper *s = NULL;
+    rela_error err = { RELA_OK, "" };
+    const rela_step_options o = { .n_threads = r->n_threads,
+                                  .slots = r->slots,
+                                  .micro_batch_rows = 64,
+                                  .beta1 = 0.9,
+                                  .beta2 = 0.98,
+                                  .epsilon = 1e-8,
+                                  .clip = 0.5,
+                                  .smooth = 0.1,
+                                  .r_drop = r->r_drop,
+                                  .seed = 3,
+                                  .world = w };
+    make_net(&net, "rela-g", 0.2);
+    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    const size_t n = net.params.total;
+    if (r->start) {
+        memcpy(net.weights, r->start, n * sizeof(real));
+        rela_stepper_set_moment(s, 0, r->start + n);
+        rela_stepper_set_moment(s, 1, r->start + 2 * n);
+        rela_stepper_set_count(s, r->first - 1);
+    }
+    for (uint64_t u = r->first; u < r->first + UPDATES; u++) {
+        text t;
+        rela_step_result result;
+        make_text(&t, u);
+        const rela_packed p = update_of(&t);
+        CHECK_OK(rela_stepper_run(s, &result, &p, u, 1e-3, &err), err);
+        CHECK(!result.skipped && result.loss > 0, "update %d", (int)u);
+    }
+    const real *m = rela_stepper_moment(s, 0), *v = rela_stepper_moment(s, 1);
+    if (rela_world_rank(w) == 0) {
+        r->n = n;
+        r->result = rela_mem_alloc(3 * n * sizeof(real));
+        memcpy(r->result, net.weights, n * sizeof(real));
+        memcpy(r->result + n, m, n * sizeof(real));
+        memcpy(r->result + 2 * n, v, n * sizeof(real));
+    }
+    rela_stepper_destroy(s);
+    rela_net_deinit(&net);
+}
+
+static void check_same(const run *a, const run *b, size_t ranks)
+{
+    CHECK(a->n == b->n && memcmp(a->result, b->result, 3 * a->n * sizeof(real)) == 0,
+          "%zu ranks of %d threads, %zu slots", ranks, b->n_threads, b->slots);
+}
+
+/* With dropout, R-Drop and clipping; numbers that divide the slots and others. */
+static void the_number_of_ranks_changes_no_byte(void **state)
+{
+    (void)state;
+    for (size_t slots = 1; slots <= 7; slots += 3) {
+        run one = { .n_threads = 2, .slots = slots, .r_drop = slots == 4 ? 1 : 0, .first = 1 };
+        train(NULL, &one);
+        for (size_t ranks = 2; ranks <= 5; ranks++)
+            for (int threads = 1; threads <= 2; threads++) {
+                run other = one;
+                other.n_threads = threads;
+                run_thread_ranks(ranks, train, &other);
+                check_same(&one, &other, ranks);
+                rela_mem_free(other.result);
+            }
+        rela_mem_free(one.result);
+    }
+}
+
+static void a_run_goes_on_with_other_ranks(void **state)
+{
+    (void)state;
+    static const size_t RANKS[] = { 4, 1, 2 };
+    run whole = { .n_threads = 1, .slots = 4, .first = 1 }, parts = whole;
+    for (size_t i = 0; i < 3; i++) {
+        const run before = parts, old = whole;
+        parts =
+            (run){ .n_threads = 1, .slots = 4, .first = 1 + i * UPDATES, .start = before.result };
+        whole = (run){ .n_threads = 2, .slots = 4, .first = 1 + i * UPDATES, .start = old.result };
+        run_thread_ranks(RANKS[i], train, &parts);
+        train(NULL, &whole);
+        check_same(&whole, &parts, RANKS[i]);
+        rela_mem_free(before.result);
+        rela_mem_free(old.result);
+    }
+    rela_mem_free(parts.result);
+    rela_mem_free(whole.result);
+}
+
+/* As a flipped bit in the memory of one rank would leave it. */
+static void train_with_nan(rela_world *w, void *ctx)
+{
+    rela_net net;
+    rela_stepper *s = NULL;
+    rela_error err = { RELA_OK, "" };
+    text t;
+    rela_step_result result;
+    const rela_step_options o = {
+        .n_threads = 1, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-8, .world = w
+    };
+    (void)ctx;
+    make_net(&net, "rela-g", 0);
+    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    make_text(&t, 1);
+    const rela_packed u = update_of(&t);
+    const rela_param *p = rela_params_find(&net.params, "enc.0.ffn.up.weight");
+    const real good = net.weights[p->offset];
+    if (rela_world_rank(w) == 1)
+        net.weights[p->offset] = NAN;
+    CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
+    CHECK(result.skipped, "rank %zu goes on", rela_world_rank(w));
+    CHECK(rela_stepper_count(s) == 0, "rank %zu counts it", rela_world_rank(w));
+    CHECK(strcmp(rela_stepper_culprit(s), "the loss") != 0, "no parameter is named");
+    net.weights[p->offset] = good;
+    CHECK_OK(rela_stepper_run(s, &result, &u, 2, 1e-3, &err), err);
+    CHECK(!result.skipped, "the bad gradients are still there");
+    rela_stepper_destroy(s);
+    rela_net_deinit(&net);
+}
+
+static void a_bad_number_of_one_rank_is_skipped_by_all(void **state)
+{
+    (void)state;
+    run_thread_ranks(3, train_with_nan, NULL);
+}
+
+static void fail_on_two(rela_world *w, void *ctx)
+{
+    rela_error err = { RELA_OK, "" };
+    const size_t rank = rela_world_rank(w);
+    (void)ctx;
+    CHECK_OK(rela_world_agree(w, RELA_OK, &err), err);
+    const rela_status own = rank >= 2 ? rela_fail(&err, RELA_FORMAT, "line %zu", rank) : RELA_OK;
+    CHECK(rela_world_agree(w, own, &err) == RELA_FORMAT, "rank %zu", rank);
+    CHECK(strncmp(err.message, "rank 2 on ", 10) == 0 && strstr(err.message, ": line 2"), "%s",
+          err.message);
+    CHECK(rela_world_agree(w, RELA_FORMAT, &err) == RELA_FORMAT && !strstr(err.message, "rank 2 on "
+                                                                                        "rank"),
+          "said twice");
+}
+
+static void a_failure_of_one_rank_is_that_of_all(void **state)
+{
+    (void)state;
+    run_thread_ranks(4, fail_on_two, NULL);
+}
+
+static void differ(rela_world *w, void *ctx)
+{
+    rela_error err = { RELA_OK, "" };
+    const size_t rank = rela_world_rank(w);
+    (void)ctx;
+    CHECK_OK(rela_world_same(w, "lr: 1\nseed: 3\n", &err), err);
+    CHECK(rela_world_same(w, rank == 1 ? "lr: 1\nseed: 4\n" : "lr: 1\nseed: 3\n", &err) ==
+              RELA_STATE,
+          "rank %zu", rank);
+    CHECK(strstr(err.message, ": seed is 4, but 3 on rank 0 ("), "%s", err.message);
+}
+
+static void what_differs_is_named_with_both_values(void **state)
+{
+    (void)state;
+    run_thread_ranks(3, differ, NULL);
+}
+
+static void exchange(rela_world *w, void *ctx)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_buffer b = RELA_BUFFER_INIT;
+    const size_t rank = rela_world_rank(w), size = rela_world_size(w);
+    (void)ctx;
+    CHECK(rela_world_max(w, 10 - (int64_t)rank) == 10, "largest");
+    CHECK(rela_world_min(w, 10 - (int64_t)rank) == 11 - (int64_t)size, "smallest");
+    if (rank == 0)
+        CHECK_OK(rela_buffer_append(&b, "some text", 9, &err), err);
+    CHECK_OK(rela_world_broadcast_text(w, &b, &err), err);
+    CHECK(b.len == 9 && strcmp(b.data, "some text") == 0, "'%s'", b.data);
+    rela_buffer_free(&b);
+    CHECK(rela_world_local_size(w) == size && rela_world_local_rank(w) == rank, "one host");
+}
+
+static void values_and_texts_reach_all_ranks(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 5; n++)
+        run_thread_ranks(n, exchange, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_and_texts_reach_all_ranks),
+        cmocka_unit_test(a_failure_of_one_rank_is_that_of_all),
+        cmocka_unit_test(what_differs_is_named_with_both_values),
+        cmocka_unit_test(the_number_of_ranks_changes_no_byte),
+        cmocka_unit_test(a_run_goes_on_with_other_ranks),
+        cmocka_unit_test(a_bad_number_of_one_rank_is_skipped_by_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
