@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence, Union
 from . import _structs as structs
 from ._library import Error, call, options, set_options
 
-_KINDS = ("log", "update", "report", "validated", "saved")
+_KINDS = ("log", "update", "report", "validated", "saved", "joined")
 _GO_ON, _STOP, _SAVE = range(3)
 _ANSWERS = {None: _GO_ON, "stop": _STOP, "save": _SAVE}
 
@@ -20,7 +20,7 @@ _ANSWERS = {None: _GO_ON, "stop": _STOP, "save": _SAVE}
 class TrainEvent:
     """What a callback gets; numbers that do not belong to the kind are 0."""
 
-    kind: str  #: "log", "update", "report", "validated" or "saved"
+    kind: str  #: "log", "update", "report", "validated", "saved" or "joined"
     text: str  #: of "log"; the path of "saved"
     update: int
     updates: int  #: in all
@@ -34,6 +34,8 @@ class TrainEvent:
     perplexity: float  #: exp(nll)
     bleu: float  #: below 0: not measured
     is_best: bool
+    rank: int = 0  #: which process this is
+    ranks: int = 1  #: of how many
 
 
 _Name = Union[str, "os.PathLike[str]"]

@@ -5,8 +5,9 @@
  * To itself: one fused map to queries, keys and values. To other streams: a query map and a map to
  * keys and values for each; the outputs are added before the residual sum. Heads may be of
  * different kinds, in groups; the norm of a kind acts on the concatenated heads of its group. */
+#include "nn/block_attention.h"
+
 #include "nn/attn/guard.h"
-#include "nn/block.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,38 +15,6 @@
 #include <string.h>
 
 enum { SITE_OUT, SITE_WEIGHTS, SITE_NEXT_SIDE = 1 << 16 };
-
-/* Arrays of one side: kept in training, scratch otherwise. */
-typedef struct side_arrays {
-    real *in;                    /* (rows, 3d) or (rows, d) */
-    real *kv;                    /* to others: (their rows, 2d) */
-    real *z;                     /* (rows, d) mixed values */
-    real *y;                     /* (rows, d) after the norms; z if there is none */
-    void *kept[RELA_GROUPS_MAX]; /* see rela_attn */
-} side_arrays;
-
-/* How large they are. */
-typedef struct side_size {
-    size_t rows, keys;
-    size_t len; /* keys of a sentence */
-    bool keeps; /* for a backward pass */
-    bool step;  /* keys and values are cached */
-} side_size;
-
-static const rela_attn_at *attn_of(const rela_block *b)
-{
-    return &b->at.attn;
-}
-
-static size_t d_head(const rela_block *b)
-{
-    return attn_of(b)->d_head;
-}
-
-static size_t in_width(const rela_block *b)
-{
-    return attn_of(b)->self ? 3 * b->d : b->d;
-}
 
 static size_t larger(size_t a, size_t b)
 {
@@ -55,7 +24,7 @@ static size_t larger(size_t a, size_t b)
 /* Whether the block decodes step by step where the target does. */
 static bool steps(const rela_block *b)
 {
-    return attn_of(b)->causal || !attn_of(b)->self;
+    return rela_attn_of(b)->causal || !rela_attn_of(b)->self;
 }
 
 static bool has_norm(const rela_attn_side *side)
@@ -83,7 +52,7 @@ static void declare_group(const rela_block *b, rela_declare *d, rela_attn_side *
     static const rela_init ONE = { RELA_INIT_CONSTANT, 1 };
     rela_head_group *group = &side->groups[g];
     const rela_attn_kind *kind = group->of.kind;
-    const size_t width = group->of.heads * d_head(b);
+    const size_t width = group->of.heads * rela_attn_of(b)->d_head;
     const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)width) };
     char name[RELA_PARAM_NAME_MAX];
     group_name(name, side, g, "head");
@@ -132,8 +101,8 @@ static void declare(rela_block *b, rela_declare *d)
 /* ---- memory ---- */
 
 /* What only a backward pass needs. */
-static void take_kept(side_arrays *a, const rela_block *b, const rela_attn_side *side, rela_plan *p,
-                      const side_size *s)
+static void take_kept(rela_side_arrays *a, const rela_block *b, const rela_attn_side *side,
+                      rela_plan *p, const rela_side_size *s)
 {
     a->y = has_norm(side) ? rela_plan_reals(p, s->rows * b->d) : a->z;
     for (size_t g = 0; g < side->n_groups; g++) {
@@ -144,11 +113,11 @@ static void take_kept(side_arrays *a, const rela_block *b, const rela_attn_side 
     }
 }
 
-static void take_side(side_arrays *a, const rela_block *b, const rela_attn_side *side, rela_plan *p,
-                      const side_size *s)
+void rela_side_take(rela_side_arrays *a, const rela_block *b, const rela_attn_side *side,
+                    rela_plan *p, const rela_side_size *s)
 {
-    a->in = rela_plan_reals(p, s->rows * in_width(b));
-    a->kv = rela_plan_reals(p, attn_of(b)->self || s->step ? 0 : s->keys * 2 * b->d);
+    a->in = rela_plan_reals(p, s->rows * rela_attn_in_width(b));
+    a->kv = rela_plan_reals(p, rela_attn_of(b)->self || s->step ? 0 : s->keys * 2 * b->d);
     a->y = a->z = rela_plan_reals(p, s->rows * b->d);
     if (s->keeps)
         take_kept(a, b, side, p, s);
@@ -159,12 +128,12 @@ typedef struct side_grads {
     real *dz, *in, *kv;
 } side_grads;
 
-static side_grads take_grads(const rela_block *b, rela_plan *p, const side_size *s)
+static side_grads take_grads(const rela_block *b, rela_plan *p, const rela_side_size *s)
 {
     side_grads g;
     g.dz = rela_plan_reals(p, s->rows * b->d);
-    g.in = rela_plan_reals(p, s->rows * in_width(b));
-    g.kv = rela_plan_reals(p, attn_of(b)->self ? 0 : s->keys * 2 * b->d);
+    g.in = rela_plan_reals(p, s->rows * rela_attn_in_width(b));
+    g.kv = rela_plan_reals(p, rela_attn_of(b)->self ? 0 : s->keys * 2 * b->d);
     return g;
 }
 
@@ -177,7 +146,7 @@ static real *take_columns(rela_plan *p, size_t rows, size_t width)
 /* What one group takes at a time after the arrays of its side: each is given back before the next
  * is taken. */
 static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t g, rela_plan start,
-                         const rela_pass_size *s, const side_size *size)
+                         const rela_pass_size *s, const rela_side_size *size)
 {
     const rela_head_group *group = &side->groups[g];
     rela_attn_scratch attn;
@@ -186,24 +155,24 @@ static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t
     if (size->step)
         rela_cache_scratch_plan(&cache, &weights, group->of.heads, size->len, s->sentence_rows);
     else
-        rela_attn_scratch_plan(&attn, &weights, group->of.kind, d_head(b), size->len);
+        rela_attn_scratch_plan(&attn, &weights, group->of.kind, rela_attn_of(b)->d_head, size->len);
     for (int i = 0; side->n_groups > 1 && i < 2; i++)
-        (void)take_columns(&norm, size->rows, group->of.heads * d_head(b));
+        (void)take_columns(&norm, size->rows, group->of.heads * rela_attn_of(b)->d_head);
     rela_linear_plan(&product, s->storage, b->d, larger(size->rows, size->keys));
     return larger(weights.used, larger(norm.used, product.used));
 }
 
 static size_t plan_side(const rela_block *b, size_t i, rela_plan *kept, const rela_pass_size *s)
 {
-    const rela_attn_side *side = &attn_of(b)->sides[i];
-    const side_size size = { .rows = s->rows[b->stream],
-                             .keys = s->rows[side->stream],
-                             .len = s->len[side->stream],
-                             .keeps = s->training,
-                             .step = s->step && steps(b) };
+    const rela_attn_side *side = &rela_attn_of(b)->sides[i];
+    const rela_side_size size = { .rows = s->rows[b->stream],
+                                  .keys = s->rows[side->stream],
+                                  .len = s->len[side->stream],
+                                  .keeps = s->training,
+                                  .step = s->step && steps(b) };
     rela_plan p = { NULL, 0 }, memory = { NULL, 0 };
-    side_arrays a;
-    take_side(&a, b, side, s->training ? kept : &p, &size);
+    rela_side_arrays a;
+    rela_side_take(&a, b, side, s->training ? kept : &p, &size);
     if (i > 0)
         (void)rela_plan_reals(&p, size.rows * b->d);
     if (s->training)
@@ -211,7 +180,7 @@ static size_t plan_side(const rela_block *b, size_t i, rela_plan *kept, const re
     size_t most = 0;
     for (size_t g = 0; g < side->n_groups; g++)
         most = larger(most, plan_group(b, side, g, p, s, &size));
-    if (size.step && !attn_of(b)->self) { /* what `remember` takes */
+    if (size.step && !rela_attn_of(b)->self) { /* what `remember` takes */
         (void)rela_plan_reals(&memory, size.keys * 2 * b->d);
         rela_linear_plan(&memory, s->storage, b->d, size.keys);
     }
@@ -222,7 +191,7 @@ static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const
 {
     size_t most = 0;
     rela_block_plan_out(b, kept, s);
-    for (size_t i = 0; i < attn_of(b)->n_sides; i++)
+    for (size_t i = 0; i < rela_attn_of(b)->n_sides; i++)
         most = larger(most, plan_side(b, i, kept, s));
     scratch->used += most;
 }
@@ -235,15 +204,15 @@ typedef struct side_work {
     const rela_attn_side *side;
     rela_pass *p;
     const rela_stream *own, *other;
-    side_size size;
-    side_arrays a;
+    rela_side_size size;
+    rela_side_arrays a;
     uint32_t number; /* of the side */
 } side_work;
 
 /* memory: where its arrays are taken from. */
 static side_work start_side(const rela_block *b, rela_pass *p, size_t i, rela_plan *memory)
 {
-    const rela_attn_side *side = &attn_of(b)->sides[i];
+    const rela_attn_side *side = &rela_attn_of(b)->sides[i];
     side_work w;
     w.b = b;
     w.side = side;
@@ -252,17 +221,18 @@ static side_work start_side(const rela_block *b, rela_pass *p, size_t i, rela_pl
     w.other = &p->streams[side->stream];
     w.number = (uint32_t)i;
     const rela_tokens *t = &w.other->tokens;
-    w.size = (side_size){ .rows = w.own->rows, .keys = w.other->rows, .keeps = p->states != NULL };
+    w.size =
+        (rela_side_size){ .rows = w.own->rows, .keys = w.other->rows, .keeps = p->states != NULL };
     for (size_t s = 0; s < t->n; s++)
         w.size.len = larger(w.size.len, t->at[s + 1] - t->at[s]);
-    take_side(&w.a, b, side, memory, &w.size);
+    rela_side_take(&w.a, b, side, memory, &w.size);
     return w;
 }
 
-static rela_attn group_attn(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
-                            size_t g)
+rela_attn rela_side_attn(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
+                         size_t g)
 {
-    const rela_attn_at *at = attn_of(b);
+    const rela_attn_at *at = rela_attn_of(b);
     const rela_head_group *group = &side->groups[g];
     return (rela_attn){ .k = p->k,
                         .kind = group->of.kind,
@@ -284,8 +254,8 @@ static rela_attn attn_at(const side_work *w, size_t g)
 {
     const rela_pass *p = w->p;
     const uint32_t site = SITE_WEIGHTS + w->number * SITE_NEXT_SIDE;
-    rela_attn a = group_attn(w->b, p, w->side, g);
-    a.drop = rela_block_drop(w->b, p, attn_of(w->b)->drop, site, 0);
+    rela_attn a = rela_side_attn(w->b, p, w->side, g);
+    a.drop = rela_block_drop(w->b, p, rela_attn_of(w->b)->drop, site, 0);
     a.kept = p->grads && !p->tap ? w->a.kept[g] : NULL;
     return a;
 }
@@ -293,9 +263,9 @@ static rela_attn attn_at(const side_work *w, size_t g)
 /* Columns of a group among queries, keys and values. */
 static rela_attn_in attn_in(const side_work *w, size_t g)
 {
-    const size_t d = w->b->d, column = w->side->groups[g].of.first * d_head(w->b);
+    const size_t d = w->b->d, column = w->side->groups[g].of.first * rela_attn_of(w->b)->d_head;
     const real *in = w->a.in + column, *kv = w->a.kv + column;
-    if (attn_of(w->b)->self)
+    if (rela_attn_of(w->b)->self)
         return (rela_attn_in){ in, in + d, in + 2 * d, 3 * d, 3 * d, 3 * d };
     return (rela_attn_in){ in, kv, kv + d, d, 2 * d, 2 * d };
 }
@@ -327,8 +297,9 @@ static void norm_columns(const rela_block *b, const rela_pass *p, const rela_hea
 {
     static const real one = 1;
     const rela_attn_norm *norm = group->of.kind->norm;
-    const size_t d = b->d, rows = p->streams[b->stream].rows, width = group->of.heads * d_head(b);
-    const size_t column = group->of.first * d_head(b);
+    const size_t d = b->d, rows = p->streams[b->stream].rows,
+                 width = group->of.heads * rela_attn_of(b)->d_head;
+    const size_t column = group->of.first * rela_attn_of(b)->d_head;
     const rela_kern *k = p->k;
     if (!norm) {
         if (y != z)
@@ -339,13 +310,13 @@ static void norm_columns(const rela_block *b, const rela_pass *p, const rela_hea
     k->scale_rows(from, width, z + column, d, rows, width, width, &one, 0);
     k->gated_norm(to, from, rela_vector(p, group->gain),
                   norm->gated ? rela_vector(p, group->gate) : NULL, rows, width,
-                  attn_of(b)->norm_per_head ? group->of.heads : 1, attn_of(b)->eps, norm->center);
+                  rela_attn_of(b)->norm_per_head ? group->of.heads : 1, rela_attn_of(b)->eps,
+                  norm->center);
     k->scale_rows(y + column, d, to, width, rows, width, width, &one, 0);
 }
 
-/* y, which may be z, after the norms of the groups. */
-static void norms(const rela_block *b, const rela_pass *p, const rela_attn_side *side, real *y,
-                  const real *z, rela_plan scratch)
+void rela_side_norms(const rela_block *b, const rela_pass *p, const rela_attn_side *side, real *y,
+                     const real *z, rela_plan scratch)
 {
     const rela_head_group *group = side->groups;
     const rela_attn_norm *norm = group->of.kind->norm;
@@ -355,8 +326,8 @@ static void norms(const rela_block *b, const rela_pass *p, const rela_attn_side 
         return;
     p->k->gated_norm(y, z, rela_vector(p, group->gain),
                      norm->gated ? rela_vector(p, group->gate) : NULL, p->streams[b->stream].rows,
-                     b->d, attn_of(b)->norm_per_head ? group->of.heads : 1, attn_of(b)->eps,
-                     norm->center);
+                     b->d, rela_attn_of(b)->norm_per_head ? group->of.heads : 1,
+                     rela_attn_of(b)->eps, norm->center);
 }
 
 static void side_forward(const side_work *w, real *out, rela_plan scratch)
@@ -364,15 +335,16 @@ static void side_forward(const side_work *w, real *out, rela_plan scratch)
     const rela_pass *p = w->p;
     const rela_attn_side *side = w->side;
     const size_t d = w->b->d, rows = w->own->rows;
-    const rela_linear_out in = { w->a.in, in_width(w->b), rela_vector(p, side->in_bias), NULL };
+    const rela_linear_out in = { w->a.in, rela_attn_in_width(w->b), rela_vector(p, side->in_bias),
+                                 NULL };
     rela_linear(p->k, rela_matrix(p, side->in), &in, w->own->act.x, d, rows, scratch);
-    if (!attn_of(w->b)->self) {
+    if (!rela_attn_of(w->b)->self) {
         const rela_linear_out kv = { w->a.kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
         rela_linear(p->k, rela_matrix(p, side->kv), &kv, w->other->act.x, d, w->other->rows,
                     scratch);
     }
     attend_batch(w, scratch);
-    norms(w->b, p, side, w->a.y, w->a.z, scratch);
+    rela_side_norms(w->b, p, side, w->a.y, w->a.z, scratch);
     const rela_linear_out to = { out, d, NULL, NULL };
     rela_linear(p->k, rela_matrix(p, side->out), &to, w->a.y, d, rows, scratch);
 }
@@ -382,7 +354,7 @@ static void forward_batch(const rela_block *b, rela_pass *p)
     const rela_drop drop = rela_block_drop(b, p, b->drop, SITE_OUT, b->d);
     const rela_plan all = rela_block_scratch(p);
     const rela_act out = rela_block_begin(b, p);
-    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
+    for (size_t i = 0; i < rela_attn_of(b)->n_sides; i++) {
         rela_plan scratch = all;
         const side_work w = start_side(b, p, i, p->states ? &p->kept : &scratch);
         const size_t n = w.own->rows * b->d;
@@ -391,120 +363,15 @@ static void forward_batch(const rela_block *b, rela_pass *p)
         if (i > 0)
             p->k->axpy(out.r, 1, to, n);
     }
-    rela_block_finish(b, p, &out, attn_of(b)->out_bias, &drop);
-}
-
-/* ---- decoding steps ---- */
-
-/* Keys and values of the row join those of its hypothesis. */
-static void attend_history(const rela_step *step, const rela_block *b, const rela_attn *attn,
-                           const side_arrays *a, rela_plan scratch)
-{
-    const size_t d = b->d, column = attn->first_head * attn->d_head;
-    rela_cache_scratch s;
-    rela_cache c = step->cache;
-    c.rows += attn_of(b)->cache + column;
-    rela_cache_scratch_plan(&s, &scratch, attn->heads, step->len, 1);
-    for (size_t i = 0; i < step->n; i++) {
-        real *qkv = a->in + i * 3 * d + column, *z = a->z + i * d + column;
-        const uint32_t *slots = step->history + i * step->ld;
-        const size_t last = step->position[i];
-        const real not_finite = column == 0 ? rela_attn_not_finite(attn->k, qkv, 3 * d) : 0;
-        rela_cache_put(&c, attn, slots[last], qkv + d, qkv + 2 * d);
-        rela_attn_query(attn, qkv);
-        rela_cache_attend(&c, attn, &s, z, qkv, slots, last + 1);
-        *z += not_finite;
-    }
-}
-
-static void attend_memory(const rela_step *step, const rela_attn_side *side, const rela_attn *attn,
-                          const side_arrays *a, rela_plan scratch)
-{
-    const rela_memories *all = &step->memories[side->stream];
-    const size_t d = attn->ldz, column = attn->first_head * attn->d_head;
-    real *z = a->z + column, *q = a->in + column;
-    rela_cache_scratch s;
-    rela_cache_scratch_plan(&s, &scratch, attn->heads, all->len, step->sentence_rows);
-    for (size_t i = 0; i < step->n; i++)
-        rela_attn_query(attn, q + i * d);
-    for (size_t i = 0, end = 0; i < step->n; i = end) {
-        while (end < step->n && step->sentence[end] == step->sentence[i])
-            end++;
-        const rela_memory m = rela_memory_at(all, side->memory, step->sentence[i], column);
-        rela_memory_attend(&m, attn, &s, z + i * d, q + i * d, end - i, i, step->position[i]);
-        const real not_finite = all->not_finite[side->memory * all->sentences + step->sentence[i]];
-        for (size_t row = i; row < end; row++)
-            z[row * d] +=
-                not_finite + rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
-    }
-}
-
-static void side_step(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
-                      const side_arrays *a, real *out, rela_plan scratch)
-{
-    const rela_stream *own = &p->streams[b->stream];
-    const rela_linear_out in = { a->in, in_width(b), rela_vector(p, side->in_bias), NULL };
-    const rela_linear_out to = { out, b->d, NULL, NULL };
-    rela_linear(p->k, rela_matrix(p, side->in), &in, own->act.x, b->d, own->rows, scratch);
-    for (size_t g = 0; g < side->n_groups; g++) {
-        const rela_attn attn = group_attn(b, p, side, g);
-        if (attn_of(b)->self)
-            attend_history(p->step, b, &attn, a, scratch);
-        else
-            attend_memory(p->step, side, &attn, a, scratch);
-    }
-    norms(b, p, side, a->z, a->z, scratch);
-    rela_linear(p->k, rela_matrix(p, side->out), &to, a->z, b->d, own->rows, scratch);
-}
-
-static void forward_step(const rela_block *b, rela_pass *p)
-{
-    static const rela_drop NONE = { .threshold = 0 };
-    const rela_plan all = rela_block_scratch(p);
-    const rela_act out = rela_block_begin(b, p);
-    const side_size size = { .rows = p->step->n, .step = true };
-    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
-        const rela_attn_side *side = &attn_of(b)->sides[i];
-        rela_plan scratch = all;
-        side_arrays a;
-        take_side(&a, b, side, &scratch, &size);
-        real *to = i > 0 ? rela_plan_reals(&scratch, size.rows * b->d) : out.r;
-        side_step(b, p, side, &a, to, scratch);
-        if (i > 0)
-            p->k->axpy(out.r, 1, to, size.rows * b->d);
-    }
-    rela_block_finish(b, p, &out, attn_of(b)->out_bias, &NONE);
+    rela_block_finish(b, p, &out, rela_attn_of(b)->out_bias, &drop);
 }
 
 static void forward(const rela_block *b, rela_pass *p)
 {
     if (p->step)
-        forward_step(b, p);
+        rela_attention_step(b, p);
     else
         forward_batch(b, p);
-}
-
-static void remember(const rela_block *b, rela_pass *p, size_t stream)
-{
-    const size_t d = b->d, rows = p->streams[stream].rows;
-    const rela_memories *all = &p->step->memories[stream];
-    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
-        const rela_attn_side *side = &attn_of(b)->sides[i];
-        rela_plan scratch = rela_block_scratch(p);
-        if (attn_of(b)->self || side->stream != stream)
-            continue;
-        real *kv = rela_plan_reals(&scratch, rows * 2 * d);
-        const rela_linear_out to = { kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
-        rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
-                    scratch);
-        for (size_t s = 0; s < all->n; s++)
-            all->not_finite[side->memory * all->sentences + s] = rela_attn_not_finite(
-                p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
-        for (size_t g = 0; g < side->n_groups; g++) {
-            const rela_attn attn = group_attn(b, p, side, g);
-            rela_memories_put(all, &attn, side->memory, kv + attn.first_head * attn.d_head, 2 * d);
-        }
-    }
 }
 
 /* ---- backward ---- */
@@ -514,8 +381,9 @@ static void norm_group_back(const side_work *w, size_t g, real *dz, const real *
 {
     const rela_head_group *group = &w->side->groups[g];
     const rela_attn_norm *norm = group->of.kind->norm;
-    const size_t d = w->b->d, rows = w->own->rows, width = group->of.heads * d_head(w->b);
-    const size_t column = group->of.first * d_head(w->b);
+    const size_t d = w->b->d, rows = w->own->rows,
+                 width = group->of.heads * rela_attn_of(w->b)->d_head;
+    const size_t column = group->of.first * rela_attn_of(w->b)->d_head;
     const rela_kern *k = w->p->k;
     static const real one = 1;
     const bool alone = w->side->n_groups == 1;
@@ -531,8 +399,8 @@ static void norm_group_back(const side_work *w, size_t g, real *dz, const real *
                        norm->gated ? rela_gradient(w->p, group->gate) : NULL, grad,
                        alone ? z : value, rela_vector(w->p, group->gain),
                        norm->gated ? rela_vector(w->p, group->gate) : NULL, rows, width,
-                       attn_of(w->b)->norm_per_head ? group->of.heads : 1, attn_of(w->b)->eps,
-                       norm->center);
+                       rela_attn_of(w->b)->norm_per_head ? group->of.heads : 1,
+                       rela_attn_of(w->b)->eps, norm->center);
     if (!alone)
         k->scale_rows(dz + column, d, grad, width, rows, width, width, &one, 0);
 }
@@ -541,7 +409,7 @@ static void attend_back(const side_work *w, const side_grads *to, rela_plan scra
 {
     const rela_attn_rows rows = attn_rows(w);
     const size_t d = w->b->d;
-    const bool self = attn_of(w->b)->self;
+    const bool self = rela_attn_of(w->b)->self;
     for (size_t g = 0; g < w->side->n_groups; g++) {
         const rela_attn attn = attn_at(w, g);
         const rela_attn_in in = attn_in(w, g);
@@ -581,9 +449,9 @@ static void back(const rela_block *b, rela_pass *p)
     const size_t rows = p->streams[b->stream].rows;
     rela_plan kept = { p->kept.base, state->at };
     bool add = false;
-    rela_block_finish_back(b, p, attn_of(b)->out_bias, &drop);
+    rela_block_finish_back(b, p, rela_attn_of(b)->out_bias, &drop);
     real *to = rela_block_input_gradient(b, p, &add);
-    for (size_t i = 0; i < attn_of(b)->n_sides; i++) {
+    for (size_t i = 0; i < rela_attn_of(b)->n_sides; i++) {
         rela_plan scratch = all;
         const side_work w = start_side(b, p, i, &kept);
         const side_grads g = take_grads(b, &scratch, &w.size);
@@ -592,9 +460,9 @@ static void back(const rela_block *b, rela_pass *p)
         for (size_t n = 0; n < w.side->n_groups; n++)
             norm_group_back(&w, n, g.dz, w.a.z, scratch);
         attend_back(&w, &g, scratch);
-        p->k->sum_rows(rela_gradient(p, w.side->in_bias), g.in, rows, in_width(b));
+        p->k->sum_rows(rela_gradient(p, w.side->in_bias), g.in, rows, rela_attn_in_width(b));
         rela_matrix_back(p, w.side->in, g.in, state->in.x, rows);
-        if (!attn_of(b)->self)
+        if (!rela_attn_of(b)->self)
             memory_back(&w, g.kv);
         rela_linear_back_input(to, g.in, rela_matrix(p, w.side->in), rows, add || i > 0);
     }
@@ -607,5 +475,5 @@ const rela_block_type rela_block_attention = {
     .plan = plan,
     .forward = forward,
     .back = back,
-    .remember = remember,
+    .remember = rela_attention_remember,
 };
