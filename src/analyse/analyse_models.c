@@ -1,61 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/analyse_models.c - rela_analyse: runs every model over the text and over its permuted
- * permuted, and has the findings written. */
-#include "analyse/dump.h"
-#include "analyse/findings.h"
+/* src/analyse/analyse_models.c - rela_analyse: runs every model over the text and over the text
+ * with permuted targets, and has the findings written. */
+#include "analyse/analyse_job.h"
 #include "base/file.h"
 #include "base/line_rows.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/sized.h"
-#include "base/textlines.h"
-#include "rela/analyse.h"
-#include "session/session.h"
 
 #include <string.h>
 
-enum { BLOCK_PAIRS = 16, NAME_MAX_LEN = 64, EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18, LONG_SHOWN = 5 };
-enum { SRC, TGT = SRC + RELA_SOURCES_MAX, GOLD, TAGS, N_FILES };
-
-/* Some pairs and what was found on them; one per thread. */
-typedef struct block {
-    size_t first, n;
-    rela_watcher *watcher;
-    rela_text_pair pairs[BLOCK_PAIRS];
-    rela_measures measures;
-    rela_head_aer aer;
-    rela_tag_null tags;
-    rela_dump_block dump;
-    rela_links gold[BLOCK_PAIRS];
-    uint32_t *tag_of; /* (BLOCK_PAIRS, RELA_WATCH_TOKENS_MAX) */
-    bool tagged[BLOCK_PAIRS];
-    double null[RELA_SOURCES_MAX]
-               [BLOCK_PAIRS]; /* sum of null shares of the heads that attend to it */
-} block;
-
-typedef struct job {
-    rela_analyse_options o;
-    const rela_model *model;
-    rela_findings *found;
-    rela_text_lines files[N_FILES];
-    size_t n_sources, source;
-    size_t n;        /* pairs */
-    uint32_t *order; /* of the targets in the permuted */
-    rela_map *tag_names;
-    bool permuted;
-    size_t next;
-    uint64_t done, total;
-    block *blocks;
-    int n_blocks;
-    rela_dump *dump;
-} job;
+enum { NAME_MAX_LEN = 64 };
 
 static rela_status check(const rela_analyse_options *o, const rela_model *const *models, size_t n,
                          rela_error *err);
-static rela_status read_texts(job *j, rela_error *err);
-static rela_status run_and_dump(job *j, const char *path, rela_error *err);
-static rela_status run_model(job *j, rela_error *err);
+static rela_status read_texts(rela_analyse_job *j, rela_error *err);
+static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_error *err);
+static rela_status run_model(rela_analyse_job *j, rela_error *err);
 static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_analysis *a,
                              const rela_analyse_options *o, rela_error *err);
 
@@ -68,7 +30,7 @@ void rela_analyse_options_init(rela_analyse_options *o, size_t size)
 rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model *const *models,
                          size_t n, const rela_analyse_options *o, rela_error *err)
 {
-    job j = { .n = 0 };
+    rela_analyse_job j = { .n = 0 };
     rela_analyse_options_init(&j.o, sizeof j.o);
     rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_analyse_options", err);
     if (st != RELA_OK)
@@ -136,7 +98,7 @@ static rela_status check(const rela_analyse_options *o, const rela_model *const 
 }
 
 /* path NULL: attention is not dumped. */
-static rela_status run_and_dump(job *j, const char *path, rela_error *err)
+static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_error *err)
 {
     rela_status st = path ? rela_dump_open(&j->dump, path, &j->model->net.list, err) : RELA_OK;
     if (st == RELA_OK)
@@ -180,7 +142,7 @@ static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_a
 /* ---- text ---- */
 
 /* Every pair gets the target of another: one cycle through all of them (Sattolo). */
-static rela_status permute(job *j, rela_error *err)
+static rela_status permute(rela_analyse_job *j, rela_error *err)
 {
     rela_rng r = rela_rng_start(j->o.seed, 0);
     j->order = rela_mem_array(j->n + 1, sizeof *j->order);
@@ -197,7 +159,7 @@ static rela_status permute(job *j, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status name_tags(job *j, rela_error *err)
+static rela_status name_tags(rela_analyse_job *j, rela_error *err)
 {
     static const char START[] = "(start)";
     j->tag_names = rela_map_create(0);
@@ -219,7 +181,7 @@ static rela_status name_tags(job *j, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status read_texts(job *j, rela_error *err)
+static rela_status read_texts(rela_analyse_job *j, rela_error *err)
 {
     const char *const paths[] = { j->o.src, j->o.src_2, j->o.src_3, j->o.src_4,
                                   j->o.tgt, j->o.gold,  j->o.tags };
@@ -248,291 +210,9 @@ static rela_status read_texts(job *j, rela_error *err)
     return st == RELA_OK && paths[TAGS] ? name_tags(j, err) : st;
 }
 
-/* ---- blocks ---- */
-
-static rela_status block_start(block *b, const job *j, rela_error *err)
-{
-    const rela_config *c = &j->model->net.config;
-    rela_status st = rela_watcher_create(&b->watcher, &j->model->net, j->model->pipeline, err);
-    if (st == RELA_OK)
-        st = rela_measures_init(&b->measures, &j->model->net, err);
-    if (st == RELA_OK)
-        st = rela_head_aer_init(&b->aer, c->dec_layers, c->heads, 0, err);
-    if (st == RELA_OK && j->tag_names)
-        st =
-            rela_tag_null_init(&b->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
-    b->tag_of = rela_mem_array(BLOCK_PAIRS * RELA_WATCH_TOKENS_MAX, sizeof *b->tag_of);
-    if (st == RELA_OK && !b->tag_of)
-        st = rela_fail(err, RELA_NOMEM, "no memory for tags");
-    return st;
-}
-
-static void block_end(block *b)
-{
-    rela_watcher_destroy(b->watcher);
-    rela_measures_deinit(&b->measures);
-    rela_head_aer_deinit(&b->aer);
-    rela_tag_null_deinit(&b->tags);
-    rela_dump_block_free(&b->dump);
-    for (int i = 0; i < BLOCK_PAIRS; i++)
-        rela_links_free(&b->gold[i]);
-    rela_mem_free(b->tag_of);
-}
-
-/* Sums of a block are its own, and are added up in order: then no bit depends on the threads. */
-static void block_clear(block *b)
-{
-    rela_measures_clear(&b->measures);
-    memset(b->aer.sums, 0, 2 * (b->aer.layers * (b->aer.heads + 1) + 1) * sizeof *b->aer.sums);
-    b->aer.pairs = 0;
-    if (b->tags.cells)
-        memset(b->tags.cells, 0,
-               b->tags.layers * b->tags.heads * b->tags.n_tags * sizeof *b->tags.cells);
-    rela_dump_block_clear(&b->dump);
-}
-
-/* A line of the sources with one of the targets. */
-static rela_text_pair pair_at(const job *j, size_t line, size_t target)
-{
-    rela_text_pair pair = { .tgt = j->files[TGT].items[target] };
-    for (size_t i = 0; i < j->n_sources; i++)
-        pair.src[i] = j->files[SRC + i].items[line];
-    return pair;
-}
-
-static rela_status read_block(void *ctx, void *item, bool *more, rela_error *err)
-{
-    job *j = ctx;
-    block *b = item;
-    (void)err;
-    const size_t rest = j->n - j->next;
-    b->first = j->next;
-    b->n = rest < BLOCK_PAIRS ? rest : BLOCK_PAIRS;
-    j->next += b->n;
-    *more = b->n > 0;
-    for (size_t i = 0; i < b->n; i++) {
-        const size_t s = b->first + i, t = j->permuted ? j->order[s] : s;
-        b->pairs[i] = pair_at(j, s, t);
-    }
-    return RELA_OK;
-}
-
-typedef struct ear {
-    const job *j;
-    block *b;
-} ear;
-
-static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
-{
-    const ear *e = ctx;
-    const job *j = e->j;
-    block *b = e->b;
-    const size_t number = b->first + h->pair;
-    const rela_watched *p = rela_watcher_pair(b->watcher, h->pair);
-    const bool cross = rela_attn_stack_cross(h->of), chosen = cross && h->of->keys == j->source;
-    rela_status st = rela_measures_see(&b->measures, h, err);
-    for (size_t k = 0; cross && k < h->heads; k++)
-        b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
-    if (j->permuted)
-        return st;
-    if (st == RELA_OK && chosen && number < j->files[GOLD].n)
-        st = rela_head_aer_layer(&b->aer, h, p, &b->gold[h->pair], err);
-    if (st == RELA_OK && chosen && b->tagged[h->pair])
-        rela_tag_null_see(&b->tags, h, p, b->tag_of + h->pair * RELA_WATCH_TOKENS_MAX);
-    if (st == RELA_OK && j->dump)
-        st = rela_dump_see(&b->dump, h, number, err);
-    return st;
-}
-
-static rela_status ran(void *ctx, size_t pair, rela_error *err)
-{
-    const ear *e = ctx;
-    block *b = e->b;
-    if (e->j->permuted || b->first + pair >= e->j->files[GOLD].n)
-        return RELA_OK;
-    return rela_head_aer_ran(&b->aer, pair, &b->gold[pair], err);
-}
-
-/* Gold links and tags of the pairs of a block. */
-static rela_status load_notes(const job *j, block *b, rela_error *err)
-{
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < b->n && st == RELA_OK; i++) {
-        const rela_watched *p = rela_watcher_pair(b->watcher, i);
-        const size_t line = b->first + i;
-        b->tagged[i] = false;
-        if (j->tag_names && p->state == RELA_WATCHED)
-            b->tagged[i] =
-                rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
-                               j->tag_names, j->files[TAGS].items[line]) == p->tgt.map.n_words;
-        if (line < j->files[GOLD].n) {
-            const rela_link_format form = { .struct_size = sizeof form,
-                                            .base = j->o.gold_base,
-                                            .reverse = j->o.gold_reverse,
-                                            .check = 1,
-                                            .n_src = p->src[j->source].map.n_words,
-                                            .n_tgt = p->tgt.map.n_words };
-            const rela_span text = j->files[GOLD].items[line];
-            st = rela_fail_at(err, rela_links_parse(&b->gold[i], text.text, text.len, &form, err),
-                              j->o.gold, line + 1);
-            if (st == RELA_OK && p->state != RELA_WATCHED)
-                rela_head_aer_missed(&b->aer, &b->gold[i]);
-        }
-        if (st == RELA_OK && j->dump)
-            st = rela_dump_tokens(&b->dump, p, j->model->pipeline, err);
-    }
-    return st;
-}
-
-static rela_status work_block(void *ctx, void *item, int thread, rela_error *err)
-{
-    const job *j = ctx;
-    block *b = item;
-    ear e = { j, b };
-    const rela_watch watch = {
-        .stacks = RELA_WATCH_ALL, .on_heads = see, .on_pair_end = ran, .ctx = &e
-    };
-    (void)thread;
-    block_clear(b);
-    b->measures.diversity = !j->permuted;
-    b->measures.skip_end = j->o.skip_end != 0;
-    memset(b->null, 0, sizeof b->null);
-    rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
-    if (st == RELA_OK && !j->permuted)
-        st = load_notes(j, b, err);
-    if (st == RELA_OK)
-        st = rela_watcher_run(b->watcher, &watch, err);
-    const size_t odd = st == RELA_OK ? rela_watcher_not_finite(b->watcher, b->n) : b->n;
-    return odd < b->n ? rela_fail_not_finite(err, j->o.src, b->first + odd + 1, "attention is")
-                      : st;
-}
-
-static void count_pair(job *j, const block *b, size_t i)
-{
-    rela_findings *f = j->found;
-    const rela_watched *p = rela_watcher_pair(b->watcher, i);
-    const rela_config *c = &f->net->config;
-    const bool good = p->state == RELA_WATCHED;
-    for (size_t k = 0; k < j->n_sources; k++) {
-        f->pair_null[j->permuted][k * j->n + b->first + i] =
-            good ? b->null[k][i] / (double)(c->dec_layers * c->heads) : -1;
-        f->source_empty[k] += good && !j->permuted && p->src[k].n == 0;
-    }
-    if (j->permuted)
-        return;
-    f->pairs += good;
-    f->empty += p->state == RELA_WATCHED_EMPTY;
-    f->untagged += good && j->tag_names && !b->tagged[i];
-    if (p->state == RELA_WATCHED_LONG && f->too_long++ < LONG_SHOWN)
-        rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
-                      "line %zu: longer than %zu tokens: left out", b->first + i + 1,
-                      rela_watcher_limit(b->watcher) - 1);
-}
-
-static rela_status finish_block(void *ctx, void *item, rela_error *err)
-{
-    job *j = ctx;
-    block *b = item;
-    rela_findings *f = j->found;
-    rela_measures_add(j->permuted ? &f->permuted : &f->text, &b->measures);
-    for (size_t i = 0; i < b->n; i++)
-        count_pair(j, b, i);
-    if (!j->permuted && f->aer.sums)
-        rela_head_aer_add(&f->aer, &b->aer);
-    if (!j->permuted && f->tags.cells)
-        rela_tag_null_add(&f->tags, &b->tags);
-    j->done += b->n;
-    if (j->o.progress && j->o.progress(j->o.progress_ctx, j->done, j->total))
-        return rela_fail(err, RELA_CANCEL, "cancelled");
-    return j->dump && !j->permuted ? rela_dump_write(j->dump, &b->dump, err) : RELA_OK;
-}
-
-/* ---- examples ---- */
-
-static rela_status keep_layer(void *ctx, const rela_heads *h, rela_error *err)
-{
-    rela_example *e = ctx;
-    if (h->layer != e->layer || h->n_k == 0)
-        return RELA_OK;
-    const size_t n = h->heads * h->n_q * h->n_k;
-    e->w = rela_mem_array(n, sizeof *e->w);
-    if (!e->w)
-        return rela_fail(err, RELA_NOMEM, "no memory for an example");
-    for (size_t i = 0; i < n; i++)
-        e->w[i] = (double)h->w[i];
-    e->heads = h->heads;
-    e->n_q = h->n_q;
-    e->n_k = h->n_k;
-    return RELA_OK;
-}
-
-static const char **tokens_of(const rela_watched_text *t, const rela_vocab *v)
-{
-    const char **list = rela_mem_array(t->n, sizeof *list);
-    for (size_t i = 0; list && i < t->n; i++)
-        list[i] = rela_vocab_token(v, t->ids[i]);
-    return list;
-}
-
-static rela_status draw_example(const job *j, rela_example *e, size_t line, size_t target,
-                                rela_error *err)
-{
-    rela_watcher *w = j->blocks[0].watcher;
-    const rela_text_pair pair = pair_at(j, line, target);
-    const size_t stack = rela_block_list_cross(&j->model->net.list, j->source);
-    const rela_watch watch = { .stacks = rela_watch_stack(stack),
-                               .on_heads = keep_layer,
-                               .ctx = e };
-    rela_status st = rela_watcher_load(w, &pair, 1, err);
-    if (st == RELA_OK)
-        st = rela_watcher_run(w, &watch, err);
-    if (st == RELA_OK && rela_watcher_not_finite(w, 1) < 1)
-        st = rela_fail_not_finite(err, j->o.src, line + 1, "attention is");
-    if (st != RELA_OK || !e->w)
-        return st;
-    const rela_watched *p = rela_watcher_pair(w, 0);
-    e->rows = tokens_of(&p->tgt, rela_pipeline_vocab(j->model->pipeline, j->n_sources));
-    e->columns = tokens_of(&p->src[j->source], rela_pipeline_vocab(j->model->pipeline, j->source));
-    if (!e->rows || !e->columns)
-        return rela_fail(err, RELA_NOMEM, "no memory for an example");
-    e->line = line + 1;
-    return RELA_OK;
-}
-
-static bool is_medium(const job *j, size_t line)
-{
-    rela_watcher *w = j->blocks[0].watcher;
-    const rela_text_pair pair = pair_at(j, line, line);
-    if (rela_watcher_load(w, &pair, 1, NULL) != RELA_OK)
-        return false;
-    const rela_watched *p = rela_watcher_pair(w, 0);
-    const size_t src = p->src[j->source].n, tgt = p->tgt.n;
-    return p->state == RELA_WATCHED && src >= EXAMPLE_LEAST && src <= EXAMPLE_MOST &&
-           tgt >= EXAMPLE_LEAST && tgt <= EXAMPLE_MOST;
-}
-
-static rela_status find_examples(const job *j, rela_error *err)
-{
-    rela_findings *f = j->found;
-    size_t line = 0, layer = 0;
-    while (!j->o.example && line + 1 < j->n && !is_medium(j, line))
-        line++;
-    if (j->o.example)
-        line = (size_t)j->o.example - 1;
-    const size_t cross = rela_block_list_cross(&f->net->list, j->source);
-    for (size_t i = 1; i < f->text.stacks[cross].layers; i++)
-        if (rela_spread_over_heads(&f->text, cross, i, rela_null_micro).mean >
-            rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean)
-            layer = i;
-    layer = j->o.layer >= 0 ? (size_t)j->o.layer : layer;
-    f->example.layer = f->example_permuted.layer = layer;
-    rela_status st = draw_example(j, &f->example, line, line, err);
-    return st == RELA_OK ? draw_example(j, &f->example_permuted, line, j->order[line], err) : st;
-}
-
 /* ---- a model ---- */
 
-static rela_status start_findings(const job *j, rela_error *err)
+static rela_status start_findings(const rela_analyse_job *j, rela_error *err)
 {
     rela_findings *f = j->found;
     const rela_config *c = &f->net->config;
@@ -553,7 +233,7 @@ static rela_status start_findings(const job *j, rela_error *err)
     return st;
 }
 
-static void log_left_out(const job *j)
+static void log_left_out(const rela_analyse_job *j)
 {
     const rela_findings *f = j->found;
     const rela_log *log = &j->model->runtime->log;
@@ -568,7 +248,7 @@ static void log_left_out(const job *j)
 }
 
 /* By the mean over the sources, then by each. */
-static rela_status find_auc(const job *j, rela_error *err)
+static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
 {
     rela_findings *f = j->found;
     double *means = rela_mem_zalloc(2 * j->n * sizeof *means);
@@ -585,7 +265,7 @@ static rela_status find_auc(const job *j, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status run_model(job *j, rela_error *err)
+static rela_status run_model(rela_analyse_job *j, rela_error *err)
 {
     const int n = j->model->runtime->n_threads;
     void **blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
@@ -595,11 +275,11 @@ static rela_status run_model(job *j, rela_error *err)
                          : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
     for (int i = 0; i < n && st == RELA_OK; i++) {
         blocks[i] = &j->blocks[i];
-        st = block_start(&j->blocks[i], j, err);
+        st = rela_analyse_block_start(&j->blocks[i], j, err);
     }
-    const rela_pipe pipe = { .read = read_block,
-                             .work = work_block,
-                             .write = finish_block,
+    const rela_pipe pipe = { .read = rela_analyse_block_read,
+                             .work = rela_analyse_block_run,
+                             .write = rela_analyse_block_finish,
                              .ctx = j,
                              .blocks = blocks,
                              .n_threads = n };
@@ -611,13 +291,13 @@ static rela_status run_model(job *j, rela_error *err)
     if (st == RELA_OK && j->found->pairs == 0)
         st = rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
     if (st == RELA_OK)
-        st = find_examples(j, err);
+        st = rela_analyse_examples(j, err);
     if (st == RELA_OK)
         st = find_auc(j, err);
     if (st == RELA_OK)
         log_left_out(j);
     for (int i = 0; j->blocks && i < n; i++)
-        block_end(&j->blocks[i]);
+        rela_analyse_block_end(&j->blocks[i]);
     rela_mem_free(j->blocks);
     rela_mem_free(blocks);
     return st;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/analyse_blocks.c - some pairs at a time: runs the model, measures, adds up. */
+#include "analyse/analyse_job.h"
+#include "base/line_rows.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_job *j,
+                                     rela_error *err)
+{
+    const rela_config *c = &j->model->net.config;
+    rela_status st = rela_watcher_create(&b->watcher, &j->model->net, j->model->pipeline, err);
+    if (st == RELA_OK)
+        st = rela_measures_init(&b->measures, &j->model->net, err);
+    if (st == RELA_OK)
+        st = rela_head_aer_init(&b->aer, c->dec_layers, c->heads, 0, err);
+    if (st == RELA_OK && j->tag_names)
+        st =
+            rela_tag_null_init(&b->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
+    b->tag_of = rela_mem_array(BLOCK_PAIRS * RELA_WATCH_TOKENS_MAX, sizeof *b->tag_of);
+    if (st == RELA_OK && !b->tag_of)
+        st = rela_fail(err, RELA_NOMEM, "no memory for tags");
+    return st;
+}
+
+void rela_analyse_block_end(rela_analyse_block *b)
+{
+    rela_watcher_destroy(b->watcher);
+    rela_measures_deinit(&b->measures);
+    rela_head_aer_deinit(&b->aer);
+    rela_tag_null_deinit(&b->tags);
+    rela_dump_block_free(&b->dump);
+    for (int i = 0; i < BLOCK_PAIRS; i++)
+        rela_links_free(&b->gold[i]);
+    rela_mem_free(b->tag_of);
+}
+
+/* Sums of a block are its own, and are added up in order: then no bit depends on the threads. */
+static void block_clear(rela_analyse_block *b)
+{
+    rela_measures_clear(&b->measures);
+    memset(b->aer.sums, 0, 2 * (b->aer.layers * (b->aer.heads + 1) + 1) * sizeof *b->aer.sums);
+    b->aer.pairs = 0;
+    if (b->tags.cells)
+        memset(b->tags.cells, 0,
+               b->tags.layers * b->tags.heads * b->tags.n_tags * sizeof *b->tags.cells);
+    rela_dump_block_clear(&b->dump);
+}
+
+/* A line of the sources with one of the targets. */
+rela_text_pair rela_analyse_pair(const rela_analyse_job *j, size_t line, size_t target)
+{
+    rela_text_pair pair = { .tgt = j->files[TGT].items[target] };
+    for (size_t i = 0; i < j->n_sources; i++)
+        pair.src[i] = j->files[SRC + i].items[line];
+    return pair;
+}
+
+rela_status rela_analyse_block_read(void *ctx, void *item, bool *more, rela_error *err)
+{
+    rela_analyse_job *j = ctx;
+    rela_analyse_block *b = item;
+    (void)err;
+    const size_t rest = j->n - j->next;
+    b->first = j->next;
+    b->n = rest < BLOCK_PAIRS ? rest : BLOCK_PAIRS;
+    j->next += b->n;
+    *more = b->n > 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const size_t s = b->first + i, t = j->permuted ? j->order[s] : s;
+        b->pairs[i] = rela_analyse_pair(j, s, t);
+    }
+    return RELA_OK;
+}
+
+typedef struct reader {
+    const rela_analyse_job *j;
+    rela_analyse_block *b;
+} reader;
+
+static rela_status on_heads(void *ctx, const rela_heads *h, rela_error *err)
+{
+    const reader *e = ctx;
+    const rela_analyse_job *j = e->j;
+    rela_analyse_block *b = e->b;
+    const size_t number = b->first + h->pair;
+    const rela_watched *p = rela_watcher_pair(b->watcher, h->pair);
+    const bool cross = rela_attn_stack_cross(h->of), chosen = cross && h->of->keys == j->source;
+    rela_status st = rela_measures_see(&b->measures, h, err);
+    for (size_t k = 0; cross && k < h->heads; k++)
+        b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
+    if (j->permuted)
+        return st;
+    if (st == RELA_OK && chosen && number < j->files[GOLD].n)
+        st = rela_head_aer_layer(&b->aer, h, p, &b->gold[h->pair], err);
+    if (st == RELA_OK && chosen && b->tagged[h->pair])
+        rela_tag_null_see(&b->tags, h, p, b->tag_of + h->pair * RELA_WATCH_TOKENS_MAX);
+    if (st == RELA_OK && j->dump)
+        st = rela_dump_see(&b->dump, h, number, err);
+    return st;
+}
+
+static rela_status on_pair_end(void *ctx, size_t pair, rela_error *err)
+{
+    const reader *e = ctx;
+    rela_analyse_block *b = e->b;
+    if (e->j->permuted || b->first + pair >= e->j->files[GOLD].n)
+        return RELA_OK;
+    return rela_head_aer_ran(&b->aer, pair, &b->gold[pair], err);
+}
+
+/* Gold links and tags of the pairs of a block. */
+static rela_status load_notes(const rela_analyse_job *j, rela_analyse_block *b, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < b->n && st == RELA_OK; i++) {
+        const rela_watched *p = rela_watcher_pair(b->watcher, i);
+        const size_t line = b->first + i;
+        b->tagged[i] = false;
+        if (j->tag_names && p->state == RELA_WATCHED)
+            b->tagged[i] =
+                rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
+                               j->tag_names, j->files[TAGS].items[line]) == p->tgt.map.n_words;
+        if (line < j->files[GOLD].n) {
+            const rela_link_format form = { .struct_size = sizeof form,
+                                            .base = j->o.gold_base,
+                                            .reverse = j->o.gold_reverse,
+                                            .check = 1,
+                                            .n_src = p->src[j->source].map.n_words,
+                                            .n_tgt = p->tgt.map.n_words };
+            const rela_span text = j->files[GOLD].items[line];
+            st = rela_fail_at(err, rela_links_parse(&b->gold[i], text.text, text.len, &form, err),
+                              j->o.gold, line + 1);
+            if (st == RELA_OK && p->state != RELA_WATCHED)
+                rela_head_aer_missed(&b->aer, &b->gold[i]);
+        }
+        if (st == RELA_OK && j->dump)
+            st = rela_dump_tokens(&b->dump, p, j->model->pipeline, err);
+    }
+    return st;
+}
+
+rela_status rela_analyse_block_run(void *ctx, void *item, int thread, rela_error *err)
+{
+    const rela_analyse_job *j = ctx;
+    rela_analyse_block *b = item;
+    reader e = { j, b };
+    const rela_watch watch = {
+        .stacks = RELA_WATCH_ALL, .on_heads = on_heads, .on_pair_end = on_pair_end, .ctx = &e
+    };
+    (void)thread;
+    block_clear(b);
+    b->measures.diversity = !j->permuted;
+    b->measures.skip_end = j->o.skip_end != 0;
+    memset(b->null, 0, sizeof b->null);
+    rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
+    if (st == RELA_OK && !j->permuted)
+        st = load_notes(j, b, err);
+    if (st == RELA_OK)
+        st = rela_watcher_run(b->watcher, &watch, err);
+    const size_t odd = st == RELA_OK ? rela_watcher_not_finite(b->watcher, b->n) : b->n;
+    return odd < b->n ? rela_fail_not_finite(err, j->o.src, b->first + odd + 1, "attention is")
+                      : st;
+}
+
+static void count_pair(rela_analyse_job *j, const rela_analyse_block *b, size_t i)
+{
+    rela_findings *f = j->found;
+    const rela_watched *p = rela_watcher_pair(b->watcher, i);
+    const rela_config *c = &f->net->config;
+    const bool good = p->state == RELA_WATCHED;
+    for (size_t k = 0; k < j->n_sources; k++) {
+        f->pair_null[j->permuted][k * j->n + b->first + i] =
+            good ? b->null[k][i] / (double)(c->dec_layers * c->heads) : -1;
+        f->source_empty[k] += good && !j->permuted && p->src[k].n == 0;
+    }
+    if (j->permuted)
+        return;
+    f->pairs += good;
+    f->empty += p->state == RELA_WATCHED_EMPTY;
+    f->untagged += good && j->tag_names && !b->tagged[i];
+    if (p->state == RELA_WATCHED_LONG && f->too_long++ < LONG_SHOWN)
+        rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
+                      "line %zu: longer than %zu tokens: left out", b->first + i + 1,
+                      rela_watcher_limit(b->watcher) - 1);
+}
+
+rela_status rela_analyse_block_finish(void *ctx, void *item, rela_error *err)
+{
+    rela_analyse_job *j = ctx;
+    rela_analyse_block *b = item;
+    rela_findings *f = j->found;
+    rela_measures_add(j->permuted ? &f->permuted : &f->text, &b->measures);
+    for (size_t i = 0; i < b->n; i++)
+        count_pair(j, b, i);
+    if (!j->permuted && f->aer.sums)
+        rela_head_aer_add(&f->aer, &b->aer);
+    if (!j->permuted && f->tags.cells)
+        rela_tag_null_add(&f->tags, &b->tags);
+    j->done += b->n;
+    if (j->o.progress && j->o.progress(j->o.progress_ctx, j->done, j->total))
+        return rela_fail(err, RELA_CANCEL, "cancelled");
+    return j->dump && !j->permuted ? rela_dump_write(j->dump, &b->dump, err) : RELA_OK;
+}
