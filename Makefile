@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 demo test test-gradients test-levels test-limits test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 demo test test-gradients test-levels test-limits test-packages test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -37,6 +37,11 @@ test-gradients: all
 test-limits: all
 	@RELA_LIMITS=300 RELA_SOURCE=$(CURDIR) RELA_BUILD=$(CURDIR)/$(BUILD) \
 		tests/e2e/run-case $(CURDIR)/$(BUILD)/rela $(CURDIR)/tests/e2e/limits
+
+# Every way to install rela, in clean systems; METHODS="wheel deb" takes some of them. Needs root and minutes.
+test-packages: wheel deb
+	@tools/setup packages
+	@JOBS=$(JOBS) tools/test-packages build/packages $(METHODS)
 
 # More stops of training than e2e.train-resume has time for.
 STOPS ?= 100

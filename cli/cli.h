@@ -93,9 +93,13 @@ rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_li
 void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
                              uint64_t first);
 
-/* Warns of options that were given without one that they belong to. Rows: option, the other (or
- * several, with |), NULL. */
-void rela_cli_check_effect(rela_cli *cli, const char *const *rows);
+/* Warns of options that have no effect: rela_command.needs, which may be NULL. */
+void rela_cli_check_effect(rela_cli *cli, const char *const *needs);
+
+/* Sorts commands by task, in the order of use; appends the overview of sorted ones. */
+void rela_cli_sort_by_task(const rela_command **commands, size_t n);
+rela_status rela_cli_overview(rela_buffer *out, const rela_command *const *commands, size_t n,
+                              rela_error *err);
 
 /* Writes text to standard output. */
 rela_status rela_cli_print(const rela_buffer *text, rela_error *err);

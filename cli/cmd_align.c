@@ -61,6 +61,20 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+static const char *const NEEDS[] = { "reverse-layer",
+                                     "reverse",
+                                     "reverse-head",
+                                     "reverse",
+                                     "reverse-shift",
+                                     "reverse",
+                                     "symmetrise",
+                                     "reverse",
+                                     "gold-base",
+                                     "best-on",
+                                     "gold-reverse",
+                                     "best-on",
+                                     NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_align[] = {
@@ -91,6 +105,7 @@ const rela_command rela_commands_align[] = {
           "rela align en+fr-de.rela --src a.en --src-2 a.fr --tgt a.de --source 2 > fr-de.align",
       .options = OPTIONS,
       .options_size = sizeof(align_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

@@ -41,6 +41,8 @@ static const rela_option OPTIONS[] = {
 
 enum { NAME_SIZE = 64 };
 
+static const char *const NEEDS[] = { "gold-base", "gold", "gold-reverse", "gold", NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_analyse[] = {
@@ -63,6 +65,7 @@ const rela_command rela_commands_analyse[] = {
                   "rela analyse en+fr-de.rela --src a.en --src-2 a.fr --tgt a.de --out analysis",
       .options = OPTIONS,
       .options_size = sizeof(analyse_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

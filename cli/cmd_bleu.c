@@ -46,6 +46,8 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+static const char *const NEEDS[] = { "samples", "confidence", "smooth-value", "smooth", NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status make_metric(rela_metric **out, const rela_cli *cli, const bleu_options *o,
                                bool lines, rela_error *err);
@@ -73,6 +75,7 @@ const rela_command rela_commands_bleu[] = {
                   "rela bleu --multi-bleu test.tok.de < output.tok.de",
       .options = OPTIONS,
       .options_size = sizeof(bleu_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

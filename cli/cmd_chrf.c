@@ -39,6 +39,8 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+static const char *const NEEDS[] = { "samples", "confidence", NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_chrf[] = {
@@ -55,6 +57,7 @@ const rela_command rela_commands_chrf[] = {
                   "rela chrf --word-order 2 -i output.de ref1.de ref2.de",
       .options = OPTIONS,
       .options_size = sizeof(chrf_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

@@ -46,6 +46,9 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+static const char *const NEEDS[] = { "by",    "MODEL",       "min-score", "MODEL", "calibrate",
+                                     "MODEL", "trusted-src", "MODEL",     NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_filter[] = {
@@ -67,6 +70,7 @@ const rela_command rela_commands_filter[] = {
           "rela filter --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de --max-words 80",
       .options = OPTIONS,
       .options_size = sizeof(filter_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

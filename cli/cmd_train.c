@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
 #include "cli.h"
+#include "columns.h"
 #include "stop_signals.h"
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/par.h"
 #include "rela/train.h"
 
@@ -15,11 +17,19 @@
 /* What the table of options fills in. */
 typedef struct train_args {
     rela_train_options o;
-    rela_list src[RELA_SOURCES_MAX], tgt;
+    rela_list src[RELA_SOURCES_MAX], tgt, tsv;
+    const char *valid_tsv;
     bool show_config;
 } train_args;
 
 enum { DATE_SIZE = 32 };
+
+/* Files made of --train-tsv and --valid-tsv. */
+typedef struct columns {
+    rela_cli_columns *texts, valid;
+    const char **names; /* (sides, texts) */
+    size_t n;
+} columns;
 
 typedef struct display {
     rela_cli *cli;
@@ -31,9 +41,14 @@ typedef struct display {
     uint32_t rank;
 } display;
 
+static const char *const NEEDS[] = { "patience", "valid-src|valid-tsv", "best-by",
+                                     "valid-src|valid-tsv", NULL };
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
                               rela_error *err);
+static rela_status split_columns(columns *c, rela_train_options *o, train_args *a, rela_error *err);
+static void columns_free(columns *c);
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
@@ -48,6 +63,8 @@ static const rela_option OPTIONS[] = {
     { "train-tgt", 0, RELA_OPTION_FILES, LIST_AT(tgt), 0, 0, NULL, "FILE", "training text, target side; once for each --train-src" },
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
     { "valid-tgt", 0, RELA_OPTION_FILE, AT(valid_tgt), 0, 0, NULL, "FILE", "validation text, target side" },
+    { "train-tsv", 0, RELA_OPTION_FILES, LIST_AT(tsv), 0, 0, NULL, "FILE", "training text in one file instead: source TAB target, with several sources all of them before the target; several times for more text" },
+    { "valid-tsv", 0, RELA_OPTION_FILE, LIST_AT(valid_tsv), 0, 0, NULL, "FILE", "validation text in one file, with the same columns" },
     { "train-src-2", 0, RELA_OPTION_FILES, LIST_AT(src[1]), 0, 0, NULL, "FILE", "training text of a second source, once for each --train-src; lines may be empty" },
     { "train-src-3", 0, RELA_OPTION_FILES, LIST_AT(src[2]), 0, 0, NULL, "FILE", "of a third" },
     { "train-src-4", 0, RELA_OPTION_FILES, LIST_AT(src[3]), 0, 0, NULL, "FILE", "of a fourth" },
@@ -162,6 +179,7 @@ const rela_command rela_commands_train[] = {
           "      --train-src corpus.en --train-tgt corpus.de --out run3\n",
       .options = OPTIONS,
       .options_size = sizeof(train_args),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };
@@ -180,7 +198,8 @@ static const char *source_date(char out[DATE_SIZE])
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
-    const train_args *given = options;
+    train_args *given = options;
+    columns split = { .n = 0 };
     rela_train_options o;
     rela_train_text *more = NULL;
     rela_train_options_init(&o, sizeof o);
@@ -201,7 +220,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         o.date = source_date(date);
     o.mpi = true;
     display s = { .cli = cli };
-    rela_status st = take_texts(&o, &more, given, err);
+    rela_status st = split_columns(&split, &o, given, err);
+    st = st ? st : take_texts(&o, &more, given, err);
     if (st == RELA_OK && given->show_config) {
         st = show_config(&o, err);
         free(more);
@@ -211,6 +231,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (st == RELA_OK)
         st = rela_train(&o, on_event, &s, err);
     free(more);
+    columns_free(&split);
     const int number = rela_cli_stop_signal();
     if (st == RELA_CANCEL && number) {
         rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
@@ -255,6 +276,76 @@ static rela_status show_config(const rela_train_options *o, rela_error *err)
     st = st ? st : rela_cli_print(&text, err);
     rela_buffer_free(&text);
     return st;
+}
+
+static rela_status check_columns(const rela_train_options *o, const train_args *a, rela_error *err)
+{
+    if (a->tsv.n && (a->tgt.n || a->src[0].n || a->src[1].n || a->src[2].n || a->src[3].n))
+        return rela_fail(err, RELA_ARG,
+                         "--train-tsv has all sides: leave --train-src and "
+                         "--train-tgt");
+    if (a->valid_tsv && (o->valid_src || o->valid_tgt))
+        return rela_fail(err, RELA_ARG,
+                         "--valid-tsv has all sides: leave --valid-src and "
+                         "--valid-tgt");
+    if (!o->out)
+        return rela_fail(err, RELA_ARG, "no directory for the run: option --out");
+    return RELA_OK;
+}
+
+/* One file of columns, taken apart under OUT/text; n: as in rela_cli_columns_split. */
+static rela_status split_file(rela_cli_columns *c, const char *path, const char *out,
+                              const char *name, size_t number, size_t n, rela_error *err)
+{
+    rela_buffer stem = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&stem, err, "%s/text", out);
+    st = st ? st : rela_dir_make(stem.data, err);
+    st = st ? st : rela_buffer_printf(&stem, err, "/%s-%zu", name, number);
+    st = st ? st : rela_cli_columns_split(c, path, stem.data, n, err);
+    rela_buffer_free(&stem);
+    return st;
+}
+
+/* Puts files of single sides in the place of those with columns. */
+static rela_status split_columns(columns *c, rela_train_options *o, train_args *a, rela_error *err)
+{
+    if (a->show_config || (!a->tsv.n && !a->valid_tsv))
+        return RELA_OK;
+    rela_status st = check_columns(o, a, err);
+    size_t sides = 0;
+    if (st == RELA_OK && a->tsv.n) {
+        c->n = a->tsv.n;
+        c->texts = rela_mem_zalloc(c->n * sizeof *c->texts);
+        c->names = rela_mem_zalloc(RELA_CLI_COLUMNS_MAX * c->n * sizeof *c->names);
+        if (!c->texts || !c->names)
+            return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
+    }
+    for (size_t i = 0; i < c->n && st == RELA_OK; i++) {
+        st = split_file(&c->texts[i], a->tsv.items[i], o->out, "train", i + 1, sides, err);
+        sides = c->texts[i].n;
+        for (size_t k = 0; k < sides && st == RELA_OK; k++)
+            c->names[k * c->n + i] = c->texts[i].paths[k];
+    }
+    for (size_t k = 0; k < sides; k++)
+        *(k + 1 < sides ? &a->src[k] : &a->tgt) = (rela_list){ c->names + k * c->n, c->n };
+    if (st == RELA_OK && a->valid_tsv)
+        st = split_file(&c->valid, a->valid_tsv, o->out, "valid", 1, sides, err);
+    if (st == RELA_OK && a->valid_tsv) {
+        const char **src[] = { &o->valid_src, &o->valid_src_2, &o->valid_src_3, &o->valid_src_4 };
+        for (size_t k = 0; k + 1 < c->valid.n; k++)
+            *src[k] = c->valid.paths[k];
+        o->valid_tgt = c->valid.paths[c->valid.n - 1];
+    }
+    return st;
+}
+
+static void columns_free(columns *c)
+{
+    for (size_t i = 0; i < c->n && c->texts; i++)
+        rela_cli_columns_free(&c->texts[i]);
+    rela_cli_columns_free(&c->valid);
+    rela_mem_free(c->texts);
+    rela_mem_free(c->names);
 }
 
 /* Of each source one file per training text. */

@@ -90,6 +90,7 @@ const rela_command rela_commands_translate[] = {
                   "rela translate en+fr-de.rela -i in.en --input-2 in.fr -o out.de",
       .options = OPTIONS,
       .options_size = sizeof(translate_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };
@@ -257,7 +258,6 @@ static rela_status open_all(translator *t, rela_error *err)
     const translate_options *o = t->options;
     t->models.int8 = o->int8;
     t->models.input = "-i";
-    rela_cli_check_effect(t->cli, NEEDS);
     rela_status st = rela_cli_models_open(&t->models, t->cli, err);
     if (st == RELA_OK)
         t->long_bytes = long_bytes(t);

@@ -55,7 +55,8 @@ static void handle_signals(void);
 static void share_memory(void);
 static rela_status print_version(rela_error *err);
 static const rela_command *find_command(int argc, char **argv, int *n_words);
-static rela_status unknown_command(const char *word, rela_error *err);
+static rela_status unknown_command(const char *word, const char *second, rela_error *err);
+static rela_status unknown_second(const char *word, const char *second, rela_error *err);
 static int run_command(const rela_command *c, int argc, char **argv);
 static rela_status prepare(rela_cli *cli, const rela_command *c, const void *options, int argc,
                            char **argv, rela_error *err);
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
         const rela_command *c = find_command(argc - 1, argv + 1, &n_words);
         if (c)
             return run_command(c, argc - 1 - n_words, argv + 1 + n_words);
-        st = unknown_command(word, &err);
+        st = unknown_command(word, argc > 2 ? argv[2] : NULL, &err);
     }
     if (st != RELA_OK)
         complain(NULL, &err, st);
@@ -210,19 +211,10 @@ static const rela_command *find_command(int argc, char **argv, int *n_words)
     return NULL;
 }
 
-static rela_status unknown_command(const char *word, rela_error *err)
+static rela_status unknown_command(const char *word, const char *second, rela_error *err)
 {
-    char second[256] = "";
-    const size_t len = strlen(word);
-    for (size_t f = 0; f < N_FILES; f++)
-        for (const rela_command *c = FILES[f]; c->name; c++)
-            if (strncmp(c->name, word, len) == 0 && c->name[len] == ' ') {
-                const size_t used = strlen(second);
-                (void)snprintf(second + used, sizeof second - used, "%s%s", used ? ", " : "",
-                               c->name + len + 1);
-            }
-    if (*second)
-        return rela_fail(err, RELA_ARG, "'%s' needs a second word: %s", word, second);
+    if (unknown_second(word, second, err) != RELA_OK)
+        return RELA_ARG;
     rela_nearest best = { NULL, 0 };
     for (size_t f = 0; f < N_FILES; f++)
         for (const rela_command *c = FILES[f]; c->name; c++)
@@ -230,6 +222,28 @@ static rela_status unknown_command(const char *word, rela_error *err)
     return rela_fail(err, RELA_ARG, "unknown command '%s'; %s%s%s'rela --help' lists them", word,
                      best.name ? "did you mean '" : "", best.name ? best.name : "",
                      best.name ? "'? " : "");
+}
+
+/* Fails if word begins commands of two words. */
+static rela_status unknown_second(const char *word, const char *second, rela_error *err)
+{
+    char list[256] = "";
+    const size_t len = strlen(word);
+    rela_nearest best = { NULL, 0 };
+    for (size_t f = 0; f < N_FILES; f++)
+        for (const rela_command *c = FILES[f]; c->name; c++)
+            if (strncmp(c->name, word, len) == 0 && c->name[len] == ' ') {
+                const char *name = c->name + len + 1;
+                const size_t used = strlen(list);
+                (void)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", name);
+                if (second)
+                    rela_nearest_offer(&best, second, name, strlen(name));
+            }
+    if (*list && second && *second != '-')
+        return rela_fail(err, RELA_ARG, "unknown command '%s %s'; %s%s%sexpected %s", word, second,
+                         best.name ? "did you mean '" : "", best.name ? best.name : "",
+                         best.name ? "'? " : "", list);
+    return *list ? rela_fail(err, RELA_ARG, "'%s' needs a second word: %s", word, list) : RELA_OK;
 }
 
 static int run_command(const rela_command *c, int argc, char **argv)
@@ -289,6 +303,7 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, const void *opt
         return st;
     if (cli->common.log && !(cli->log_file = fopen(cli->common.log, "a")))
         return rela_fail_errno(err, errno, "%s: the log cannot be opened", cli->common.log);
+    rela_cli_check_effect(cli, c->needs);
     return RELA_OK;
 }
 
@@ -322,28 +337,15 @@ static size_t list_commands(const rela_command **out)
     for (size_t f = 0; f < N_FILES; f++)
         for (const rela_command *c = FILES[f]; c->name && n < COMMANDS_MAX; c++)
             out[n++] = c;
+    rela_cli_sort_by_task(out, n);
     return n;
 }
 
 static rela_status print_overview(rela_error *err)
 {
     const rela_command *all[COMMANDS_MAX];
-    const size_t n = list_commands(all);
     rela_buffer text = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_append_text(
-        &text,
-        "rela - neural machine translation with rectified linear attention\n\n"
-        "usage: rela COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
-        err);
-    for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = rela_buffer_printf(&text, err, "  %-14s %s\n", all[i]->name, all[i]->summary);
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(
-            &text,
-            "\n'rela COMMAND --help' explains a command. 'rela help man COMMAND' prints its "
-            "manual\n"
-            "page, 'rela help completion bash|zsh|fish' completions for a shell.\n",
-            err);
+    rela_status st = rela_cli_overview(&text, all, list_commands(all), err);
     if (st == RELA_OK)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);
@@ -368,7 +370,7 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
         const rela_command_list list = { all, list_commands(all) };
         st = rela_options_completion(&text, argv[1], list, RELA_CLI_COMMON, err);
     } else if (!c) {
-        st = unknown_command(argv[man], err);
+        st = unknown_command(argv[man], argc - man > 1 ? argv[man + 1] : NULL, err);
     } else {
         st = man ? rela_options_man(&text, c, RELA_CLI_COMMON, err)
                  : rela_options_help(&text, c, RELA_CLI_COMMON, err);

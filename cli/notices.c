@@ -41,6 +41,11 @@ void rela_cli_prompt(rela_cli *cli)
     cli->bar_open = false;
 }
 
+static bool is_operand(const char *name)
+{
+    return *name >= 'A' && *name <= 'Z';
+}
+
 static bool any_given(const rela_cli *cli, const char *names)
 {
     for (const char *at = names; *at;) {
@@ -49,7 +54,7 @@ static bool any_given(const rela_cli *cli, const char *names)
         if (n < sizeof name) {
             memcpy(name, at, n);
             name[n] = '\0';
-            if (rela_options_given(cli->state, name))
+            if (is_operand(name) ? cli->operands.n > 0 : rela_options_given(cli->state, name))
                 return true;
         }
         at += n + (at[n] == '|');
@@ -57,13 +62,13 @@ static bool any_given(const rela_cli *cli, const char *names)
     return false;
 }
 
-void rela_cli_check_effect(rela_cli *cli, const char *const *rows)
+void rela_cli_check_effect(rela_cli *cli, const char *const *needs)
 {
-    for (; rows[0]; rows += 2)
-        if (rela_options_given(cli->state, rows[0]) && !any_given(cli, rows[1])) {
-            const char *bar = strchr(rows[1], '|');
-            rela_log_line(&cli->sink, RELA_LOG_WARNING, "--%s has no effect without --%.*s%s%s",
-                          rows[0], (int)strcspn(rows[1], "|"), rows[1], bar ? " or --" : "",
-                          bar ? bar + 1 : "");
+    for (; needs && needs[0]; needs += 2)
+        if (rela_options_given(cli->state, needs[0]) && !any_given(cli, needs[1])) {
+            const char *bar = strchr(needs[1], '|');
+            rela_log_line(&cli->sink, RELA_LOG_WARNING, "--%s has no effect without %s%.*s%s%s",
+                          needs[0], is_operand(needs[1]) ? "" : "--", (int)strcspn(needs[1], "|"),
+                          needs[1], bar ? " or --" : "", bar ? bar + 1 : "");
         }
 }

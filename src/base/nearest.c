@@ -12,22 +12,29 @@ static bool alike(char a, char b)
     return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters left out, put in or changed, and neighbours that changed places, each counting one. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
-    size_t row[NAME_MAX_BYTES + 1];
+    size_t rows[3][NAME_MAX_BYTES + 1];
     for (size_t j = 0; j <= m; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3];
+        const size_t *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            const size_t change = diagonal + !alike(a[i - 1], b[j - 1]);
-            diagonal = row[j];
-            const size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < gap ? change : gap;
+            row[j] =
+                least(before[j - 1] + !alike(a[i - 1], b[j - 1]), least(before[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], two_before[j - 2] + 1);
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 void rela_nearest_offer(rela_nearest *n, const char *given, const char *name, size_t len)

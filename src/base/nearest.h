@@ -11,7 +11,8 @@ typedef struct rela_nearest {
     size_t distance;
 } rela_nearest;
 
-/* Offers a name of len bytes for what was given, up to a '='. Edit distance with '-' and '_' alike:
+/* Offers a name of len bytes for what was given, up to a '='. Edit distance with '-' and '_' alike,
+ * neighbours that changed places counting one:
  * at most 2, and less than a third of the name in short ones. */
 void rela_nearest_offer(rela_nearest *n, const char *given, const char *name, size_t len);
 

@@ -57,6 +57,9 @@ typedef struct rela_command {
     const rela_option *options;
     size_t options_size; /* of the struct the rows point into */
     bool in_place;       /* an operand may be the output too */
+    /* Options that have no effect alone, or NULL. Rows: option, what must be given too (options,
+     * with | between, or in capitals an operand); NULL ends them. */
+    const char *const *needs;
     rela_status (*run)(struct rela_cli *cli, void *options, rela_error *err);
 } rela_command;
 

@@ -69,11 +69,42 @@ static void put_quoted(rela_composer *t, const char *words, const char *escape)
     }
 }
 
-/* The words of a choice, with blanks between. */
-static void put_choice(rela_composer *t, const rela_option *o)
+/* Texts of which the shell can know the words: what stands for them in help, and the words, or a
+ * command that prints them. */
+static const struct known {
+    const char *value, *words, *command;
+} KNOWN[] = {
+    { "CODE", "cs de en es fr it nl pl pt ru sv", NULL },
+    { "KIND", NULL, "rela info --attention 2>/dev/null | sed -n \"s/^\\([a-z][^ ]*\\) .*/\\1/p\"" },
+};
+
+/* NULL unless it is an option of such a text. */
+static const struct known *known_words(const rela_option *o)
 {
-    for (const char *p = o->value; *p; p++)
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
+        if (o->type == RELA_OPTION_TEXT && o->value && strcmp(o->value, KNOWN[i].value) == 0)
+            return &KNOWN[i];
+    return NULL;
+}
+
+/* The words of a choice, with blanks between, or of a known text; a command stands in $() or, for
+ * fish, in (). False: there are none. */
+static bool put_words(rela_composer *t, const rela_option *o, const char *open)
+{
+    const struct known *known = known_words(o);
+    if (known && known->command)
+        rela_compose(t, "%s%s)", open, known->command);
+    else if (known)
+        rela_compose(t, "%s", known->words);
+    for (const char *p = o->type == RELA_OPTION_CHOICE ? o->value : ""; *p; p++)
         rela_compose(t, "%c", *p == '|' ? ' ' : *p);
+    return known || o->type == RELA_OPTION_CHOICE;
+}
+
+static bool is_file(const rela_option *o)
+{
+    return o->type == RELA_OPTION_FILE || o->type == RELA_OPTION_OUTPUT ||
+           o->type == RELA_OPTION_FILES;
 }
 
 /* One branch per command, those of two words first, as a pattern of one word would hide them. */
@@ -98,18 +129,42 @@ static void bash_words(rela_composer *t, const rela_option *o)
         rela_compose(t, "--%s ", o->name);
 }
 
+/* What may follow an option: words, names of files or folders, or a number, which is not completed.
+ */
+static void bash_values(rela_composer *t, const rela_option *o)
+{
+    for (; o && o->name; o++) {
+        if (o->type == RELA_OPTION_FLAG)
+            continue;
+        rela_compose(t, "        --%s", o->name);
+        if (o->letter)
+            rela_compose(t, " | -%c", o->letter);
+        if (is_file(o) || o->type == RELA_OPTION_DIR) {
+            rela_compose(t, ") kind=%s ;;\n", is_file(o) ? "file" : "directory");
+            continue;
+        }
+        rela_compose(t, ") kind=words values='");
+        (void)put_words(t, o, "$(");
+        rela_compose(t, "' ;;\n");
+    }
+}
+
 static void bash_branch(rela_composer *t, const rela_command *c, const rela_option *common)
 {
-    rela_compose(t, " options+='");
+    rela_compose(t, "\n        options+='");
     bash_words(t, c->options);
     bash_words(t, common);
-    rela_compose(t, "'");
+    rela_compose(t, "'\n        case $previous in\n");
+    bash_values(t, c->options);
+    bash_values(t, common);
+    rela_compose(t, "        esac");
 }
 
 static void bash_completion(rela_composer *t, rela_command_list commands, const rela_option *common)
 {
     rela_compose(t, "# bash completion for rela; made from its option tables.\n_rela() {\n"
                     "    local word=${COMP_WORDS[COMP_CWORD]} first=${COMP_WORDS[1]} options=\n"
+                    "    local previous=${COMP_WORDS[COMP_CWORD-1]} kind= values=\n"
                     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
     for (size_t i = 0; i < commands.n; i++)
         if (!is_repeated(commands, i))
@@ -125,9 +180,28 @@ static void bash_completion(rela_composer *t, rela_command_list commands, const 
     rela_compose(t, "    case \"$first ${COMP_WORDS[2]}\" in\n");
     put_branches(t, commands, common, bash_branch);
     rela_compose(t,
-                 "    esac\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+                 "    esac\n    case $kind in\n"
+                 "    words) COMPREPLY=($(compgen -W \"$values\" -- \"$word\")) && return ;;\n"
+                 "    file) COMPREPLY=($(compgen -f -- \"$word\")) && return ;;\n"
+                 "    directory) COMPREPLY=($(compgen -d -- \"$word\")) && return ;;\n    esac\n"
+                 "    [ -z \"$kind\" ] || return\n"
+                 "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
                  "    [ \"${word#-}\" = \"$word\" ] && COMPREPLY+=($(compgen -f -- \"$word\"))\n}\n"
                  "complete -o filenames -F _rela rela\n");
+}
+
+static void zsh_value(rela_composer *t, const rela_option *o)
+{
+    if (o->type == RELA_OPTION_CHOICE || known_words(o)) {
+        rela_compose(t, ":%s:{compadd ", o->type == RELA_OPTION_CHOICE ? "word" : o->value);
+        (void)put_words(t, o, "$(");
+        rela_compose(t, "}");
+    } else if (o->type != RELA_OPTION_FLAG) {
+        rela_compose(t, ":%s:%s", o->value ? o->value : "value",
+                     is_file(o)                   ? "_files"
+                     : o->type == RELA_OPTION_DIR ? "_files -/"
+                                                  : "");
+    }
 }
 
 static void zsh_rows(rela_composer *t, const rela_option *o)
@@ -136,13 +210,7 @@ static void zsh_rows(rela_composer *t, const rela_option *o)
         rela_compose(t, " \\\n            '--%s[", o->name);
         put_quoted(t, o->help, "[]:");
         rela_compose(t, "]");
-        if (o->type == RELA_OPTION_CHOICE) {
-            rela_compose(t, ":word:(");
-            put_choice(t, o);
-            rela_compose(t, ")");
-        } else if (o->type != RELA_OPTION_FLAG) {
-            rela_compose(t, ":%s:_files", o->value ? o->value : "value");
-        }
+        zsh_value(t, o);
         rela_compose(t, "'");
     }
 }
@@ -187,12 +255,14 @@ static void fish_rows(rela_composer *t, const rela_command *c, const rela_option
                      first_word(c), c->name, o->name);
         if (o->letter)
             rela_compose(t, " -s %c", o->letter);
-        if (o->type != RELA_OPTION_FLAG)
-            rela_compose(t, " -r");
-        if (o->type == RELA_OPTION_CHOICE) {
-            rela_compose(t, " -f -a '");
-            put_choice(t, o);
+        if (o->type == RELA_OPTION_DIR)
+            rela_compose(t, " -r -f -a '(__fish_complete_directories)'");
+        else if (o->type == RELA_OPTION_CHOICE || known_words(o)) {
+            rela_compose(t, " -x -a '");
+            (void)put_words(t, o, "(");
             rela_compose(t, "'");
+        } else if (o->type != RELA_OPTION_FLAG) {
+            rela_compose(t, is_file(o) ? " -r -F" : " -x");
         }
         rela_compose(t, " -d '");
         put_quoted(t, o->help, "\\");

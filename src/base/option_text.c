@@ -32,8 +32,11 @@ rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rel
     }
     rela_compose(&t, "Options of every command:\n");
     help_rows(&t, common);
-    if (c->examples)
-        rela_compose(&t, "\nExamples:\n%s", c->examples);
+    if (c->examples) {
+        const size_t len = strlen(c->examples);
+        rela_compose(&t, "\nExamples:\n%s%s", c->examples,
+                     len && c->examples[len - 1] == '\n' ? "" : "\n");
+    }
     return t.status;
 }
 

@@ -7,16 +7,19 @@
 
 #include <utf8proc.h>
 
-#define STOP  RELA_GLYPH_STOP
-#define DOTS  RELA_GLYPH_DOTS
-#define MARK  RELA_GLYPH_MARK
-#define WIDE  RELA_GLYPH_WIDE
-#define OPEN  RELA_GLYPH_OPEN
-#define CLOSE RELA_GLYPH_CLOSE
-#define DASH  RELA_GLYPH_DASH
-#define JOINT RELA_GLYPH_JOINT
-#define EMOJI RELA_GLYPH_EMOJI
-#define BREAK RELA_GLYPH_BREAK
+/* Short names for the table. */
+enum {
+    STOP = RELA_GLYPH_STOP,
+    DOTS = RELA_GLYPH_DOTS,
+    MARK = RELA_GLYPH_MARK,
+    WIDE = RELA_GLYPH_WIDE,
+    OPEN = RELA_GLYPH_OPEN,
+    CLOSE = RELA_GLYPH_CLOSE,
+    DASH = RELA_GLYPH_DASH,
+    JOINT = RELA_GLYPH_JOINT,
+    EMOJI = RELA_GLYPH_EMOJI,
+    BREAK = RELA_GLYPH_BREAK
+};
 
 typedef struct range {
     uint32_t first, last;

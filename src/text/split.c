@@ -283,7 +283,7 @@ static bool ends(const line *l, const ending *e)
         return stop_ends(l, e->first, &x);
     /* "Er kauft ... Brot": where nouns have capitals, they tell nothing after a pause. */
     const bool pause = !(e->kinds & (RELA_GLYPH_MARK | RELA_GLYPH_WIDE)) && (last.kind & BLANKS);
-    return !pause || !(l->words->bits & RELA_SPLIT_ORDINALS) || x.starter;
+    return !pause || !(l->words->bits & RELA_STOP_ORDINALS) || x.starter;
 }
 
 /* ---- the word before a stop ---- */
@@ -417,7 +417,7 @@ static bool number_ends(const line *l, rela_span number, size_t n_digits, const 
         if (date || (end - x->at <= DAY_DIGITS && glyph(l, end).kind == RELA_GLYPH_STOP))
             return false;
     }
-    if (!(l->words->bits & RELA_SPLIT_ORDINALS) || n_digits > ORDINAL_DIGITS ||
+    if (!(l->words->bits & RELA_STOP_ORDINALS) || n_digits > ORDINAL_DIGITS ||
         n_digits != number.len)
         return true;
     if (rela_split_has(l->words->counted, x->word.text, x->word.len))
@@ -442,7 +442,7 @@ static bool stop_ends(const line *l, size_t stop, const next *x)
         c = x->number ? RELA_STOP_NEVER : initial ? RELA_STOP_MAYBE : RELA_STOP_WORD;
     else if (c == RELA_STOP_WORD &&
              (initial || is_dotted(l, word) ||
-              ((l->words->bits & RELA_SPLIT_ROMAN) && rela_split_is_roman(word))))
+              ((l->words->bits & RELA_STOP_ROMAN) && rela_split_is_roman(word))))
         c = RELA_STOP_MAYBE;
     if (c == RELA_STOP_NEVER || (first && initial && c != RELA_STOP_PLAIN))
         return false;

@@ -14,8 +14,19 @@
 
 enum { WORD_MAX = 64 }; /* bytes */
 
+typedef struct language {
+    const char *code; /* NULL: the general lists */
+    unsigned bits;    /* rela_stop_bit */
+    /* By class; entries in small letters stand for those with a capital, too. */
+    const char *lists[RELA_STOP_LISTS];
+    const char *suffix;   /* an entry that words may end with; NULL: none */
+    const char *starters; /* words that have a capital at the start of a sentence only */
+    const char *ordinal;  /* words before an ordinal number */
+    const char *counted;  /* words after an ordinal number */
+} language;
+
 /* clang-format off */
-static const rela_split_language LANGUAGES[] = {
+static const language LANGUAGES[] = {
     { .code = "en",
       .lists = {
           [RELA_STOP_NEVER] =
@@ -40,7 +51,7 @@ static const rela_split_language LANGUAGES[] = {
           "Another Other Such One Two Three Is Are Was Were Do Does Did Can Could Would Should "
           "Have Has Had Let Please Perhaps Maybe Once During Under Over Between Through Until" },
 
-    { .code = "de", .bits = RELA_SPLIT_ORDINALS | RELA_SPLIT_ROMAN,
+    { .code = "de", .bits = RELA_STOP_ORDINALS | RELA_STOP_ROMAN,
       .lists = {
           [RELA_STOP_NEVER] =
               "Dr Dres Prof Hr Hrn Fr Frl Ing Dipl Dipl.-Ing Mag St Mr Mrs Ms Nr Nrn bzw bspw beispielsw vgl "
@@ -101,7 +112,7 @@ static const rela_split_language LANGUAGES[] = {
           "Personne Rien Oui Non Merci Est Est-ce Ne N' Voici Voilà Malheureusement Peut-être Parce Puisque Bien "
           "Même Aujourd'hui Hier Demain Maintenant Ici Là Deux Trois" },
 
-    { .code = "cs", .bits = RELA_SPLIT_ROMAN,
+    { .code = "cs", .bits = RELA_STOP_ROMAN,
       .lists = {
           [RELA_STOP_NEVER] =
               "p sl dr Dr ing Ing Ing.arch mgr Mgr Bc BcA MgA JUDr MUDr MDDr MVDr RNDr PhDr PaedDr PharmDr ThDr "
@@ -179,7 +190,7 @@ static const rela_split_language LANGUAGES[] = {
           "Naar Uit Over Onder Door Om Zonder Zijn Haar Mijn Ons Onze Hun Niet Geen Niemand Niets Alle Alles Elke "
           "Iedere Is Was Heeft Vandaag Gisteren Morgen Daarom Echter Bovendien Ja Nee" },
 
-    { .code = "pl", .bits = RELA_SPLIT_ROMAN,
+    { .code = "pl", .bits = RELA_STOP_ROMAN,
       .lists = {
           [RELA_STOP_NEVER] =
               "p pp dr prof mgr inż hab lek płk mjr kpt por ppłk gen ks bp abp kard św im ul al pl os np tzn tzw tj zw "
@@ -228,7 +239,7 @@ static const rela_split_language LANGUAGES[] = {
 };
 /* clang-format on */
 
-static const rela_split_language *find(const char *code);
+static const language *find(const char *code);
 static rela_status fill(rela_map **out, const char *words, rela_error *err);
 static rela_status add(rela_map *map, const char *words, rela_error *err);
 static uint32_t find_either(const rela_map *map, const char *word, size_t len);
@@ -241,12 +252,12 @@ rela_status rela_split_words_init(rela_split_words *w, const char *code, rela_er
     rela_status st = rela_language_find(&known, code, err);
     if (st != RELA_OK)
         return st;
-    const rela_split_language *l = find(code ? code : "en");
+    const language *l = find(code ? code : "en");
     w->bits = l->bits;
     w->suffix = l->suffix;
     st = fill(&w->classes, l->lists[0], err);
     w->last[0] = w->classes ? rela_map_size(w->classes) : 0;
-    for (size_t i = 1; i < RELA_SPLIT_LISTS && st == RELA_OK; i++) {
+    for (size_t i = 1; i < RELA_STOP_LISTS && st == RELA_OK; i++) {
         st = add(w->classes, l->lists[i], err);
         w->last[i] = rela_map_size(w->classes);
     }
@@ -267,7 +278,7 @@ rela_stop_class rela_stop_class_of(const rela_split_words *w, const char *word, 
 {
     const uint32_t number = find_either(w->classes, word, len);
     size_t c = 0;
-    while (c < RELA_SPLIT_LISTS && number >= w->last[c])
+    while (c < RELA_STOP_LISTS && number >= w->last[c])
         c++;
     const size_t n = w->suffix ? strlen(w->suffix) : len;
     if (c == RELA_STOP_WORD && len > n && memcmp(word + len - n, w->suffix, n) == 0)
@@ -294,9 +305,9 @@ bool rela_split_is_roman(rela_span word)
 }
 
 /* The row of a code that looks like one. */
-static const rela_split_language *find(const char *code)
+static const language *find(const char *code)
 {
-    const rela_split_language *l = LANGUAGES;
+    const language *l = LANGUAGES;
     for (; l->code; l++) {
         const char after = code[strlen(l->code)];
         if ((code[0] | 0x20) == l->code[0] && (code[1] | 0x20) == l->code[1] &&

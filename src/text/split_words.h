@@ -13,35 +13,24 @@
 typedef enum rela_stop_class {
     RELA_STOP_NEVER,  /* more always follows: "Dr.", "e.g." */
     RELA_STOP_NUMBER, /* an abbreviation if a number follows: "No. 5" */
-    RELA_STOP_MAYBE,  /* an abbreviation that may end a sentence, too: "etc." */
+    RELA_STOP_MAYBE,  /* an abbreviation that may end a sentence, too: "Inc." */
     RELA_STOP_PLAIN,  /* looks like an abbreviation, but is a word: "I." */
     RELA_STOP_WORD    /* in no list */
 } rela_stop_class;
 
-typedef enum rela_split_bit {
-    RELA_SPLIT_ORDINALS = 1, /* nouns have capitals, ordinals a stop: "der 3. Mai" */
-    RELA_SPLIT_ROMAN = 2     /* Roman ordinals have a stop: "Karel IV." */
-} rela_split_bit;
+typedef enum rela_stop_bit {
+    RELA_STOP_ORDINALS = 1, /* nouns have capitals, ordinals a stop: "der 3. Mai" */
+    RELA_STOP_ROMAN = 2     /* Roman ordinals have a stop: "Karel IV." */
+} rela_stop_bit;
 
-enum { RELA_SPLIT_LISTS = RELA_STOP_WORD };
-
-typedef struct rela_split_language {
-    const char *code; /* NULL: the general lists */
-    unsigned bits;    /* rela_split_bit */
-    /* By class; entries in small letters stand for those with a capital, too. */
-    const char *lists[RELA_SPLIT_LISTS];
-    const char *suffix;   /* an entry that words may end with; NULL: none */
-    const char *starters; /* words that have a capital at the start of a sentence only */
-    const char *ordinal;  /* words before an ordinal number */
-    const char *counted;  /* words after an ordinal number */
-} rela_split_language;
+enum { RELA_STOP_LISTS = RELA_STOP_WORD };
 
 /* The words of one language. All zero is empty. */
 typedef struct rela_split_words {
     unsigned bits;
     const char *suffix;
     rela_map *classes; /* numbers below last[c] and not below last[c - 1] are of class c */
-    size_t last[RELA_SPLIT_LISTS];
+    size_t last[RELA_STOP_LISTS];
     rela_map *starters, *ordinal, *counted;
 } rela_split_words;
 

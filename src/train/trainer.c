@@ -16,6 +16,7 @@
 #include "train/training_text.h"
 #include "train/validation.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -255,6 +256,15 @@ static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update
     return in_file(st, path, err);
 }
 
+static rela_status check_files(const rela_train_options *o, rela_error *err)
+{
+    const char *const paths[] = { o->codes, o->vocab_src, o->vocab_tgt };
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (paths[i] && !rela_file_exists(paths[i]))
+            return rela_fail_errno(err, ENOENT, "%s", paths[i]);
+    return RELA_OK;
+}
+
 static rela_status start(trainer *t, rela_error *err)
 {
     rela_config c;
@@ -263,6 +273,7 @@ static rela_status start(trainer *t, rela_error *err)
         return start_from(t, &c, err);
     c.vocab_src = c.vocab_tgt = 4; /* what is wrong with the rest is known before BPE is learned */
     st = st ? st : rela_config_check(&c, err);
+    st = st ? st : check_files(&t->o, err);
     if (st == RELA_OK && !t->o.vocab_src)
         log_line(t, "learning %s from %s and %s",
                  t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",

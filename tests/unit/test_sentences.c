@@ -186,7 +186,7 @@ static void prefixes_belong_to_the_whole(void **state)
     world_end(&w);
 }
 
-static void the_language_can_be_told(void **state)
+static void the_language_can_be_given(void **state)
 {
     (void)state;
     const char *const src = "A b 3. C d.";
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(they_are_as_each_alone),
         cmocka_unit_test(texts_keep_their_places),
         cmocka_unit_test(prefixes_belong_to_the_whole),
-        cmocka_unit_test(the_language_can_be_told),
+        cmocka_unit_test(the_language_can_be_given),
         cmocka_unit_test(samples_are_their_own),
         cmocka_unit_test(long_texts_are_cut_after_so_many_bytes),
         cmocka_unit_test(wide_marks_are_joined_without_a_blank),

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,18 @@ static size_t name_length(const char *at)
     return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
 }
 
+static rela_status unknown_number(const rela_attn_kind *kind, const scanner *s, size_t len)
+{
+    char given[NAME_MAX_LEN];
+    rela_nearest best = { NULL, 0 };
+    (void)snprintf(given, sizeof given, "%.*s", (int)len, s->at);
+    for (const rela_attn_number *n = kind->numbers; n && n->name; n++)
+        rela_nearest_offer(&best, given, n->name, strlen(n->name));
+    return rela_fail(s->err, RELA_ARG, "attention '%s': %s has no number '%s'%s%s%s", s->start,
+                     kind->name, given, best.name ? "; did you mean '" : "",
+                     best.name ? best.name : "", best.name ? "'?" : "");
+}
+
 static rela_status scan_number(group *g, scanner *s)
 {
     const size_t len = name_length(s->at);
@@ -83,8 +96,7 @@ static rela_status scan_number(group *g, scanner *s)
     while (n && n[i].name && (strlen(n[i].name) != len || strncmp(n[i].name, s->at, len) != 0))
         i++;
     if (!n || !n[i].name)
-        return rela_fail(s->err, RELA_ARG, "attention '%s': %s has no number '%.*s'", s->start,
-                         g->kind->name, (int)len, s->at);
+        return unknown_number(g->kind, s, len);
     if (s->at[len] != '=')
         return fail(s, "expected name=value");
     const char *value = s->at + len + 1;

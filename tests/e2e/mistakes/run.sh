@@ -18,7 +18,16 @@ refuses 2 "unknown command 'trian'; did you mean 'train'?" trian
 refuses 2 "unknown command 'translte'; did you mean 'translate'?" translte
 refuses 2 "unknown command 'align-words'; 'rela --help' lists them" align-words
 refuses 2 "'bpe' needs a second word: learn, apply, undo" bpe
+refuses 2 "unknown command 'bpe undu'; did you mean 'undo'? expected learn, apply, undo" bpe undu
 refuses 2 "unknown command 'transl'" help transl
+refuses 2 "unknown command 'train-it'; 'rela --help' lists them" train-it
+refuses 2 "unknown option --hepl; did you mean --help?" translate --hepl
+refuses 2 "unknown option -Z" translate -Z $m
+refuses 2 "option --tokenize: '13b' is not one of 13a|intl|char|none; did you mean '13a'?" bleu -k 13b c/test.tgt
+refuses 2 "option --to: 'onnx' is not one of rela|safetensors|ctranslate2|int8|mapped" convert $m --to onnx
+refuses 2 "option --threads: 900 is out of range; expected 0..256" translate -t 900 $m
+refuses 2 "language 'german' is not a code; expected one like en, de or pt-BR" tokenise -l german c/test.tgt
+refuses 2 "attention 'local:windw=3': local has no number 'windw'; did you mean 'window'?" train $small $train -a local:windw=3 --out x
 refuses 2 "unknown option --atention; did you mean --attention?" train --atention softmax
 refuses 2 "unknown option --beem; did you mean --beam?" translate --beem 4 $m
 refuses 2 "unknown option --frobnicate" translate --frobnicate $m
@@ -54,10 +63,26 @@ refuses 2 "--src and --tgt are needed" score $m --src c/train.src
 refuses 2 "no text: name the two files" align $m --src c/train.src
 refuses 1 "No such file or directory" bleu missing.de
 refuses 2 "--output is the input --input" translate $m -i c/test.src -o c/test.src
+refuses 2 "option --codes is missing" bpe apply c/test.src
+refuses 2 "no output; give one with --output" convert $m
+refuses 2 "--input-2: the model has 1 source" translate $m -i c/test.src --input-2 c/test.src
+refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src c/test.src
+refuses 2 "--src, --tgt and --out are needed" analyse $m --src c/test.src
+refuses 2 "--out-src and --out-tgt are needed, or --dry-run" filter --src c/test.src --tgt c/test.tgt
+refuses 2 "--keep and --heads need a model" filter --src c/test.src --tgt c/test.tgt --dry-run --keep 0.5
+refuses 2 "'9:1' is no list of heads; expected layer:head,... with layers 1..1 and heads 1..2" filter $m --src c/test.src --tgt c/test.tgt \
+    --dry-run --heads 9:1
+refuses 2 "no layer 7; the model has 1" align $m --src c/test.src --tgt c/test.tgt --layer 7
+refuses 2 "--head needs --layer" align $m --src c/test.src --tgt c/test.tgt --head 1
 refuses 1 "cannot be opened" translate --log missing/log $m
 refuses 1 "missing" translate $m -i c/test.src -o missing/out
 
 # training
+refuses 2 "validation needs both --valid-src and --valid-tgt" train $small $train --valid-src c/valid.src --out x
+refuses 2 "--share-encoders and --cross are for several sources" train $small $train --share-encoders --out x
+refuses 1 "nocodes: No such file or directory" train $small $train --codes nocodes --out x
+refuses 1 "novocab: No such file or directory" train $small $train --codes text --vocab-src novocab --out x
+refuses 3 "text: not a model file" train $small $train --init text --out x
 refuses 2 "no training text: options --train-src and --train-tgt" train --preset demo --out x
 refuses 2 "1 x --train-src, but 0 x --train-tgt" train --train-src c/train.src --out x
 refuses 1 "missing.src: No such file or directory" train $small --train-src missing.src --train-tgt c/train.tgt --out x
@@ -83,6 +108,11 @@ warns() { # MESSAGE ARGUMENT...
 warns "--temperature has no effect without --sampling" translate --temperature 2 $m
 warns "--layer has no effect without --alignment" translate --layer 1 $m
 warns "--head has no effect without --alignment" translate --head 1 $m
+warns "--samples has no effect without --confidence" bleu --samples 10 c/test.tgt
+warns "--smooth-value has no effect without --smooth" bleu --smooth-value 1 c/test.tgt
+warns "--by has no effect without MODEL" filter --src c/test.src --tgt c/test.tgt --dry-run --by null
+warns "--symmetrise has no effect without --reverse" align $m --src c/test.src --tgt c/test.tgt --symmetrise union
+warns "--gold-base has no effect without --best-on" align $m --src c/test.src --tgt c/test.tgt --gold-base 1
 printf 'der Esel\ndie Kuh ist gro\337 .\ndas \334bel\n' >latin1
 printf '\377\376t\000h\000e\000\n\000' >utf16
 warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" translate $m -i latin1

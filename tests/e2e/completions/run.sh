@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# What the shells complete: commands, options and their values.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+mkdir bin folder
+ln -s "$RELA" bin/rela
+PATH=$PWD/bin:$PATH
+touch text.en
+for shell in bash zsh fish; do "$RELA" help completion $shell >complete.$shell; done
+zsh -n complete.zsh || fail "zsh: syntax"
+
+cat >try.bash <<'END'
+. ./complete.bash
+COMP_WORDS=(rela "$@")
+COMP_CWORD=$#
+_rela
+printf '%s\n' "${COMPREPLY[@]}"
+END
+
+# completes WORD ARGUMENT...: the word is among what follows; the last argument is its beginning.
+completes() {
+    word=$1
+    shift
+    n_checks=$((n_checks + 2))
+    bash try.bash "$@" | grep -qxF -- "$word" || fail "bash: rela $*: no $word: $(bash try.bash "$@" | head -n 3)"
+    HOME=$PWD fish --no-config -c "source complete.fish; complete -C 'rela $*'" >fish.out 2>/dev/null
+    cut -f 1 fish.out | grep -qxF -- "$word" || fail "fish: rela $*: no $word: $(head -n 3 fish.out)"
+}
+completes translate tr
+completes --attention train --att
+completes tiny train --preset t
+completes never translate --split n
+completes rela-g train --attention rela
+completes entmax15 train --attention-enc ent
+completes de tokenise --language d
+completes text.en translate --input te
+n_checks=$((n_checks + 1))
+bash try.bash train --out fo | grep -qx folder || fail "bash: no folder"
+
+# Numbers are not completed with the names of files.
+n_checks=$((n_checks + 1))
+[ -z "$(bash try.bash translate --beam te)" ] || fail "bash: a file as a number"
+for value in "compadd paper base tiny demo align" "FILE:_files" "DIR:_files -/" 'compadd $(rela info --attention'; do
+    n_checks=$((n_checks + 1))
+    grep -qF -- "$value" complete.zsh || fail "zsh: no '$value'"
+done
+
+# Help ends with a line end, everywhere, and every command has a task.
+"$RELA" help commands | while read -r command; do
+    [ "$("$RELA" $command --help | tail -c 1 | od -An -c | tr -d ' ')" = '\n' ] || fail "$command --help: no line end"
+done >lost
+[ ! -s lost ] || fail "$(cat lost)"
+"$RELA" --help | grep -q '^More:' && fail "a command has no task in cli/overview.c"
+finish
