@@ -197,10 +197,12 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (st == RELA_OK)
         st = rela_train(&o, &listener, err);
     free(more);
-    const int number = atomic_load(&stop_signal);
-    if (st == RELA_CANCEL && number) {
-        rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
-                      number, o.out);
+    /* Without a signal of its own this rank stops with another one. */
+    const int own = atomic_load(&stop_signal), number = own ? own : SIGTERM;
+    if (st == RELA_CANCEL) {
+        if (own || s.rank == 0)
+            rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
+                          number, o.out);
         cli->exit_code = 128 + number;
         return RELA_OK;
     }
