@@ -265,9 +265,9 @@ static void *watch(void *transport)
     while (!g->started && !g->ending) {
         sleep_second(g);
         if (!g->started && !g->ending && g->o.seconds() - from > g->o.timeout) {
+            /* MPI cannot be asked before it has started; mpirun ends the others. */
             g->o.on_lost(g->o.ctx, SIZE_MAX, g->o.seconds() - from);
-            _exit(
-                1); /* NOLINT: MPI cannot be asked before it has started; mpirun ends the others */
+            _exit(1); /* NOLINT: see above */
         }
     }
     while (!g->ending) {
