@@ -10,6 +10,7 @@
 #include "rela/train.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -232,10 +233,12 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         st = rela_train(&o, on_event, &s, err);
     free(more);
     columns_free(&split);
-    const int number = rela_cli_stop_signal();
-    if (st == RELA_CANCEL && number) {
-        rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
-                      number, o.out);
+    /* Without a signal of its own this rank stops with another one. */
+    const int own = rela_cli_stop_signal(), number = own ? own : SIGTERM;
+    if (st == RELA_CANCEL) {
+        if (own || s.rank == 0)
+            rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
+                          number, o.out);
         cli->exit_code = 128 + number;
         return RELA_OK;
     }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -33,7 +34,7 @@ typedef struct group {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
-    bool ending;
+    bool started, ending;
     bool initialised; /* by us */
     /* signs of life, by rank */
     MPI_Request *beats;
@@ -51,6 +52,7 @@ static void finish(void *transport);
 static bool join(group *g, char why[RELA_TRANSPORT_TEXT]);
 static void *watch(void *transport);
 static void exchange_beats(group *g);
+static void check_silence(group *g, bool forgive);
 
 extern const rela_transport rela_transport_module;
 __attribute__((visibility("default")))
@@ -88,7 +90,19 @@ static bool refuse(char why[RELA_TRANSPORT_TEXT], const char *text)
     return false;
 }
 
-static bool join(group *g, char why[RELA_TRANSPORT_TEXT])
+/* The thread that watches is there first: MPI waits for all ranks when it starts. */
+static bool start_watch(group *g)
+{
+    pthread_condattr_t clock;
+    (void)pthread_mutex_init(&g->lock, NULL);
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&g->wake, &clock);
+    (void)pthread_condattr_destroy(&clock);
+    return pthread_create(&g->thread, NULL, watch, g) == 0;
+}
+
+static const char *start_mpi(group *g)
 {
     int there = 0, level = MPI_THREAD_SINGLE;
     (void)MPI_Initialized(&there);
@@ -96,9 +110,9 @@ static bool join(group *g, char why[RELA_TRANSPORT_TEXT])
     if (there)
         (void)MPI_Query_thread(&level);
     else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
-        return refuse(why, "it cannot start");
+        return "it cannot start";
     if (level < MPI_THREAD_SERIALIZED)
-        return refuse(why, "it does not allow calls from two threads");
+        return "it does not allow calls from two threads";
     (void)MPI_Comm_dup(MPI_COMM_WORLD, &g->data);
     (void)MPI_Comm_dup(MPI_COMM_WORLD, &g->life);
     (void)MPI_Comm_rank(g->data, &g->rank);
@@ -106,18 +120,28 @@ static bool join(group *g, char why[RELA_TRANSPORT_TEXT])
     g->beats = g->o.resize(NULL, (size_t)g->size * sizeof *g->beats);
     g->heard = g->o.resize(NULL, (size_t)g->size * sizeof *g->heard);
     if (!g->beats || !g->heard)
-        return refuse(why, "no memory");
+        return "no memory";
     for (int i = 0; i < g->size; i++) {
         g->beats[i] = MPI_REQUEST_NULL;
         g->heard[i] = g->o.seconds();
     }
-    (void)pthread_mutex_init(&g->lock, NULL);
-    pthread_condattr_t clock;
-    (void)pthread_condattr_init(&clock);
-    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&g->wake, &clock);
-    (void)pthread_condattr_destroy(&clock);
-    return pthread_create(&g->thread, NULL, watch, g) == 0 || refuse(why, "no thread can start");
+    return NULL;
+}
+
+static bool join(group *g, char why[RELA_TRANSPORT_TEXT])
+{
+    if (!start_watch(g))
+        return refuse(why, "no thread can start");
+    const char *wrong = start_mpi(g);
+    (void)pthread_mutex_lock(&g->lock);
+    g->started = !wrong;
+    g->ending = wrong != NULL;
+    (void)pthread_cond_signal(&g->wake);
+    (void)pthread_mutex_unlock(&g->lock);
+    if (!wrong)
+        return true;
+    (void)pthread_join(g->thread, NULL);
+    return refuse(why, wrong);
 }
 
 /* Room for one more; without it there is no way on. */
@@ -225,33 +249,52 @@ static void finish(void *transport)
     g->o.release(g);
 }
 
+static void sleep_second(group *g)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* NOLINT: what the condition waits by */
+    until.tv_sec++;
+    (void)pthread_cond_timedwait(&g->wake, &g->lock, &until);
+}
+
 static void *watch(void *transport)
 {
     group *g = transport;
+    const double from = g->o.seconds();
     (void)pthread_mutex_lock(&g->lock);
-    while (!g->ending) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* NOLINT: what the condition waits by */
-        until.tv_sec++;
-        const double before = g->o.seconds();
-        (void)pthread_cond_timedwait(&g->wake, &g->lock, &until);
-        if (!g->ending)
-            exchange_beats(g);
-        /* A process that was stopped and goes on has heard from none meanwhile. */
-        const bool slept = g->o.seconds() - before > g->o.timeout / 2;
-        for (int i = 0; i < g->size && !g->ending; i++) {
-            const double silence = g->o.seconds() - g->heard[i];
-            if (slept)
-                g->heard[i] = g->o.seconds();
-            else if (i != g->rank && (i == 0 || g->rank == 0) &&
-                     silence > g->o.timeout + (g->rank > 1 ? 2 : 0)) { /* one message is enough */
-                g->o.on_lost(g->o.ctx, (size_t)i, silence);
-                abort_all(g);
-            }
+    while (!g->started && !g->ending) {
+        sleep_second(g);
+        if (!g->started && !g->ending && g->o.seconds() - from > g->o.timeout) {
+            /* MPI cannot be asked before it has started; mpirun ends the others. */
+            g->o.on_lost(g->o.ctx, SIZE_MAX, g->o.seconds() - from);
+            _exit(1); /* NOLINT: see above */
         }
+    }
+    while (!g->ending) {
+        const double before = g->o.seconds();
+        sleep_second(g);
+        if (g->ending)
+            break;
+        exchange_beats(g);
+        /* A process that was stopped and goes on has heard from none meanwhile. */
+        check_silence(g, g->o.seconds() - before > g->o.timeout / 2);
     }
     (void)pthread_mutex_unlock(&g->lock);
     return NULL;
+}
+
+static void check_silence(group *g, bool forgive)
+{
+    /* One message is enough: the others wait for that of rank 0 or 1. */
+    const double limit = g->o.timeout + (g->rank > 1 ? 2 : 0), now = g->o.seconds();
+    for (int i = 0; i < (g->rank ? 1 : g->size); i++) {
+        if (forgive)
+            g->heard[i] = now;
+        if (i == g->rank || now - g->heard[i] <= limit)
+            continue;
+        g->o.on_lost(g->o.ctx, (size_t)i, now - g->heard[i]);
+        abort_all(g);
+    }
 }
 
 /* Between rank 0 and the others. One that has not been sent yet is enough. */

@@ -24,8 +24,8 @@ typedef struct rela_transport_options {
     void *(*resize)(void *p, size_t bytes); /* NULL p allocates; NULL: no memory */
     void (*release)(void *p);
     double (*seconds)(void);
-    /* A rank was silent for so long; called once, by a thread of the module, which then ends all
-     * ranks. */
+    /* A rank was silent for so long, or for SIZE_MAX some rank has not even started; called by a
+     * thread of the module, which then ends all ranks. */
     void (*on_lost)(void *ctx, size_t rank, double seconds);
     void *ctx;
 } rela_transport_options;

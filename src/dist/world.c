@@ -330,9 +330,13 @@ static void on_lost(void *ctx, size_t rank, double seconds)
 {
     const rela_world *w = ctx;
     char line[256];
-    rela_format_text(line, sizeof line,
-                     "no sign of life from rank %zu on %s for %.0f seconds: all ranks stop", rank,
-                     w->hosts ? w->hosts[rank] : "?", seconds);
+    if (rank == SIZE_MAX)
+        rela_format_text(line, sizeof line, "another rank has not started within %.0f seconds",
+                         seconds);
+    else
+        rela_format_text(line, sizeof line,
+                         "no sign of life from rank %zu on %s for %.0f seconds: all ranks stop",
+                         rank, w->hosts ? w->hosts[rank] : "?", seconds);
     print_line(w, line);
     rela_file_abort_all();
 }
@@ -340,9 +344,12 @@ static void on_lost(void *ctx, size_t rank, double seconds)
 /* A rank that ends the others has no caller to give a message to. */
 static void print_line(const rela_world *w, const char *line)
 {
-    const char *host = w->hosts && *w->hosts[w->rank] ? w->hosts[w->rank] : "?";
-    char text[sizeof((rela_error *)0)->message + 2 * RELA_HOST_MAX];
-    rela_format_text(text, sizeof text, "rela: rank %zu on %s: %s\n", w->rank, host, line);
+    char text[sizeof((rela_error *)0)->message + 2 * RELA_HOST_MAX], host[RELA_HOST_MAX] = "?";
+    (void)gethostname(host, sizeof host - 1);
+    if (w->size)
+        rela_format_text(text, sizeof text, "rela: rank %zu on %s: %s\n", w->rank, host, line);
+    else
+        rela_format_text(text, sizeof text, "rela: a rank on %s: %s\n", host, line);
     (void)fputs(text, stderr); /* NOLINT: see above */
     (void)fflush(stderr);      /* NOLINT */
 }

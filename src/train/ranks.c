@@ -96,10 +96,13 @@ static void find_trap(char note[NOTE_MAX], rela_world *w, const rela_train_optio
                          "mpirun binds this rank to %ld of %ld processors, and %ld ranks are "
                          "here: add --bind-to none, or --map-by slot:PE=%ld",
                          p.allowed, p.all, local, p.all / local);
+    else if (local > p.all)
+        rela_format_text(note, NOTE_MAX, "%ld ranks share %ld processors: fewer would be faster",
+                         local, p.all);
     else if (threads * local > p.all)
         rela_format_text(note, NOTE_MAX,
                          "%ld ranks of %ld threads share %ld processors: --threads %ld would do",
-                         local, threads, p.all, p.all / local > 0 ? p.all / local : 1);
+                         local, threads, p.all, p.all / local);
 }
 
 /* The first rank that is in one speaks for all. */

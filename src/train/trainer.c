@@ -108,7 +108,7 @@ static rela_status join(trainer *t, rela_error *err)
 {
     rela_buffer notes = RELA_BUFFER_INIT;
     rela_status st = rela_ranks_join(&t->world, &notes, &t->o, err);
-    if (st == RELA_OK && t->world)
+    if (t->world) /* even if they do not fit together: rank 0 speaks for all */
         (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
     st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
     if (st == RELA_OK && is_first(t))
