@@ -28,7 +28,7 @@ void rela_plan_sample(rela_plan *plan)
 
 static void draw_sentence(rela_plan *p, rela_clause *c)
 {
-    static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 }, EASY[] = { 92, 0, 0, 0, 8 };
+    static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 }, EASY[] = { 1, 0, 0, 0, 0 };
     switch (rela_sample_weighted(p, p->easy ? EASY : SHAPES, 5)) {
     case 0:
         sample_clause(p, c, 0);
@@ -238,6 +238,8 @@ static void sample_time(rela_plan *p, rela_clause *c)
     t->kind = past    ? PAST[rela_sample_below(p, sizeof PAST / sizeof PAST[0])]
               : later ? LATER[rela_sample_below(p, sizeof LATER / sizeof LATER[0])]
                       : NOW[rela_sample_below(p, sizeof NOW / sizeof NOW[0])];
+    if (p->easy && t->kind == TIME_YEAR)
+        t->kind = TIME_MOMENT; /* years would be a hundred rare words */
     t->number = 2 + (int)rela_sample_below(p, 8);
     t->next = later;
     switch (t->kind) {

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { EASY_WORDS = 20 };
+enum { EASY_WORDS = 12 };
 
 static void draw_relative(rela_plan *p, rela_np *np);
 static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds);
@@ -54,7 +54,7 @@ rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth)
 {
     rela_np *np = new_np(p);
     const bool human = (kinds & KIND_HUMAN) != 0;
-    if (human && (may & MAY_BE_PRONOUN) && rela_sample_chance(p, 17))
+    if (human && (may & MAY_BE_PRONOUN) && rela_sample_chance(p, p->easy ? 30 : 17))
         draw_pronoun(p, np);
     else if (human && (may & MAY_BE_NAME) && rela_sample_chance(p, 16))
         draw_name(p, np);
