@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_score.c - rela score: how probable given translations are. */
+#include "ranks.h"
 #include "sources.h"
 
 #include "base/json.h"
@@ -57,13 +58,18 @@ const rela_command rela_commands_score[] = {
     { .name = NULL },
 };
 
+typedef struct pair_note {
+    uint64_t line, tokens;
+    double logp;
+} pair_note;
+
 typedef struct scorer {
     rela_cli *cli;
     const score_options *options;
     rela_cli_models models;
     rela_cli_sources a;
     rela_reader *tgt;
-    rela_writer *writer;
+    rela_cli_ranks ranks;
     rela_cli_block b;
     rela_buffer out;
     double logp; /* of all pairs */
@@ -74,6 +80,7 @@ static rela_status open_all(scorer *s, rela_error *err);
 static rela_status score_all(scorer *s, rela_error *err);
 static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err);
 static rela_status summarise(scorer *s, rela_error *err);
+static void count(void *ctx, const char *notes, size_t len);
 static void close_all(scorer *s);
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
@@ -81,15 +88,15 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     scorer s = { .cli = cli, .options = options };
     if (!s.options->src[0] || !s.options->tgt)
         return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
-    rela_status st = open_all(&s, err);
+    s.ranks.on_notes = count;
+    s.ranks.ctx = &s;
+    rela_status st = rela_cli_ranks_open(&s.ranks, cli, err);
+    st = st ? st : rela_cli_ranks_agree(&s.ranks, open_all(&s, err), err);
     st = st ? st : score_all(&s, err);
-    st = st ? st : summarise(&s, err);
-    if (st == RELA_OK) {
-        st = rela_writer_commit(s.writer, err);
-        s.writer = NULL;
-    }
+    st = st ? st : rela_cli_ranks_agree(&s.ranks, summarise(&s, err), err);
+    st = st ? st : rela_cli_ranks_commit(&s.ranks, err);
     close_all(&s);
-    return st;
+    return rela_cli_ranks_close(&s.ranks, st, err);
 }
 
 static rela_status open_all(scorer *s, rela_error *err)
@@ -99,14 +106,14 @@ static rela_status open_all(scorer *s, rela_error *err)
         st = rela_cli_sources_open(&s->a, s->models.models[0], s->options->src, "src", err);
     if (st == RELA_OK)
         st = rela_reader_open(&s->tgt, s->options->tgt, NULL, err);
-    return st == RELA_OK ? rela_writer_open(&s->writer, s->options->output, err) : st;
+    const bool standard = s->a.standard || strcmp(s->options->tgt, "-") == 0;
+    if (st == RELA_OK && standard && rela_cli_ranks_several(&s->ranks))
+        st = rela_fail(err, RELA_ARG, "several ranks read files: options --src and --tgt");
+    return st == RELA_OK ? rela_cli_ranks_output(&s->ranks, s->options->output, err) : st;
 }
 
 static void close_all(scorer *s)
 {
-    if (s->writer && strcmp(s->options->output, "-") == 0)
-        (void)rela_writer_flush(s->writer, NULL); /* what was done before a failure */
-    rela_writer_abort(s->writer);
     rela_cli_sources_close(&s->a);
     rela_reader_close(s->tgt);
     rela_cli_block_free(&s->b);
@@ -130,8 +137,7 @@ static rela_status score_block(scorer *s, rela_error *err)
     while (n < s->b.n && st == RELA_OK && (isfinite(rela_scores_logp(r, n)) || marks))
         st = append(s, r, n++, err);
     rela_scores_free(r);
-    if (st == RELA_OK && s->out.len)
-        st = rela_writer_write(s->writer, s->out.data, s->out.len, err);
+    st = st ? st : rela_cli_ranks_write(&s->ranks, &s->out, err);
     if (st == RELA_OK && n < s->b.n)
         st = rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
                        (unsigned long long)(s->a.first + n));
@@ -144,14 +150,18 @@ static rela_status score_all(scorer *s, rela_error *err)
     rela_cli_progress(s->cli, &bar, "scoring", "bytes", rela_reader_size(s->a.readers[0]));
     rela_progress_start(&bar, 0);
     rela_status st = RELA_OK;
+    const size_t bytes =
+        rela_cli_ranks_bytes(&s->ranks, s->options->read_bytes, rela_reader_size(s->a.readers[0]));
     do {
-        st = rela_cli_sources_read(&s->a, (size_t)s->options->read_bytes, err);
+        st = rela_cli_sources_read(&s->a, bytes, err);
         if (st == RELA_OK)
             st = rela_cli_block_match(&s->b, s->tgt, &s->a.blocks[0], s->options->src[0], err);
         if (st == RELA_OK)
             rela_cli_sources_check(&s->a, s->cli);
-        if (st == RELA_OK && s->b.n)
-            st = score_block(s, err);
+        rela_status own = RELA_OK;
+        if (st == RELA_OK && s->b.n && rela_cli_ranks_turn(&s->ranks))
+            own = score_block(s, err);
+        st = rela_cli_ranks_next(&s->ranks, st, own, s->a.sentences > 0, err);
         rela_progress_update(&bar, rela_reader_position(s->a.readers[0]), NULL);
     } while (st == RELA_OK && s->a.sentences);
     if (st == RELA_OK && bar.visible)
@@ -168,17 +178,23 @@ static rela_status append_number(scorer *s, double x, rela_error *err)
                        : rela_buffer_append_text(&s->out, "nan", err);
 }
 
-static void count(scorer *s, uint64_t line, double logp, size_t n)
+/* Adds pairs, in the order of the input, whoever has scored them. */
+static void count(void *ctx, const char *notes, size_t len)
 {
-    s->pairs++;
-    if (isfinite(logp)) {
-        s->logp += logp;
-        s->tokens += n;
-        return;
+    scorer *s = ctx;
+    for (size_t at = 0; at < len; at += sizeof(pair_note)) {
+        pair_note p;
+        memcpy(&p, notes + at, sizeof p);
+        s->pairs++;
+        if (isfinite(p.logp)) {
+            s->logp += p.logp;
+            s->tokens += p.tokens;
+            continue;
+        }
+        s->marked++;
+        rela_log_line(&s->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE,
+                      (unsigned long long)p.line);
     }
-    s->marked++;
-    rela_log_line(&s->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE,
-                  (unsigned long long)line);
 }
 
 /* One pair. Words of the target are shown as the model saw them. */
@@ -188,10 +204,12 @@ static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error 
     const size_t n = rela_scores_n_tokens(r, i);
     const double logp = rela_scores_logp(r, i);
     const double shown = s->options->normalize ? logp / (double)n : logp;
-    count(s, s->a.first + i, logp, n);
-    rela_status st = json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": ",
-                                               (unsigned long long)(s->a.first + i))
-                          : RELA_OK;
+    const pair_note note = { s->a.first + i, n, logp };
+    rela_status st = rela_buffer_append(&s->ranks.notes, (const char *)&note, sizeof note, err);
+    if (st == RELA_OK)
+        st = json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": ",
+                                       (unsigned long long)(s->a.first + i))
+                  : RELA_OK;
     st = st ? st : append_number(s, shown, err);
     if (st == RELA_OK && json)
         st = rela_buffer_printf(&s->out, err, ", \"tokens\": %zu", n);
@@ -237,5 +255,5 @@ static rela_status summarise(scorer *s, rela_error *err)
     st = st ? st : rela_buffer_append_text(&s->out, ", \"perplexity\": ", err);
     st = st ? st : append_number(s, perplexity, err);
     st = st ? st : rela_buffer_append_text(&s->out, "}\n", err);
-    return st == RELA_OK ? rela_writer_write(s->writer, s->out.data, s->out.len, err) : st;
+    return st == RELA_OK ? rela_cli_ranks_add(&s->ranks, &s->out, err) : st;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_translate.c - rela translate: raw text to raw text. */
+#include "ranks.h"
 #include "sources.h"
 
 #include "base/json.h"
@@ -112,7 +113,7 @@ typedef struct translator {
     rela_link_options links;
     rela_cli_sources in;
     rela_reader *prefix;
-    rela_writer *writer;
+    rela_cli_ranks ranks;
     rela_cli_block begin;
     size_t long_bytes; /* lines over this are translated piece by piece */
     answer answer;     /* of an ordinary line */
@@ -139,14 +140,12 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     translator t = { .cli = cli, .options = options };
     rela_status st = resolve(&t, err);
-    st = st ? st : open_all(&t, err);
+    st = st ? st : rela_cli_ranks_open(&t.ranks, cli, err);
+    st = st ? st : rela_cli_ranks_agree(&t.ranks, open_all(&t, err), err);
     st = st ? st : translate_all(&t, err);
-    if (st == RELA_OK) {
-        st = rela_writer_commit(t.writer, err);
-        t.writer = NULL;
-    }
+    st = st ? st : rela_cli_ranks_commit(&t.ranks, err);
     close_all(&t);
-    return st;
+    return rela_cli_ranks_close(&t.ranks, st, err);
 }
 
 static rela_status resolve(translator *t, rela_error *err)
@@ -270,14 +269,13 @@ static rela_status open_all(translator *t, rela_error *err)
         st = rela_reader_open(&t->prefix, o->prefix, NULL, err);
     if (st == RELA_OK)
         st = rela_cli_sources_open(&t->in, t->models.models[0], o->input, "input", err);
-    return st == RELA_OK ? rela_writer_open(&t->writer, o->output, err) : st;
+    if (st == RELA_OK && t->in.standard && rela_cli_ranks_several(&t->ranks))
+        st = rela_fail(err, RELA_ARG, "several ranks read a file: option --input");
+    return st == RELA_OK ? rela_cli_ranks_output(&t->ranks, o->output, err) : st;
 }
 
 static void close_all(translator *t)
 {
-    if (t->writer && strcmp(t->options->output, "-") == 0)
-        (void)rela_writer_flush(t->writer, NULL); /* what was done before a failure */
-    rela_writer_abort(t->writer);
     rela_cli_sources_close(&t->in);
     rela_reader_close(t->prefix);
     rela_cli_block_free(&t->begin);
@@ -306,9 +304,7 @@ static rela_status translate_block(translator *t, rela_error *err)
     const rela_status failed = st == RELA_NOTFINITE ? st : RELA_OK; /* lines before it come out */
     rela_error *why = failed ? NULL : err;
     st = failed ? RELA_OK : st;
-    if (st == RELA_OK && t->out.len)
-        st = rela_writer_write(t->writer, t->out.data, t->out.len, why);
-    st = st ? st : rela_writer_flush(t->writer, why);
+    st = st ? st : rela_cli_ranks_write(&t->ranks, &t->out, why);
     return failed ? failed : st;
 }
 
@@ -340,17 +336,21 @@ static rela_status translate_all(translator *t, rela_error *err)
         bar.emit = NULL; /* it would overwrite what the user types */
     rela_progress_start(&bar, 0);
     rela_status st = RELA_OK;
+    const size_t bytes =
+        rela_cli_ranks_bytes(&t->ranks, t->options->read_bytes, rela_reader_size(t->in.readers[0]));
     do {
         if (prompts)
             rela_cli_prompt(t->cli);
-        st = rela_cli_sources_read(&t->in, (size_t)t->options->read_bytes, err);
+        st = rela_cli_sources_read(&t->in, bytes, err);
         if (st == RELA_OK && t->prefix)
             st = rela_cli_block_match(&t->begin, t->prefix, &t->in.blocks[0],
                                       rela_reader_name(t->in.readers[0]), err);
         if (st == RELA_OK)
             rela_cli_sources_check(&t->in, t->cli);
-        if (st == RELA_OK && t->in.sentences)
-            st = translate_block(t, err);
+        rela_status own = RELA_OK;
+        if (st == RELA_OK && t->in.sentences && rela_cli_ranks_turn(&t->ranks))
+            own = translate_block(t, err);
+        st = rela_cli_ranks_next(&t->ranks, st, own, t->in.sentences > 0, err);
         rela_progress_update(&bar, rela_reader_position(t->in.readers[0]), NULL);
     } while (st == RELA_OK && t->in.sentences);
     if (st == RELA_OK && bar.visible)

@@ -4,45 +4,18 @@
 
 #include "base/par.h"
 #include "dist/build_id.h"
+#include "dist/processors.h"
 #include "kern/gemm.h"
 #include "model/model_text.h"
 #include "train/train_options.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 enum { NOTE_MAX = 256 };
 
-/* Processors of this process, and of the machine. */
-typedef struct processors {
-    long allowed, all;
-} processors;
-
 static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rela_error *err);
 static rela_status find_traps(rela_buffer *notes, rela_world *w, const rela_train_options *o,
                               rela_error *err);
-
-static processors count_processors(void)
-{
-    cpu_set_t set;
-    const long all = sysconf(_SC_NPROCESSORS_ONLN);
-    const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
-    return (processors){ known ? CPU_COUNT(&set) : all, all };
-}
-
-/* Ranks that may use all processors of their host would each take all of them. */
-static void divide_threads(rela_train_options *o, const rela_world *w)
-{
-    const processors p = count_processors();
-    const int local = (int)rela_world_local_size(w), n = rela_par_threads(0);
-    if (o->threads > 0 || getenv("OMP_NUM_THREADS") || p.allowed < p.all)
-        return;
-    const int extra = rela_world_local_rank(w) < (size_t)(n % local);
-    o->threads = n > local ? n / local + extra : 1;
-}
 
 rela_status rela_ranks_join(rela_world **out, rela_buffer *notes, rela_train_options *o,
                             rela_error *err)
@@ -56,7 +29,7 @@ rela_status rela_ranks_join(rela_world **out, rela_buffer *notes, rela_train_opt
     st = compare_ranks(*out, o, err);
     if (st != RELA_OK)
         return st;
-    divide_threads(o, *out);
+    o->threads = rela_world_threads(*out, (int)o->threads);
     return find_traps(notes, *out, o, err);
 }
 
@@ -83,7 +56,7 @@ static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rel
 /* What mpirun does unless it is asked not to, and what makes ranks slow. */
 static void find_trap(char note[NOTE_MAX], rela_world *w, const rela_train_options *o)
 {
-    const processors p = count_processors();
+    const rela_processors p = rela_processors_count();
     const long threads = rela_par_threads((int)o->threads);
     const long local = (long)rela_world_local_size(w);
     if (p.allowed < threads)
