@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_score.c - rela score: how probable given translations are. */
-#include "ranks.h"
+#include "rank_jobs.h"
 #include "sources.h"
 
 #include "base/json.h"

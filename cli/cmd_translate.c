@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_translate.c - rela translate: raw text to raw text. */
-#include "ranks.h"
+#include "rank_jobs.h"
 #include "sources.h"
 
 #include "base/json.h"

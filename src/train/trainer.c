@@ -1,86 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/trainer.c - rela_train: text, model, run directory and loop joined. */
-#include "rela/train.h"
+#include "train/trainer.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/model_text.h"
-#include "train/curves.h"
-#include "train/ranks.h"
-#include "train/resume_state.h"
-#include "train/run_checkpoints.h"
-#include "train/run_dir.h"
-#include "train/train_options.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
-#include "train/validation.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096, SPARE_FILES = 3 };
+enum { SPARE_FILES = 3 };
 
-typedef struct trainer {
-    rela_train_options o;
-    int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
-    void *ctx;
-    rela_world *world; /* NULL: one process */
-    rela_run run;      /* locked by rank 0, which alone writes there */
-    rela_pipeline *pipeline;
-    rela_net net;
-    bool net_ready;
-    rela_extras loaded; /* of the checkpoint that is resumed */
-    rela_store *train, *valid;
-    rela_batches *batches;
-    rela_stepper *stepper;
-    rela_valid *translator; /* NULL: no BLEU */
-    rela_loop loop;
-    rela_train_state state;
-    bool interim;         /* what is resumed, see run_dir.h */
-    rela_buffer unlogged; /* lines for train.log */
-    uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
-} trainer;
-
-static rela_status join(trainer *t, rela_error *err);
-static rela_status prepare(trainer *t, rela_error *err);
-static rela_status open_outputs(trainer *t, rela_error *err);
-static rela_status check_texts(const trainer *t, rela_error *err);
-static rela_status start_or_resume(trainer *t, rela_error *err);
-static rela_train_run this_run(const trainer *t);
-static rela_status resume(trainer *t, uint64_t update, rela_error *err);
-static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update, rela_error *err);
-static rela_status start(trainer *t, rela_error *err);
-static rela_status start_from(trainer *t, const rela_config *c, rela_error *err);
-static rela_status read_text(trainer *t, rela_error *err);
-static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err);
-static rela_status check_room(trainer *t, rela_error *err);
-static rela_status run_loop(trainer *t, rela_error *err);
-static rela_status finish(trainer *t, rela_error *err);
-static void cleanup(trainer *t);
-static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s,
-                           const real *const *moments, rela_error *err);
-static rela_step_options step_options(const trainer *t);
-static bool is_first(const trainer *t);
-static int notify(trainer *t, rela_train_event e);
-static void log_line(trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
-
-static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
-static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
-                               rela_error *err);
-static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
-                                bool is_best, rela_error *err);
-static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
-static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+static rela_status join(rela_trainer *t, rela_error *err);
+static rela_status prepare(rela_trainer *t, rela_error *err);
+static rela_status open_outputs(rela_trainer *t, rela_error *err);
+static rela_status check_texts(const rela_trainer *t, rela_error *err);
+static rela_status start_or_resume(rela_trainer *t, rela_error *err);
+static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err);
+static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
+                                   rela_error *err);
+static rela_status start(rela_trainer *t, rela_error *err);
+static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error *err);
+static rela_status read_text(rela_trainer *t, rela_error *err);
+static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_error *err);
+static rela_status check_room(rela_trainer *t, rela_error *err);
+static void cleanup(rela_trainer *t);
 
 rela_status rela_train(const rela_train_options *o,
                        int (*on_event)(void *ctx, const rela_train_event *e), void *ctx,
                        rela_error *err)
 {
-    trainer *t = rela_mem_zalloc(sizeof *t);
+    rela_trainer *t = rela_mem_zalloc(sizeof *t);
     if (!t)
         return rela_fail(err, RELA_NOMEM, "no memory to train");
     t->on_event = on_event;
@@ -90,7 +43,7 @@ rela_status rela_train(const rela_train_options *o,
     if (st == RELA_OK)
         st = prepare(t, err);
     if (st == RELA_OK)
-        st = run_loop(t, err);
+        st = rela_trainer_loop(t, err);
     rela_world *world = t->world;
     cleanup(t);
     rela_mem_free(t);
@@ -98,38 +51,33 @@ rela_status rela_train(const rela_train_options *o,
     return st;
 }
 
-static bool is_first(const trainer *t)
-{
-    return rela_world_rank(t->world) == 0;
-}
-
 /* Threads, the other ranks, and the folder: rank 0 makes it. */
-static rela_status join(trainer *t, rela_error *err)
+static rela_status join(rela_trainer *t, rela_error *err)
 {
     rela_buffer notes = RELA_BUFFER_INIT;
     rela_status st = rela_ranks_join(&t->world, &notes, &t->o, err);
     if (t->world) /* even if they do not fit together: rank 0 speaks for all */
-        (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
+        (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
     st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
-    if (st == RELA_OK && is_first(t))
+    if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_run_open(&t->run, t->o.out, err);
     st = rela_world_agree(t->world, st, err);
-    if (st == RELA_OK && !is_first(t))
+    if (st == RELA_OK && !rela_trainer_is_first(t))
         st = rela_run_view(&t->run, t->o.out, err);
     if (st == RELA_OK && t->world)
-        log_line(t, "%zu ranks, of %d threads on %s", rela_world_size(t->world),
-                 rela_par_threads((int)t->o.threads), rela_world_host(t->world, 0));
+        rela_trainer_log(t, "%zu ranks, of %d threads on %s", rela_world_size(t->world),
+                         rela_par_threads((int)t->o.threads), rela_world_host(t->world, 0));
     if (st == RELA_OK && notes.len)
-        log_line(t, "%s", notes.data);
+        rela_trainer_log(t, "%s", notes.data);
     rela_buffer_free(&notes);
     return rela_world_agree(t->world, st, err);
 }
 
-static rela_status prepare(trainer *t, rela_error *err)
+static rela_status prepare(rela_trainer *t, rela_error *err)
 {
     rela_status st = rela_world_agree(t->world, check_texts(t, err), err);
     st = st ? st : start_or_resume(t, err);
-    if (st == RELA_OK && is_first(t))
+    if (st == RELA_OK && rela_trainer_is_first(t))
         st = open_outputs(t, err);
     if (st == RELA_OK)
         st = read_text(t, err);
@@ -140,7 +88,7 @@ static rela_status prepare(trainer *t, rela_error *err)
 }
 
 /* Logs and config.yml. */
-static rela_status open_outputs(trainer *t, rela_error *err)
+static rela_status open_outputs(rela_trainer *t, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT, settings = RELA_BUFFER_INIT, head = RELA_BUFFER_INIT;
     rela_status st = rela_report_head(&head, &t->net.list, err);
@@ -173,7 +121,7 @@ static rela_status check_text(const rela_train_text *text, rela_error *err)
 }
 
 /* Files that cannot be read are known before BPE is learned. */
-static rela_status check_texts(const trainer *t, rela_error *err)
+static rela_status check_texts(const rela_trainer *t, rela_error *err)
 {
     const rela_train_text valid = rela_train_valid_text(&t->o);
     rela_status st = check_text(&valid, err);
@@ -184,12 +132,13 @@ static rela_status check_texts(const trainer *t, rela_error *err)
     return st;
 }
 
-static rela_status start_or_resume(trainer *t, rela_error *err)
+static rela_status start_or_resume(rela_trainer *t, rela_error *err)
 {
     uint64_t update = 0, *updates = NULL;
     size_t n = 0;
     bool regular = true;
-    rela_status st = is_first(t) ? rela_run_newest(&update, &regular, &t->run, err) : RELA_OK;
+    rela_status st =
+        rela_trainer_is_first(t) ? rela_run_newest(&update, &regular, &t->run, err) : RELA_OK;
     if ((st = rela_world_agree(t->world, st, err)) != RELA_OK)
         return st;
     rela_world_broadcast(t->world, &update, sizeof update);
@@ -197,20 +146,15 @@ static rela_status start_or_resume(trainer *t, rela_error *err)
     t->interim = !regular;
     if (st == RELA_OK)
         st = update ? resume(t, update, err) : start(t, err);
-    if (st == RELA_OK && is_first(t))
+    if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_run_checkpoints(&updates, &n, &t->run, err);
     if (st == RELA_OK && n > 0) {
         /* They may enter the mean: a wrong one is found before hours are spent. */
-        const rela_train_run of = this_run(t);
+        const rela_train_run of = rela_trainer_run_of(t);
         st = rela_train_check_files(&of, updates, n - regular, err);
     }
     rela_mem_free(updates);
     return st;
-}
-
-static rela_train_run this_run(const trainer *t)
-{
-    return (rela_train_run){ &t->run, &t->o, &t->net, t->pipeline, t->state.data_digest };
 }
 
 /* What is wrong with a file is said with its name. */
@@ -219,7 +163,7 @@ static rela_status in_file(rela_status st, const char *path, rela_error *err)
     return st == RELA_FORMAT || st == RELA_STATE ? rela_fail_in(err, st, path) : st;
 }
 
-static rela_status resume(trainer *t, uint64_t update, rela_error *err)
+static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     rela_error why = { RELA_OK, "" };
@@ -235,13 +179,14 @@ static rela_status resume(trainer *t, uint64_t update, rela_error *err)
         st = check_memory(t, &t->net.config, err);
     t->ended = t->interim || t->state.at_interval ? 0 : update;
     if (st == RELA_OK)
-        log_line(t, "resuming %s after update %llu", t->o.out,
-                 (unsigned long long)t->state.loop.update);
+        rela_trainer_log(t, "resuming %s after update %llu", t->o.out,
+                         (unsigned long long)t->state.loop.update);
     rela_buffer_free(&path);
     return st;
 }
 
-static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update, rela_error *err)
+static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
+                                   rela_error *err)
 {
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
     rela_status st = rela_net_load(&t->net, &t->loaded, path, &options, err);
@@ -251,7 +196,7 @@ static rela_status load_checkpoint(trainer *t, const char *path, uint64_t update
     st = rela_train_state_compare(&t->loaded, &t->o, err);
     st = st ? st : rela_train_state_restore(&t->state, &t->loaded, err);
     st = st ? st : rela_pipeline_restore(&t->pipeline, &t->loaded, err);
-    const rela_train_run of = this_run(t);
+    const rela_train_run of = rela_trainer_run_of(t);
     st = st ? st : rela_train_check_loaded(&of, &t->loaded, update, err);
     return in_file(st, path, err);
 }
@@ -265,7 +210,7 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status start(trainer *t, rela_error *err)
+static rela_status start(rela_trainer *t, rela_error *err)
 {
     rela_config c;
     rela_status st = rela_train_config(&c, &t->o, err);
@@ -275,10 +220,10 @@ static rela_status start(trainer *t, rela_error *err)
     st = st ? st : rela_config_check(&c, err);
     st = st ? st : check_files(&t->o, err);
     if (st == RELA_OK && !t->o.vocab_src)
-        log_line(t, "learning %s from %s and %s",
-                 t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",
-                 t->o.train_src, t->o.train_tgt);
-    if (st == RELA_OK && is_first(t))
+        rela_trainer_log(t, "learning %s from %s and %s",
+                         t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",
+                         t->o.train_src, t->o.train_tgt);
+    if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_train_pipeline(&t->pipeline, &t->o, err);
     st = rela_ranks_share_pipeline(&t->pipeline, t->world, st, err);
     if (st != RELA_OK)
@@ -300,7 +245,7 @@ static rela_status start(trainer *t, rela_error *err)
 
 /* From the weights of a model, whose sizes must be those of c. What is no size, such as dropout, is
  * as c says. */
-static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
+static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error *err)
 {
     const char *path = t->o.init;
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
@@ -327,7 +272,7 @@ static rela_status start_from(trainer *t, const rela_config *c, rela_error *err)
     if (st == RELA_OK)
         st = rela_net_configure(&t->net, &own, err);
     if (st == RELA_OK)
-        log_line(t, "starting from the weights of %s", path);
+        rela_trainer_log(t, "starting from the weights of %s", path);
     return st;
 }
 
@@ -341,7 +286,7 @@ static void count_tokens(uint64_t tokens[2], const rela_store *s)
     tokens[1] = rela_store_tokens(s, target);
 }
 
-static rela_status read_pairs(trainer *t, rela_store **out, bool validation, rela_error *err)
+static rela_status read_pairs(rela_trainer *t, rela_store **out, bool validation, rela_error *err)
 {
     uint64_t tokens[2];
     rela_corpus_report report;
@@ -350,14 +295,14 @@ static rela_status read_pairs(trainer *t, rela_store **out, bool validation, rel
     if (st != RELA_OK)
         return st;
     count_tokens(tokens, *out);
-    log_line(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
-             validation ? "validation text" : "training text", (unsigned long long)report.kept,
-             (unsigned long long)report.read, (unsigned long long)tokens[0],
-             (unsigned long long)tokens[1]);
+    rela_trainer_log(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
+                     validation ? "validation text" : "training text",
+                     (unsigned long long)report.kept, (unsigned long long)report.read,
+                     (unsigned long long)tokens[0], (unsigned long long)tokens[1]);
     if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
         const char *at = table.data, *end = at + table.len;
         for (rela_span line; rela_next_line(&line, &at, end);)
-            log_line(t, "%.*s", (int)line.len, line.text);
+            rela_trainer_log(t, "%.*s", (int)line.len, line.text);
     }
     rela_buffer_free(&table);
     if (report.kept == 0)
@@ -367,7 +312,7 @@ static rela_status read_pairs(trainer *t, rela_store **out, bool validation, rel
     return RELA_OK;
 }
 
-static rela_status read_text(trainer *t, rela_error *err)
+static rela_status read_text(rela_trainer *t, rela_error *err)
 {
     rela_status st = read_pairs(t, &t->train, false, err);
     if (st == RELA_OK && t->o.valid_src)
@@ -392,7 +337,7 @@ static rela_status read_text(trainer *t, rela_error *err)
     return st;
 }
 
-static rela_step_options step_options(const trainer *t)
+rela_step_options rela_trainer_step_options(const rela_trainer *t)
 {
     rela_step_options o = rela_train_step_options(&t->o);
     o.world = t->world;
@@ -401,10 +346,10 @@ static rela_step_options step_options(const trainer *t)
 
 /* Said before it is allocated: the system would rather end the process later than refuse. Weights
  * that are loaded already are no longer needed. */
-static rela_status check_memory(trainer *t, const rela_config *c, rela_error *err)
+static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_error *err)
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
-    const rela_step_options so = step_options(t);
+    const rela_step_options so = rela_trainer_step_options(t);
     const rela_status st = rela_block_list_init(&plan.list, &plan.params, c, err);
     if (st != RELA_OK)
         return st;
@@ -423,90 +368,26 @@ static rela_status check_memory(trainer *t, const rela_config *c, rela_error *er
 }
 
 /* Memory and disk are looked at before hours are spent. */
-static rela_status check_room(trainer *t, rela_error *err)
+static rela_status check_room(rela_trainer *t, rela_error *err)
 {
-    const rela_step_options so = step_options(t);
+    const rela_step_options so = rela_trainer_step_options(t);
     const size_t block = t->net.params.total * sizeof(real);
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
-    log_line(t, "%s: %zu parameters, %.1f MB of memory for training",
-             t->net.config.attention[0].text, t->net.params.count, (double)need / 1e6);
+    rela_trainer_log(t, "%s: %zu parameters, %.1f MB of memory for training",
+                     t->net.config.attention[0].text, t->net.params.count, (double)need / 1e6);
     const size_t threads = (size_t)rela_par_threads((int)t->o.threads) * rela_world_size(t->world);
     if (threads > (size_t)t->o.gradient_slots)
-        log_line(t, "%zu threads, but %lld compute gradients: --gradient-slots", threads,
-                 (long long)t->o.gradient_slots);
+        rela_trainer_log(t, "%zu threads, but %lld compute gradients: --gradient-slots", threads,
+                         (long long)t->o.gradient_slots);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
                          t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);
     return RELA_OK;
 }
 
-/* With BPE dropout each epoch sees the text in other pieces; the pieces of the last one go. */
-static rela_status sample_epoch(void *ctx, uint64_t epoch, const rela_store **store,
-                                rela_error *err)
-{
-    trainer *t = ctx;
-    rela_store *sampled = NULL;
-    const rela_status st = rela_train_read_sampled(&sampled, &t->o, t->pipeline, epoch, err);
-    if (st != RELA_OK)
-        return st;
-    rela_store_destroy(t->train);
-    t->train = sampled;
-    *store = sampled;
-    return RELA_OK;
-}
-
-static rela_status make_loop(trainer *t, rela_error *err)
-{
-    rela_batches_options bo;
-    rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
-    bo.order.seed = (uint64_t)t->o.seed;
-    if (t->o.bpe_dropout > 0) {
-        bo.generation = sample_epoch;
-        bo.generation_ctx = t;
-    }
-    const rela_step_options so = step_options(t);
-    rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
-    st = rela_world_agree(t->world, st, err);
-    if (st == RELA_OK)
-        st = rela_stepper_create(&t->stepper, &t->net, &so, err);
-    t->loop = (rela_loop){ .stepper = t->stepper,
-                           .train = t->batches,
-                           .valid = t->valid,
-                           .valid_tokens = VALID_TOKENS,
-                           .hooks = { t, on_report, t->translator ? on_validate : NULL,
-                                      on_validated, on_save, on_update },
-                           .state = t->state.loop,
-                           .interim = t->interim };
-    if (st == RELA_OK)
-        st = rela_train_loop_options(&t->loop.o, &t->o, err);
-    if (st != RELA_OK || t->state.loop.update == 0)
-        return st;
-    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count);
-    return RELA_OK;
-}
-
-static rela_status run_loop(trainer *t, rela_error *err)
-{
-    rela_loop_end end = RELA_END_DONE;
-    rela_status st = make_loop(t, err);
-    if (st == RELA_OK && t->loop.state.update >= t->loop.o.updates)
-        log_line(t, "already done: %llu of %llu updates", (unsigned long long)t->loop.state.update,
-                 (unsigned long long)t->loop.o.updates);
-    if (st == RELA_OK)
-        st = rela_loop_run(&t->loop, &end, err);
-    if (st != RELA_OK)
-        return st;
-    if (end == RELA_END_STOPPED)
-        return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
-                         (unsigned long long)t->loop.state.update);
-    if (end == RELA_END_PATIENCE)
-        log_line(t, "no improvement in %lld validations: stopping early", (long long)t->o.patience);
-    return finish(t, err);
-}
-
-static void cleanup(trainer *t)
+static void cleanup(rela_trainer *t)
 {
     rela_buffer_free(&t->unlogged);
     rela_valid_destroy(t->translator);
@@ -519,220 +400,4 @@ static void cleanup(trainer *t)
         rela_net_deinit(&t->net);
     rela_pipeline_destroy(t->pipeline);
     rela_run_close(&t->run);
-}
-
-/* moments NULL: not to be resumed. */
-static rela_status save_to(trainer *t, const char *path, const rela_loop_state *s,
-                           const real *const *moments, rela_error *err)
-{
-    rela_extras e = { 0 };
-    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
-    t->state.loop = *s;
-    t->state.adam_count = rela_stepper_count(t->stepper);
-    t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
-    rela_status st = rela_pipeline_store(&e, t->pipeline, err);
-    if (st == RELA_OK)
-        st = rela_train_state_store(&e, &t->state, &t->o, err);
-    if (st == RELA_OK && moments)
-        st = rela_extras_lend(&e, "adam.m", moments[0], err);
-    if (st == RELA_OK && moments)
-        st = rela_extras_lend(&e, "adam.v", moments[1], err);
-    if (st == RELA_OK)
-        st = rela_net_save(path, &t->net, &e, &options, err);
-    rela_extras_deinit(&e);
-    return st;
-}
-
-static rela_status save(trainer *t, const rela_loop_state *s, const real *const *moments,
-                        bool regular, rela_error *err)
-{
-    rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
-    t->ended = 0;
-    if (st == RELA_OK)
-        st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
-    if (st == RELA_OK)
-        st = save_to(t, path.data, s, moments, err);
-    if (st == RELA_OK)
-        st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
-    rela_buffer_free(&path);
-    return st;
-}
-
-static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
-{
-    trainer *t = ctx;
-    const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
-                                    rela_stepper_moment(t->stepper, 1) };
-    const rela_status st = is_first(t) ? save(t, s, moments, regular, err) : RELA_OK;
-    return rela_world_agree(t->world, st, err);
-}
-
-static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err)
-{
-    trainer *t = ctx;
-    rela_buffer line = RELA_BUFFER_INIT;
-    char text[RELA_REPORT_MAX];
-    if (!is_first(t))
-        return rela_world_agree(t->world, RELA_OK, err);
-    rela_status st = rela_report_record(&line, r, err);
-    if (st == RELA_OK)
-        st = rela_appender_write(t->run.records, line.data, line.len, err);
-    rela_buffer_free(&line);
-    rela_report_text(text, r);
-    log_line(t, "%s", text);
-    (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
-                                        .update = r->update,
-                                        .updates = (uint64_t)t->o.updates,
-                                        .epoch = r->epoch,
-                                        .loss = r->loss,
-                                        .nll = r->nll,
-                                        .rate = r->rate,
-                                        .grad_norm = r->grad_norm,
-                                        .tokens_per_second = r->tokens_per_second,
-                                        .padding = r->padding });
-    return rela_world_agree(t->world, st, err);
-}
-
-static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
-                               rela_error *err)
-{
-    trainer *t = ctx;
-    (void)s;
-    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, t->world, err)
-                                : RELA_OK;
-}
-
-static void show_samples(trainer *t)
-{
-    const rela_span samples = rela_valid_samples(t->translator);
-    const char *at = samples.text, *end = at + samples.len;
-    for (rela_span line; samples.len && rela_next_line(&line, &at, end);)
-        log_line(t, "  %.*s", (int)line.len, line.text);
-}
-
-static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
-                                bool is_best, rela_error *err)
-{
-    trainer *t = ctx;
-    rela_buffer text = RELA_BUFFER_INIT;
-    rela_valid_zeros z = { .list = &t->net.list };
-    char line[RELA_REPORT_MAX];
-    if (!is_first(t))
-        return rela_world_agree(t->world, RELA_OK, err);
-    rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
-    if (st == RELA_OK)
-        st = rela_report_row(&text, s->update, score, &z, is_best, err);
-    if (st == RELA_OK)
-        st = rela_appender_write(t->run.valid, text.data, text.len, err);
-    if (st == RELA_OK && is_best)
-        st = rela_run_path(&text, &t->run, "best.rela", err);
-    if (st == RELA_OK && is_best)
-        st = save_to(t, text.data, s, NULL, err);
-    rela_buffer_free(&text);
-    rela_report_valid_text(line, s->update, score, &z, is_best);
-    log_line(t, "%s", line);
-    if (t->translator)
-        show_samples(t);
-    (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
-                                        .update = s->update,
-                                        .updates = (uint64_t)t->o.updates,
-                                        .loss = score->loss,
-                                        .nll = score->nll,
-                                        .perplexity = score->perplexity,
-                                        .bleu = score->bleu,
-                                        .is_best = is_best });
-    return rela_world_agree(t->world, st, err);
-}
-
-static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
-{
-    trainer *t = ctx;
-    const int answer = notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
-                                                     .update = s->update,
-                                                     .updates = (uint64_t)t->o.updates,
-                                                     .epoch = s->position.epoch,
-                                                     .grad_norm = r->grad_norm });
-    /* What one rank is asked to do, all do; to stop is to save as well. */
-    enum { GO_ON, SAVE, STOP };
-    const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP   ? STOP
-                                                 : answer == RELA_TRAIN_SAVE ? SAVE
-                                                                             : GO_ON);
-    return all == STOP ? RELA_STOP_NOW : all == SAVE ? RELA_SAVE_NOW : RELA_GO_ON;
-}
-
-/* The mean of the last checkpoints becomes model.rela. */
-static rela_status save_mean(trainer *t, size_t *n_mean, rela_error *err)
-{
-    uint64_t *updates = NULL;
-    size_t n = 0;
-    rela_buffer path = RELA_BUFFER_INIT;
-    const rela_train_run of = this_run(t);
-    /* Again: the process may have been killed between the last save and its pruning. */
-    rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
-    if (st == RELA_OK)
-        st = rela_run_checkpoints(&updates, &n, &t->run, err);
-    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
-    if (st == RELA_OK)
-        st = rela_train_mean(t->net.weights, &of, updates + first, n - first, err);
-    if (st == RELA_OK)
-        st = rela_run_path(&path, &t->run, "model.rela", err);
-    if (st == RELA_OK)
-        st = save_to(t, path.data, &t->loop.state, NULL, err);
-    *n_mean = n - first;
-    rela_mem_free(updates);
-    rela_buffer_free(&path);
-    return st;
-}
-
-/* A last validation tells what the result is worth. */
-static rela_status finish(trainer *t, rela_error *err)
-{
-    size_t n = 0;
-    rela_loop_score score;
-    char line[RELA_REPORT_MAX];
-    rela_status st = is_first(t) ? save_mean(t, &n, err) : RELA_OK;
-    st = rela_world_agree(t->world, st, err);
-    if (st == RELA_OK && t->valid)
-        rela_world_broadcast(t->world, t->net.weights, t->net.params.total * sizeof(real));
-    if (st == RELA_OK && t->valid)
-        st = rela_loop_measure(&t->loop, &score, err);
-    if (st == RELA_OK && t->valid && t->translator)
-        st = on_validate(t, &t->loop.state, &score, err);
-    if (st == RELA_OK && t->valid) {
-        rela_report_mean_text(line, n, &score);
-        log_line(t, "%s", line);
-    }
-    if (st == RELA_OK && is_first(t))
-        st = rela_train_figures(&t->run, &t->net.list, err);
-    if (st == RELA_OK)
-        log_line(t, "the model is %s/model.rela", t->o.out);
-    return rela_world_agree(t->world, st, err);
-}
-
-static int notify(trainer *t, rela_train_event e)
-{
-    e.rank = (uint32_t)rela_world_rank(t->world);
-    e.ranks = (uint32_t)rela_world_size(t->world);
-    return t->on_event ? t->on_event(t->ctx, &e) : RELA_TRAIN_GO_ON;
-}
-
-/* To the callback and to train.log. */
-static void log_line(trainer *t, const char *format, ...)
-{
-    char line[LINE_MAX_BYTES];
-    va_list args;
-    if (!is_first(t))
-        return;
-    va_start(args, format);
-    rela_format(line, sizeof line - 1, format, args);
-    va_end(args);
-    (void)notify(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
-    char now[32];
-    rela_clock_text(now);
-    (void)rela_buffer_printf(&t->unlogged, NULL, "%s %s\n", now, line);
-    if (!t->run.log) /* it is opened when the run is known to be ours */
-        return;
-    (void)rela_appender_write(t->run.log, t->unlogged.data, t->unlogged.len, NULL);
-    rela_buffer_clear(&t->unlogged); /* a log is no reason to stop */
 }

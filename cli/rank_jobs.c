@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/ranks.c - see ranks.h. */
-#include "ranks.h"
+/* cli/rank_jobs.c - see ranks.h. */
+#include "rank_jobs.h"
 
 #include "base/mem.h"
 #include "dist/build_id.h"

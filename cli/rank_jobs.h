@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/ranks.h - a command on files as several ranks of mpirun: every rank reads all blocks of lines
- * and works on every n-th, and rank 0 writes the results in the order of the input. One process is
- * one rank, and writes directly. */
-#ifndef RELA_CLI_RANKS_H
-#define RELA_CLI_RANKS_H
+/* cli/rank_jobs.h - a command on files as several ranks of mpirun: every rank reads all blocks of
+ * lines and works on every n-th, and rank 0 writes the results in the order of the input. One
+ * process is one rank, and writes directly. */
+#ifndef RELA_CLI_RANK_JOBS_H
+#define RELA_CLI_RANK_JOBS_H
 
 #include "cli.h"
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/trainer.h - a training run: what preparing it (trainer.c) and its loop (trainer_loop.c)
+ * share. */
+#ifndef RELA_TRAIN_TRAINER_H
+#define RELA_TRAIN_TRAINER_H
+
+#include "rela/train.h"
+#include "train/ranks.h"
+#include "train/resume_state.h"
+#include "train/run_checkpoints.h"
+#include "train/run_dir.h"
+#include "train/train_options.h"
+#include "train/validation.h"
+
+typedef struct rela_trainer {
+    rela_train_options o;
+    int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
+    void *ctx;
+    rela_world *world; /* NULL: one process */
+    rela_run run;      /* locked by rank 0, which alone writes there */
+    rela_pipeline *pipeline;
+    rela_net net;
+    bool net_ready;
+    rela_extras loaded; /* of the checkpoint that is resumed */
+    rela_store *train, *valid;
+    rela_batches *batches;
+    rela_stepper *stepper;
+    rela_valid *translator; /* NULL: no BLEU */
+    rela_loop loop;
+    rela_train_state state;
+    bool interim;         /* what is resumed, see run_dir.h */
+    rela_buffer unlogged; /* lines for train.log */
+    uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
+} rela_trainer;
+
+static inline bool rela_trainer_is_first(const rela_trainer *t)
+{
+    return rela_world_rank(t->world) == 0;
+}
+
+static inline rela_train_run rela_trainer_run_of(const rela_trainer *t)
+{
+    return (rela_train_run){ &t->run, &t->o, &t->net, t->pipeline, t->state.data_digest };
+}
+
+rela_step_options rela_trainer_step_options(const rela_trainer *t);
+
+/* From the state that is loaded to the end, and the model of the run. */
+rela_status rela_trainer_loop(rela_trainer *t, rela_error *err);
+
+/* What the callback answers. */
+int rela_trainer_notify(rela_trainer *t, rela_train_event e);
+/* To the callback and to train.log. */
+void rela_trainer_log(rela_trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/trainer_loop.c - the loop of a training run and its callbacks: reports, validation,
+ * checkpoints, the mean of the last ones. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/model_text.h"
+#include "train/curves.h"
+#include "train/trainer.h"
+#include "train/training_log.h"
+#include "train/training_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096 };
+
+static rela_status finish(rela_trainer *t, rela_error *err);
+static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
+static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                               rela_error *err);
+static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                                bool is_best, rela_error *err);
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
+static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+
+/* With BPE dropout each epoch sees the text in other pieces; the pieces of the last one go. */
+static rela_status sample_epoch(void *ctx, uint64_t epoch, const rela_store **store,
+                                rela_error *err)
+{
+    rela_trainer *t = ctx;
+    rela_store *sampled = NULL;
+    const rela_status st = rela_train_read_sampled(&sampled, &t->o, t->pipeline, epoch, err);
+    if (st != RELA_OK)
+        return st;
+    rela_store_destroy(t->train);
+    t->train = sampled;
+    *store = sampled;
+    return RELA_OK;
+}
+
+static rela_status make_loop(rela_trainer *t, rela_error *err)
+{
+    rela_batches_options bo;
+    rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
+    bo.order.seed = (uint64_t)t->o.seed;
+    if (t->o.bpe_dropout > 0) {
+        bo.generation = sample_epoch;
+        bo.generation_ctx = t;
+    }
+    const rela_step_options so = rela_trainer_step_options(t);
+    rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
+    st = rela_world_agree(t->world, st, err);
+    if (st == RELA_OK)
+        st = rela_stepper_create(&t->stepper, &t->net, &so, err);
+    t->loop = (rela_loop){ .stepper = t->stepper,
+                           .train = t->batches,
+                           .valid = t->valid,
+                           .valid_tokens = VALID_TOKENS,
+                           .hooks = { t, on_report, t->translator ? on_validate : NULL,
+                                      on_validated, on_save, on_update },
+                           .state = t->state.loop,
+                           .interim = t->interim };
+    if (st == RELA_OK)
+        st = rela_train_loop_options(&t->loop.o, &t->o, err);
+    if (st != RELA_OK || t->state.loop.update == 0)
+        return st;
+    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count);
+    return RELA_OK;
+}
+
+rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
+{
+    rela_loop_end end = RELA_END_DONE;
+    rela_status st = make_loop(t, err);
+    if (st == RELA_OK && t->loop.state.update >= t->loop.o.updates)
+        rela_trainer_log(t, "already done: %llu of %llu updates",
+                         (unsigned long long)t->loop.state.update,
+                         (unsigned long long)t->loop.o.updates);
+    if (st == RELA_OK)
+        st = rela_loop_run(&t->loop, &end, err);
+    if (st != RELA_OK)
+        return st;
+    if (end == RELA_END_STOPPED)
+        return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
+                         (unsigned long long)t->loop.state.update);
+    if (end == RELA_END_PATIENCE)
+        rela_trainer_log(t, "no improvement in %lld validations: stopping early",
+                         (long long)t->o.patience);
+    return finish(t, err);
+}
+
+/* moments NULL: not to be resumed. */
+static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_state *s,
+                           const real *const *moments, rela_error *err)
+{
+    rela_extras e = { 0 };
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
+    t->state.loop = *s;
+    t->state.adam_count = rela_stepper_count(t->stepper);
+    t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
+    rela_status st = rela_pipeline_store(&e, t->pipeline, err);
+    if (st == RELA_OK)
+        st = rela_train_state_store(&e, &t->state, &t->o, err);
+    if (st == RELA_OK && moments)
+        st = rela_extras_lend(&e, "adam.m", moments[0], err);
+    if (st == RELA_OK && moments)
+        st = rela_extras_lend(&e, "adam.v", moments[1], err);
+    if (st == RELA_OK)
+        st = rela_net_save(path, &t->net, &e, &options, err);
+    rela_extras_deinit(&e);
+    return st;
+}
+
+static rela_status save(rela_trainer *t, const rela_loop_state *s, const real *const *moments,
+                        bool regular, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
+    t->ended = 0;
+    if (st == RELA_OK)
+        st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
+    if (st == RELA_OK)
+        st = save_to(t, path.data, s, moments, err);
+    if (st == RELA_OK)
+        st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
+{
+    rela_trainer *t = ctx;
+    const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
+                                    rela_stepper_moment(t->stepper, 1) };
+    const rela_status st = rela_trainer_is_first(t) ? save(t, s, moments, regular, err) : RELA_OK;
+    return rela_world_agree(t->world, st, err);
+}
+
+static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err)
+{
+    rela_trainer *t = ctx;
+    rela_buffer line = RELA_BUFFER_INIT;
+    char text[RELA_REPORT_MAX];
+    if (!rela_trainer_is_first(t))
+        return rela_world_agree(t->world, RELA_OK, err);
+    rela_status st = rela_report_record(&line, r, err);
+    if (st == RELA_OK)
+        st = rela_appender_write(t->run.records, line.data, line.len, err);
+    rela_buffer_free(&line);
+    rela_report_text(text, r);
+    rela_trainer_log(t, "%s", text);
+    (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
+                                                     .update = r->update,
+                                                     .updates = (uint64_t)t->o.updates,
+                                                     .epoch = r->epoch,
+                                                     .loss = r->loss,
+                                                     .nll = r->nll,
+                                                     .rate = r->rate,
+                                                     .grad_norm = r->grad_norm,
+                                                     .tokens_per_second = r->tokens_per_second,
+                                                     .padding = r->padding });
+    return rela_world_agree(t->world, st, err);
+}
+
+static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
+                               rela_error *err)
+{
+    rela_trainer *t = ctx;
+    (void)s;
+    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, t->world, err)
+                                : RELA_OK;
+}
+
+static void show_samples(rela_trainer *t)
+{
+    const rela_span samples = rela_valid_samples(t->translator);
+    const char *at = samples.text, *end = at + samples.len;
+    for (rela_span line; samples.len && rela_next_line(&line, &at, end);)
+        rela_trainer_log(t, "  %.*s", (int)line.len, line.text);
+}
+
+static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
+                                bool is_best, rela_error *err)
+{
+    rela_trainer *t = ctx;
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_valid_zeros z = { .list = &t->net.list };
+    char line[RELA_REPORT_MAX];
+    if (!rela_trainer_is_first(t))
+        return rela_world_agree(t->world, RELA_OK, err);
+    rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
+    if (st == RELA_OK)
+        st = rela_report_row(&text, s->update, score, &z, is_best, err);
+    if (st == RELA_OK)
+        st = rela_appender_write(t->run.valid, text.data, text.len, err);
+    if (st == RELA_OK && is_best)
+        st = rela_run_path(&text, &t->run, "best.rela", err);
+    if (st == RELA_OK && is_best)
+        st = save_to(t, text.data, s, NULL, err);
+    rela_buffer_free(&text);
+    rela_report_valid_text(line, s->update, score, &z, is_best);
+    rela_trainer_log(t, "%s", line);
+    if (t->translator)
+        show_samples(t);
+    (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
+                                                     .update = s->update,
+                                                     .updates = (uint64_t)t->o.updates,
+                                                     .loss = score->loss,
+                                                     .nll = score->nll,
+                                                     .perplexity = score->perplexity,
+                                                     .bleu = score->bleu,
+                                                     .is_best = is_best });
+    return rela_world_agree(t->world, st, err);
+}
+
+static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
+{
+    rela_trainer *t = ctx;
+    const int answer = rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
+                                                                  .update = s->update,
+                                                                  .updates = (uint64_t)t->o.updates,
+                                                                  .epoch = s->position.epoch,
+                                                                  .grad_norm = r->grad_norm });
+    /* What one rank is asked to do, all do; to stop is to save as well. */
+    enum { GO_ON, SAVE, STOP };
+    const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP   ? STOP
+                                                 : answer == RELA_TRAIN_SAVE ? SAVE
+                                                                             : GO_ON);
+    return all == STOP ? RELA_STOP_NOW : all == SAVE ? RELA_SAVE_NOW : RELA_GO_ON;
+}
+
+/* The mean of the last checkpoints becomes model.rela. */
+static rela_status save_mean(rela_trainer *t, size_t *n_mean, rela_error *err)
+{
+    uint64_t *updates = NULL;
+    size_t n = 0;
+    rela_buffer path = RELA_BUFFER_INIT;
+    const rela_train_run of = rela_trainer_run_of(t);
+    /* Again: the process may have been killed between the last save and its pruning. */
+    rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+    if (st == RELA_OK)
+        st = rela_run_checkpoints(&updates, &n, &t->run, err);
+    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
+    if (st == RELA_OK)
+        st = rela_train_mean(t->net.weights, &of, updates + first, n - first, err);
+    if (st == RELA_OK)
+        st = rela_run_path(&path, &t->run, "model.rela", err);
+    if (st == RELA_OK)
+        st = save_to(t, path.data, &t->loop.state, NULL, err);
+    *n_mean = n - first;
+    rela_mem_free(updates);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* A last validation tells what the result is worth. */
+static rela_status finish(rela_trainer *t, rela_error *err)
+{
+    size_t n = 0;
+    rela_loop_score score;
+    char line[RELA_REPORT_MAX];
+    rela_status st = rela_trainer_is_first(t) ? save_mean(t, &n, err) : RELA_OK;
+    st = rela_world_agree(t->world, st, err);
+    if (st == RELA_OK && t->valid)
+        rela_world_broadcast(t->world, t->net.weights, t->net.params.total * sizeof(real));
+    if (st == RELA_OK && t->valid)
+        st = rela_loop_measure(&t->loop, &score, err);
+    if (st == RELA_OK && t->valid && t->translator)
+        st = on_validate(t, &t->loop.state, &score, err);
+    if (st == RELA_OK && t->valid) {
+        rela_report_mean_text(line, n, &score);
+        rela_trainer_log(t, "%s", line);
+    }
+    if (st == RELA_OK && rela_trainer_is_first(t))
+        st = rela_train_figures(&t->run, &t->net.list, err);
+    if (st == RELA_OK)
+        rela_trainer_log(t, "the model is %s/model.rela", t->o.out);
+    return rela_world_agree(t->world, st, err);
+}
+
+int rela_trainer_notify(rela_trainer *t, rela_train_event e)
+{
+    e.rank = (uint32_t)rela_world_rank(t->world);
+    e.ranks = (uint32_t)rela_world_size(t->world);
+    return t->on_event ? t->on_event(t->ctx, &e) : RELA_TRAIN_GO_ON;
+}
+
+/* To the callback and to train.log. */
+void rela_trainer_log(rela_trainer *t, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list args;
+    if (!rela_trainer_is_first(t))
+        return;
+    va_start(args, format);
+    rela_format(line, sizeof line - 1, format, args);
+    va_end(args);
+    (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_LOG, .text = line });
+    char now[32];
+    rela_clock_text(now);
+    (void)rela_buffer_printf(&t->unlogged, NULL, "%s %s\n", now, line);
+    if (!t->run.log) /* it is opened when the run is known to be ours */
+        return;
+    (void)rela_appender_write(t->run.log, t->unlogged.data, t->unlogged.len, NULL);
+    rela_buffer_clear(&t->unlogged); /* a log is no reason to stop */
+}
