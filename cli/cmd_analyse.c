@@ -80,8 +80,9 @@ static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options
     if (!o->src || !o->tgt || !o->out)
         return rela_fail(err, RELA_ARG, "--src, --tgt and --out are needed");
     if (o->names.n && o->names.n != cli->operands.n + o->compare.n)
-        return rela_fail(err, RELA_ARG, "%zu names for %zu models", o->names.n,
-                         cli->operands.n + o->compare.n);
+        return rela_fail(err, RELA_ARG, "%zu name%s for %zu model%s", o->names.n,
+                         o->names.n == 1 ? "" : "s", cli->operands.n + o->compare.n,
+                         cli->operands.n + o->compare.n == 1 ? "" : "s");
     const rela_status st = rela_cli_models_load(m, cli, cli->operands.items, cli->operands.n, err);
     return st == RELA_OK ? rela_cli_models_load(m, cli, o->compare.items, o->compare.n, err) : st;
 }

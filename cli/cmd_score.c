@@ -239,8 +239,9 @@ static rela_status summarise(scorer *s, rela_error *err)
 {
     const double perplexity = s->tokens ? exp(-s->logp / (double)s->tokens) : 1;
     rela_log_line(&s->cli->sink, RELA_LOG_INFO,
-                  "%llu pairs, %llu tokens, log-probability %.4f, perplexity %.4f",
-                  (unsigned long long)s->pairs, (unsigned long long)s->tokens, s->logp, perplexity);
+                  "%llu pair%s, %llu token%s, log-probability %.4f, perplexity %.4f",
+                  (unsigned long long)s->pairs, s->pairs == 1 ? "" : "s",
+                  (unsigned long long)s->tokens, s->tokens == 1 ? "" : "s", s->logp, perplexity);
     if (!s->cli->common.json)
         return RELA_OK;
     rela_buffer_clear(&s->out);

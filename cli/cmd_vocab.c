@@ -87,7 +87,7 @@ static rela_status write_tokens(rela_cli *cli, rela_buffer *out, rela_word_count
     rela_vocab_free(v);
     if (st == RELA_OK && n_left_out)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                      "%zu tokens left out: special ones, over %d bytes, or with NUL", n_left_out,
-                      RELA_VOCAB_TOKEN_MAX);
+                      "%zu token%s left out: special, over %d bytes, or with NUL", n_left_out,
+                      n_left_out == 1 ? "" : "s", RELA_VOCAB_TOKEN_MAX);
     return st;
 }

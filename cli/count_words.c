@@ -32,14 +32,17 @@ static void note_oddities(rela_cli *cli, const rela_word_stats *s)
         rela_log_line(&cli->sink, RELA_LOG_WARNING, "the input has no words");
     if (s->n_bad)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                      "%llu of %llu lines are not UTF-8 and were left out; the first is line %llu",
+                      "%llu of %llu line%s %s left out; the first is line %llu",
                       (unsigned long long)s->n_bad, (unsigned long long)s->n_lines,
+                      s->n_lines == 1 ? "" : "s",
+                      s->n_bad == 1 ? "is not UTF-8 and was" : "are not UTF-8 and were",
                       (unsigned long long)s->bad_line);
     if (s->longest > VERY_LONG || s->n_long > s->n_words / LONG_SHARE)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                      "%llu words have more than %d characters, the longest %llu (line %llu); "
+                      "%llu word%s more than %d characters, the longest %llu (line %llu); "
                       "is there a blank between words?",
-                      (unsigned long long)s->n_long, RELA_WORD_LONG, (unsigned long long)s->longest,
+                      (unsigned long long)s->n_long, s->n_long == 1 ? " has" : "s have",
+                      RELA_WORD_LONG, (unsigned long long)s->longest,
                       (unsigned long long)s->longest_line);
     if (s->longest > RELA_WORD_MAX / CHARACTER_MAX)
         rela_log_line(&cli->sink, RELA_LOG_WARNING, "words over %d bytes were not counted",

@@ -418,8 +418,9 @@ static void count_hidden_warnings(rela_cli *cli)
         if (w->n <= RELA_CLI_WARNINGS_SHOWN)
             continue;
         char line[64];
-        (void)snprintf(line, sizeof line, "%llu more warnings like '",
-                       (unsigned long long)(w->n - RELA_CLI_WARNINGS_SHOWN));
+        (void)snprintf(line, sizeof line, "%llu more warning%s like '",
+                       (unsigned long long)(w->n - RELA_CLI_WARNINGS_SHOWN),
+                       w->n == RELA_CLI_WARNINGS_SHOWN + 1 ? "" : "s");
         clear_bar(cli);
         if (!cli->common.quiet)
             (void)fprintf(stderr, "rela: %s%s'\n", line, w->first);

@@ -84,8 +84,8 @@ void rela_cli_warn(rela_cli *cli, const rela_cli_scoring *s, bool tokenised)
 {
     if (s->n_repaired)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                      "%llu lines are not UTF-8; their bad bytes count as U+FFFD",
-                      (unsigned long long)s->n_repaired);
+                      "%llu line%s not UTF-8; bad bytes count as U+FFFD",
+                      (unsigned long long)s->n_repaired, s->n_repaired == 1 ? " is" : "s are");
     if (tokenised && s->n_tokenised >= TOKENISED_MIN)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
                       "%llu lines end in a tokenised period (' .'); the text should be "

@@ -85,7 +85,7 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
     with ExitStack() as stack:
         loaded = [_load(stack, m, threads) for m in (models if several else [models])]
         if names is not None and len(names) != len(loaded):
-            raise ValueError(f"{len(names)} names for {len(loaded)} models")
+            raise ValueError(f"names: {len(names)}; expected {len(loaded)}, one for each model")
         o, caught = options(structs.AnalyseOptions), Caught()
         alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {"out": out})
         if names is not None:

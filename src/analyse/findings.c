@@ -160,8 +160,9 @@ static rela_status table_model(rela_buffer *out, const rela_findings *f, rela_er
 
 rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
-    rela_status st = rela_buffer_printf(out, err, "%llu lines; targets permuted with seed %llu\n",
-                                        (unsigned long long)a->lines, (unsigned long long)a->seed);
+    rela_status st = rela_buffer_printf(out, err, "%llu line%s; targets permuted with seed %llu\n",
+                                        (unsigned long long)a->lines, a->lines == 1 ? "" : "s",
+                                        (unsigned long long)a->seed);
     for (size_t i = 0; i < a->n && st == RELA_OK; i++)
         st = table_model(out, &a->models[i], err);
     return st;

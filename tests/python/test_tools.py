@@ -180,7 +180,7 @@ class Corpora(unittest.TestCase):
                 "--names", "b", "--seed", 5, "--out", "analysis2")
         self.assertEqual(found, json.loads(Path("analysis2/analysis.json").read_text()))
         self.assertTrue(Path("analysis/report.html").stat().st_size)
-        with self.assertRaisesRegex(ValueError, "1 names for 2 models"):
+        with self.assertRaisesRegex(ValueError, "names: 1; expected 2"):
             rela.analyse([self.model] * 2, self.src, self.tgt, "analysis", names=["a"])
 
     def test_the_same_pairs_are_kept(self):

@@ -94,6 +94,6 @@ refuses 3 "bad.gold: line 2: " analyse $model --src a --tgt a --gold bad.gold --
 refuses 2 "no line 71" analyse $model --src a --tgt a --example 71 --out x
 refuses 2 "no layer 3" analyse $model --src a --tgt a --layer 3 --out x
 refuses 2 "--src, --tgt and --out are needed" analyse $model --src a --tgt a
-refuses 2 "1 names for 2 models" analyse $model $model --names A --src a --tgt a --out x
+refuses 2 "1 name for 2 models" analyse $model $model --names A --src a --tgt a --out x
 refuses 1 "a: cannot be made" analyse $model --src a --tgt a --out a/x
 finish

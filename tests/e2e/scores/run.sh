@@ -110,7 +110,7 @@ done
 # 21 invalid UTF-8 of every kind: scored, with a warning.
 printf 'a\303\nb\342\202\nc\360\237\230\nd\300\257\ne\355\240\200\nf\365\200\200\200\ng\n' >bad
 printf 'a\nb\nc\nd\ne\nf\ng\n' >bad2
-warning="rela: warning: 6 lines are not UTF-8; their bad bytes count as U+FFFD"
+warning="rela: warning: 6 lines are not UTF-8; bad bytes count as U+FFFD"
 expect 0 "$warning" bleu -i bad bad
 expect 0 "$warning" chrf -i bad bad
 expect 0 "$warning" compare bad bad bad2 --samples 1 --trials 1
