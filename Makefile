@@ -3,14 +3,23 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 demo test test-gradients test-levels test-limits test-packages test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 program demo demo-model test test-gradients test-levels test-limits test-packages test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: all
+# The program alone, quietly.
+program: setup
+	@cmake --preset release >/dev/null
+	@tools/build-quietly $(BUILD) $(JOBS) rela
+
+demo: program
 	@demo/run.sh $(BUILD)/rela
+
+# build/release/demo.rela, which `make install` installs if it is there: then `rela translate demo` needs no training.
+demo-model: program
+	@demo/install-model.sh $(BUILD)/rela $(BUILD)
 
 # The last lines say what was covered, and what was skipped and why.
 test:

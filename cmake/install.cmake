@@ -31,6 +31,9 @@ set(pc_static "Libs.private: -ldnnl -lm -fopenmp\nRequires.private: ${rela_modul
 configure_file(cmake/rela.pc.in rela.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/rela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Models that commands find by name; make demo-model makes this one.
+install(FILES ${CMAKE_BINARY_DIR}/demo.rela DESTINATION ${CMAKE_INSTALL_DATADIR}/rela OPTIONAL)
+
 set(generated_dir ${CMAKE_BINARY_DIR}/generated/share)
 add_custom_command(OUTPUT ${generated_dir}/done
   COMMAND ${CMAKE_SOURCE_DIR}/tools/generate ${rela_program} ${generated_dir}

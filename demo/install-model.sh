@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install-model.sh RELA BUILD: trains the demo model with four times the updates of `make demo`, tests it, writes the score
+# install-model.sh RELA BUILD: trains the demo model longer than `make demo` does, tests it, writes the score
 # into its card, and leaves it where `make install` finds it: BUILD/demo.rela.
 set -eu
 rela=$1 build=$2

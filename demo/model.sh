@@ -6,7 +6,7 @@ set -eu
 rela=$1 corpus=$2 out=$3 updates=$4
 shift 4
 "$rela" train --preset demo --tokenise --merges 0 --norm pre --batch-tokens 2048 \
-    --updates "$updates" --lr 5e-3 --warmup 100 --cool-down $((updates * 3 / 10)) --report-every 100 --valid-every $((updates / 2)) \
+    --updates "$updates" --lr 5e-3 --warmup 100 --cool-down $((updates * 3 / 10)) --report-every 100 --valid-every "$updates" \
     --licence MIT --description 'simplified English to German, from the grammar of rela corpus --level easy' \
     --train-src "$corpus/train.src" --train-tgt "$corpus/train.tgt" \
     --valid-src "$corpus/valid.src" --valid-tgt "$corpus/valid.tgt" --out "$out" "$@"

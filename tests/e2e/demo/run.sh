@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The scripts of make demo and make demo-model, and the commands of the README, run to their ends, on little text and with
+# few updates.
+set -eu
+. "$RELA_SOURCE/tests/e2e/lib.sh"
+
+# ends TEXT COMMAND...: succeeds, and prints the text
+ends() {
+    text=$1
+    shift
+    n_checks=$((n_checks + 1))
+    "$@" >out 2>err </dev/null || fail "$*: $(tail -n 3 err)"
+    grep -qF -- "$text" out || fail "$*: no '$text' in: $(tail -n 5 out)"
+}
+DEMO_SIZE=2000 DEMO_UPDATES=20
+export DEMO_SIZE DEMO_UPDATES
+ends "Open the report on its attention: run/report/report.html" "$RELA_SOURCE/demo/run.sh" "$RELA" run
+for text in 'of 500 are the reference' 'rela-g on the left, softmax on the right' 'of the rows are empty' 'AER '; do
+    grep -qF "$text" out || fail "no '$text' in the demo"
+done
+[ -s run/report/report.html ] || fail "no report"
+mkdir build
+ends "build/demo.rela: BLEU" "$RELA_SOURCE/demo/install-model.sh" "$RELA" build
+"$RELA" info build/demo.rela | grep -q '^  licence *MIT' || fail "no card"
+
+# The commands of the README for one's own text, in a folder of their own.
+sed -n '/^## Your own text/,/^## /{ /^```sh$/,/^```$/{ /```/d; p; }; }' "$RELA_SOURCE/README.md" >commands
+[ "$(grep -c '^rela' commands)" -eq 7 ] || fail "README: $(grep -c '^rela' commands) commands"
+sed -i 's/--size 20K/--size 2000/; s/--preset demo/--quiet --updates 20 &/; s/align --tokenise/align --quiet --updates 20 --tokenise/' commands
+mkdir own bin
+ln -s "$RELA" bin/rela
+(cd own && PATH=$PWD/../bin:$PATH sh -eu ../commands >out 2>err) || fail "README: $(tail -n 3 own/err)"
+for file in test.out train.links test.links clean.src; do
+    [ -s "own/$file" ] || fail "README: $file is empty"
+done
+finish
