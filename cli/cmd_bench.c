@@ -38,7 +38,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_bench[] = {
     { .name = "bench",
       .summary = "measure the speed of everything on this machine",
-      .operands = "[train|translate|attention|all]",
+      .operands = "[train|translate|attention|all|scale]",
       .max_operands = 1,
       .description =
           "Measures the peak of the machine, and as shares of it matrix products of the shapes of\n"
@@ -46,7 +46,9 @@ const rela_command rela_commands_bench[] = {
           "fp32 and int8. Prints the paper's Table 2 (speed relative to softmax), Fig. 2 (speed\n"
           "by source length) and Table 4 (operations and time) beside its own figures. Weights\n"
           "and tokens are random (--seed), so no text is needed. Cases take turns in --rounds;\n"
-          "medians are printed with the lowest and highest. A minute or two with the defaults.",
+          "medians are printed with the lowest and highest. A minute or two with the defaults.\n"
+          "scale measures the parts of an update and forecasts training on 2 to 256 machines like\n"
+          "this one, with links of 1, 10 and 100 Gb/s.",
       .examples = "rela bench\n"
                   "rela bench attention --length 100 --attention rela-g\n"
                   "rela bench all --preset base --rounds 5 --out figures\n"
@@ -102,7 +104,8 @@ static rela_status take_part(int32_t *parts, const rela_list *operands, rela_err
     } PARTS[] = { { "train", RELA_BENCH_TRAIN },
                   { "translate", RELA_BENCH_TRANSLATE },
                   { "attention", RELA_BENCH_ATTENTION },
-                  { "all", RELA_BENCH_ALL } };
+                  { "all", RELA_BENCH_ALL },
+                  { "scale", RELA_BENCH_SCALE } };
     if (operands->n == 0)
         return RELA_OK;
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
@@ -111,7 +114,7 @@ static rela_status take_part(int32_t *parts, const rela_list *operands, rela_err
             return RELA_OK;
         }
     return rela_fail(err, RELA_ARG,
-                     "cannot measure '%s'; expected train, translate, attention or all",
+                     "cannot measure '%s'; expected train, translate, attention, all or scale",
                      operands->items[0]);
 }
 

@@ -20,7 +20,8 @@ enum {
     RELA_BENCH_ATTENTION = 1,
     RELA_BENCH_TRAIN = 2,
     RELA_BENCH_TRANSLATE = 4,
-    RELA_BENCH_ALL = 7
+    RELA_BENCH_ALL = 7,
+    RELA_BENCH_SCALE = 8 /* forecasts for several machines */
 };
 
 typedef struct rela_bench_options {

@@ -66,7 +66,7 @@ typedef struct rela_bench_part {
 
 extern const rela_bench_part rela_bench_part_peak, rela_bench_part_products,
     rela_bench_part_gradients, rela_bench_part_attention, rela_bench_part_weights,
-    rela_bench_part_train, rela_bench_part_translate;
+    rela_bench_part_train, rela_bench_part_translate, rela_bench_part_scale;
 
 /* ---- measuring ---- */
 

@@ -76,7 +76,13 @@ for name in sys.argv[1:]:
 PYTHONDONTWRITEBYTECODE=1 python3 "$RELA_SOURCE/bench/peers" --help >text || fail "bench/peers --help"
 grep -q '^    translate ' text || fail "bench/peers: no parts"
 
-refuses 2 "cannot measure 'speed'; expected train, translate, attention or all" bench speed
+# Forecasts: faster with faster links, and nothing is lost on one machine.
+"$RELA" bench scale --preset demo --rounds 1 --seconds 0 --threads 1 -q --out scale >text
+tables scale peak scale scale_parts
+n_checks=$((n_checks + 1))
+awk -F '\t' 'NR > 1 && !($4 <= $6 && $6 <= $8 && $4 > 0) || NR == 2 && $4 != 1' scale/scale.tsv | grep . && fail "forecast"
+[ "$(column scale/scale.tsv nodes | tr '\n' ' ')" = '1 2 4 8 16 32 64 128 256 ' ] || fail "nodes: $(cat scale/scale.tsv)"
+refuses 2 "cannot measure 'speed'; expected train, translate, attention, all or scale" bench speed
 refuses 2 "unexpected argument 'train'" bench train train
 refuses 2 "unknown kind of attention 'bogus'" bench -a bogus
 refuses 2 "--length '0'; expected a number 1..65536" bench --length 0
