@@ -12,7 +12,7 @@
 /* By the size of the text: the recipe of the preset fits some millions of words. Less text needs
  * smaller subwords, or most of them are too rare to learn from, and fewer updates. */
 enum {
-    WORDS_PER_MERGE = 700,
+    WORDS_PER_MERGE = 400,
     MERGES_LEAST = 200,
     MERGES_MOST = 8000,
     WORDS_PER_UPDATE = 1000,
