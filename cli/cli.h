@@ -66,7 +66,7 @@ typedef struct rela_cli_bar {
     rela_progress bar;
     bool started;
 } rela_cli_bar;
-int rela_cli_tell(void *bar, uint64_t done, uint64_t total);
+int rela_cli_log(void *bar, uint64_t done, uint64_t total);
 
 /* Reads keys from a YAML file: a map of scalars and lists of scalars. */
 rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);

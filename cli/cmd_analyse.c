@@ -124,7 +124,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         a.layer = (int32_t)o->layer - 1;
         a.skip_end = o->skip_end;
         a.names = names;
-        a.progress = rela_cli_tell;
+        a.progress = rela_cli_log;
         a.progress_ctx = &bar;
         st = rela_analyse(&table, &json, models, m.n, &a, err);
     }

@@ -87,7 +87,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     b.zeros = o->zeros;
     b.seed = (uint64_t)cli->common.seed;
     b.out = o->out;
-    b.progress = rela_cli_tell;
+    b.progress = rela_cli_log;
     b.progress_ctx = &bar;
     st = rela_bench(&table, &json, &b, err);
     st = st ? st : rela_cli_print(cli->common.json ? &json : &table, err);

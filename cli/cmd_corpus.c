@@ -68,7 +68,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     make.n_threads = (int32_t)cli->common.threads;
     make.tokenised = o->tokenised;
     make.level = strcmp(o->level, "easy") == 0 ? RELA_CORPUS_EASY : RELA_CORPUS_HARD;
-    make.progress = rela_cli_tell;
+    make.progress = rela_cli_log;
     make.progress_ctx = &bar;
     rela_corpus_made made = { .struct_size = sizeof made };
     rela_buffer text = RELA_BUFFER_INIT;

@@ -89,14 +89,14 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     check.seed = (uint64_t)cli->common.seed;
     check.memory = (uint64_t)o->memory;
     check.scratch_dir = o->scratch;
-    check.progress = rela_cli_tell;
+    check.progress = rela_cli_log;
     check.progress_ctx = &bar;
     rela_corpus_report report = { .struct_size = sizeof report };
     rela_corpus_stats stats = { .struct_size = sizeof stats };
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_corpus_check(&report, &stats, &check, err);
     if (st == RELA_OK)
-        (void)rela_cli_tell(&bar, bar.bar.total, bar.bar.total);
+        (void)rela_cli_log(&bar, bar.bar.total, bar.bar.total);
     if (st == RELA_OK)
         st = cli->common.json ? rela_corpus_stats_json(&text, &report, &stats, err)
                               : rela_corpus_stats_table(&text, &report, &stats, err);

@@ -119,7 +119,7 @@ void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const
                           .ctx = cli };
 }
 
-int rela_cli_tell(void *bar, uint64_t done, uint64_t total)
+int rela_cli_log(void *bar, uint64_t done, uint64_t total)
 {
     rela_cli_bar *b = bar;
     if (!b->started) {

@@ -33,7 +33,7 @@ typedef struct text_scan {
     void *ctx;
     flaws *flaws; /* one per thread */
     block *blocks;
-    void **places; /* of the blocks */
+    void **block_pointers; /* of the blocks */
     rela_reader *reader;
     rela_progress progress;
     uint64_t before; /* lines of the files before this one */
@@ -72,20 +72,20 @@ rela_status rela_cli_scan_text(rela_cli *cli, rela_text_take take, void *ctx, co
                     .ctx = ctx,
                     .flaws = rela_mem_zalloc((size_t)n * sizeof *s.flaws),
                     .blocks = rela_mem_zalloc((size_t)n * sizeof *s.blocks),
-                    .places = rela_mem_zalloc((size_t)n * sizeof *s.places) };
+                    .block_pointers = rela_mem_zalloc((size_t)n * sizeof *s.block_pointers) };
     rela_status st = RELA_OK;
-    if (!s.flaws || !s.blocks || !s.places)
+    if (!s.flaws || !s.blocks || !s.block_pointers)
         st = rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
     else
         for (int i = 0; i < n; i++)
-            s.places[i] = &s.blocks[i];
+            s.block_pointers[i] = &s.blocks[i];
     const rela_list inputs = cli->operands;
     for (size_t i = 0; i < (inputs.n ? inputs.n : 1) && st == RELA_OK; i++)
         st = scan_file(cli, &s, inputs.n ? inputs.items[i] : "-", label, n, err);
     for (int i = 0; s.blocks && i < n; i++)
         rela_buffer_free(&s.blocks[i].lines);
     rela_mem_free(s.blocks);
-    rela_mem_free(s.places);
+    rela_mem_free(s.block_pointers);
     report(cli, s.flaws, n);
     return st;
 }
@@ -114,7 +114,7 @@ static rela_status scan_file(rela_cli *cli, text_scan *s, const char *path, cons
                              .work = take_block,
                              .write = drop_block,
                              .ctx = s,
-                             .blocks = s->places,
+                             .blocks = s->block_pointers,
                              .n_threads = n_threads };
     st = rela_pipe_run(&pipe, err);
     if (st == RELA_OK && s->progress.visible)
@@ -184,7 +184,7 @@ static rela_status name_line(rela_status st, uint64_t number, rela_error *err)
     return rela_fail_in(err, st, place);
 }
 
-/* Tells about the flaws of n threads, if there were any, and frees them. */
+/* Logs the UTF-8 errors of n threads, if there were any, and frees them. */
 static void report(rela_cli *cli, flaws *f, int n)
 {
     uint64_t n_bad = 0, n_lines = 0, first = UINT64_MAX;

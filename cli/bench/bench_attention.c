@@ -2,10 +2,10 @@
 /* cli/bench/bench_attention.c - attention as layers of a model compute it (nn/attn/attn.h and the
  * norm of the kind), forward and backward, for every kind and length, on one thread.
  *
- * Queries, keys and values are normal numbers, so half of the scores are negative. A second case,
- * for kinds whose rows may be empty, has nine negative ones out of ten: one number of each query is
- * a constant, and that of each key minus it, which moves all scores down. A table of its own shows
- * what it saves to leave out zeros, for several shares of them. */
+ * Queries, keys and values are normally distributed, so half of the scores are negative. A second
+ * case, for kinds whose rows may be empty, has nine negative ones out of ten: one number of each
+ * query is a constant, and that of each key minus it, which moves all scores down. A table of its
+ * own shows what it saves to leave out zeros, for several shares of them. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/bench_job.h"
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-enum { ROWS = 512 /* tokens of a piece of an update */, N_SHARES = 8, CENTRED = 0, SHIFTED = 6 };
+enum { ROWS = 512 /* tokens of a micro-batch */, N_SHARES = 8, CENTRED = 0, SHIFTED = 6 };
 enum { CASES_MAX = 2 * RELA_BENCH_KINDS_MAX + 2 * N_SHARES };
 static const double FLOPS_MOST = 2.1e9; /* of a forward pass: fewer heads for long sentences */
 /* Below them lie 50, 60, 65, 70, 75, 80, 90 and 95 % of a normal distribution. */
@@ -60,7 +60,7 @@ static void add_cases(state *s);
 static rela_status prepare(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
 static rela_status report(state *s, size_t which, rela_bench_table *table, rela_error *err);
-static rela_status tell_zeros(state *s, rela_bench_table *table, rela_error *err);
+static rela_status report_zeros(state *s, rela_bench_table *table, rela_error *err);
 
 const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION,
                                                     .turns = turns,
@@ -170,7 +170,7 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table 
     if (st == RELA_OK)
         st = report(s, which, tables[0], err);
     if (st == RELA_OK && tables[1])
-        st = tell_zeros(s, tables[1], err);
+        st = report_zeros(s, tables[1], err);
     for (int i = 0; i < 2; i++)
         rela_mem_free(s->seconds[i]);
     rela_mem_free(s->block);
@@ -411,7 +411,7 @@ static rela_status report(state *s, size_t which, rela_bench_table *table, rela_
     return st;
 }
 
-static rela_status tell_zeros(state *s, rela_bench_table *table, rela_error *err)
+static rela_status report_zeros(state *s, rela_bench_table *table, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = s->n_plain; i < s->n_cases && st == RELA_OK; i += 2) {

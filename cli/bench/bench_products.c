@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { N_MATRICES = 5, FORMS = 3, PIECE = 512 /* rows of a piece of an update */ };
+enum { N_MATRICES = 5, FORMS = 3, MICRO_BATCH = 512 /* rows of a micro-batch */ };
 
 /* A weight (n, k), and how many of them there are in a model: they take turns, so that they come
  * from where those of the model would. */
@@ -35,7 +35,7 @@ typedef struct state {
 } state;
 
 static const size_t DECODING[] = { 1, 4, 32, 128 };
-static const size_t TRAINING[] = { PIECE };
+static const size_t TRAINING[] = { MICRO_BATCH };
 
 static size_t decoding_turns(const rela_bench_job *j);
 static size_t training_turns(const rela_bench_job *j);
@@ -45,8 +45,8 @@ static rela_status run(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
 static void prepare(state *s);
 static void work(void *ctx);
-static rela_status tell_decoding(const state *s, rela_error *err);
-static rela_status tell_training(const state *s, rela_error *err);
+static rela_status report_decoding(const state *s, rela_error *err);
+static rela_status report_training(const state *s, rela_error *err);
 
 const rela_bench_part rela_bench_part_products = { .flag = RELA_BENCH_TRANSLATE,
                                                    .turns = decoding_turns,
@@ -137,7 +137,7 @@ static rela_status run(state *s, rela_error *err)
         st = rela_bench_rounds(s->j, turns, turn, s, err);
     }
     if (st == RELA_OK)
-        st = s->training ? tell_training(s, err) : tell_decoding(s, err);
+        st = s->training ? report_training(s, err) : report_decoding(s, err);
     rela_mem_free(s->block);
     rela_mem_free(s->seconds);
     return st;
@@ -239,7 +239,7 @@ static rela_bench_spread rate_of(const state *s, size_t i, size_t form)
                                 s->j->rounds);
 }
 
-static rela_status tell_decoding(const state *s, rela_error *err)
+static rela_status report_decoding(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "rows", "rows", RELA_BENCH_NUMBER, 0 },
@@ -273,7 +273,7 @@ static rela_status tell_decoding(const state *s, rela_error *err)
     return st;
 }
 
-static rela_status tell_training(const state *s, rela_error *err)
+static rela_status report_training(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "rows", "rows", RELA_BENCH_NUMBER, 0 },
@@ -287,7 +287,7 @@ static rela_status tell_training(const state *s, rela_error *err)
         { "weight_share", "of peak", RELA_BENCH_NUMBER, 2 },
     };
     rela_bench_table *table = rela_bench_table_new(
-        s->j, "gradients", "products of a piece of an update, one thread (oneDNN); weights (n, k)",
+        s->j, "gradients", "matrix products of a micro-batch, one thread (oneDNN); weights (n, k)",
         COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     const double peak = s->j->peak.multiply_adds[0];
     rela_status st = RELA_OK;

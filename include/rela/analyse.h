@@ -186,14 +186,14 @@ typedef struct rela_filter_options {
     const char *scores;            /* a table with a row per pair, or NULL */
     int32_t n_threads;             /* without a model; 0: all */
     /* rules */
-    int64_t min_words, max_words, max_bytes;
-    double max_ratio; /* of words; 0: any */
+    int64_t min_words, max_words, max_bytes; /* 1, 200, 64 KiB */
+    double max_ratio;                        /* of words; 0: any; 3 */
     int32_t keep_copies;
-    double max_overlap;                  /* share of target words that the source has; 1: any */
+    double max_overlap; /* share of target words that the source has; 1: any; 0.8 */
     const char *src_script, *tgt_script; /* "latin", "han,kana", "any"; NULL: those of the
                                           * vocabulary of the model, any without one */
     double script_share;                 /* least share of the letters */
-    int32_t duplicates;                  /* RELA_REPEATS_... */
+    int32_t duplicates;                  /* RELA_REPEATS_PAIR */
     /* model */
     int32_t by;        /* RELA_FILTER_COMBINED ... */
     double min_score;  /* below it a pair is dropped; negative: 0.5 for combined, else 0 */
@@ -224,7 +224,7 @@ RELA_API const char *rela_filter_reason_key(rela_filter_reason reason);  /* NULL
 RELA_API const char *rela_filter_reason_text(rela_filter_reason reason); /* NULL past the end */
 
 /* Reads a corpus and writes the pairs that are kept, in order. m has one source; NULL: rules alone.
- */
+ * report may be NULL. */
 RELA_API rela_status rela_filter(rela_filter_report *report, const rela_model *m,
                                  const rela_filter_options *o, rela_error *err);
 RELA_API rela_status rela_filter_report_table(rela_buffer *out, const rela_filter_report *report,

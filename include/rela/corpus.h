@@ -76,8 +76,8 @@ RELA_API rela_status rela_corpus_report_table(rela_buffer *out, const rela_corpu
 RELA_API rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *report,
                                              rela_error *err);
 
-/* Called on one thread at a time with the stored bytes read so far and in all (0: unknown); not 0
- * stops the run with RELA_CANCEL. */
+/* Called on one thread at a time with how much is done and in all (0: unknown): bytes that were
+ * read, or pairs; not 0 stops the run with RELA_CANCEL. */
 typedef int (*rela_corpus_progress)(void *ctx, uint64_t done, uint64_t total);
 
 typedef struct rela_corpus_check_options {
@@ -131,7 +131,9 @@ enum {
 
 typedef struct rela_corpus_make_options {
     size_t struct_size;
-    const char *dir;      /* made if need be; gets {train,valid,test}.{src,tgt,align} */
+    const char *dir;      /* made if need be; gets {train,valid,test}.{src,tgt,align}: English,
+                           * German, gold links (0-0 sure, 1?2 possible, from 0); files of these
+                           * names are replaced */
     uint64_t train;       /* pairs; the first n are the same for every size */
     uint64_t valid, test; /* pairs; no sentence of them, of either side, occurs elsewhere */
     uint64_t seed;

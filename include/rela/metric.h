@@ -130,7 +130,7 @@ RELA_API rela_status rela_bleu_figures_get(rela_bleu_figures *out, const rela_me
 
 RELA_API void rela_signature_init(rela_signature *s, size_t size);
 
-/* Appends "nrefs:1|case:mixed|...|version:rela-0.1.0": all that a figure depends on. */
+/* Appends "nrefs:1|case:mixed|...|version:rela-0.2.0": all that a figure depends on. */
 RELA_API rela_status rela_metric_signature(rela_buffer *out, const rela_metric *m,
                                            const rela_signature *s, rela_error *err);
 

@@ -29,7 +29,9 @@ typedef struct rela_train_text {
     const char *tgt;
 } rela_train_text;
 
-/* Numbers below zero and NULL texts mean: as the preset says. */
+/* After _init numbers are below zero and texts NULL: as the preset says; flags are false. Text is
+ * used as it is, words between blanks, unless tokenise is set. A preset is a size of the model and
+ * a recipe (docs/training.md); rela_train_options_show lists its settings, once `out` is set. */
 typedef struct rela_train_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *preset; /* "paper", "base", "tiny", "demo", "align"; NULL: base */
@@ -37,7 +39,9 @@ typedef struct rela_train_options {
     /* files */
     const char *train_src, *train_tgt;
     const char *valid_src, *valid_tgt; /* NULL: no validation */
-    const char *out;                   /* the run directory */
+    /* The run directory; made if need be. One that has checkpoints is resumed; other settings than
+     * those of the run are then RELA_STATE with both values. */
+    const char *out;
     const char *init; /* NULL, or a model whose weights, subwords and vocabularies to begin with */
 
     /* text */

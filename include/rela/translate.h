@@ -141,12 +141,12 @@ enum { RELA_NOT_FINITE_FAIL = 0, RELA_NOT_FINITE_MARK = 1 };
 
 typedef struct rela_translate_options {
     size_t struct_size;
-    int32_t method;    /* RELA_SEARCH_... */
-    int32_t beam_size; /* 1..512; 1 is greedy */
-    int32_t n_best;    /* 1..beam_size; sampling: independent samples */
-    int32_t penalty;   /* RELA_PENALTY_... */
-    double length_penalty;
-    /* Longest translation in tokens, end included: factor * source + extra. */
+    int32_t method;        /* RELA_SEARCH_... */
+    int32_t beam_size;     /* 1..512; 4; 1 is greedy */
+    int32_t n_best;        /* 1..beam_size; sampling: independent samples */
+    int32_t penalty;       /* RELA_PENALTY_... */
+    double length_penalty; /* 0.6 */
+    /* Longest translation in tokens, end included: factor * source + extra; 1 and 50. */
     double max_factor;
     int32_t max_extra;
     int32_t unk;           /* RELA_UNK_... */
@@ -189,6 +189,7 @@ RELA_API size_t rela_result_n_best(const rela_result *r, size_t i);
 RELA_API int32_t rela_result_finite(const rela_result *r, size_t i);
 RELA_API const char *rela_result_text(const rela_result *r, size_t i, size_t rank);
 RELA_API size_t rela_result_text_len(const rela_result *r, size_t i, size_t rank);
+/* score: the log-probability divided by the penalty of its length; logp: as it is. */
 RELA_API double rela_result_score(const rela_result *r, size_t i, size_t rank);
 RELA_API double rela_result_logp(const rela_result *r, size_t i, size_t rank);
 /* Subword tokens of a translation; the last is the end symbol unless it was cut off. */
@@ -214,7 +215,8 @@ RELA_API void rela_link_options_init(rela_link_options *o, size_t size);
 
 /* Appends links between source and target words (blank-separated i-j, from 0; words are those of
  * the tokenised text). A target word whose weight is all on the end symbol, or that has none, gets
- * no link, nor do those of a sentence translated in parts. RELA_STATE without attention. o may be
+ * no link, nor do those of a sentence translated in parts. RELA_STATE without attention, unless the
+ * text is empty. o may be
  * NULL. The model must still be there. */
 RELA_API rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i,
                                        size_t rank, const rela_link_options *o, rela_error *err);
@@ -267,7 +269,9 @@ typedef struct rela_attention_row {
 } rela_attention_row;
 
 /* Calls on_row with every row of every pair, teacher forced, on the calling thread; a return value
- * other than 0 stops it with RELA_CANCEL. Tokens: rela_scores of the same pairs. A pair for which
+ * other than 0 stops it with RELA_CANCEL. Query q of decoder and cross attention predicts target
+ * token q, the last one the end symbol; keys and queries of the source include its end symbol. A
+ * model loaded with int8 is RELA_FORMAT. Tokens: rela_scores of the same pairs. A pair for which
  * numbers of the model overflow ends it with RELA_NOTFINITE, after its rows. */
 RELA_API rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
                                  int (*on_row)(void *ctx, const rela_attention_row *row), void *ctx,

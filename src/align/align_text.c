@@ -366,10 +366,10 @@ static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t num
     r->lines++;
     r->empty += b->state[i] == RELA_WATCHED_EMPTY;
     if (b->state[i] == RELA_WATCHED_LONG)
-        rela_align_tell_long(j, number, ++r->too_long);
+        rela_align_log_long(j, number, ++r->too_long);
 }
 
-void rela_align_tell_long(const rela_align_job *j, uint64_t line, uint64_t n)
+void rela_align_log_long(const rela_align_job *j, uint64_t line, uint64_t n)
 {
     if (n <= LONG_SHOWN)
         rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
@@ -402,7 +402,7 @@ static const char **list_words(rela_buffer *b, size_t *n)
     return list;
 }
 
-static rela_status tell_shown(rela_align_job *j, rela_aligned *a, rela_error *err)
+static rela_status report_shown(rela_align_job *j, rela_aligned *a, rela_error *err)
 {
     const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
     const rela_word_weights *m = &j->shown;
@@ -425,7 +425,7 @@ static rela_status tell_shown(rela_align_job *j, rela_aligned *a, rela_error *er
     return st;
 }
 
-static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
+static rela_status report_block(void *ctx, rela_rows *rows, rela_error *err)
 {
     rela_align_job *j = ctx;
     const char *at = rows->out.data, *end = at + rows->out.len;
@@ -441,7 +441,7 @@ static rela_status tell_block(void *ctx, rela_rows *rows, rela_error *err)
             continue;
         count_line(j, rows->extra, i, a.number);
         if (j->o.only)
-            st = tell_shown(j, &a, err);
+            st = report_shown(j, &a, err);
         else if (j->on_line(j->ctx, &a))
             st = rela_fail(err, RELA_CANCEL, "cancelled");
     }
@@ -459,7 +459,7 @@ static rela_status align_lines(rela_align_job *j, rela_error *err)
                                .limit = j->o.only,
                                .may_be_empty = true,
                                .work = align_block,
-                               .done = tell_block,
+                               .done = report_block,
                                .free_extra = rela_mem_free,
                                .ctx = j };
     const rela_status st = rela_steps_run(&n, &steps, err);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_PLACES = 1 << 12 };
+enum { FIRST_SLOTS = 1 << 12 };
 
-/* Two symbols and how often they met; count 0: an empty place. */
+/* A pair of tokens and its co-occurrence count; count 0: an empty slot. */
 typedef struct entry {
     uint32_t src, tgt;
     uint64_t count;
@@ -18,25 +18,25 @@ typedef struct entry {
 struct rela_lexicon {
     const rela_vocab *src, *tgt;
     uint64_t *seen; /* (target vocabulary) */
-    entry *places;  /* open addressing, a power of two of them, at most half full */
-    size_t n_stacks, n;
+    entry *slots;   /* open addressing, a power of two of them, at most half full */
+    size_t n_slots, n;
 };
 
 /* While a shortlist is made. */
-typedef struct maker {
+typedef struct builder {
     const rela_lexicon *l;
     entry *sorted; /* (n) by source symbol, then by falling count */
     entry *ranked; /* (target vocabulary) by falling count */
     uint8_t *is_frequent;
     int32_t *frequent, *first, *words;
     size_t n_frequent, n_words;
-} maker;
+} builder;
 
-static size_t stack_of(const rela_lexicon *l, uint32_t src, uint32_t tgt);
+static size_t find_slot(const rela_lexicon *l, uint32_t src, uint32_t tgt);
 static rela_status grow(rela_lexicon *l, rela_error *err);
-static rela_status make_room(maker *m, size_t best, rela_error *err);
-static void choose_frequent(maker *m, size_t most);
-static void choose_words(maker *m, size_t most);
+static rela_status make_room(builder *m, size_t best, rela_error *err);
+static void choose_frequent(builder *m, size_t most);
+static void choose_words(builder *m, size_t most);
 
 rela_status rela_lexicon_create(rela_lexicon **out, const rela_vocab *src, const rela_vocab *tgt,
                                 rela_error *err)
@@ -44,11 +44,11 @@ rela_status rela_lexicon_create(rela_lexicon **out, const rela_vocab *src, const
     *out = NULL;
     rela_lexicon *l = rela_mem_zalloc(sizeof *l);
     if (l) {
-        *l = (rela_lexicon){ .src = src, .tgt = tgt, .n_stacks = FIRST_PLACES };
+        *l = (rela_lexicon){ .src = src, .tgt = tgt, .n_slots = FIRST_SLOTS };
         l->seen = rela_mem_zalloc(rela_vocab_size(tgt) * sizeof *l->seen);
-        l->places = rela_mem_zalloc(l->n_stacks * sizeof *l->places);
+        l->slots = rela_mem_zalloc(l->n_slots * sizeof *l->slots);
     }
-    if (!l || !l->seen || !l->places) {
+    if (!l || !l->seen || !l->slots) {
         rela_lexicon_destroy(l);
         return rela_fail(err, RELA_NOMEM, "no memory for a lexicon");
     }
@@ -61,49 +61,49 @@ void rela_lexicon_destroy(rela_lexicon *l)
     if (!l)
         return;
     rela_mem_free(l->seen);
-    rela_mem_free(l->places);
+    rela_mem_free(l->slots);
     rela_mem_free(l);
 }
 
-void rela_lexicon_see(rela_lexicon *l, uint32_t tgt)
+void rela_lexicon_add(rela_lexicon *l, uint32_t tgt)
 {
     l->seen[tgt]++;
 }
 
 rela_status rela_lexicon_link(rela_lexicon *l, uint32_t src, uint32_t tgt, rela_error *err)
 {
-    const rela_status st = 2 * (l->n + 1) > l->n_stacks ? grow(l, err) : RELA_OK;
+    const rela_status st = 2 * (l->n + 1) > l->n_slots ? grow(l, err) : RELA_OK;
     if (st != RELA_OK)
         return st;
-    entry *e = &l->places[stack_of(l, src, tgt)];
+    entry *e = &l->slots[find_slot(l, src, tgt)];
     l->n += e->count == 0;
     *e = (entry){ src, tgt, e->count + 1 };
     return RELA_OK;
 }
 
 /* Where the two symbols are, or may be put. */
-static size_t stack_of(const rela_lexicon *l, uint32_t src, uint32_t tgt)
+static size_t find_slot(const rela_lexicon *l, uint32_t src, uint32_t tgt)
 {
     uint64_t h = ((uint64_t)src << 32 | tgt) * 0x9E3779B97F4A7C15u;
     h ^= h >> 32;
-    size_t at = (size_t)h & (l->n_stacks - 1);
-    while (l->places[at].count && (l->places[at].src != src || l->places[at].tgt != tgt))
-        at = (at + 1) & (l->n_stacks - 1);
+    size_t at = (size_t)h & (l->n_slots - 1);
+    while (l->slots[at].count && (l->slots[at].src != src || l->slots[at].tgt != tgt))
+        at = (at + 1) & (l->n_slots - 1);
     return at;
 }
 
 static rela_status grow(rela_lexicon *l, rela_error *err)
 {
-    rela_lexicon more = { .n_stacks = 2 * l->n_stacks };
-    more.places = rela_mem_zalloc(more.n_stacks * sizeof *more.places);
-    if (!more.places)
+    rela_lexicon more = { .n_slots = 2 * l->n_slots };
+    more.slots = rela_mem_zalloc(more.n_slots * sizeof *more.slots);
+    if (!more.slots)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu pairs of symbols", l->n);
-    for (size_t i = 0; i < l->n_stacks; i++)
-        if (l->places[i].count)
-            more.places[stack_of(&more, l->places[i].src, l->places[i].tgt)] = l->places[i];
-    rela_mem_free(l->places);
-    l->places = more.places;
-    l->n_stacks = more.n_stacks;
+    for (size_t i = 0; i < l->n_slots; i++)
+        if (l->slots[i].count)
+            more.slots[find_slot(&more, l->slots[i].src, l->slots[i].tgt)] = l->slots[i];
+    rela_mem_free(l->slots);
+    l->slots = more.slots;
+    l->n_slots = more.n_slots;
     return RELA_OK;
 }
 
@@ -112,7 +112,7 @@ static rela_status grow(rela_lexicon *l, rela_error *err)
 rela_status rela_lexicon_shortlist(rela_shortlist **out, const rela_lexicon *l, size_t frequent,
                                    size_t best, rela_error *err)
 {
-    maker m = { .l = l };
+    builder m = { .l = l };
     rela_shortlist_parts parts = { .n_frequent = 0 };
     *out = NULL;
     rela_status st = make_room(&m, best, err);
@@ -145,7 +145,7 @@ static int by_count(const void *a, const void *b)
     return x->tgt < y->tgt ? -1 : x->tgt > y->tgt;
 }
 
-static rela_status make_room(maker *m, size_t best, rela_error *err)
+static rela_status make_room(builder *m, size_t best, rela_error *err)
 {
     const rela_lexicon *l = m->l;
     const size_t n_src = rela_vocab_size(l->src), n_tgt = rela_vocab_size(l->tgt);
@@ -155,9 +155,9 @@ static rela_status make_room(maker *m, size_t best, rela_error *err)
     m->is_frequent = rela_mem_zalloc(n_tgt);
     m->frequent = rela_mem_array(n_tgt, sizeof *m->frequent);
     m->first = rela_mem_array(n_src + 1, sizeof *m->first);
-    for (size_t i = 0; m->sorted && i < l->n_stacks; i++)
-        if (l->places[i].count)
-            m->sorted[n++] = l->places[i];
+    for (size_t i = 0; m->sorted && i < l->n_slots; i++)
+        if (l->slots[i].count)
+            m->sorted[n++] = l->slots[i];
     if (m->sorted)
         qsort(m->sorted, n, sizeof *m->sorted, by_count);
     for (size_t i = 0, own = 0; m->sorted && i < n; i++) {
@@ -174,7 +174,7 @@ static rela_status make_room(maker *m, size_t best, rela_error *err)
 }
 
 /* Special symbols are in every list anyway. */
-static void choose_frequent(maker *m, size_t most)
+static void choose_frequent(builder *m, size_t most)
 {
     const size_t n_tgt = rela_vocab_size(m->l->tgt);
     for (size_t i = 0; i < n_tgt; i++)
@@ -188,14 +188,14 @@ static void choose_frequent(maker *m, size_t most)
             m->frequent[m->n_frequent++] = (int32_t)i;
 }
 
-static int rising(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Adds a symbol to the list that began at `first`, unless it is there. */
-static void add(maker *m, size_t first, int32_t tgt)
+static void add(builder *m, size_t first, int32_t tgt)
 {
     if (tgt < RELA_SHORTLIST_SPECIAL || m->is_frequent[tgt])
         return;
@@ -205,7 +205,7 @@ static void add(maker *m, size_t first, int32_t tgt)
     m->words[m->n_words++] = tgt;
 }
 
-static void choose_words(maker *m, size_t most)
+static void choose_words(builder *m, size_t most)
 {
     const rela_lexicon *l = m->l;
     size_t at = 0;
@@ -217,7 +217,7 @@ static void choose_words(maker *m, size_t most)
                 add(m, first, (int32_t)m->sorted[at].tgt);
         const char *text = rela_vocab_token(l->src, (int32_t)s);
         add(m, first, rela_vocab_find(l->tgt, text, strlen(text)));
-        qsort(m->words + first, m->n_words - first, sizeof *m->words, rising);
+        qsort(m->words + first, m->n_words - first, sizeof *m->words, ascending);
     }
     m->first[rela_vocab_size(l->src)] = (int32_t)m->n_words;
 }

@@ -15,7 +15,7 @@ rela_status rela_lexicon_create(rela_lexicon **out, const rela_vocab *src, const
 void rela_lexicon_destroy(rela_lexicon *l); /* NULL is fine */
 
 /* A target symbol was seen; a source symbol was linked to a target symbol. */
-void rela_lexicon_see(rela_lexicon *l, uint32_t tgt);
+void rela_lexicon_add(rela_lexicon *l, uint32_t tgt);
 rela_status rela_lexicon_link(rela_lexicon *l, uint32_t src, uint32_t tgt, rela_error *err);
 
 /* The most frequent target symbols; for each source symbol the best of the others, those it was

@@ -215,13 +215,13 @@ static rela_status done(void *ctx, rela_rows *rows, rela_error *err)
     const found *f = rows->extra;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < f->n_targets; i++)
-        rela_lexicon_see(l->lexicon, f->targets[i]);
+        rela_lexicon_add(l->lexicon, f->targets[i]);
     for (size_t i = 0; i < f->n_pairs && st == RELA_OK; i++)
         st = rela_lexicon_link(l->lexicon, f->pairs[2 * i], f->pairs[2 * i + 1], err);
     for (size_t i = 0; i < rows->n; i++) {
         l->report.empty += f->state[i] == RELA_WATCHED_EMPTY;
         if (f->state[i] == RELA_WATCHED_LONG)
-            rela_align_tell_long(&l->align, rows->first + i, ++l->report.too_long);
+            rela_align_log_long(&l->align, rows->first + i, ++l->report.too_long);
     }
     l->report.lines += rows->n;
     l->report.links += f->n_links;

@@ -87,7 +87,7 @@ static rela_status on_heads(void *ctx, const rela_heads *h, rela_error *err)
     const size_t number = b->first + h->pair;
     const rela_watched *p = rela_watcher_pair(b->watcher, h->pair);
     const bool cross = rela_attn_stack_cross(h->of), chosen = cross && h->of->keys == j->source;
-    rela_status st = rela_measures_see(&b->measures, h, err);
+    rela_status st = rela_measures_count(&b->measures, h, err);
     for (size_t k = 0; cross && k < h->heads; k++)
         b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
     if (j->permuted)
@@ -95,9 +95,9 @@ static rela_status on_heads(void *ctx, const rela_heads *h, rela_error *err)
     if (st == RELA_OK && chosen && number < j->files[GOLD].n)
         st = rela_head_aer_layer(&b->aer, h, p, &b->gold[h->pair], err);
     if (st == RELA_OK && chosen && b->tagged[h->pair])
-        rela_tag_null_see(&b->tags, h, p, b->tag_of + h->pair * RELA_WATCH_TOKENS_MAX);
+        rela_tag_null_count(&b->tags, h, p, b->tag_of + h->pair * RELA_WATCH_TOKENS_MAX);
     if (st == RELA_OK && j->dump)
-        st = rela_dump_see(&b->dump, h, number, err);
+        st = rela_dump_add(&b->dump, h, number, err);
     return st;
 }
 

@@ -38,7 +38,7 @@ void rela_dump_block_free(rela_dump_block *b)
     rela_buffer_free(&b->text);
 }
 
-rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t number, rela_error *err)
+rela_status rela_dump_add(rela_dump_block *b, const rela_heads *h, uint64_t number, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t k = 0; k < h->heads; k++)

@@ -22,7 +22,7 @@ typedef struct rela_dump rela_dump;
 void rela_dump_block_clear(rela_dump_block *b);
 void rela_dump_block_free(rela_dump_block *b);
 /* number: of the pair in the corpus, from 0. */
-rela_status rela_dump_see(rela_dump_block *b, const rela_heads *h, uint64_t number,
+rela_status rela_dump_add(rela_dump_block *b, const rela_heads *h, uint64_t number,
                           rela_error *err);
 /* The tokens of a pair: each source, target, with tabs between them, line end; an empty line for
  * one that was not run. */

@@ -63,7 +63,7 @@ void rela_measures_clear(rela_measures *m)
     }
 }
 
-rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error *err)
+rela_status rela_measures_count(rela_measures *m, const rela_heads *h, rela_error *err)
 {
     double *scratch = rela_mem_grow(m->scratch, &m->cap_scratch, 2 * (h->n_k + 1), sizeof *scratch);
     if (!scratch)

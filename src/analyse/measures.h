@@ -47,7 +47,7 @@ rela_status rela_measures_init(rela_measures *m, const rela_net *net, rela_error
 void rela_measures_deinit(rela_measures *m);
 void rela_measures_clear(rela_measures *m);
 
-rela_status rela_measures_see(rela_measures *m, const rela_heads *h, rela_error *err);
+rela_status rela_measures_count(rela_measures *m, const rela_heads *h, rela_error *err);
 void rela_measures_add(rela_measures *sum, const rela_measures *x);
 
 /* Figures; a share of nothing is 0. */

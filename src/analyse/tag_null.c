@@ -20,8 +20,8 @@ void rela_tag_null_deinit(rela_tag_null *t)
     *t = (rela_tag_null){ 0 };
 }
 
-void rela_tag_null_see(rela_tag_null *t, const rela_heads *h, const rela_watched *p,
-                       const uint32_t *tags)
+void rela_tag_null_count(rela_tag_null *t, const rela_heads *h, const rela_watched *p,
+                         const uint32_t *tags)
 {
     const uint32_t *word_of = p->tgt.map.word_of;
     for (size_t q = 0; q < h->n_q; q++) {

@@ -25,8 +25,8 @@ rela_status rela_tag_null_init(rela_tag_null *t, size_t layers, size_t heads, si
 void rela_tag_null_deinit(rela_tag_null *t);
 
 /* tags (p->tgt.map.n_words): the tag of every target word; tag 0 is "(start)". */
-void rela_tag_null_see(rela_tag_null *t, const rela_heads *h, const rela_watched *p,
-                       const uint32_t *tags);
+void rela_tag_null_count(rela_tag_null *t, const rela_heads *h, const rela_watched *p,
+                         const uint32_t *tags);
 void rela_tag_null_add(rela_tag_null *sum, const rela_tag_null *x);
 
 /* Numbers of the tags of a line in the map, which must have them; how many. tags has room for most;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { SEEN_START = 1024, OVERLAP_WORDS = 4, SKETCH_BITS = 4096 };
+enum { SEEN_START = 1024, OVERLAP_WORDS = 4, BLOOM_BITS = 4096 };
 
 static size_t count_words(rela_span s);
 static double overlap(rela_span src, rela_span tgt, size_t n_tgt);
@@ -62,21 +62,21 @@ static size_t count_words(rela_span s)
     return n;
 }
 
-/* A sketch of the words of the source tells of most target words that they are not there; only the
+/* A Bloom filter of the source words rules out most target words; only the
  * others are looked for. */
 static double overlap(rela_span src, rela_span tgt, size_t n_tgt)
 {
-    uint64_t sketch[SKETCH_BITS / 64] = { 0 };
+    uint64_t bloom[BLOOM_BITS / 64] = { 0 };
     const char *at = src.text;
     size_t shared = 0;
     for (rela_span word; rela_next_word(&word, &at, src.text + src.len);) {
         const size_t bit = sketch_bit(word);
-        sketch[bit / 64] |= UINT64_C(1) << bit % 64;
+        bloom[bit / 64] |= UINT64_C(1) << bit % 64;
     }
     at = tgt.text;
     for (rela_span word; rela_next_word(&word, &at, tgt.text + tgt.len);) {
         const size_t bit = sketch_bit(word);
-        if (sketch[bit / 64] >> bit % 64 & 1)
+        if (bloom[bit / 64] >> bit % 64 & 1)
             shared += has_word(src, word);
     }
     return (double)shared / (double)n_tgt;
@@ -84,7 +84,7 @@ static double overlap(rela_span src, rela_span tgt, size_t n_tgt)
 
 static size_t sketch_bit(rela_span word)
 {
-    return XXH3_64bits(word.text, word.len) % SKETCH_BITS;
+    return XXH3_64bits(word.text, word.len) % BLOOM_BITS;
 }
 
 static bool has_word(rela_span text, rela_span word)
@@ -105,7 +105,7 @@ static bool wrong_script(const rela_pair_rules *r, rela_span text, int side)
 
 /* ---- pairs seen before ---- */
 
-/* Open addressing; 0 marks a free place, so a hash of 0 is kept as 1. */
+/* Open addressing; 0 marks an empty slot, so a hash of 0 is stored as 1. */
 struct rela_seen {
     uint64_t *places;
     size_t n, cap;

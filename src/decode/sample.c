@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/sample.c - random symbols by their probability: temperature, top k, nucleus.
+/* src/decode/sample.c - samples tokens: temperature, top-k, top-p (nucleus).
  *
  * The random number of a symbol is a function of seed, sentence number, sample and position, so
  * neither batches nor threads change what is sampled. */
@@ -12,8 +12,8 @@ enum { FIRST_GUESS = 64, GROWTH = 4 };
 
 static void choose(rela_searcher *s, rela_sentence *x);
 static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row);
-static size_t draw_any(const rela_searcher *s, const real *logits, size_t v, double u);
-static size_t draw_best(const rela_searcher *s, const real *logits, size_t v, double u);
+static size_t sample_all(const rela_searcher *s, const real *logits, size_t v, double u);
+static size_t sample_top(const rela_searcher *s, const real *logits, size_t v, double u);
 
 const rela_strategy rela_strategy_sample = { choose };
 
@@ -25,7 +25,7 @@ static void choose(rela_searcher *s, rela_sentence *x)
     for (size_t row = x->first; row < x->first + x->n; row++) {
         const real *logits = s->logits + row * s->most_words;
         const double u = uniform(s, x, row);
-        const size_t sampled = all ? draw_any(s, logits, v, u) : draw_best(s, logits, v, u);
+        const size_t sampled = all ? sample_all(s, logits, v, u) : sample_top(s, logits, v, u);
         if (sampled >= v)
             continue;
         const uint32_t token = rela_sentence_word(x, sampled);
@@ -52,7 +52,7 @@ static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row
 
 /* The number of one among all v symbols of a sentence; v if there is none. Forbidden ones are
  * skipped by their logit: the vector exponential is never quite zero. */
-static size_t draw_any(const rela_searcher *s, const real *logits, size_t v, double u)
+static size_t sample_all(const rela_searcher *s, const real *logits, size_t v, double u)
 {
     const real factor = (real)(1 / s->options->temperature);
     real *p = s->sorted;
@@ -73,7 +73,7 @@ static size_t draw_any(const rela_searcher *s, const real *logits, size_t v, dou
 }
 
 /* Sum over all allowed symbols of exp((z - best) / temperature). */
-static double mass(const rela_searcher *s, const real *logits, size_t v, double best)
+static double sum_exp(const rela_searcher *s, const real *logits, size_t v, double best)
 {
     double sum = 0;
     for (size_t i = 0; i < v; i++)
@@ -83,7 +83,7 @@ static double mass(const rela_searcher *s, const real *logits, size_t v, double 
 }
 
 /* Among the best symbols. */
-static size_t draw_best(const rela_searcher *s, const real *logits, size_t v, double u)
+static size_t sample_top(const rela_searcher *s, const real *logits, size_t v, double u)
 {
     const rela_search_options *o = s->options;
     const size_t most = o->top_k && o->top_k < v ? o->top_k : v;
@@ -96,7 +96,7 @@ static size_t draw_best(const rela_searcher *s, const real *logits, size_t v, do
             return v;
         const double best = (double)s->sorted[0];
         if (all <= 0 && o->top_p < 1)
-            all = mass(s, logits, v, best);
+            all = sum_exp(s, logits, v, best);
         sum = 0;
         for (kept = 0; kept < n && (kept == 0 || sum < o->top_p * all || o->top_p >= 1); kept++)
             sum += exp(((double)s->sorted[kept] - best) / o->temperature);

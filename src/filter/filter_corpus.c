@@ -253,7 +253,7 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
 {
     rela_filter_worker *l = ctx;
     (void)err;
-    rela_pair_scores_see(&l->scores, h, rela_watcher_pair(l->watcher, h->pair));
+    rela_pair_scores_add(&l->scores, h, rela_watcher_pair(l->watcher, h->pair));
     return RELA_OK;
 }
 

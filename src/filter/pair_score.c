@@ -36,7 +36,7 @@ void rela_pair_scores_clear(rela_pair_scores *s)
     memset(s->mass, 0, s->n * RELA_WATCH_TOKENS_MAX * sizeof *s->mass);
 }
 
-void rela_pair_scores_see(rela_pair_scores *s, const rela_heads *h, const rela_watched *p)
+void rela_pair_scores_add(rela_pair_scores *s, const rela_heads *h, const rela_watched *p)
 {
     double *mass = s->mass + h->pair * RELA_WATCH_TOKENS_MAX;
     double *null = s->null + (h->pair * s->layers + h->layer) * s->heads;

@@ -24,7 +24,7 @@ void rela_pair_scores_deinit(rela_pair_scores *s);
 
 void rela_pair_scores_clear(rela_pair_scores *s);
 /* One layer of cross attention. */
-void rela_pair_scores_see(rela_pair_scores *s, const rela_heads *h, const rela_watched *p);
+void rela_pair_scores_add(rela_pair_scores *s, const rela_heads *h, const rela_watched *p);
 
 /* Share of the source words that are uncovered. */
 double rela_pair_uncovered(const rela_pair_scores *s, size_t pair, const rela_watched *p);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How a clause stands in the sentence. */
-typedef enum stack_of { IN_MAIN, IN_SUB, IN_RELATIVE, AFTER_TO } stack_of;
+typedef enum clause_position { IN_MAIN, IN_SUB, IN_RELATIVE, AFTER_TO } clause_position;
 
 /* The words of the verb in order; the first is the finite one. */
 typedef struct group {
@@ -17,9 +17,9 @@ typedef struct group {
     bool helper; /* the first word is be, have, do or a modal: "not" and "often" follow it */
 } group;
 
-static void say_clause(rela_phrase *l, const rela_clause *c, stack_of where);
+static void say_clause(rela_phrase *l, const rela_clause *c, clause_position where);
 static void say_sub(rela_phrase *l, const rela_clause *c);
-static void say_verb(rela_phrase *l, const rela_clause *c, stack_of where);
+static void say_verb(rela_phrase *l, const rela_clause *c, clause_position where);
 static void build_group(group *g, const rela_clause *c);
 static void build_simple(group *g, const rela_clause *c, const char *forms, int tag);
 static void build_helper_do(group *g, const rela_clause *c);
@@ -45,7 +45,7 @@ void rela_say_english(rela_phrase *line, const rela_plan *plan)
     rela_phrase_put(line, c->question ? "?" : ".", c->id + CL_STOP);
 }
 
-static void say_clause(rela_phrase *l, const rela_clause *c, stack_of where)
+static void say_clause(rela_phrase *l, const rela_clause *c, clause_position where)
 {
     if (c->sub_first) {
         say_sub(l, c);
@@ -72,7 +72,7 @@ static void say_sub(rela_phrase *l, const rela_clause *c)
     say_clause(l, c->sub, c->link == LINK_TO ? AFTER_TO : c->link >= LINK_AND ? IN_MAIN : IN_SUB);
 }
 
-static void say_verb(rela_phrase *l, const rela_clause *c, stack_of where)
+static void say_verb(rela_phrase *l, const rela_clause *c, clause_position where)
 {
     group g = { .n = 0 };
     char base[FORM_MAX];

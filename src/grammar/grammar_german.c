@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum stack_of { IN_MAIN, IN_SUB, AFTER_ZU } stack_of;
+typedef enum clause_position { IN_MAIN, IN_SUB, AFTER_ZU } clause_position;
 
 /* A word of the verb with its tags; 0: none. */
 typedef struct part {
@@ -22,15 +22,15 @@ typedef struct group {
     int n_tail;
 } group;
 
-static void say_clause(rela_phrase *l, const rela_clause *c, stack_of where);
+static void say_clause(rela_phrase *l, const rela_clause *c, clause_position where);
 static void say_sub(rela_phrase *l, const rela_clause *c);
 static void say_middle(rela_phrase *l, const rela_clause *c, bool with_subject);
 static void say_late(rela_phrase *l, const rela_clause *c);
 static void say_subject(rela_phrase *l, const rela_clause *c);
 static void say_part(rela_phrase *l, const part *p);
-static void build_group(group *g, const rela_clause *c, stack_of where);
+static void build_group(group *g, const rela_clause *c, clause_position where);
 static void build_passive(group *g, const rela_clause *c);
-static void build_simple(group *g, const rela_clause *c, const char *forms, stack_of where);
+static void build_simple(group *g, const rela_clause *c, const char *forms, clause_position where);
 static void build_with_helper(group *g, const rela_clause *c, const char *forms);
 static void build_zu(group *g, const rela_clause *c);
 static void set_finite(group *g, const char *text, int tag, int tag_2);
@@ -60,7 +60,7 @@ void rela_german_relative(rela_phrase *line, const rela_clause *c)
     say_clause(line, c, IN_SUB);
 }
 
-static void say_clause(rela_phrase *l, const rela_clause *c, stack_of where)
+static void say_clause(rela_phrase *l, const rela_clause *c, clause_position where)
 {
     group g = { .n_tail = 0 };
     build_group(&g, c, where);
@@ -193,7 +193,7 @@ static void say_part(rela_phrase *l, const part *p)
     rela_phrase_tag(l, p->tag[2]);
 }
 
-static void build_group(group *g, const rela_clause *c, stack_of where)
+static void build_group(group *g, const rela_clause *c, clause_position where)
 {
     const char *forms = verb_forms(c);
     const bool helper = c->tense == TENSE_PERFECT || c->tense == TENSE_FUTURE ||
@@ -221,7 +221,7 @@ static void build_passive(group *g, const rela_clause *c)
         add_tail(g, perfect ? "worden" : "werden", c->id + CL_AUX_2, 0, 0);
 }
 
-static void build_simple(group *g, const rela_clause *c, const char *forms, stack_of where)
+static void build_simple(group *g, const rela_clause *c, const char *forms, clause_position where)
 {
     const rela_agreement a = subject_agreement(c);
     const bool past = c->tense == TENSE_PAST;

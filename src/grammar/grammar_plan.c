@@ -7,15 +7,15 @@
 #include <assert.h>
 #include <string.h>
 
-static void draw_sentence(rela_plan *p, rela_clause *c);
+static void sample_sentence(rela_plan *p, rela_clause *c);
 static void sample_clause(rela_plan *p, rela_clause *c, int depth);
 static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth);
 static void sample_objects(rela_plan *p, rela_clause *c, int depth);
-static void draw_be_clause(rela_plan *p, rela_clause *c);
-static void draw_located_clause(rela_plan *p, rela_clause *c);
-static void draw_passive_clause(rela_plan *p, rela_clause *c);
+static void sample_be_clause(rela_plan *p, rela_clause *c);
+static void sample_located_clause(rela_plan *p, rela_clause *c);
+static void sample_passive_clause(rela_plan *p, rela_clause *c);
 static void sample_tense(rela_plan *p, rela_clause *c);
-static void draw_adverbs(rela_plan *p, rela_clause *c);
+static void sample_adverbs(rela_plan *p, rela_clause *c);
 static void sample_time(rela_plan *p, rela_clause *c);
 static void sample_place(rela_plan *p, rela_clause *c, uint32_t kinds);
 static void sample_sub_clause(rela_plan *p, rela_clause *c);
@@ -23,10 +23,10 @@ static void sample_sub_clause(rela_plan *p, rela_clause *c);
 void rela_plan_sample(rela_plan *plan)
 {
     plan->n_np = plan->n_clauses = 0;
-    draw_sentence(plan, rela_sample_clause(plan));
+    sample_sentence(plan, rela_sample_clause(plan));
 }
 
-static void draw_sentence(rela_plan *p, rela_clause *c)
+static void sample_sentence(rela_plan *p, rela_clause *c)
 {
     static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 }, EASY[] = { 1, 0, 0, 0, 0 };
     switch (rela_sample_weighted(p, p->easy ? EASY : SHAPES, 5)) {
@@ -75,10 +75,10 @@ static void sample_clause(rela_plan *p, rela_clause *c, int depth)
         sample_verb_clause(p, c, PLAIN_FRAMES, depth);
         break;
     case 1:
-        draw_be_clause(p, c);
+        sample_be_clause(p, c);
         break;
     case 2:
-        draw_located_clause(p, c);
+        sample_located_clause(p, c);
         break;
     case 3:
         c->kind = CLAUSE_THERE;
@@ -92,7 +92,7 @@ static void sample_clause(rela_plan *p, rela_clause *c, int depth)
         sample_place(p, c, c->object->noun->kinds);
         break;
     default:
-        draw_passive_clause(p, c);
+        sample_passive_clause(p, c);
         break;
     }
 }
@@ -110,7 +110,7 @@ static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, in
         c->link = c->verb->frame == FRAME_THAT ? LINK_THAT : LINK_TO;
         sample_sub_clause(p, c);
     } else {
-        draw_adverbs(p, c);
+        sample_adverbs(p, c);
     }
 }
 
@@ -151,7 +151,7 @@ static void sample_objects(rela_plan *p, rela_clause *c, int depth)
     c->motion = v->frame == FRAME_GO || v->frame == FRAME_PUT;
 }
 
-static void draw_be_clause(rela_plan *p, rela_clause *c)
+static void sample_be_clause(rela_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_BE;
     enum { KINDS = KINDS_LIVING | KINDS_CARRIED | KIND_HOUSE | KIND_VEHICLE | KIND_TASK };
@@ -165,7 +165,7 @@ static void draw_be_clause(rela_plan *p, rela_clause *c)
         c->very = !c->negated && rela_sample_chance(p, 25);
 }
 
-static void draw_located_clause(rela_plan *p, rela_clause *c)
+static void sample_located_clause(rela_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_LOCATED;
     c->subject =
@@ -176,7 +176,7 @@ static void draw_located_clause(rela_plan *p, rela_clause *c)
     sample_time(p, c);
 }
 
-static void draw_passive_clause(rela_plan *p, rela_clause *c)
+static void sample_passive_clause(rela_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_PASSIVE;
     do
@@ -206,7 +206,7 @@ static void sample_tense(rela_plan *p, rela_clause *c)
     c->negated = c->modal != MODAL_MUST && c->modal != MODAL_LIKE && rela_sample_chance(p, 12);
 }
 
-static void draw_adverbs(rela_plan *p, rela_clause *c)
+static void sample_adverbs(rela_plan *p, rela_clause *c)
 {
     const bool plain = !c->negated && c->modal == MODAL_NONE;
     if (plain && c->tense != TENSE_PROGRESSIVE && rela_sample_chance(p, 9))

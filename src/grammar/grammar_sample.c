@@ -8,10 +8,10 @@
 
 enum { EASY_WORDS = 12 };
 
-static void draw_relative(rela_plan *p, rela_np *np);
-static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds);
-static void draw_name(rela_plan *p, rela_np *np);
-static void draw_pronoun(rela_plan *p, rela_np *np);
+static void sample_relative(rela_plan *p, rela_np *np);
+static void sample_noun(rela_plan *p, rela_np *np, uint32_t kinds);
+static void sample_name(rela_plan *p, rela_np *np);
+static void sample_pronoun(rela_plan *p, rela_np *np);
 static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth);
 /* The n-th of a list is sampled with weight 1/(n + 8): common words and a tail of rare ones. */
 static uint32_t rank_weight(size_t rank);
@@ -55,11 +55,11 @@ rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth)
     rela_np *np = new_np(p);
     const bool human = (kinds & KIND_HUMAN) != 0;
     if (human && (may & MAY_BE_PRONOUN) && rela_sample_chance(p, p->easy ? 30 : 17))
-        draw_pronoun(p, np);
+        sample_pronoun(p, np);
     else if (human && (may & MAY_BE_NAME) && rela_sample_chance(p, 16))
-        draw_name(p, np);
+        sample_name(p, np);
     else
-        draw_noun(p, np, kinds);
+        sample_noun(p, np, kinds);
     if (np->kind == NP_IS_NOUN && (may & MAY_GROW) && depth < 2 && !p->easy)
         grow_np(p, np, kinds, depth);
     return np;
@@ -105,7 +105,7 @@ const rela_verb *rela_sample_verb(rela_plan *p, uint32_t frames)
     return &RELA_VERBS[rela_sample_weighted(p, weight, (int)RELA_N_VERBS)];
 }
 
-static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds)
+static void sample_noun(rela_plan *p, rela_np *np, uint32_t kinds)
 {
     static const uint32_t DETERMINERS[] = { 46, 24, 6, 3, 8, 4, 2, 3, 3, 2, 2 };
     uint32_t weight[256] = { 0 };
@@ -146,7 +146,7 @@ static void draw_noun(rela_plan *p, rela_np *np, uint32_t kinds)
     }
 }
 
-static void draw_name(rela_plan *p, rela_np *np)
+static void sample_name(rela_plan *p, rela_np *np)
 {
     static const char *const START[] = { "Ta",  "Bel", "Ko", "Mir", "Sa",
                                          "Lun", "Dor", "Ve", "Ras", "Ni" };
@@ -167,7 +167,7 @@ static void draw_name(rela_plan *p, rela_np *np)
         np->surname = RELA_SURNAMES[rela_sample_below(p, (uint32_t)RELA_N_SURNAMES)];
 }
 
-static void draw_pronoun(rela_plan *p, rela_np *np)
+static void sample_pronoun(rela_plan *p, rela_np *np)
 {
     static const struct {
         int person;
@@ -192,14 +192,14 @@ static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth)
             (owner->det == DET_A || owner->det == DET_NUMBER || owner->det == DET_EVERY))
             owner->det = DET_THE; /* a genitive needs an article that shows it */
     } else if (rela_sample_chance(p, depth == 0 ? 13 : 5)) {
-        draw_relative(p, np);
+        sample_relative(p, np);
     } else if (depth == 0 && rela_sample_chance(p, 10)) {
         np->and = rela_sample_np(p, kinds & np->noun->kinds, PLAIN, 2);
         np->agreement.plural = true;
     }
 }
 
-static void draw_relative(rela_plan *p, rela_np *np)
+static void sample_relative(rela_plan *p, rela_np *np)
 {
     rela_clause *c = rela_sample_clause(p);
     const uint32_t kinds = np->noun->kinds;

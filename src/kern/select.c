@@ -2,8 +2,6 @@
 /* src/kern/select.c - pick the table of loops once. */
 #include "kern/levels.h"
 
-#include "base/rng.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,28 +151,4 @@ const rela_kern *rela_kern_find(const char *name)
         if (strcmp(k->name, name) == 0)
             break;
     return k;
-}
-
-uint32_t rela_drop_hash(const uint32_t key[2], uint32_t position)
-{
-    uint32_t x = position * 0x9E3779B1u + key[0];
-    x ^= x >> 16;
-    x *= 0x7FEB352Du;
-    x ^= key[1];
-    x ^= x >> 15;
-    x *= 0x846CA68Bu;
-    x ^= x >> 16;
-    return x;
-}
-
-rela_drop rela_drop_make(double p, uint64_t seed, uint64_t update, uint32_t site, uint32_t first)
-{
-    const uint32_t counter[4] = { (uint32_t)update, (uint32_t)(update >> 32), site, 0xD20Fu };
-    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
-    uint32_t words[4];
-    rela_rng_block(words, counter, key);
-    return (rela_drop){ .key = { words[0], words[1] },
-                        .threshold = (uint32_t)(p * 4294967296.0),
-                        .scale = (real)(1 / (1 - p)),
-                        .first = first };
 }

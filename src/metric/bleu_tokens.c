@@ -3,7 +3,7 @@
  *
  * sacrebleu rewrites the whole line by one regular expression after the other, a match consuming
  * its characters, and the figures depend on that. Here intl does the same steps on code points; 13a
- * draws the same boundaries in one pass. */
+ * finds the same token boundaries in one pass. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "metric/metric_shared.h"
@@ -27,7 +27,7 @@ static rela_status push_word(rela_symbols *out, rela_tally *t, const char *bytes
                              rela_error *err);
 static rela_status clean_13a(rela_span *s, rela_tally *t, rela_error *err);
 static size_t replace(char *s, size_t len, const char *from, const char *to);
-static size_t split_after_no_number(uint32_t *out, const uint32_t *s, size_t len);
+static size_t split_after_non_number(uint32_t *out, const uint32_t *s, size_t len);
 static size_t split_before_no_number(uint32_t *out, const uint32_t *s, size_t len);
 static size_t pad_symbol_codes(uint32_t *out, const uint32_t *s, size_t len);
 static rela_status room(rela_tally *t, int which, size_t n, rela_error *err);
@@ -93,7 +93,7 @@ static rela_status split_13a(rela_symbols *out, rela_tally *t, rela_span s, rela
 
 static rela_status split_intl(rela_symbols *out, rela_tally *t, rela_span s, rela_error *err)
 {
-    static const code_step STEPS[] = { split_after_no_number, split_before_no_number,
+    static const code_step STEPS[] = { split_after_non_number, split_before_no_number,
                                        pad_symbol_codes };
     rela_status st = room(t, 0, s.len, err);
     size_t n = 0;
@@ -207,7 +207,7 @@ static size_t replace(char *s, size_t len, const char *from, const char *to)
     return (size_t)(out - s) + (size_t)(end - p);
 }
 
-static size_t split_after_no_number(uint32_t *out, const uint32_t *s, size_t len)
+static size_t split_after_non_number(uint32_t *out, const uint32_t *s, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/block_attention_step.c - attention in a decoding step: to the cached keys and values of
- * the hypothesis, and to those remembered of other streams. */
+ * the hypothesis, and to the cached keys and values of encoded sources. */
 #include "nn/attn/guard.h"
 #include "nn/block_attention.h"
 
-/* Keys and values of the row join those of its hypothesis. */
+/* Appends the keys and values of the row to the cache of its hypothesis. */
 static void attend_history(const rela_step *step, const rela_block *b, const rela_attn *attn,
                            const rela_side_arrays *a, rela_plan scratch)
 {

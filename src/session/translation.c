@@ -233,7 +233,8 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
     if (text->n_src < 2)
         return RELA_OK; /* an empty text has no words */
     if (text->not_finite || !has_attention(x, n, rank))
-        return rela_fail(err, RELA_STATE, "no attention was kept for text %zu", i + 1);
+        return rela_fail(err, RELA_STATE,
+                         "text %zu: attention was not asked for (options.attention)", i + 1);
     size_t before[2] = { 0, 0 };
     for (size_t k = 0; k < n && st == RELA_OK; k++)
         st = link_sentence(out, r, &x[k], rank, &own, before, err);

@@ -38,7 +38,7 @@ typedef struct range {
     int script;
 } range;
 
-/* Rising, so that a letter is found by halving. */
+/* Sorted, for binary search. */
 static const range RANGES[] = {
     { 0x41, 0x5A, LATIN },        { 0x61, 0x7A, LATIN },        { 0xAA, 0xAA, LATIN },
     { 0xBA, 0xBA, LATIN },        { 0xC0, 0xD6, LATIN },        { 0xD8, 0xF6, LATIN },

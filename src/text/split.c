@@ -143,7 +143,7 @@ static size_t skip(const line *l, size_t place, unsigned kinds)
     return place;
 }
 
-static size_t stack_of(const line *l, rela_span word)
+static size_t offset_of(const line *l, rela_span word)
 {
     return (size_t)(word.text - l->text);
 }
@@ -322,7 +322,7 @@ static bool is_initial(const line *l, rela_span word)
     size_t n = 0;
     rela_glyph g;
     for (size_t i = 0; i < word.len; i += g.n) {
-        g = glyph(l, stack_of(l, word) + i);
+        g = glyph(l, offset_of(l, word) + i);
         const utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)g.code);
         if (!(g.kind & LETTERS) || rela_text_is_cjk(g.code))
             return false;
@@ -338,7 +338,7 @@ static bool is_dotted(const line *l, rela_span word)
     bool alone = false;
     rela_glyph g;
     for (size_t i = 0; i < word.len; i += g.n) {
-        g = glyph(l, stack_of(l, word) + i);
+        g = glyph(l, offset_of(l, word) + i);
         if (g.kind == RELA_GLYPH_STOP) {
             alone = alone || n_letters == 1;
             n_letters = 0;
@@ -358,7 +358,7 @@ static size_t count_digits(const line *l, rela_span word)
     size_t n = 0;
     rela_glyph g;
     for (size_t i = 0; i < word.len; i += g.n) {
-        g = glyph(l, stack_of(l, word) + i);
+        g = glyph(l, offset_of(l, word) + i);
         n += g.kind == RELA_GLYPH_DIGIT;
         if ((g.kind & LETTERS) || is_apostrophe(g))
             return 0;
@@ -369,14 +369,14 @@ static size_t count_digits(const line *l, rela_span word)
 /* Is nothing joined to a word that makes it another? */
 static bool stands_alone(const line *l, rela_span word)
 {
-    const rela_glyph g = previous(l, stack_of(l, word));
+    const rela_glyph g = previous(l, offset_of(l, word));
     return !(g.kind & (RELA_GLYPH_OTHER | RELA_GLYPH_JOINT)) || g.code == '/';
 }
 
 /* What follows an elision: "env" of "d'env". */
 static rela_span after_apostrophe(const line *l, rela_span word)
 {
-    const size_t end = stack_of(l, word) + word.len;
+    const size_t end = offset_of(l, word) + word.len;
     size_t place = end;
     while (end - place < word.len && !is_apostrophe(previous(l, place)))
         place -= previous(l, place).n;
@@ -391,8 +391,8 @@ static rela_stop_class class_of(const line *l, rela_span word)
     rela_span last = word;
     memcpy(key + from, word.text, word.len);
     for (int i = 0; i < INITIALS_MAX; i++) {
-        const rela_glyph blank = previous(l, stack_of(l, last));
-        const rela_span w = word_before(l, stack_of(l, last) - blank.n);
+        const rela_glyph blank = previous(l, offset_of(l, last));
+        const rela_span w = word_before(l, offset_of(l, last) - blank.n);
         const rela_span initial = { w.text, w.len ? w.len - 1 : 0 };
         if (blank.kind != RELA_GLYPH_BLANK || !is_initial(l, initial) || w.text[initial.len] != '.')
             break;
@@ -408,8 +408,8 @@ static rela_stop_class class_of(const line *l, rela_span word)
 /* Does a number before a stop end a sentence? Else it is an ordinal, or part of a date. */
 static bool number_ends(const line *l, rela_span number, size_t n_digits, const next *x)
 {
-    const rela_glyph blank = previous(l, stack_of(l, number));
-    const rela_span w = word_before(l, stack_of(l, number) - blank.n);
+    const rela_glyph blank = previous(l, offset_of(l, number));
+    const rela_span w = word_before(l, offset_of(l, number) - blank.n);
     const char mark = w.len ? w.text[w.len - 1] : '\0';
     const bool date = mark == '.' && count_digits(l, w); /* "3. 5. 2020" */
     if (x->kind == RELA_GLYPH_DIGIT && n_digits <= DAY_DIGITS) {
@@ -430,7 +430,7 @@ static bool number_ends(const line *l, rela_span number, size_t n_digits, const 
 static bool stop_ends(const line *l, size_t stop, const next *x)
 {
     const rela_span word = word_before(l, stop);
-    const bool first = stack_of(l, word) == l->first, initial = is_initial(l, word);
+    const bool first = offset_of(l, word) == l->first, initial = is_initial(l, word);
     const size_t n_digits = count_digits(l, word);
     if (!word.len || !stands_alone(l, word))
         return true;

@@ -2,7 +2,7 @@
 /* src/text/truecase_learn.c - counts spellings and writes them as a truecasing model.
  *
  * Weights are counted in tenths, which are exact, and each spelling remembers where it was first
- * seen; so the model does not depend on who counted which lines. */
+ * seen; so the model does not depend on which thread counted which lines. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/utf8.h"

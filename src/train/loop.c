@@ -14,7 +14,7 @@ typedef struct interval {
     rela_padding padding;
 } interval;
 
-static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
+static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
 static rela_status report(rela_loop *l, interval *v, rela_error *err);
 static rela_status validate(rela_loop *l, rela_error *err);
 static bool rank(rela_loop *l, rela_loop_score *score);
@@ -30,7 +30,7 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
     *end = RELA_END_DONE;
     while (st == RELA_OK && !is_done(l, end)) {
         rela_step_result r;
-        st = one_update(l, &v, &r, err);
+        st = run_update(l, &v, &r, err);
         if (st == RELA_OK && due(l->state.update, l->o.report_every))
             st = report(l, &v, err);
         if (st == RELA_OK && l->valid && due(l->state.update, l->o.valid_every)) {
@@ -96,7 +96,7 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *
     return st;
 }
 
-static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err)
+static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err)
 {
     rela_batch b;
     rela_status st = rela_batches_next(l->train, &b, err);
@@ -122,7 +122,7 @@ static rela_status one_update(rela_loop *l, interval *v, rela_step_result *r, re
     return check_skipped(l, r, err);
 }
 
-/* One bad update is left out; many in a row are an error that names the place. */
+/* One bad update is left out; many in a row are an error that names the parameter. */
 static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err)
 {
     if (!r->skipped) {
@@ -136,7 +136,7 @@ static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_e
     return rela_fail(err, RELA_STATE,
                      "update %llu: %s is not finite, %llu times in a row; a smaller learning rate "
                      "or --clip may help",
-                     (unsigned long long)l->state.update, rela_stepper_culprit(l->stepper),
+                     (unsigned long long)l->state.update, rela_stepper_not_finite(l->stepper),
                      (unsigned long long)l->state.n_skipped_row);
 }
 

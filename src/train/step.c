@@ -45,7 +45,7 @@ struct rela_stepper {
     /* Several ranks: the sum is there, not in one of the arrays above. */
     rela_rank_sum ranks;
     uint64_t count;
-    const rela_param *culprit;
+    const rela_param *not_finite;
     /* the step under way */
     const rela_packed *update;
     uint64_t number;
@@ -74,7 +74,7 @@ static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, siz
 static void add_round(void *ctx, size_t begin, size_t end, int thread);
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
 static void clear_sum(rela_stepper *s);
-static void find_culprit(rela_stepper *s);
+static void find_not_finite(rela_stepper *s);
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u);
 
 static size_t n_streams(const rela_stepper *s)
@@ -297,7 +297,7 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
     out->grad_norm = sqrt(sum_squares(s)) * unit;
     out->skipped = !isfinite(out->loss) || !isfinite(out->grad_norm);
     if (out->skipped) {
-        find_culprit(s);
+        find_not_finite(s);
         clear_sum(s);
         return RELA_OK;
     }
@@ -354,9 +354,9 @@ void rela_stepper_set_count(rela_stepper *s, uint64_t n)
     s->count = n;
 }
 
-const char *rela_stepper_culprit(const rela_stepper *s)
+const char *rela_stepper_not_finite(const rela_stepper *s)
 {
-    return s->culprit ? s->culprit->name : "the loss";
+    return s->not_finite ? s->not_finite->name : "the loss";
 }
 
 /* Grows workers and offset arrays to what the update needs; nothing to do after the first few. */
@@ -587,7 +587,7 @@ static void clear_sum(rela_stepper *s)
         memset(s->sum, 0, s->net->params.total * sizeof *s->sum);
 }
 
-static void find_culprit(rela_stepper *s)
+static void find_not_finite(rela_stepper *s)
 {
     const size_t n = s->net->params.n, begin = own_begin(s), end = own_end(s);
     const real *sum = has_ranks(&s->o) ? s->ranks.sum : s->sum;
@@ -599,7 +599,7 @@ static void find_culprit(rela_stepper *s)
                 found = i;
     }
     found = (size_t)rela_world_min(s->o.world, (int64_t)found);
-    s->culprit = found < n ? &s->net->params.items[found] : NULL;
+    s->not_finite = found < n ? &s->net->params.items[found] : NULL;
 }
 
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u)

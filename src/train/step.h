@@ -63,7 +63,7 @@ uint64_t rela_stepper_count(const rela_stepper *s);
 void rela_stepper_set_count(rela_stepper *s, uint64_t n);
 
 /* Name of the first parameter whose gradient was not finite in the last skipped step; lent. */
-const char *rela_stepper_culprit(const rela_stepper *s);
+const char *rela_stepper_not_finite(const rela_stepper *s);
 
 /* Bytes for the given largest update, before anything is allocated. */
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o);

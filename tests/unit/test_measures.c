@@ -55,7 +55,7 @@ static rela_heads heads_of(const gauge *g, const char *name, size_t n_q, size_t 
 static void see(gauge *g, const rela_heads *h)
 {
     rela_error err = { RELA_OK, "" };
-    CHECK_OK(rela_measures_see(&g->m, h, &err), err);
+    CHECK_OK(rela_measures_count(&g->m, h, &err), err);
 }
 
 static const rela_head_sums *sums_of(const gauge *g, const char *name)
@@ -269,7 +269,7 @@ static void null_rates_belong_to_the_word_before(void **state)
     const rela_heads h = { .heads = 1, .n_q = 4, .n_k = 2, .w = w };
     CHECK_OK(rela_tag_null_init(&t, 1, 1, 3, &err), err);
     CHECK_OK(rela_tag_null_init(&sum, 1, 1, 3, &err), err);
-    rela_tag_null_see(&t, &h, &p, TAGS);
+    rela_tag_null_count(&t, &h, &p, TAGS);
     rela_tag_null_add(&sum, &t);
     rela_tag_null_add(&sum, &t);
     static const uint64_t WANT[][2] = { { 2, 2 }, { 0, 2 }, { 2, 2 } };

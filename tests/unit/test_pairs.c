@@ -141,7 +141,7 @@ static void attention_of_a_pair_by_hand(void **state)
     const rela_heads h = { .pair = 1, .of = &CROSS, .heads = 2, .n_q = 3, .n_k = 4, .w = w };
     CHECK_OK(rela_pair_scores_init(&s, &c, 2, &err), err);
     rela_pair_scores_clear(&s);
-    rela_pair_scores_see(&s, &h, &p);
+    rela_pair_scores_add(&s, &h, &p);
     static const bool SECOND[] = { false, true };
     CHECK(fabs(rela_pair_null(&s, 1, NULL) - 0.5) < 1e-12, "null %g", rela_pair_null(&s, 1, NULL));
     CHECK(fabs(rela_pair_null(&s, 1, SECOND) - 2.0 / 3) < 1e-12, "chosen head");

@@ -135,7 +135,7 @@ static void train_with_nan(rela_world *w, void *ctx)
     CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
     CHECK(result.skipped, "rank %zu goes on", rela_world_rank(w));
     CHECK(rela_stepper_count(s) == 0, "rank %zu counts it", rela_world_rank(w));
-    CHECK(strcmp(rela_stepper_culprit(s), "the loss") != 0, "no parameter is named");
+    CHECK(strcmp(rela_stepper_not_finite(s), "the loss") != 0, "no parameter is named");
     net.weights[p->offset] = good;
     CHECK_OK(rela_stepper_run(s, &result, &u, 2, 1e-3, &err), err);
     CHECK(!result.skipped, "the bad gradients are still there");

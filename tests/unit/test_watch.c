@@ -42,7 +42,7 @@ static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
 
 static rela_status measure(void *ctx, const rela_heads *h, rela_error *err)
 {
-    return rela_measures_see(ctx, h, err);
+    return rela_measures_count(ctx, h, err);
 }
 
 static rela_status ran(void *ctx, size_t pair, rela_error *err)
