@@ -21,6 +21,6 @@ find_package(Threads REQUIRED)
 target_include_directories(rela_dependencies INTERFACE ${RELA_DNNL_INCLUDE})
 if(RELA_MPI STREQUAL "ON")
   find_package(MPI REQUIRED COMPONENTS C)
-elseif(NOT RELA_MPI STREQUAL "OFF")
+elseif(NOT RELA_MPI STREQUAL "OFF" AND NOT CMAKE_CROSSCOMPILING) # mpicc is that of the machine that builds
   find_package(MPI QUIET COMPONENTS C)
 endif()

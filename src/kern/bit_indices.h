@@ -26,10 +26,10 @@
 static const uint64_t BIT_INDICES[256] = { BIT_INDEX_ROW_64(0u), BIT_INDEX_ROW_64(64u),
                                            BIT_INDEX_ROW_64(128u), BIT_INDEX_ROW_64(192u) };
 
-#undef PLACE
-#undef PLACES
-#undef PLACES_4
-#undef PLACES_16
-#undef PLACES_64
+#undef BIT_INDEX
+#undef BIT_INDEX_ROW
+#undef BIT_INDEX_ROW_4
+#undef BIT_INDEX_ROW_16
+#undef BIT_INDEX_ROW_64
 
 #endif

@@ -19,7 +19,7 @@ use_program() {
     echo "program: $("$rela" --version) translates and aligns"
 }
 
-# The example of the sources, and the alignment of docs/api.md.
+# The example of the sources, and the alignment of docs/api.md; with the static library too, where there is one.
 use_c() {
     awk '/^```c$/ { getline; wanted = $2 == "align.c" } /^```$/ { wanted = 0 } wanted' "$source/docs/api.md" >align.c
     cp "$source/examples/c/translate.c" .
@@ -30,6 +30,12 @@ use_c() {
     cmp program.out c.out
     ./align model.rela corpus/test.src corpus/test.tgt >c.links 2>/dev/null
     [ "$(wc -l <c.links)" -eq "$(wc -l <links.out)" ]
+    archive=$(pkg-config --variable=libdir rela)/librela.a
+    if [ -f "$archive" ]; then
+        ${CC:-cc} $(pkg-config --cflags rela) translate.c "$archive" -Wl,--as-needed $(pkg-config --static --libs rela) -o static
+        ./static model.rela <$sentences >static.out
+        cmp program.out static.out
+    fi
     echo "C: translates and aligns with $(ldd ./translate | sed -n 's/.*=> \(.*librela[^ ]*\).*/\1/p')"
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/arm/lanes_neon.h - what loops.h cannot say about lanes in plain C, for NEON. */
-#include "kern/places.h"
+#include "kern/bit_indices.h"
 
 #define LEVEL_LANES
 #define LEVEL_ABOVE_64
@@ -65,6 +65,16 @@ static inline float32x4_t load_some(const float *s, size_t n, float rest)
     return n > 2 ? vld1q_lane_f32(s + 2, y, 2) : y;
 }
 
+static inline int32_t largest_bits(const float *x, size_t n)
+{
+    int32x4_t most = vdupq_n_s32(0);
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        most = vmaxq_s32(most, vreinterpretq_s32_f32(vabsq_f32(vld1q_f32(x + i))));
+    const float32x4_t rest = vabsq_f32(load_some(x + i, n - i, 0));
+    return vmaxvq_s32(vmaxq_s32(most, vreinterpretq_s32_f32(rest)));
+}
+
 static inline void store_some(float *w, float32x4_t y, size_t n)
 {
     if (n > 0)
@@ -102,7 +112,7 @@ static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
 {
     const float32x4_t v = vld1q_f32(x);
     const uint32_t lanes = lane_bits(vorrq_u32(vcgtzq_f32(v), vcltzq_f32(v)));
-    const uint16x8_t places = vmovl_u8(vcreate_u8(BYTE_PLACES[lanes]));
+    const uint16x8_t places = vmovl_u8(vcreate_u8(BIT_INDICES[lanes]));
     vst1q_u32(at, vaddw_u16(vdupq_n_u32(first), vget_low_u16(places)));
     return (size_t)__builtin_popcount(lanes);
 }
