@@ -163,7 +163,7 @@ static rela_status learn(rela_cli *cli, rela_buffer *codes, const rela_word_coun
     how.progress_ctx = &progress;
     rela_cli_progress(cli, &progress, "learning", "merges", how.n_symbols);
     rela_progress_start(&progress, 0);
-    const rela_status st = rela_bpe_learn(codes, counts, &how, &report, err);
+    const rela_status st = rela_bpe_learn(codes, &report, counts, &how, err);
     if (progress.visible)
         rela_progress_finish(&progress, report.n_merges, NULL);
     if (st != RELA_OK)

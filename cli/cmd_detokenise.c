@@ -59,5 +59,5 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status apply(const void *object, rela_buffer *out, const char *text, size_t len,
                          rela_error *err)
 {
-    return rela_detokenise(object, out, text, len, err);
+    return rela_detokenise(out, object, text, len, err);
 }

@@ -70,7 +70,7 @@ static rela_status apply(const void *object, rela_buffer *out, const char *text,
     rela_sentence s;
     rela_status st = RELA_OK;
     bool any = false;
-    for (size_t at = 0; st == RELA_OK && rela_split_next(j->splitter, &s, &at, text, len);) {
+    for (size_t at = 0; st == RELA_OK && rela_split_next(&s, &at, j->splitter, text, len);) {
         if (any)
             st = rela_buffer_append_char(out, '\n', err);
         st = st ? st : rela_buffer_append(out, text + s.begin, s.end - s.begin, err);

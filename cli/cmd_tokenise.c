@@ -124,5 +124,5 @@ static rela_status read_patterns(const char ***patterns, size_t *n, char **text,
 static rela_status apply(const void *object, rela_buffer *out, const char *text, size_t len,
                          rela_error *err)
 {
-    return rela_tokenise(object, out, text, len, err);
+    return rela_tokenise(out, object, text, len, err);
 }

@@ -133,7 +133,7 @@ static rela_status run_apply(rela_cli *cli, void *options, rela_error *err)
     rela_status st = rela_truecaser_load(&t, o->model, &settings, err);
     if (st == RELA_OK)
         st = rela_cli_run_text(cli, apply_line, t, "truecase", o->output, err);
-    rela_truecaser_destroy(t);
+    rela_truecaser_free(t);
     return st;
 }
 
@@ -158,7 +158,7 @@ static rela_status write_model(rela_truecase_counts **counts, int n, const char 
     for (int i = 1; i < n && st == RELA_OK; i++)
         st = rela_truecase_counts_merge(counts[0], counts[i], err);
     if (st == RELA_OK)
-        st = rela_truecase_counts_write(counts[0], &text, err);
+        st = rela_truecase_counts_write(&text, counts[0], err);
     if (st == RELA_OK)
         st = rela_file_write(output ? output : "-", text.data ? text.data : "", text.len, err);
     rela_buffer_free(&text);
@@ -168,7 +168,7 @@ static rela_status write_model(rela_truecase_counts **counts, int n, const char 
 static rela_status apply_line(const void *object, rela_buffer *out, const char *text, size_t len,
                               rela_error *err)
 {
-    return rela_truecase(object, out, text, len, err);
+    return rela_truecase(out, object, text, len, err);
 }
 
 static rela_status undo_line(const void *object, rela_buffer *out, const char *text, size_t len,

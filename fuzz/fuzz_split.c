@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     HOLDS(rela_splitter_create(&s, &o, NULL) == RELA_OK);
     rela_sentence x;
     size_t at = 0, last = 0;
-    while (rela_split_next(s, &x, &at, text, len)) {
+    while (rela_split_next(&x, &at, s, text, len)) {
         HOLDS(last <= x.begin && x.begin < x.end && x.end <= at && at <= len);
         HOLDS(blank(text + last, x.begin - last));
         HOLDS(!valid || rela_utf8_valid(text + x.begin, x.end - x.begin) == x.end - x.begin);

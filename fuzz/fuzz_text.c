@@ -52,11 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     HOLDS(rela_buffer_append(&a, "x ", 2, NULL) == RELA_OK &&
           rela_buffer_append(&b, "x ", 2, NULL) == RELA_OK &&
           rela_buffer_append(&c, "x ", 2, NULL) == RELA_OK);
-    HOLDS(rela_normalise(n, &a, line, len, NULL) == RELA_OK);
+    HOLDS(rela_normalise(&a, n, line, len, NULL) == RELA_OK);
     check_output(&a);
-    HOLDS(rela_tokenise(t, &b, a.data + 2, a.len - 2, NULL) == RELA_OK);
+    HOLDS(rela_tokenise(&b, t, a.data + 2, a.len - 2, NULL) == RELA_OK);
     check_output(&b);
-    HOLDS(rela_detokenise(d, &c, b.data + 2, b.len - 2, NULL) == RELA_OK);
+    HOLDS(rela_detokenise(&c, d, b.data + 2, b.len - 2, NULL) == RELA_OK);
     check_output(&c);
     rela_tokeniser_destroy(t);
     rela_detokeniser_destroy(d);

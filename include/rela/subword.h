@@ -41,8 +41,8 @@ typedef struct rela_bpe_learn_report {
 RELA_API void rela_bpe_learn_options_init(rela_bpe_learn_options *o, size_t size);
 
 /* Appends the codes, version 0.2, to out. o and report may be NULL. */
-RELA_API rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
-                                    const rela_bpe_learn_options *o, rela_bpe_learn_report *report,
+RELA_API rela_status rela_bpe_learn(rela_buffer *out, rela_bpe_learn_report *report,
+                                    const rela_word_counts *counts, const rela_bpe_learn_options *o,
                                     rela_error *err);
 
 /* ---- applying ---- */

@@ -42,7 +42,7 @@ RELA_API void rela_tokeniser_options_init(rela_tokeniser_options *o, size_t size
 RELA_API rela_status rela_tokeniser_create(rela_tokeniser **out,
                                            const rela_tokeniser_options *options, rela_error *err);
 RELA_API void rela_tokeniser_destroy(rela_tokeniser *t); /* NULL is fine */
-RELA_API rela_status rela_tokenise(const rela_tokeniser *t, rela_buffer *out, const char *text,
+RELA_API rela_status rela_tokenise(rela_buffer *out, const rela_tokeniser *t, const char *text,
                                    size_t len, rela_error *err);
 
 /* Detokeniser: joins tokens to running text. */
@@ -59,7 +59,7 @@ RELA_API rela_status rela_detokeniser_create(rela_detokeniser **out,
                                              const rela_detokeniser_options *options,
                                              rela_error *err);
 RELA_API void rela_detokeniser_destroy(rela_detokeniser *d); /* NULL is fine */
-RELA_API rela_status rela_detokenise(const rela_detokeniser *d, rela_buffer *out, const char *text,
+RELA_API rela_status rela_detokenise(rela_buffer *out, const rela_detokeniser *d, const char *text,
                                      size_t len, rela_error *err);
 
 /* Normaliser: one spelling for quotes, dashes and blanks. */
@@ -91,7 +91,7 @@ RELA_API rela_status rela_normaliser_create(rela_normaliser **out,
                                             const rela_normaliser_options *options,
                                             rela_error *err);
 RELA_API void rela_normaliser_destroy(rela_normaliser *n); /* NULL is fine */
-RELA_API rela_status rela_normalise(const rela_normaliser *n, rela_buffer *out, const char *text,
+RELA_API rela_status rela_normalise(rela_buffer *out, const rela_normaliser *n, const char *text,
                                     size_t len, rela_error *err);
 
 /* Truecaser: gives each word of a tokenised line the spelling it usually has. A model is a text
@@ -109,11 +109,11 @@ RELA_API rela_status rela_truecaser_load(rela_truecaser **out, const char *path,
                                          const rela_truecaser_options *options, rela_error *err);
 
 /* The same from memory; name stands for the file in messages. */
-RELA_API rela_status rela_truecaser_parse(rela_truecaser **out, const char *model, size_t len,
-                                          const char *name, const rela_truecaser_options *options,
+RELA_API rela_status rela_truecaser_parse(rela_truecaser **out, const char *name, const char *model,
+                                          size_t len, const rela_truecaser_options *options,
                                           rela_error *err);
-RELA_API void rela_truecaser_destroy(rela_truecaser *t); /* NULL is fine */
-RELA_API rela_status rela_truecase(const rela_truecaser *t, rela_buffer *out, const char *text,
+RELA_API void rela_truecaser_free(rela_truecaser *t); /* NULL is fine */
+RELA_API rela_status rela_truecase(rela_buffer *out, const rela_truecaser *t, const char *text,
                                    size_t len, rela_error *err);
 
 /* Capitalises the first word of each sentence of a tokenised line; headline: every word except
@@ -138,7 +138,7 @@ RELA_API rela_status rela_truecase_counts_merge(rela_truecase_counts *into,
                                                 const rela_truecase_counts *from, rela_error *err);
 
 /* Appends the model. */
-RELA_API rela_status rela_truecase_counts_write(const rela_truecase_counts *c, rela_buffer *out,
+RELA_API rela_status rela_truecase_counts_write(rela_buffer *out, const rela_truecase_counts *c,
                                                 rela_error *err);
 
 /* Splitter: the sentences of running text. */
@@ -162,7 +162,7 @@ RELA_API void rela_splitter_destroy(rela_splitter *s); /* NULL is fine */
 /* The next sentence of a text, from *at, which starts at 0 and moves past the sentence and the
  * blanks after it. False: nothing but blanks is left, and *at is len. Nothing is changed, copied or
  * allocated; sentences never cut a character, and bytes between them are blanks. */
-RELA_API bool rela_split_next(const rela_splitter *s, rela_sentence *out, size_t *at,
+RELA_API bool rela_split_next(rela_sentence *out, size_t *at, const rela_splitter *s,
                               const char *text, size_t len);
 
 #ifdef __cplusplus

@@ -73,7 +73,7 @@ def _load() -> ctypes.CDLL:
 _TEXTS, _LENS = POINTER(c_char_p), POINTER(c_size_t)
 _ERR = POINTER(structs.Error)
 _OUT = POINTER(c_void_p)
-_LINE = [c_void_p, POINTER(structs.Buffer), c_char_p, c_size_t]
+_LINE = [POINTER(structs.Buffer), c_void_p, c_char_p, c_size_t]
 
 
 def _p(struct: Any) -> Any:
@@ -106,7 +106,7 @@ _CALLS = {
     "rela_word_counts_create": [_OUT],
     "rela_word_counts_add_file": [c_void_p, c_char_p, c_int32],
     "rela_word_counts_add_text": [c_void_p, c_char_p, c_size_t],
-    "rela_bpe_learn": [_p(structs.Buffer), c_void_p, _p(structs.BpeLearnOptions), c_void_p],
+    "rela_bpe_learn": [_p(structs.Buffer), c_void_p, c_void_p, _p(structs.BpeLearnOptions)],
     "rela_bpe_parse": [_OUT, c_char_p, c_char_p, c_size_t, _p(structs.BpeOptions)],
     "rela_bpe_load": [_OUT, c_char_p, _p(structs.BpeOptions)],
     "rela_bpe_scratch_create": [_OUT, c_void_p],
@@ -150,7 +150,7 @@ _GETTERS = {
     "rela_attention_destroy": (None, [c_void_p]),
     "rela_buffer_free": (None, [_p(structs.Buffer)]),
     "rela_tokeniser_patterns": (POINTER(c_char_p), [POINTER(c_size_t), c_char_p]),
-    "rela_split_next": (c_bool, [c_void_p, _p(structs.Sentence), POINTER(c_size_t), c_char_p, c_size_t]),
+    "rela_split_next": (c_bool, [_p(structs.Sentence), POINTER(c_size_t), c_void_p, c_char_p, c_size_t]),
     "rela_tokeniser_destroy": (None, [c_void_p]),
     "rela_detokeniser_destroy": (None, [c_void_p]),
     "rela_normaliser_destroy": (None, [c_void_p]),

@@ -90,7 +90,7 @@ def _learn(counts: Handle, o: Any) -> str:
     caught = Caught()
     o.progress = structs.LEARN_PROGRESS(lambda *_: caught.run(lambda: None))  # lets Control-C in
     try:
-        return appended("rela_bpe_learn", None, counts.value, byref(o), 0)
+        return appended("rela_bpe_learn", None, 0, counts.value, byref(o))
     finally:
         if caught.exception is not None:
             raise caught.exception

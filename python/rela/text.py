@@ -23,13 +23,13 @@ def tokenise(text: Lines, language: str = "en", *, escape: bool = True, aggressi
     """
     patterns = _patterns(protect) if isinstance(protect, str) else tuple(protect)
     t = _tokeniser(language, not escape, aggressive_dash, lowercase, patterns)
-    return each(text, lambda line: appended("rela_tokenise", t.value, None, line, len(line)))
+    return each(text, lambda line: appended("rela_tokenise", None, t.value, line, len(line)))
 
 
 def detokenise(text: Lines, language: str = "en", *, unescape: bool = True) -> Any:
     """Running text of a line of tokens; of a list of lines, a list."""
     d = _detokeniser(language, not unescape)
-    return each(text, lambda line: appended("rela_detokenise", d.value, None, line, len(line)))
+    return each(text, lambda line: appended("rela_detokenise", None, d.value, line, len(line)))
 
 
 def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **settings: bool) -> Any:
@@ -39,7 +39,7 @@ def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **setti
     rela_normaliser_options.
     """
     n = _normaliser(language, choice("form", form, _FORM), tuple(sorted(settings.items())))
-    return each(text, lambda line: appended("rela_normalise", n.value, None, line, len(line)))
+    return each(text, lambda line: appended("rela_normalise", None, n.value, line, len(line)))
 
 
 def split(text: Lines, language: str = "en") -> Any:
@@ -101,6 +101,6 @@ def _splitter(language: str) -> Handle:
 
 def _sentences(splitter: Handle, text: bytes) -> list[str]:
     at, sentence, found = c_size_t(), structs.Sentence(), []
-    while lib.rela_split_next(splitter.value, byref(sentence), byref(at), text, len(text)):
+    while lib.rela_split_next(byref(sentence), byref(at), splitter.value, text, len(text)):
         found.append(text[sentence.begin:sentence.end].decode("utf-8", "replace"))
     return found

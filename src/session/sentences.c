@@ -52,7 +52,7 @@ static rela_status add_text(rela_sentences *s, const rela_splitter *splitter, co
     const size_t end = len < most_bytes ? len : most_bytes, first = s->n;
     rela_sentence x;
     rela_status st = RELA_OK;
-    for (size_t at = 0; st == RELA_OK && rela_split_next(splitter, &x, &at, text, end);)
+    for (size_t at = 0; st == RELA_OK && rela_split_next(&x, &at, splitter, text, end);)
         st = add(s, text + x.begin, x.end - x.begin, err);
     if (st == RELA_OK && s->n <= first + 1) {
         s->n = first;

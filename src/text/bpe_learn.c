@@ -45,8 +45,8 @@ void rela_bpe_learn_options_init(rela_bpe_learn_options *o, size_t size)
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
-rela_status rela_bpe_learn(rela_buffer *out, const rela_word_counts *counts,
-                           const rela_bpe_learn_options *o, rela_bpe_learn_report *report,
+rela_status rela_bpe_learn(rela_buffer *out, rela_bpe_learn_report *report,
+                           const rela_word_counts *counts, const rela_bpe_learn_options *o,
                            rela_error *err)
 {
     rela_bpe_learn_options own;

@@ -100,7 +100,7 @@ void rela_detokeniser_destroy(rela_detokeniser *d)
     rela_mem_free(d);
 }
 
-rela_status rela_detokenise(const rela_detokeniser *d, rela_buffer *out, const char *text,
+rela_status rela_detokenise(rela_buffer *out, const rela_detokeniser *d, const char *text,
                             size_t len, rela_error *err)
 {
     const size_t start = out->len;

@@ -99,7 +99,7 @@ void rela_normaliser_destroy(rela_normaliser *n)
     rela_mem_free(n);
 }
 
-rela_status rela_normalise(const rela_normaliser *n, rela_buffer *out, const char *text, size_t len,
+rela_status rela_normalise(rela_buffer *out, const rela_normaliser *n, const char *text, size_t len,
                            rela_error *err)
 {
     const size_t start = out->len;

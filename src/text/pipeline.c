@@ -207,7 +207,7 @@ rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, con
     }
     if (st != RELA_OK)
         return st;
-    return s->p->detokeniser ? rela_detokenise(s->p->detokeniser, out, line.text, line.len, err)
+    return s->p->detokeniser ? rela_detokenise(out, s->p->detokeniser, line.text, line.len, err)
                              : rela_buffer_append(out, line.text, line.len, err);
 }
 
@@ -282,12 +282,12 @@ static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, size_t side
     *out = text;
     if (p->normaliser[side]) {
         rela_buffer_clear(&s->a);
-        st = rela_normalise(p->normaliser[side], &s->a, out->text, out->len, err);
+        st = rela_normalise(&s->a, p->normaliser[side], out->text, out->len, err);
         *out = (rela_span){ s->a.data ? s->a.data : "", s->a.len };
     }
     if (st == RELA_OK && p->tokeniser[side]) {
         rela_buffer_clear(&s->b);
-        st = rela_tokenise(p->tokeniser[side], &s->b, out->text, out->len, err);
+        st = rela_tokenise(&s->b, p->tokeniser[side], out->text, out->len, err);
         *out = (rela_span){ s->b.data ? s->b.data : "", s->b.len };
     }
     return st;

@@ -87,7 +87,7 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     for (size_t i = 0; i < r->n_texts && st == RELA_OK; i++)
         st = count_file(counts, p, NULL, &r->texts[i], r, err);
     if (st == RELA_OK)
-        st = rela_bpe_learn(codes, counts, &o, NULL, err);
+        st = rela_bpe_learn(codes, NULL, counts, &o, err);
     rela_word_counts_destroy(counts);
     rela_pipeline_destroy(p);
     return st;

@@ -108,7 +108,7 @@ void rela_splitter_destroy(rela_splitter *s)
     rela_mem_free(s);
 }
 
-bool rela_split_next(const rela_splitter *s, rela_sentence *out, size_t *at, const char *text,
+bool rela_split_next(rela_sentence *out, size_t *at, const rela_splitter *s, const char *text,
                      size_t len)
 {
     line l = { .words = &s->words, .text = text, .len = len };

@@ -75,7 +75,7 @@ void rela_tokeniser_destroy(rela_tokeniser *t)
     rela_mem_free(t);
 }
 
-rela_status rela_tokenise(const rela_tokeniser *t, rela_buffer *out, const char *text, size_t len,
+rela_status rela_tokenise(rela_buffer *out, const rela_tokeniser *t, const char *text, size_t len,
                           rela_error *err)
 {
     const size_t start = out->len;

@@ -69,14 +69,13 @@ rela_status rela_truecaser_load(rela_truecaser **out, const char *path,
     size_t len = 0;
     rela_status st = rela_file_read_lines(&model, &len, path, MODEL_MAX, RELA_LINE_MAX, err);
     if (st == RELA_OK)
-        st = rela_truecaser_parse(out, model, len, path, options, err);
+        st = rela_truecaser_parse(out, path, model, len, options, err);
     rela_mem_free(model);
     return st;
 }
 
-rela_status rela_truecaser_parse(rela_truecaser **out, const char *model, size_t len,
-                                 const char *name, const rela_truecaser_options *options,
-                                 rela_error *err)
+rela_status rela_truecaser_parse(rela_truecaser **out, const char *name, const char *model,
+                                 size_t len, const rela_truecaser_options *options, rela_error *err)
 {
     *out = NULL;
     rela_buffer room = RELA_BUFFER_INIT;
@@ -100,12 +99,12 @@ rela_status rela_truecaser_parse(rela_truecaser **out, const char *model, size_t
         *out = t;
         t = NULL;
     }
-    rela_truecaser_destroy(t);
+    rela_truecaser_free(t);
     rela_buffer_free(&room);
     return st;
 }
 
-void rela_truecaser_destroy(rela_truecaser *t)
+void rela_truecaser_free(rela_truecaser *t)
 {
     if (!t)
         return;
@@ -116,7 +115,7 @@ void rela_truecaser_destroy(rela_truecaser *t)
     rela_mem_free(t);
 }
 
-rela_status rela_truecase(const rela_truecaser *t, rela_buffer *out, const char *text, size_t len,
+rela_status rela_truecase(rela_buffer *out, const rela_truecaser *t, const char *text, size_t len,
                           rela_error *err)
 {
     const size_t start = out->len;
@@ -210,7 +209,7 @@ static rela_truecaser *create(const rela_truecaser_options *options)
     t->lowercase = options->lowercase;
     if (t->words && t->forms)
         return t;
-    rela_truecaser_destroy(t);
+    rela_truecaser_free(t);
     return NULL;
 }
 

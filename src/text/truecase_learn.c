@@ -110,7 +110,7 @@ rela_status rela_truecase_counts_merge(rela_truecase_counts *into, const rela_tr
     return st;
 }
 
-rela_status rela_truecase_counts_write(const rela_truecase_counts *c, rela_buffer *out,
+rela_status rela_truecase_counts_write(rela_buffer *out, const rela_truecase_counts *c,
                                        rela_error *err)
 {
     const size_t start = out->len, n = rela_map_size(c->forms);

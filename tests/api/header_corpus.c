@@ -74,7 +74,7 @@ static int tokenise(rela_buffer *out, const char *line)
     o.language = "en";
     rela_tokeniser *t = NULL;
     int bad = failed("tokeniser", rela_tokeniser_create(&t, &o, &err), &err) ||
-              failed("tokenise", rela_tokenise(t, out, line, strlen(line), &err), &err);
+              failed("tokenise", rela_tokenise(out, t, line, strlen(line), &err), &err);
     rela_tokeniser_destroy(t);
     return bad;
 }
@@ -93,7 +93,7 @@ static int learn(rela_bpe **out, const char *path)
     int bad =
         failed("counts", rela_word_counts_create(&counts, &err), &err) ||
         failed("count", rela_word_counts_add_file(counts, path, 1, &err), &err) ||
-        failed("learn", rela_bpe_learn(&codes, counts, &o, &report, &err), &err) ||
+        failed("learn", rela_bpe_learn(&codes, &report, counts, &o, &err), &err) ||
         failed("parse", rela_bpe_parse(out, "codes", codes.data, codes.len, NULL, &err), &err);
     if (!bad)
         printf("BPE: %" PRIu64 " merges%s\n", report.n_merges,

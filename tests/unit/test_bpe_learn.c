@@ -40,7 +40,7 @@ static void check_codes(const char *name, const rela_word_counts *c,
     rela_bpe_learn_report report = { .struct_size = sizeof report };
     size_t len = 0;
     char *want = read_golden(name, &len);
-    CHECK_OK(rela_bpe_learn(&got, c, o, &report, &err), err);
+    CHECK_OK(rela_bpe_learn(&got, &report, c, o, &err), err);
     CHECK(got.len == len && memcmp(got.data, want, len) == 0, "%s differs", name);
     size_t n_lines = 0;
     for (size_t i = 0; i < len; i++)
@@ -109,7 +109,7 @@ static void check_text(const char *text, uint64_t min_frequency, const char *wan
     rela_bpe_learn_options_init(&o, sizeof o);
     o.n_symbols = 2;
     o.min_frequency = min_frequency;
-    CHECK_OK(rela_bpe_learn(&got, c, &o, &report, &err), err);
+    CHECK_OK(rela_bpe_learn(&got, &report, c, &o, &err), err);
     assert_string_equal(got.data, want);
     CHECK(report.exhausted == exhausted, "'%s': exhausted %d", text, report.exhausted);
     rela_buffer_free(&got);
@@ -140,11 +140,11 @@ static void characters_are_counted_inside_and_at_the_end(void **state)
     rela_buffer got = RELA_BUFFER_INIT;
     rela_word_counts *c = count("aba ac ☃a", 11);
     rela_bpe_learn_options_init(&o, sizeof o);
-    CHECK_OK(rela_bpe_learn(&got, c, &o, &report, &err), err);
+    CHECK_OK(rela_bpe_learn(&got, &report, c, &o, &err), err);
     CHECK(report.n_inner == 3 && report.n_final == 2, "%d inside, %d at the end",
           (int)report.n_inner, (int)report.n_final);
     o.min_frequency = 0;
-    CHECK(rela_bpe_learn(&got, c, &o, NULL, &err) == RELA_ARG, "a frequency of 0");
+    CHECK(rela_bpe_learn(&got, NULL, c, &o, &err) == RELA_ARG, "a frequency of 0");
     rela_buffer_free(&got);
     rela_word_counts_destroy(c);
 }
@@ -166,7 +166,7 @@ static void learning_can_be_stopped(void **state)
     rela_bpe_learn_options_init(&o, sizeof o);
     o.progress = stop_at_once;
     o.progress_ctx = &n_calls;
-    CHECK(rela_bpe_learn(&got, c, &o, NULL, &err) == RELA_CANCEL && n_calls == 1, "%s, %d calls",
+    CHECK(rela_bpe_learn(&got, NULL, c, &o, &err) == RELA_CANCEL && n_calls == 1, "%s, %d calls",
           err.message, n_calls);
     rela_buffer_free(&got);
     rela_word_counts_destroy(c);

@@ -73,7 +73,7 @@ static void codes_of_any_text_are_read(void **state)
         make_text(&text, &r);
         rela_word_counts *c = count(&text);
         rela_buffer_clear(&codes);
-        CHECK_OK(rela_bpe_learn(&codes, c, &o, &report, &err), err);
+        CHECK_OK(rela_bpe_learn(&codes, &report, c, &o, &err), err);
         CHECK(rela_bpe_parse(&bpe, "codes", codes.data, codes.len, NULL, &err) == RELA_OK,
               "round %d: %s in\n%s", i, err.message, codes.data);
         CHECK(rela_bpe_n_merges(bpe) == report.n_merges, "round %d: %d merges written, %d read", i,
@@ -246,11 +246,11 @@ static void truecasing_models_of_any_text_are_read(void **state)
         CHECK_OK(rela_truecase_counts_create(&c, true, &err), err);
         CHECK_OK(rela_truecase_counts_add(c, text.data, text.len, 1, &err), err);
         rela_buffer_clear(&model);
-        CHECK_OK(rela_truecase_counts_write(c, &model, &err), err);
-        CHECK(rela_truecaser_parse(&t, model.data ? model.data : "", model.len, "model", &PLAIN,
+        CHECK_OK(rela_truecase_counts_write(&model, c, &err), err);
+        CHECK(rela_truecaser_parse(&t, "model", model.data ? model.data : "", model.len, &PLAIN,
                                    &err) == RELA_OK,
               "round %d: %s in\n%s", i, err.message, model.data);
-        rela_truecaser_destroy(t);
+        rela_truecaser_free(t);
         rela_truecase_counts_destroy(c);
     }
     rela_buffer_free(&text);

@@ -250,8 +250,8 @@ static rela_status truecaser_options(size_t size, rela_error *err)
 {
     SIZED_OPTIONS(rela_truecaser_options, rela_truecaser_options_init);
     rela_truecaser *made = NULL;
-    const rela_status st = rela_truecaser_parse(&made, "a (1/1)\n", 8, "model", &s.o, err);
-    rela_truecaser_destroy(made);
+    const rela_status st = rela_truecaser_parse(&made, "model", "a (1/1)\n", 8, &s.o, err);
+    rela_truecaser_free(made);
     return st;
 }
 
@@ -259,7 +259,7 @@ static rela_status learn_options(size_t size, rela_error *err)
 {
     SIZED_OPTIONS(rela_bpe_learn_options, rela_bpe_learn_options_init);
     rela_buffer codes = RELA_BUFFER_INIT;
-    const rela_status st = rela_bpe_learn(&codes, counts, &s.o, NULL, err);
+    const rela_status st = rela_bpe_learn(&codes, NULL, counts, &s.o, err);
     rela_buffer_free(&codes);
     return st;
 }
@@ -268,7 +268,7 @@ static rela_status learn_report(size_t size, rela_error *err)
 {
     SIZED_REPORT(rela_bpe_learn_report);
     rela_buffer codes = RELA_BUFFER_INIT;
-    const rela_status st = rela_bpe_learn(&codes, counts, NULL, &s.o, err);
+    const rela_status st = rela_bpe_learn(&codes, &s.o, counts, NULL, err);
     rela_buffer_free(&codes);
     return sized_written(st, &s, size, sizeof s);
 }

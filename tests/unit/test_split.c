@@ -261,7 +261,7 @@ static void mark(char *out, size_t size, const rela_splitter *s, const char *tex
 {
     size_t n = 0, last = 0;
     rela_sentence x;
-    for (size_t at = 0; rela_split_next(s, &x, &at, text, len);) {
+    for (size_t at = 0; rela_split_next(&x, &at, s, text, len);) {
         assert_true(x.begin < x.end && x.end <= at && at <= len && n + len < size);
         memcpy(out + n, text + last, x.begin - last);
         n += x.begin - last;
@@ -314,7 +314,7 @@ static void check_cover(const rela_splitter *s, const char *text, size_t len)
     rela_sentence x = { 0, 0 };
     size_t at = 0, last = 0;
     const bool valid = rela_utf8_valid(text, len) == len;
-    while (rela_split_next(s, &x, &at, text, len)) {
+    while (rela_split_next(&x, &at, s, text, len)) {
         CHECK(x.begin >= last && x.begin < x.end && x.end <= at && at <= len, "%zu %zu of %zu: %zu",
               x.begin, x.end, len, at);
         CHECK(only_blanks(text + last, x.begin - last), "lost before %zu: '%s'", x.begin, text);
@@ -355,9 +355,9 @@ static void nul_is_a_character(void **state)
     rela_splitter *s = splitter("en");
     rela_sentence x;
     size_t at = 0;
-    assert_true(rela_split_next(s, &x, &at, "A\0b. C.", 7) && x.begin == 0 && x.end == 4);
-    assert_true(rela_split_next(s, &x, &at, "A\0b. C.", 7) && x.begin == 5 && x.end == 7);
-    assert_false(rela_split_next(s, &x, &at, "A\0b. C.", 7));
+    assert_true(rela_split_next(&x, &at, s, "A\0b. C.", 7) && x.begin == 0 && x.end == 4);
+    assert_true(rela_split_next(&x, &at, s, "A\0b. C.", 7) && x.begin == 5 && x.end == 7);
+    assert_false(rela_split_next(&x, &at, s, "A\0b. C.", 7));
     rela_splitter_destroy(s);
 }
 

@@ -31,7 +31,7 @@ static void tokenises(const rela_tokeniser_options *o, const char *input, const 
     rela_tokeniser_options sized = *o;
     sized.struct_size = sizeof sized;
     ok(rela_tokeniser_create(&t, &sized, &err));
-    ok(rela_tokenise(t, &out, input, strlen(input), &err));
+    ok(rela_tokenise(&out, t, input, strlen(input), &err));
     expect(&out, want, input);
     rela_buffer_free(&out);
     rela_tokeniser_destroy(t);
@@ -43,7 +43,7 @@ static void detokenises(const char *language, const char *input, const char *wan
     rela_detokeniser *d = NULL;
     rela_buffer out = RELA_BUFFER_INIT;
     ok(rela_detokeniser_create(&d, &o, &err));
-    ok(rela_detokenise(d, &out, input, strlen(input), &err));
+    ok(rela_detokenise(&out, d, input, strlen(input), &err));
     expect(&out, want, input);
     rela_buffer_free(&out);
     rela_detokeniser_destroy(d);
@@ -57,7 +57,7 @@ static void normalises(const rela_normaliser_options *o, const char *input, cons
     rela_normaliser_options sized = *o;
     sized.struct_size = sizeof sized;
     ok(rela_normaliser_create(&n, &sized, &err));
-    ok(rela_normalise(n, &out, input, strlen(input), &err));
+    ok(rela_normalise(&out, n, input, strlen(input), &err));
     expect(&out, want, input);
     rela_buffer_free(&out);
     rela_normaliser_destroy(n);
@@ -130,13 +130,13 @@ static void nul_is_data_and_no_end(void **state)
     rela_tokeniser *t = NULL;
     rela_buffer out = RELA_BUFFER_INIT;
     ok(rela_tokeniser_create(&t, NULL, &err));
-    ok(rela_tokenise(t, &out, "a\0b, c\0.", 8, &err));
+    ok(rela_tokenise(&out, t, "a\0b, c\0.", 8, &err));
     expect(&out, "ab , c .", "a NUL b, c NUL .");
     rela_tokeniser_destroy(t);
     rela_normaliser *n = NULL;
     ok(rela_normaliser_create(&n, NULL, &err));
     rela_buffer_clear(&out);
-    ok(rela_normalise(n, &out, "\xE2\x80\x9Ex\0y\"", 7, &err));
+    ok(rela_normalise(&out, n, "\xE2\x80\x9Ex\0y\"", 7, &err));
     CHECK(out.len == 5 && memcmp(out.data, "\"x\0y\"", 5) == 0, "'%s', %zu", out.data, out.len);
     rela_normaliser_destroy(n);
     rela_buffer_free(&out);
@@ -150,7 +150,7 @@ static void results_are_appended(void **state)
     const rela_tokeniser_options o = { .struct_size = sizeof o, .lowercase = true };
     ok(rela_tokeniser_create(&t, &o, &err));
     ok(rela_buffer_append(&out, "X|", 2, &err));
-    ok(rela_tokenise(t, &out, "\xC3\x84h, JA.", 9, &err));
+    ok(rela_tokenise(&out, t, "\xC3\x84h, JA.", 9, &err));
     expect(&out, "X|\xC3\xA4h , ja .", "lower case");
     rela_buffer_free(&out);
     rela_tokeniser_destroy(t);
@@ -169,7 +169,7 @@ static void long_lines_are_like_short_ones(void **state)
     }
     rela_tokeniser *t = NULL;
     ok(rela_tokeniser_create(&t, NULL, &err));
-    ok(rela_tokenise(t, &out, in.data, in.len, &err));
+    ok(rela_tokenise(&out, t, in.data, in.len, &err));
     CHECK(out.len == want.len && memcmp(out.data, want.data, out.len) == 0, "a long line differs");
     rela_tokeniser_destroy(t);
     rela_buffer_free(&in);
@@ -202,7 +202,7 @@ static void patterns_are_checked(void **state)
     ok(rela_tokeniser_create(&t, &o, &err));
     ok(rela_buffer_append(&out, "old", 3, &err));
     const char line[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac b";
-    CHECK(rela_tokenise(t, &out, line, sizeof line - 1, &err) == RELA_FORMAT, "no limit");
+    CHECK(rela_tokenise(&out, t, line, sizeof line - 1, &err) == RELA_FORMAT, "no limit");
     CHECK(strcmp(err.message, "pattern 1 takes too many steps on this line") == 0, "%s",
           err.message);
     expect(&out, "old", line);
@@ -274,7 +274,7 @@ static void a_long_run_of_marks_takes_linear_time(void **state)
     rela_normaliser *n = NULL;
     const rela_normaliser_options o = { .struct_size = sizeof o, .form = RELA_UNICODE_NFC };
     ok(rela_normaliser_create(&n, &o, &err));
-    ok(rela_normalise(n, &out, in.data, in.len, &err));
+    ok(rela_normalise(&out, n, in.data, in.len, &err));
     CHECK(out.len == in.len, "%zu bytes of %zu", out.len, in.len);
     rela_normaliser_destroy(n);
     rela_buffer_free(&in);
@@ -298,7 +298,7 @@ static void a_model_is_checked(void **state)
     const rela_truecaser_options o = { .struct_size = sizeof o };
     rela_truecaser *t = NULL;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        CHECK(rela_truecaser_parse(&t, BAD[i].text, strlen(BAD[i].text), "m", &o, &err) ==
+        CHECK(rela_truecaser_parse(&t, "m", BAD[i].text, strlen(BAD[i].text), &o, &err) ==
                       RELA_FORMAT &&
                   !t,
               "accepted: %s", BAD[i].text);
@@ -312,11 +312,11 @@ static void truecases(const char *model, const char *input, const char *want)
     rela_truecaser *t = NULL;
     rela_buffer out = RELA_BUFFER_INIT;
     const rela_truecaser_options o = { .struct_size = sizeof o };
-    ok(rela_truecaser_parse(&t, model, strlen(model), "m", &o, &err));
-    ok(rela_truecase(t, &out, input, strlen(input), &err));
+    ok(rela_truecaser_parse(&t, "m", model, strlen(model), &o, &err));
+    ok(rela_truecase(&out, t, input, strlen(input), &err));
     expect(&out, want, input);
     rela_buffer_free(&out);
-    rela_truecaser_destroy(t);
+    rela_truecaser_free(t);
 }
 
 static void the_most_frequent_spelling_wins(void **state)
@@ -339,7 +339,7 @@ static void learn(rela_buffer *out, const char *const *lines, size_t n, size_t n
         ok(rela_truecase_counts_add(c[i % n_parts], lines[i - 1], strlen(lines[i - 1]), i, &err));
     for (size_t i = 1; i < n_parts; i++)
         ok(rela_truecase_counts_merge(c[0], c[i], &err));
-    ok(rela_truecase_counts_write(c[0], out, &err));
+    ok(rela_truecase_counts_write(out, c[0], &err));
     for (size_t i = 0; i < n_parts; i++)
         rela_truecase_counts_destroy(c[i]);
 }
@@ -382,7 +382,7 @@ static rela_status try_tokenise(rela_buffer *out)
     rela_tokeniser *t = NULL;
     rela_status st = rela_tokeniser_create(&t, &o, &err);
     if (st == RELA_OK)
-        st = rela_tokenise(t, out, SAMPLE, sizeof SAMPLE - 1, &err);
+        st = rela_tokenise(out, t, SAMPLE, sizeof SAMPLE - 1, &err);
     rela_tokeniser_destroy(t);
     return st;
 }
@@ -392,7 +392,7 @@ static rela_status try_detokenise(rela_buffer *out)
     rela_detokeniser *d = NULL;
     rela_status st = rela_detokeniser_create(&d, NULL, &err);
     if (st == RELA_OK)
-        st = rela_detokenise(d, out, SAMPLE, sizeof SAMPLE - 1, &err);
+        st = rela_detokenise(out, d, SAMPLE, sizeof SAMPLE - 1, &err);
     rela_detokeniser_destroy(d);
     return st;
 }
@@ -407,7 +407,7 @@ static rela_status try_normalise(rela_buffer *out)
     rela_normaliser *n = NULL;
     rela_status st = rela_normaliser_create(&n, &o, &err);
     if (st == RELA_OK)
-        st = rela_normalise(n, out, SAMPLE, sizeof SAMPLE - 1, &err);
+        st = rela_normalise(out, n, SAMPLE, sizeof SAMPLE - 1, &err);
     rela_normaliser_destroy(n);
     return st;
 }
@@ -415,10 +415,10 @@ static rela_status try_normalise(rela_buffer *out)
 static rela_status try_truecase(rela_buffer *out)
 {
     rela_truecaser *t = NULL;
-    rela_status st = rela_truecaser_parse(&t, MODEL, sizeof MODEL - 1, "m", NULL, &err);
+    rela_status st = rela_truecaser_parse(&t, "m", MODEL, sizeof MODEL - 1, NULL, &err);
     if (st == RELA_OK)
-        st = rela_truecase(t, out, SAMPLE, sizeof SAMPLE - 1, &err);
-    rela_truecaser_destroy(t);
+        st = rela_truecase(out, t, SAMPLE, sizeof SAMPLE - 1, &err);
+    rela_truecaser_free(t);
     return st;
 }
 
@@ -438,7 +438,7 @@ static rela_status try_learn(rela_buffer *out)
     if (st == RELA_OK)
         st = rela_truecase_counts_merge(a, b, &err);
     if (st == RELA_OK)
-        st = rela_truecase_counts_write(a, out, &err);
+        st = rela_truecase_counts_write(out, a, &err);
     rela_truecase_counts_destroy(a);
     rela_truecase_counts_destroy(b);
     return st;
@@ -488,7 +488,7 @@ static void *use_from_thread(void *ctx)
     bool good = true;
     for (int i = 0; i < LINES_PER_THREAD && good; i++) {
         rela_buffer_clear(&out);
-        good = rela_tokenise(t, &out, SAMPLE, sizeof SAMPLE - 1, NULL) == RELA_OK &&
+        good = rela_tokenise(&out, t, SAMPLE, sizeof SAMPLE - 1, NULL) == RELA_OK &&
                strncmp(out.data, "It &apos;s ", 11) == 0;
     }
     rela_buffer_free(&out);

@@ -58,7 +58,7 @@ static void run_tokenise(const golden *g, rela_buffer *out)
         o.protect = rela_tokeniser_patterns(&o.n_protect, "basic");
     rela_tokeniser *t = NULL;
     ok(rela_tokeniser_create(&t, &o, &err));
-    ok(rela_tokenise(t, out, g->field[3].data, g->field[3].len, &err));
+    ok(rela_tokenise(out, t, g->field[3].data, g->field[3].len, &err));
     rela_tokeniser_destroy(t);
 }
 
@@ -69,7 +69,7 @@ static void run_detokenise(const golden *g, rela_buffer *out)
                                          .no_unescape = has(g, "no-unescape") };
     rela_detokeniser *d = NULL;
     ok(rela_detokeniser_create(&d, &o, &err));
-    ok(rela_detokenise(d, out, g->field[3].data, g->field[3].len, &err));
+    ok(rela_detokenise(out, d, g->field[3].data, g->field[3].len, &err));
     rela_detokeniser_destroy(d);
 }
 
@@ -85,7 +85,7 @@ static void run_normalise(const golden *g, rela_buffer *out)
                                         .remove_control = has(g, "remove-control") };
     rela_normaliser *n = NULL;
     ok(rela_normaliser_create(&n, &o, &err));
-    ok(rela_normalise(n, out, g->field[3].data, g->field[3].len, &err));
+    ok(rela_normalise(out, n, g->field[3].data, g->field[3].len, &err));
     rela_normaliser_destroy(n);
 }
 
@@ -100,7 +100,7 @@ static void run_learn(const golden *g, rela_buffer *out)
         ok(rela_truecase_counts_add(c, at, (size_t)(stop - at), number, &err));
         at = stop + 1;
     }
-    ok(rela_truecase_counts_write(c, out, &err));
+    ok(rela_truecase_counts_write(out, c, &err));
     rela_truecase_counts_destroy(c);
     ok(rela_buffer_append(&model, out->data, out->len, &err));
 }
@@ -111,9 +111,9 @@ static void run_truecase(const golden *g, rela_buffer *out)
                                        .all_words = has(g, "no-known"),
                                        .lowercase = has(g, "asr") };
     rela_truecaser *t = NULL;
-    ok(rela_truecaser_parse(&t, model.data, model.len, "model", &o, &err));
-    ok(rela_truecase(t, out, g->field[3].data, g->field[3].len, &err));
-    rela_truecaser_destroy(t);
+    ok(rela_truecaser_parse(&t, "model", model.data, model.len, &o, &err));
+    ok(rela_truecase(out, t, g->field[3].data, g->field[3].len, &err));
+    rela_truecaser_free(t);
 }
 
 static void run_undo(const golden *g, rela_buffer *out)
