@@ -6,35 +6,18 @@
 #include "base/par.h"
 #include "kern/flush_to_zero.h"
 #include "train/rank_sum.h"
+#include "train/slot_runner.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Some 512 rows do for full speed. With a little more room a share of an update that is just above
- * a multiple of 512, as quarters of 4096 tokens are, needs no micro-batch more. */
-enum { MICRO_BATCH_ROWS = 576, SLICE = 1 << 14 };
-
-/* What is summed of the sentences [first, last) of an update. */
-typedef struct slot {
-    size_t first, last;
-    double loss, nll;
-} slot;
-
-/* What a thread needs to run micro-batches. */
-typedef struct runner {
-    rela_worker *worker;
-    size_t max_src, max_tgt;        /* rows the worker has room for */
-    uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
-    int32_t *ids;                   /* its tokens where sentences are there twice, by stream */
-    real *row_weight;
-    size_t cap_at[RELA_STREAMS_MAX], cap_ids, cap_weight;
-} runner;
+enum { SLICE = 1 << 14 };
 
 struct rela_stepper {
     rela_net *net;
     rela_step_options o;
-    runner *runners; /* (threads) */
-    slot *slots;     /* (o.slots) */
+    rela_slot_runner *runners; /* (threads) */
+    rela_slot *slots;          /* (o.slots) */
     /* Gradients: of the slots that are computed at a time, and the sum of those before. All are 0
      * between two steps. */
     real **grads; /* (n_grads) */
@@ -47,84 +30,25 @@ struct rela_stepper {
     uint64_t count;
     const rela_param *not_finite;
     /* the step under way */
-    const rela_packed *update;
-    uint64_t number;
-    bool training;
+    rela_slot_job job;
     size_t first_slot; /* of those that are computed at a time */
     bool last_round;
     rela_adam adam;
 };
 
-/* Sentences [first, last) of a slot. */
-typedef struct micro_batch {
-    size_t first, last;
-} micro_batch;
-
-static rela_status make_room(rela_stepper *s, const rela_packed *u, rela_error *err);
-static rela_status runner_room(rela_stepper *s, runner *r, const rela_packed *u, rela_error *err);
+static rela_status make_room(rela_stepper *s, rela_error *err);
 static void cut(rela_stepper *s, const rela_packed *u);
 static void run_slots(rela_stepper *s);
 static void run_round(void *ctx, size_t begin, size_t end, int thread);
-static void run_slot(rela_stepper *s, runner *r, slot *part, real *grads);
-static micro_batch next_micro_batch(const rela_stepper *s, const slot *part, size_t from,
-                                    size_t rows);
-static void run_micro_batch(rela_stepper *s, runner *r, slot *part, micro_batch m, real *grads);
-static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
-                                      uint32_t *at, int32_t *ids);
 static void add_round(void *ctx, size_t begin, size_t end, int thread);
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
 static void clear_sum(rela_stepper *s);
 static void find_not_finite(rela_stepper *s);
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u);
 
-static size_t n_streams(const rela_stepper *s)
-{
-    return s->net->list.n_streams;
-}
-
 static size_t sentences_of(const rela_packed *u)
 {
     return u->streams[0].n;
-}
-
-static size_t length_of(const rela_tokens *t, size_t i)
-{
-    return t->at[i + 1] - t->at[i];
-}
-
-/* Rows of the sentences [first, last) in all streams, and in the one with most. */
-typedef struct row_count {
-    size_t all, most;
-} row_count;
-
-static row_count count_rows(const rela_stepper *s, size_t first, size_t last)
-{
-    row_count c = { 0, 0 };
-    for (size_t i = 0; i < n_streams(s); i++) {
-        const uint32_t *at = s->update->streams[i].at;
-        const size_t rows = at[last] - at[first];
-        c.all += rows;
-        c.most = rows > c.most ? rows : c.most;
-    }
-    return c;
-}
-
-static size_t micro_batch_rows(const rela_step_options *o)
-{
-    return o->micro_batch_rows ? o->micro_batch_rows : MICRO_BATCH_ROWS;
-}
-
-/* How often a sentence is in a micro-batch of training. */
-static size_t copies_of(const rela_step_options *o)
-{
-    return o->r_drop > 0 ? 2 : 1;
-}
-
-/* Rows of the sentences of a micro-batch, each counted once; it has at least one sentence. */
-static size_t room_of(const rela_step_options *o)
-{
-    const size_t room = micro_batch_rows(o) / copies_of(o);
-    return room > 0 ? room : 1;
 }
 
 static bool has_ranks(const rela_step_options *o)
@@ -153,7 +77,7 @@ static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_opti
                                     .slice = SLICE,
                                     .per = round_of(o),
                                     .slots = o->slots,
-                                    .note = sizeof(slot),
+                                    .note = sizeof(rela_slot),
                                     .n_threads = o->n_threads };
 }
 
@@ -161,8 +85,8 @@ size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
 {
     rela_step_options own = *o;
     own.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
-    const size_t longest = copies_of(o) * n->config.max_len;
-    const size_t rows = micro_batch_rows(o) > longest ? micro_batch_rows(o) : longest;
+    const size_t longest = rela_sentence_copies(o) * n->config.max_len;
+    const size_t rows = rela_micro_batch_rows(o) > longest ? rela_micro_batch_rows(o) : longest;
     const size_t total = n->params.total, ranks = rela_world_size(o->world);
     const size_t moments = rela_world_rank(o->world) ? 2 * (total / ranks + SLICE) : 2 * total;
     const rela_rank_sum_options so = sum_options(n, &own);
@@ -234,14 +158,8 @@ void rela_stepper_destroy(rela_stepper *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; s->runners && i < round_of(&s->o); i++) {
-        runner *r = &s->runners[i];
-        rela_worker_destroy(r->worker);
-        for (size_t k = 0; k < RELA_STREAMS_MAX; k++)
-            rela_mem_free(r->at[k]);
-        rela_mem_free(r->ids);
-        rela_mem_free(r->row_weight);
-    }
+    for (size_t i = 0; s->runners && i < round_of(&s->o); i++)
+        rela_slot_runner_deinit(&s->runners[i]);
     for (size_t i = 0; i < s->n_grads; i++)
         rela_mem_free(s->grads[i]);
     rela_mem_free((void *)s->grads);
@@ -285,12 +203,10 @@ static void update_weights(rela_stepper *s)
 rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                              uint64_t number, double rate, rela_error *err)
 {
-    const rela_status st = rela_world_agree(s->o.world, make_room(s, u, err), err);
+    s->job = (rela_slot_job){ s->net, &s->o, u, number, true };
+    const rela_status st = rela_world_agree(s->o.world, make_room(s, err), err);
     if (st != RELA_OK)
         return st;
-    s->update = u;
-    s->number = number;
-    s->training = true;
     run_slots(s);
     totals(s, out, u);
     const double unit = 1 / (double)out->n_loss;
@@ -319,11 +235,10 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
 rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                                rela_error *err)
 {
-    const rela_status st = rela_world_agree(s->o.world, make_room(s, u, err), err);
+    s->job = (rela_slot_job){ s->net, &s->o, u, 0, false };
+    const rela_status st = rela_world_agree(s->o.world, make_room(s, err), err);
     if (st != RELA_OK)
         return st;
-    s->update = u;
-    s->training = false;
     run_slots(s);
     totals(s, out, u);
     return RELA_OK;
@@ -360,68 +275,27 @@ const char *rela_stepper_not_finite(const rela_stepper *s)
 }
 
 /* Grows workers and offset arrays to what the update needs; nothing to do after the first few. */
-static rela_status make_room(rela_stepper *s, const rela_packed *u, rela_error *err)
+static rela_status make_room(rela_stepper *s, rela_error *err)
 {
     for (size_t i = 0; i < round_of(&s->o); i++) {
-        const rela_status st = runner_room(s, &s->runners[i], u, err);
+        const rela_status st = rela_slot_runner_grow(&s->runners[i], &s->job, err);
         if (st != RELA_OK)
             return st;
     }
     return RELA_OK;
 }
 
-/* The most rows of a micro-batch of a stream, which may be a single long sentence. */
-static size_t rows_needed(const rela_stepper *s, const rela_tokens *t)
-{
-    size_t rows = micro_batch_rows(&s->o);
-    for (size_t i = 0; i < t->n; i++) {
-        const size_t len = copies_of(&s->o) * length_of(t, i);
-        rows = len > rows ? len : rows;
-    }
-    return rows;
-}
-
-static rela_status runner_room(rela_stepper *s, runner *r, const rela_packed *u, rela_error *err)
-{
-    const size_t target = n_streams(s) - 1, tgt = rows_needed(s, &u->streams[target]);
-    size_t src = 0;
-    bool good = true;
-    for (size_t i = 0; i < target; i++) {
-        const size_t rows = rows_needed(s, &u->streams[i]);
-        src = rows > src ? rows : src;
-    }
-    for (size_t i = 0; i <= target; i++) { /* a sentence has at least one token in the target */
-        uint32_t *at = rela_mem_grow(r->at[i], &r->cap_at[i], tgt + 1, sizeof *at);
-        r->at[i] = at ? at : r->at[i];
-        good = good && at;
-    }
-    const size_t n_ids = copies_of(&s->o) > 1 ? target * src + tgt : 1;
-    int32_t *ids = rela_mem_grow(r->ids, &r->cap_ids, n_ids, sizeof *ids);
-    r->ids = ids ? ids : r->ids;
-    real *weight = rela_mem_grow(r->row_weight, &r->cap_weight, tgt, sizeof *weight);
-    r->row_weight = weight ? weight : r->row_weight;
-    if (!good || !ids || !weight)
-        return rela_fail(err, RELA_NOMEM, "no memory for a batch of %zu rows", tgt);
-    if (r->worker && src <= r->max_src && tgt <= r->max_tgt)
-        return RELA_OK;
-    rela_worker_destroy(r->worker);
-    r->worker = NULL;
-    r->max_src = src > r->max_src ? src : r->max_src;
-    r->max_tgt = tgt > r->max_tgt ? tgt : r->max_tgt;
-    return rela_worker_create(&r->worker, s->net, r->max_src, r->max_tgt, true, err);
-}
-
 /* Gives each slot neighbouring sentences of about the same number of tokens: a pure function of the
  * update. */
 static void cut(rela_stepper *s, const rela_packed *u)
 {
-    const size_t n = sentences_of(u), all = count_rows(s, 0, n).all;
+    const size_t n = sentences_of(u), all = rela_count_rows(&s->job, 0, n).all;
     size_t at = 0;
     for (size_t i = 0; i < s->o.slots; i++) {
-        slot *part = &s->slots[i];
+        rela_slot *part = &s->slots[i];
         const size_t limit = all * (i + 1) / s->o.slots;
-        *part = (slot){ .first = at };
-        while (at < n && (i + 1 == s->o.slots || count_rows(s, 0, at + 1).all <= limit))
+        *part = (rela_slot){ .first = at };
+        while (at < n && (i + 1 == s->o.slots || rela_count_rows(&s->job, 0, at + 1).all <= limit))
             at++;
         part->last = at;
     }
@@ -443,13 +317,13 @@ static void start_sum(rela_stepper *s)
 static void run_slots(rela_stepper *s)
 {
     const size_t n = s->o.slots, round = round_of(&s->o), all = round * rela_world_size(s->o.world);
-    cut(s, s->update);
+    cut(s, s->job.update);
     for (s->first_slot = 0; s->first_slot < n; s->first_slot += all) {
         s->last_round = s->first_slot + all >= n;
         rela_par_rows(round, (int)round, run_round, s);
-        if (s->training && has_ranks(&s->o)) {
+        if (s->job.training && has_ranks(&s->o)) {
             rela_rank_sum_add(&s->ranks, s->grads, s->first_slot);
-        } else if (s->training) {
+        } else if (s->job.training) {
             if (s->first_slot == 0)
                 start_sum(s);
             rela_par_rows(count_slices(s), s->o.n_threads, add_round, s);
@@ -457,7 +331,7 @@ static void run_slots(rela_stepper *s)
     }
     if (has_ranks(&s->o)) {
         rela_rank_sum_notes(&s->ranks, s->slots);
-        if (s->training)
+        if (s->job.training)
             rela_rank_sum_squares(&s->ranks, s->squares);
     }
 }
@@ -468,79 +342,7 @@ static void run_round(void *ctx, size_t begin, size_t end, int thread)
     const size_t first = s->first_slot + rela_world_rank(s->o.world) * round_of(&s->o);
     (void)thread;
     for (size_t i = begin; i < end && first + i < s->o.slots; i++)
-        run_slot(s, &s->runners[i], &s->slots[first + i], s->grads[i]);
-}
-
-static void run_slot(rela_stepper *s, runner *r, slot *part, real *grads)
-{
-    if (part->first == part->last)
-        return;
-    /* Micro-batches of equal size: a small last one would waste the products. */
-    const size_t most = count_rows(s, part->first, part->last).most, room = room_of(&s->o);
-    const size_t n = most > room ? (most + room - 1) / room : 1, rows = (most + n - 1) / n;
-    for (size_t at = part->first; at < part->last;) {
-        const micro_batch m = next_micro_batch(s, part, at, rows);
-        run_micro_batch(s, r, part, m, grads);
-        at = m.last;
-    }
-}
-
-/* About the given number of rows on the longer side, never more than there is room for, at least
- * one sentence. */
-static micro_batch next_micro_batch(const rela_stepper *s, const slot *part, size_t from,
-                                    size_t rows)
-{
-    const size_t room = room_of(&s->o);
-    size_t to = from + 1;
-    while (to < part->last && count_rows(s, from, to).most < rows &&
-           count_rows(s, from, to + 1).most <= room)
-        to++;
-    return (micro_batch){ from, to };
-}
-
-static void run_micro_batch(rela_stepper *s, runner *r, slot *part, micro_batch m, real *grads)
-{
-    const rela_packed *u = s->update;
-    const size_t copies = s->training ? copies_of(&s->o) : 1, target = n_streams(s) - 1;
-    rela_packed b = { .first = { 0 } };
-    size_t n_ids = 0;
-    for (size_t i = 0; i <= target; i++) {
-        b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->at[i], r->ids + n_ids);
-        b.first[i] = (uint32_t)copies * u->streams[i].at[m.first];
-        n_ids += copies > 1 ? rela_tokens_rows(&b.streams[i]) : 0;
-    }
-    const rela_tokens *tgt = &b.streams[target];
-    for (size_t i = 0; s->o.sentence_mean && i < tgt->n; i++)
-        for (size_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
-            r->row_weight[t] = 1 / (real)length_of(tgt, i);
-    const rela_pass_options pass = { .training = s->training,
-                                     .seed = s->o.seed,
-                                     .update = s->number,
-                                     .loss = { .smooth = (real)s->o.smooth,
-                                               .kl_weight = s->training ? (real)s->o.r_drop : 0,
-                                               .row_weight =
-                                                   s->o.sentence_mean ? r->row_weight : NULL } };
-    const rela_loss_sums sums = rela_worker_train(r->worker, s->training ? grads : NULL, &b, &pass);
-    part->loss += sums.loss;
-    part->nll += sums.nll;
-}
-
-/* One stream of a micro-batch, each sentence followed by its copies: so the rows of a sentence in
- * the update, on which dropout depends, are the same however the update is divided. */
-static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
-                                      uint32_t *at, int32_t *ids)
-{
-    const uint32_t first = all->at[m.first];
-    size_t n = 0;
-    at[0] = 0;
-    for (size_t i = m.first; i < m.last; i++)
-        for (size_t c = 0; c < copies; c++, n++) {
-            const size_t len = length_of(all, i);
-            at[n + 1] = at[n] + (uint32_t)len;
-            if (copies > 1)
-                memcpy(ids + at[n], all->ids + all->at[i], len * sizeof *ids);
-        }
-    return (rela_tokens){ copies > 1 ? ids : all->ids + first, at, n };
+        rela_slot_run(&s->runners[i], &s->slots[first + i], &s->job, s->grads[i]);
 }
 
 /* Slices [begin, end): adds the slots of the round to the sum, and clears them. */
@@ -604,8 +406,8 @@ static void find_not_finite(rela_stepper *s)
 
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u)
 {
-    const size_t tgt = rela_tokens_rows(&u->streams[n_streams(s) - 1]);
-    *out = (rela_step_result){ .src_tokens = count_rows(s, 0, sentences_of(u)).all - tgt,
+    const size_t tgt = rela_tokens_rows(&u->streams[s->net->list.n_streams - 1]);
+    *out = (rela_step_result){ .src_tokens = rela_count_rows(&s->job, 0, sentences_of(u)).all - tgt,
                                .tgt_tokens = tgt,
                                .sentences = sentences_of(u) };
     out->n_loss = s->o.sentence_mean ? out->sentences : out->tgt_tokens;
