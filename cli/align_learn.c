@@ -34,22 +34,22 @@ static rela_status train(const char *dir, rela_cli *cli, const rela_cli_learn *o
 static int on_event(void *ctx, const rela_train_event *e);
 static int64_t within(int64_t least, int64_t n, int64_t most);
 
-rela_status rela_cli_learn_links(rela_cli *cli, const rela_cli_learn *given, rela_error *err)
+rela_status rela_cli_learn_links(rela_cli *cli, const rela_cli_learn *o, rela_error *err)
 {
-    rela_cli_learn o = *given;
+    rela_cli_learn own = *o;
     rela_buffer run[2] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT };
     int64_t words = 0;
-    rela_status st = count_words(&words, cli, &o, err);
-    if (o.merges == 0)
-        o.merges = within(MERGES_LEAST, words / WORDS_PER_MERGE, MERGES_MOST);
-    if (o.updates == 0)
-        o.updates = within(UPDATES_LEAST, words / WORDS_PER_UPDATE, UPDATES_MOST);
+    rela_status st = count_words(&words, cli, o, err);
+    if (own.merges == 0)
+        own.merges = within(MERGES_LEAST, words / WORDS_PER_MERGE, MERGES_MOST);
+    if (own.updates == 0)
+        own.updates = within(UPDATES_LEAST, words / WORDS_PER_UPDATE, UPDATES_MOST);
     for (int back = 0; back < 2 && st == RELA_OK; back++) {
-        st = rela_buffer_printf(&run[back], err, "%s/%d", o.dir, back);
-        st = st ? st : train(run[back].data, cli, &o, back, err);
+        st = rela_buffer_printf(&run[back], err, "%s/%d", o->dir, back);
+        st = st ? st : train(run[back].data, cli, &own, back, err);
         st = st ? st : rela_buffer_append_text(&run[back], "/model.rela", err);
     }
-    st = st ? st : rela_model_pair_save(o.save, run[0].data, run[1].data, err);
+    st = st ? st : rela_model_pair_save(o->save, run[0].data, run[1].data, err);
     rela_buffer_free(&run[0]);
     rela_buffer_free(&run[1]);
     return st;

@@ -57,7 +57,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *out)
         return 0;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &object->dlpi_phdr[i];
-        const void *notes = (const void *)(object->dlpi_addr + p->p_vaddr);
+        const void *notes = (const void *)(object->dlpi_addr + p->p_vaddr); /* NOLINT: an address */
         if (p->p_type == PT_NOTE && read_notes(out, notes, p->p_memsz))
             return 1;
     }

@@ -2,6 +2,8 @@
 /* src/dist/launch.c - see launch.h. */
 #include "dist/launch.h"
 
+#include "module_dir.h"
+
 #include "base/file.h"
 
 #include <dlfcn.h>
@@ -12,9 +14,6 @@
 enum { PATH_BYTES = 4096 };
 
 #define MODULE "librela_mpi.so"
-#ifndef RELA_MODULE_DIR
-#define RELA_MODULE_DIR "../lib/rela" /* from the folder of the program */
-#endif
 
 static void *open_beside(const char *file, char why[PATH_BYTES]);
 static void *open_module(const char *path, char why[PATH_BYTES]);

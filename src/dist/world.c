@@ -239,7 +239,7 @@ rela_status rela_world_broadcast_text(rela_world *w, rela_buffer *text, rela_err
         st = rela_buffer_reserve(text, len, err);
     }
     st = rela_world_agree(w, st, err);
-    if (st != RELA_OK || len == 0)
+    if (st != RELA_OK || len == 0 || !text->data)
         return st;
     rela_world_broadcast(w, text->data, len);
     text->len = len;
