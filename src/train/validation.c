@@ -161,7 +161,7 @@ static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, 
 {
     const size_t k = rela_metric_n_stats(v->bleu), rank = rela_world_rank(world);
     st = rela_world_agree(world, st, err);
-    if (st != RELA_OK)
+    if (st != RELA_OK || !sums)
         return st;
     memmove(sums + rank * k, sums, k * sizeof *sums);
     rela_world_share_equal(world, sums, k * sizeof *sums);
