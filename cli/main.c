@@ -79,7 +79,8 @@ int main(int argc, char **argv)
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
         (void)rela_fail(&err, RELA_ARG,
-                        "RELA_FAULT: '%s' is not like mem:17, file:3+, short:7 or signal15:3",
+                        "RELA_FAULT: '%s' is not like mem:17, file:3+, short:7, signal15:3 or "
+                        "signal9@exchange:5",
                         fault);
         complain(NULL, &err, RELA_ARG);
         return EXIT_USAGE;

@@ -3,9 +3,11 @@
 #include "base/fault.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct plan {
     _Atomic uint64_t seen;
@@ -17,9 +19,18 @@ static plan plans[RELA_FAULT_N_CLASSES];
 static _Atomic uint32_t short_bytes;
 static plan signal_plan;
 static _Atomic int signal_number;
+static plan phase_plans[RELA_FAULT_N_PHASES];
+static _Atomic int phase_numbers[RELA_FAULT_N_PHASES];
+
+static const char *const PHASES[RELA_FAULT_N_PHASES] = {
+#define RELA_X(name, text) text,
+    RELA_FAULT_PHASE_MAP(RELA_X)
+#undef RELA_X
+};
 
 static void set(plan *p, uint64_t n, bool persistent);
 static bool hit(plan *p);
+static bool set_signal(const char *text, size_t len, uint64_t n, bool persistent);
 static bool parse_signal(int *number, const char *text, size_t len);
 
 void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent)
@@ -48,9 +59,20 @@ int rela_fault_signal(void)
     return hit(&signal_plan) ? atomic_load(&signal_number) : 0;
 }
 
+void rela_fault_set_phase(rela_fault_phase p, int number, uint64_t n, bool persistent)
+{
+    atomic_store(&phase_numbers[p], number);
+    set(&phase_plans[p], n, persistent);
+}
+
+void rela_fault_reach(rela_fault_phase p)
+{
+    if (hit(&phase_plans[p]))
+        (void)kill(getpid(), atomic_load(&phase_numbers[p]));
+}
+
 bool rela_fault_parse(const char *text)
 {
-    int number = 0;
     const char *colon = strchr(text, ':');
     if (!colon || colon[1] < '0' || colon[1] > '9')
         return false;
@@ -69,10 +91,8 @@ bool rela_fault_parse(const char *text)
         rela_fault_set(RELA_FAULT_FILE, n, persistent);
     else if (len == 5 && strncmp(text, "short", len) == 0 && !persistent && n <= UINT32_MAX)
         rela_fault_set_short((uint32_t)n);
-    else if (parse_signal(&number, text, len))
-        rela_fault_set_signal(number, n, persistent);
     else
-        return false;
+        return set_signal(text, len, n, persistent);
     return true;
 }
 
@@ -100,6 +120,26 @@ static bool hit(plan *p)
         return false;
     const uint64_t now = atomic_fetch_add(&p->seen, 1) + 1;
     return now == at || (now > at && atomic_load(&p->persistent));
+}
+
+/* "signal15" for file calls, "signal15@save" for a phase. */
+static bool set_signal(const char *text, size_t len, uint64_t n, bool persistent)
+{
+    int number = 0;
+    const char *at = memchr(text, '@', len);
+    if (!parse_signal(&number, text, at ? (size_t)(at - text) : len))
+        return false;
+    if (!at) {
+        rela_fault_set_signal(number, n, persistent);
+        return true;
+    }
+    const size_t rest = len - (size_t)(at + 1 - text);
+    for (int i = 0; i < RELA_FAULT_N_PHASES; i++)
+        if (strlen(PHASES[i]) == rest && strncmp(PHASES[i], at + 1, rest) == 0) {
+            rela_fault_set_phase((rela_fault_phase)i, number, n, persistent);
+            return true;
+        }
+    return false;
 }
 
 /* "signal" and a number of one or two digits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/fault.h - make the n-th allocation or file call fail, or a signal arrive there, for
- * tests.
+/* src/base/fault.h - make the n-th allocation or file call fail, or a signal arrive there or in a
+ * phase of training, for tests.
  *
  * Off unless a test (or RELA_FAULT in the environment of the program) switches it on; then every
  * call of the class is counted, and call number n fails once or from there on. */
@@ -16,6 +16,23 @@ typedef enum rela_fault_class {
     RELA_FAULT_N_CLASSES
 } rela_fault_class;
 
+/* Phases of training at which a signal can arrive. Of several ranks each counts its own. */
+/* clang-format off */
+#define RELA_FAULT_PHASE_MAP(X)                                                      \
+    X(GRADIENTS,  "gradients")  /* a round of slots is about to be computed */       \
+    X(EXCHANGE,   "exchange")   /* gradients are on their way between ranks */       \
+    X(OPTIMISER,  "optimiser")  /* Adam has run, other ranks lack the new weights */ \
+    X(VALIDATION, "validation") /* a batch of the validation set was scored */       \
+    X(SAVE,       "save")       /* rank 0 has written part of a checkpoint */
+/* clang-format on */
+
+typedef enum rela_fault_phase {
+#define RELA_X(name, text) RELA_FAULT_##name,
+    RELA_FAULT_PHASE_MAP(RELA_X)
+#undef RELA_X
+        RELA_FAULT_N_PHASES
+} rela_fault_phase;
+
 /* n counts from 1; 0 switches the class off. persistent: all calls from n on fail. */
 void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent);
 
@@ -28,8 +45,13 @@ void rela_fault_set_signal(int number, uint64_t n, bool persistent);
 /* Counts one file call: the signal to send before it, normally 0. */
 int rela_fault_signal(void);
 
-/* Reads a setting like "mem:17", "file:3+" (from the third on), "short:7" or "signal15:3"; false if
- * malformed. */
+/* The same when a phase begins for the n-th time. */
+void rela_fault_set_phase(rela_fault_phase p, int number, uint64_t n, bool persistent);
+/* Counts one beginning of a phase, and sends the signal if it is due. */
+void rela_fault_reach(rela_fault_phase p);
+
+/* Reads a setting like "mem:17", "file:3+" (from the third on), "short:7", "signal15:3" or
+ * "signal9@exchange:5"; false if malformed. */
 bool rela_fault_parse(const char *text);
 
 /* Calls of the class seen since it was set. */

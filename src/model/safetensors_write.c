@@ -2,6 +2,7 @@
 /* src/model/safetensors_write.c - writing half of safetensors.h. */
 #include "model/safetensors.h"
 
+#include "base/fault.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -190,6 +191,8 @@ static rela_status write_all(const char *path, const rela_buffer *header, const 
     st = st ? st : rela_writer_write(w, header->data, header->len, err);
     for (size_t i = 0; i < p->n && st == RELA_OK; i++) {
         uint64_t bytes = 0;
+        if (i == p->n / 2)
+            rela_fault_reach(RELA_FAULT_SAVE);
         (void)rela_tensor_bytes(&bytes, p->tensors[i]);
         st = rela_writer_write(w, p->tensors[i]->data, (size_t)bytes, err);
     }

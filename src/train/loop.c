@@ -3,6 +3,7 @@
 #include "train/loop.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 
 #include <math.h>
 
@@ -81,6 +82,7 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *
         st = rela_stepper_score(l->stepper, &r, &u, err);
         if (st != RELA_OK)
             break;
+        rela_fault_reach(RELA_FAULT_VALIDATION);
         loss += r.loss;
         n_loss += r.n_loss;
         nll += r.nll;

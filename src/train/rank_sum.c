@@ -2,6 +2,7 @@
 /* src/train/rank_sum.c - see rank_sum.h. */
 #include "train/rank_sum.h"
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "kern/flush_to_zero.h"
@@ -132,6 +133,7 @@ void rela_rank_sum_add(rela_rank_sum *s, real *const *grads, size_t first)
     for (size_t r = 0; r < size; r++)
         most = own_slices(s, r) > most ? own_slices(s, r) : most;
     begin_window(s, grads, first, 0);
+    rela_fault_reach(RELA_FAULT_EXCHANGE);
     for (size_t at = 0; at < most; at += s->window) {
         const size_t own = own_slices(s, rank);
         addition a = { s, grads, first, at, s->inbox[at / s->window % 2], NULL };

@@ -2,6 +2,7 @@
 /* src/train/step.c - see step.h. */
 #include "train/step.h"
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "kern/flush_to_zero.h"
@@ -196,6 +197,7 @@ static void update_weights(rela_stepper *s)
 {
     const size_t n = own_end(s) - own_begin(s);
     rela_par_rows((n + SLICE - 1) / SLICE, s->o.n_threads, apply_adam, s);
+    rela_fault_reach(RELA_FAULT_OPTIMISER);
     if (has_ranks(&s->o))
         rela_world_share(s->o.world, s->net->weights, sizeof(real), s->ranks.reals);
 }
@@ -320,6 +322,8 @@ static void run_slots(rela_stepper *s)
     cut(s, s->job.update);
     for (s->first_slot = 0; s->first_slot < n; s->first_slot += all) {
         s->last_round = s->first_slot + all >= n;
+        if (s->training)
+            rela_fault_reach(RELA_FAULT_GRADIENTS);
         rela_par_rows(round, (int)round, run_round, s);
         if (s->job.training && has_ranks(&s->o)) {
             rela_rank_sum_add(&s->ranks, s->grads, s->first_slot);

@@ -2,6 +2,7 @@
 /* src/train/trainer_loop.c - the loop of a training run and its callbacks: reports, validation,
  * checkpoints, the mean of the last ones. */
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "model/model_text.h"
 #include "train/curves.h"
@@ -133,7 +134,10 @@ static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, re
     rela_trainer *t = ctx;
     const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
                                     rela_stepper_moment(t->stepper, 1) };
-    const rela_status st = rela_trainer_is_first(t) ? save(t, s, moments, regular, err) : RELA_OK;
+    const bool is_first = rela_trainer_is_first(t);
+    if (!is_first)
+        rela_fault_reach(RELA_FAULT_SAVE); /* rank 0 reaches it while it writes */
+    const rela_status st = is_first ? save(t, s, moments, regular, err) : RELA_OK;
     return rela_world_agree(t->world, st, err);
 }
 
