@@ -159,6 +159,25 @@ static void text_of_an_svg_stays_text(void **state)
     rela_mem_free(svg);
 }
 
+static void bars_have_four_to_six_ticks(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "one" };
+    static const double HIGH[] = { 0.0123, 0.5, 1, 1.01, 2, 2.6, 19.9, 20.1, 53.8, 100, 123456 };
+    char path[SCRATCH_PATH];
+    path_of(path, sizeof path, "g.svg");
+    for (size_t i = 0; i < sizeof HIGH / sizeof HIGH[0]; i++) {
+        const rela_bars bars = { "t", "y", NAMES, NAMES, 1, 1, &HIGH[i], 1 };
+        rela_error err = { RELA_OK, "" };
+        CHECK_OK(rela_bars_save(&bars, path, &err), err);
+        char *svg = read_svg(path);
+        const size_t ticks = count_of(svg, "\"end\"");
+        CHECK(ticks >= 4 && ticks <= 6, "%g: %zu ticks", HIGH[i], ticks);
+        CHECK(HIGH[i] != 53.8 || strstr(svg, ">60</text>"), "%s", svg);
+        rela_mem_free(svg);
+    }
+}
+
 static void a_name_that_is_not_utf8_is_refused(void **state)
 {
     (void)state;
@@ -199,6 +218,7 @@ int main(void)
         cmocka_unit_test(empty_and_flat_data_can_be_drawn),
         cmocka_unit_test(panels_bars_and_maps_of_anything_can_be_drawn),
         cmocka_unit_test(text_of_an_svg_stays_text),
+        cmocka_unit_test(bars_have_four_to_six_ticks),
         cmocka_unit_test(a_name_that_is_not_utf8_is_refused),
         cmocka_unit_test(a_failing_disk_leaves_nothing),
     };
