@@ -3,6 +3,7 @@
  * needs nothing else. */
 #include "analyse/findings.h"
 #include "base/file.h"
+#include "base/markup.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -22,7 +23,6 @@ static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rel
 static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *f, size_t number,
                           rela_error *err);
-static rela_status escaped(rela_buffer *out, const char *text, rela_error *err);
 
 rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
                                size_t n, rela_error *err)
@@ -87,7 +87,7 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
         const rela_config *c = &f->net->config;
         st = rela_buffer_append_text(out, "<li><b>", err);
         if (st == RELA_OK)
-            st = escaped(out, f->name, err);
+            st = rela_markup_append(out, f->name, err);
         if (st == RELA_OK)
             st = rela_buffer_printf(out, err, "</b>: %zu + %zu layers, %zu heads; attention ",
                                     c->enc_layers, c->dec_layers, c->heads);
@@ -104,7 +104,7 @@ static rela_status row_start(rela_buffer *out, const char *name, rela_error *err
 {
     rela_status st = rela_buffer_append_text(out, "<tr><td>", err);
     if (st == RELA_OK)
-        st = escaped(out, name, err);
+        st = rela_markup_append(out, name, err);
     return st == RELA_OK ? rela_buffer_append_text(out, "</td>", err) : st;
 }
 
@@ -242,7 +242,7 @@ static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "<figure><h2>", err);
     if (st == RELA_OK)
-        st = escaped(out, f->title, err);
+        st = rela_markup_append(out, f->title, err);
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "</h2>\n", err);
     if (st == RELA_OK) {
@@ -253,34 +253,10 @@ static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "<figcaption>", err);
     if (st == RELA_OK)
-        st = escaped(out, f->text, err);
+        st = rela_markup_append(out, f->text, err);
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "</figcaption></figure>\n", err);
     rela_mem_free(svg);
     rela_buffer_free(&path);
-    return st;
-}
-
-static rela_status escaped(rela_buffer *out, const char *text, rela_error *err)
-{
-    rela_status st = RELA_OK;
-    for (; *text && st == RELA_OK; text++) {
-        switch (*text) {
-        case '<':
-            st = rela_buffer_append_text(out, "&lt;", err);
-            break;
-        case '>':
-            st = rela_buffer_append_text(out, "&gt;", err);
-            break;
-        case '&':
-            st = rela_buffer_append_text(out, "&amp;", err);
-            break;
-        case '"':
-            st = rela_buffer_append_text(out, "&quot;", err);
-            break;
-        default:
-            st = rela_buffer_append_char(out, *text, err);
-        }
-    }
     return st;
 }

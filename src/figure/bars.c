@@ -4,12 +4,17 @@
 
 #include "base/str.h"
 #include "figure/page.h"
+#include "figure/ticks.h"
 
 #include <math.h>
 
-static const double BAR = 34, GAP = 26, LEFT = 56, TOP = 34, BOTTOM = 26, INSIDE = 220, LINE = 16;
+enum { TICKS = 5 };
+
+static const double BAR = 34, GAP = 26, LEFT = 62, TOP = 34, BOTTOM = 26, INSIDE = 220, LINE = 16,
+                    ABOVE = 16; /* room for the value of the highest bar */
 
 static void draw(void *ctx, cairo_t *c);
+static void draw_axes(const rela_bars *b, cairo_t *c, double step, double high);
 static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double x, double high);
 static double highest(const rela_bars *b);
 
@@ -26,25 +31,15 @@ rela_status rela_bars_save(const rela_bars *b, const char *path, rela_error *err
 static void draw(void *ctx, cairo_t *c)
 {
     const rela_bars *b = ctx;
-    const double high = highest(b), base = TOP + INSIDE;
+    const double step = rela_tick_step(highest(b), TICKS), base = TOP + INSIDE;
+    const double high = ceil(highest(b) / step - 1e-9) * step; /* the axis ends with a tick */
     cairo_set_source_rgb(c, 0, 0, 0);
     cairo_set_font_size(c, RELA_FONT_TITLE);
     rela_page_text(c, b->title, 14, 20, 0);
     cairo_set_font_size(c, RELA_FONT);
+    draw_axes(b, c, step, high);
     for (size_t i = 0; i < b->n_groups; i++)
         draw_group(b, c, i, LEFT + GAP / 2 + (BAR * (double)b->n_series + GAP) * (double)i, high);
-    cairo_set_source_rgb(c, 0, 0, 0);
-    cairo_set_line_width(c, 1);
-    cairo_move_to(c, LEFT - 4, TOP);
-    cairo_line_to(c, LEFT - 4, base);
-    cairo_line_to(c, LEFT + (BAR * (double)b->n_series + GAP) * (double)b->n_groups, base);
-    cairo_stroke(c);
-    rela_page_text(c, "0", LEFT - 10, base + 4, 1);
-    cairo_save(c);
-    cairo_translate(c, LEFT - 30, TOP + INSIDE / 2);
-    cairo_rotate(c, -1.57079632679489661923);
-    rela_page_text(c, b->y_label, 0, 0, 0.5);
-    cairo_restore(c);
     for (size_t k = 0; k < b->n_series; k++) {
         const double y = base + BOTTOM + LINE * (double)(k + 1);
         rela_page_colour(c, k);
@@ -55,6 +50,34 @@ static void draw(void *ctx, cairo_t *c)
     }
 }
 
+static void draw_axes(const rela_bars *b, cairo_t *c, double step, double high)
+{
+    const double base = TOP + INSIDE, left = LEFT - 4;
+    const double right = LEFT + (BAR * (double)b->n_series + GAP) * (double)b->n_groups;
+    char label[48];
+    cairo_set_line_width(c, 0.7);
+    for (int i = 0; i * step <= high * (1 + 1e-9); i++) {
+        const double y = base - i * step / high * (INSIDE - ABOVE);
+        cairo_set_source_rgb(c, 0.88, 0.88, 0.88);
+        cairo_move_to(c, left, y);
+        cairo_line_to(c, right, y);
+        cairo_stroke(c);
+        cairo_set_source_rgb(c, 0, 0, 0);
+        rela_tick_text(label, sizeof label, i * step, step);
+        rela_page_text(c, label, left - 6, y + 4, 1);
+    }
+    cairo_set_line_width(c, 1);
+    cairo_move_to(c, left, TOP);
+    cairo_line_to(c, left, base);
+    cairo_line_to(c, right, base);
+    cairo_stroke(c);
+    cairo_save(c);
+    cairo_translate(c, 14, TOP + INSIDE / 2);
+    cairo_rotate(c, -1.57079632679489661923);
+    rela_page_text(c, b->y_label, 0, 0, 0.5);
+    cairo_restore(c);
+}
+
 static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double x, double high)
 {
     const double base = TOP + INSIDE, middle = x + BAR * (double)b->n_series / 2;
@@ -63,7 +86,7 @@ static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double x, d
         const double v = b->values[group * b->n_series + k];
         if (!isfinite(v))
             continue;
-        const double tall = v > 0 ? v / high * (INSIDE - 16) : 0;
+        const double tall = v > 0 ? v / high * (INSIDE - ABOVE) : 0;
         const double left = x + BAR * (double)k;
         rela_page_colour(c, k);
         cairo_rectangle(c, left + 1, base - tall, BAR - 2, tall);

@@ -3,9 +3,11 @@
 #include "figure/page.h"
 
 #include "base/file.h"
+#include "base/markup.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <math.h>
 #include <string.h>
 
 enum { PNG_SCALE = 2, N_COLOURS = 7 };
@@ -17,44 +19,45 @@ static const double COLOURS[N_COLOURS][3] = {
 
 typedef struct sink {
     rela_writer *writer;
+    rela_buffer svg;   /* the drawing that cairo made, without text */
+    rela_buffer texts; /* elements to add to it */
     rela_status status;
     rela_error *err;
 } sink;
 
+/* Its address names the sink of an SVG among the user data of a context. */
+static const cairo_user_data_key_t TEXTS;
+
 static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned int len);
-static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h, bool *png);
+static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsigned int len);
+static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h);
+static cairo_status_t draw_surface(sink *s, cairo_surface_t *surface,
+                                   void (*draw)(void *ctx, cairo_t *c), void *ctx);
+static void add_text(sink *s, cairo_t *c, const char *text, double x, double y, double align);
+static rela_status write_svg(sink *s);
 static void set_font(cairo_t *c);
 
 rela_status rela_page_save(const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err)
 {
     sink s = { .status = RELA_OK, .err = err };
-    bool png = false;
     s.status = rela_writer_open(&s.writer, path, err);
     if (s.status != RELA_OK)
         return s.status;
-    cairo_surface_t *surface = make_surface(path, &s, w, h, &png);
+    cairo_surface_t *surface = make_surface(path, &s, w, h);
     if (!surface) {
         rela_writer_abort(s.writer);
         return rela_fail(err, RELA_ARG, "%s: a figure must end in .svg, .png or .pdf", path);
     }
-    cairo_t *c = cairo_create(surface);
-    if (png)
-        cairo_scale(c, PNG_SCALE, PNG_SCALE);
-    cairo_set_source_rgb(c, 1, 1, 1);
-    cairo_paint(c);
-    set_font(c);
-    draw(ctx, c);
-    cairo_status_t cs = cairo_status(c); /* of the first call that failed */
-    cairo_destroy(c);
-    if (png && cs == CAIRO_STATUS_SUCCESS)
-        cs = cairo_surface_write_to_png_stream(surface, write_bytes, &s);
-    cairo_surface_finish(surface);
-    if (cs == CAIRO_STATUS_SUCCESS)
-        cs = cairo_surface_status(surface);
+    const bool svg = cairo_surface_get_type(surface) == CAIRO_SURFACE_TYPE_SVG;
+    const cairo_status_t cs = draw_surface(&s, surface, draw, ctx);
     cairo_surface_destroy(surface);
     if (s.status == RELA_OK && cs != CAIRO_STATUS_SUCCESS && cs != CAIRO_STATUS_SURFACE_FINISHED)
         s.status = rela_fail(err, RELA_NOMEM, "%s: %s", path, cairo_status_to_string(cs));
+    if (s.status == RELA_OK && svg)
+        s.status = write_svg(&s);
+    rela_buffer_free(&s.svg);
+    rela_buffer_free(&s.texts);
     if (s.status == RELA_OK)
         return rela_writer_commit(s.writer, err);
     rela_writer_abort(s.writer);
@@ -85,7 +88,13 @@ void rela_page_text(cairo_t *c, const char *s, double x, double y, double align)
 {
     if (!s)
         return;
-    cairo_move_to(c, x - align * rela_page_text_width(c, s), y);
+    const double width = rela_page_text_width(c, s); /* also refuses what is not UTF-8 */
+    sink *svg = cairo_get_user_data(c, &TEXTS);
+    if (svg) {
+        add_text(svg, c, s, x, y, align);
+        return;
+    }
+    cairo_move_to(c, x - align * width, y);
     cairo_show_text(c, s);
 }
 
@@ -109,15 +118,93 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, uns
     return s->status == RELA_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h, bool *png)
+static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsigned int len)
+{
+    sink *s = closure;
+    if (s->status == RELA_OK)
+        s->status = rela_buffer_append(&s->svg, (const char *)bytes, len, s->err);
+    return s->status == RELA_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h)
 {
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".svg") == 0)
-        return cairo_svg_surface_create_for_stream(write_bytes, s, w, h);
+        return cairo_svg_surface_create_for_stream(keep_bytes, s, w, h);
     if (dot && strcmp(dot, ".pdf") == 0)
         return cairo_pdf_surface_create_for_stream(write_bytes, s, w, h);
-    *png = dot && strcmp(dot, ".png") == 0;
-    return *png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w * PNG_SCALE,
-                                             (int)h * PNG_SCALE)
-                : NULL;
+    return dot && strcmp(dot, ".png") == 0
+               ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w * PNG_SCALE,
+                                            (int)h * PNG_SCALE)
+               : NULL;
+}
+
+static cairo_status_t draw_surface(sink *s, cairo_surface_t *surface,
+                                   void (*draw)(void *ctx, cairo_t *c), void *ctx)
+{
+    const cairo_surface_type_t type = cairo_surface_get_type(surface);
+    cairo_t *c = cairo_create(surface);
+    if (type == CAIRO_SURFACE_TYPE_IMAGE)
+        cairo_scale(c, PNG_SCALE, PNG_SCALE);
+    cairo_set_source_rgb(c, 1, 1, 1);
+    cairo_paint(c);
+    set_font(c);
+    if (type == CAIRO_SURFACE_TYPE_SVG)
+        (void)cairo_set_user_data(c, &TEXTS, s, NULL); /* a failure is in the status of c */
+    draw(ctx, c);
+    cairo_status_t cs = cairo_status(c); /* of the first call that failed */
+    cairo_destroy(c);
+    if (type == CAIRO_SURFACE_TYPE_IMAGE && cs == CAIRO_STATUS_SUCCESS)
+        cs = cairo_surface_write_to_png_stream(surface, write_bytes, s);
+    cairo_surface_finish(surface);
+    return cs == CAIRO_STATUS_SUCCESS ? cairo_surface_status(surface) : cs;
+}
+
+/* ---- text of an SVG ---- */
+
+/* cairo makes outlines of letters, which cannot be searched or copied. So text becomes elements of
+ * our own, above the drawing. The anchor keeps its place where another font is used. */
+static void add_text(sink *s, cairo_t *c, const char *text, double x, double y, double align)
+{
+    static const char *const ANCHORS[] = { "start", "middle", "end" };
+    cairo_matrix_t m, font;
+    double red = 0, green = 0, blue = 0, alpha = 0;
+    cairo_get_matrix(c, &m);
+    cairo_get_font_matrix(c, &font);
+    cairo_user_to_device(c, &x, &y);
+    (void)cairo_pattern_get_rgba(cairo_get_source(c), &red, &green, &blue, &alpha);
+    const double angle = atan2(m.yx, m.xx) * 57.29577951308232088;
+    if (s->status == RELA_OK)
+        s->status = rela_buffer_printf(&s->texts, s->err,
+                                       "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%g\" "
+                                       "text-anchor=\"%s\" fill=\"rgb(%.0f,%.0f,%.0f)\"",
+                                       x, y, font.xx, ANCHORS[(int)(2 * align)], 255 * red,
+                                       255 * green, 255 * blue);
+    if (s->status == RELA_OK && angle != 0)
+        s->status = rela_buffer_printf(&s->texts, s->err, " transform=\"rotate(%.2f %.2f %.2f)\"",
+                                       angle, x, y);
+    if (s->status == RELA_OK)
+        s->status = rela_buffer_append_char(&s->texts, '>', s->err);
+    if (s->status == RELA_OK)
+        s->status = rela_markup_append(&s->texts, text, s->err);
+    if (s->status == RELA_OK)
+        s->status = rela_buffer_append_text(&s->texts, "</text>\n", s->err);
+}
+
+/* The drawing with its texts before the closing tag. */
+static rela_status write_svg(sink *s)
+{
+    static const char OPEN[] = "<g font-family=\"sans-serif\">\n", CLOSE[] = "</g>\n";
+    size_t end = s->svg.len;
+    while (end > 0 && s->svg.data[end] != '<')
+        end--;
+    rela_status st = rela_writer_write(s->writer, s->svg.data, end, s->err);
+    if (st == RELA_OK)
+        st = rela_writer_write(s->writer, OPEN, sizeof OPEN - 1, s->err);
+    if (st == RELA_OK && s->texts.len)
+        st = rela_writer_write(s->writer, s->texts.data, s->texts.len, s->err);
+    if (st == RELA_OK)
+        st = rela_writer_write(s->writer, CLOSE, sizeof CLOSE - 1, s->err);
+    return st == RELA_OK ? rela_writer_write(s->writer, s->svg.data + end, s->svg.len - end, s->err)
+                         : st;
 }

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "figure/page.h"
+#include "figure/ticks.h"
 
 #include <math.h>
 
@@ -33,8 +34,6 @@ static void find_range(axis *a, const rela_plot *p, bool vertical);
 static void draw_axis(const page *g, bool vertical);
 static void draw_series(const page *g, size_t i);
 static double place(const axis *a, double v);
-static double nice_step(double range);
-static void tick_text(char *out, size_t size, double v, double step);
 
 /* A figure: panels in lines. */
 typedef struct figure {
@@ -167,22 +166,6 @@ static double place(const axis *a, double v)
     return a->from + (t - a->low) / (a->high - a->low) * (a->to - a->from);
 }
 
-static double nice_step(double range)
-{
-    const double rough = range / TICKS, unit = pow(10, floor(log10(rough)));
-    const double m = rough / unit;
-    return unit * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10);
-}
-
-static void tick_text(char *out, size_t size, double v, double step)
-{
-    const int digits = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
-    if (fabs(v) >= 1e5)
-        rela_format_text(out, size, "%.3gK", v / 1e3);
-    else
-        rela_format_text(out, size, "%.*f", digits > 8 ? 8 : digits, v);
-}
-
 static void draw_tick(const page *g, bool vertical, double at, const char *label)
 {
     cairo_t *c = g->c;
@@ -208,7 +191,7 @@ static void draw_axis(const page *g, bool vertical)
     const axis *a = vertical ? &g->y : &g->x;
     cairo_t *c = g->c;
     char label[48];
-    double step = nice_step(a->high - a->low);
+    double step = rela_tick_step(a->high - a->low, TICKS);
     if (!vertical && g->p->whole_x && step < 1)
         step = 1;
     const double first = ceil(a->low / step);
@@ -219,7 +202,7 @@ static void draw_axis(const page *g, bool vertical)
         if (a->log)
             rela_format_text(label, sizeof label, "%.3g", value);
         else
-            tick_text(label, sizeof label, value, step);
+            rela_tick_text(label, sizeof label, value, step);
         draw_tick(g, vertical, place(a, value), label);
     }
     cairo_set_source_rgb(c, 0, 0, 0);

@@ -115,6 +115,83 @@ static void panels_bars_and_maps_of_anything_can_be_drawn(void **state)
     }
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+/* The text of an SVG; freed with rela_mem_free. */
+static char *read_svg(const char *path)
+{
+    char *bytes = NULL;
+    size_t len = 0;
+    rela_error err = { RELA_OK, "" };
+    CHECK_OK(rela_file_read(&bytes, &len, path, 0, &err), err);
+    (void)unlink(path);
+    return bytes;
+}
+
+static void text_of_an_svg_stays_text(void **state)
+{
+    (void)state;
+    static const char *const ROWS[] = { "<&> \xC3\xA4", "url(#a)" };
+    static const char *const COLUMNS[] = { "\x01\"b" };
+    static const char *const WANT[] = { ">&lt;&amp;&gt; \xC3\xA4</text>",
+                                        ">url(&#35;a)</text>",
+                                        ">\xEF\xBF\xBD&quot;b</text>",
+                                        ">over all</text>",
+                                        "rotate(-60.00 ",
+                                        "</g>\n</svg>" };
+    static const double VALUES[] = { 0, 1 };
+    const rela_heatmap map = { "map", ROWS, COLUMNS, 2, 1, VALUES, .null_rows = true };
+    char path[SCRATCH_PATH];
+    rela_error err = { RELA_OK, "" };
+    path_of(path, sizeof path, "e.svg");
+    CHECK_OK(rela_heatmaps_save(&map, 1, 1, "over all", path, &err), err);
+    char *svg = read_svg(path);
+    for (size_t i = 0; i < sizeof WANT / sizeof WANT[0]; i++)
+        CHECK(strstr(svg, WANT[i]), "no %s in %s", WANT[i], svg);
+    CHECK(!strstr(svg, "glyph"), "letters are outlines");
+    CHECK(count_of(svg, "<text ") == 6 && count_of(svg, "</text>") == 6, "texts: %s", svg);
+    rela_mem_free(svg);
+}
+
+static void bars_have_four_to_six_ticks(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "one" };
+    static const double HIGH[] = { 0.0123, 0.5, 1, 1.01, 2, 2.6, 19.9, 20.1, 53.8, 100, 123456 };
+    char path[SCRATCH_PATH];
+    path_of(path, sizeof path, "g.svg");
+    for (size_t i = 0; i < sizeof HIGH / sizeof HIGH[0]; i++) {
+        const rela_bars bars = { "t", "y", NAMES, NAMES, 1, 1, &HIGH[i], 1 };
+        rela_error err = { RELA_OK, "" };
+        CHECK_OK(rela_bars_save(&bars, path, &err), err);
+        char *svg = read_svg(path);
+        const size_t ticks = count_of(svg, "\"end\"");
+        CHECK(ticks >= 4 && ticks <= 6, "%g: %zu ticks", HIGH[i], ticks);
+        CHECK(HIGH[i] != 53.8 || strstr(svg, ">60</text>"), "%s", svg);
+        rela_mem_free(svg);
+    }
+}
+
+static void a_name_that_is_not_utf8_is_refused(void **state)
+{
+    (void)state;
+    static const char *const FILES[] = { "f.svg", "f.png", "f.pdf" };
+    const rela_plot plot = { .title = "\xFF" };
+    for (size_t i = 0; i < 3; i++) {
+        char path[SCRATCH_PATH];
+        rela_error err = { RELA_OK, "" };
+        path_of(path, sizeof path, FILES[i]);
+        CHECK(rela_plot_save(&plot, path, &err) != RELA_OK, "accepted");
+        CHECK(strstr(err.message, "UTF-8") && !rela_file_exists(path), "%s", err.message);
+    }
+}
+
 static void a_failing_disk_leaves_nothing(void **state)
 {
     (void)state;
@@ -140,6 +217,9 @@ int main(void)
         cmocka_unit_test(another_ending_is_refused),
         cmocka_unit_test(empty_and_flat_data_can_be_drawn),
         cmocka_unit_test(panels_bars_and_maps_of_anything_can_be_drawn),
+        cmocka_unit_test(text_of_an_svg_stays_text),
+        cmocka_unit_test(bars_have_four_to_six_ticks),
+        cmocka_unit_test(a_name_that_is_not_utf8_is_refused),
         cmocka_unit_test(a_failing_disk_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
