@@ -2,7 +2,7 @@
 /* src/dist/launch.c - see launch.h. */
 #include "dist/launch.h"
 
-#include "module_dir.h"
+#include "module_dir.inc"
 
 #include "base/file.h"
 

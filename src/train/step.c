@@ -322,7 +322,7 @@ static void run_slots(rela_stepper *s)
     cut(s, s->job.update);
     for (s->first_slot = 0; s->first_slot < n; s->first_slot += all) {
         s->last_round = s->first_slot + all >= n;
-        if (s->training)
+        if (s->job.training)
             rela_fault_reach(RELA_FAULT_GRADIENTS);
         rela_par_rows(round, (int)round, run_round, s);
         if (s->job.training && has_ranks(&s->o)) {
