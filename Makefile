@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 program demo demo-model test test-gradients test-levels test-limits test-packages test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 program demo demo-model test test-gradients test-levels test-limits test-packages test-ranks test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -58,6 +58,15 @@ SEED ?= 1
 test-stops: all
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
+
+# Several ranks: the bytes of one for every preset, and 60 runs in which a rank is killed, stopped or ended.
+test-ranks:
+	@tools/setup test # before the build, as for test
+	@$(MAKE) --no-print-directory all
+	@for script in ranks/matrix.sh ranks_faults/table.sh; do \
+	    dir=$$(mktemp -d) && (cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela RELA_SOURCE=$(CURDIR) \
+	    sh $(CURDIR)/tests/e2e/$$script); status=$$?; rm -rf "$$dir"; [ $$status -eq 0 ] || exit 1; \
+	done
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup
