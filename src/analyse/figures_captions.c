@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/figures_captions.c - texts below figures. Beyond what is drawn they say only what the
- * figures of this text and these models are. */
+/* src/analyse/figures_captions.c - captions of figures: how to read them, and the numbers of this
+ * text and these models. */
 #include "analyse/figures.h"
 
 #include <math.h>
