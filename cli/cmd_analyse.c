@@ -9,7 +9,7 @@
 typedef struct analyse_options {
     const char *src, *src_2, *src_3, *src_4, *tgt, *gold, *tags, *out, *dump;
     int64_t source, gold_base, limit, example, layer;
-    bool gold_reverse, skip_end;
+    bool gold_reverse, skip_end, pieces;
     rela_list names, compare;
 } analyse_options;
 
@@ -34,6 +34,7 @@ static const rela_option OPTIONS[] = {
     { "limit", 'n', RELA_OPTION_INT, AT(limit), 0, 1e9, "0", "N", "only the first N pairs; 0: all" },
     { "example", 0, RELA_OPTION_INT, AT(example), 0, 1e9, "0", "LINE", "line whose attention is shown; 0: the first of medium length" },
     { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer that is shown, from 1; 0: the one with most null rows" },
+    { "pieces", 0, RELA_OPTION_FLAG, AT(pieces), 0, 0, NULL, NULL, "attention maps of subword pieces instead of words" },
     { "skip-end", 0, RELA_OPTION_FLAG, AT(skip_end), 0, 0, NULL, NULL, "null rates without the query that predicts the end" },
     { .name = NULL },
 };
@@ -122,6 +123,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         a.limit = (uint64_t)o->limit;
         a.example = (uint64_t)o->example;
         a.layer = (int32_t)o->layer - 1;
+        a.pieces = o->pieces;
         a.skip_end = o->skip_end;
         a.names = names;
         a.progress = rela_cli_log;

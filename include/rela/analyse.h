@@ -125,6 +125,7 @@ typedef struct rela_analyse_options {
     void *progress_ctx;
     const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */
     int32_t source; /* the one that gold links, tags and attention maps are about */
+    int32_t pieces; /* not 0: maps show subword pieces; 0: words */
 } rela_analyse_options;
 
 RELA_API void rela_analyse_options_init(rela_analyse_options *o, size_t size);

@@ -299,7 +299,7 @@ class AnalyseOptions(Structure):
         c_int32, "gold_base gold_reverse") + _fields(c_char_p, "tags out dump") + _fields(
         c_uint64, "seed limit example") + _fields(c_int32, "layer skip_end") + [
         ("names", POINTER(c_char_p)), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)
-    ] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32)]
+    ] + _fields(c_char_p, "src_2 src_3 src_4") + _fields(c_int32, "source pieces")
 
 
 FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)

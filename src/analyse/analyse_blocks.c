@@ -110,6 +110,20 @@ static rela_status on_pair_end(void *ctx, size_t pair, rela_error *err)
     return rela_head_aer_ran(&b->aer, pair, &b->gold[pair], err);
 }
 
+rela_status rela_analyse_gold(rela_links *out, const rela_analyse_job *j, size_t line,
+                              const rela_watched *p, rela_error *err)
+{
+    const rela_link_format form = { .struct_size = sizeof form,
+                                    .base = j->o.gold_base,
+                                    .reverse = j->o.gold_reverse,
+                                    .check = 1,
+                                    .n_src = p->src[j->source].map.n_words,
+                                    .n_tgt = p->tgt.map.n_words };
+    const rela_span text = j->files[GOLD].items[line];
+    return rela_fail_at(err, rela_links_parse(out, text.text, text.len, &form, err), j->o.gold,
+                        line + 1);
+}
+
 /* Gold links and tags of the pairs of a block. */
 static rela_status load_notes(const rela_analyse_job *j, rela_analyse_block *b, rela_error *err)
 {
@@ -123,15 +137,7 @@ static rela_status load_notes(const rela_analyse_job *j, rela_analyse_block *b, 
                 rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
                                j->tag_names, j->files[TAGS].items[line]) == p->tgt.map.n_words;
         if (line < j->files[GOLD].n) {
-            const rela_link_format form = { .struct_size = sizeof form,
-                                            .base = j->o.gold_base,
-                                            .reverse = j->o.gold_reverse,
-                                            .check = 1,
-                                            .n_src = p->src[j->source].map.n_words,
-                                            .n_tgt = p->tgt.map.n_words };
-            const rela_span text = j->files[GOLD].items[line];
-            st = rela_fail_at(err, rela_links_parse(&b->gold[i], text.text, text.len, &form, err),
-                              j->o.gold, line + 1);
+            st = rela_analyse_gold(&b->gold[i], j, line, p, err);
             if (st == RELA_OK && p->state != RELA_WATCHED)
                 rela_head_aer_missed(&b->aer, &b->gold[i]);
         }

@@ -2,34 +2,160 @@
 /* src/analyse/analyse_examples.c - the attention maps of an example line, for figures. */
 #include "analyse/analyse_job.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
-enum { EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18 };
+enum { EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18, LABEL_BYTES = 48 };
+
+/* An example that is being filled. */
+typedef struct filler {
+    const rela_analyse_job *j;
+    rela_example *e;
+    const rela_watched *pair;
+} filler;
+
+static const rela_watched_text *source_of(const filler *f)
+{
+    return &f->pair->src[f->j->source];
+}
+
+/* The end symbol as a word of its own. */
+static rela_word_map with_end(const rela_word_map *m)
+{
+    return (rela_word_map){ m->word_of, m->n_pieces + 1, m->n_words + 1 };
+}
 
 static rela_status keep_layer(void *ctx, const rela_heads *h, rela_error *err)
 {
-    rela_example *e = ctx;
+    const filler *f = ctx;
+    rela_example *e = f->e;
     if (h->layer != e->layer || h->n_k == 0)
         return RELA_OK;
-    const size_t n = h->heads * h->n_q * h->n_k;
-    e->w = rela_mem_array(n, sizeof *e->w);
-    if (!e->w)
-        return rela_fail(err, RELA_NOMEM, "no memory for an example");
-    for (size_t i = 0; i < n; i++)
-        e->w[i] = (double)h->w[i];
+    const rela_word_map rows = with_end(&f->pair->tgt.map);
+    const size_t n = e->n_q * e->n_k, pieces = h->n_q * h->n_k;
+    real *merged = rela_mem_array(n, sizeof *merged);
+    e->w = rela_mem_array(h->heads * n, sizeof *e->w);
     e->heads = h->heads;
-    e->n_q = h->n_q;
-    e->n_k = h->n_k;
-    return RELA_OK;
+    for (size_t k = 0; merged && e->w && k < h->heads; k++) {
+        const real *w = h->w + k * pieces;
+        if (e->words)
+            rela_words_merge(merged, w, h->n_k, &source_of(f)->map, &rows);
+        for (size_t i = 0; i < n; i++)
+            e->w[k * n + i] = (double)(e->words ? merged : w)[i];
+    }
+    rela_mem_free(merged);
+    return merged && e->w ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for an example");
 }
 
-static const char **tokens_of(const rela_watched_text *t, const rela_vocab *v)
+/* ---- names of rows and columns ---- */
+
+/* Text comes from anywhere and may be long. */
+static rela_status add_label(rela_buffer *out, rela_span text, rela_error *err)
 {
-    const char **list = rela_mem_array(t->n, sizeof *list);
-    for (size_t i = 0; list && i < t->n; i++)
-        list[i] = rela_vocab_token(v, t->ids[i]);
-    return list;
+    static const char MORE[] = "\xE2\x80\xA6";
+    char label[LABEL_BYTES];
+    const bool fits = text.len < sizeof label;
+    rela_format_text(label, fits ? sizeof label : sizeof label - sizeof MORE, "%.*s", (int)text.len,
+                     text.text);
+    rela_utf8_make_printable(label);
+    rela_status st = rela_buffer_append_text(out, label, err);
+    if (st == RELA_OK && !fits)
+        st = rela_buffer_append_text(out, MORE, err);
+    return st == RELA_OK ? rela_buffer_append_char(out, '\0', err) : st;
+}
+
+static rela_status add_piece(rela_buffer *out, const filler *f, size_t side, int32_t id,
+                             rela_error *err)
+{
+    const char *text = rela_vocab_token(rela_pipeline_vocab(f->j->model->pipeline, side), id);
+    return add_label(out, (rela_span){ text, strlen(text) }, err);
+}
+
+/* *n: how many there are. */
+static rela_status add_words(rela_buffer *out, size_t *n, const filler *f, size_t side,
+                             rela_span line, rela_error *err)
+{
+    rela_buffer words = RELA_BUFFER_INIT;
+    rela_status st = rela_watcher_words(&words, f->j->blocks[0].watcher, side, line, err);
+    const char *at = words.data, *end = at + words.len;
+    *n = 0;
+    for (rela_span word; st == RELA_OK && words.len && rela_next_word(&word, &at, end); ++*n)
+        st = add_label(out, word, err);
+    rela_buffer_free(&words);
+    return st;
+}
+
+/* Names of the words or pieces of a text, the end among them. */
+static rela_status name_text(const char ***list, rela_buffer *texts, const filler *f, size_t side,
+                             const rela_watched_text *t, rela_error *err)
+{
+    const size_t n = f->e->words ? t->map.n_words + 1 : t->n;
+    rela_status st = RELA_OK;
+    for (size_t i = f->e->words ? t->n - 1 : 0; i < t->n && st == RELA_OK; i++)
+        st = add_piece(texts, f, side, t->ids[i], err);
+    *list = rela_mem_array(n, sizeof **list);
+    if (st == RELA_OK && !*list)
+        st = rela_fail(err, RELA_NOMEM, "no memory for an example");
+    const char *at = texts->data;
+    for (size_t i = 0; i < n && st == RELA_OK; i++, at += strlen(at) + 1)
+        (*list)[i] = at;
+    return st;
+}
+
+static rela_status name_example(const filler *f, const rela_text_pair *lines, rela_error *err)
+{
+    rela_example *e = f->e;
+    const rela_watched_text *src = source_of(f), *tgt = &f->pair->tgt;
+    const size_t source = f->j->source, target = f->j->n_sources;
+    size_t n_src = 0, n_tgt = 0;
+    rela_status st = RELA_OK;
+    if (!f->j->o.pieces)
+        st = add_words(&e->texts[0], &n_tgt, f, target, lines->tgt, err);
+    if (st == RELA_OK && !f->j->o.pieces)
+        st = add_words(&e->texts[1], &n_src, f, source, lines->src[source], err);
+    /* Words with odd blanks in them have no names of their own; their pieces have. */
+    e->words = !f->j->o.pieces && n_src == src->map.n_words && n_tgt == tgt->map.n_words;
+    for (int i = 0; i < 2 && !e->words; i++)
+        rela_buffer_clear(&e->texts[i]);
+    e->n_q = e->words ? n_tgt + 1 : tgt->n;
+    e->n_k = e->words ? n_src + 1 : src->n;
+    if (st == RELA_OK)
+        st = name_text(&e->rows, &e->texts[0], f, target, tgt, err);
+    return st == RELA_OK ? name_text(&e->columns, &e->texts[1], f, source, src, err) : st;
+}
+
+/* ---- gold links ---- */
+
+/* First and number of the rows or columns that belong to a word. */
+static void span_of(size_t *first, size_t *n, const filler *f, const rela_word_map *m, size_t word)
+{
+    size_t i = 0, end = 0;
+    while (i < m->n_pieces && m->word_of[i] < word)
+        i++;
+    for (end = i; end < m->n_pieces && m->word_of[end] == word;)
+        end++;
+    *first = f->e->words ? word : i;
+    *n = f->e->words ? 1 : end - i;
+}
+
+static rela_status outline_gold(const filler *f, size_t line, rela_error *err)
+{
+    rela_example *e = f->e;
+    rela_links links = { NULL, 0, 0 };
+    const rela_word_map *src = &source_of(f)->map, *tgt = &f->pair->tgt.map;
+    rela_status st = rela_analyse_gold(&links, f->j, line, f->pair, err);
+    e->gold = rela_mem_array(links.n + 1, sizeof *e->gold);
+    if (st == RELA_OK && !e->gold)
+        st = rela_fail(err, RELA_NOMEM, "no memory for %zu links", links.n);
+    for (size_t i = 0; i < links.n && st == RELA_OK; i++) {
+        rela_outline *o = &e->gold[e->n_gold++];
+        span_of(&o->row, &o->n_rows, f, tgt, links.items[i].tgt);
+        span_of(&o->column, &o->n_columns, f, src, links.items[i].src);
+        o->dashed = links.items[i].possible != 0;
+    }
+    rela_links_free(&links);
+    return st;
 }
 
 static rela_status fill_example(const rela_analyse_job *j, rela_example *e, size_t line,
@@ -38,23 +164,26 @@ static rela_status fill_example(const rela_analyse_job *j, rela_example *e, size
     rela_watcher *w = j->blocks[0].watcher;
     const rela_text_pair pair = rela_analyse_pair(j, line, target);
     const size_t stack = rela_block_list_cross(&j->model->net.list, j->source);
+    filler f = { j, e, NULL };
     const rela_watch watch = { .stacks = rela_watch_stack(stack),
                                .on_heads = keep_layer,
-                               .ctx = e };
+                               .ctx = &f };
     rela_status st = rela_watcher_load(w, &pair, 1, err);
+    if (st != RELA_OK)
+        return st;
+    f.pair = rela_watcher_pair(w, 0);
+    if (f.pair->state != RELA_WATCHED || source_of(&f)->n == 0)
+        return RELA_OK;
+    st = name_example(&f, &pair, err);
+    if (st == RELA_OK && line == target && line < j->files[GOLD].n)
+        st = outline_gold(&f, line, err);
     if (st == RELA_OK)
         st = rela_watcher_run(w, &watch, err);
     if (st == RELA_OK && rela_watcher_not_finite(w, 1) < 1)
         st = rela_fail_not_finite(err, j->o.src, line + 1, "attention is");
-    if (st != RELA_OK || !e->w)
-        return st;
-    const rela_watched *p = rela_watcher_pair(w, 0);
-    e->rows = tokens_of(&p->tgt, rela_pipeline_vocab(j->model->pipeline, j->n_sources));
-    e->columns = tokens_of(&p->src[j->source], rela_pipeline_vocab(j->model->pipeline, j->source));
-    if (!e->rows || !e->columns)
-        return rela_fail(err, RELA_NOMEM, "no memory for an example");
     e->line = line + 1;
-    return RELA_OK;
+    e->target = target + 1;
+    return st;
 }
 
 static bool is_medium(const rela_analyse_job *j, size_t line)

@@ -51,6 +51,9 @@ rela_text_pair rela_analyse_pair(const rela_analyse_job *j, size_t line, size_t 
 rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_job *j,
                                      rela_error *err);
 void rela_analyse_block_end(rela_analyse_block *b);
+/* The gold links of a line, whose pair is p. */
+rela_status rela_analyse_gold(rela_links *out, const rela_analyse_job *j, size_t line,
+                              const rela_watched *p, rela_error *err);
 /* For rela_pipe_run, whose context is the job. */
 rela_status rela_analyse_block_read(void *ctx, void *item, bool *more, rela_error *err);
 rela_status rela_analyse_block_run(void *ctx, void *item, int thread, rela_error *err);

@@ -14,11 +14,13 @@ enum { PANELS_PER_LINE = 3, VARIANTS_MAX = 2, LABEL_MAX = 96, PATH_SIZE = 4096, 
 
 /* A page of curves: a panel per stack, a colour per model, a dash per variant. */
 typedef struct chart {
-    const char *stem, *title, *text, *y_label;
+    const char *stem, *title, *y_label;
+    void (*caption)(rela_figure *f, const rela_analysis *a);
     size_t n_variants;
     const char *variants[VARIANTS_MAX]; /* added to the name of the model; NULL: nothing */
     double y_low, y_high;               /* shown in any case; both 0: what the data need */
     bool gold;                          /* only with gold links: panels normal and shifted */
+    bool null;                          /* only where queries are null */
     double (*value)(const rela_findings *f, size_t panel, size_t variant, size_t layer);
 } chart;
 
@@ -33,28 +35,23 @@ static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error 
 static const chart CHARTS[] = {
     { .stem = "sparsity",
       .title = "Sparsity",
-      .text =
-          "Share of attention weights that are exactly zero, mean over the heads of a layer: the "
-          "higher, the fewer positions a query looks at.",
+      .caption = rela_caption_sparsity,
       .y_label = "zero weights",
       .n_variants = 1,
       .y_high = 1,
       .value = sparsity_at },
     { .stem = "null-rate",
       .title = "Null rate",
-      .text = "Share of queries that a head leaves without any weight, mean over the heads of a "
-              "layer; dashed on the same sources with permuted targets, where a model that uses "
-              "null attention to tell what has no counterpart is higher in the cross attention.",
+      .caption = rela_caption_null_rate,
       .y_label = "null queries",
       .n_variants = 2,
       .variants = { NULL, "permuted" },
       .y_high = 0.1,
+      .null = true,
       .value = null_at },
     { .stem = "aer",
       .title = "Alignment error",
-      .text =
-          "Alignment error rate of links taken from the cross attention of each layer: solid of "
-          "its best head, dashed of the mean of its heads; lower is better.",
+      .caption = rela_caption_aer,
       .y_label = "AER (%)",
       .n_variants = 2,
       .variants = { "best head", "layer" },
@@ -62,8 +59,7 @@ static const chart CHARTS[] = {
       .value = aer_at },
     { .stem = "diversity",
       .title = "Head diversity",
-      .text = "Jensen-Shannon divergence between the heads of a layer (natural logarithm, "
-              "temperature 1): 0 if all heads look at the same, ln(heads) if no two do.",
+      .caption = rela_caption_diversity,
       .y_label = "JS divergence",
       .n_variants = 1,
       .y_high = 0.1,
@@ -77,19 +73,24 @@ rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *d
     const rela_gallery g = { dir, figures, n, a };
     const bool gold = a->models[0].aer.sums != NULL, tags = a->tag_names != NULL;
     rela_status st = RELA_OK;
+    bool null = false;
     *n = 0;
     if (!rela_plot_available())
         return RELA_OK;
+    for (size_t i = 0; i < a->n; i++)
+        null = null || rela_findings_null(&a->models[i], false);
     for (size_t i = 0; i < N_CHARTS && st == RELA_OK; i++)
-        if (!CHARTS[i].gold || gold)
+        if ((!CHARTS[i].gold || gold) && (!CHARTS[i].null || null))
             st = draw_chart(&g, &CHARTS[i], err);
     if (st == RELA_OK && gold)
         st = draw_means(&g, err);
     for (size_t i = 0; i < a->n && st == RELA_OK && *n + 5 < RELA_FIGURES_MAX; i++) {
         if (a->n_sources > 1)
             st = draw_sources(&g, i, err);
-        st = st ? st : rela_draw_null_heads(&g, i, err);
-        if (st == RELA_OK && tags)
+        const bool maps = rela_findings_null(&a->models[i], true);
+        if (st == RELA_OK && maps)
+            st = rela_draw_null_heads(&g, i, err);
+        if (st == RELA_OK && maps && tags)
             st = rela_draw_tags(&g, i, err);
         for (int permuted = 0; permuted < 2 && st == RELA_OK; permuted++)
             st = rela_draw_example(&g, i, permuted == 1, err);
@@ -98,7 +99,7 @@ rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *d
 }
 
 rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t model,
-                                const char *title, const char *text)
+                                const char *title)
 {
     rela_figure *f = &g->figures[(*g->n)++];
     if (model == SIZE_MAX)
@@ -106,16 +107,8 @@ rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t 
     else
         rela_format_text(f->stem, sizeof f->stem, "%s-%zu", stem, model + 1);
     f->title = title;
-    f->text = text;
+    f->text = "";
     return f;
-}
-
-void rela_gallery_name_source(const rela_gallery *g, rela_figure *f)
-{
-    if (g->a->n_sources == 1)
-        return;
-    rela_format_text(f->own, sizeof f->own, "%s About source %zu.", f->text, g->a->source + 1);
-    f->text = f->own;
 }
 
 rela_status rela_gallery_save(const rela_gallery *g, const rela_figure *f,
@@ -251,9 +244,8 @@ static rela_status save_chart(const rela_gallery *g, const chart *c, ink *k, siz
                                      .height = 250 };
     }
     share_range(page.plots, page.n, c);
-    rela_figure *f = rela_gallery_enter(g, c->stem, SIZE_MAX, c->title, c->text);
-    if (c->gold)
-        rela_gallery_name_source(g, f);
+    rela_figure *f = rela_gallery_enter(g, c->stem, SIZE_MAX, c->title);
+    c->caption(f, g->a);
     return rela_gallery_save(g, f, save_panels, &page, err);
 }
 
@@ -313,11 +305,10 @@ static rela_status draw_means(const rela_gallery *g, rela_error *err)
                              .n_series = 4,
                              .values = values,
                              .digits = 1 };
-    rela_figure *f = rela_gallery_enter(
-        g, "aer-means", SIZE_MAX, "Alignment error, means",
-        "Alignment error rate, mean over layers: of the layer attention (AoL) and of the best "
-        "head of each layer (AoH).");
-    rela_gallery_name_source(g, f);
+    rela_figure *f = rela_gallery_enter(g, "aer-means", SIZE_MAX, "Alignment error, means");
+    rela_caption_add(f, "Alignment error rate, mean over layers: of the layer attention (AoL) and "
+                        "of the best head of each layer (AoH).");
+    rela_caption_source(f, g->a);
     if (st == RELA_OK)
         st = rela_gallery_save(g, f, save_bars, &bars, err);
     rela_mem_free((void *)names);
@@ -335,27 +326,23 @@ static double source_null(const rela_findings *f, size_t source, size_t layer)
 
 static void describe_sources(rela_figure *to, const rela_findings *f)
 {
-    const size_t n = f->net->config.sources, size = sizeof to->own;
+    const size_t n = f->net->config.sources;
     size_t most = 0, least = 0;
     for (size_t k = 1; k < n; k++) {
         most = source_null(f, k, SIZE_MAX) > source_null(f, most, SIZE_MAX) ? k : most;
         least = source_null(f, k, SIZE_MAX) < source_null(f, least, SIZE_MAX) ? k : least;
     }
-    rela_format_text(to->own, size,
+    rela_caption_add(to,
                      "Share of queries that the cross attention to each source leaves without any "
                      "weight, mean over the heads of a layer: over all layers it is highest for "
                      "source %zu (%.1f %%) and lowest for source %zu (%.1f %%).",
                      most + 1, 100 * source_null(f, most, SIZE_MAX), least + 1,
                      100 * source_null(f, least, SIZE_MAX));
-    for (size_t k = 0; k < n; k++) {
-        const size_t used = strlen(to->own);
+    for (size_t k = 0; k < n; k++)
         if (f->source_empty[k])
-            rela_format_text(to->own + used, size - used,
-                             " Source %zu is empty in %llu of %llu pairs; their queries are null.",
-                             k + 1, (unsigned long long)f->source_empty[k],
-                             (unsigned long long)f->pairs);
-    }
-    to->text = to->own;
+            rela_caption_add(
+                to, " Source %zu is empty in %llu of %llu pairs; their queries are null.", k + 1,
+                (unsigned long long)f->source_empty[k], (unsigned long long)f->pairs);
 }
 
 static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error *err)
@@ -385,8 +372,7 @@ static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error 
                              .n_series = n,
                              .values = values,
                              .digits = 1 };
-    rela_figure *figure =
-        rela_gallery_enter(g, "null-sources", model, "Null rate of each source", NULL);
+    rela_figure *figure = rela_gallery_enter(g, "null-sources", model, "Null rate of each source");
     describe_sources(figure, f);
     return rela_gallery_save(g, figure, save_bars, &bars, err);
 }

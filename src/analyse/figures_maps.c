@@ -107,14 +107,11 @@ rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error
         fill_source(&m, maps, titles, f, i);
     rela_format_text(caption, sizeof caption, "%s: null rate of cross attention (%%)", f->name);
     const page all = { maps, 2 * sources, caption };
-    if (st == RELA_OK)
-        st = rela_gallery_save(
-            g,
-            rela_gallery_enter(g, "null-heads", model, "Null rate of each head",
-                               "Null rate of every cross-attention head in percent, on the text "
-                               "and with permuted targets: heads differ much, and those that rise "
-                               "tell good pairs from bad ones."),
-            save_page, &all, err);
+    if (st == RELA_OK) {
+        rela_figure *figure = rela_gallery_enter(g, "null-heads", model, "Null rate of each head");
+        rela_caption_null_heads(figure, g->a, f);
+        st = rela_gallery_save(g, figure, save_page, &all, err);
+    }
     grid_free(&m);
     return st;
 }
@@ -144,29 +141,12 @@ rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
     if (st == RELA_OK) {
         const rela_heatmap map = grid_map(&m, 0, "layer.head; number of queries in brackets");
         const page one = { &map, 1, caption };
-        rela_figure *figure = rela_gallery_enter(
-            g, "tags", model, "Null rate by part of speech",
-            "Null rate of every cross-attention head in percent, by the part of speech of the "
-            "target word before: light cells in a dark row show after what a specialised head "
-            "fires.");
-        rela_gallery_name_source(g, figure);
+        rela_figure *figure = rela_gallery_enter(g, "tags", model, "Null rate by part of speech");
+        rela_caption_tags(figure, g->a, f);
         st = rela_gallery_save(g, figure, save_page, &one, err);
     }
     grid_free(&m);
     return st;
-}
-
-/* Percent of the queries of a head. */
-static double null_share(const rela_example *e, const double *w)
-{
-    size_t null = 0;
-    for (size_t q = 0; q < e->n_q; q++) {
-        size_t i = 0;
-        while (i < e->n_k && w[q * e->n_k + i] == 0)
-            i++;
-        null += i == e->n_k;
-    }
-    return 100 * (double)null / (double)e->n_q;
 }
 
 static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, const rela_findings *f,
@@ -180,19 +160,17 @@ static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, con
                      permuted ? ", with the target of another line" : "");
 }
 
-static rela_status save_example(const rela_gallery *g, size_t model, bool permuted,
-                                const page *maps, rela_error *err)
+/* Its number and, where heads can have null rows, the share of them. */
+static void name_head(char out[LABEL_MAX], const rela_example *e, size_t head, bool null_rows)
 {
-    rela_figure *f = rela_gallery_enter(
-        g, permuted ? "maps-permuted" : "maps", model,
-        permuted ? "Attention on a wrong target" : "Attention of each head",
-        permuted
-            ? "The same source with the target of another line: words without a counterpart get "
-              "null rows (hatched)."
-            : "Cross attention of one layer, head by head: a row is the target token that is "
-              "predicted, a column a source token; hatched rows attend to nothing.");
-    rela_gallery_name_source(g, f);
-    return rela_gallery_save(g, f, save_page, maps, err);
+    size_t n = 0;
+    for (size_t q = 0; q < e->n_q; q++)
+        n += rela_example_null(e, head, q);
+    if (null_rows)
+        rela_format_text(out, LABEL_MAX, "head %zu: %.0f %% null", head + 1,
+                         100 * (double)n / (double)e->n_q);
+    else
+        rela_format_text(out, LABEL_MAX, "head %zu", head + 1);
 }
 
 rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted, rela_error *err)
@@ -202,25 +180,33 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
     char caption[2 * LABEL_MAX];
     if (!e->line)
         return RELA_OK;
+    const bool null_rows = !f->text.sum_one[rela_block_list_cross(&f->net->list, g->a->source)];
     rela_heatmap *maps = rela_mem_array(e->heads, sizeof *maps);
     char(*titles)[LABEL_MAX] = rela_mem_array(e->heads, sizeof *titles);
     rela_status st =
         maps && titles ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a figure");
     for (size_t k = 0; k < e->heads && st == RELA_OK; k++) {
         const double *w = e->w + k * e->n_q * e->n_k;
-        rela_format_text(titles[k], LABEL_MAX, "head %zu: %.0f %% null", k + 1, null_share(e, w));
+        name_head(titles[k], e, k, null_rows);
         maps[k] = (rela_heatmap){ .title = titles[k],
                                   .rows = e->rows,
                                   .columns = e->columns,
                                   .n_rows = e->n_q,
                                   .n_columns = e->n_k,
                                   .values = w,
-                                  .null_rows = true };
+                                  .null_rows = null_rows,
+                                  .outlines = e->gold,
+                                  .n_outlines = e->n_gold };
     }
     example_caption(caption, g->a, f, e, permuted);
     const page all = { maps, e->heads, caption };
-    if (st == RELA_OK)
-        st = save_example(g, model, permuted, &all, err);
+    if (st == RELA_OK) {
+        rela_figure *figure =
+            rela_gallery_enter(g, permuted ? "maps-permuted" : "maps", model,
+                               permuted ? "Attention on a wrong target" : "Attention of each head");
+        rela_caption_example(figure, g->a, f, permuted);
+        st = rela_gallery_save(g, figure, save_page, &all, err);
+    }
     rela_mem_free(maps);
     rela_mem_free(titles);
     return st;

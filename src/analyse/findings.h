@@ -7,13 +7,18 @@
 #include "align/head_aer.h"
 #include "analyse/measures.h"
 #include "analyse/tag_null.h"
+#include "figure/heatmap.h"
 
 /* Cross attention of one layer on one pair, for a figure. */
 typedef struct rela_example {
-    uint64_t line; /* 0: there is none */
+    uint64_t line, target; /* of the source, of the target; line 0: there is none */
     size_t layer, heads, n_q, n_k;
     double *w;                    /* (heads, n_q, n_k) */
-    const char **rows, **columns; /* tokens; the texts are lent */
+    bool words;                   /* rows and columns are words, else subword pieces */
+    const char **rows, **columns; /* (n_q), (n_k) */
+    rela_buffer texts[2];         /* of the rows, of the columns */
+    rela_outline *gold;           /* links of the line; NULL without */
+    size_t n_gold;
 } rela_example;
 
 void rela_example_free(rela_example *e);
@@ -69,7 +74,7 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
 typedef struct rela_figure {
     char stem[64];
     const char *title, *text; /* lent */
-    char own[640];            /* a text that was made for it */
+    char own[1024];           /* a text that was made for it */
 } rela_figure;
 
 enum { RELA_FIGURES_MAX = 256 };

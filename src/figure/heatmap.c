@@ -24,6 +24,7 @@ static void measure(layout *s, cairo_t *ruler);
 static void draw(void *ctx, cairo_t *c);
 static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m);
 static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high);
+static void draw_outlines(const layout *s, cairo_t *c, const rela_heatmap *m);
 static void hatch(cairo_t *c, double x, double y, double w, double h);
 static bool is_null(const rela_heatmap *m, size_t row);
 static double cell_of(const rela_heatmap *m);
@@ -108,6 +109,7 @@ static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m)
     cairo_set_line_width(c, 0.7);
     cairo_rectangle(c, s->left, top, cell * (double)m->n_columns, CELL * (double)m->n_rows);
     cairo_stroke(c);
+    draw_outlines(s, c, m);
 }
 
 static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high)
@@ -145,6 +147,24 @@ static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t 
             cairo_set_source_rgb(c, 0, 0, 0);
         rela_page_text(c, label, x + cell / 2, y + CELL - 4, 0.5);
     }
+}
+
+/* Inside the cells, so that those of neighbours stay apart. */
+static void draw_outlines(const layout *s, cairo_t *c, const rela_heatmap *m)
+{
+    static const double DASH[] = { 3, 2 };
+    const double cell = cell_of(m), top = TITLE + s->top, in = 1;
+    rela_page_colour(c, 1);
+    cairo_set_line_width(c, 1.4);
+    for (size_t i = 0; i < m->n_outlines; i++) {
+        const rela_outline *o = &m->outlines[i];
+        cairo_set_dash(c, DASH, o->dashed ? 2 : 0, 0);
+        cairo_rectangle(c, s->left + cell * (double)o->column + in,
+                        top + CELL * (double)o->row + in, cell * (double)o->n_columns - 2 * in,
+                        CELL * (double)o->n_rows - 2 * in);
+        cairo_stroke(c);
+    }
+    cairo_set_dash(c, NULL, 0, 0);
 }
 
 static void hatch(cairo_t *c, double x, double y, double w, double h)

@@ -11,6 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A frame around some cells. */
+typedef struct rela_outline {
+    size_t row, column, n_rows, n_columns;
+    bool dashed;
+} rela_outline;
+
 typedef struct rela_heatmap {
     const char *title;
     const char *const *rows; /* names, UTF-8 */
@@ -20,6 +26,8 @@ typedef struct rela_heatmap {
     double high;          /* value of the darkest; 0: the largest */
     bool numbers;         /* write the values, in percent, into the cells */
     bool null_rows;       /* mark rows that are all zero */
+    const rela_outline *outlines;
+    size_t n_outlines;
 } rela_heatmap;
 
 /* per_line maps side by side. caption may be NULL. */

@@ -23,8 +23,8 @@ rela_status rela_page_save(const char *path, double w, double h,
 cairo_t *rela_page_ruler(void);
 double rela_page_text_width(cairo_t *c, const char *s);
 
-/* align: 0 left, 0.5 centre, 1 right of x. s NULL: nothing. In an SVG text stays text, above all
- * else on the page. */
+/* align: 0 left, 0.5 centre, 1 right of x. s NULL: nothing. In an SVG text stays text, above the
+ * rest of the page. */
 void rela_page_text(cairo_t *c, const char *s, double x, double y, double align);
 void rela_page_colour(cairo_t *c, size_t number);
 

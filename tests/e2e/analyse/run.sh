@@ -22,7 +22,7 @@ awk 'BEGIN {
     }
 }'
 for kind in rela-g softmax; do
-    "$RELA" train --quiet --preset demo --attention $kind --merges 0 --width 32 --ffn 64 --heads 4 \
+    "$RELA" train --quiet --preset demo --attention $kind --merges 4 --width 32 --ffn 64 --heads 4 \
         --enc-layers 1 --dec-layers 2 --updates 40 --batch-tokens 256 --save-every 40 --average 1 \
         --train-src text --train-tgt text --out $kind --threads 2
 done
@@ -43,6 +43,7 @@ for stem in sparsity null-rate aer aer-means diversity null-heads-1 tags-1 maps-
         [ -s one/$stem.$ending ] || fail "no figure $stem.$ending"
     done
     grep -q "<svg" one/$stem.svg || fail "$stem.svg is no drawing"
+    grep -q "</text>" one/$stem.svg && ! grep -q glyph one/$stem.svg || fail "text of $stem.svg is not text"
 done
 [ "$(grep -c '<figure>' one/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' one/report.html) figures in the report"
 grep -q 'src=\|href="http' one/report.html && fail "the report needs other files"
@@ -51,6 +52,34 @@ awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/h
 [ "$(wc -l <one/heads.tsv)" -eq 21 ] || fail "$(wc -l <one/heads.tsv) lines in heads.tsv"
 awk -F '\t' 'NF != 19' one/layers.tsv | grep . && fail "layers.tsv"
 cut -f 4 one/tags.tsv | sort -u | tr '\n' ' ' | grep -qx '(start) EVEN ODD after ' || fail "tags.tsv: $(head -n 3 one/tags.tsv)"
+
+# Maps show words, in which pieces are merged, or pieces; gold links are outlined.
+# texts FILE: the texts of a figure, one per line. caption STEM DIR: what stands below a figure.
+texts() { sed -n 's/^<text [^>]*>\(.*\)<\/text>$/\1/p' "$1"; }
+caption() { awk -v title="<h2>$1</h2>" 'index($0, title) { on = 1 } on && /<figcaption>/ { sub(/.*<figcaption>/, ""); print; on = 0 }' "$2/report.html"; }
+outlines() { grep -c "stroke-width:1.4" "$1" || true; }
+line=$(texts one/maps-1.svg | sed -n 's/.* on line //p')
+words=$(sed -n "${line}p" a | wc -w)
+texts one/maps-1.svg >shown
+grep -q '@@' shown && fail "pieces instead of words: $(cat shown)"
+for word in $(sed -n "${line}p" a); do # in rows and columns of the 4 heads
+    [ "$(grep -cx "$word" shown)" -ge 8 ] || fail "$word is not in the maps: $(cat shown)"
+done
+[ "$(grep -cx '&lt;eos&gt;' shown)" -eq 8 ] || fail "the end is not in the maps: $(cat shown)"
+[ "$(outlines one/maps-1.svg)" -eq $((4 * words)) ] || fail "$(outlines one/maps-1.svg) gold links; expected $((4 * words))"
+[ "$(outlines one/maps-permuted-1.svg)" -eq 0 ] || fail "gold links on another target"
+"$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --out pieces --pieces -q >/dev/null
+texts pieces/maps-1.svg | grep -q 'w@@' || fail "no pieces: $(texts pieces/maps-1.svg)"
+[ "$(outlines pieces/maps-1.svg)" -eq $((4 * words)) ] || fail "gold links between pieces"
+cmp one/heads.tsv pieces/heads.tsv || fail "--pieces changes measures"
+
+# Captions say what the tables say.
+rates=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $2 == "cross" { x = 100 * $at["null_rate"]
+    low = n++ && low < x ? low : x; high = high > x ? high : x } END { printf "from %.1f %% .* to %.1f %% ", low, high }' one/heads.tsv)
+caption 'Null rate of each head' one | grep -q "$rates" || fail "caption of null-heads: $(caption 'Null rate of each head' one), not $rates"
+rows=$((4 * (words + 1)))
+caption 'Attention of each head' one | grep -q "No row is null\|are null: [0-9]* of $rows (" || fail "caption: $(caption 'Attention of each head' one)"
+caption 'Null rate by part of speech' one | grep -q 'highest after .* and lowest after ' || fail "caption of tags"
 
 # Threads change no byte; the seed only what is permuted.
 "$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --tags tags --out two --dump two.npz -q \
@@ -69,10 +98,25 @@ grep -q '"seed": 7' json || fail "the seed is not told"
 grep -q '^rela-g (70 pairs)' table && grep -q '^softmax (70 pairs)' table || fail "names: $(cat table)"
 awk -F '\t' '$1 == "softmax" && ($5 + $6 + $7 != 0)' both/models.tsv | grep . && fail "softmax has zeros"
 awk -F '\t' '$1 == "rela-g" && $2 == "cross" && $5 < 0.01' both/models.tsv | grep . && fail "rela-g has no zeros"
-[ -s both/maps-2.svg ] && [ -s both/null-heads-2.pdf ] || fail "no figures of the second model"
+[ -s both/maps-2.svg ] && [ -s both/maps-permuted-2.pdf ] || fail "no figures of the second model"
+[ -s both/null-heads-1.svg ] && [ ! -e both/null-heads-2.svg ] || fail "null rates of the heads of softmax"
+texts both/maps-2.svg | grep -q null && fail "null rows of softmax: $(texts both/maps-2.svg)"
+caption 'Attention of each head' both | sed -n 2p | grep -q 'null\|Hatched' && fail "null rows below softmax"
+caption 'Null rate' both | grep -q 'softmax 0.0 %, permuted 0.0 %' || fail "caption: $(caption 'Null rate' both)"
 "$RELA" analyse rela-g/model.rela softmax/model.rela --names A --names '<b>' --src a --tgt a --out named -q -n 20 >table
 grep -q '^<b> (20 pairs)' table || fail "given names: $(cat table)"
 grep -q '<b><b>' named/report.html && fail "names are not escaped"
+
+"$RELA" analyse softmax/model.rela --src a --tgt a --tags tags --out soft -q >/dev/null
+[ ! -e soft/null-rate.svg ] && [ ! -e soft/tags-1.svg ] && [ -s soft/tags.tsv ] || fail "figures of null rates of softmax"
+caption 'Attention on a wrong target' soft | grep -q null && fail "null rows below softmax: $(caption 'Attention on a wrong target' soft)"
+
+# Text that fonts and XML cannot show: control characters, bytes that are not UTF-8, long words.
+printf 'w1 w2 a\001b \377\376 %060d <b>&amp; w3 w4 w5\n' 7 >strange
+"$RELA" analyse rela-g/model.rela --src strange --tgt strange --example 1 --out strange.out -q >/dev/null || fail "strange words"
+texts strange.out/maps-1.svg | grep -q '^0*…$' || fail "a long word: $(texts strange.out/maps-1.svg)"
+iconv -f UTF-8 -t UTF-8 strange.out/report.html >report.utf8 || fail "the report is not UTF-8"
+LC_ALL=C tr -d '\t\n\040-\377' <report.utf8 | grep -q . && fail "control characters in the report"
 
 # Odd text: one word, empty and long lines, tags that do not fit.
 { echo w1; echo; echo "w1 w2"; awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 "; print "" }'; } >odd

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* src/analyse/figures_captions.c - captions of figures: how to read them, and the numbers of this
+ * text and these models. */
+#include "analyse/figures.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MODELS_NAMED = 4, WORDS_NAMED = 8, WORDS_BYTES = 240 };
+
+static size_t cross_of(const rela_analysis *a, const rela_findings *f)
+{
+    return rela_block_list_cross(&f->net->list, a->source);
+}
+
+void rela_caption_add(rela_figure *f, const char *format, ...)
+{
+    const size_t used = f->text == f->own ? strlen(f->own) : 0;
+    va_list args;
+    va_start(args, format);
+    rela_format(f->own + used, sizeof f->own - used, format, args);
+    va_end(args);
+    f->text = f->own;
+}
+
+void rela_caption_source(rela_figure *f, const rela_analysis *a)
+{
+    if (a->n_sources > 1)
+        rela_caption_add(f, " About source %zu.", a->source + 1);
+}
+
+bool rela_findings_null(const rela_findings *f, bool cross)
+{
+    for (size_t k = 0; k < f->text.n_stacks; k++)
+        if ((!cross || rela_attn_stack_cross(&f->text.stacks[k])) &&
+            (rela_mean_over_heads(&f->text, k, rela_null_micro) > 0 ||
+             rela_mean_over_heads(&f->permuted, k, rela_null_micro) > 0))
+            return true;
+    return false;
+}
+
+/* ---- curves ---- */
+
+/* "Cross attention" or "Cross attention to source 2", and what ends a list of models. */
+static void start_cross(rela_figure *f, const rela_analysis *a)
+{
+    rela_caption_add(f, " Cross attention");
+    if (a->n_sources > 1)
+        rela_caption_add(f, " to source %zu", a->source + 1);
+}
+
+static void end_models(rela_figure *f, const rela_analysis *a)
+{
+    rela_caption_add(f, a->n > MODELS_NAMED ? "; others in the table." : ".");
+}
+
+void rela_caption_sparsity(rela_figure *f, const rela_analysis *a)
+{
+    rela_caption_add(f, "Share of attention weights that are exactly zero, mean over the heads of "
+                        "a layer: the higher, the fewer positions a query looks at.");
+    start_cross(f, a);
+    for (size_t i = 0; i < a->n && i < MODELS_NAMED; i++) {
+        const rela_findings *m = &a->models[i];
+        rela_caption_add(f, "%s %s %.1f %%", i ? "," : ":", m->name,
+                         100 * rela_mean_over_heads(&m->text, cross_of(a, m), rela_sparsity_micro));
+    }
+    end_models(f, a);
+}
+
+void rela_caption_null_rate(rela_figure *f, const rela_analysis *a)
+{
+    rela_caption_add(f, "Share of queries that a head leaves without any weight, mean over the "
+                        "heads of a layer; dashed: the same sources with permuted targets.");
+    start_cross(f, a);
+    for (size_t i = 0; i < a->n && i < MODELS_NAMED; i++) {
+        const rela_findings *m = &a->models[i];
+        const size_t k = cross_of(a, m);
+        rela_caption_add(f, "%s %s %.1f %%, permuted %.1f %%", i ? ";" : ":", m->name,
+                         100 * rela_mean_over_heads(&m->text, k, rela_null_micro),
+                         100 * rela_mean_over_heads(&m->permuted, k, rela_null_micro));
+    }
+    end_models(f, a);
+}
+
+void rela_caption_aer(rela_figure *f, const rela_analysis *a)
+{
+    const rela_findings *best = a->models;
+    for (size_t i = 1; i < a->n; i++)
+        if (rela_head_aer_get(&a->models[i].aer, rela_head_aer_best(&a->models[i].aer)) <
+            rela_head_aer_get(&best->aer, rela_head_aer_best(&best->aer)))
+            best = &a->models[i];
+    const rela_head_choice c = rela_head_aer_best(&best->aer);
+    rela_caption_add(f,
+                     "Alignment error rate of links taken from the cross attention of each "
+                     "layer: solid of its best head, dashed of the mean of its heads; lower is "
+                     "better. The lowest is %.1f %%: %s",
+                     100 * rela_head_aer_get(&best->aer, c), best->name);
+    if (c.layer == RELA_HEAD_MEAN)
+        rela_caption_add(f, ", mean of all layers");
+    else
+        rela_caption_add(f, ", layer %d", c.layer + 1);
+    if (c.layer != RELA_HEAD_MEAN && c.head != RELA_HEAD_MEAN)
+        rela_caption_add(f, ", head %d", c.head + 1);
+    rela_caption_add(f, c.shift ? ", shifted." : ", normal.");
+    rela_caption_source(f, a);
+}
+
+void rela_caption_diversity(rela_figure *f, const rela_analysis *a)
+{
+    bool same = true;
+    for (size_t i = 1; i < a->n; i++)
+        same = same && a->models[i].text.heads == a->models[0].text.heads;
+    rela_caption_add(f, "Jensen-Shannon divergence between the heads of a layer (natural "
+                        "logarithm, temperature 1): 0 if all heads look at the same, ln(heads) if "
+                        "no two do");
+    if (same)
+        rela_caption_add(f, "; ln(%zu) is %.2f", a->models[0].text.heads,
+                         log((double)a->models[0].text.heads));
+    rela_caption_add(f, ".");
+}
+
+/* ---- maps of null rates ---- */
+
+void rela_caption_null_heads(rela_figure *f, const rela_analysis *a, const rela_findings *m)
+{
+    const size_t stack = cross_of(a, m), heads = m->text.heads;
+    const size_t n = heads * m->text.stacks[stack].layers;
+    const rela_head_sums *text = m->text.head[stack], *permuted = m->permuted.head[stack];
+    size_t low = 0, high = 0, risen = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double rate = rela_null_micro(&text[i]);
+        low = rate < rela_null_micro(&text[low]) ? i : low;
+        high = rate > rela_null_micro(&text[high]) ? i : high;
+        risen += rela_null_micro(&permuted[i]) > rate;
+    }
+    rela_caption_add(f, "Null rate of every cross-attention head in percent, on the text and with "
+                        "permuted targets.");
+    start_cross(f, a);
+    rela_caption_add(f,
+                     ": on the text from %.1f %% (layer %zu, head %zu) to %.1f %% (layer %zu, head "
+                     "%zu); with permuted targets %zu of %zu heads have a higher one.",
+                     100 * rela_null_micro(&text[low]), low / heads + 1, low % heads + 1,
+                     100 * rela_null_micro(&text[high]), high / heads + 1, high % heads + 1, risen,
+                     n);
+}
+
+/* Null rate of all heads after words of a tag; negative: there are none. */
+static double tag_rate(const rela_tag_null *t, size_t tag)
+{
+    uint64_t null = 0, rows = 0;
+    for (size_t i = 0; i < t->layers * t->heads; i++) {
+        null += t->cells[i * t->n_tags + tag].null_rows;
+        rows += t->cells[i * t->n_tags + tag].rows;
+    }
+    return rows ? (double)null / (double)rows : -1;
+}
+
+void rela_caption_tags(rela_figure *f, const rela_analysis *a, const rela_findings *m)
+{
+    const rela_tag_null *t = &m->tags;
+    size_t low = SIZE_MAX, high = SIZE_MAX;
+    for (size_t i = 0; i < t->n_tags; i++) {
+        const double rate = tag_rate(t, i);
+        if (rate >= 0 && (low == SIZE_MAX || rate < tag_rate(t, low)))
+            low = i;
+        if (rate >= 0 && (high == SIZE_MAX || rate > tag_rate(t, high)))
+            high = i;
+    }
+    rela_caption_add(f, "Null rate of every cross-attention head in percent, by the part of speech "
+                        "of the target word before.");
+    if (low != high) {
+        const rela_span most = rela_map_key(a->tag_names, (uint32_t)high);
+        const rela_span least = rela_map_key(a->tag_names, (uint32_t)low);
+        rela_caption_add(f,
+                         " Over all heads it is highest after %.*s (%.1f %%) and lowest after "
+                         "%.*s (%.1f %%).",
+                         (int)(most.len < 40 ? most.len : 40), most.text, 100 * tag_rate(t, high),
+                         (int)(least.len < 40 ? least.len : 40), least.text,
+                         100 * tag_rate(t, low));
+    }
+    rela_caption_source(f, a);
+}
+
+/* ---- maps of an example ---- */
+
+bool rela_example_null(const rela_example *e, size_t head, size_t row)
+{
+    const double *w = e->w + (head * e->n_q + row) * e->n_k;
+    for (size_t i = 0; i < e->n_k; i++)
+        if (w[i] != 0)
+            return false;
+    return true;
+}
+
+/* Heads that leave a row without weight. */
+static size_t null_heads(const rela_example *e, size_t row)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < e->heads; k++)
+        n += rela_example_null(e, k, row);
+    return n;
+}
+
+static size_t null_rows(const rela_example *e)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < e->n_q; q++)
+        n += null_heads(e, q);
+    return n;
+}
+
+/* The rows that no head has weight for, as far as there is room. */
+static void name_null_rows(rela_figure *f, const rela_example *e)
+{
+    size_t n = 0, named = 0, bytes = 0;
+    for (size_t q = 0; q < e->n_q; q++) {
+        if (null_heads(e, q) < e->heads)
+            continue;
+        bytes += strlen(e->rows[q]);
+        if (n++ == named && named < WORDS_NAMED && bytes < WORDS_BYTES)
+            rela_caption_add(f, "%s %s", named++ ? "," : "; null in all heads:", e->rows[q]);
+    }
+    if (n > named)
+        rela_caption_add(f, named ? " and %zu more" : "; %zu in all heads", n - named);
+}
+
+static void describe_null_rows(rela_figure *f, const rela_example *e, const rela_example *own)
+{
+    const size_t n = null_rows(e), all = e->heads * e->n_q;
+    if (n == 0) {
+        rela_caption_add(f, " No row is null.");
+    } else {
+        rela_caption_add(f, " Hatched rows, marked \xC3\x98, are null: %zu of %zu (%.0f %%)", n,
+                         all, 100 * (double)n / (double)all);
+        name_null_rows(f, e);
+        rela_caption_add(f, ".");
+    }
+    if (own)
+        rela_caption_add(f, " With its own target %.0f %% are.",
+                         100 * (double)null_rows(own) / (double)(own->heads * own->n_q));
+}
+
+void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_findings *m,
+                          bool permuted)
+{
+    const rela_example *e = permuted ? &m->example_permuted : &m->example;
+    const char *unit = e->words ? "word" : "subword piece";
+    if (permuted)
+        rela_caption_add(f, "The same source with the target of line %llu.",
+                         (unsigned long long)e->target);
+    else
+        rela_caption_add(f,
+                         "Cross attention of one layer, head by head: a row is the target %s that "
+                         "is predicted, a column a source %s.%s",
+                         unit, unit,
+                         e->words ? " Weights of the pieces of a source word are added up, those "
+                                    "of a target word averaged."
+                                  : "");
+    if (!m->text.sum_one[cross_of(a, m)])
+        describe_null_rows(f, e, permuted && m->example.line ? &m->example : NULL);
+    bool possible = false;
+    for (size_t i = 0; i < e->n_gold; i++)
+        possible = possible || e->gold[i].dashed;
+    if (e->n_gold)
+        rela_caption_add(f, " Outlined cells are gold links%s.",
+                         possible ? ", with dashes where they are only possible" : "");
+    rela_caption_source(f, a);
+}
