@@ -2,6 +2,8 @@
 /* tests/api/header_corpus.c - header_corpus DIR: a program written from the public headers alone.
  * It makes a corpus, tokenises, learns and applies BPE, checks and filters by rules, and computes
  * BLEU and chrF, with intervals, of a copy of the target in which words are missing. */
+#include "header_check.h"
+
 #include <rela/analyse.h>
 #include <rela/corpus.h>
 #include <rela/metric.h>
@@ -19,29 +21,6 @@ typedef struct paths {
     const char *dir;
     char src[1024], tgt[1024], test[1024], kept_src[1024], kept_tgt[1024];
 } paths;
-
-/* 1, and a line that says why, if a call failed. */
-static int failed(const char *what, rela_status status, const rela_error *err)
-{
-    if (status == RELA_OK)
-        return 0;
-    (void)fprintf(stderr, "%s: %s: %s\n", what, rela_status_text(status), err->message);
-    return 1;
-}
-
-/* 1, and a line that says what, if something does not hold. */
-static int wrong(const char *what, int holds)
-{
-    if (!holds)
-        (void)fprintf(stderr, "wrong: %s\n", what);
-    return !holds;
-}
-
-static int set_path(char path[1024], const char *dir, const char *name)
-{
-    const int n = snprintf(path, 1024, "%s/%s", dir, name);
-    return wrong("length of a path", n > 0 && n < 1024);
-}
 
 static int make_corpus(const paths *p)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/api/header_translate.c - header_translate DIR: a program written from the public headers
  * alone. It makes a corpus, trains a tiny model on it, translates, and measures attention. */
+#include "header_check.h"
+
 #include <rela/corpus.h>
 #include <rela/train.h>
 #include <rela/translate.h>
@@ -25,29 +27,6 @@ typedef struct row_counts {
 
 static const char *const TEXTS[N_TEXTS] = { "The old man sees a dog.", "She reads the book.",
                                             "We buy a small house." };
-
-/* 1, and a line that says why, if a call failed. */
-static int failed(const char *what, rela_status status, const rela_error *err)
-{
-    if (status == RELA_OK)
-        return 0;
-    (void)fprintf(stderr, "%s: %s: %s\n", what, rela_status_text(status), err->message);
-    return 1;
-}
-
-/* 1, and a line that says what, if something does not hold. */
-static int wrong(const char *what, int holds)
-{
-    if (!holds)
-        (void)fprintf(stderr, "wrong: %s\n", what);
-    return !holds;
-}
-
-static int set_path(char path[1024], const char *dir, const char *name)
-{
-    const int n = snprintf(path, 1024, "%s/%s", dir, name);
-    return wrong("length of a path", n > 0 && n < 1024);
-}
 
 static int make_corpus(const char *dir)
 {

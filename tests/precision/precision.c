@@ -64,7 +64,7 @@ static void run_model(double *results, const rela_attn_kind *kind)
 
 #ifdef RELA_REAL_IS_DOUBLE
 
-static void twin_models(void **state)
+static void float_agrees_with_double(void **state)
 {
     (void)state;
     FILE *f = fopen(path, "wb");
@@ -79,7 +79,7 @@ static void twin_models(void **state)
 
 #else
 
-static void twin_models(void **state)
+static void float_agrees_with_double(void **state)
 {
     (void)state;
     FILE *f = fopen(path, "rb");
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 {
     path = argc > 1 ? argv[1] : "precision.bin";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twin_models),
+        cmocka_unit_test(float_agrees_with_double),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

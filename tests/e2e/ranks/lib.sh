@@ -26,16 +26,7 @@ ranks() {
 
 # Sentences of words w0 .. w49, for training and for validation.
 make_text() {
-    awk 'BEGIN {
-        srand(7)
-        for (i = 0; i < 700; i++) {
-            n = 2 + int(rand() * 8)
-            line = ""
-            for (j = 0; j < n; j++)
-                line = line (j ? " " : "") "w" int(rand() * 50)
-            print line
-        }
-    }' >text
+    awk -f "$RELA_SOURCE/tests/e2e/random_text.awk" >text
     head -n 40 text >valid
 }
 

@@ -15,16 +15,7 @@ draw() {
     drawn=$((random / 7 % $1))
 }
 
-awk 'BEGIN {
-    srand(7)
-    for (i = 0; i < 700; i++) {
-        n = 2 + int(rand() * 8)
-        line = ""
-        for (j = 0; j < n; j++)
-            line = line (j ? " " : "") "w" int(rand() * 50)
-        print line
-    }
-}' >text
+awk -f "$(dirname "$0")/../random_text.awk" >text
 head -n 60 text >valid
 common='train --quiet --preset demo --merges 20 --width 32 --ffn 48 --dropout 0.2 --batch-tokens 256 --updates 60 --threads 2
     --report-every 5 --valid-every 10 --valid-beam 2 --train-src text --train-tgt text --valid-src valid --valid-tgt valid'

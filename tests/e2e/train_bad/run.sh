@@ -51,6 +51,7 @@ bad 3 'empty: ends after 0 lines' vocab0 $text --vocab-src empty --vocab-tgt emp
 bad 3 'empty: empty; expected lines like' codes0 $text --codes empty --updates 2
 refuses 2 'a vocabulary goes with its subwords' train $basis --width 16 $text --vocab-src few.vocab --merges 5 --out learned
 bad 2 '--bpe-dropout needs subwords, but --merges is 0' dropbpe $text --bpe-dropout 0.1 --updates 2
+good oldname $text --piece-rows 64 --updates 2 # what --micro-batch was called
 good rdropone $text --r-drop 5 --micro-batch 1 --updates 2 # less than a sentence and its copy
 bad 2 '--r-drop compares two samples of dropout, but there is none' rdrop $text --r-drop 5 --dropout 0 --updates 2
 refuses 2 '--r-drop is for models that translate' train --preset align --quiet --out rdropalign $text --r-drop 5 --updates 2
