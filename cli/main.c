@@ -396,7 +396,7 @@ static bool same_kind(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Counts a warning; true: there were so many of its kind that it is not shown. */
+/* Counts a warning; true if it is over the limit of its kind and not shown. */
 static bool too_many(rela_cli *cli, const char *line)
 {
     size_t i = 0;

@@ -51,8 +51,8 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
 static rela_status time_update(double *seconds, state *s, size_t tokens, rela_error *err);
 static rela_status time_save(double *seconds, const state *s, rela_error *err);
 static costs fit(state *s);
-static rela_status tell_costs(state *s, const costs *c, rela_error *err);
-static rela_status tell_forecast(state *s, const costs *c, rela_error *err);
+static rela_status report_costs(state *s, const costs *c, rela_error *err);
+static rela_status report_forecast(state *s, const costs *c, rela_error *err);
 
 const rela_bench_part rela_bench_part_scale = { .flag = RELA_BENCH_SCALE,
                                                 .turns = turns,
@@ -84,8 +84,8 @@ static rela_status run(rela_bench_job *j, rela_error *err)
     st = st ? st : rela_bench_rounds(j, N_TURNS, turn, &s, err);
     if (st == RELA_OK) {
         const costs k = fit(&s);
-        st = tell_costs(&s, &k, err);
-        st = st ? st : tell_forecast(&s, &k, err);
+        st = report_costs(&s, &k, err);
+        st = st ? st : report_forecast(&s, &k, err);
     }
     rela_mem_free(s.seconds);
     rela_mem_free(s.grads);
@@ -223,7 +223,7 @@ static costs fit(state *s)
     return c;
 }
 
-static rela_status tell_costs(state *s, const costs *c, rela_error *err)
+static rela_status report_costs(state *s, const costs *c, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "part", "part", RELA_BENCH_TEXT, 0 },
@@ -249,7 +249,7 @@ static rela_status tell_costs(state *s, const costs *c, rela_error *err)
     return st;
 }
 
-/* Seconds of an update on so many machines with links of so many Gb/s. */
+/* Seconds per update for a number of machines and a link speed in Gb/s. */
 static double forecast(const state *s, const costs *c, double nodes, double link)
 {
     const double threads = s->j->n_threads, others = (nodes - 1) / nodes;
@@ -260,7 +260,7 @@ static double forecast(const state *s, const costs *c, double nodes, double link
            c->adam / nodes + (threads + 1) * block + (nodes > 1 ? EXCHANGES * LATENCY : 0) + save;
 }
 
-static rela_status tell_forecast(state *s, const costs *c, rela_error *err)
+static rela_status report_forecast(state *s, const costs *c, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "nodes", "nodes", RELA_BENCH_NUMBER, 0 },

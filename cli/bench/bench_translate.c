@@ -24,7 +24,7 @@ typedef struct load {
 static const load LOADS[] = { { 1, 1 }, { 1, 4 }, { BATCH, 1 }, { BATCH, 4 } };
 enum { N_LOADS = sizeof LOADS / sizeof LOADS[0] };
 
-/* 32 bits first: a net that was rounded is not there any more. */
+/* fp32 first: a net that was rounded is not there any more. */
 static const struct {
     const char *name;
     bool bytes, listed;
@@ -54,7 +54,7 @@ static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status make_texts(state *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
 static rela_status report(const state *s, rela_error *err);
-static rela_status tell_groups(const state *s, rela_error *err);
+static rela_status report_groups(const state *s, rela_error *err);
 
 const rela_bench_part rela_bench_part_translate = { .flag = RELA_BENCH_TRANSLATE,
                                                     .turns = turns,
@@ -80,7 +80,7 @@ static rela_status run(rela_bench_job *j, rela_error *err)
     st = st ? st : make_texts(s, err);
     st = st ? st : rela_bench_rounds(j, turns(j), turn, s, err);
     st = st ? st : report(s, err);
-    st = st ? st : tell_groups(s, err);
+    st = st ? st : report_groups(s, err);
     for (size_t i = 0; i < 2 + RELA_BENCH_GROUPS; i++) {
         rela_bench_sentences *t = i < 2 ? &s->texts[i] : &s->groups[i - 2];
         rela_bench_sentences_deinit(t);
@@ -280,7 +280,7 @@ static rela_status report(const state *s, rela_error *err)
     return st;
 }
 
-static rela_status tell_groups(const state *s, rela_error *err)
+static rela_status report_groups(const state *s, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
         { "kind", "kind", RELA_BENCH_TEXT, 0 },
@@ -294,7 +294,7 @@ static rela_status tell_groups(const state *s, rela_error *err)
     rela_bench_table *table =
         rela_bench_table_new(j, "lengths",
                              "Fig. 2: one sentence at a time by source length in ten groups, beam "
-                             "4, 32 bits, one thread",
+                             "4, fp32, one thread",
                              COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n_models * RELA_BENCH_GROUPS && st == RELA_OK; i++) {

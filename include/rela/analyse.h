@@ -115,7 +115,7 @@ typedef struct rela_analyse_options {
     const char *out;                 /* directory for everything that is written; made if need be */
     const char *dump;                /* .npz file for all attention of the first model, or NULL */
     uint64_t seed;                   /* of the permutation of the targets */
-    uint64_t limit;                  /* first so many pairs; 0: all */
+    uint64_t limit;                  /* pairs to read; 0: all */
     uint64_t example;         /* line whose attention is shown; 0: the first of medium length */
     int32_t layer;            /* decoder layer that is shown; -1: the one with most null rows */
     int32_t skip_end;         /* not 0: null rates without the query that predicts the end */

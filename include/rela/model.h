@@ -36,8 +36,8 @@ RELA_API rela_status rela_model_card_set(const char *path, const char *const *li
 
 typedef struct rela_model_average_options {
     size_t struct_size;
-    int32_t last;      /* use only the last so many of the files; 0: all */
-    int32_t n_threads; /* 0: all */
+    int32_t last;                                /* number of last files to use; 0: all */
+    int32_t n_threads;                           /* 0: all */
     void (*notice)(void *ctx, const char *line); /* warnings; may be NULL */
     void *notice_ctx;
 } rela_model_average_options;

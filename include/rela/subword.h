@@ -50,7 +50,7 @@ RELA_API rela_status rela_bpe_learn(rela_buffer *out, rela_bpe_learn_report *rep
 /* Fill with rela_bpe_options_init, then change what is needed. Everything is copied. */
 typedef struct rela_bpe_options {
     size_t struct_size;
-    int64_t merges;                     /* use only the first so many; -1: all */
+    int64_t merges;                     /* number of first merges to use; -1: all */
     const char *separator;              /* marks a piece that is not the last of its word: "@@" */
     const rela_word_counts *vocabulary; /* NULL, or the pieces that may be produced: others are
                                            split back into what they were merged from */

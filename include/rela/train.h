@@ -89,7 +89,7 @@ typedef struct rela_train_options {
     /* intervals, in updates */
     int64_t report_every, valid_every, save_every;
     int64_t keep;        /* checkpoints */
-    int64_t average;     /* of the last so many is the result */
+    int64_t average;     /* number of last checkpoints whose mean is the result */
     int64_t patience;    /* validations without improvement; 0: no early stopping */
     const char *best_by; /* "bleu", "loss" */
     int64_t valid_beam;  /* 0: no translation, so no BLEU */

@@ -70,7 +70,7 @@ def learn(text: Path | Sequence[str], merges: int = 10000, *, min_frequency: int
 
 def load(path: Path, **settings: Any) -> Codes:
     """Reads a file of codes, of ``rela bpe learn`` or subword-nmt. settings are those of Codes: merges
-    (only the first so many), separator, glossaries (regular expressions that stay whole), dropout, seed."""
+    (how many of the first to use), separator, glossaries (regular expressions that stay whole), dropout, seed."""
     with open(path, encoding="utf-8", newline="\n") as file:
         return Codes(file.read(), os.fspath(path), **settings)
 

@@ -48,7 +48,7 @@ rela_status rela_json_fail(const rela_json *j, rela_error *err, const char *expe
 
 /* Appends text as a JSON string; bytes that are not UTF-8 become U+FFFD. */
 rela_status rela_json_quote(rela_buffer *out, const char *text, size_t len, rela_error *err);
-/* Appends a number with so many significant digits; null if it is not finite. */
+/* Appends a number with the given number of significant digits; null if it is not finite. */
 rela_status rela_json_number(rela_buffer *out, double x, int digits, rela_error *err);
 
 #endif

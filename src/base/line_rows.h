@@ -30,9 +30,9 @@ typedef struct rela_steps {
     const char *const *files; /* "-" is standard input, once */
     size_t n_files;
     int n_threads;
-    size_t block_rows; /* at most so many at once; 0: thousands */
-    uint64_t limit;    /* stop after so many rows; 0: at the end */
-    size_t max_line;   /* lines are cut after so many bytes; 0: RELA_LINE_MAX, and longer ones
+    size_t block_rows; /* rows per block at most; 0: thousands */
+    uint64_t limit;    /* rows to read; 0: at the end */
+    size_t max_line;   /* lines are cut after this many bytes; 0: RELA_LINE_MAX, and longer ones
                         * are an error */
     bool may_be_empty;
     rela_status (*work)(void *ctx, rela_rows *rows, int thread, rela_error *err);

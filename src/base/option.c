@@ -251,8 +251,7 @@ static rela_status dump_text(rela_buffer *out, const char *lead, const char *tex
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* What options were called in the version before; such names are understood but not shown. */
-static const char *present_name(const char *name, size_t *len)
+const char *rela_option_present_name(const char *name, size_t *len)
 {
     static const char *const RENAMED[][2] = { { "piece-rows", "micro-batch" } };
     for (size_t i = 0; i < sizeof RENAMED / sizeof RENAMED[0]; i++)
@@ -266,7 +265,7 @@ static const char *present_name(const char *name, size_t *len)
 static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter)
 {
     if (!letter)
-        name = present_name(name, &len);
+        name = rela_option_present_name(name, &len);
     for (size_t g = 0; g < s->n_groups; g++) {
         const rela_option *row = s->groups[g].options;
         for (size_t i = 0; row[i].name; i++) {

@@ -72,6 +72,10 @@ typedef struct rela_option_group {
 /* The result of parsing; owns the texts that came from a configuration. */
 typedef struct rela_option_state rela_option_state;
 
+/* What an option of the version before is called now; name itself and *len if it was not renamed.
+ * Old names are understood on the command line, in configurations and in checkpoints. */
+const char *rela_option_present_name(const char *name, size_t *len);
+
 rela_option_state *rela_options_create(const rela_option_group *groups, size_t n_groups);
 void rela_options_destroy(rela_option_state *s); /* NULL is fine */
 

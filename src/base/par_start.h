@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* RELA_OK: a parallel region of so many threads may follow. */
+/* RELA_OK: a parallel region of n threads may follow. */
 rela_status rela_par_ready(int n_threads, rela_error *err);
 
 #endif

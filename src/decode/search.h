@@ -25,7 +25,8 @@ typedef struct rela_search_options {
     int32_t penalty; /* RELA_PENALTY_... */
     double alpha;
     /* Longest hypothesis, its end included: factor * source + extra, the (longest) source without
-     * its end; never more than the model's maximum. Shortest: no end before so many symbols. */
+     * its end; never more than the model's maximum. Shortest: minimum number of tokens before the
+     * end. */
     double max_factor, min_factor;
     long max_extra, min_extra;
     bool forbid_unk;

@@ -5,7 +5,7 @@
  * order as those of mm, one chain for each result, and adding zero times a number changes nothing:
  * so mix_few gives the bits of mm. */
 
-/* Heads up to so many vectors wide have loops of their own. */
+/* Heads up to this many vectors wide have loops of their own. */
 #ifndef VECTORS_MOST
 #define VECTORS_MOST (VECTOR_BYTES == 64 ? 4 : 8)
 #endif

@@ -36,7 +36,7 @@ rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const 
 rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p);
 rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p);
 
-/* The same for a matrix packed in panels of so many rows (kern.h: pack). */
+/* The same for a matrix packed in panels (kern.h: pack). */
 rela_tensor rela_param_panels(char *name, size_t size, const rela_param *p, size_t panel);
 
 #endif

@@ -26,8 +26,8 @@ typedef struct rela_pass_options {
 
 typedef struct rela_worker rela_worker;
 
-/* Room for batches of up to so many rows of each source and of the target. Given to the caller.
- * training: it can compute gradients, which takes more memory. */
+/* Room for batches of at most max_src_rows of each source and max_tgt_rows of the target. Given to
+ * the caller. training: it can compute gradients, which takes more memory. */
 rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_src_rows,
                                size_t max_tgt_rows, bool training, rela_error *err);
 void rela_worker_destroy(rela_worker *w); /* NULL is fine */

@@ -332,8 +332,8 @@ typedef struct observer {
     rela_attention_row row;
     uint32_t *keys;
     float *weights;
-    int answer; /* not 0: the callback asked to stop */
-    real odd;   /* of all weights so far: 0, or NaN if one was not finite */
+    int answer;      /* not 0: the callback asked to stop */
+    real not_finite; /* of all weights so far: 0, or NaN if one was not finite */
 } observer;
 
 /* The rows of a head without their zeros. */
@@ -355,7 +355,7 @@ static void observe(void *ctx, const rela_attn_view *v)
             if (w[k] != 0) {
                 o->keys[row.n] = k;
                 o->weights[row.n++] = w[k];
-                o->odd += w[k] - w[k];
+                o->not_finite += w[k] - w[k];
             }
         o->answer = o->on_row(o->ctx, &row);
     }
@@ -388,7 +388,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
         const rela_pass_options pass = { .tap = &tap };
         o.row.pair = i;
         rela_worker_attend(x.workers[0], &b, &pass);
-        if (!(o.odd == 0) || !rela_worker_finite(x.workers[0], &b, 0))
+        if (!(o.not_finite == 0) || !rela_worker_finite(x.workers[0], &b, 0))
             st = rela_fail_not_finite(err, NULL, i + 1, "attention is");
     }
     if (st == RELA_OK && o.answer)

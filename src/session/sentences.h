@@ -16,7 +16,7 @@ typedef struct rela_sentences {
 } rela_sentences;
 
 /* Splits n texts, but not those with a prefix. A text of one sentence, or none, stays as it is. Of
- * each text only so many bytes are split: the rest is part of its last sentence. */
+ * each text at most this many bytes are split: the rest is part of its last sentence. */
 rela_status rela_sentences_find(rela_sentences *s, const rela_splitter *splitter,
                                 const char *const *texts, const size_t *lens, size_t n,
                                 const rela_translate_options *o, size_t most_bytes,

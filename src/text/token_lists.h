@@ -14,7 +14,7 @@ typedef struct rela_id_list {
     size_t n_texts, cap_at;
 } rela_id_list;
 
-/* Encodes one more text; most: longer ones are cut to so many tokens (*cut, may be NULL); an end
+/* Encodes one more text; most: longer ones are cut to this many tokens (*cut, may be NULL); an end
  * symbol follows if with_end. */
 typedef struct rela_encode_how {
     size_t side;

@@ -3,6 +3,7 @@
 #include "train/resume_state.h"
 
 #include "base/file.h"
+#include "base/option.h"
 #include "train/train_options.h"
 
 #include <errno.h>
@@ -173,15 +174,15 @@ static rela_status put_change(rela_buffer *out, const char *old, rela_span line,
 /* Appends settings with the keys that this version has for them. */
 static rela_status rename_keys(rela_buffer *out, const char *settings, rela_error *err)
 {
-    static const char OLD[] = "piece-rows:";
     rela_status st = RELA_OK;
     const char *at = settings, *end = settings + strlen(settings);
     for (rela_span line; st == RELA_OK && rela_next_line(&line, &at, end);) {
-        const bool renamed =
-            line.len >= sizeof OLD - 1 && memcmp(line.text, OLD, sizeof OLD - 1) == 0;
-        const int skip = renamed ? (int)sizeof OLD - 1 : 0;
-        st = rela_buffer_printf(out, err, "%s%.*s\n", renamed ? "micro-batch:" : "",
-                                (int)line.len - skip, line.text + skip);
+        const char *colon = memchr(line.text, ':', line.len);
+        const size_t old = colon ? (size_t)(colon - line.text) : 0;
+        size_t len = old;
+        const char *key = rela_option_present_name(line.text, &len);
+        st = rela_buffer_printf(out, err, "%.*s%.*s\n", (int)len, key, (int)(line.len - old),
+                                line.text + old);
     }
     return st;
 }

@@ -23,7 +23,7 @@ typedef struct rela_schedule {
     double least;     /* floor of cosine and linear decay, and of cooling down */
     uint64_t warmup;  /* updates */
     uint64_t updates; /* length of the run, for cosine, linear and the end of all */
-    uint64_t cool;    /* so many updates before the end the rate starts to fall to the floor */
+    uint64_t cool;    /* updates before the end at which the rate starts to fall to the floor */
     size_t d;         /* width of the model, for noam */
 } rela_schedule;
 

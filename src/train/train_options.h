@@ -14,7 +14,7 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
 /* The model, without vocabulary sizes. o is resolved. */
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
 
-/* What is trained on: text 0, and so many more (o->n_more). */
+/* What is trained on: text 0 and o->n_more others. */
 rela_train_text rela_train_text_at(const rela_train_options *o, size_t i);
 rela_train_text rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);

@@ -20,7 +20,7 @@ typedef struct rela_cache {
     size_t ld;
 } rela_cache;
 
-/* Reals of a slot for so many layers. */
+/* Reals of a slot, for the given number of layers. */
 size_t rela_cache_ld(size_t layers, size_t d);
 
 /* Keys and values of one sentence for the attention of one layer. */
@@ -45,7 +45,7 @@ typedef struct rela_memories {
     size_t sentences;  /* that there is room for */
 } rela_memories;
 
-/* Takes the arrays of so many layers; d, len, rows and sentences are set. */
+/* Takes the arrays of all layers; d, len, rows and sentences are set. */
 void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers);
 /* Sentences whose rows begin at at[0] .. at[n]. */
 void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n);

@@ -35,10 +35,10 @@ typedef struct rela_attn_group {
 
 /* RELA_ARG says where the text is wrong. */
 rela_status rela_attn_spec_parse(rela_attn_spec *out, const char *text, rela_error *err);
-/* Does it name every one of the layers once, and fit so many heads? */
+/* Does it name every one of the layers once, and fit the number of heads? */
 rela_status rela_attn_spec_check(const rela_attn_spec *s, size_t layers, size_t heads,
                                  rela_error *err);
-/* Leaves out what it does not need to say about so many layers and heads. */
+/* Leaves out what it does not need to say for this number of layers and heads. */
 rela_status rela_attn_spec_shorten(rela_attn_spec *s, size_t layers, size_t heads, rela_error *err);
 /* The groups of a layer (from 0) of a text that passed the check; returns how many. */
 size_t rela_attn_spec_groups(rela_attn_group groups[RELA_GROUPS_MAX], const rela_attn_spec *s,
