@@ -21,7 +21,7 @@ enum {
     CHUNK = 1 << 30, /* bytes of a message: MPI counts in int */
     SPINS = 500,     /* polls before a pause between them */
     PAUSE_MIN = 20,  /* microseconds */
-    PAUSE_MAX = 500,
+    PAUSE_MAX = 50,  /* MPI moves large messages only while it is called: longer ones slow them */
     ABORT_SECONDS = 5
 };
 
