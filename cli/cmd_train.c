@@ -137,6 +137,7 @@ static const rela_option OPTIONS[] = {
     { "description", 0, RELA_OPTION_TEXT, AT(description), 0, 0, NULL, "TEXT", "of the model, for its card" },
     { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "of the model, for its card [day of SOURCE_DATE_EPOCH, if that is set]" },
     { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are summed in a fixed order, so the result does not depend on the number of threads; more threads than slots are not used" },
+    { "gradient-groups", 0, RELA_OPTION_INT, AT(gradient_groups), 1, 1024, NULL, "N", "groups of slots whose gradients are summed first; with at least as many groups as ranks, only sums of groups cross the network; divides the slots" },
     { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens of a micro-batch, computed at once by one thread; 0: chosen" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
     { "cut-long", 0, RELA_OPTION_FLAG, AT(cut_long), 0, 0, NULL, NULL, "cut sentences over --max-length instead of dropping the pair" },
@@ -177,7 +178,7 @@ const rela_command rela_commands_train[] = {
           "  rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
           "      --src-lang en --src-lang-2 fr --out en+fr-de\n"
           "  mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"
-          "      --train-src corpus.en --train-tgt corpus.de --out run3\n",
+          "      --gradient-groups 4 --train-src corpus.en --train-tgt corpus.de --out run3\n",
       .options = OPTIONS,
       .options_size = sizeof(train_args),
       .needs = NEEDS,

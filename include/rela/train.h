@@ -116,6 +116,11 @@ typedef struct rela_train_options {
      * makes the same call; rank 0 writes all files. Alone, a process trains as without it. A rank
      * that is lost ends the others, with a line on standard error: see docs/cluster.md. */
     bool mpi;
+
+    /* Gradients of neighbouring slots are added in so many groups first, then the groups. Ranks
+     * that compute whole groups exchange one sum for each instead of every slot. Divides
+     * gradient_slots; the result depends on it. */
+    int64_t gradient_groups;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

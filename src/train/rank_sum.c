@@ -46,7 +46,8 @@ static size_t inbox_reals(const rela_world *w, const rela_rank_sum_options *o)
 
 size_t rela_rank_sum_bytes(const rela_world *w, const rela_rank_sum_options *o)
 {
-    return (2 * inbox_reals(w, o) + o->total / rela_world_size(w) + o->slice) * sizeof(real);
+    const size_t own = o->total / rela_world_size(w) + o->slice;
+    return (2 * inbox_reals(w, o) + (o->group < o->units ? 2 : 1) * own) * sizeof(real);
 }
 
 static size_t round_of(const rela_rank_sum *s)
@@ -55,9 +56,9 @@ static size_t round_of(const rela_rank_sum *s)
 }
 
 /* In all rounds of an update; in the last some may be missing. */
-static size_t slots_of_rank(const rela_rank_sum *s)
+static size_t units_of_rank(const rela_rank_sum *s)
 {
-    return (s->slots + round_of(s) - 1) / round_of(s) * s->per;
+    return (s->units + round_of(s) - 1) / round_of(s) * s->per;
 }
 
 rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_sum_options *o,
@@ -68,7 +69,8 @@ rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_
                           .k = o->k,
                           .total = o->total,
                           .slice = o->slice,
-                          .slots = o->slots,
+                          .units = o->units,
+                          .group = o->group,
                           .per = o->per,
                           .note = o->note,
                           .n_threads = o->n_threads,
@@ -77,7 +79,7 @@ rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_
     s->reals = rela_mem_array(size + 1, sizeof *s->reals);
     s->out = rela_mem_array(size * o->per, sizeof *s->out);
     s->in = rela_mem_array(size * o->per, sizeof *s->in);
-    s->notes = rela_mem_zalloc(size * slots_of_rank(s) * o->note);
+    s->notes = rela_mem_zalloc(size * units_of_rank(s) * o->note);
     for (int i = 0; i < 2; i++)
         s->inbox[i] = rela_mem_array(inbox_reals(w, o), sizeof(real));
     for (size_t r = 0; s->slices && s->reals && r <= size; r++) {
@@ -86,7 +88,10 @@ rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_
     }
     if (s->slices && s->reals)
         s->sum = rela_mem_array(s->reals[rank + 1] - s->reals[rank] + 1, sizeof *s->sum);
-    if (s->sum && s->out && s->in && s->notes && s->inbox[0] && s->inbox[1])
+    if (s->sum && s->group < s->units)
+        s->part = rela_mem_array(s->reals[rank + 1] - s->reals[rank] + 1, sizeof *s->part);
+    if (s->sum && (s->part || s->group == s->units) && s->out && s->in && s->notes && s->inbox[0] &&
+        s->inbox[1])
         return RELA_OK;
     rela_rank_sum_deinit(s);
     return rela_fail(err, RELA_NOMEM, "no memory for gradients of %zu ranks: %zu bytes", size,
@@ -98,6 +103,7 @@ void rela_rank_sum_deinit(rela_rank_sum *s)
     rela_mem_free(s->slices);
     rela_mem_free(s->reals);
     rela_mem_free(s->sum);
+    rela_mem_free(s->part);
     rela_mem_free(s->inbox[0]);
     rela_mem_free(s->inbox[1]);
     rela_mem_free(s->out);
@@ -154,7 +160,7 @@ static size_t window_reals(const rela_rank_sum *s, size_t rank, size_t at, size_
     return least(s->reals[rank + 1] - *begin, s->window * s->slice);
 }
 
-/* Where the gradient of a slot of another rank is received. */
+/* Where the gradient of a unit of another rank is received. */
 static size_t inbox_at(const rela_rank_sum *s, size_t rank, size_t t)
 {
     return (rank * s->per + t) * s->window * s->slice;
@@ -169,13 +175,27 @@ static void begin_window(rela_rank_sum *s, real *const *grads, size_t first, siz
         for (size_t t = 0; t < s->per; t++) {
             size_t begin = 0;
             const size_t out = window_reals(s, r, at, &begin);
-            if (r != rank && out && first + rank * s->per + t < s->slots)
+            if (r != rank && out && first + rank * s->per + t < s->units)
                 s->out[n_out++] = (rela_message){ r, grads[t] + begin, out * sizeof(real) };
             const size_t in = window_reals(s, rank, at, &begin);
-            if (r != rank && in && first + r * s->per + t < s->slots)
+            if (r != rank && in && first + r * s->per + t < s->units)
                 s->in[n_in++] = (rela_message){ r, inbox + inbox_at(s, r, t), in * sizeof(real) };
         }
     rela_world_begin(s->world, s->out, n_out, s->in, n_in);
+}
+
+/* Adds n reals of a unit at reals `at` of the own slices: the units of a group first, then the
+ * groups. What is first is not added to 0, which would change the sign of -0. */
+static void add_unit(rela_rank_sum *s, size_t unit, size_t at, const real *from, size_t n)
+{
+    const bool is_first_group = unit < s->group;
+    real *to = (is_first_group ? s->sum : s->part) + at;
+    if (unit % s->group == 0)
+        memcpy(to, from, n * sizeof *to);
+    else
+        s->k->axpy(to, 1, from, n);
+    if (!is_first_group && (unit + 1) % s->group == 0)
+        s->k->axpy(s->sum + at, 1, to, n);
 }
 
 static void add_slices(void *ctx, size_t begin, size_t end, int thread)
@@ -189,15 +209,11 @@ static void add_slices(void *ctx, size_t begin, size_t end, int thread)
     for (size_t i = begin; i < end; i++) {
         const size_t at = (a->at + i) * s->slice,
                      n = least(rela_rank_sum_end(s) - origin - at, s->slice);
-        real *sum = s->sum + at;
-        for (size_t k = 0; k < round && a->first + k < s->slots; k++) {
+        for (size_t k = 0; k < round && a->first + k < s->units; k++) {
             const size_t r = k / s->per, t = k % s->per;
             const real *from =
                 r == rank ? a->grads[t] + origin + at : a->inbox + inbox_at(s, r, t) + i * s->slice;
-            if (a->first + k == 0) /* not added to 0, which would change the sign of -0 */
-                memcpy(sum, from, n * sizeof *sum);
-            else
-                s->k->axpy(sum, 1, from, n);
+            add_unit(s, a->first + k, at, from, n);
         }
     }
     rela_flush_to_zero_end(mode);
@@ -232,26 +248,26 @@ void rela_rank_sum_squares(rela_rank_sum *s, double *squares)
     rela_world_share(s->world, squares, sizeof *squares, s->slices);
 }
 
-/* The rank that computes a slot. */
-static size_t rank_of(const rela_rank_sum *s, size_t slot)
+/* The rank that computes a unit. */
+static size_t rank_of(const rela_rank_sum *s, size_t unit)
 {
-    return slot % round_of(s) / s->per;
+    return unit % round_of(s) / s->per;
 }
 
-/* The note of a slot among those of its rank. */
-static char *note_at(const rela_rank_sum *s, size_t slot)
+/* The note of a unit among those of its rank. */
+static char *note_at(const rela_rank_sum *s, size_t unit)
 {
-    const size_t at = slot / round_of(s) * s->per + slot % s->per;
-    return s->notes + (rank_of(s, slot) * slots_of_rank(s) + at) * s->note;
+    const size_t at = unit / round_of(s) * s->per + unit % s->per;
+    return s->notes + (rank_of(s, unit) * units_of_rank(s) + at) * s->note;
 }
 
 void rela_rank_sum_notes(rela_rank_sum *s, void *notes)
 {
     char *all = notes;
-    for (size_t i = 0; i < s->slots; i++)
+    for (size_t i = 0; i < s->units; i++)
         if (rank_of(s, i) == rela_world_rank(s->world))
             memcpy(note_at(s, i), all + i * s->note, s->note);
-    rela_world_share_equal(s->world, s->notes, slots_of_rank(s) * s->note);
-    for (size_t i = 0; i < s->slots; i++)
+    rela_world_share_equal(s->world, s->notes, units_of_rank(s) * s->note);
+    for (size_t i = 0; i < s->units; i++)
         memcpy(all + i * s->note, note_at(s, i), s->note);
 }

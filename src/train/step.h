@@ -3,10 +3,13 @@
  *
  * The sentences of an update are cut into a fixed number of *slots* by tokens, and a slot into
  * micro-batches small enough for the caches of a core; a slot is computed by one thread. Gradients
- * of the slots are added in a fixed order, so the same seed and number of slots give the same bytes
- * on any number of threads and ranks (dist/world.h). On several ranks, all functions with a
- * rela_error are collective, and each rank has moments and updates weights for a part of the
- * parameters (rank_sum.h). A step allocates nothing once the largest batch has been seen. */
+ * are added in a fixed order, the slots of a group and then the groups, so the same seed, slots and
+ * groups give the same bytes on any number of threads and ranks (dist/world.h). A rank that
+ * computes whole groups exchanges one sum for each instead of every slot.
+ *
+ * On several ranks, all functions with a rela_error are collective, and each rank has moments and
+ * updates weights for a part of the parameters (rank_sum.h). A step allocates nothing once the
+ * largest batch has been seen. */
 #ifndef RELA_TRAIN_STEP_H
 #define RELA_TRAIN_STEP_H
 
@@ -18,6 +21,7 @@ enum { RELA_STEP_SLOTS = 4, RELA_STEP_SLOTS_MAX = 1024 };
 typedef struct rela_step_options {
     int n_threads;
     size_t slots;            /* 0: RELA_STEP_SLOTS; no more threads than that compute */
+    size_t groups;           /* of neighbouring slots; divides slots; 0: 1 */
     size_t micro_batch_rows; /* tokens of a micro-batch, source and target each; 0: 576 */
     double beta1, beta2, epsilon;
     double weight_decay; /* decoupled */

@@ -74,6 +74,7 @@ static const number_row NUMBERS[] = {
     { AT(seed),                  false,  1,      1,      1,      1,      1,       0,    9007199254740991.0 },
     { AT(threads),               false,  0,      0,      0,      0,      0,       0,    256 },
     { AT(gradient_slots),        false,  8,      8,      8,      4,      4,       1,    RELA_STEP_SLOTS_MAX },
+    { AT(gradient_groups),       false,  1,      1,      1,      1,      1,       1,    RELA_STEP_SLOTS_MAX },
     { AT(micro_batch),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
     { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
     { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
@@ -183,6 +184,10 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
         out->dropout_embed = out->dropout;
     if (st == RELA_OK && out->average > out->keep)
         out->keep = out->average;
+    if (st == RELA_OK && out->gradient_slots % out->gradient_groups)
+        st = rela_fail(err, RELA_ARG,
+                       "gradient-groups is %lld, which does not divide gradient-slots %lld",
+                       (long long)out->gradient_groups, (long long)out->gradient_slots);
     st = st ? st : check_texts(out, err);
     st = st ? st : check_files(out, err);
     return st ? st : check_sources(out, err);
@@ -297,6 +302,7 @@ rela_step_options rela_train_step_options(const rela_train_options *o)
 {
     return (rela_step_options){ .n_threads = (int)o->threads,
                                 .slots = (size_t)o->gradient_slots,
+                                .groups = (size_t)o->gradient_groups,
                                 .micro_batch_rows = (size_t)o->micro_batch,
                                 .beta1 = o->beta1,
                                 .beta2 = o->beta2,

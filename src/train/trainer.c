@@ -381,6 +381,12 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
     if (threads > (size_t)t->o.gradient_slots)
         rela_trainer_log(t, "%zu threads, but %lld compute gradients: --gradient-slots", threads,
                          (long long)t->o.gradient_slots);
+    const size_t ranks = rela_world_size(t->world);
+    if (ranks > (size_t)t->o.gradient_groups && t->o.gradient_slots >= 2 * (int64_t)ranks)
+        rela_trainer_log(t,
+                         "gradients of every slot are exchanged: for new runs consider "
+                         "--gradient-groups %zu",
+                         ranks);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",
                          t->o.out, (double)disk / 1e6, (double)free_bytes / 1e6);

@@ -13,7 +13,7 @@ enum { UPDATES = 4 };
 /* What a run is made of, and what it leaves. */
 typedef struct run {
     int n_threads;
-    size_t slots;
+    size_t slots, groups;
     double r_drop;
     uint64_t first;    /* update, from 1 */
     const real *start; /* weights and moments, NULL: none */
@@ -29,6 +29,7 @@ static void train(rela_world *w, void *ctx)
     rela_error err = { RELA_OK, "" };
     const rela_step_options o = { .n_threads = r->n_threads,
                                   .slots = r->slots,
+                                  .groups = r->groups,
                                   .micro_batch_rows = 64,
                                   .beta1 = 0.9,
                                   .beta2 = 0.98,
@@ -70,16 +71,28 @@ static void train(rela_world *w, void *ctx)
 static void check_same(const run *a, const run *b, size_t ranks)
 {
     CHECK(a->n == b->n && memcmp(a->result, b->result, 3 * a->n * sizeof(real)) == 0,
-          "%zu ranks of %d threads, %zu slots", ranks, b->n_threads, b->slots);
+          "%zu ranks of %d threads, %zu slots in %zu groups", ranks, b->n_threads, b->slots,
+          b->groups);
 }
 
-/* With dropout, R-Drop and clipping; numbers that divide the slots and others. */
+/* With dropout, R-Drop and clipping; numbers that divide slots or groups and others, fewer and more
+ * ranks than groups. */
 static void the_number_of_ranks_changes_no_byte(void **state)
 {
+    static const size_t SLOTS[] = { 1, 4, 7, 4, 4, 6, 8, 9 }, GROUPS[] = { 1, 1, 1, 2, 4, 2, 4, 3 };
     (void)state;
-    for (size_t slots = 1; slots <= 7; slots += 3) {
-        run one = { .n_threads = 2, .slots = slots, .r_drop = slots == 4 ? 1 : 0, .first = 1 };
+    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++) {
+        run one = { .n_threads = 2,
+                    .slots = SLOTS[i],
+                    .groups = GROUPS[i],
+                    .r_drop = SLOTS[i] == 4 ? 1 : 0,
+                    .first = 1 };
         train(NULL, &one);
+        run alone = one;
+        alone.n_threads = 1;
+        train(NULL, &alone);
+        check_same(&one, &alone, 1);
+        rela_mem_free(alone.result);
         for (size_t ranks = 2; ranks <= 5; ranks++)
             for (int threads = 1; threads <= 2; threads++) {
                 run other = one;

@@ -13,6 +13,7 @@ n_runs=0
 for preset in paper base tiny demo align; do
     sizes='--r-drop 2 --enc-layers 2 --dec-layers 2 --heads 2 --ffn 48 --valid-src valid --valid-tgt valid --valid-every 30 --valid-beam 2'
     [ $preset != align ] || sizes=
+    [ $preset != tiny ] || sizes="$sizes --gradient-groups 2"
     rm -rf one run
     ranks 1 $common --preset $preset $sizes --updates 60 --threads 1 --out one
     for shape in '1 2' '2 1' '2 2' '4 1' '4 2'; do

@@ -26,6 +26,15 @@ same one run-3
 ranks 1 $common --preset demo --gradient-slots 2 --updates 10 --threads 2 --out slots-1
 ranks 3 $common --preset demo --gradient-slots 2 --updates 10 --threads 1 --out slots-3
 same slots-1 slots-3
+# Groups: as many as ranks, fewer, and more; a group is another sum.
+groups='--preset demo --gradient-slots 8 --gradient-groups 4 --updates 10'
+ranks 1 $common $groups --threads 1 --out groups-1
+for shape in '1 2' '2 1' '2 2' '3 1' '4 2' '6 1'; do
+    ranks ${shape% *} $common $groups --threads ${shape#* } --out "groups-$shape"
+    same groups-1 "groups-$shape"
+done
+ranks 1 $common --preset demo --gradient-slots 8 --updates 10 --threads 2 --out no-groups
+! cmp -s no-groups/model.rela groups-1/model.rela || fail "groups change nothing"
 
 for preset in paper base tiny align; do
     layers='--enc-layers 2 --dec-layers 2 --heads 2 --ffn 48'

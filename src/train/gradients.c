@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* src/train/gradients.c - see gradients.h. */
+#include "train/gradients.h"
+
+#include "base/fault.h"
+#include "base/mem.h"
+#include "base/par.h"
+#include "kern/flush_to_zero.h"
+
+#include <string.h>
+
+static void cut(rela_gradients *g);
+static void run_groups(rela_gradients *g);
+static void share_groups(rela_gradients *g);
+static void run_round(void *ctx, size_t begin, size_t end, int thread);
+static void add_round(void *ctx, size_t begin, size_t end, int thread);
+static void add_group(void *ctx, size_t begin, size_t end, int thread);
+
+static bool has_ranks(const rela_step_options *o)
+{
+    return rela_world_size(o->world) > 1;
+}
+
+static size_t group_slots(const rela_step_options *o)
+{
+    return o->slots / o->groups;
+}
+
+/* Whether a rank computes whole groups; otherwise the ranks share every group. */
+static bool takes_groups(const rela_step_options *o)
+{
+    return rela_world_size(o->world) <= o->groups;
+}
+
+/* Slots that a rank computes at a time. */
+static size_t round_of(const rela_step_options *o)
+{
+    const size_t threads = (size_t)rela_par_threads(o->n_threads), n = rela_world_size(o->world);
+    const size_t share = takes_groups(o) ? group_slots(o) : (o->slots + n - 1) / n;
+    return threads < share ? threads : share;
+}
+
+/* While the slots of a further round are computed, the sum of those before is kept. */
+static size_t count_grads(const rela_step_options *o)
+{
+    return round_of(o) + (takes_groups(o) && round_of(o) < group_slots(o));
+}
+
+static bool has_total(const rela_step_options *o)
+{
+    return o->groups > 1 && !has_ranks(o);
+}
+
+/* The units that ranks exchange are groups or slots. */
+static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_options *o)
+{
+    const bool groups = takes_groups(o);
+    return (rela_rank_sum_options){ .k = n->k,
+                                    .total = n->params.total,
+                                    .slice = RELA_SLICE,
+                                    .per = groups ? 1 : round_of(o),
+                                    .units = groups ? o->groups : o->slots,
+                                    .group = groups ? o->groups : group_slots(o),
+                                    .note = (groups ? group_slots(o) : 1) * sizeof(rela_slot),
+                                    .n_threads = o->n_threads };
+}
+
+size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o)
+{
+    const size_t longest = rela_sentence_copies(o) * n->config.max_len;
+    const size_t rows = rela_micro_batch_rows(o) > longest ? rela_micro_batch_rows(o) : longest;
+    const rela_rank_sum_options so = sum_options(n, o);
+    return (count_grads(o) + has_total(o)) * n->params.total * sizeof(real) +
+           (has_ranks(o) ? rela_rank_sum_bytes(o->world, &so) : 0) +
+           round_of(o) * rela_worker_bytes(n, rows, rows, true);
+}
+
+static size_t count_slices(const rela_gradients *g)
+{
+    return (g->job.net->params.total + RELA_SLICE - 1) / RELA_SLICE;
+}
+
+rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_options *o,
+                                rela_error *err)
+{
+    const size_t bytes = n->params.total * sizeof(real), n_grads = count_grads(o);
+    const rela_rank_sum_options so = sum_options(n, o);
+    *g = (rela_gradients){ .job = { .net = n, .o = o } };
+    g->runners = rela_mem_zalloc(round_of(o) * sizeof *g->runners);
+    g->slots = rela_mem_zalloc(o->slots * sizeof *g->slots);
+    g->squares = rela_mem_array(count_slices(g), sizeof *g->squares);
+    g->grads = rela_mem_zalloc(n_grads * sizeof *g->grads);
+    bool good = g->runners && g->slots && g->squares && g->grads;
+    for (; g->n_grads < n_grads && good; g->n_grads++)
+        good = (g->grads[g->n_grads] = rela_mem_zalloc(bytes)) != NULL;
+    if (good && has_total(o))
+        good = (g->total = rela_mem_alloc(bytes)) != NULL;
+    if (!good)
+        return rela_fail(err, RELA_NOMEM, "no memory for gradients: %zu bytes", n_grads * bytes);
+    return has_ranks(o) ? rela_rank_sum_init(&g->ranks, o->world, &so, err) : RELA_OK;
+}
+
+void rela_gradients_deinit(rela_gradients *g)
+{
+    for (size_t i = 0; g->runners && i < round_of(g->job.o); i++)
+        rela_slot_runner_deinit(&g->runners[i]);
+    for (size_t i = 0; i < g->n_grads; i++)
+        rela_mem_free(g->grads[i]);
+    rela_mem_free((void *)g->grads);
+    rela_mem_free(g->runners);
+    rela_mem_free(g->slots);
+    rela_mem_free(g->total);
+    rela_mem_free(g->squares);
+    rela_rank_sum_deinit(&g->ranks);
+}
+
+rela_status rela_gradients_grow(rela_gradients *g, rela_error *err)
+{
+    for (size_t i = 0; i < round_of(g->job.o); i++) {
+        const rela_status st = rela_slot_runner_grow(&g->runners[i], &g->job, err);
+        if (st != RELA_OK)
+            return st;
+    }
+    return RELA_OK;
+}
+
+void rela_gradients_run(rela_gradients *g)
+{
+    cut(g);
+    if (takes_groups(g->job.o))
+        run_groups(g);
+    else
+        share_groups(g);
+    if (has_ranks(g->job.o)) {
+        rela_rank_sum_notes(&g->ranks, g->slots);
+        if (g->job.training)
+            rela_rank_sum_squares(&g->ranks, g->squares);
+    }
+}
+
+size_t rela_gradients_begin(const rela_gradients *g)
+{
+    return has_ranks(g->job.o) ? rela_rank_sum_begin(&g->ranks) : 0;
+}
+
+size_t rela_gradients_end(const rela_gradients *g)
+{
+    return has_ranks(g->job.o) ? rela_rank_sum_end(&g->ranks) : g->job.net->params.total;
+}
+
+real *rela_gradients_sum(const rela_gradients *g)
+{
+    return has_ranks(g->job.o) ? g->ranks.sum : g->total ? g->total : g->group_sum;
+}
+
+/* Slices have a fixed size and are added in order, whoever computed them. */
+double rela_gradients_squares(const rela_gradients *g)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count_slices(g); i++)
+        sum += g->squares[i];
+    return sum;
+}
+
+void rela_gradients_clear(rela_gradients *g)
+{
+    if (!has_ranks(g->job.o) && !g->total) /* those are written anew */
+        memset(g->group_sum, 0, g->job.net->params.total * sizeof *g->group_sum);
+}
+
+/* Gives each slot neighbouring sentences of about the same number of tokens: a pure function of the
+ * update. */
+static void cut(rela_gradients *g)
+{
+    const size_t n = g->job.update->streams[0].n, all = rela_count_rows(&g->job, 0, n).all;
+    size_t at = 0;
+    for (size_t i = 0; i < g->job.o->slots; i++) {
+        rela_slot *part = &g->slots[i];
+        const size_t limit = all * (i + 1) / g->job.o->slots;
+        *part = (rela_slot){ .first = at };
+        while (at < n &&
+               (i + 1 == g->job.o->slots || rela_count_rows(&g->job, 0, at + 1).all <= limit))
+            at++;
+        part->last = at;
+    }
+}
+
+/* The first slot is the sum so far; if there is another round, the spare array takes its place. */
+static void start_group_sum(rela_gradients *g)
+{
+    real **spare = &g->grads[g->n_grads - 1];
+    g->group_sum = g->grads[0];
+    if (g->n_grads > round_of(g->job.o)) {
+        g->grads[0] = *spare;
+        *spare = g->group_sum;
+    }
+}
+
+static void run_slots_from(rela_gradients *g, size_t first, size_t end)
+{
+    const size_t n = round_of(g->job.o);
+    g->first_slot = first;
+    g->end_slot = first + n < end ? first + n : end;
+    if (g->job.training)
+        rela_fault_reach(RELA_FAULT_GRADIENTS);
+    rela_par_rows(n, (int)n, run_round, g);
+}
+
+/* The slots of a group, as many at a time as there are threads: ((0 + 1) + 2) + 3 and so on. */
+static void run_group(rela_gradients *g)
+{
+    const size_t n = group_slots(g->job.o), begin = g->group * n;
+    for (size_t first = begin; first < begin + n; first += round_of(g->job.o)) {
+        run_slots_from(g, first, begin + n);
+        if (g->job.training && first == begin)
+            start_group_sum(g);
+        if (g->job.training)
+            rela_par_rows(count_slices(g), g->job.o->n_threads, add_round, g);
+    }
+}
+
+/* Every rank takes the groups rank, rank + ranks and so on; in the last turn there may be none for
+ * it. */
+static void run_groups(rela_gradients *g)
+{
+    const size_t rank = rela_world_rank(g->job.o->world), n = rela_world_size(g->job.o->world);
+    for (size_t first = 0; first < g->job.o->groups; first += n) {
+        g->group = first + rank;
+        if (g->group < g->job.o->groups)
+            run_group(g);
+        if (g->job.training && has_ranks(g->job.o))
+            rela_rank_sum_add(&g->ranks, &g->group_sum, first);
+        else if (g->job.training && g->total)
+            rela_par_rows(count_slices(g), g->job.o->n_threads, add_group, g);
+    }
+}
+
+/* All ranks take slots of the same group. */
+static void share_groups(rela_gradients *g)
+{
+    const size_t rank = rela_world_rank(g->job.o->world), n = round_of(g->job.o);
+    for (size_t first = 0; first < g->job.o->slots; first += n * rela_world_size(g->job.o->world)) {
+        run_slots_from(g, first + rank * n, g->job.o->slots);
+        if (g->job.training)
+            rela_rank_sum_add(&g->ranks, g->grads, first);
+    }
+}
+
+static void run_round(void *ctx, size_t begin, size_t end, int thread)
+{
+    rela_gradients *g = ctx;
+    (void)thread;
+    for (size_t i = begin; i < end && g->first_slot + i < g->end_slot; i++)
+        rela_slot_run(&g->runners[i], &g->slots[g->first_slot + i], &g->job, g->grads[i]);
+}
+
+/* Slices [begin, end): adds the slots of the round to the sum of the group, and clears them. */
+static void add_round(void *ctx, size_t begin, size_t end, int thread)
+{
+    rela_gradients *g = ctx;
+    const size_t total = g->job.net->params.total, first = g->group * group_slots(g->job.o);
+    const bool complete = g->end_slot == g->job.o->slots && g->job.o->groups == 1;
+    const rela_kern *k = g->job.net->k;
+    const uint64_t mode = rela_flush_to_zero();
+    (void)thread;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = i * RELA_SLICE, n = total - at < RELA_SLICE ? total - at : RELA_SLICE;
+        real *sum = g->group_sum + at;
+        for (size_t t = g->first_slot == first; g->first_slot + t < g->end_slot; t++) {
+            k->axpy(sum, 1, g->grads[t] + at, n);
+            memset(g->grads[t] + at, 0, n * sizeof *sum);
+        }
+        if (complete)
+            g->squares[i] = (double)k->sum_squares(sum, n);
+    }
+    rela_flush_to_zero_end(mode);
+}
+
+/* Slices [begin, end): adds the sum of the group to that of all, and clears it. */
+static void add_group(void *ctx, size_t begin, size_t end, int thread)
+{
+    rela_gradients *g = ctx;
+    const size_t total = g->job.net->params.total;
+    const uint64_t mode = rela_flush_to_zero();
+    (void)thread;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = i * RELA_SLICE, n = total - at < RELA_SLICE ? total - at : RELA_SLICE;
+        real *sum = g->total + at, *part = g->group_sum + at;
+        if (g->group == 0) /* not added to 0, which would change the sign of -0 */
+            memcpy(sum, part, n * sizeof *sum);
+        else
+            g->job.net->k->axpy(sum, 1, part, n);
+        memset(part, 0, n * sizeof *part);
+        if (g->group + 1 == g->job.o->groups)
+            g->squares[i] = (double)g->job.net->k->sum_squares(sum, n);
+    }
+    rela_flush_to_zero_end(mode);
+}
