@@ -9,8 +9,8 @@
 
 typedef struct bench_options {
     const char *preset, *model, *out;
-    rela_list attention, lengths;
-    int64_t train_length, rounds;
+    rela_list attention, lengths, links;
+    int64_t train_length, rounds, slot_tokens;
     double seconds, zeros;
 } bench_options;
 
@@ -24,6 +24,8 @@ static const rela_option OPTIONS[] = {
     { "length", 'l', RELA_OPTION_LIST, AT(lengths), 0, 0, NULL, "T", "tokens of a sentence for the kernels of attention; several times for more [25, 100, 1000, 4000]" },
     { "train-length", 0, RELA_OPTION_INT, AT(train_length), 1, 65536, "25", "T", "tokens of a sentence in training" },
     { "zeros", 0, RELA_OPTION_REAL, AT(zeros), 0, 0.99, "0", "SHARE", "in training, share of the weights of kinds max(0, s) that is made zero [what there is]" },
+    { "link", 0, RELA_OPTION_LIST, AT(links), 0, 0, NULL, "G", "speed of the links of scale in Gb/s; several times for more [1, 10, 100]" },
+    { "slot-tokens", 0, RELA_OPTION_INT, AT(slot_tokens), 1, 65536, "512", "N", "target tokens of each thread in an update of scale" },
     { "rounds", 'r', RELA_OPTION_INT, AT(rounds), 1, 99, "3", "N", "how often everything is measured, in turn" },
     { "seconds", 0, RELA_OPTION_REAL, AT(seconds), 0, 3600, "0.02", "S", "least time of one measurement" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "write bench.json, a TSV file for each table, and figures" },
@@ -31,7 +33,7 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-enum { LENGTHS_MAX = 16 };
+enum { LENGTHS_MAX = 16, LINKS_MAX = 8 };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
@@ -48,7 +50,7 @@ const rela_command rela_commands_bench[] = {
           "and tokens are random (--seed), so no text is needed. Cases take turns in --rounds;\n"
           "medians are printed with the lowest and highest. A minute or two with the defaults.\n"
           "scale measures the parts of an update and forecasts training on 2 to 256 machines like\n"
-          "this one, with links of 1, 10 and 100 Gb/s.",
+          "this one, with links of 1, 10 and 100 Gb/s (--link).",
       .examples = "rela bench\n"
                   "rela bench attention --length 100 --attention rela-g\n"
                   "rela bench all --preset base --rounds 5 --out figures\n"
@@ -61,17 +63,20 @@ const rela_command rela_commands_bench[] = {
 
 static rela_status take_part(int32_t *parts, const rela_list *operands, rela_error *err);
 static rela_status take_lengths(uint32_t *out, const rela_list *texts, rela_error *err);
+static rela_status take_links(double *out, const rela_list *texts, rela_error *err);
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const bench_options *o = options;
     uint32_t lengths[LENGTHS_MAX];
+    double links[LINKS_MAX];
     rela_cli_bar bar = { .cli = cli, .label = "measuring", .unit = "cases" };
     rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
     rela_bench_options b;
     rela_bench_options_init(&b, sizeof b);
     rela_status st = take_part(&b.parts, &cli->operands, err);
     st = st ? st : take_lengths(lengths, &o->lengths, err);
+    st = st ? st : take_links(links, &o->links, err);
     if (st != RELA_OK)
         return st;
     b.preset = o->preset;
@@ -80,6 +85,9 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     b.n_kinds = o->attention.n;
     b.lengths = lengths;
     b.n_lengths = o->lengths.n;
+    b.links = links;
+    b.n_links = o->links.n;
+    b.slot_tokens = (int32_t)o->slot_tokens;
     b.train_length = (int32_t)o->train_length;
     b.n_threads = (int32_t)cli->common.threads;
     b.rounds = (int32_t)o->rounds;
@@ -130,5 +138,16 @@ static rela_status take_lengths(uint32_t *out, const rela_list *texts, rela_erro
                              texts->items[i]);
         out[i] = (uint32_t)x;
     }
+    return RELA_OK;
+}
+
+static rela_status take_links(double *out, const rela_list *texts, rela_error *err)
+{
+    if (texts->n > LINKS_MAX)
+        return rela_fail(err, RELA_ARG, "%zu links; expected at most %d", texts->n, (int)LINKS_MAX);
+    for (size_t i = 0; i < texts->n; i++)
+        if (!rela_parse_f64(&out[i], texts->items[i]))
+            return rela_fail(err, RELA_ARG, "--link '%s'; expected a number of Gb/s",
+                             texts->items[i]);
     return RELA_OK;
 }

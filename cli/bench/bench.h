@@ -47,9 +47,13 @@ typedef struct rela_bench_options {
     /* Share of the weights of kinds max(0, s) that is made zero in training, by biases of queries
      * and keys: trained models have more zeros than fresh weights. 0: what there is. */
     double zeros;
+    const double *links; /* between the machines of forecasts, in Gb/s */
+    size_t n_links;      /* 0: 1, 10, 100 */
+    int32_t slot_tokens; /* target tokens of a thread and update in forecasts */
 } rela_bench_options;
 
-/* Everything, tiny, sentences of 25 tokens, all threads, 3 rounds of 0.02 seconds, seed 1. */
+/* Everything, tiny, sentences of 25 tokens, all threads, 3 rounds of 0.02 seconds, seed 1, slots of
+ * 512 tokens. */
 void rela_bench_options_init(rela_bench_options *o, size_t size);
 
 /* Measures, and appends tables for readers and the same as JSON to the two buffers, either of which

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_figures.c - the figures: decoding speed by source length, and attention kernels.
- */
+/* cli/bench/bench_figures.c - the figures: decoding speed by source length, attention kernels, and
+ * forecasts for several machines. */
 #include "bench/bench_job.h"
 #include "figure/bars.h"
 #include "figure/plot.h"
@@ -15,6 +15,7 @@ enum { N_ENDINGS = sizeof ENDINGS / sizeof ENDINGS[0] };
 
 static rela_status draw_lengths(const rela_bench_job *j, rela_error *err);
 static rela_status draw_kernels(const rela_bench_job *j, rela_error *err);
+static rela_status draw_scale(const rela_bench_job *j, rela_error *err);
 
 rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err)
 {
@@ -25,6 +26,8 @@ rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err)
         st = draw_lengths(j, err);
     if (st == RELA_OK && (j->o.parts & RELA_BENCH_ATTENTION))
         st = draw_kernels(j, err);
+    if (st == RELA_OK && (j->o.parts & RELA_BENCH_SCALE))
+        st = draw_scale(j, err);
     return st;
 }
 
@@ -103,6 +106,34 @@ static rela_status draw_kernels(const rela_bench_job *j, rela_error *err)
         char path[PATH_SIZE];
         rela_format_text(path, sizeof path, "%s/attention.%s", j->o.out, ENDINGS[e]);
         st = rela_bars_save(&drawing, path, err);
+    }
+    return st;
+}
+
+static rela_status draw_scale(const rela_bench_job *j, rela_error *err)
+{
+    char labels[RELA_BENCH_LINKS_MAX][LABEL];
+    rela_series series[RELA_BENCH_LINKS_MAX];
+    double doublings[RELA_BENCH_NODES];
+    rela_status st = RELA_OK;
+    for (size_t k = 0; k < RELA_BENCH_NODES; k++)
+        doublings[k] = (double)k;
+    for (size_t i = 0; i < j->n_links; i++) {
+        rela_format_text(labels[i], LABEL, "%g Gb/s", j->links[i]);
+        series[i] = (rela_series){ labels[i], doublings, j->r.scale[i], RELA_BENCH_NODES };
+    }
+    const rela_plot plot = { .title = "Forecast: training on several machines",
+                             .x_label = "machines: 2 to the power of",
+                             .y_label = "speed / perfect",
+                             .series = series,
+                             .n_series = j->n_links,
+                             .markers = true,
+                             .whole_x = true,
+                             .y_high = 1 };
+    for (size_t e = 0; e < N_ENDINGS && st == RELA_OK; e++) {
+        char path[PATH_SIZE];
+        rela_format_text(path, sizeof path, "%s/scale.%s", j->o.out, ENDINGS[e]);
+        st = rela_plot_save(&plot, path, err);
     }
     return st;
 }

@@ -15,7 +15,9 @@ enum {
     RELA_BENCH_KINDS_MAX = 64,
     RELA_BENCH_LENGTHS_MAX = 16,
     RELA_BENCH_SHEETS_MAX = 12,
-    RELA_BENCH_GROUPS = 10 /* of source lengths, as in the paper's Fig. 2 */
+    RELA_BENCH_GROUPS = 10, /* of source lengths, as in the paper's Fig. 2 */
+    RELA_BENCH_LINKS_MAX = 8,
+    RELA_BENCH_NODES = 9 /* 1, 2, 4 and so on machines in forecasts */
 };
 
 /* Rates of the machine: on one thread and on all. */
@@ -35,6 +37,7 @@ typedef struct rela_bench_results {
     double norm[RELA_BENCH_KINDS_MAX];                            /* seconds for a row of d */
     double group_length[RELA_BENCH_GROUPS];                       /* mean, in tokens */
     double group_speed[RELA_BENCH_KINDS_MAX][RELA_BENCH_GROUPS];  /* target tokens per second */
+    double scale[RELA_BENCH_LINKS_MAX][RELA_BENCH_NODES];         /* share of perfect */
 } rela_bench_results;
 
 typedef struct rela_bench_job {
@@ -50,6 +53,8 @@ typedef struct rela_bench_job {
     size_t n_models; /* for training and translation */
     uint32_t lengths[RELA_BENCH_LENGTHS_MAX];
     size_t n_lengths;
+    double links[RELA_BENCH_LINKS_MAX]; /* Gb/s */
+    size_t n_links;
     rela_bench_peak peak;
     rela_bench_results r;
     rela_bench_table tables[RELA_BENCH_SHEETS_MAX];

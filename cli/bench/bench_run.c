@@ -15,9 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { LENGTH_MAX = 1 << 16, CPU_NAME = 96, CPU_FILE_MAX = 1 << 20 };
+enum { LENGTH_MAX = 1 << 16, SLOT_TOKENS_MOST = 1 << 16, CPU_NAME = 96, CPU_FILE_MAX = 1 << 20 };
 static const double SECONDS_MOST = 3600;
 static const double ZEROS_MOST = 0.99;
+static const double LINK_LEAST = 0.001, LINK_MOST = 1e5; /* Gb/s */
 
 /* In this order: the peak comes first, as the others are given as shares of it. */
 static const rela_bench_part *const PARTS[] = {
@@ -31,6 +32,7 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
 static rela_status take_sizes(rela_bench_job *j, rela_error *err);
 static rela_status take_kinds(rela_bench_job *j, rela_error *err);
 static rela_status take_lengths(rela_bench_job *j, rela_error *err);
+static rela_status take_links(rela_bench_job *j, rela_error *err);
 static rela_status append_text(rela_buffer *out, const rela_bench_job *j, rela_error *err);
 static rela_status append_json(rela_buffer *out, const rela_bench_job *j, rela_error *err);
 static rela_status write_files(const rela_bench_job *j, const rela_buffer *json, rela_error *err);
@@ -43,7 +45,8 @@ void rela_bench_options_init(rela_bench_options *o, size_t size)
                                           .train_length = 25,
                                           .rounds = 3,
                                           .seconds = 0.02,
-                                          .seed = 1 };
+                                          .seed = 1,
+                                          .slot_tokens = 512 };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
@@ -126,7 +129,8 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
     j->rounds = (size_t)j->o.rounds;
     clear_results(&j->r);
     st = take_kinds(j, err);
-    return st ? st : take_lengths(j, err);
+    st = st ? st : take_lengths(j, err);
+    return st ? st : take_links(j, err);
 }
 
 static rela_status take_sizes(rela_bench_job *j, rela_error *err)
@@ -200,6 +204,26 @@ static rela_status take_lengths(rela_bench_job *j, rela_error *err)
             return rela_fail(err, RELA_ARG, "length %u; expected 1..%d", (unsigned)lengths[i],
                              (int)LENGTH_MAX);
         j->lengths[i] = lengths[i];
+    }
+    return RELA_OK;
+}
+
+static rela_status take_links(rela_bench_job *j, rela_error *err)
+{
+    static const double USUAL[] = { 1, 10, 100 };
+    const double *links = j->o.n_links ? j->o.links : USUAL;
+    j->n_links = j->o.n_links ? j->o.n_links : sizeof USUAL / sizeof USUAL[0];
+    if (j->n_links > RELA_BENCH_LINKS_MAX)
+        return rela_fail(err, RELA_ARG, "%zu links; expected at most %d", j->n_links,
+                         (int)RELA_BENCH_LINKS_MAX);
+    if (j->o.slot_tokens < 1 || j->o.slot_tokens > SLOT_TOKENS_MOST)
+        return rela_fail(err, RELA_ARG, "slots of %d tokens; expected 1..%d", (int)j->o.slot_tokens,
+                         (int)SLOT_TOKENS_MOST);
+    for (size_t i = 0; i < j->n_links; i++) {
+        if (!(links[i] >= LINK_LEAST && links[i] <= LINK_MOST))
+            return rela_fail(err, RELA_ARG, "a link of %g Gb/s; expected %g..%g", links[i],
+                             LINK_LEAST, LINK_MOST);
+        j->links[i] = links[i];
     }
     return RELA_OK;
 }

@@ -2,11 +2,11 @@
 /* cli/bench/bench_scale.c - what training on several machines like this one would bring: parts of
  * an update are measured, and put together for more machines and links between them.
  *
- * With N machines of T threads an update has N * T slots of the same number of tokens, and takes
- *   fixed + tokens * (time per token of a slot)    measured, as a line through updates of four
- * sizes
- *   + (N T - 1) / N * (adding all gradients) + (Adam on all parameters) / N
- *   + (T + 1) (N - 1) / N * parameters / link      gradients of the own slots, and weights
+ * With N machines of T threads an update has N groups of T slots of the same number of tokens, and
+ * takes
+ *   fixed + tokens * (time per token of a slot)    measured: a line through updates of four sizes
+ *   + (T - 1 + (N - 1) / N) * (adding all gradients) + (Adam on all parameters) / N
+ *   + 2 (N - 1) / N * parameters / link            gradients of the own group, and weights
  *   + (save + 2 (N - 1) / N * parameters / link) / SAVE_EVERY. */
 #include "base/file.h"
 #include "base/mem.h"
@@ -23,14 +23,14 @@ enum {
     ADAM,
     SAVE,
     N_TURNS,
-    SLOT_TOKENS = 512, /* of a slot in the forecast */
     SAVE_EVERY = 1000, /* updates */
-    NODES_MAX = 256,
     SLICE = 1 << 14
 };
 static const size_t SIZES[N_SIZES] = { 128, 256, 512, 1024 }; /* tokens of a slot */
-static const double LATENCY = 100e-6; /* seconds of an exchange, taken as given */
-enum { EXCHANGES = 6 };               /* of an update, beside the bytes */
+/* Taken as given: seconds of an exchange beside its bytes, and the share of a link that is not
+ * headers of Ethernet and TCP. */
+static const double LATENCY = 100e-6, PAYLOAD = 0.94;
+enum { EXCHANGES = 6 }; /* of an update */
 
 typedef struct state {
     rela_bench_job *j;
@@ -254,44 +254,43 @@ static double forecast(const state *s, const costs *c, double nodes, double link
 {
     const double threads = s->j->n_threads, others = (nodes - 1) / nodes;
     const double bytes = (double)(s->net.params.total * sizeof(real));
-    const double block = 8 * bytes * others / (link * 1e9); /* all parameters, but the own ones */
+    const double block = 8 * bytes * others / (PAYLOAD * link * 1e9); /* but the own parameters */
     const double save = (c->save + 2 * block) / SAVE_EVERY;
-    return c->fixed + c->token * SLOT_TOKENS + (nodes * threads - 1) / nodes * c->add +
-           c->adam / nodes + (threads + 1) * block + (nodes > 1 ? EXCHANGES * LATENCY : 0) + save;
+    return c->fixed + c->token * s->j->o.slot_tokens + (threads - 1 + others) * c->add +
+           c->adam / nodes + 2 * block + (nodes > 1 ? EXCHANGES * LATENCY : 0) + save;
 }
 
 static rela_status report_forecast(state *s, const costs *c, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {
-        { "nodes", "nodes", RELA_BENCH_NUMBER, 0 },
+        { "link_gbps", "Gb/s", RELA_BENCH_NUMBER, 1 },
+        { "nodes", "machines", RELA_BENCH_NUMBER, 0 },
         { "tokens", "tokens", RELA_BENCH_NUMBER, 0 },
-        { "tokens_per_s_1", "1 Gb/s tok/s", RELA_BENCH_NUMBER, 0 },
-        { "share_1", "share", RELA_BENCH_NUMBER, 2 },
-        { "tokens_per_s_10", "10 Gb/s tok/s", RELA_BENCH_NUMBER, 0 },
-        { "share_10", "share", RELA_BENCH_NUMBER, 2 },
-        { "tokens_per_s_100", "100 Gb/s tok/s", RELA_BENCH_NUMBER, 0 },
-        { "share_100", "share", RELA_BENCH_NUMBER, 2 },
+        { "ms", "ms", RELA_BENCH_NUMBER, 1 },
+        { "tokens_per_s", "tok/s", RELA_BENCH_NUMBER, 0 },
+        { "share", "share", RELA_BENCH_NUMBER, 2 },
         { "misfit", "misfit", RELA_BENCH_NUMBER, 2 },
     };
-    static const double LINKS[] = { 1, 10, 100 };
     enum { N_COLUMNS = sizeof COLUMNS / sizeof COLUMNS[0] };
     rela_bench_table *table = rela_bench_table_new(
         s->j, "scale",
-        "forecast, not measured: target tokens per second on several machines like this one, with "
-        "slots of 512 tokens, as a share of perfect; misfit of the model here",
+        "forecast, not measured: updates on several machines like this one, target tokens per "
+        "second, as a share of perfect; misfit of the model here",
         COLUMNS, N_COLUMNS);
     const double one = forecast(s, c, 1, 1);
     rela_status st = RELA_OK;
-    for (double nodes = 1; nodes <= NODES_MAX && st == RELA_OK; nodes *= 2) {
-        const double tokens = nodes * s->j->n_threads * SLOT_TOKENS;
-        rela_bench_cell row[N_COLUMNS] = { rela_bench_number(nodes), rela_bench_number(tokens) };
-        for (size_t i = 0; i < 3; i++) {
-            const double t = forecast(s, c, nodes, LINKS[i]);
-            row[2 + 2 * i] = rela_bench_number(tokens / t);
-            row[3 + 2 * i] = rela_bench_number(one / t);
+    for (size_t i = 0; i < s->j->n_links; i++)
+        for (size_t k = 0; k < RELA_BENCH_NODES && st == RELA_OK; k++) {
+            const double nodes = (double)(1 << k), t = forecast(s, c, nodes, s->j->links[i]);
+            const double tokens = nodes * s->j->n_threads * s->j->o.slot_tokens;
+            const rela_bench_cell row[N_COLUMNS] = {
+                rela_bench_number(s->j->links[i]), rela_bench_number(nodes),
+                rela_bench_number(tokens),         rela_bench_number(1e3 * t),
+                rela_bench_number(tokens / t),     rela_bench_number(one / t),
+                rela_bench_number(c->misfit)
+            };
+            s->j->r.scale[i][k] = one / t;
+            st = rela_bench_table_add(table, row, N_COLUMNS, err);
         }
-        row[N_COLUMNS - 1] = rela_bench_number(c->misfit);
-        st = rela_bench_table_add(table, row, N_COLUMNS, err);
-    }
     return st;
 }

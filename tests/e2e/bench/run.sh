@@ -80,8 +80,15 @@ grep -q '^    translate ' text || fail "bench/peers: no parts"
 "$RELA" bench scale --preset demo --rounds 1 --seconds 0 --threads 1 -q --out scale >text
 tables scale peak scale scale_parts
 n_checks=$((n_checks + 1))
-awk -F '\t' 'NR > 1 && !($4 <= $6 && $6 <= $8 && $4 > 0) || NR == 2 && $4 != 1' scale/scale.tsv | grep . && fail "forecast"
-[ "$(column scale/scale.tsv nodes | tr '\n' ' ')" = '1 2 4 8 16 32 64 128 256 ' ] || fail "nodes: $(cat scale/scale.tsv)"
+awk -F '\t' 'NR > 1 && !($6 > 0 && $6 >= share[$2] && ($2 > 1 || $6 == 1)) { print } NR > 1 { share[$2] = $6 }' scale/scale.tsv |
+    grep . && fail "forecast"
+[ "$(column scale/scale.tsv nodes | head -n 9 | tr '\n' ' ')" = '1 2 4 8 16 32 64 128 256 ' ] || fail "nodes: $(cat scale/scale.tsv)"
+[ "$(column scale/scale.tsv link_gbps | uniq | tr '\n' ' ')" = '1 10 100 ' ] || fail "links: $(cat scale/scale.tsv)"
+for ending in svg png pdf; do
+    [ -s scale/scale.$ending ] || fail "no scale.$ending"
+done
+refuses 2 "--link 'x'; expected a number of Gb/s" bench scale --link x
+refuses 2 "a link of 0 Gb/s; expected 0.001..100000" bench scale --link 0
 refuses 2 "cannot measure 'speed'; expected train, translate, attention, all or scale" bench speed
 refuses 2 "unexpected argument 'train'" bench train train
 refuses 2 "unknown kind of attention 'bogus'" bench -a bogus
