@@ -40,10 +40,12 @@ static size_t round_of(const rela_step_options *o)
     return threads < share ? threads : share;
 }
 
-/* While the slots of a further round are computed, the sum of those before is kept. */
+/* While the slots of a further round are computed, the sum of those before is kept. Rank 0 gathers
+ * two arrays of moments there (rela_stepper_moment). */
 static size_t count_grads(const rela_step_options *o)
 {
-    return round_of(o) + (takes_groups(o) && round_of(o) < group_slots(o));
+    const size_t n = round_of(o) + (takes_groups(o) && round_of(o) < group_slots(o));
+    return n < 2 && has_ranks(o) && rela_world_rank(o->world) == 0 ? 2 : n;
 }
 
 static bool has_total(const rela_step_options *o)

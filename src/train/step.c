@@ -15,7 +15,7 @@ struct rela_stepper {
     rela_net *net;
     rela_step_options o;
     rela_gradients gradients;
-    real *moments[2]; /* of the own parameters; on rank 0 there is room for all */
+    real *moments[2]; /* of the own parameters */
     uint64_t count;
     const rela_param *not_finite;
     rela_adam adam; /* of the step under way */
@@ -42,16 +42,12 @@ size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
 {
     const rela_step_options own = with_defaults(o);
     const size_t total = n->params.total, ranks = rela_world_size(o->world);
-    const size_t moments = rela_world_rank(o->world) ? 2 * (total / ranks + RELA_SLICE) : 2 * total;
-    return moments * sizeof(real) + rela_gradients_bytes(n, &own);
+    return 2 * (total / ranks + RELA_SLICE) * sizeof(real) + rela_gradients_bytes(n, &own);
 }
 
-/* Moments of the own parameters; rank 0 has room for all. */
 static rela_status make_moments(rela_stepper *s, rela_error *err)
 {
-    const rela_gradients *g = &s->gradients;
-    const size_t n = rela_world_rank(s->o.world) ? rela_gradients_end(g) - rela_gradients_begin(g)
-                                                 : s->net->params.total;
+    const size_t n = rela_gradients_end(&s->gradients) - rela_gradients_begin(&s->gradients);
     for (int i = 0; i < 2; i++)
         if (!(s->moments[i] = rela_mem_zalloc((n + 1) * sizeof(real))))
             return rela_fail(err, RELA_NOMEM, "no memory for the state of the optimiser: %zu bytes",
@@ -149,14 +145,26 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
     return RELA_OK;
 }
 
+/* Between two steps the arrays of gradients are free: rank 0 gathers moments there. */
 const real *rela_stepper_moment(rela_stepper *s, int which)
 {
-    const bool is_first = rela_world_rank(s->o.world) == 0;
-    real *own = s->moments[which];
-    if (has_ranks(s))
-        rela_world_gather(s->o.world, is_first ? own : NULL, own, sizeof *own,
-                          s->gradients.ranks.reals);
-    return is_first ? own : NULL;
+    const rela_gradients *g = &s->gradients;
+    real *own = s->moments[which], *all = NULL;
+    if (!has_ranks(s))
+        return own;
+    if (rela_world_rank(s->o.world) == 0) {
+        all = g->grads[which];
+        memcpy(all, own, rela_gradients_end(g) * sizeof *own);
+    }
+    rela_world_gather(s->o.world, all, all ? all : own, sizeof *own, g->ranks.reals);
+    return all;
+}
+
+void rela_stepper_end_moments(rela_stepper *s)
+{
+    if (has_ranks(s) && rela_world_rank(s->o.world) == 0)
+        for (int i = 0; i < 2; i++)
+            memset(s->gradients.grads[i], 0, s->net->params.total * sizeof(real));
 }
 
 void rela_stepper_set_moment(rela_stepper *s, int which, const real *all)

@@ -58,9 +58,10 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
                                rela_error *err);
 
 /* Moments and the number of updates they have seen: part of a checkpoint. */
-/* All moments (0: m, 1: v), in the layout of the parameters; lent. Collective; NULL on other ranks
- * than 0. */
+/* All moments (0: m, 1: v), in the layout of the parameters; lent until rela_stepper_end_moments,
+ * which comes before the next step. Collective; NULL on other ranks than 0. */
 const real *rela_stepper_moment(rela_stepper *s, int which);
+void rela_stepper_end_moments(rela_stepper *s);
 /* Takes what it needs of all moments. */
 void rela_stepper_set_moment(rela_stepper *s, int which, const real *all);
 uint64_t rela_stepper_count(const rela_stepper *s);

@@ -138,6 +138,7 @@ static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, re
     if (!is_first)
         rela_fault_reach(RELA_FAULT_SAVE); /* rank 0 reaches it while it writes */
     const rela_status st = is_first ? save(t, s, moments, regular, err) : RELA_OK;
+    rela_stepper_end_moments(t->stepper);
     return rela_world_agree(t->world, st, err);
 }
 

@@ -58,6 +58,7 @@ static void train(rela_world *w, void *ctx)
     }
     const real *m = rela_stepper_moment(s, 0), *v = rela_stepper_moment(s, 1);
     if (rela_world_rank(w) == 0) {
+        CHECK(m && v && m != v, "two arrays");
         r->n = n;
         r->result = rela_mem_alloc(3 * n * sizeof(real));
         memcpy(r->result, net.weights, n * sizeof(real));
