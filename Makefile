@@ -59,11 +59,11 @@ test-stops: all
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
 
-# Several ranks: the bytes of one for every preset, and 60 runs in which a rank is killed, stopped or ended.
+# Several ranks: the bytes of one for every preset, 60 runs in which a rank is killed, stopped or ended, a link that goes down.
 test-ranks:
 	@tools/setup test # before the build, as for test
 	@$(MAKE) --no-print-directory all
-	@for script in ranks/matrix.sh ranks_faults/table.sh; do \
+	@for script in ranks/matrix.sh ranks_faults/table.sh ranks_faults/network.sh; do \
 	    dir=$$(mktemp -d) && (cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela RELA_SOURCE=$(CURDIR) \
 	    sh $(CURDIR)/tests/e2e/$$script); status=$$?; rm -rf "$$dir"; [ $$status -eq 0 ] || exit 1; \
 	done

@@ -9,44 +9,13 @@ build=$(cd "$1" && pwd)
 shift
 speeds=${*:-1 0.1}
 preset=${PRESET:-tiny} tokens=${TOKENS:-2048} updates=${UPDATES:-8} rounds=${ROUNDS:-3}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 RELA="$build/rela" NAMESPACE="rela-$$"
+export RELA="$build/rela"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tests/e2e/ranks_faults/machines.sh"
 scratch=$(mktemp -d)
-net=10.77.0
-remove() {
-    ip netns delete $NAMESPACE-1 2>/dev/null || :
-    ip netns delete $NAMESPACE-2 2>/dev/null || :
-    rm -rf "$scratch"
-}
-trap remove EXIT
+trap 'remove_machines; rm -rf "$scratch"' EXIT
 cd "$scratch"
-
-ip netns add $NAMESPACE-1
-ip netns add $NAMESPACE-2
-ip link add link-1 netns $NAMESPACE-1 type veth peer name link-2 netns $NAMESPACE-2
-for i in 1 2; do
-    ip -n $NAMESPACE-$i addr add $net.$i/24 dev link-$i
-    ip -n $NAMESPACE-$i link set lo up
-    ip -n $NAMESPACE-$i link set link-$i up
-done
-# shape GBPS
-shape() {
-    for i in 1 2; do
-        tc -n $NAMESPACE-$i qdisc replace dev link-$i root tbf rate "$(echo "$1" | awk '{ printf "%d", $1 * 1000 }')mbit" burst 256kb latency 50ms
-    done
-}
-# What mpirun calls instead of ssh: HOST COMMAND...
-cat >agent <<'END'
-#!/bin/sh
-i=${1##*.}
-shift
-exec ip netns exec "$NAMESPACE-$i" unshare --uts sh -c "hostname machine-$i; $*"
-END
-chmod +x agent
-# two OPTION...: rela on both machines
-two() {
-    ./agent x.1 mpirun --host $net.1:1,$net.2:1 -n 2 --bind-to none -x RELA --mca plm_rsh_agent "$scratch/agent" --mca pml ob1 \
-        --mca btl tcp,self --mca btl_tcp_if_include $net.0/24 --mca oob_tcp_if_include $net.0/24 "$RELA" "$@"
-}
+make_machines
 # speed RUN, median FILE
 speed() {
     sed -n 's/.*"tokens_per_second": \([0-9.]*\).*/\1/p' "$1/train.jsonl" | tail -n 1
@@ -65,14 +34,14 @@ for gbps in $speeds; do
 done
 length=$(awk '{ n += NF } END { printf "%d", n / NR * 1.3 + 1 }' text/train.tgt) # words are some 1.3 subwords here
 printf '%8s %12s %12s %20s\n' Gb/s measured forecast 'measured / forecast'
-for i in $(seq $rounds); do
+for _ in $(seq $rounds); do
     "$RELA" bench scale --quiet --model one/model.rela --attention rela-g --threads 1 --slot-tokens $tokens --train-length $length $links \
         --rounds 3 --seconds 0.5 --out bench >/dev/null
     for gbps in $speeds; do
         awk -F '\t' -v link=$gbps '$1 == link && $2 == 2 { print $5 }' bench/scale.tsv >>forecast.$gbps
-        shape $gbps
+        shape_link $gbps
         rm -rf run
-        two train $options --out "$scratch/run"
+        on_machines "$RELA" train $options --out run
         speed run >>measured.$gbps
     done
 done
