@@ -196,6 +196,49 @@ uint64_t rela_store_decode(const rela_store *s, uint32_t pair, const unsigned ch
     return line;
 }
 
+/* A packed pair is the lengths of its sides, then its record. */
+rela_status rela_store_pack(rela_buffer *out, const rela_store *s, uint32_t *at, size_t bytes,
+                            rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (const size_t start = out->len; *at < s->n && st == RELA_OK; ++*at) {
+        const uint64_t from = rela_store_place(s, *at), to = rela_store_place(s, *at + 1);
+        const size_t most = s->n_sides * VARINT_MAX + (size_t)(to - from);
+        if (out->len > start && out->len - start + most > bytes)
+            break;
+        if ((st = rela_buffer_reserve(out, most, err)) != RELA_OK)
+            break;
+        for (size_t side = 0; side < s->n_sides; side++)
+            out->len +=
+                put_number((unsigned char *)out->data + out->len, rela_store_length(s, *at, side));
+        st = rela_store_load(s, (unsigned char *)out->data + out->len, from, to, err);
+        out->len += (size_t)(to - from);
+    }
+    return st;
+}
+
+rela_status rela_store_unpack(rela_store *s, const char *bytes, size_t len, rela_error *err)
+{
+    const unsigned char *at = (const unsigned char *)bytes, *end = at + len;
+    rela_ids ids = { NULL, 0, 0 };
+    rela_status st = RELA_OK;
+    while (at < end && st == RELA_OK) {
+        rela_pair pair = { .line = 0 };
+        ids.len = 0;
+        for (size_t side = 0; side < s->n_sides; side++)
+            pair.n[side] = (size_t)get_number(&at);
+        pair.line = get_number(&at);
+        for (size_t side = 0; side < s->n_sides; side++)
+            for (size_t i = 0; i < pair.n[side] && st == RELA_OK; i++)
+                st = rela_ids_push(&ids, (int32_t)get_number(&at), err);
+        for (size_t side = 0, first = 0; side < s->n_sides; first += pair.n[side++])
+            pair.ids[side] = ids.data + first;
+        st = st ? st : rela_store_add(s, &pair, err);
+    }
+    rela_ids_free(&ids);
+    return st;
+}
+
 static rela_status add_index(rela_store *s, const rela_pair *pair, rela_error *err)
 {
     if (s->n == UINT32_MAX)

@@ -46,6 +46,12 @@ const unsigned char *rela_store_view(const rela_store *s, uint64_t from);
 rela_status rela_store_load(const rela_store *s, unsigned char *out, uint64_t from, uint64_t to,
                             rela_error *err);
 
+/* Pairs for another store: appends those from pair *at on to out, as many as fit into some bytes
+ * and at least one, and moves *at. Adds such pairs to a store that has the same number of sides. */
+rela_status rela_store_pack(rela_buffer *out, const rela_store *s, uint32_t *at, size_t bytes,
+                            rela_error *err);
+rela_status rela_store_unpack(rela_store *s, const char *bytes, size_t len, rela_error *err);
+
 /* Decodes the record of a pair; ids have room for the lengths of its sides. Returns the line
  * number. */
 uint64_t rela_store_decode(const rela_store *s, uint32_t pair, const unsigned char *record,

@@ -11,7 +11,7 @@
 
 #include <xxhash.h>
 
-enum { NOTE_MAX = 256 };
+enum { NOTE_MAX = 256, PAIRS_BYTES = 4 << 20 /* of pairs that are sent at a time */ };
 
 static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rela_error *err);
 static rela_status find_traps(rela_buffer *notes, rela_world *w, const rela_train_options *o,
@@ -130,6 +130,32 @@ rela_status rela_ranks_share_pipeline(rela_pipeline **p, rela_world *w, rela_sta
         st = rela_pipeline_restore(p, &e, err);
     rela_extras_deinit(&e);
     rela_buffer_free(&text);
+    return rela_world_agree(w, st, err);
+}
+
+rela_status rela_ranks_share_store(rela_store **s, rela_world *w, const rela_train_options *o,
+                                   rela_status st, rela_error *err)
+{
+    rela_buffer pairs = RELA_BUFFER_INIT;
+    uint32_t at = 0;
+    if (!w)
+        return st;
+    const bool first = rela_world_rank(w) == 0;
+    if (st == RELA_OK && !first)
+        st = rela_store_create(s, rela_train_sources(o) + 1, (uint64_t)o->data_memory, NULL, err);
+    st = rela_world_agree(w, st, err);
+    do {
+        rela_buffer_clear(&pairs);
+        if (st == RELA_OK && first)
+            st = rela_store_pack(&pairs, *s, &at, PAIRS_BYTES, err);
+        st = rela_world_agree(w, st, err);
+        st = st ? st : rela_world_broadcast_text(w, &pairs, err);
+        if (st == RELA_OK && !first)
+            st = rela_store_unpack(*s, pairs.data, pairs.len, err);
+    } while (st == RELA_OK && pairs.len);
+    if (st == RELA_OK && !first)
+        st = rela_store_finish(*s, err);
+    rela_buffer_free(&pairs);
     return rela_world_agree(w, st, err);
 }
 

@@ -75,10 +75,12 @@ static rela_status join(rela_trainer *t, rela_error *err)
 
 static rela_status prepare(rela_trainer *t, rela_error *err)
 {
-    rela_status st = rela_world_agree(t->world, check_texts(t, err), err);
+    rela_status st = rela_trainer_is_first(t) ? check_texts(t, err) : RELA_OK;
+    st = rela_world_agree(t->world, st, err);
     st = st ? st : start_or_resume(t, err);
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = open_outputs(t, err);
+    st = rela_world_agree(t->world, st, err);
     if (st == RELA_OK)
         st = read_text(t, err);
     if (st == RELA_OK)
@@ -218,7 +220,8 @@ static rela_status start(rela_trainer *t, rela_error *err)
         return start_from(t, &c, err);
     c.vocab_src = c.vocab_tgt = 4; /* what is wrong with the rest is known before BPE is learned */
     st = st ? st : rela_config_check(&c, err);
-    st = st ? st : check_files(&t->o, err);
+    if (st == RELA_OK && rela_trainer_is_first(t))
+        st = check_files(&t->o, err);
     if (st == RELA_OK && !t->o.vocab_src)
         rela_trainer_log(t, "learning %s from %s and %s",
                          t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",
@@ -291,9 +294,13 @@ static rela_status read_pairs(rela_trainer *t, rela_store **out, bool validation
     uint64_t tokens[2];
     rela_corpus_report report;
     rela_buffer table = RELA_BUFFER_INIT;
-    rela_status st = rela_train_read(out, &report, &t->o, t->pipeline, validation, err);
+    rela_status st = RELA_OK;
+    if (rela_trainer_is_first(t))
+        st = rela_train_read(out, &report, &t->o, t->pipeline, validation, err);
+    st = rela_ranks_share_store(out, t->world, &t->o, st, err);
     if (st != RELA_OK)
         return st;
+    rela_world_broadcast(t->world, &report, sizeof report);
     count_tokens(tokens, *out);
     rela_trainer_log(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
                      validation ? "validation text" : "training text",

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "model/model_text.h"
 #include "train/curves.h"
+#include "train/ranks.h"
 #include "train/trainer.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
@@ -31,9 +32,14 @@ static rela_status sample_epoch(void *ctx, uint64_t epoch, const rela_store **st
 {
     rela_trainer *t = ctx;
     rela_store *sampled = NULL;
-    const rela_status st = rela_train_read_sampled(&sampled, &t->o, t->pipeline, epoch, err);
-    if (st != RELA_OK)
+    rela_status st = RELA_OK;
+    if (rela_trainer_is_first(t))
+        st = rela_train_read_sampled(&sampled, &t->o, t->pipeline, epoch, err);
+    st = rela_ranks_share_store(&sampled, t->world, &t->o, st, err);
+    if (st != RELA_OK) {
+        rela_store_destroy(sampled);
         return st;
+    }
     rela_store_destroy(t->train);
     t->train = sampled;
     *store = sampled;

@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/str.h"
 #include "data/batch.h"
 
 #include <stdlib.h>
@@ -317,6 +318,36 @@ static void a_store_is_read_from_memory_or_disk(void **state)
     rela_store_destroy(lost);
 }
 
+/* From memory and from disk, in parts of one pair, of some, and of all. */
+static void pairs_go_to_another_store(void **state)
+{
+    static const size_t BYTES[] = { 1, 1000, 1 << 20 };
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    for (size_t i = 0; i < 6; i++) {
+        rela_store *from = make_store(300, i % 2 ? 1 << 20 : 100), *to = NULL;
+        rela_buffer pairs = RELA_BUFFER_INIT;
+        size_t parts = 0;
+        CHECK_OK(rela_store_create(&to, SIDES, 1 << 20, NULL, &err), err);
+        for (uint32_t at = 0; at < 300; parts++) {
+            rela_buffer_clear(&pairs);
+            CHECK_OK(rela_store_pack(&pairs, from, &at, BYTES[i / 2], &err), err);
+            CHECK_OK(rela_store_unpack(to, pairs.data, pairs.len, &err), err);
+        }
+        CHECK_OK(rela_store_finish(to, &err), err);
+        CHECK(i / 2 == 0   ? parts == 300
+              : i / 2 == 1 ? parts > 2 && parts < 100
+                           : parts == 1,
+              "%zu parts of %zu bytes", parts, BYTES[i / 2]);
+        CHECK(rela_store_size(to) == 300 && rela_store_digest(to) == rela_store_digest(from) &&
+                  rela_store_tokens(to, 1) == rela_store_tokens(from, 1),
+              "other pairs");
+        rela_buffer_free(&pairs);
+        rela_store_destroy(from);
+        rela_store_destroy(to);
+    }
+}
+
 static void one_pair_and_no_pair(void **state)
 {
     (void)state;
@@ -495,6 +526,7 @@ int main(void)
         cmocka_unit_test(disk_and_memory_give_the_same_batches),
         cmocka_unit_test(store_keeps_lengths_places_and_digest),
         cmocka_unit_test(a_store_is_read_from_memory_or_disk),
+        cmocka_unit_test(pairs_go_to_another_store),
         cmocka_unit_test(one_pair_and_no_pair),
         cmocka_unit_test(each_epoch_may_have_its_own_store),
         cmocka_unit_test(no_end_symbol_if_none_is_wanted),

@@ -36,6 +36,16 @@ done
 ranks 1 $common --preset demo --gradient-slots 8 --updates 10 --threads 2 --out no-groups
 ! cmp -s no-groups/model.rela groups-1/model.rela || fail "groups change nothing"
 
+# Rank 0 alone needs the text.
+cat >elsewhere <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || cd /
+exec "$RELA" "$@"
+END
+chmod +x elsewhere
+mpirun -n 2 ./elsewhere $common $first --updates 25 --threads 1 --out "$PWD/far"
+same one far
+
 for preset in paper base tiny align; do
     layers='--enc-layers 2 --dec-layers 2 --heads 2 --ffn 48'
     [ $preset != align ] || layers=
