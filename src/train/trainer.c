@@ -340,7 +340,7 @@ static rela_status read_text(rela_trainer *t, rela_error *err)
             t->o.out, (unsigned long long)t->state.loop.position.sentences,
             rela_store_size(t->train));
     if (t->valid && t->o.valid_beam > 0)
-        st = rela_valid_create(&t->translator, &t->net, t->pipeline, &t->o, err);
+        st = rela_valid_create(&t->translator, &t->net, t->pipeline, &t->o, t->world, err);
     return st;
 }
 

@@ -179,8 +179,7 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
 {
     rela_trainer *t = ctx;
     (void)s;
-    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, t->world, err)
-                                : RELA_OK;
+    return isfinite(score->nll) ? rela_valid_bleu(&score->bleu, t->translator, err) : RELA_OK;
 }
 
 static void show_samples(rela_trainer *t)

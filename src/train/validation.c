@@ -17,7 +17,7 @@ enum { SPARSITY_TOKENS = 1024 }; /* enough for three digits */
 
 /* Lines of a file, all in memory: validation sets are small. */
 typedef struct lines {
-    char *text;
+    rela_buffer text;
     rela_span *items;
     size_t n, cap;
 } lines;
@@ -40,26 +40,34 @@ struct rela_valid {
     rela_metric *bleu;
     size_t beam;
     int n_threads;
+    rela_world *world;          /* NULL: one process */
     rela_buffer shown[SAMPLES]; /* sources of the first sentences */
     rela_buffer samples;
 };
 
-static rela_status read_lines(lines *l, const char *path, rela_error *err);
-static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err);
+static rela_status read_lines(lines *l, const char *path, rela_world *world, rela_status st,
+                              rela_error *err);
+static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_status st,
+                                 rela_error *err);
 static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_results *r, part p,
                          rela_error *err);
-static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_world *world,
-                             rela_status st, rela_error *err);
+static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_status st,
+                             rela_error *err);
 
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
-                              const rela_train_options *of, rela_error *err)
+                              const rela_train_options *of, rela_world *world, rela_error *err)
 {
     const rela_train_text files = rela_train_valid_text(of);
     rela_bleu_options o;
     *out = NULL;
     rela_valid *v = rela_mem_zalloc(sizeof *v);
-    if (!v)
-        return rela_fail(err, RELA_NOMEM, "no memory for the validation set");
+    const rela_status made = rela_world_agree(
+        world, v ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the validation set"), err);
+    if (made != RELA_OK || !v) {
+        rela_mem_free(v);
+        return made;
+    }
+    v->world = world;
     v->net = net;
     v->pipeline = p;
     v->beam = (size_t)of->valid_beam;
@@ -71,13 +79,13 @@ rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_
     rela_status st = rela_metric_create_bleu(&v->bleu, &o, err);
     if (st == RELA_OK)
         st = rela_pipeline_scratch_create(&v->scratch, p, err);
-    if (st == RELA_OK)
-        st = read_lines(&v->refs, files.tgt, err);
+    st = read_lines(&v->refs, files.tgt, world, st, err);
     v->sources = rela_mem_zalloc((v->refs.n + 1) * sizeof *v->sources);
     if (st == RELA_OK && !v->sources)
         st = rela_fail(err, RELA_NOMEM, "no memory for validation");
-    for (size_t k = 0; k < v->n_sources && st == RELA_OK; k++)
-        st = encode_source(v, k, files.src[k], err);
+    for (size_t k = 0; k < v->n_sources; k++)
+        st = encode_source(v, k, files.src[k], st, err);
+    st = rela_world_agree(world, st, err);
     if (st != RELA_OK) {
         rela_valid_destroy(v);
         return st;
@@ -92,7 +100,7 @@ void rela_valid_destroy(rela_valid *v)
         return;
     rela_metric_destroy(v->bleu);
     rela_pipeline_scratch_destroy(v->scratch);
-    rela_mem_free(v->refs.text);
+    rela_buffer_free(&v->refs.text);
     rela_mem_free(v->refs.items);
     for (size_t k = 0; k < v->n_sources; k++)
         rela_id_list_free(&v->ids[k]);
@@ -119,22 +127,22 @@ static rela_status add_sample(rela_buffer *out, const char *label, const char *t
 }
 
 /* Of a rank; rank 0 has the sentences that are shown. */
-static part part_of(const rela_valid *v, const rela_world *world)
+static part part_of(const rela_valid *v)
 {
-    const size_t n = v->refs.n, rank = rela_world_rank(world), ranks = rela_world_size(world);
+    const size_t n = v->refs.n, rank = rela_world_rank(v->world), ranks = rela_world_size(v->world);
     return n < SAMPLES * ranks ? (part){ 0, rank ? 0 : n }
                                : (part){ n * rank / ranks, n * (rank + 1) / ranks };
 }
 
-rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_world *world, rela_error *err)
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
 {
     rela_packed_weights packed = { 0 };
     rela_search_pool *pool = NULL;
     rela_search_results *results = NULL;
     rela_search_options o;
-    const part p = part_of(v, world);
+    const part p = part_of(v);
     uint64_t *sums =
-        rela_mem_zalloc(rela_world_size(world) * rela_metric_n_stats(v->bleu) * sizeof *sums);
+        rela_mem_zalloc(rela_world_size(v->world) * rela_metric_n_stats(v->bleu) * sizeof *sums);
     rela_search_options_init(&o);
     o.beam = v->beam;
     rela_status st = sums ? rela_packed_weights_init(&packed, v->net, 1, err)
@@ -147,7 +155,7 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_world *world, rela
     rela_buffer_clear(&v->samples);
     if (st == RELA_OK)
         st = count(sums, v, results, p, err);
-    st = add_ranks(bleu, v, sums, world, st, err);
+    st = add_ranks(bleu, v, sums, st, err);
     rela_search_results_free(results);
     rela_search_pool_destroy(pool);
     rela_packed_weights_deinit(&packed);
@@ -156,29 +164,38 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_world *world, rela
 }
 
 /* The counts of this rank come first. */
-static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_world *world,
-                             rela_status st, rela_error *err)
+static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_status st,
+                             rela_error *err)
 {
-    const size_t k = rela_metric_n_stats(v->bleu), rank = rela_world_rank(world);
-    st = rela_world_agree(world, st, err);
+    const size_t k = rela_metric_n_stats(v->bleu), rank = rela_world_rank(v->world);
+    st = rela_world_agree(v->world, st, err);
     if (st != RELA_OK || !sums)
         return st;
     memmove(sums + rank * k, sums, k * sizeof *sums);
-    rela_world_share_equal(world, sums, k * sizeof *sums);
-    for (size_t r = 1; r < rela_world_size(world); r++)
+    rela_world_share_equal(v->world, sums, k * sizeof *sums);
+    for (size_t r = 1; r < rela_world_size(v->world); r++)
         for (size_t i = 0; i < k; i++)
             sums[i] += sums[r * k + i];
     *bleu = rela_metric_score(v->bleu, sums);
     return RELA_OK;
 }
 
-static rela_status read_lines(lines *l, const char *path, rela_error *err)
+/* Rank 0 reads the file, and the others get what it has. st: how it went on this rank so far. */
+static rela_status read_lines(lines *l, const char *path, rela_world *world, rela_status st,
+                              rela_error *err)
 {
+    char *text = NULL;
     size_t len = 0;
-    rela_status st = rela_file_read(&l->text, &len, path, 0, err);
+    if (st == RELA_OK && rela_world_rank(world) == 0)
+        st = rela_file_read(&text, &len, path, 0, err);
+    if (st == RELA_OK && text)
+        st = rela_buffer_append(&l->text, text, len, err);
+    rela_mem_free(text);
+    st = rela_world_agree(world, st, err);
+    st = st ? st : rela_world_broadcast_text(world, &l->text, err);
     if (st != RELA_OK)
         return st;
-    const char *at = l->text, *end = at + len;
+    const char *at = l->text.data, *end = at + l->text.len;
     for (rela_span line; rela_next_line(&line, &at, end);) {
         rela_span *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
         if (!items)
@@ -190,12 +207,13 @@ static rela_status read_lines(lines *l, const char *path, rela_error *err)
 }
 
 /* Sources longer than the model allows are cut, as any translation would be. */
-static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_error *err)
+static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_status st,
+                                 rela_error *err)
 {
     const rela_encode_how how = { .side = k, .most = v->net->config.max_len - 1 };
     rela_id_list *ids = &v->ids[k];
-    lines src = { NULL, NULL, 0, 0 };
-    rela_status st = read_lines(&src, path, err);
+    lines src = { RELA_BUFFER_INIT, NULL, 0, 0 };
+    st = read_lines(&src, path, v->world, st, err);
     if (st == RELA_OK && src.n != v->refs.n)
         st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, its translations are %zu", path, src.n,
                        v->refs.n);
@@ -210,7 +228,7 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
     for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* they have moved while growing */
         v->sources[i].text[k] =
             (rela_source_text){ ids->ids + ids->at[i], ids->at[i + 1] - ids->at[i] };
-    rela_mem_free(src.text);
+    rela_buffer_free(&src.text);
     rela_mem_free(src.items);
     return st;
 }

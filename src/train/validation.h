@@ -18,19 +18,18 @@ typedef struct rela_valid_zeros {
     double sparsity[RELA_STACKS_MAX], null[RELA_STACKS_MAX];
 } rela_valid_zeros;
 
-/* Reads and encodes the validation text of o, which is resolved; net and pipeline are lent and must
- * outlive it. */
+/* Encodes the validation text of o, which is resolved and which rank 0 reads; net, pipeline and
+ * world (NULL: one process) are lent and must outlive it. */
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
-                              const rela_train_options *o, rela_error *err);
+                              const rela_train_options *o, rela_world *world, rela_error *err);
 void rela_valid_destroy(rela_valid *v); /* NULL is fine */
 
-/* Translates with the present weights of the net. Text that the pipeline tokenises is scored with
- * the 13a tokeniser, text that came tokenised as it is. */
 /* Lines that show the first sentences: source, translation, reference; of the last rela_valid_bleu.
  * Lent. */
 rela_span rela_valid_samples(const rela_valid *v);
-/* Ranks of a world translate a part each; NULL: one process. */
-rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_world *world, rela_error *err);
+/* Translates with the present weights of the net. Text that the pipeline tokenises is scored with
+ * the 13a tokeniser, text that came tokenised as it is. Ranks translate a part each. */
+rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
 
 /* Measured on the first pairs of an encoded validation set, teacher forced, with present weights.
  */
