@@ -23,7 +23,9 @@ static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_a
 
 void rela_analyse_options_init(rela_analyse_options *o, size_t size)
 {
-    const rela_analyse_options defaults = { .struct_size = size, .seed = 1, .layer = -1 };
+    const rela_analyse_options defaults = {
+        .struct_size = size, .seed = 1, .layer = -1, .example = -1
+    };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
@@ -203,9 +205,9 @@ static rela_status read_texts(rela_analyse_job *j, rela_error *err)
     if (f[SRC].n > UINT32_MAX)
         return rela_fail(err, RELA_FORMAT, "%s: more than 2^32 lines", paths[SRC]);
     j->n = j->o.limit && j->o.limit < f[SRC].n ? (size_t)j->o.limit : f[SRC].n;
-    if (j->o.example > j->n)
+    if (j->o.example >= 0 && (uint64_t)j->o.example >= j->n)
         return rela_fail(err, RELA_ARG, "%s: no line %llu; %zu are analysed", paths[SRC],
-                         (unsigned long long)j->o.example, j->n);
+                         (unsigned long long)j->o.example + 1, j->n);
     st = permute(j, err);
     return st == RELA_OK && paths[TAGS] ? name_tags(j, err) : st;
 }

@@ -509,5 +509,5 @@ static void note_dropped(rela_corpus_report *report, rela_corpus_reason reason, 
 {
     const uint64_t n = report->dropped[reason]++;
     if (n < RELA_CORPUS_SHOWN)
-        report->first[reason][n] = line;
+        report->first[reason][n] = line - 1;
 }
