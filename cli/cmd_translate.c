@@ -66,8 +66,8 @@ static const rela_option OPTIONS[] = {
 /* clang-format on */
 
 /* Options that mean nothing without another. */
-static const char *const NEEDS[] = { "temperature", "sampling",      "layer",
-                                     "alignment",   "head",          "alignment",
+static const char *const NEEDS[] = { "temperature", "sampling",      "beam", "!sampling",
+                                     "layer",       "alignment",     "head", "alignment",
                                      "source",      "alignment|unk", NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { LONG_SHOWN = 20 };
-
 static const double MEAN_THRESHOLD = 0.4;
 
 /* States of the pairs of a block, for the thread that finishes it. */
@@ -373,16 +371,16 @@ static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t num
     rela_align_report *r = &j->report;
     r->lines++;
     r->empty += b->state[i] == RELA_WATCHED_EMPTY;
+    r->too_long += b->state[i] == RELA_WATCHED_LONG;
     if (b->state[i] == RELA_WATCHED_LONG)
-        rela_align_log_long(j, number, ++r->too_long);
+        rela_align_log_long(j, number);
 }
 
-void rela_align_log_long(const rela_align_job *j, uint64_t line, uint64_t n)
+void rela_align_log_long(const rela_align_job *j, uint64_t line)
 {
-    if (n <= LONG_SHOWN)
-        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
-                      "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
-                      rela_watcher_limit(j->workers[0].watcher[0]) - 1);
+    rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
+                  "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
+                  rela_watcher_limit(j->workers[0].watcher[0]) - 1);
 }
 
 /* Pointers to the words of a buffer, whose line ends become NUL; given (rela_mem_free). */
@@ -474,8 +472,5 @@ static rela_status align_lines(rela_align_job *j, rela_error *err)
     if (st == RELA_OK && n < number_shown(j))
         return rela_fail(err, RELA_ARG, "%s: no line %llu; it has %llu", j->o.src,
                          (unsigned long long)number_shown(j), (unsigned long long)n);
-    if (j->report.too_long > LONG_SHOWN)
-        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
-                      "%llu pairs were too long in all", (unsigned long long)j->report.too_long);
     return st;
 }

@@ -197,8 +197,8 @@ static rela_status read_texts(rela_analyse_job *j, rela_error *err)
     for (int i = 1; i < N_FILES; i++) {
         const bool wrong = i == GOLD ? f[i].n > f[SRC].n : f[i].n != f[SRC].n;
         if (paths[i] && wrong)
-            return rela_fail(err, RELA_FORMAT, "%s has %zu lines but %s has %zu", paths[SRC],
-                             f[SRC].n, paths[i], f[i].n);
+            return rela_fail(err, RELA_FORMAT, "%s has %zu line%s but %s has %zu", paths[SRC],
+                             f[SRC].n, rela_plural(f[SRC].n), paths[i], f[i].n);
     }
     if (f[SRC].n == 0)
         return rela_fail(err, RELA_FORMAT, "%s: no lines", paths[SRC]);
@@ -239,14 +239,11 @@ static void log_left_out(const rela_analyse_job *j)
 {
     const rela_findings *f = j->found;
     const rela_log *log = &j->model->runtime->log;
-    if (f->too_long > LONG_SHOWN)
-        rela_log_line(log, RELA_LOG_WARNING, "%s: %llu pairs were too long in all", f->name,
-                      (unsigned long long)f->too_long);
     if (f->untagged)
         rela_log_line(log, RELA_LOG_WARNING,
-                      "%s: %llu lines have another number of tags than of words and do not count "
-                      "for tags",
-                      f->name, (unsigned long long)f->untagged);
+                      "%s: %llu line%s with another number of tags than of words: not counted for "
+                      "tags",
+                      f->name, (unsigned long long)f->untagged, rela_plural(f->untagged));
 }
 
 /* By the mean over the sources, then by each. */

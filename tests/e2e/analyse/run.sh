@@ -129,7 +129,7 @@ LC_ALL=C tr -d '\t\n\040-\377' <report.utf8 | grep -q . && fail "control charact
 { echo ODD; echo; echo ODD; echo ODD; } >odd.tags
 "$RELA" analyse rela-g/model.rela --src odd --tgt odd --tags odd.tags --out odd.out >table 2>note || fail "odd text: $(cat note)"
 grep -q '(2 pairs)' table || fail "odd text: $(cat table)"
-grep -q 'line 4: longer than' note && grep -q '1 lines have another number of tags' note || fail "note: $(cat note)"
+grep -q 'line 4: longer than' note && grep -q '1 line with another number of tags' note || fail "note: $(cat note)"
 
 model=rela-g/model.rela
 : >empty

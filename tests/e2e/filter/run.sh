@@ -95,7 +95,7 @@ awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 "; print "" }' >long
 
 : >empty
 accepts filter --src empty --tgt empty --dry-run
-refuses 3 "empty: only 0 pairs pass the rules" filter $model --src empty --tgt empty --dry-run
+refuses 3 "empty: 0 pairs left by the rules" filter $model --src empty --tgt empty --dry-run
 refuses 3 "noisy.src has 400 lines but train has 3000" filter --src noisy.src --tgt train --dry-run
 refuses 2 "--out-src and --out-tgt are needed" filter --src src --tgt tgt --out-src a
 refuses 2 "--src and --tgt are needed" filter --src src --dry-run

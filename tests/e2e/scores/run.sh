@@ -217,7 +217,7 @@ done <<EOF
 0.5-1${tab}'0.5-1' is not a link; expected i-j, i?j or ipj
 EOF
 printf '0-0\n' >in
-expect 3 "rela aer: standard input has 1 lines but gold has 3" aer gold
+expect 3 "rela aer: standard input has 1 line but gold has 3" aer gold
 printf '0-0\n0-0\n\n0-0\n' >in
 expect 3 "rela aer: standard input has 4 lines but gold has 3" aer gold
 printf '0-0\n0-0\n\n' >in
