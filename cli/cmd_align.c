@@ -293,7 +293,7 @@ static void set_options(rela_align_options *to, const aligner *a)
     to->best_on = o->best_on;
     to->gold_base = (int32_t)o->gold_base;
     to->gold_reverse = o->gold_reverse;
-    to->only = (uint64_t)o->show;
+    to->only = o->show - 1;
 }
 
 static int write_line(void *ctx, const rela_aligned *line)
@@ -309,7 +309,7 @@ static int write_line(void *ctx, const rela_aligned *line)
     }
     if (a->st == RELA_OK)
         a->st = rela_writer_write(a->writer, a->out.data, a->out.len, a->err);
-    rela_progress_update(&a->progress, line->number, NULL);
+    rela_progress_update(&a->progress, line->line + 1, NULL);
     return a->st != RELA_OK || rela_cli_stop_signal();
 }
 
@@ -321,13 +321,13 @@ static rela_status report(const aligner *a, const rela_align_report *r, rela_err
         "{\"lines\": %llu, \"empty\": %llu, \"too_long\": %llu, \"layer\": %d, \"head\": %d, "
         "\"shift\": %s",
         (unsigned long long)r->lines, (unsigned long long)r->empty, (unsigned long long)r->too_long,
-        r->layer + 1, r->head + 1, r->shift ? "true" : "false");
+        r->layer, r->head, r->shift ? "true" : "false");
     if (st == RELA_OK && a->o->src_2)
-        st = rela_buffer_printf(&out, err, ", \"source\": %d", (int)a->o->source);
+        st = rela_buffer_printf(&out, err, ", \"source\": %d", (int)a->o->source - 1);
     if (st == RELA_OK && (a->o->reverse || a->pair))
         st = rela_buffer_printf(
             &out, err, ", \"reverse_layer\": %d, \"reverse_head\": %d, \"reverse_shift\": %s",
-            r->reverse_layer + 1, r->reverse_head + 1, r->reverse_shift ? "true" : "false");
+            r->reverse_layer, r->reverse_head, r->reverse_shift ? "true" : "false");
     if (st == RELA_OK && a->o->best_on)
         st = rela_buffer_printf(&out, err, ", \"dev_pairs\": %llu, \"dev_aer\": %.17g",
                                 (unsigned long long)r->dev_pairs, 100 * r->aer);

@@ -121,7 +121,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         a.dump = o->dump;
         a.seed = (uint64_t)cli->common.seed;
         a.limit = (uint64_t)o->limit;
-        a.example = (uint64_t)o->example;
+        a.example = o->example - 1;
         a.layer = (int32_t)o->layer - 1;
         a.pieces = o->pieces;
         a.skip_end = o->skip_end;

@@ -4,6 +4,10 @@
 
 #include "rela/analyse.h"
 
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <math.h>
 #include <string.h>
 
 typedef struct filter_options {
@@ -49,6 +53,7 @@ static const rela_option OPTIONS[] = {
 static const char *const NEEDS[] = { "by",    "MODEL",       "min-score", "MODEL", "calibrate",
                                      "MODEL", "trusted-src", "MODEL",     NULL };
 
+static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, rela_error *err);
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_filter[] = {
@@ -108,7 +113,6 @@ static void set_options(rela_filter_options *to, const rela_cli *cli, const filt
     to->by = number_of(o->by, SCORES);
     to->min_score = rela_options_given(cli->state, "min-score") ? o->min_score : -1;
     to->keep = o->keep;
-    to->heads = o->heads;
     to->calibrate = o->calibrate;
     to->trusted_src = o->trusted_src;
     to->trusted_tgt = o->trusted_tgt;
@@ -149,19 +153,49 @@ static rela_status check(const rela_cli *cli, const filter_options *o, rela_erro
     return RELA_OK;
 }
 
+/* "2:1,3:4" from 1, as people count; *heads is given (rela_mem_free). */
+static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, rela_error *err)
+{
+    size_t cap = 0;
+    for (const char *at = text; at && *at;) {
+        char *end = NULL;
+        const double layer = rela_scan_f64(at, &end);
+        const double head = *end == ':' ? rela_scan_f64(end + 1, &end) : 0;
+        const bool whole = layer >= 1 && layer <= INT16_MAX && layer == floor(layer) && head >= 1 &&
+                           head <= INT16_MAX && head == floor(head);
+        if (!whole || (*end != '\0' && *end != ','))
+            return rela_fail(err, RELA_ARG,
+                             "--heads: '%s' is no list of heads; expected layer:head,... from 1",
+                             text);
+        rela_head *more = rela_mem_grow(*heads, &cap, *n + 1, sizeof *more);
+        if (!more)
+            return rela_fail(err, RELA_NOMEM, "no memory for heads");
+        *heads = more;
+        more[(*n)++] = (rela_head){ (int32_t)layer - 1, (int32_t)head - 1 };
+        at = *end == ',' ? end + 1 : end;
+    }
+    return RELA_OK;
+}
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const filter_options *o = options;
     rela_cli_models m = { .runtime = NULL };
     rela_filter_report r = { .struct_size = sizeof r };
     rela_buffer out = RELA_BUFFER_INIT;
+    rela_head *heads = NULL;
+    size_t n_heads = 0;
     rela_status st = check(cli, o, err);
+    if (st == RELA_OK)
+        st = parse_heads(&heads, &n_heads, o->heads, err);
     if (st == RELA_OK)
         st = rela_cli_models_load(&m, cli, cli->operands.items, cli->operands.n, err);
     if (st == RELA_OK) {
         rela_filter_options f;
         display s = { .cli = cli };
         set_options(&f, cli, o);
+        f.heads = heads;
+        f.n_heads = n_heads;
         f.progress = on_progress;
         f.progress_ctx = &s;
         st = rela_filter(&r, m.n ? m.models[0] : NULL, &f, err);
@@ -174,6 +208,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (st == RELA_OK)
         st = rela_cli_print(&out, err);
     rela_buffer_free(&out);
+    rela_mem_free(heads);
     rela_cli_models_close(&m);
     return st;
 }

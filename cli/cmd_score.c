@@ -128,7 +128,7 @@ static rela_status score_block(scorer *s, rela_error *err)
     const rela_pairs pairs = { s->a.texts, s->a.lens, s->b.texts, s->b.lens, s->b.n };
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
-    o.first_number = s->a.first;
+    o.first_line = s->a.first - 1;
     o.not_finite = RELA_NOT_FINITE_MARK; /* decided here, so that the lines before come out */
     rela_status st = rela_score(&r, s->models.session, &pairs, &o, err);
     const bool marks = strcmp(s->options->nan, "mark") == 0;
@@ -208,7 +208,7 @@ static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error 
     rela_status st = rela_buffer_append(&s->ranks.notes, (const char *)&note, sizeof note, err);
     if (st == RELA_OK)
         st = json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": ",
-                                       (unsigned long long)(s->a.first + i))
+                                       (unsigned long long)(s->a.first + i - 1))
                   : RELA_OK;
     st = st ? st : append_number(s, shown, err);
     if (st == RELA_OK && json)

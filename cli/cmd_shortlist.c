@@ -78,8 +78,9 @@ static rela_status report(rela_cli *cli, const rela_shortlist_report *r, rela_er
     rela_buffer out = RELA_BUFFER_INIT;
     if (!cli->common.json) {
         rela_log_line(&cli->sink, RELA_LOG_INFO,
-                      "%llu pairs, %llu links: %llu frequent subwords, %llu for source subwords",
-                      (unsigned long long)r->lines, (unsigned long long)r->links,
+                      "%llu pair%s, %llu link%s: %llu frequent subwords, %llu for source subwords",
+                      (unsigned long long)r->lines, rela_plural(r->lines),
+                      (unsigned long long)r->links, rela_plural(r->links),
                       (unsigned long long)r->frequent, (unsigned long long)r->words);
         return RELA_OK;
     }

@@ -25,6 +25,8 @@ typedef struct train_args {
 
 enum { DATE_SIZE = 32 };
 
+#define NO_OUT "no directory for the run: option --out"
+
 /* Files made of --train-tsv and --valid-tsv. */
 typedef struct columns {
     rela_cli_columns *texts, valid;
@@ -42,14 +44,17 @@ typedef struct display {
     uint32_t rank;
 } display;
 
-static const char *const NEEDS[] = { "patience", "valid-src|valid-tsv", "best-by",
-                                     "valid-src|valid-tsv", NULL };
+#define VALIDATION "valid-src|valid-tsv"
+static const char *const NEEDS[] = { "patience",    VALIDATION,   "best-by",
+                                     VALIDATION,    "valid-beam", VALIDATION,
+                                     "valid-every", VALIDATION,   NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
                               rela_error *err);
 static rela_status split_columns(columns *c, rela_train_options *o, train_args *a, rela_error *err);
 static void columns_free(columns *c);
+static rela_status check_given(const rela_train_options *o, rela_error *err);
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
@@ -229,6 +234,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         free(more);
         return st;
     }
+    st = st ? st : check_given(&o, err);
     st = st ? st : rela_cli_watch_signals(err);
     if (st == RELA_OK)
         st = rela_train(&o, on_event, &s, err);
@@ -273,6 +279,21 @@ static rela_status print_result(const display *s, const rela_train_options *o, r
     return st;
 }
 
+/* What the library refuses too, but without the names of options. */
+static rela_status check_given(const rela_train_options *o, rela_error *err)
+{
+    if (!o->out || !*o->out)
+        return rela_fail(err, RELA_ARG, NO_OUT);
+    if (!o->train_src || !o->train_tgt)
+        return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
+    if (!o->valid_src != !o->valid_tgt)
+        return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
+    if ((o->share_encoders || o->cross) && !o->train_src_2)
+        return rela_fail(err, RELA_ARG,
+                         "--share-encoders and --cross are for several sources: --train-src-2");
+    return RELA_OK;
+}
+
 static rela_status show_config(const rela_train_options *o, rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT;
@@ -293,7 +314,7 @@ static rela_status check_columns(const rela_train_options *o, const train_args *
                          "--valid-tsv has all sides: leave --valid-src and "
                          "--valid-tgt");
     if (!o->out)
-        return rela_fail(err, RELA_ARG, "no directory for the run: option --out");
+        return rela_fail(err, RELA_ARG, NO_OUT);
     return RELA_OK;
 }
 

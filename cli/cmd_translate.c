@@ -66,8 +66,8 @@ static const rela_option OPTIONS[] = {
 /* clang-format on */
 
 /* Options that mean nothing without another. */
-static const char *const NEEDS[] = { "temperature", "sampling",      "layer",
-                                     "alignment",   "head",          "alignment",
+static const char *const NEEDS[] = { "temperature", "sampling",      "beam", "!sampling",
+                                     "layer",       "alignment",     "head", "alignment",
                                      "source",      "alignment|unk", NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
@@ -311,7 +311,7 @@ static rela_status translate_block(translator *t, rela_error *err)
 static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err)
 {
     rela_result *r = NULL;
-    t->how.first_number = t->in.first + first;
+    t->how.first_line = t->in.first - 1 + first;
     t->how.prefix = t->prefix ? t->begin.texts + first : NULL;
     t->how.prefix_len = t->prefix ? t->begin.lens + first : NULL;
     const size_t at = first * t->in.n;
@@ -406,7 +406,7 @@ static rela_status translate_long(translator *t, size_t i, rela_error *err)
                   (unsigned long long)(t->in.first + i), t->long_bytes);
     const rela_log sink = t->cli->sink;
     t->cli->sink.write = NULL; /* the warning of each piece would be the same */
-    t->how.first_number = t->in.first + i;
+    t->how.first_line = t->in.first - 1 + i;
     t->how.prefix = t->prefix ? t->begin.texts + i : NULL;
     t->how.prefix_len = t->prefix ? t->begin.lens + i : NULL;
     rela_status st = RELA_OK;
@@ -531,7 +531,7 @@ static rela_status append_json(translator *t, const answer *a, size_t i, size_t 
 {
     rela_buffer *out = &t->out;
     rela_status st = rela_buffer_printf(out, err, "{\"line\": %llu, \"rank\": %zu, \"text\": ",
-                                        (unsigned long long)(t->in.first + i), rank + 1);
+                                        (unsigned long long)(t->in.first + i - 1), rank);
     if (st == RELA_OK && a->not_finite)
         st = rela_buffer_append_text(out, "null", err);
     else if (st == RELA_OK)

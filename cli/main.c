@@ -297,6 +297,9 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, const void *opt
     if (cli->operands.n < c->min_operands)
         return rela_fail(err, RELA_ARG, "missing argument; usage: rela %s %s", c->name,
                          c->operands);
+    if (cli->operands.n > c->max_operands && c->max_operands == 0 &&
+        unknown_second(c->name, cli->operands.items[0], err) != RELA_OK)
+        return RELA_ARG;
     if (cli->operands.n > c->max_operands)
         return rela_fail(err, RELA_ARG, "unexpected argument '%s'",
                          cli->operands.items[c->max_operands]);

@@ -28,8 +28,9 @@ rela_status rela_cli_find_model(rela_buffer *out, const char *name, rela_error *
         at += len + (at[len] == ':');
     }
     if (st == RELA_OK && !*at)
-        st = rela_fail(err, RELA_IO, "%s: no such file, and no %s.rela in %s", name, name,
-                       places.data ? places.data : "any place");
+        st = rela_fail(err, RELA_IO, "%s: no such file, and no %s.rela in %s%s", name, name,
+                       places.data ? places.data : "any place",
+                       strcmp(name, "demo") == 0 ? "; 'make demo-model install' makes it" : "");
     rela_buffer_free(&places);
     return st;
 }

@@ -64,11 +64,17 @@ static bool any_given(const rela_cli *cli, const char *names)
 
 void rela_cli_check_effect(rela_cli *cli, const char *const *needs)
 {
-    for (; needs && needs[0]; needs += 2)
-        if (rela_options_given(cli->state, needs[0]) && !any_given(cli, needs[1])) {
+    for (; needs && needs[0]; needs += 2) {
+        if (!rela_options_typed(cli->state, needs[0]))
+            continue;
+        if (*needs[1] == '!' && any_given(cli, needs[1] + 1)) {
+            rela_log_line(&cli->sink, RELA_LOG_WARNING, "--%s has no effect with --%s", needs[0],
+                          needs[1] + 1);
+        } else if (*needs[1] != '!' && !any_given(cli, needs[1])) {
             const char *bar = strchr(needs[1], '|');
             rela_log_line(&cli->sink, RELA_LOG_WARNING, "--%s has no effect without %s%.*s%s%s",
                           needs[0], is_operand(needs[1]) ? "" : "--", (int)strcspn(needs[1], "|"),
                           needs[1], bar ? " or --" : "", bar ? bar + 1 : "");
         }
+    }
 }

@@ -280,9 +280,8 @@ static rela_status report_lines(rela_buffer *out, bool json, const rela_cli_scor
         uint64_t sums[RELA_STATS_MAX] = { 0 };
         rela_stats_add(sums, s->counts[0].stats + i * k, 1, k);
         const double score = rela_metric_score(m, sums);
-        st = json
-                 ? rela_buffer_printf(out, err, "{\"line\": %zu, \"score\": %.17g}\n", i + 1, score)
-                 : rela_buffer_printf(out, err, "%.*f\n", (int)width, score);
+        st = json ? rela_buffer_printf(out, err, "{\"line\": %zu, \"score\": %.17g}\n", i, score)
+                  : rela_buffer_printf(out, err, "%.*f\n", (int)width, score);
     }
     return st;
 }

@@ -21,7 +21,7 @@ rela_status rela_cli_heatmap(rela_buffer *out, const rela_aligned *p, rela_error
 {
     if (!p->weights)
         return rela_buffer_printf(out, err, "line %llu has an empty side or is too long\n",
-                                  (unsigned long long)p->number);
+                                  (unsigned long long)p->line + 1);
     size_t label = 4;
     for (size_t t = 0; t < p->n_tgt; t++) {
         const size_t n = characters(p->tgt_words[t]);

@@ -60,7 +60,7 @@ static inline rela_span span_of(const char *text)
     return (rela_span){ text, strlen(text) };
 }
 
-/* The number of a place: "enc", "cross2". */
+/* The number of a place: "enc", "cross1". */
 static inline size_t place_named(const rela_net *n, const char *name)
 {
     size_t i = 0;

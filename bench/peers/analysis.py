@@ -105,8 +105,8 @@ def main():
     rows, weights, tokens, places = read(sys.argv[1])
     analysis = json.load(open(sys.argv[2]))
     model = analysis["models"][0]
-    source = analysis.get("source", 1)
-    cross = places.index(f"cross {source}" if "source" in analysis else "cross"), source - 1
+    source = analysis.get("source", 0)
+    cross = places.index(f"cross {source}" if "source" in analysis else "cross"), source
     heads = rows[:, 3].max() + 1
     n = np.array([np.count_nonzero(weights[tuple(r[:5])]) for r in rows])
     worst = {"sparsity": 0, "null rate": 0, "diversity": 0, "alignment error": 0}

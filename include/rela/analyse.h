@@ -6,7 +6,8 @@
  * model teacher forced: as if it had produced the given target. A pair with an empty side, or one
  * that is longer than the model allows (or than 1024 tokens), is not run; each is counted, and
  * long ones are logged with their line numbers. Of several sources one that is not empty is
- * enough. Layers, heads and sources count from 0. */
+ * enough. Lines, layers, heads and sources count from 0 here; messages, tables for people and
+ * reports count them from 1. */
 #ifndef RELA_ANALYSE_H
 #define RELA_ANALYSE_H
 
@@ -36,14 +37,14 @@ typedef struct rela_align_options {
                            * alignment error on them are used; NULL: as given above */
     int32_t gold_base;    /* number of the first word in best_on: 0 or 1 */
     int32_t gold_reverse; /* not 0: best_on has the target word first */
-    uint64_t only; /* this line alone, and with its words and weights; 0: all lines, links alone */
+    int64_t only; /* this line alone, from 0, with its words and weights; -1: all, links alone */
     const char *src_2, *src_3, *src_4; /* text of further sources, if the model has them */
     int32_t source; /* the one that links are about, and that a reverse model translates to */
 } rela_align_options;
 
 /* One pair. Everything is lent during the call. */
 typedef struct rela_aligned {
-    uint64_t number;   /* line, from 1 */
+    uint64_t line;     /* from 0 */
     const char *links; /* "0-0 1-2", NUL-terminated; empty for a pair that was not run */
     size_t links_len;
     /* The rest only with options.only; else 0 and NULL. */
@@ -116,9 +117,9 @@ typedef struct rela_analyse_options {
     const char *dump;                /* .npz file for all attention of the first model, or NULL */
     uint64_t seed;                   /* of the permutation of the targets */
     uint64_t limit;                  /* pairs to read; 0: all */
-    uint64_t example;         /* line whose attention is shown; 0: the first of medium length */
-    int32_t layer;            /* decoder layer that is shown; -1: the one with most null rows */
-    int32_t skip_end;         /* not 0: null rates without the query that predicts the end */
+    int64_t example;  /* line whose attention is shown, from 0; -1: the first of medium length */
+    int32_t layer;    /* decoder layer that is shown; -1: the one with most null rows */
+    int32_t skip_end; /* not 0: null rates without the query that predicts the end */
     const char *const *names; /* of the models, in tables and figures; NULL: model 1, 2, ... */
     /* Called on one thread at a time; not 0 stops with RELA_CANCEL. May be NULL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -180,6 +181,11 @@ enum {
     RELA_REPEATS_TARGET = 3
 };
 
+/* A head of the cross attention, both from 0. */
+typedef struct rela_head {
+    int32_t layer, head;
+} rela_head;
+
 typedef struct rela_filter_options {
     size_t struct_size;
     const char *src, *tgt;         /* files; "-" is standard input, once */
@@ -196,10 +202,11 @@ typedef struct rela_filter_options {
     double script_share;                 /* least share of the letters */
     int32_t duplicates;                  /* RELA_REPEATS_PAIR */
     /* model */
-    int32_t by;        /* RELA_FILTER_COMBINED ... */
-    double min_score;  /* below it a pair is dropped; negative: 0.5 for combined, else 0 */
-    double keep;       /* instead: the best share of the pairs that pass the rules; 0: as above */
-    const char *heads; /* "2:1,2:3": layers and heads, from 1, for null rates; NULL: all */
+    int32_t by;       /* RELA_FILTER_COMBINED ... */
+    double min_score; /* below it a pair is dropped; negative: 0.5 for combined, else 0 */
+    double keep;      /* instead: the best share of the pairs that pass the rules; 0: as above */
+    const rela_head *heads; /* those of null rates; NULL: all */
+    size_t n_heads;
     int64_t calibrate; /* pairs that the combined score is made from */
     const char *trusted_src,
         *trusted_tgt; /* text to take them from; NULL: that which is filtered */

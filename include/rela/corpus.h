@@ -61,7 +61,8 @@ typedef struct rela_corpus_report {
     uint64_t nuls;    /* kept pairs that hold a NUL byte */
     uint64_t cut;     /* kept pairs that were shortened */
     uint64_t dropped[RELA_CORPUS_REASONS_MAX];
-    uint64_t first[RELA_CORPUS_REASONS_MAX][RELA_CORPUS_SHOWN]; /* line numbers from 1; 0: none */
+    /* The first lines of each reason, from 0: as many as were dropped, up to RELA_CORPUS_SHOWN. */
+    uint64_t first[RELA_CORPUS_REASONS_MAX][RELA_CORPUS_SHOWN];
 } rela_corpus_report;
 
 RELA_API void rela_corpus_rules_init(rela_corpus_rules *rules, size_t size);

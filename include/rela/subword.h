@@ -85,8 +85,9 @@ RELA_API rela_status rela_bpe_scratch_create(rela_bpe_scratch **out, const rela_
 RELA_API void rela_bpe_scratch_destroy(rela_bpe_scratch *s); /* NULL is fine */
 
 /* Appends the segmented line to out. Blanks at both ends are kept, several between words become
- * one. Bytes that are not UTF-8 are replaced by U+FFFD. number: of the line; with the seed and
- * the place in the line it decides the dropout, so that the order of calls does not matter. */
+ * one. Bytes that are not UTF-8 are replaced by U+FFFD. number: any that tells lines
+ * apart; with the seed and the place in the line it decides the dropout, so that the order of calls
+ * does not matter. */
 RELA_API rela_status rela_bpe_apply(rela_buffer *out, rela_bpe_scratch *s, const char *line,
                                     size_t len, uint64_t number, rela_error *err);
 

@@ -31,7 +31,7 @@ typedef struct rela_train_text {
 
 /* After _init numbers are below zero and texts NULL: as the preset says; flags are false. Text is
  * used as it is, words between blanks, unless tokenise is set. A preset is a size of the model and
- * a recipe (docs/training.md); rela_train_options_show lists its settings, once `out` is set. */
+ * a recipe (docs/training.md); rela_train_options_show lists its settings. */
 typedef struct rela_train_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *preset; /* "paper", "base", "tiny", "demo", "align"; NULL: base */

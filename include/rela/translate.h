@@ -82,7 +82,7 @@ RELA_API rela_status rela_model_shape_get(rela_model_shape *out, const rela_mode
                                           rela_error *err);
 
 /* Name of an attention stack, that is, the same attention in all layers: "enc", "dec", "cross";
- * with several sources "enc1", "enc2", "dec", "cross1" and so on. Lent by the model; NULL past the
+ * with several sources "enc0", "enc1", "dec", "cross0" and so on. Lent by the model; NULL past the
  * last. */
 RELA_API const char *rela_model_stack_name(const rela_model *m, int32_t stack);
 
@@ -155,7 +155,8 @@ typedef struct rela_translate_options {
     int32_t top_k;         /* sampling: among the k most probable; 0: all */
     double top_p;          /* sampling: among the fewest that hold so much probability; 1: all */
     uint64_t seed;
-    uint64_t first_number;   /* number of the first text: notices and random numbers depend on it */
+    uint64_t first_line;     /* line of the first text, from 0: random numbers depend on it, and
+                              * notices, which count lines from 1 */
     int32_t batch_sentences; /* translated together, by all threads; tokens of their sources */
     int32_t batch_tokens;
     int32_t attention;         /* not 0: keep the cross attention of every token */
@@ -236,8 +237,8 @@ typedef struct rela_pairs {
 typedef struct rela_score_options {
     size_t struct_size;
     int32_t batch_tokens;
-    uint64_t first_number; /* number of the first pair, for notices */
-    int32_t not_finite;    /* RELA_NOT_FINITE_...; marked: a log-probability that is not finite */
+    uint64_t first_line; /* line of the first pair, from 0, for notices, which count from 1 */
+    int32_t not_finite;  /* RELA_NOT_FINITE_...; marked: a log-probability that is not finite */
 } rela_score_options;
 
 RELA_API void rela_score_options_init(rela_score_options *o, size_t size);

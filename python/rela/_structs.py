@@ -50,7 +50,7 @@ class TranslateOptions(Structure):
         ("length_penalty", c_double), ("max_factor", c_double)
     ] + _fields(c_int32, "max_extra unk long_sentence") + [
         ("temperature", c_double), ("top_k", c_int32), ("top_p", c_double), ("seed", c_uint64),
-        ("first_number", c_uint64)
+        ("first_line", c_uint64)
     ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
         ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p),
         ("not_finite", c_int32), ("source", c_int32), ("split", c_int32), ("src_language", c_char_p)]
@@ -65,7 +65,7 @@ class LinkOptions(Structure):
 class ScoreOptions(Structure):
     C_NAME = "rela_score_options"
     INIT = "rela_score_options_init"
-    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_number", c_uint64), ("not_finite", c_int32)]
+    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_line", c_uint64), ("not_finite", c_int32)]
 
 
 class Pairs(Structure):
@@ -271,12 +271,12 @@ class AlignOptions(Structure):
         ("threshold", c_double), ("soft", c_int32), ("reverse", c_void_p)] + _fields(
         c_int32, "reverse_layer reverse_head reverse_shift symmetrise") + [
         ("best_on", c_char_p), ("gold_base", c_int32), ("gold_reverse", c_int32),
-        ("only", c_uint64)] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32)]
+        ("only", c_int64)] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32)]
 
 
 class Aligned(Structure):
     C_NAME = "rela_aligned"
-    _fields_ = [("number", c_uint64), ("links", c_char_p)] + _fields(
+    _fields_ = [("line", c_uint64), ("links", c_char_p)] + _fields(
         c_size_t, "links_len n_src n_tgt") + [
         ("src_words", POINTER(c_char_p)), ("tgt_words", POINTER(c_char_p)),
         ("weights", POINTER(c_float))]
@@ -297,13 +297,18 @@ class AnalyseOptions(Structure):
     INIT = "rela_analyse_options_init"
     _fields_ = _SIZE + _fields(c_char_p, "src tgt gold") + _fields(
         c_int32, "gold_base gold_reverse") + _fields(c_char_p, "tags out dump") + _fields(
-        c_uint64, "seed limit example") + _fields(c_int32, "layer skip_end") + [
+        c_uint64, "seed limit") + [("example", c_int64)] + _fields(c_int32, "layer skip_end") + [
         ("names", POINTER(c_char_p)), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)
     ] + _fields(c_char_p, "src_2 src_3 src_4") + _fields(c_int32, "source pieces")
 
 
 FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)
 FILTER_REASONS_MAX = 32
+
+
+class Head(Structure):
+    C_NAME = "rela_head"
+    _fields_ = _fields(c_int32, "layer head")
 
 
 class FilterOptions(Structure):
@@ -314,7 +319,7 @@ class FilterOptions(Structure):
         ("max_ratio", c_double), ("keep_copies", c_int32), ("max_overlap", c_double),
         ("src_script", c_char_p), ("tgt_script", c_char_p), ("script_share", c_double),
         ("duplicates", c_int32), ("by", c_int32), ("min_score", c_double), ("keep", c_double),
-        ("heads", c_char_p), ("calibrate", c_int64), ("trusted_src", c_char_p),
+        ("heads", POINTER(Head)), ("n_heads", c_size_t), ("calibrate", c_int64), ("trusted_src", c_char_p),
         ("trusted_tgt", c_char_p), ("seed", c_uint64), ("progress", FILTER_PROGRESS),
         ("progress_ctx", c_void_p)]
 

@@ -41,10 +41,10 @@ class Codes:
     def __del__(self) -> None:
         self._scratch = None  # before the codes, which it uses
 
-    def apply(self, text: Lines, first_number: int = 1) -> Any:
-        """The subwords of a line, or of each line of a list. Dropout depends on the number of the
-        line."""
-        numbers = iter(range(first_number, 2**63))
+    def apply(self, text: Lines, first_line: int = 0) -> Any:
+        """The subwords of a line, or of each line of a list. Dropout depends on the place of the
+        line in a text, from 0."""
+        numbers = iter(range(first_line + 1, 2**63))
         with self._lock:
             return each(text, lambda line: appended("rela_bpe_apply", None, self._scratch.value, line,
                                                     len(line), next(numbers)))

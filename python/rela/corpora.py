@@ -48,7 +48,7 @@ class Alignment:
 
 
 def align(model: Model, src: Text, tgt: Text, *, reverse: Model | None = None,
-          symmetrise: str = "grow-diag", soft: bool = False, threads: int = 0, **settings: Any) -> Alignment:
+          symmetrise: str = "grow-diag-final-and", soft: bool = False, threads: int = 0, **settings: Any) -> Alignment:
     """Links the words of parallel text by the cross attention of a model, as ``rela align``.
 
     src and tgt are files or lists of lines. reverse is a model of the other direction, whose links
@@ -79,7 +79,7 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
 
     Writes tables and report.html to the directory out (figures only by the program) and gives what
     analysis.json has. settings: further members of rela_analyse_options, such as gold, tags, seed,
-    limit, example (a line, from 1) and layer (from 0).
+    limit, example (a line) and layer, both from 0.
     """
     several = not isinstance(models, (str, os.PathLike, Translator))
     with ExitStack() as stack:
@@ -101,13 +101,13 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
 
 def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | None = None,
            model: Model | None = None, *, by: str = "combined", duplicates: str = "pair",
-           threads: int = 0, **settings: Any) -> dict[str, Any]:
+           heads: Sequence[tuple[int, int]] | None = None, threads: int = 0, **settings: Any) -> dict[str, Any]:
     """Drops pairs of parallel text that are no translations, as ``rela filter``.
 
     Without a model only rules apply, without out_src and out_tgt nothing is written. Gives the
     figures: "read", "counts" by reason ("kept" is one), and with a model "cut", "auc", "mean_score".
-    settings: further members of rela_filter_options, such as scores (a file), min_score, keep,
-    max_words, max_ratio, heads ("2:1,2:3", layers and heads from 1).
+    heads are those of null rates: pairs of layer and head, from 0; None: all. settings: further
+    members of rela_filter_options, such as scores (a file), min_score, keep, max_words, max_ratio.
     """
     with ExitStack() as stack:
         loaded = None if model is None else _load(stack, model, threads)
@@ -115,6 +115,8 @@ def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | No
         alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {
             "out_src": out_src, "out_tgt": out_tgt, "by": choice("by", by, _BY), "n_threads": threads,
             "duplicates": choice("duplicates", duplicates, _DUPLICATES)})
+        if heads is not None:
+            o.heads, o.n_heads = (structs.Head * len(heads))(*heads), len(heads)
         o.progress = structs.FILTER_PROGRESS(lambda *_: caught.run(lambda: None))
         report = structs.FilterReport(struct_size=sizeof(structs.FilterReport))
         caught.call("rela_filter", byref(report), loaded, byref(o))

@@ -56,7 +56,7 @@ class PairAttention:
     """Weights of every layer and head for one sentence pair, dense: (layers, heads, queries, keys).
 
     Iterating over ``items()`` gives the arrays with their names: "encoder", "decoder" and "cross",
-    or for models with several sources "encoder1", "encoder2", ..., "decoder", "cross1", ...; the
+    or for models with several sources "encoder0", "encoder1", ..., "decoder", "cross0", ...; the
     members without a number are of the first source.
     """
 
@@ -71,7 +71,7 @@ class PairAttention:
     @property
     def encoder(self) -> np.ndarray:
         """(layers, heads, source, source)"""
-        return self.stacks["encoder" if len(self.sources) == 1 else "encoder1"]
+        return self.stacks["encoder" if len(self.sources) == 1 else "encoder0"]
 
     @property
     def decoder(self) -> np.ndarray:
@@ -81,7 +81,7 @@ class PairAttention:
     @property
     def cross(self) -> np.ndarray:
         """(layers, heads, target, source)"""
-        return self.stacks["cross" if len(self.sources) == 1 else "cross1"]
+        return self.stacks["cross" if len(self.sources) == 1 else "cross0"]
 
     def items(self) -> list[tuple[str, np.ndarray]]:
         return list(self.stacks.items())
@@ -171,7 +171,7 @@ class Translator:
                   max_factor: float | None = None, max_extra: int | None = None,
                   unk: str = "allow", long_sentence: str = "split",
                   prefix: str | Sequence[str] | None = None, links: str = "hard",
-                  layer: int | None = None, head: int | None = None, first_number: int = 1,
+                  layer: int | None = None, head: int | None = None, first_line: int = 0,
                   batch_sentences: int | None = None, batch_tokens: int | None = None,
                   shortlist: bool = True, not_finite: str = "fail", source: int = 0,
                   split: str = "auto", src_lang: str | None = None) -> Any:
@@ -184,8 +184,8 @@ class Translator:
         details or attention it is one Translation. sample samples translations at random instead of
         searching for the best. prefix: what each translation must begin with. layer and head (from
         0; None: mean of all) are those that links are taken from, with weights if links is
-        "soft". Notices and random numbers of sampling depend on first_number, the number of the
-        first text. shortlist=False: all words, although a shortlist was loaded. If numbers of the
+        "soft". Notices and random numbers of sampling depend on first_line, the place of the
+        first text, from 0. shortlist=False: all words, although a shortlist was loaded. If numbers of the
         model overflow for a text, Error with status "NOTFINITE" is raised; with
         not_finite="mark" its translation is None, or a Translation without tokens whose score is
         NaN.
@@ -208,7 +208,7 @@ class Translator:
             "top_k": top_k, "top_p": top_p, "unk": choice("unk", unk, _UNK),
             "long_sentence": choice("long_sentence", long_sentence, _LONG),
             "not_finite": choice("not_finite", not_finite, _NOT_FINITE),
-            "attention": int(attention), "first_number": first_number, "source": source,
+            "attention": int(attention), "first_line": first_line, "source": source,
             "batch_sentences": batch_sentences, "batch_tokens": batch_tokens,
             "split": choice("split", "never" if whole else split, _SPLIT), "src_language": src_lang})
         heads = options(structs.LinkOptions)
@@ -226,7 +226,7 @@ class Translator:
             found = [self._read(result, i, plain, n_best, heads) for i in range(len(sentences))]
         return found[0] if single else found
 
-    def score(self, src: Source | Sequence[Source], tgt: str | Sequence[str], *, first_number: int = 1,
+    def score(self, src: Source | Sequence[Source], tgt: str | Sequence[str], *, first_line: int = 0,
               batch_tokens: int | None = None, not_finite: str = "fail") -> Any:
         """How probable tgt is as a translation of src: a Score, or a list for lists.
 
@@ -235,7 +235,7 @@ class Translator:
         sentences, targets = _pairs(src, tgt)
         sources = self._flatten(sentences)
         o = options(structs.ScoreOptions)
-        set_options(o, {"first_number": first_number, "batch_tokens": batch_tokens,
+        set_options(o, {"first_line": first_line, "batch_tokens": batch_tokens,
                         "not_finite": choice("not_finite", not_finite, _NOT_FINITE)})
         scores = c_void_p()
         with self._lock:  # until all is read: the model lends the tokens
@@ -254,7 +254,7 @@ class Translator:
         texts = self._flatten([src])
         sources = [self._source_tokens(src, k) for k in range(sizes["sources"])]
         target = self.score(src, tgt).tokens
-        n, number = len(target), ["" if len(sources) == 1 else str(k + 1) for k in range(len(sources))]
+        n, number = len(target), ["" if len(sources) == 1 else str(k) for k in range(len(sources))]
         shapes = {f"encoder{number[k]}": (sizes["enc_layers"], len(s), len(s))
                   for k, s in enumerate(sources)}
         shapes["decoder"] = (sizes["dec_layers"], n, n)

@@ -75,8 +75,8 @@ static void log_choice(const rela_align_job *j, int d, double aer)
         rela_format_text(heads, sizeof heads, "layer %d, mean of its heads", c->layer + 1);
     else
         rela_format_text(heads, sizeof heads, "layer %d, head %d", c->layer + 1, c->head + 1);
-    rela_log_line(log, RELA_LOG_INFO, "%sbest on %s: %s, %s attention (AER %.1f on %zu pairs)",
-                  side, j->o.best_on, heads, way, 100 * aer, j->gold.n);
+    rela_log_line(log, RELA_LOG_INFO, "%sbest on %s: %s, %s attention (AER %.1f on %zu pair%s)",
+                  side, j->o.best_on, heads, way, 100 * aer, j->gold.n, rela_plural(j->gold.n));
 }
 
 rela_status rela_align_choose(rela_align_job *j, rela_error *err)
@@ -97,8 +97,8 @@ rela_status rela_align_choose(rela_align_job *j, rela_error *err)
     if (st == RELA_OK)
         st = rela_steps_run(&n, &steps, err);
     if (st == RELA_OK && n < j->gold.n)
-        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines but %s has %llu", j->o.best_on,
-                       j->gold.n, j->o.src, (unsigned long long)n);
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu line%s but %s has %llu", j->o.best_on,
+                       j->gold.n, rela_plural(j->gold.n), j->o.src, (unsigned long long)n);
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_head_aer *sum = &j->workers[0].aer[d];
         for (int i = 1; i < j->n_workers; i++)

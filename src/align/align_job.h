@@ -63,7 +63,7 @@ void rela_align_job_end(rela_align_job *j);
  * of its pair. */
 rela_status rela_align_gather(void *ctx, const rela_heads *h, rela_error *err);
 /* Logs a pair that is too long for the model, the first few of them; n: how many there were. */
-void rela_align_log_long(const rela_align_job *j, uint64_t line, uint64_t n);
+void rela_align_log_long(const rela_align_job *j, uint64_t line);
 
 /* Encodes the pairs of a block for one direction. */
 rela_status rela_align_load(const rela_align_job *j, rela_align_worker *l, int direction,

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { LONG_SHOWN = 20 };
-
 static const double MEAN_THRESHOLD = 0.4;
 
 /* States of the pairs of a block, for the thread that finishes it. */
@@ -20,6 +18,7 @@ static rela_status check(const rela_align_job *j, rela_error *err);
 static void list_files(rela_align_job *j);
 static rela_status make_workers(rela_align_job *j, rela_error *err);
 static rela_status align_lines(rela_align_job *j, rela_error *err);
+static uint64_t number_shown(const rela_align_job *j);
 
 void rela_align_options_init(rela_align_options *o, size_t size)
 {
@@ -28,7 +27,8 @@ void rela_align_options_init(rela_align_options *o, size_t size)
                                           .head = -1,
                                           .reverse_layer = -1,
                                           .reverse_head = -1,
-                                          .symmetrise = RELA_GROW_DIAG_FINAL_AND };
+                                          .symmetrise = RELA_GROW_DIAG_FINAL_AND,
+                                          .only = -1 };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
@@ -332,7 +332,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
         return rela_fail(err, RELA_NOMEM, "no memory for a block");
     block *b = rows->extra;
-    if (j->o.only && rows->first + rows->n <= j->o.only)
+    if (number_shown(j) && rows->first + rows->n <= number_shown(j))
         return RELA_OK; /* only lines before the one that counts */
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_callback e = { j, l, d };
@@ -350,7 +350,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
         st = compare_words(j, l, i, rows->first + i, err);
         if (st == RELA_OK && b->state[i] == RELA_WATCHED)
             st = format_pair(&rows->out, j, l, i, err);
-        if (st == RELA_OK && rows->first + i == j->o.only)
+        if (st == RELA_OK && rows->first + i == number_shown(j))
             st = keep_shown(j, l, rows, i, err);
         if (st == RELA_OK)
             st = rela_buffer_append_char(&rows->out, '\n', err);
@@ -360,21 +360,27 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     return st;
 }
 
+/* Of the line that is shown alone, from 1 as readers count; 0: all are. */
+static uint64_t number_shown(const rela_align_job *j)
+{
+    return j->o.only < 0 ? 0 : (uint64_t)j->o.only + 1;
+}
+
 static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t number)
 {
     rela_align_report *r = &j->report;
     r->lines++;
     r->empty += b->state[i] == RELA_WATCHED_EMPTY;
+    r->too_long += b->state[i] == RELA_WATCHED_LONG;
     if (b->state[i] == RELA_WATCHED_LONG)
-        rela_align_log_long(j, number, ++r->too_long);
+        rela_align_log_long(j, number);
 }
 
-void rela_align_log_long(const rela_align_job *j, uint64_t line, uint64_t n)
+void rela_align_log_long(const rela_align_job *j, uint64_t line)
 {
-    if (n <= LONG_SHOWN)
-        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
-                      "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
-                      rela_watcher_limit(j->workers[0].watcher[0]) - 1);
+    rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
+                  "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
+                  rela_watcher_limit(j->workers[0].watcher[0]) - 1);
 }
 
 /* Pointers to the words of a buffer, whose line ends become NUL; given (rela_mem_free). */
@@ -412,7 +418,7 @@ static rela_status report_shown(rela_align_job *j, rela_aligned *a, rela_error *
         src && tgt ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the words of a pair");
     if (st == RELA_OK && m->w && (a->n_src != m->n_src || a->n_tgt != m->n_tgt))
         st = rela_fail(err, RELA_UNSUP, "line %llu: words with odd blanks in them",
-                       (unsigned long long)a->number);
+                       (unsigned long long)a->line + 1);
     for (size_t i = 0; m->w && i < m->n_tgt * (m->n_src + 1); i++)
         m->w[i] /= (real)layers;
     a->src_words = src;
@@ -432,15 +438,15 @@ static rela_status report_block(void *ctx, rela_rows *rows, rela_error *err)
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && st == RELA_OK && rows->out.len && at < end; i++) {
         char *stop = memchr(at, '\n', (size_t)(end - at));
-        rela_aligned a = { .number = rows->first + i,
+        rela_aligned a = { .line = rows->first + i - 1,
                            .links = at,
                            .links_len = (size_t)(stop - at) };
         *stop = '\0';
         at = stop + 1;
-        if (j->o.only && a.number != j->o.only)
+        if (number_shown(j) && rows->first + i != number_shown(j))
             continue;
-        count_line(j, rows->extra, i, a.number);
-        if (j->o.only)
+        count_line(j, rows->extra, i, rows->first + i);
+        if (number_shown(j))
             st = report_shown(j, &a, err);
         else if (j->on_line(j->ctx, &a))
             st = rela_fail(err, RELA_CANCEL, "cancelled");
@@ -456,18 +462,15 @@ static rela_status align_lines(rela_align_job *j, rela_error *err)
                                .n_threads = j->n_workers,
                                .block_rows = RELA_ALIGN_ROWS,
                                .max_line = RELA_ALIGN_LINE,
-                               .limit = j->o.only,
+                               .limit = number_shown(j),
                                .may_be_empty = true,
                                .work = align_block,
                                .done = report_block,
                                .free_extra = rela_mem_free,
                                .ctx = j };
     const rela_status st = rela_steps_run(&n, &steps, err);
-    if (st == RELA_OK && n < j->o.only)
+    if (st == RELA_OK && n < number_shown(j))
         return rela_fail(err, RELA_ARG, "%s: no line %llu; it has %llu", j->o.src,
-                         (unsigned long long)j->o.only, (unsigned long long)n);
-    if (j->report.too_long > LONG_SHOWN)
-        rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
-                      "%llu pairs were too long in all", (unsigned long long)j->report.too_long);
+                         (unsigned long long)number_shown(j), (unsigned long long)n);
     return st;
 }

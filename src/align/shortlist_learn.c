@@ -220,8 +220,9 @@ static rela_status done(void *ctx, rela_rows *rows, rela_error *err)
         st = rela_lexicon_link(l->lexicon, f->pairs[2 * i], f->pairs[2 * i + 1], err);
     for (size_t i = 0; i < rows->n; i++) {
         l->report.empty += f->state[i] == RELA_WATCHED_EMPTY;
+        l->report.too_long += f->state[i] == RELA_WATCHED_LONG;
         if (f->state[i] == RELA_WATCHED_LONG)
-            rela_align_log_long(&l->align, rows->first + i, ++l->report.too_long);
+            rela_align_log_long(&l->align, rows->first + i);
     }
     l->report.lines += rows->n;
     l->report.links += f->n_links;

@@ -186,7 +186,8 @@ static void count_pair(rela_analyse_job *j, const rela_analyse_block *b, size_t 
     f->pairs += good;
     f->empty += p->state == RELA_WATCHED_EMPTY;
     f->untagged += good && j->tag_names && !b->tagged[i];
-    if (p->state == RELA_WATCHED_LONG && f->too_long++ < LONG_SHOWN)
+    f->too_long += p->state == RELA_WATCHED_LONG;
+    if (p->state == RELA_WATCHED_LONG)
         rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
                       "line %zu: longer than %zu tokens: left out", b->first + i + 1,
                       rela_watcher_limit(b->watcher) - 1);

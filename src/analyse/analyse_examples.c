@@ -202,10 +202,10 @@ rela_status rela_analyse_examples(const rela_analyse_job *j, rela_error *err)
 {
     rela_findings *f = j->found;
     size_t line = 0, layer = 0;
-    while (!j->o.example && line + 1 < j->n && !is_medium(j, line))
+    while (j->o.example < 0 && line + 1 < j->n && !is_medium(j, line))
         line++;
-    if (j->o.example)
-        line = (size_t)j->o.example - 1;
+    if (j->o.example >= 0)
+        line = (size_t)j->o.example;
     const size_t cross = rela_block_list_cross(&f->net->list, j->source);
     for (size_t i = 1; i < f->text.stacks[cross].layers; i++)
         if (rela_spread_over_heads(&f->text, cross, i, rela_null_micro).mean >

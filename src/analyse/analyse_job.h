@@ -9,7 +9,7 @@
 #include "rela/analyse.h"
 #include "session/session.h"
 
-enum { BLOCK_PAIRS = 16, LONG_SHOWN = 5 };
+enum { BLOCK_PAIRS = 16 };
 enum { SRC, TGT = SRC + RELA_SOURCES_MAX, GOLD, TAGS, N_FILES };
 
 /* Some pairs and what was found on them; one per thread. */

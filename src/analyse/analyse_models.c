@@ -23,7 +23,9 @@ static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_a
 
 void rela_analyse_options_init(rela_analyse_options *o, size_t size)
 {
-    const rela_analyse_options defaults = { .struct_size = size, .seed = 1, .layer = -1 };
+    const rela_analyse_options defaults = {
+        .struct_size = size, .seed = 1, .layer = -1, .example = -1
+    };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
@@ -195,17 +197,17 @@ static rela_status read_texts(rela_analyse_job *j, rela_error *err)
     for (int i = 1; i < N_FILES; i++) {
         const bool wrong = i == GOLD ? f[i].n > f[SRC].n : f[i].n != f[SRC].n;
         if (paths[i] && wrong)
-            return rela_fail(err, RELA_FORMAT, "%s has %zu lines but %s has %zu", paths[SRC],
-                             f[SRC].n, paths[i], f[i].n);
+            return rela_fail(err, RELA_FORMAT, "%s has %zu line%s but %s has %zu", paths[SRC],
+                             f[SRC].n, rela_plural(f[SRC].n), paths[i], f[i].n);
     }
     if (f[SRC].n == 0)
         return rela_fail(err, RELA_FORMAT, "%s: no lines", paths[SRC]);
     if (f[SRC].n > UINT32_MAX)
         return rela_fail(err, RELA_FORMAT, "%s: more than 2^32 lines", paths[SRC]);
     j->n = j->o.limit && j->o.limit < f[SRC].n ? (size_t)j->o.limit : f[SRC].n;
-    if (j->o.example > j->n)
+    if (j->o.example >= 0 && (uint64_t)j->o.example >= j->n)
         return rela_fail(err, RELA_ARG, "%s: no line %llu; %zu are analysed", paths[SRC],
-                         (unsigned long long)j->o.example, j->n);
+                         (unsigned long long)j->o.example + 1, j->n);
     st = permute(j, err);
     return st == RELA_OK && paths[TAGS] ? name_tags(j, err) : st;
 }
@@ -237,14 +239,11 @@ static void log_left_out(const rela_analyse_job *j)
 {
     const rela_findings *f = j->found;
     const rela_log *log = &j->model->runtime->log;
-    if (f->too_long > LONG_SHOWN)
-        rela_log_line(log, RELA_LOG_WARNING, "%s: %llu pairs were too long in all", f->name,
-                      (unsigned long long)f->too_long);
     if (f->untagged)
         rela_log_line(log, RELA_LOG_WARNING,
-                      "%s: %llu lines have another number of tags than of words and do not count "
-                      "for tags",
-                      f->name, (unsigned long long)f->untagged);
+                      "%s: %llu line%s with another number of tags than of words: not counted for "
+                      "tags",
+                      f->name, (unsigned long long)f->untagged, rela_plural(f->untagged));
 }
 
 /* By the mean over the sources, then by each. */

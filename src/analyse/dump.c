@@ -170,7 +170,7 @@ static rela_status name_places(rela_dump *d, const rela_block_list *list, rela_e
 {
     rela_status st = rela_npz_add(&d->arrays[PLACES], d->npz, "places", RELA_NPY_U8, 0, err);
     for (size_t i = 0; i < list->n_stacks && st == RELA_OK; i++) {
-        const char *label = list->stacks[i].label;
+        const char *label = list->stacks[i].key;
         st = rela_npz_append(d->npz, d->arrays[PLACES], label, strlen(label), err);
         if (st == RELA_OK)
             st = rela_npz_append(d->npz, d->arrays[PLACES], "\n", 1, err);

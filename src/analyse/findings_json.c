@@ -18,14 +18,14 @@ static json_t *heads_json(const rela_head_sums *heads, size_t n,
 rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
     json_t *root = json_object(), *models = json_array();
-    json_object_set_new(root, "version", json_integer(1));
+    json_object_set_new(root, "version", json_integer(2));
     json_object_set_new(root, "lines", json_integer((json_int_t)a->lines));
     json_object_set_new(root, "seed", json_integer((json_int_t)a->seed));
     json_object_set_new(root, "end_row_counted", json_boolean(!a->skip_end));
     json_object_set_new(root, "logarithm", json_string("natural"));
     if (a->n_sources > 1) {
         json_object_set_new(root, "sources", json_integer((json_int_t)a->n_sources));
-        json_object_set_new(root, "source", json_integer((json_int_t)a->source + 1));
+        json_object_set_new(root, "source", json_integer((json_int_t)a->source));
     }
     for (size_t i = 0; i < a->n; i++)
         json_array_append_new(models, model_json(&a->models[i], a->tag_names));
@@ -50,8 +50,8 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
         json_object_set_new(m, "source_empty", empty_json(f));
     for (size_t i = 0; i < f->text.n_stacks; i++) {
         const rela_attn_stack *p = &f->text.stacks[i];
-        json_object_set_new(kinds, p->label, json_string(f->net->config.attention[p->type].text));
-        json_object_set_new(stacks, p->label, place_json(f, i));
+        json_object_set_new(kinds, p->key, json_string(f->net->config.attention[p->type].text));
+        json_object_set_new(stacks, p->key, place_json(f, i));
     }
     json_object_set_new(m, "attention", kinds);
     json_object_set_new(m, "places", stacks);
@@ -110,7 +110,7 @@ static json_t *layer_json(const rela_findings *f, size_t stack, size_t layer)
     const rela_spread permuted =
         rela_spread_over_heads(&f->permuted, stack, layer, rela_null_micro);
     json_t *l = json_object(), *js = json_array();
-    json_object_set_new(l, "layer", json_integer((json_int_t)layer + 1));
+    json_object_set_new(l, "layer", json_integer((json_int_t)layer));
     json_object_set_new(
         l, "sparsity",
         json_real(rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean));
@@ -157,9 +157,9 @@ static json_t *aer_json(const rela_head_aer *a)
             json_t *l = json_object(), *heads = json_array();
             const rela_head_choice layer = { (int32_t)i, RELA_HEAD_MEAN, shift == 1 };
             const rela_head_choice best = rela_head_aer_best_of(a, i, shift == 1);
-            json_object_set_new(l, "layer", json_integer((json_int_t)i + 1));
+            json_object_set_new(l, "layer", json_integer((json_int_t)i));
             json_object_set_new(l, "mean_of_heads", json_real(100 * rela_head_aer_get(a, layer)));
-            json_object_set_new(l, "best_head", json_integer(best.head + 1));
+            json_object_set_new(l, "best_head", json_integer(best.head));
             json_object_set_new(l, "best", json_real(100 * rela_head_aer_get(a, best)));
             for (size_t k = 0; k < a->heads; k++) {
                 const rela_head_choice c = { (int32_t)i, (int32_t)k, shift == 1 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/findings_tsv.c - an analysis as tables that a spreadsheet reads. */
+/* src/analyse/findings_tsv.c - an analysis as tables that programs read: layers, heads and
+ * sources count from 0. */
 #include "analyse/findings.h"
 
 #include "base/file.h"
@@ -42,8 +43,8 @@ static rela_status heads_row(rela_buffer *out, const rela_analysis *a, const rel
     const rela_head_sums *s = &m->head[stack][k];
     const int32_t layer = (int32_t)(k / m->heads), head = (int32_t)(k % m->heads);
     const rela_status st = rela_buffer_printf(
-        out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->stacks[stack].label,
-        layer + 1, head + 1, rela_sparsity_micro(s), rela_sparsity_macro(s), rela_null_micro(s),
+        out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->stacks[stack].key,
+        layer, head, rela_sparsity_micro(s), rela_sparsity_macro(s), rela_null_micro(s),
         rela_null_macro(s), rela_null_micro(&f->permuted.head[stack][k]));
     if (st != RELA_OK)
         return st;
@@ -80,7 +81,7 @@ static rela_status append_aer(rela_buffer *out, const rela_head_aer *a, size_t l
         const rela_head_choice mean = { (int32_t)layer, RELA_HEAD_MEAN, shift == 1 };
         const rela_head_choice best = rela_head_aer_best_of(a, layer, shift == 1);
         st = rela_buffer_printf(out, err, "\t%.2f\t%d\t%.2f", 100 * rela_head_aer_get(a, mean),
-                                best.head + 1, 100 * rela_head_aer_get(a, best));
+                                best.head, 100 * rela_head_aer_get(a, best));
     }
     return st;
 }
@@ -92,12 +93,11 @@ static rela_status layers_row(rela_buffer *out, const rela_analysis *a, const re
     const rela_spread null = rela_spread_over_heads(m, stack, layer, rela_null_micro);
     const rela_spread permuted =
         rela_spread_over_heads(&f->permuted, stack, layer, rela_null_micro);
-    rela_status st =
-        rela_buffer_printf(out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name,
-                           m->stacks[stack].label, layer + 1,
-                           rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean,
-                           rela_spread_over_heads(m, stack, layer, rela_sparsity_macro).mean,
-                           null.mean, null.variance, permuted.mean, permuted.variance);
+    rela_status st = rela_buffer_printf(
+        out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name, m->stacks[stack].key,
+        layer, rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean,
+        rela_spread_over_heads(m, stack, layer, rela_sparsity_macro).mean, null.mean, null.variance,
+        permuted.mean, permuted.variance);
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
         st = rela_buffer_printf(out, err, "\t%.6f", rela_layer_js(&m->layer[stack][layer], tau));
     if (st == RELA_OK && rela_findings_aligned(a, f, stack))
@@ -130,7 +130,7 @@ static rela_status models_row(rela_buffer *out, const rela_analysis *a, const re
 {
     const rela_attn_stack *p = &f->text.stacks[stack];
     rela_status st =
-        rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name, p->label,
+        rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name, p->key,
                            f->net->config.attention[p->type].text, (unsigned long long)f->pairs,
                            rela_mean_over_heads(&f->text, stack, rela_sparsity_micro),
                            rela_mean_over_heads(&f->text, stack, rela_sparsity_macro),
@@ -175,7 +175,7 @@ static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_err
                 const rela_span name = rela_map_key(a->tag_names, (uint32_t)tag);
                 const rela_tag_sums *c = &t->cells[k * t->n_tags + tag];
                 st = rela_buffer_printf(out, err, "%s\t%zu\t%zu\t%.*s\t%llu\t%.6f\n",
-                                        a->models[i].name, k / t->heads + 1, k % t->heads + 1,
+                                        a->models[i].name, k / t->heads, k % t->heads,
                                         (int)name.len, name.text, (unsigned long long)c->rows,
                                         c->rows ? (double)c->null_rows / (double)c->rows : 0);
             }

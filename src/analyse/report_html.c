@@ -70,10 +70,10 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
         out, err,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width\"><title>Attention</title><style>%s</style></head><body>\n"
-        "<h1>What the attention does</h1>\n<p>%llu lines, teacher forced. <em>Permuted</em>: the "
+        "<h1>What the attention does</h1>\n<p>%llu line%s, teacher forced. <em>Permuted</em>: the "
         "same sources with the targets of other lines (seed %llu). The query that predicts the "
         "end %s in null rates.",
-        STYLE, (unsigned long long)a->lines, (unsigned long long)a->seed,
+        STYLE, (unsigned long long)a->lines, rela_plural(a->lines), (unsigned long long)a->seed,
         a->skip_end ? "is left out" : "counts");
     if (st == RELA_OK && a->n_sources > 1)
         st = rela_buffer_printf(out, err,
@@ -89,13 +89,13 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
         if (st == RELA_OK)
             st = rela_markup_append(out, f->name, err);
         if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "</b>: %zu + %zu layers, %zu heads; attention ",
-                                    c->enc_layers, c->dec_layers, c->heads);
+            st = rela_buffer_printf(out, err, "</b>: %zu + %zu layers, %zu head%s; attention ",
+                                    c->enc_layers, c->dec_layers, c->heads, rela_plural(c->heads));
         st = st ? st : kinds(out, f, err);
         if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "; %llu pairs, %llu empty, %llu too long</li>\n",
-                                    (unsigned long long)f->pairs, (unsigned long long)f->empty,
-                                    (unsigned long long)f->too_long);
+            st = rela_buffer_printf(out, err, "; %llu pair%s, %llu empty, %llu too long</li>\n",
+                                    (unsigned long long)f->pairs, rela_plural(f->pairs),
+                                    (unsigned long long)f->empty, (unsigned long long)f->too_long);
     }
     return st == RELA_OK ? rela_buffer_append_text(out, "</ul>\n", err) : st;
 }

@@ -161,9 +161,10 @@ static rela_status compare_counts(walk *w, rela_error *err)
     size_t other = 1;
     while (w->n_lines[other] == w->n_lines[0])
         other++;
-    return rela_fail(err, RELA_FORMAT, "%s has %llu lines but %s has %llu",
+    return rela_fail(err, RELA_FORMAT, "%s has %llu line%s but %s has %llu",
                      rela_reader_name(w->readers[0]), (unsigned long long)w->n_lines[0],
-                     rela_reader_name(w->readers[other]), (unsigned long long)w->n_lines[other]);
+                     rela_plural(w->n_lines[0]), rela_reader_name(w->readers[other]),
+                     (unsigned long long)w->n_lines[other]);
 }
 
 static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err)

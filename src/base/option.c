@@ -196,6 +196,12 @@ bool rela_options_given(const rela_option_state *s, const char *name)
     return find(s, &p, name, strlen(name), 0) && *p.given != SOURCE_DEFAULT;
 }
 
+bool rela_options_typed(const rela_option_state *s, const char *name)
+{
+    place p;
+    return find(s, &p, name, strlen(name), 0) && *p.given == SOURCE_COMMAND_LINE;
+}
+
 rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err)
 {
     rela_status st = RELA_OK;

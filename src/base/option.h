@@ -58,7 +58,7 @@ typedef struct rela_command {
     size_t options_size; /* of the struct the rows point into */
     bool in_place;       /* an operand may be the output too */
     /* Options that have no effect alone, or NULL. Rows: option, what must be given too (options,
-     * with | between, or in capitals an operand); NULL ends them. */
+     * with | between, or in capitals an operand) or, after !, what must not; NULL ends them. */
     const char *const *needs;
     rela_status (*run)(struct rela_cli *cli, void *options, rela_error *err);
 } rela_command;
@@ -92,6 +92,8 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
 bool rela_options_is_list(const rela_option_state *s, const char *key);
 
 bool rela_options_given(const rela_option_state *s, const char *name);
+/* On the command line: configurations may be complete, and have settings without effect. */
+bool rela_options_typed(const rela_option_state *s, const char *name);
 
 /* Writes all keys with their present values as YAML, defaults included: a configuration that can
  * be read back. */

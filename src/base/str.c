@@ -241,3 +241,8 @@ rela_status rela_buffer_append_f64(rela_buffer *b, double v, bool single, rela_e
             return RELA_OK;
     }
 }
+
+const char *rela_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}

@@ -53,6 +53,9 @@ bool rela_next_word(rela_span *word, const char **at, const char *end);
  */
 size_t rela_text_bytes(size_t tokens);
 
+/* The ending of a word after a number: "1 line", "2 lines". */
+const char *rela_plural(uint64_t n);
+
 /* Removes blanks (as above) at both ends. */
 rela_span rela_trim(rela_span s);
 

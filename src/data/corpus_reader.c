@@ -342,9 +342,10 @@ static rela_status count_rest(const readers *r, uint64_t n_pairs, size_t longer,
     }
     const size_t a = longer < shorter ? longer : shorter, b = longer < shorter ? shorter : longer;
     return rela_fail(err, RELA_FORMAT,
-                     "%s has %llu lines and %s has %llu; expected as many lines in both",
+                     "%s has %llu line%s and %s has %llu; expected as many lines in both",
                      rela_reader_name(r->side[a]), (unsigned long long)(a == longer ? n : n_pairs),
-                     rela_reader_name(r->side[b]), (unsigned long long)(b == longer ? n : n_pairs));
+                     rela_plural(a == longer ? n : n_pairs), rela_reader_name(r->side[b]),
+                     (unsigned long long)(b == longer ? n : n_pairs));
 }
 
 static rela_status work_block(void *ctx, void *block_, int thread, rela_error *err)
@@ -509,5 +510,5 @@ static void note_dropped(rela_corpus_report *report, rela_corpus_reason reason, 
 {
     const uint64_t n = report->dropped[reason]++;
     if (n < RELA_CORPUS_SHOWN)
-        report->first[reason][n] = line;
+        report->first[reason][n] = line - 1;
 }

@@ -157,10 +157,10 @@ static rela_status put_offenders(rela_buffer *out, const rela_corpus_report *r, 
 {
     const uint64_t n = r->dropped[reason];
     const double share = 100.0 * (double)n / (double)r->read;
-    rela_status st = rela_buffer_printf(out, err, "  %-26s %12" PRIu64 " %7.2f %%  line",
-                                        TEXT[reason], n, share);
+    rela_status st = rela_buffer_printf(out, err, "  %-26s %12" PRIu64 " %7.2f %%  line%s",
+                                        TEXT[reason], n, share, n == 1 ? "" : "s");
     for (uint64_t i = 0; i < n && i < RELA_CORPUS_SHOWN && st == RELA_OK; i++)
-        st = rela_buffer_printf(out, err, "%s %" PRIu64, i ? "," : "", r->first[reason][i]);
+        st = rela_buffer_printf(out, err, "%s %" PRIu64, i ? "," : "", r->first[reason][i] + 1);
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, n > RELA_CORPUS_SHOWN ? " ...\n" : "\n", err);
     return st;

@@ -36,8 +36,9 @@ rela_status rela_filter_calibrate(rela_filter_job *j, rela_error *err)
     rela_status st = gather(&s, err);
     if (st == RELA_OK && s.n < LEAST_PAIRS)
         st = rela_fail(err, RELA_FORMAT,
-                       "%s: only %zu pairs pass the rules; %d are needed to make a combined score",
-                       j->o.trusted_src ? j->o.trusted_src : j->o.src, s.n, LEAST_PAIRS);
+                       "%s: %zu pair%s left by the rules; %d are needed to make a combined score",
+                       j->o.trusted_src ? j->o.trusted_src : j->o.src, s.n, rela_plural(s.n),
+                       LEAST_PAIRS);
     if (st == RELA_OK)
         st = measure(&s, err);
     if (st == RELA_OK)

@@ -167,29 +167,23 @@ static rela_status set_rules(rela_filter_job *j, rela_error *err)
     return st == RELA_OK ? set_scripts(j, 1, o->tgt_script, err) : st;
 }
 
-/* "2:1,3:4": a number, a colon, a number, commas between. */
 static rela_status mark_heads(rela_filter_job *j, rela_error *err)
 {
     const rela_config *c = &j->model->net.config;
-    const char *at = j->o.heads;
-    if (!at)
+    if (!j->o.heads)
         return RELA_OK;
     j->marks = rela_mem_zalloc(c->dec_layers * c->heads);
     if (!j->marks)
         return rela_fail(err, RELA_NOMEM, "no memory for heads");
-    while (*at) {
-        char *end = NULL;
-        const double layer = rela_scan_f64(at, &end);
-        const double head = *end == ':' ? rela_scan_f64(end + 1, &end) : 0;
-        if (!(layer >= 1 && layer <= (double)c->dec_layers && head >= 1 &&
-              head <= (double)c->heads && layer == floor(layer) && head == floor(head)) ||
-            (*end != '\0' && *end != ','))
-            return rela_fail(err, RELA_ARG,
-                             "'%s' is no list of heads; expected layer:head,... with layers 1..%zu "
-                             "and heads 1..%zu",
-                             j->o.heads, c->dec_layers, c->heads);
-        j->marks[((size_t)layer - 1) * c->heads + (size_t)head - 1] = true;
-        at = *end == ',' ? end + 1 : end;
+    for (size_t i = 0; i < j->o.n_heads; i++) {
+        const rela_head *h = &j->o.heads[i];
+        if (h->layer < 0 || (size_t)h->layer >= c->dec_layers)
+            return rela_fail(err, RELA_ARG, "no layer %lld; the model has %zu",
+                             1 + (long long)h->layer, c->dec_layers);
+        if (h->head < 0 || (size_t)h->head >= c->heads)
+            return rela_fail(err, RELA_ARG, "no head %lld; the model has %zu",
+                             1 + (long long)h->head, c->heads);
+        j->marks[(size_t)h->layer * c->heads + (size_t)h->head] = true;
     }
     return RELA_OK;
 }
@@ -369,7 +363,7 @@ static rela_status put_scores(rela_filter_job *j, const verdict *v, uint64_t lin
             ? rela_buffer_append_text(out, "line\treason\tscore\tnull\tuncovered\tlogprob\n", err)
             : RELA_OK;
     if (st == RELA_OK)
-        st = rela_buffer_printf(out, err, "%llu\t%s", (unsigned long long)line,
+        st = rela_buffer_printf(out, err, "%llu\t%s", (unsigned long long)line - 1,
                                 rela_filter_reason_key(v->reason));
     if (st == RELA_OK && v->score >= 0)
         st = rela_buffer_printf(out, err, "\t%.6f\t%.6f\t%.6f\t%.6f\n", v->score, v->null,

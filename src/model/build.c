@@ -85,10 +85,12 @@ static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type t
                             .causal = type == RELA_ATTN_DEC };
     (void)snprintf(p->name, sizeof p->name, "%s", rela_attn_type_name(type));
     (void)snprintf(p->label, sizeof p->label, "%s", LABELS[type]);
+    (void)snprintf(p->key, sizeof p->key, "%s", LABELS[type]);
     if (!numbered)
         return;
-    (void)snprintf(p->name, sizeof p->name, "%s%zu", rela_attn_type_name(type), source + 1);
+    (void)snprintf(p->name, sizeof p->name, "%s%zu", rela_attn_type_name(type), source);
     (void)snprintf(p->label, sizeof p->label, "%s %zu", LABELS[type], source + 1);
+    (void)snprintf(p->key, sizeof p->key, "%s %zu", LABELS[type], source);
 }
 
 static void list_places(rela_block_list *l, const rela_config *c)

@@ -9,8 +9,10 @@
 
 /* One attention of the model in all its layers: what a stream attends to. Analyses go by these. */
 typedef struct rela_attn_stack {
-    char name[16];        /* "enc", "dec", "cross"; with several sources "enc1", "cross2" */
+    /* With several sources names and keys, which programs read, count them from 0. */
     char label[16];       /* for people: "encoder", "cross 2" */
+    char name[16];        /* "enc", "dec", "cross", "cross1" */
+    char key[16];         /* in JSON, tables and dumps: "encoder", "cross 1" */
     rela_attn_type type;  /* what the configuration says of it */
     size_t queries, keys; /* streams */
     size_t layers;

@@ -464,8 +464,8 @@ static rela_status check_vocabulary(const rela_checkpoint *c, const char *key, s
     const size_t n = rela_count_lines(m->value);
     if (n == size)
         return RELA_OK;
-    return rela_fail(err, RELA_FORMAT, "'%s' has %zu lines; expected %zu, as in the configuration",
-                     key, n, size);
+    return rela_fail(err, RELA_FORMAT, "'%s' has %zu line%s; expected %zu, as in the configuration",
+                     key, n, rela_plural(n), size);
 }
 
 static rela_status check_json(const rela_checkpoint *c, const char *key, rela_error *err)

@@ -117,10 +117,11 @@ static rela_status table_texts(rela_buffer *out, const rela_checkpoint *c, rela_
     rela_status st = rela_buffer_append_text(out, "texts\n", err);
     for (size_t i = 0; i < rela_safetensors_n_metadata(f) && st == RELA_OK; i++) {
         const rela_metadata *m = rela_safetensors_metadata_at(f, i);
+        const size_t lines = rela_count_lines(m->value);
         if (rela_key_text(m->key))
-            st =
-                rela_buffer_printf(out, err, "  %-18.*s  %12zu bytes, %zu lines\n", (int)m->key.len,
-                                   m->key.text, m->value.len, rela_count_lines(m->value));
+            st = rela_buffer_printf(out, err, "  %-18.*s  %12zu bytes, %zu line%s\n",
+                                    (int)m->key.len, m->key.text, m->value.len, lines,
+                                    rela_plural(lines));
     }
     return st;
 }

@@ -409,9 +409,10 @@ static rela_status check_tensor(const rela_tensor *t, uint64_t data_size, rela_e
     if (!rela_tensor_bytes(&bytes, t))
         return rela_fail(err, RELA_FORMAT, "its size does not fit 64 bits");
     if (t->begin > t->end || t->end > data_size)
-        return rela_fail(err, RELA_FORMAT,
-                         "bytes %" PRIu64 " to %" PRIu64 "; the file has %" PRIu64 " bytes of data",
-                         t->begin, t->end, data_size);
+        return rela_fail(
+            err, RELA_FORMAT,
+            "bytes %" PRIu64 " to %" PRIu64 "; the file has %" PRIu64 " bytes of data%s", t->begin,
+            t->end, data_size, t->begin > t->end ? "" : ": it is cut short; copy it again");
     if (t->end - t->begin != bytes)
         return rela_fail(err, RELA_FORMAT, "%" PRIu64 " bytes of data; its shape needs %" PRIu64,
                          (t->end - t->begin), bytes);

@@ -49,7 +49,7 @@ static size_t length_of(const rela_id_list *l, size_t i)
 }
 
 static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
-                                uint64_t first_number, rela_error *err);
+                                uint64_t first_line, rela_error *err);
 static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err);
 static void divide(job *j, size_t n, size_t batch_tokens);
 static void work(void *ctx, size_t begin, size_t end, int thread);
@@ -60,7 +60,7 @@ void rela_score_options_init(rela_score_options *o, size_t size)
 {
     const rela_score_options defaults = { .struct_size = size,
                                           .batch_tokens = 2048,
-                                          .first_number = 1 };
+                                          .first_line = 0 };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
@@ -85,14 +85,14 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     r->model = s->models[0];
     r->target = r->model->net.config.sources;
     job j = { .session = s, .scores = r, .most = (size_t)r->model->runtime->n_threads };
-    st = encode_pairs(r, s, pairs, own.first_number, err);
+    st = encode_pairs(r, s, pairs, own.first_line, err);
     if (st == RELA_OK)
         st = start(&j, pairs->n, (size_t)own.batch_tokens, err);
     if (st == RELA_OK)
         rela_par_rows(j.n_scorers, (int)j.n_scorers, work, &j);
     for (size_t i = 0; i < pairs->n && st == RELA_OK && own.not_finite == RELA_NOT_FINITE_FAIL; i++)
         if (!isfinite(rela_scores_logp(r, i)))
-            st = rela_fail_not_finite(err, NULL, own.first_number + i, "logits are");
+            st = rela_fail_not_finite(err, NULL, own.first_line + i + 1, "logits are");
     finish(&j);
     if (st == RELA_OK)
         *out = r;
@@ -155,7 +155,7 @@ double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k)
 /* ---- batches ---- */
 
 static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
-                                uint64_t first_number, rela_error *err)
+                                uint64_t first_line, rela_error *err)
 {
     const size_t most = rela_session_most(s);
     rela_status st = RELA_OK;
@@ -177,7 +177,7 @@ static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pair
         if (any)
             rela_log_line(&r->model->runtime->log, RELA_LOG_WARNING,
                           "line %llu: longer than the %zu tokens that the model takes: cut",
-                          (unsigned long long)(first_number + i), most);
+                          (unsigned long long)(first_line + i + 1), most);
     }
     return st;
 }

@@ -77,7 +77,6 @@ void rela_translate_options_init(rela_translate_options *o, size_t size)
                                               .temperature = s.temperature,
                                               .top_p = s.top_p,
                                               .seed = 1,
-                                              .first_number = 1,
                                               .batch_sentences = (int32_t)s.batch_sentences,
                                               .batch_tokens = (int32_t)s.batch_tokens };
     rela_sized_init(o, size, &defaults, sizeof defaults);
@@ -240,9 +239,10 @@ static uint64_t rank_of(const job *j, size_t i)
     return j->sentences.n ? i - j->sentences.first[j->sentences.text_of[i]] : 0;
 }
 
+/* Of its line, from 1. */
 static uint64_t number_of(const job *j, size_t i)
 {
-    return j->options->first_number + text_of(j, i);
+    return j->options->first_line + text_of(j, i) + 1;
 }
 
 static void warn(const job *j, size_t i, const char *what)

@@ -225,11 +225,12 @@ rela_status rela_result_links(rela_buffer *out, const rela_result *r, size_t i, 
     const rela_translated *text = &r->items[i];
     const rela_translated *x = text->n_sentences ? text->sentences : text;
     const size_t n = text->n_sentences ? text->n_sentences : 1, start = out->len;
-    if (own.layer < -1 || own.layer >= (int32_t)c->dec_layers || own.head < -1 ||
-        own.head >= (int32_t)c->heads)
-        return rela_fail(err, RELA_ARG,
-                         "layer %d head %d; the model has %zu layers of %zu heads, from 0",
-                         (int)own.layer, (int)own.head, c->dec_layers, c->heads);
+    if (own.layer < -1 || own.layer >= (int32_t)c->dec_layers)
+        return rela_fail(err, RELA_ARG, "no layer %lld; the model has %zu",
+                         1 + (long long)own.layer, c->dec_layers);
+    if (own.head < -1 || own.head >= (int32_t)c->heads)
+        return rela_fail(err, RELA_ARG, "no head %lld; the model has %zu", 1 + (long long)own.head,
+                         c->heads);
     if (text->n_src < 2)
         return RELA_OK; /* an empty text has no words */
     if (text->not_finite || !has_attention(x, n, rank))

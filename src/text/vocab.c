@@ -190,8 +190,9 @@ static rela_status add_lines(rela_vocab *v, const char *text, size_t len, rela_e
             st = rela_fail_in(err, st, where);
         }
     if (st == RELA_OK && rela_vocab_size(v) < RELA_VOCAB_N_SPECIAL)
-        st = rela_fail(err, RELA_FORMAT, "ends after %zu lines; expected <pad>, <unk>, <eos> first",
-                       rela_vocab_size(v));
+        st =
+            rela_fail(err, RELA_FORMAT, "ends after %zu line%s; expected <pad>, <unk>, <eos> first",
+                      rela_vocab_size(v), rela_plural(rela_vocab_size(v)));
     return st;
 }
 

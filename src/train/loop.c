@@ -137,7 +137,7 @@ static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_e
         return RELA_OK;
     return rela_fail(err, RELA_STATE,
                      "update %llu: %s is not finite, %llu times in a row; a smaller learning rate "
-                     "or --clip may help",
+                     "or clipped gradients may help",
                      (unsigned long long)l->state.update, rela_stepper_not_finite(l->stepper),
                      (unsigned long long)l->state.n_skipped_row);
 }

@@ -74,7 +74,7 @@ static void find_trap(char note[NOTE_MAX], rela_world *w, const rela_train_optio
                          local, p.all);
     else if (threads * local > p.all)
         rela_format_text(note, NOTE_MAX,
-                         "%ld ranks of %ld threads share %ld processors: --threads %ld would do",
+                         "%ld ranks of %ld threads share %ld processors: %ld threads each would do",
                          local, threads, p.all, p.all / local);
 }
 

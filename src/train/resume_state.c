@@ -128,10 +128,11 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
     rela_buffer other = RELA_BUFFER_INIT;
     rela_status st = find_other(&other, e, o, err);
     if (st == RELA_OK && other.len)
-        st = rela_fail(err, RELA_STATE,
-                       "the run was started with other settings: %s; use another --out to start "
-                       "afresh",
-                       other.data);
+        st =
+            rela_fail(err, RELA_STATE,
+                      "the run was started with other settings: %s; use another directory to start "
+                      "afresh",
+                      other.data);
     rela_buffer_free(&other);
     return st;
 }

@@ -204,9 +204,10 @@ static rela_status check_folder(const rela_run *r, rela_error *err)
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && st == RELA_OK && !own; i++) {
         st = rela_run_path(&path, r, NAMES[i], err);
         if (st == RELA_OK && rela_name_taken(path.data))
-            st = rela_fail(err, RELA_STATE,
-                           "%s is there already, and the folder is not of a run; use another --out",
-                           path.data);
+            st = rela_fail(
+                err, RELA_STATE,
+                "%s is there already, and the folder is not of a run; use another directory",
+                path.data);
     }
     rela_buffer_free(&path);
     return st;

@@ -132,6 +132,8 @@ enum {
     N_PRESETS = 5
 };
 
+static rela_status resolve_settings(rela_train_options *out, const rela_train_options *in,
+                                    rela_error *err);
 static rela_status find_preset(int *which, const char *name, rela_error *err);
 static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
                                   rela_error *err);
@@ -164,6 +166,15 @@ void rela_train_options_init(rela_train_options *o, size_t size)
 rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
                                rela_error *err)
 {
+    rela_status st = resolve_settings(out, in, err);
+    st = st ? st : check_files(out, err);
+    return st ? st : check_sources(out, err);
+}
+
+/* All but the files, which a list of the settings of a preset does not need. */
+static rela_status resolve_settings(rela_train_options *out, const rela_train_options *in,
+                                    rela_error *err)
+{
     int preset = 0;
     rela_train_options_init(out, sizeof *out);
     rela_status st = rela_sized_take(out, sizeof *out, in, "rela_train_options", err);
@@ -188,15 +199,13 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
         st = rela_fail(err, RELA_ARG,
                        "gradient-groups is %lld, which does not divide gradient-slots %lld",
                        (long long)out->gradient_groups, (long long)out->gradient_slots);
-    st = st ? st : check_texts(out, err);
-    st = st ? st : check_files(out, err);
-    return st ? st : check_sources(out, err);
+    return st ? st : check_texts(out, err);
 }
 
 rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
     rela_train_options all;
-    const rela_status st = rela_train_resolve(&all, o, err);
+    const rela_status st = resolve_settings(&all, o, err);
     return st ? st : rela_train_options_dump(out, &all, err);
 }
 
@@ -244,11 +253,10 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
         st = rela_fail(err, RELA_ARG,
                        "a model for alignment has no label smoothing, and no BLEU to validate by");
     if (st == RELA_OK && o->r_drop > 0 && align)
-        st = rela_fail(err, RELA_ARG, "--r-drop is for models that translate");
+        st = rela_fail(err, RELA_ARG, "R-Drop is for models that translate");
     if (st == RELA_OK && o->r_drop > 0 && o->dropout <= 0 && o->dropout_embed <= 0 &&
         o->dropout_attention <= 0 && o->dropout_ffn <= 0)
-        st =
-            rela_fail(err, RELA_ARG, "--r-drop compares two samples of dropout, but there is none");
+        st = rela_fail(err, RELA_ARG, "R-Drop compares two samples of dropout, but there is none");
     *c = (rela_config){ .task = align ? RELA_TASK_ALIGN : RELA_TASK_TRANSLATE,
                         .d = (size_t)o->width,
                         .ffn = (size_t)o->ffn,
@@ -436,22 +444,22 @@ static rela_status check_texts(const rela_train_options *o, rela_error *err)
 static rela_status check_files(const rela_train_options *o, rela_error *err)
 {
     if (!o->out || !*o->out)
-        return rela_fail(err, RELA_ARG, "no directory for the run: option --out");
+        return rela_fail(err, RELA_ARG, "no directory for the run");
     if (!o->train_src || !o->train_tgt)
-        return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
+        return rela_fail(err, RELA_ARG, "no training text: it has a source and a target side");
     if (!o->valid_src != !o->valid_tgt)
-        return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
+        return rela_fail(err, RELA_ARG, "validation text needs both sides, source and target");
     if (o->init && (o->codes || o->vocab_src || o->vocab_tgt))
         return rela_fail(err, RELA_ARG,
-                         "--init brings its own subwords and vocabularies: leave --codes, "
-                         "--vocab-src and --vocab-tgt out");
+                         "the model to start from brings its own subwords and vocabularies: "
+                         "give no codes and no vocabularies");
     if (!o->vocab_src != !o->vocab_tgt && strcmp(o->tie, "all") != 0)
         return rela_fail(err, RELA_ARG, "give both vocabularies or none");
     if (o->vocab_src && !o->codes && o->merges > 0)
         return rela_fail(err, RELA_ARG,
-                         "a vocabulary goes with its subwords: give --codes too, or --merges 0");
+                         "a vocabulary goes with its subwords: give the codes too, or 0 merges");
     if (o->bpe_dropout > 0 && !o->codes && !o->init && o->merges == 0)
-        return rela_fail(err, RELA_ARG, "--bpe-dropout needs subwords, but --merges is 0");
+        return rela_fail(err, RELA_ARG, "BPE dropout needs subwords, but there are 0 merges");
     return RELA_OK;
 }
 
@@ -470,18 +478,16 @@ static rela_status check_sources(const rela_train_options *o, rela_error *err)
                                  i + 1, t.src[k] ? "a" : "no", k + 1, sources,
                                  sources == 1 ? "" : "s");
         if (!t.tgt)
-            return rela_fail(err, RELA_ARG, "training text %zu has no target: --train-tgt", i + 1);
+            return rela_fail(err, RELA_ARG, "training text %zu has no target side", i + 1);
     }
     for (size_t k = 1; valid.tgt && k < RELA_SOURCES_MAX; k++)
         if (!valid.src[k] != (k >= sources))
             return rela_fail(err, RELA_ARG,
-                             "validation text has %s file of source %zu, training "
-                             "text has %s: --valid-src-%zu",
-                             valid.src[k] ? "a" : "no", k + 1, valid.src[k] ? "none" : "one",
-                             k + 1);
+                             "validation text has %s file of source %zu, training text has %s",
+                             valid.src[k] ? "a" : "no", k + 1, valid.src[k] ? "none" : "one");
     if (sources == 1 && (o->share_encoders || o->cross))
         return rela_fail(err, RELA_ARG,
-                         "--share-encoders and --cross are for several sources: --train-src-2");
+                         "shared encoders and an order of cross attention are for several sources");
     return RELA_OK;
 }
 

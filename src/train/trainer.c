@@ -302,10 +302,11 @@ static rela_status read_pairs(rela_trainer *t, rela_store **out, bool validation
         return st;
     rela_world_broadcast(t->world, &report, sizeof report);
     count_tokens(tokens, *out);
-    rela_trainer_log(t, "%s: %llu pairs kept of %llu, %llu + %llu tokens",
+    rela_trainer_log(t, "%s: %llu pair%s kept of %llu, %llu + %llu tokens",
                      validation ? "validation text" : "training text",
-                     (unsigned long long)report.kept, (unsigned long long)report.read,
-                     (unsigned long long)tokens[0], (unsigned long long)tokens[1]);
+                     (unsigned long long)report.kept, rela_plural(report.kept),
+                     (unsigned long long)report.read, (unsigned long long)tokens[0],
+                     (unsigned long long)tokens[1]);
     if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
         const char *at = table.data, *end = at + table.len;
         for (rela_span line; rela_next_line(&line, &at, end);)
@@ -330,7 +331,7 @@ static rela_status read_text(rela_trainer *t, rela_error *err)
     if (t->state.loop.update > 0 && digest != t->state.data_digest)
         return rela_fail(err, RELA_STATE,
                          "the training text is not the one this run was started with; use another "
-                         "--out to start afresh");
+                         "directory to start afresh");
     t->state.data_digest = digest;
     if (t->o.bpe_dropout <= 0 && t->state.loop.position.sentences > rela_store_size(t->train))
         return rela_fail(
@@ -370,7 +371,7 @@ static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_erro
         return RELA_OK;
     return rela_fail(err, RELA_NOMEM,
                      "training this model needs %.0f MB of memory, but only %.0f MB are free; a "
-                     "smaller model, fewer --threads or a smaller --micro-batch need less",
+                     "smaller model, fewer threads or smaller micro-batches need less",
                      need / 1e6, available / 1e6);
 }
 
@@ -386,13 +387,13 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
                      t->net.config.attention[0].text, t->net.params.count, (double)need / 1e6);
     const size_t threads = (size_t)rela_par_threads((int)t->o.threads) * rela_world_size(t->world);
     if (threads > (size_t)t->o.gradient_slots)
-        rela_trainer_log(t, "%zu threads, but %lld compute gradients: --gradient-slots", threads,
-                         (long long)t->o.gradient_slots);
+        rela_trainer_log(t, "%zu threads, but %lld gradient slots: no more compute at a time",
+                         threads, (long long)t->o.gradient_slots);
     const size_t ranks = rela_world_size(t->world);
     if (ranks > (size_t)t->o.gradient_groups && t->o.gradient_slots >= 2 * (int64_t)ranks)
         rela_trainer_log(t,
-                         "gradients of every slot are exchanged: for new runs consider "
-                         "--gradient-groups %zu",
+                         "gradients of every slot are exchanged: %zu gradient groups or more "
+                         "would send less",
                          ranks);
     if (free_bytes && free_bytes < disk / (t->state.loop.update ? 4 : 1))
         return rela_fail(err, RELA_IO, "%s: checkpoints need %.1f MB, but only %.1f MB are free",

@@ -122,7 +122,7 @@ rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train
         st = rela_file_read_lines(&text, &len, paths[i], CODES_MAX, RELA_BPE_LINE_MAX, err);
         if (st == RELA_OK && (len != old[i].len || memcmp(text, old[i].text, len) != 0))
             st = rela_fail(err, RELA_STATE,
-                           "%s is not the file this run was started with; use another --out to "
+                           "%s is not the file this run was started with; use another directory to "
                            "start afresh",
                            paths[i]);
         rela_mem_free(text);
@@ -209,7 +209,7 @@ static rela_status check_size(const rela_pipeline *p, rela_error *err)
         return RELA_OK;
     return rela_fail(err, RELA_FORMAT,
                      "codes and vocabularies take %zu bytes of a model file; at most %d fit: a "
-                     "smaller --vocab-size or --merges helps",
+                     "smaller vocabulary or fewer merges help",
                      size, HEADER_ROOM);
 }
 

@@ -215,8 +215,8 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
     lines src = { RELA_BUFFER_INIT, NULL, 0, 0 };
     st = read_lines(&src, path, v->world, st, err);
     if (st == RELA_OK && src.n != v->refs.n)
-        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, its translations are %zu", path, src.n,
-                       v->refs.n);
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu line%s, its translations are %zu", path, src.n,
+                       rela_plural(src.n), v->refs.n);
     for (size_t i = 0; i < src.n && st == RELA_OK; i++)
         st =
             rela_id_list_add(ids, NULL, v->scratch, &how, src.items[i].text, src.items[i].len, err);

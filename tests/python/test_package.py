@@ -166,11 +166,11 @@ class SeveralSources(unittest.TestCase):
         score = self.model.score(pair, "das Haus")
         self.assertEqual(self.model.score([pair], ["das Haus"])[0].logp, score.logp)
         seen = self.model.attention(pair, "das Haus")
-        self.assertEqual(list(seen.stacks), ["encoder1", "encoder2", "decoder", "cross1", "cross2"])
+        self.assertEqual(list(seen.stacks), ["encoder0", "encoder1", "decoder", "cross0", "cross1"])
         for k in (0, 1):
             t = self.model.translate(pair, attention=True, source=k)
             self.assertEqual(t.source_tokens, seen.sources[k])
-            self.assertEqual(seen.stacks[f"cross{k + 1}"].shape[2:], (len(seen.target), len(seen.sources[k])))
+            self.assertEqual(seen.stacks[f"cross{k}"].shape[2:], (len(seen.target), len(seen.sources[k])))
 
     def test_lists_of_files_are_read_one_after_the_other(self):
         for name in "abt":
@@ -338,7 +338,7 @@ class Translate(unittest.TestCase):
 
     def test_random_numbers_depend_on_the_number_of_a_text(self):
         one = self.model.translate([TEXTS[1], TEXTS[0]], sample=True)[1]
-        self.assertEqual(one, self.model.translate(TEXTS[0], sample=True, first_number=2))
+        self.assertEqual(one, self.model.translate(TEXTS[0], sample=True, first_line=1))
 
     def test_notices_arrive(self):
         lines = []

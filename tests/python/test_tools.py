@@ -200,6 +200,18 @@ class Corpora(unittest.TestCase):
                 self.assertEqual(found["counts"]["kept"], len(Path("kept.src").read_text().splitlines()))
                 self.assertEqual("cut" in found, "model" in settings)
 
+    def test_heads_count_from_0(self):
+        settings = {"model": self.model, "by": "null", "min_score": 0.5}
+        rela.filter("some.src", "some.tgt", heads=[(1, 0)], scores="scores.tsv", **settings)
+        program("filter", "model.rela", "--src", "some.src", "--tgt", "some.tgt", "--dry-run", "--by", "null",
+                "--heads", "2:1", "--min-score", "0.5", "--scores", "want.tsv")
+        rows = Path("scores.tsv").read_text().splitlines()
+        self.assertEqual(rows, Path("want.tsv").read_text().splitlines())
+        self.assertEqual([row.split("\t")[0] for row in rows[:3]], ["line", "0", "1"])
+        for heads, message in (([(9, 0)], "no layer 10; "), ([(0, 99)], "no head 100; "), ([(-1, 0)], "no layer 0; ")):
+            with self.assertRaisesRegex(rela.Error, message):
+                rela.filter("some.src", "some.tgt", heads=heads, **settings)
+
     def test_wrong_texts_are_refused(self):
         with self.assertRaisesRegex(ValueError, "src: line 2 has a line break"):
             rela.align(self.model, ["a", "b\nc"], ["a", "b"])

@@ -258,7 +258,7 @@ static void overflow_is_an_error_or_marked(void **state)
     CHECK_OK(rela_session_create(&w.session, w.model, &err), err);
     rela_translate_options_init(&o, sizeof o);
     rela_score_options_init(&so, sizeof so);
-    o.first_number = so.first_number = 41;
+    o.first_line = so.first_line = 40;
     CHECK(rela_translate(&r, w.session, src, NULL, 3, &o, &err) == RELA_NOTFINITE && !r &&
               strncmp(err.message, "line 42: logits are not finite", 30) == 0,
           "%s", err.message);

@@ -47,11 +47,11 @@ static void every_query_of_every_source_is_shown(void **state)
         const char *name;
         size_t queries, keys;
         int32_t layers;
-    } want[] = { { "enc1", 4, 4, shape.enc_layers },
-                 { "enc2", 0, 0, shape.enc_layers },
+    } want[] = { { "enc0", 4, 4, shape.enc_layers },
+                 { "enc1", 0, 0, shape.enc_layers },
                  { "dec", 3, 3, shape.dec_layers },
-                 { "cross1", 3, 4, shape.dec_layers },
-                 { "cross2", 3, 0, shape.dec_layers } };
+                 { "cross0", 3, 4, shape.dec_layers },
+                 { "cross1", 3, 0, shape.dec_layers } };
     seen s = { .calls = 0 };
     CHECK_OK(rela_attend(w.session, &pairs, see, &s, &err), err);
     for (size_t i = 0; i < PLACES; i++) {

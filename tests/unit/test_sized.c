@@ -320,7 +320,7 @@ static const sized_row ROWS[] = {
 
 static const char *const HEADERS[] = { "translate", "analyse", "attention", "model", "train" };
 static const char *const FIXED[] = { "rela_pairs", "rela_attention_row", "rela_aligned",
-                                     "rela_train_event", "rela_train_text" };
+                                     "rela_head",  "rela_train_event",   "rela_train_text" };
 
 static const sized_rows ALL = { ROWS,    sizeof ROWS / sizeof ROWS[0],
                                 HEADERS, sizeof HEADERS / sizeof HEADERS[0],

@@ -70,6 +70,16 @@ grep -q 'attends to nothing' picture || fail "no picture: $(cat picture)"
 "$RELA" align $model --src odd.src --tgt odd.tgt --show 101 | grep -q 'empty side' || fail "empty picture"
 "$RELA" align $model --src a --tgt a --best-on gold40 -o links --json -q >report
 grep -q '"lines": 100, .*"dev_pairs": 40, "dev_aer": ' report || fail "report: $(cat report)"
+# People count layers and heads from 1, programs from 0; -1 is the mean.
+counts() { # LAYER HEAD OPTION...
+    want="\"layer\": $1, \"head\": $2, "
+    shift 2
+    "$RELA" align $model --src a --tgt a -o links --json -q "$@" >report
+    grep -qF -- "$want" report || fail "$*: $(cat report)"
+}
+counts -1 -1
+counts 0 -1 --layer 1
+counts 1 3 --layer 2 --head 4
 : >empty
 accepts align $model --src empty --tgt empty
 [ ! -s lib.out ] || fail "links of nothing"

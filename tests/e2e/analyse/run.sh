@@ -51,6 +51,12 @@ grep -q 'src=\|href="http' one/report.html && fail "the report needs other files
 awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/heads.tsv | grep . && fail "heads.tsv"
 [ "$(wc -l <one/heads.tsv)" -eq 21 ] || fail "$(wc -l <one/heads.tsv) lines in heads.tsv"
 awk -F '\t' 'NF != 19' one/layers.tsv | grep . && fail "layers.tsv"
+# Programs count from 0, people from 1.
+[ "$(cut -f 3,4 one/heads.tsv | tail -n 8 | tr '\t\n' '- ')" = "0-0 0-1 0-2 0-3 1-0 1-1 1-2 1-3 " ] || fail "numbers in heads.tsv"
+[ "$(cut -f 3 one/layers.tsv | tail -n 2 | tr '\n' ' ')" = "0 1 " ] || fail "numbers in layers.tsv"
+[ "$(cut -f 2,3 one/tags.tsv | sed 1d | sort -u | tr '\t\n' '- ')" = "0-0 0-1 0-2 0-3 1-0 1-1 1-2 1-3 " ] || fail "numbers in tags.tsv"
+[ "$(grep -c '"layer": 0' one/analysis.json)" -eq 5 ] && ! grep -q '"layer": 2' one/analysis.json || fail "layers of analysis.json"
+grep -q 'layer 2' one/report.html && ! grep -q 'layer 0\|head 0' one/report.html || fail "layers of the report"
 cut -f 4 one/tags.tsv | sort -u | tr '\n' ' ' | grep -qx '(start) EVEN ODD after ' || fail "tags.tsv: $(head -n 3 one/tags.tsv)"
 
 # Maps show words, in which pieces are merged, or pieces; gold links are outlined.
@@ -123,7 +129,7 @@ LC_ALL=C tr -d '\t\n\040-\377' <report.utf8 | grep -q . && fail "control charact
 { echo ODD; echo; echo ODD; echo ODD; } >odd.tags
 "$RELA" analyse rela-g/model.rela --src odd --tgt odd --tags odd.tags --out odd.out >table 2>note || fail "odd text: $(cat note)"
 grep -q '(2 pairs)' table || fail "odd text: $(cat table)"
-grep -q 'line 4: longer than' note && grep -q '1 lines have another number of tags' note || fail "note: $(cat note)"
+grep -q 'line 4: longer than' note && grep -q '1 line with another number of tags' note || fail "note: $(cat note)"
 
 model=rela-g/model.rela
 : >empty

@@ -106,7 +106,7 @@ text bpe.codes '\377' 'edited/bpe.codes: not UTF-8 after 0 bytes'
 text bpe.codes '#version: 0.2\nabc\n' 'edited: BPE codes: line 2: expected two symbols'
 text pipeline.json '{"src": \344}' 'edited/pipeline.json: not UTF-8 after 8 bytes'
 text pipeline.json '{}' "edited: text pipeline: bad settings of side 'src'"
-text vocab.src '<pad>\n' "'text.vocab.src' has 1 lines"
+text vocab.src '<pad>\n' "'text.vocab.src' has 1 line;"
 text record.json '{"a": \300}' 'edited/record.json: not UTF-8 after 6 bytes'
 text config.json '{"a": \300}' 'config: byte 7: not UTF-8'
 text text.note '\303' 'edited/text.note: not UTF-8 after 0 bytes'

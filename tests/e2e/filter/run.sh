@@ -35,7 +35,7 @@ set -eu
 printf 'Two boats and a bridge.\nThe pump works.\nThe pump works.\nThe last one has no end\n' | cmp - a
 printf 'Zwei Boote und eine Brücke.\nDie Pumpe läuft.\nDie Pumpe geht.\nDer letzte hat kein Ende\n' | cmp - b
 cut -f 1,2 s | tr '\t\n' '  ' >reasons
-[ "$(cat reasons)" = "line reason 1 kept 2 kept 3 duplicate 4 empty 5 ratio 6 copy 7 encoding 8 script 9 kept 10 long 11 kept " ] ||
+[ "$(cat reasons)" = "line reason 0 kept 1 kept 2 duplicate 3 empty 4 ratio 5 copy 6 encoding 7 script 8 kept 9 long 10 kept " ] ||
     fail "reasons: $(cat reasons)"
 awk '$1 == "read" { read = $2; next } { sum += $2 } END { exit read != 11 || sum != 11 }' table || fail "table: $(cat table)"
 "$RELA" filter --src src --tgt tgt --out-src c --out-tgt d --max-words 10 --tgt-script latin --duplicates source --threads 3 --json >json
@@ -95,15 +95,17 @@ awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 "; print "" }' >long
 
 : >empty
 accepts filter --src empty --tgt empty --dry-run
-refuses 3 "empty: only 0 pairs pass the rules" filter $model --src empty --tgt empty --dry-run
+refuses 3 "empty: 0 pairs left by the rules" filter $model --src empty --tgt empty --dry-run
 refuses 3 "noisy.src has 400 lines but train has 3000" filter --src noisy.src --tgt train --dry-run
 refuses 2 "--out-src and --out-tgt are needed" filter --src src --tgt tgt --out-src a
 refuses 2 "--src and --tgt are needed" filter --src src --dry-run
 refuses 2 "--keep and --heads need a model" filter --src src --tgt tgt --dry-run --keep 0.5
 refuses 2 "--keep and --min-score" filter $model --src src --tgt tgt --dry-run --keep 0.5 --min-score 0.1
 refuses 2 "unknown script 'runes'" filter --src src --tgt tgt --dry-run --src-script runes
-for heads in 2:1 1:5 0:1 1 1:1: x 1.5:1; do
-    refuses 2 "is no list of heads" filter $model --src src --tgt tgt --dry-run --heads $heads
+refuses 2 "no layer 2; the model has 1" filter $model --src src --tgt tgt --dry-run --heads 2:1
+refuses 2 "no head 5; the model has 4" filter $model --src src --tgt tgt --dry-run --heads 1:1,1:5
+for heads in 0:1 1 1:1: x 1.5:1 99999:1; do
+    refuses 2 "--heads: '$heads' is no list of heads" filter $model --src src --tgt tgt --dry-run --heads $heads
 done
 refuses 2 "standard input will not do" filter $model --src - --tgt tgt --dry-run
 refuses 2 "must be given together" filter $model --src src --tgt tgt --dry-run --trusted-src train

@@ -4,7 +4,7 @@ set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
 
 "$RELA" corpus --quiet --size 120 --valid 10 --test 5 --out c 2>/dev/null
-small="--preset demo --merges 20 --width 32 --ffn 32 --heads 2 --enc-layers 1 --dec-layers 1 --updates 2 --batch-tokens 300 --valid-beam 0"
+small="--preset demo --merges 20 --width 32 --ffn 32 --heads 2 --enc-layers 1 --dec-layers 1 --updates 2 --batch-tokens 300"
 train="--train-src c/train.src --train-tgt c/train.tgt"
 "$RELA" train --quiet $small $train --out run
 m=run/model.rela
@@ -70,8 +70,16 @@ refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src c/
 refuses 2 "--src, --tgt and --out are needed" analyse $m --src c/test.src
 refuses 2 "--out-src and --out-tgt are needed, or --dry-run" filter --src c/test.src --tgt c/test.tgt
 refuses 2 "--keep and --heads need a model" filter --src c/test.src --tgt c/test.tgt --dry-run --keep 0.5
-refuses 2 "'9:1' is no list of heads; expected layer:head,... with layers 1..1 and heads 1..2" filter $m --src c/test.src --tgt c/test.tgt \
-    --dry-run --heads 9:1
+refuses 2 "no layer 9; the model has 1" filter $m --src c/test.src --tgt c/test.tgt --dry-run --heads 9:1
+refuses 2 "--heads: '9' is no list of heads; expected layer:head,... from 1" filter $m --src c/test.src --tgt c/test.tgt --dry-run --heads 9
+refuses 1 "'make demo-model install' makes it" translate demo
+refuses 2 "unknown command 'corpus chek'; did you mean 'check'?" corpus chek
+head -c 30000 run/model.rela >short.rela
+refuses 3 "it is cut short; copy it again" translate short.rela
+head -n 1 c/test.src >one
+refuses 3 "one has 1 line but c/test.tgt has " filter --src one --tgt c/test.tgt --dry-run
+accepts train --show-config --preset tiny # needs no text and no directory
+grep -qx 'preset: "tiny"' lib.out || fail "--show-config: $(head -n 3 lib.out)"
 refuses 2 "no layer 7; the model has 1" align $m --src c/test.src --tgt c/test.tgt --layer 7
 refuses 2 "--head needs --layer" align $m --src c/test.src --tgt c/test.tgt --head 1
 refuses 1 "cannot be opened" translate --log missing/log $m
@@ -79,7 +87,7 @@ refuses 1 "missing" translate $m -i c/test.src -o missing/out
 
 # training
 refuses 2 "validation needs both --valid-src and --valid-tgt" train $small $train --valid-src c/valid.src --out x
-refuses 2 "--share-encoders and --cross are for several sources" train $small $train --share-encoders --out x
+refuses 2 "--share-encoders and --cross are for several sources: --train-src-2" train $small $train --share-encoders --out x
 refuses 1 "nocodes: No such file or directory" train $small $train --codes nocodes --out x
 refuses 1 "novocab: No such file or directory" train $small $train --codes text --vocab-src novocab --out x
 refuses 3 "text: not a model file" train $small $train --init text --out x
@@ -88,7 +96,7 @@ refuses 2 "1 x --train-src, but 0 x --train-tgt" train --train-src c/train.src -
 refuses 1 "missing.src: No such file or directory" train $small --train-src missing.src --train-tgt c/train.tgt --out x
 refuses 2 "width 32 is not a multiple of 3 heads" train --preset demo --width 32 --heads 3 $train --out x
 refuses 1 "width was 32, now 64" train --preset demo --merges 20 --width 64 --ffn 32 --heads 2 --enc-layers 1 --dec-layers 1 --updates 2 \
-    --batch-tokens 300 --valid-beam 0 $train --out run
+    --batch-tokens 300 $train --out run
 refuses 1 "c/train.src: cannot be made: Not a directory" train $small $train --out c/train.src
 refuses 1 "missing.de: No such file or directory" train $small $train --valid-src c/valid.src --valid-tgt missing.de --out x
 printf 'preset: tiny\nwidht: 32\n' >config.yml
@@ -106,6 +114,10 @@ warns() { # MESSAGE ARGUMENT...
     [ "$(grep -cF -- "$message" lib.err)" -eq 1 ] || fail "rela $*: expected '$message' once, got: $(head -n 3 lib.err)"
 }
 warns "--temperature has no effect without --sampling" translate --temperature 2 $m
+warns "--beam has no effect with --sampling" translate --sampling full --beam 4 $m
+warns "--valid-beam has no effect without --valid-src or --valid-tsv" train $small $train --valid-beam 2 --out run
+"$RELA" train --config run/config.yml 2>lib.err || fail "config.yml: $(cat lib.err)"
+! grep -q 'no effect' lib.err || fail "the settings of a run: $(grep 'no effect' lib.err)"
 warns "--layer has no effect without --alignment" translate --layer 1 $m
 warns "--head has no effect without --alignment" translate --head 1 $m
 warns "--samples has no effect without --confidence" bleu --samples 10 c/test.tgt
@@ -129,4 +141,6 @@ done >long
 "$RELA" translate -b 1 --max-length-factor 0 --max-length-extra 1 --long cut $m -i long >lib.out 2>lib.err
 [ "$(grep -c 'longer than the' lib.err)" -eq 11 ] || fail "warnings: $(grep -c 'longer than the' lib.err)"
 grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
+"$RELA" align $m --src long --tgt long >lib.out 2>lib.err
+[ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
 finish

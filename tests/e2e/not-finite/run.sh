@@ -90,10 +90,10 @@ strict() {
 }
 "$RELA" translate --quiet --json bad.rela -i src --nan mark --word-scores --alignment soft >json
 strict json 'translate --json'
-grep -q '^{"line": 7, "rank": 1, "text": null, "logp": null, "score": null, "tokens": \[\], "alignment": ""}$' json || fail "translate --json: $(sed -n 7p json)"
+grep -q '^{"line": 6, "rank": 0, "text": null, "logp": null, "score": null, "tokens": \[\], "alignment": ""}$' json || fail "translate --json: $(sed -n 7p json)"
 "$RELA" score --quiet --json bad.rela --src src --tgt tgt --nan mark --word-scores >json
 strict json 'score --json'
-grep -q '^{"line": 7, "logp": null, "tokens": ' json || fail "score --json: $(sed -n 7p json)"
+grep -q '^{"line": 6, "logp": null, "tokens": ' json || fail "score --json: $(sed -n 7p json)"
 tail -n 1 json | grep -q "\"not_finite\": $(grep -c 1 hits), " || fail "score --json: $(tail -n 1 json)"
 
 # Scores.

@@ -54,7 +54,7 @@ prints "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:$version = 6
     chrf -w 4 ref
 prints "90.4882" chrf -w 4 -b --word-order 2 ref ref2
 same chrf -w 4 -b --word-order 2 ref2 ref --threads 1
-prints "$(printf '{"line": 1, "score": 100}\n{"line": 2, "score": 100}\n{"line": 3, "score": 100}')" \
+prints "$(printf '{"line": 0, "score": 100}\n{"line": 1, "score": 100}\n{"line": 2, "score": 100}')" \
     chrf --sentence --json hyp
 expect 0 "" bleu ref --json --confidence --samples 50
 case $(cat out) in
@@ -217,7 +217,7 @@ done <<EOF
 0.5-1${tab}'0.5-1' is not a link; expected i-j, i?j or ipj
 EOF
 printf '0-0\n' >in
-expect 3 "rela aer: standard input has 1 lines but gold has 3" aer gold
+expect 3 "rela aer: standard input has 1 line but gold has 3" aer gold
 printf '0-0\n0-0\n\n0-0\n' >in
 expect 3 "rela aer: standard input has 4 lines but gold has 3" aer gold
 printf '0-0\n0-0\n\n' >in

@@ -31,11 +31,11 @@ heads() {
     head -n 1 "$1/valid.tsv" | tr '\t' ' '
 }
 [ "$(heads one)" = "$fixed sparsity_enc sparsity_dec sparsity_cross null_cross" ] || fail "one source: $(heads one)"
-[ "$(heads two)" = "$fixed sparsity_enc1 sparsity_enc2 sparsity_dec sparsity_cross1 sparsity_cross2 null_cross1 null_cross2" ] ||
+[ "$(heads two)" = "$fixed sparsity_enc0 sparsity_enc1 sparsity_dec sparsity_cross0 sparsity_cross1 null_cross0 null_cross1" ] ||
     fail "two sources: $(heads two)"
 [ "$(awk -F '\t' 'NF != 16' three/valid.tsv | wc -l)" -eq 0 ] || fail "three sources: $(cat three/valid.tsv)"
 # A third of the lines has no second source, so at least so many queries are null.
-[ "$(column two null_cross2 | awk '{ print ($1 >= 0.25 && $1 < 1) }')" -eq 1 ] || fail "null_cross2: $(column two null_cross2)"
+[ "$(column two null_cross1 | awk '{ print ($1 >= 0.25 && $1 < 1) }')" -eq 1 ] || fail "null_cross1: $(column two null_cross1)"
 grep -q 'cross attention [0-9]*/[0-9]* % zeros, [0-9]*/[0-9]* % null' two/train.log || fail "log: $(grep validation two/train.log)"
 grep -q '<svg' two/figures/sparsity.svg || fail "no figure of zeros"
 
@@ -62,7 +62,7 @@ for source in 1 2; do
     gold=toy/test.align
     [ $source = 1 ] || gold=gold2
     "$RELA" align -q two/model.rela $texts --source $source --best-on $gold --json -o links >report
-    grep -q "\"source\": $source, \"dev_pairs\": 40, \"dev_aer\": " report || fail "report: $(cat report)"
+    grep -q "\"source\": $((source - 1)), \"dev_pairs\": 40, \"dev_aer\": " report || fail "report: $(cat report)"
 done
 "$RELA" align -q three/model.rela $texts --src-3 toy/test.src3 --source 3 >third
 awk 'NR % 3 == 1 && NF' third | grep . && fail "links of an empty third source"
@@ -77,22 +77,22 @@ awk 'NR % 3 == 0 && NF' links | grep . && fail "links of an empty source with a 
 "$RELA" analyse -q two/model.rela $texts --gold toy/test.align --out a1 --dump a1.npz --threads 1 >table
 grep -q '^two (40 pairs)  *encoder 1 encoder 2   decoder   cross 1   cross 2$' table || fail "table: $(cat table)"
 grep -q '^  pairs, source empty  *0  *13$' table || fail "empty sources: $(cat table)"
-for place in 'encoder 1' 'encoder 2' decoder 'cross 1' 'cross 2'; do
+for place in 'encoder 0' 'encoder 1' decoder 'cross 0' 'cross 1'; do
     [ "$(grep -c "\"$place\": " a1/analysis.json)" -eq 2 ] || fail "no $place in analysis.json"
 done
-tr -d ' \n' <a1/analysis.json | grep -q '"sources":2,"source":1,.*"source_empty":\[0,13\]' || fail "$(head -n 20 a1/analysis.json)"
+tr -d ' \n' <a1/analysis.json | grep -q '"sources":2,"source":0,.*"source_empty":\[0,13\]' || fail "$(head -n 20 a1/analysis.json)"
 # figure FILE PLACE COLUMN: of models.tsv
 figure() {
     awk -F '\t' -v place="$2" -v name="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
         $2 == place { print at && $at != "" ? $at : "none" }' "$1"
 }
-awk -v x="$(figure a1/models.tsv 'cross 1' null_rate)" -v y="$(figure a1/models.tsv 'cross 2' null_rate)" \
+awk -v x="$(figure a1/models.tsv 'cross 0' null_rate)" -v y="$(figure a1/models.tsv 'cross 1' null_rate)" \
     'BEGIN { exit !(y >= 0.25 && y < 1 && x < y) }' || fail "null rates: $(cat a1/models.tsv)"
 for column in AoL AoH_shifted; do
-    [ "$(figure a1/models.tsv 'cross 1' $column)" != none ] || fail "no $column of the first source"
-    [ "$(figure a1/models.tsv 'cross 2' $column)" = none ] || fail "$column of the second source"
+    [ "$(figure a1/models.tsv 'cross 0' $column)" != none ] || fail "no $column of the first source"
+    [ "$(figure a1/models.tsv 'cross 1' $column)" = none ] || fail "$column of the second source"
 done
-for place in 'cross 1' 'cross 2'; do
+for place in 'cross 0' 'cross 1'; do
     [ "$(figure a1/models.tsv "$place" auc_permuted)" != none ] || fail "no AUC of $place"
 done
 for stem in sparsity null-rate aer aer-means diversity null-sources-1 null-heads-1 maps-1 maps-permuted-1; do
@@ -101,16 +101,16 @@ done
 [ "$(grep -c '<figure>' a1/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' a1/report.html) figures in the report"
 grep -q 'highest for source 2 ([0-9.]* %) and lowest for source 1 .* Source 2 is empty in 13 of 40 pairs' a1/report.html ||
     fail "caption: $(grep -o 'leaves without any weight[^<]*' a1/report.html)"
-grep -aq 'places.npy' a1.npz && grep -aq 'cross 2' a1.npz || fail "the dump does not name places"
+grep -aq 'places.npy' a1.npz && grep -aq 'cross 1' a1.npz || fail "the dump does not name places"
 "$RELA" analyse -q two/model.rela $texts --gold toy/test.align --out a2 --dump a2.npz --threads 3 >/dev/null
 for file in analysis.json heads.tsv layers.tsv models.tsv report.html null-sources-1.png; do
     cmp a1/$file a2/$file || fail "$file depends on the threads"
 done
 cmp a1.npz a2.npz || fail "the dump depends on the threads"
 "$RELA" analyse -q two/model.rela $texts --source 2 --gold gold2 --out second.out >/dev/null
-[ "$(figure second.out/models.tsv 'cross 1' AoL)" = none ] && [ "$(figure second.out/models.tsv 'cross 2' AoL)" != none ] ||
+[ "$(figure second.out/models.tsv 'cross 0' AoL)" = none ] && [ "$(figure second.out/models.tsv 'cross 1' AoL)" != none ] ||
     fail "alignment errors of the second source: $(cat second.out/models.tsv)"
-[ "$(figure second.out/models.tsv 'cross 2' null_rate)" = "$(figure a1/models.tsv 'cross 2' null_rate)" ] ||
+[ "$(figure second.out/models.tsv 'cross 1' null_rate)" = "$(figure a1/models.tsv 'cross 1' null_rate)" ] ||
     fail "null rates depend on --source"
 # An example whose source is empty cannot be drawn.
 "$RELA" analyse -q two/model.rela $texts --source 2 --example 3 --out none.out >/dev/null
@@ -118,9 +118,9 @@ cmp a1.npz a2.npz || fail "the dump depends on the threads"
 # With softmax queries are null where their source is empty and nowhere else.
 "$RELA" analyse -q three/model.rela $texts --src-3 toy/test.src3 --out a3 >/dev/null
 [ "$(wc -l <a3/heads.tsv)" -eq 45 ] || fail "$(wc -l <a3/heads.tsv) lines in heads.tsv"
-awk -F '\t' '$2 == "cross 1" && $7 != 0 || $2 == "cross 2" && !($7 > 0.2 && $7 < 0.5) { bad = 1 }
+awk -F '\t' '$2 == "cross 0" && $7 != 0 || $2 == "cross 1" && !($7 > 0.2 && $7 < 0.5) { bad = 1 }
     $2 ~ /^cross/ { if (seen[$2] && seen[$2] != $7) bad = 1; seen[$2] = $7; sparse += $5 }
-    END { exit bad || sparse != 0 || seen["cross 2"] == seen["cross 3"] }' a3/heads.tsv || fail "softmax: $(cat a3/heads.tsv)"
+    END { exit bad || sparse != 0 || seen["cross 1"] == seen["cross 2"] }' a3/heads.tsv || fail "softmax: $(cat a3/heads.tsv)"
 
 many='two/model.rela: the model has 2 sources;'
 refuses 2 "$many filtering needs a model with one" filter two/model.rela --src toy/test.src --tgt toy/test.tgt --dry-run

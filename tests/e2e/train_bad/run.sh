@@ -50,11 +50,11 @@ good tiny $text --vocab-src few.vocab --updates 2
 bad 3 'empty: ends after 0 lines' vocab0 $text --vocab-src empty --vocab-tgt empty --updates 2
 bad 3 'empty: empty; expected lines like' codes0 $text --codes empty --updates 2
 refuses 2 'a vocabulary goes with its subwords' train $basis --width 16 $text --vocab-src few.vocab --merges 5 --out learned
-bad 2 '--bpe-dropout needs subwords, but --merges is 0' dropbpe $text --bpe-dropout 0.1 --updates 2
+bad 2 'BPE dropout needs subwords, but there are 0 merges' dropbpe $text --bpe-dropout 0.1 --updates 2
 good oldname $text --piece-rows 64 --updates 2 # what --micro-batch was called
 good rdropone $text --r-drop 5 --micro-batch 1 --updates 2 # less than a sentence and its copy
-bad 2 '--r-drop compares two samples of dropout, but there is none' rdrop $text --r-drop 5 --dropout 0 --updates 2
-refuses 2 '--r-drop is for models that translate' train --preset align --quiet --out rdropalign $text --r-drop 5 --updates 2
+bad 2 'R-Drop compares two samples of dropout, but there is none' rdrop $text --r-drop 5 --dropout 0 --updates 2
+refuses 2 'R-Drop is for models that translate' train --preset align --quiet --out rdropalign $text --r-drop 5 --updates 2
 bad 2 'option --bpe-dropout: 1 is out of range; expected 0..0.99' dropall $text --bpe-dropout 1 --updates 2
 
 # More words than fit into the header of a model file: found out before the first update.
@@ -78,7 +78,7 @@ bad 1 'nowhere: No such file or directory' begin0 $text --init nowhere --updates
 bad 3 's: not a model file' begin1 $text --init s --updates 2
 bad 2 'another attention than the options say' begin2 $text --init moved/model.rela --attention softmax --updates 2
 refuses 2 'another width than the options say' train $basis --width 32 --merges 0 $text --init moved/model.rela --updates 2 --out begin3
-bad 2 '--init brings its own subwords' begin4 $text --init moved/model.rela --codes s --updates 2
+bad 2 'the model to start from brings its own subwords' begin4 $text --init moved/model.rela --codes s --updates 2
 "$RELA" convert --quiet moved/model.rela --to int8 -o bytes.rela
 bad 3 'bytes.rela: a packed model can translate, and nothing else' begin5 $text --init bytes.rela --updates 2
 

@@ -39,7 +39,7 @@ done
 [ "$(wc -l <nbest)" -eq 120 ] || fail "3-best of 40 lines: $(wc -l <nbest) lines"
 sed -n '1~3p' nbest | sed 's/^[0-9]* ||| //; s/ ||| logp.*//' | cmp -s - base || fail "the first of 3-best is not the best"
 "$RELA" translate -q --json --word-scores --alignment soft $M <in >json
-grep -c '^{"line": [0-9]*, "rank": 1, "text": ".*", "logp": -[0-9.]*, "score": -[0-9.]*, "tokens": \[\[".*"alignment": "[-0-9:. e]*"}$' json >count || true
+grep -c '^{"line": [0-9]*, "rank": 0, "text": ".*", "logp": -[0-9.]*, "score": -[0-9.]*, "tokens": \[\[".*"alignment": "[-0-9:. e]*"}$' json >count || true
 [ "$(cat count)" -eq 40 ] || fail "json: $(head -n 1 json)"
 "$RELA" translate -q --scores --alignment hard --layer 1 --head 2 $M <in >links
 grep -qE ' \|\|\| logp= -[0-9.]+ \|\|\| -[0-9.]+ \|\|\| [-0-9 ]*$' links || fail "links: $(head -n 1 links)"
@@ -101,7 +101,7 @@ grep -q 'line 1: longer than the 99 tokens' err || fail "very long: $(cat err)"
 sed -n 2p out2 | grep -q ' ||| $' || fail "links of a line in parts"
 [ "$(sed -n 2p out2 | wc -w)" -gt 500 ] || fail "very long: $(sed -n 2p out2 | wc -w) words, of more than 500 parts"
 cut -d ' ' -f -18000 longer | "$RELA" translate -q -b 2 -n 2 --json --word-scores $M >out2 # above that limit, too
-[ "$(grep -c '^{"line": 1, "rank": [12], "text": ".*"logp": -.*"tokens": \[\[".*\]\]}$' out2)" -eq 2 ] || fail "very long: --json"
+[ "$(grep -c '^{"line": 0, "rank": [01], "text": ".*"logp": -.*"tokens": \[\[".*\]\]}$' out2)" -eq 2 ] || fail "very long: --json"
 "$RELA" translate -q --long cut $M <long >beginning
 [ "$(wc -w <out)" -gt "$(wc -w <beginning)" ] || fail "the parts are not longer than the beginning"
 : | "$RELA" translate -q $M >out
