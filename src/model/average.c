@@ -8,7 +8,6 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "model/checkpoint.h"
-#include "model/checkpoint_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +178,7 @@ static rela_status add(mean *m, const char *path, const rela_checkpoint_options 
     rela_status st = rela_checkpoint_open(&c, path, o, err);
     if (st == RELA_OK && (st = rela_checkpoint_compare(c, &m->net, &m->extras, err)) != RELA_OK)
         st = rela_fail_in(err, st, path);
-    st = st ? st : rela_checkpoint_read(c, base, o->n_threads, err);
+    st = st ? st : rela_checkpoint_read(c, base, NULL, o->n_threads, err);
     st = st ? st : note_part(m, path, c, err);
     if (st == RELA_OK)
         rela_par_rows(m->net.params.total, m->n_threads, add_rows, m);
@@ -192,13 +191,11 @@ static rela_status note_part(mean *m, const char *path, const rela_checkpoint *c
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    const char *hash = rela_checkpoint_hash(c);
-    const rela_metadata *r =
-        rela_safetensors_metadata_find(rela_checkpoint_file(c), RELA_SECTION_RECORD);
+    const rela_metadata *r = rela_header_text(&c->header, RELA_SECTION_RECORD);
     rela_status st = rela_buffer_append_text(&m->parts, m->n ? ",{\"file\":" : "{\"file\":", err);
     st = st ? st : rela_json_quote(&m->parts, name, strlen(name), err);
     st = st ? st : rela_buffer_append_text(&m->parts, ",\"hash\":", err);
-    st = st ? st : rela_json_quote(&m->parts, hash, strlen(hash), err);
+    st = st ? st : rela_json_quote(&m->parts, c->hash, strlen(c->hash), err);
     st = st ? st : rela_buffer_append_char(&m->parts, '}', err);
     rela_buffer_clear(&m->record);
     if (st == RELA_OK && r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/model/ctranslate2.c - a model directory of CTranslate2 (binary version 6, TransformerSpec
- * revision 7): forms.h.
+ * revision 7): export_formats.h.
  *
  * Its Transformer is ours but for the embeddings: a row times sqrt(d) plus a row of a position
  * table, no learned bias, and a start symbol. The bias goes into the position tables, that of the
@@ -441,8 +441,5 @@ static rela_status write_list(const char *path, const list *l, rela_error *err)
             st = put_text(w, l->items[i].name, err);
             st = st ? st : put_text(w, l->items[i].same_as, err);
         }
-    if (st == RELA_OK)
-        return rela_writer_commit(w, err);
-    rela_writer_abort(w);
-    return st;
+    return rela_writer_finish(w, st, err);
 }
