@@ -48,7 +48,6 @@ static rela_status write_record(mean *m, rela_error *err);
 static void add_rows(void *ctx, size_t begin, size_t end, int thread);
 static void divide_rows(void *ctx, size_t begin, size_t end, int thread);
 static int compare_paths(const void *a, const void *b);
-static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 void rela_model_average_options_init(rela_model_average_options *o, size_t size)
 {
@@ -63,7 +62,8 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
     path_list l = { .items = NULL };
     rela_model_average_options_init(&o, sizeof o);
     rela_status st = rela_sized_take(&o, sizeof o, options, "rela_model_average_options", err);
-    rela_log log = { .write = pass_notice, .ctx = &o };
+    rela_notice notice = { o.notice, o.notice_ctx };
+    const rela_log log = { .write = rela_notice_write, .ctx = &notice };
     const rela_checkpoint_options how = { .n_threads = o.n_threads, .log = &log };
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = expand(&l, paths[i], err);
@@ -75,8 +75,7 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
         if (rela_file_same(out, l.items[i]))
             st = rela_fail(err, RELA_ARG, "%s: an input, which the output would replace",
                            l.items[i]);
-    if (st == RELA_OK)
-        st = average(out, l.items + (l.n - last), last, &how, err);
+    st = st ? st : average(out, l.items + (l.n - last), last, &how, err);
     path_list_deinit(&l);
     return st;
 }
@@ -244,12 +243,4 @@ static int compare_paths(const void *a, const void *b)
     const char *x = *(char *const *)a, *y = *(char *const *)b;
     const size_t n = strlen(x), k = strlen(y);
     return n != k ? (n > k) - (n < k) : strcmp(x, y);
-}
-
-static void pass_notice(void *ctx, rela_log_level level, const char *line)
-{
-    const rela_model_average_options *o = ctx;
-    (void)level;
-    if (o->notice)
-        o->notice(o->notice_ctx, line);
 }

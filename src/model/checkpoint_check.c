@@ -30,8 +30,7 @@ rela_status rela_checkpoint_check(rela_checkpoint *c, rela_error *err)
 {
     rela_status st = c->plain ? RELA_OK : check_keys(c, err);
     st = st ? st : read_config(c, err);
-    if (st == RELA_OK)
-        st = rela_params_of(&c->params, &c->config, c->matrices != RELA_MATRICES_PLAIN, err);
+    st = st ? st : rela_params_of(&c->params, &c->config, c->matrices != RELA_MATRICES_PLAIN, err);
     st = st ? st : find_blocks(c, err);
     st = st ? st : check_panel(c, err);
     st = st ? st : check_tensors(c, err);
