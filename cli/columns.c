@@ -36,12 +36,8 @@ rela_status rela_cli_columns_split(rela_cli_columns *out, const char *path, cons
     }
     if (st == RELA_OK && !writers[0])
         st = rela_fail(err, RELA_FORMAT, "%s: no lines", rela_reader_name(reader));
-    for (size_t i = 0; i < out->n && writers[i]; i++) {
-        if (st == RELA_OK)
-            st = rela_writer_commit(writers[i], err);
-        else
-            rela_writer_abort(writers[i]);
-    }
+    for (size_t i = 0; i < out->n && writers[i]; i++)
+        st = rela_writer_finish(writers[i], st, err);
     rela_reader_close(reader);
     return st;
 }

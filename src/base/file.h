@@ -82,6 +82,9 @@ rela_status rela_writer_flush(rela_writer *w, rela_error *err);
  * untouched, unless only the last sync of its directory failed: then it is all of the new. */
 rela_status rela_writer_commit(rela_writer *w, rela_error *err);
 void rela_writer_abort(rela_writer *w); /* drops what was written; NULL is fine */
+/* Commits if st, the status of all that was written, is RELA_OK; otherwise aborts and returns it.
+ */
+rela_status rela_writer_finish(rela_writer *w, rela_status st, rela_error *err);
 /* Removes the temporary files of all open writers, however many. For a signal handler, which may
  * call it, that ends the process: no writer can be opened or closed any more. */
 void rela_file_abort_all(void);

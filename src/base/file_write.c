@@ -132,17 +132,19 @@ void rela_writer_abort(rela_writer *w)
     writer_free(w);
 }
 
-rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err)
+rela_status rela_writer_finish(rela_writer *w, rela_status st, rela_error *err)
 {
-    rela_writer *w = NULL;
-    rela_status st = rela_writer_open(&w, path, err);
-    if (!w)
-        return st;
-    st = rela_writer_write(w, bytes, len, err);
     if (st == RELA_OK)
         return rela_writer_commit(w, err);
     rela_writer_abort(w);
     return st;
+}
+
+rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err)
+{
+    rela_writer *w = NULL;
+    const rela_status st = rela_writer_open(&w, path, err);
+    return st ? st : rela_writer_finish(w, rela_writer_write(w, bytes, len, err), err);
 }
 
 rela_status rela_dir_make(const char *path, rela_error *err)

@@ -21,3 +21,11 @@ void rela_log_line(const rela_log *log, rela_log_level level, const char *format
     rela_utf8_make_printable(line);
     log->write(log->ctx, level, line);
 }
+
+void rela_notice_write(void *notice, rela_log_level level, const char *line)
+{
+    const rela_notice *n = notice;
+    (void)level;
+    if (n->write)
+        n->write(n->ctx, line);
+}

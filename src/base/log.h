@@ -18,4 +18,13 @@ typedef struct rela_log {
 void rela_log_line(const rela_log *log, rela_log_level level, const char *format, ...)
     RELA_PRINTF(3, 4);
 
+/* A callback of the public interface as the sink of a log: write is rela_notice_write, ctx a
+ * rela_notice. */
+typedef struct rela_notice {
+    void (*write)(void *ctx, const char *line); /* NULL: silent */
+    void *ctx;
+} rela_notice;
+
+void rela_notice_write(void *notice, rela_log_level level, const char *line);
+
 #endif

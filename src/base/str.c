@@ -25,6 +25,23 @@ static rela_status append_format(rela_buffer *b, rela_error *err, const char *fo
     RELA_PRINTF(3, 0);
 static bool is_blank(char c);
 
+rela_span rela_span_of(const char *text)
+{
+    return (rela_span){ text, strlen(text) };
+}
+
+bool rela_span_is(rela_span s, const char *text)
+{
+    return rela_span_compare(s, rela_span_of(text)) == 0;
+}
+
+int rela_span_compare(rela_span a, rela_span b)
+{
+    const size_t n = a.len < b.len ? a.len : b.len;
+    const int order = n ? memcmp(a.text, b.text, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 void rela_format(char *out, size_t size, const char *format, va_list args)
 {
     const int n = format_c(out, size, format, args);

@@ -19,6 +19,12 @@ typedef struct rela_span {
     size_t len;
 } rela_span;
 
+/* All of a text. */
+rela_span rela_span_of(const char *text);
+bool rela_span_is(rela_span s, const char *text);
+/* By bytes, the shorter first. */
+int rela_span_compare(rela_span a, rela_span b);
+
 /* vsnprintf in the C locale; what does not fit is cut off between two characters. */
 void rela_format(char *out, size_t size, const char *format, va_list args);
 void rela_format_text(char *out, size_t size, const char *format, ...) RELA_PRINTF(3, 4);

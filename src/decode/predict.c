@@ -54,14 +54,13 @@ static void record(void *ctx, const rela_attn_view *v)
 static void run_net(rela_searcher *s, size_t net)
 {
     const rela_attn_tap tap = { record, s };
-    const rela_generator_rows rows = { .n = s->rows.n,
-                                       .token = s->rows.token,
-                                       .position = s->rows.position,
-                                       .sentence = s->rows.sentence,
-                                       .history = s->rows.history,
-                                       .ld = s->ld_history,
-                                       .tap = s->n_heads && net == 0 ? &tap : NULL };
-    (void)rela_generator_step(s->decoders[net], &rows);
+    const rela_step_rows rows = { .n = s->rows.n,
+                                  .token = s->rows.token,
+                                  .position = s->rows.position,
+                                  .sentence = s->rows.sentence,
+                                  .history = s->rows.history,
+                                  .ld = s->ld_history };
+    (void)rela_generator_step(s->decoders[net], &rows, s->n_heads && net == 0 ? &tap : NULL);
 }
 
 /* Rows [begin, end) of all that are predicted together: those with the same symbols. Without lists

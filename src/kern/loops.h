@@ -292,6 +292,8 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_prefilter.h"
 
+#include "kern/loops_mix_prefiltered.h"
+
 /* ---- the peak of the machine ---- */
 
 /* Enough to hide the latency of a multiply-add, few enough for the registers. */

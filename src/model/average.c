@@ -8,7 +8,6 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "model/checkpoint.h"
-#include "model/checkpoint_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +48,6 @@ static rela_status write_record(mean *m, rela_error *err);
 static void add_rows(void *ctx, size_t begin, size_t end, int thread);
 static void divide_rows(void *ctx, size_t begin, size_t end, int thread);
 static int compare_paths(const void *a, const void *b);
-static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 void rela_model_average_options_init(rela_model_average_options *o, size_t size)
 {
@@ -64,7 +62,8 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
     path_list l = { .items = NULL };
     rela_model_average_options_init(&o, sizeof o);
     rela_status st = rela_sized_take(&o, sizeof o, options, "rela_model_average_options", err);
-    rela_log log = { .write = pass_notice, .ctx = &o };
+    rela_notice notice = { o.notice, o.notice_ctx };
+    const rela_log log = { .write = rela_notice_write, .ctx = &notice };
     const rela_checkpoint_options how = { .n_threads = o.n_threads, .log = &log };
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = expand(&l, paths[i], err);
@@ -76,8 +75,7 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
         if (rela_file_same(out, l.items[i]))
             st = rela_fail(err, RELA_ARG, "%s: an input, which the output would replace",
                            l.items[i]);
-    if (st == RELA_OK)
-        st = average(out, l.items + (l.n - last), last, &how, err);
+    st = st ? st : average(out, l.items + (l.n - last), last, &how, err);
     path_list_deinit(&l);
     return st;
 }
@@ -179,7 +177,7 @@ static rela_status add(mean *m, const char *path, const rela_checkpoint_options 
     rela_status st = rela_checkpoint_open(&c, path, o, err);
     if (st == RELA_OK && (st = rela_checkpoint_compare(c, &m->net, &m->extras, err)) != RELA_OK)
         st = rela_fail_in(err, st, path);
-    st = st ? st : rela_checkpoint_read(c, base, o->n_threads, err);
+    st = st ? st : rela_checkpoint_read(c, base, NULL, o->n_threads, err);
     st = st ? st : note_part(m, path, c, err);
     if (st == RELA_OK)
         rela_par_rows(m->net.params.total, m->n_threads, add_rows, m);
@@ -192,13 +190,11 @@ static rela_status note_part(mean *m, const char *path, const rela_checkpoint *c
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    const char *hash = rela_checkpoint_hash(c);
-    const rela_metadata *r =
-        rela_safetensors_metadata_find(rela_checkpoint_file(c), RELA_SECTION_RECORD);
+    const rela_metadata *r = rela_header_text(&c->header, RELA_SECTION_RECORD);
     rela_status st = rela_buffer_append_text(&m->parts, m->n ? ",{\"file\":" : "{\"file\":", err);
     st = st ? st : rela_json_quote(&m->parts, name, strlen(name), err);
     st = st ? st : rela_buffer_append_text(&m->parts, ",\"hash\":", err);
-    st = st ? st : rela_json_quote(&m->parts, hash, strlen(hash), err);
+    st = st ? st : rela_json_quote(&m->parts, c->hash, strlen(c->hash), err);
     st = st ? st : rela_buffer_append_char(&m->parts, '}', err);
     rela_buffer_clear(&m->record);
     if (st == RELA_OK && r)
@@ -247,12 +243,4 @@ static int compare_paths(const void *a, const void *b)
     const char *x = *(char *const *)a, *y = *(char *const *)b;
     const size_t n = strlen(x), k = strlen(y);
     return n != k ? (n > k) - (n < k) : strcmp(x, y);
-}
-
-static void pass_notice(void *ctx, rela_log_level level, const char *line)
-{
-    const rela_model_average_options *o = ctx;
-    (void)level;
-    if (o->notice)
-        o->notice(o->notice_ctx, line);
 }

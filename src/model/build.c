@@ -14,7 +14,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Dropout sites of a layer of a stack; further cross attentions come after. */
 enum { SITE_EMBED = 0, SITE_SELF = 1, SITE_CROSS = 3, SITE_FFN = 5, SITES = 7, SITES_CROSS = 2 };
@@ -60,6 +59,19 @@ void rela_block_list_deinit(rela_block_list *l)
 {
     rela_mem_free(l->blocks);
     *l = (rela_block_list){ 0 };
+}
+
+size_t rela_block_list_plan(const rela_block_list *l, size_t *kept, const rela_pass_size *size)
+{
+    rela_plan all = { NULL, 0 };
+    size_t most = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        rela_plan scratch = { NULL, 0 };
+        l->blocks[i].type->plan(&l->blocks[i], &all, &scratch, size);
+        most = scratch.used > most ? scratch.used : most;
+    }
+    *kept = all.used;
+    return most;
 }
 
 rela_status rela_params_of(rela_params *params, const rela_config *c, bool packed, rela_error *err)

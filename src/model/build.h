@@ -38,6 +38,9 @@ rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const 
                                  rela_error *err);
 void rela_block_list_deinit(rela_block_list *l);
 
+/* Bytes of scratch that the largest of the blocks takes, and of memory that all of them keep. */
+size_t rela_block_list_plan(const rela_block_list *l, size_t *kept, const rela_pass_size *size);
+
 static inline size_t rela_block_list_target(const rela_block_list *l)
 {
     return l->n_streams - 1;

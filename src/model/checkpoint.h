@@ -72,7 +72,7 @@ typedef struct rela_checkpoint_options {
     const rela_log *log; /* for notices; NULL: none */
     /* For a file of plain weights: the texts that it does not have itself, the configuration among
      * them. Lent while the file is open. NULL: the file has its own. */
-    const rela_metadata *texts;
+    rela_metadata *texts;
     size_t n_texts;
 } rela_checkpoint_options;
 
@@ -84,42 +84,41 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
 rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
                           const rela_checkpoint_options *options, rela_error *err);
 
-/* The steps of loading, for those who want less than a net. */
-typedef struct rela_checkpoint rela_checkpoint;
+/* The steps of loading, for those who want less than a net. All may be read, nothing changed. */
+typedef struct rela_checkpoint {
+    rela_safetensors *file;
+    char *path;
+    rela_header header;     /* of the file, but with the texts that the caller has given for it */
+    bool plain;             /* there are such */
+    rela_matrices matrices; /* unless plain, without a place in the block of parameters */
+    size_t panel;           /* rows of a panel, if they are packed so */
+    rela_config config;
+    rela_params params;
+    char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX]; /* names of the further ones */
+    size_t n_blocks;
+    struct rela_slot *slots;   /* one per tensor of the file: checkpoint_keys.h */
+    char hash[RELA_HASH_TEXT]; /* as stored; "": none */
+} rela_checkpoint;
 
 /* All checks that need the header only. */
 rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
                                  const rela_checkpoint_options *options, rela_error *err);
 void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
 /* Reads and checks all tensors. base[0] receives the weights, base[i] block i - 1; a NULL among
- * them (or for base) drops those numbers after the check. */
-rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, int n_threads,
-                                 rela_error *err);
-
-/* Unless they are plain, matrices have no place in the block of parameters, and the file has no
- * further blocks. */
-rela_matrices rela_checkpoint_matrices(const rela_checkpoint *c);
-/* The matrix of parameter i goes to where w[i] points (int8, without sums). */
-rela_status rela_checkpoint_read_int8(const rela_checkpoint *c, real *weights, const rela_weight *w,
-                                      int n_threads, rela_error *err);
+ * them (or for base) drops those numbers after the check. An int8 matrix of parameter i goes to
+ * where w[i] points, without sums; w NULL: dropped too. */
+rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, const rela_weight *w,
+                                 int n_threads, rela_error *err);
 /* Maps and checks; w[i].reals receives the place of the matrix of parameter i, until c is closed.
  */
 rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, rela_weight *w,
                                        int n_threads, rela_error *err);
-size_t rela_checkpoint_panel(const rela_checkpoint *c); /* rows of its panels */
 /* The texts of a file, copied. */
 rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c, rela_error *err);
 
 /* May its numbers be added to those of a net with these texts ("text." only)? RELA_FORMAT with the
- * first difference, the file not named: packed matrices, another configuration, table of parameters
- * or text. */
+ * first difference, the file not named: packed matrices, another configuration or text. */
 rela_status rela_checkpoint_compare(const rela_checkpoint *c, const rela_net *net,
                                     const rela_extras *texts, rela_error *err);
-
-const rela_config *rela_checkpoint_config(const rela_checkpoint *c);
-const rela_params *rela_checkpoint_params(const rela_checkpoint *c);
-const rela_safetensors *rela_checkpoint_file(const rela_checkpoint *c);
-const char *rela_checkpoint_block(const rela_checkpoint *c, size_t i); /* name; NULL past the end */
-const char *rela_checkpoint_hash(const rela_checkpoint *c);            /* as stored; "": none */
 
 #endif

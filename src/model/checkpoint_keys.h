@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/checkpoint_keys.h - names inside a model file, shared by its reader and writer. */
+/* src/model/checkpoint_keys.h - what the reader and the writer of model files share: names inside
+ * a file, the form of its tensors. */
 #ifndef RELA_MODEL_CHECKPOINT_KEYS_H
 #define RELA_MODEL_CHECKPOINT_KEYS_H
 
-#include "model/safetensors.h"
-#include "tensor/params.h"
+#include "model/checkpoint.h"
 
 #define KEY_FORMAT  "format"
 #define KEY_VERSION "format_version"
@@ -15,7 +15,23 @@
 enum { RELA_N_VERSIONS = 3 };
 extern const char *const RELA_VERSIONS[RELA_N_VERSIONS];
 
-enum { RELA_SECTION_NAME_MAX = 64 };
+enum {
+    RELA_SECTION_NAME_MAX = 64,
+    RELA_FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX /* "block/name" */
+};
+
+/* Which parameter of which block a tensor of a file is. */
+typedef enum rela_slot_part { PART_REALS, PART_BYTES, PART_SCALE, PART_PANELS } rela_slot_part;
+
+typedef struct rela_slot {
+    bool known;
+    uint8_t block; /* 0: the weights */
+    uint8_t part;  /* rela_slot_part */
+    uint32_t param;
+} rela_slot;
+
+/* All checks of an open file that need its header only; fills in what follows from it. */
+rela_status rela_checkpoint_check(rela_checkpoint *c, rela_error *err);
 
 /* Is it one of the keys above, or the hash? */
 bool rela_key_reserved(rela_span key);
@@ -28,15 +44,14 @@ bool rela_key_plain(rela_span key); /* made of such characters only */
 /* Lines of a text; the last one counts with or without its end. */
 size_t rela_count_lines(rela_span text);
 
-/* How a parameter appears in a file. name (size bytes) receives "block/name", or the name alone
- * for block NULL; the result points to it. */
-rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const rela_param *p);
-
+/* How a parameter appears in a file. name receives "block/name", or the name alone for block NULL;
+ * the result points to it. */
+rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *block,
+                              const rela_param *p);
 /* The same for a matrix in int8, packed as rela_bytes, and for the scales of its rows. */
-rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p);
-rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p);
-
+rela_tensor rela_param_bytes(char name[RELA_FULL_NAME_MAX], const rela_param *p);
+rela_tensor rela_param_scale(char name[RELA_FULL_NAME_MAX], const rela_param *p);
 /* The same for a matrix packed in panels (kern.h: pack). */
-rela_tensor rela_param_panels(char *name, size_t size, const rela_param *p, size_t panel);
+rela_tensor rela_param_panels(char name[RELA_FULL_NAME_MAX], const rela_param *p, size_t panel);
 
 #endif

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* src/model/checkpoint_save.c - writing half of checkpoint.h, and what both halves share. */
-#include "model/checkpoint.h"
-
-#include "base/mem.h"
 #include "model/checkpoint_keys.h"
 
+#include "base/mem.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX,
-    RESERVED_KEYS = 4 /* format, version, configuration, hash */
-};
+enum { RESERVED_KEYS = 4 }; /* format, version, configuration, hash */
 
-/* The lists handed to the container. */
-/* A matrix in int8 is two tensors. */
+/* What is handed to the container. */
 typedef struct listing {
-    rela_tensor *tensors;
-    char (*names)[FULL_NAME_MAX];
-    size_t n;
-    rela_metadata *metadata;
-    size_t n_metadata;
+    rela_header header;
+    char (*names)[RELA_FULL_NAME_MAX]; /* of the tensors */
     rela_buffer config;
     char hash[RELA_HASH_TEXT];
     char *packed; /* matrices in int8 with their scales, or in panels */
@@ -36,26 +27,19 @@ const char *const RELA_VERSIONS[RELA_N_VERSIONS] = {
 static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
                             rela_matrices matrices, rela_error *err);
 static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err);
-static void fill_bytes(listing *l, const rela_net *net);
-static void fill_panels(listing *l, const rela_net *net);
-static void list_block(listing *l, const rela_params *params, const char *block,
-                       const real *values);
-static void list_text(listing *l, const char *key, const char *text, size_t len);
-static int compare_tensors(const void *a, const void *b);
-static int compare_metadata(const void *a, const void *b);
-static bool span_is(rela_span s, const char *text);
+static void list_param(listing *l, const char *block, const rela_param *p, const real *values);
+static char *list_bytes(listing *l, const rela_net *net, const rela_param *p, char *to);
+static char *list_panels(listing *l, const rela_net *net, const rela_param *p, char *to);
+static void list_text(listing *l, const char *key, rela_span text);
 
 rela_status rela_net_save(const char *path, const rela_net *net, const rela_extras *extras,
                           const rela_checkpoint_options *options, rela_error *err)
 {
     static const rela_extras NONE = { 0 };
-    listing l = { .n = 0 };
+    listing l = { .names = NULL };
     const rela_matrices matrices = options ? options->matrices : RELA_MATRICES_PLAIN;
     rela_status st = list_all(&l, net, extras ? extras : &NONE, matrices, err);
-    const rela_content content = { .tensors = l.tensors,
-                                   .n = l.n,
-                                   .metadata = l.metadata,
-                                   .n_metadata = l.n_metadata,
+    const rela_content content = { .header = l.header,
                                    .n_threads = options ? options->n_threads : 0,
                                    .path = path };
     if (st == RELA_OK)
@@ -63,15 +47,13 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
     else
         st = rela_fail_in(err, st, path);
     if (st == RELA_OK) {
-        list_text(&l, RELA_HASH_KEY, l.hash, strlen(l.hash));
-        st = rela_safetensors_write(path, l.tensors, l.n, l.metadata, l.n_metadata,
-                                    options ? options->max_header : 0, err);
+        list_text(&l, RELA_HASH_KEY, rela_span_of(l.hash));
+        st = rela_safetensors_write(path, &l.header, options ? options->max_header : 0, err);
     }
     rela_buffer_free(&l.config);
     rela_mem_free(l.packed);
-    rela_mem_free(l.tensors);
     rela_mem_free(l.names);
-    rela_mem_free(l.metadata);
+    rela_header_deinit(&l.header);
     return st;
 }
 
@@ -91,7 +73,7 @@ rela_status rela_extras_set(rela_extras *e, const char *name, const char *text, 
                             rela_error *err)
 {
     size_t i = 0;
-    if (!rela_key_section((rela_span){ name, strlen(name) }))
+    if (!rela_key_section(rela_span_of(name)))
         return rela_fail(err, RELA_ARG, "'%s' cannot be the name of a text in a model", name);
     while (i < e->n_sections && strcmp(e->sections[i].name, name) != 0)
         i++;
@@ -152,13 +134,13 @@ real *rela_extras_take(rela_extras *e, const char *name)
 
 bool rela_key_reserved(rela_span key)
 {
-    return span_is(key, KEY_FORMAT) || span_is(key, KEY_VERSION) || span_is(key, KEY_CONFIG) ||
-           span_is(key, RELA_HASH_KEY);
+    return rela_span_is(key, KEY_FORMAT) || rela_span_is(key, KEY_VERSION) ||
+           rela_span_is(key, KEY_CONFIG) || rela_span_is(key, RELA_HASH_KEY);
 }
 
 bool rela_key_section(rela_span key)
 {
-    return span_is(key, RELA_SECTION_RECORD) || span_is(key, RELA_SECTION_STATE) ||
+    return rela_span_is(key, RELA_SECTION_RECORD) || rela_span_is(key, RELA_SECTION_STATE) ||
            rela_key_text(key);
 }
 
@@ -186,19 +168,20 @@ size_t rela_count_lines(rela_span text)
     return n + (text.len > 0 && text.text[text.len - 1] != '\n');
 }
 
-rela_tensor rela_param_tensor(char *name, size_t size, const char *block, const rela_param *p)
+rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *block, const rela_param *p)
 {
-    (void)snprintf(name, size, "%s%s%s", block ? block : "", block ? "/" : "", p->name);
-    rela_tensor t = { .name = { name, strlen(name) },
+    (void)snprintf(name, RELA_FULL_NAME_MAX, "%s%s%s", block ? block : "", block ? "/" : "",
+                   p->name);
+    return (
+        rela_tensor){ .name = rela_span_of(name),
                       .dtype = sizeof(real) == sizeof(float) ? RELA_F32 : RELA_F64,
                       .rank = (uint32_t)p->rank,
                       .shape = { p->rank == 1 ? p->cols : p->rows, p->rank == 1 ? 0 : p->cols } };
-    return t;
 }
 
-rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p)
+rela_tensor rela_param_bytes(char name[RELA_FULL_NAME_MAX], const rela_param *p)
 {
-    rela_tensor t = rela_param_tensor(name, size, NULL, p);
+    rela_tensor t = rela_param_tensor(name, NULL, p);
     t.dtype = RELA_I8;
     t.rank = 4;
     t.shape[0] = rela_byte_rows(p->rows) / RELA_BYTE_PANEL;
@@ -208,19 +191,19 @@ rela_tensor rela_param_bytes(char *name, size_t size, const rela_param *p)
     return t;
 }
 
-rela_tensor rela_param_scale(char *name, size_t size, const rela_param *p)
+rela_tensor rela_param_scale(char name[RELA_FULL_NAME_MAX], const rela_param *p)
 {
-    (void)snprintf(name, size, "%s.scale", p->name);
-    rela_tensor t = { .name = { name, strlen(name) },
-                      .dtype = sizeof(real) == sizeof(float) ? RELA_F32 : RELA_F64,
-                      .rank = 1,
-                      .shape = { p->rows } };
+    rela_tensor t = rela_param_tensor(name, NULL, p);
+    (void)snprintf(name, RELA_FULL_NAME_MAX, "%s.scale", p->name);
+    t.name = rela_span_of(name);
+    t.rank = 1;
+    t.shape[0] = p->rows;
     return t;
 }
 
-rela_tensor rela_param_panels(char *name, size_t size, const rela_param *p, size_t panel)
+rela_tensor rela_param_panels(char name[RELA_FULL_NAME_MAX], const rela_param *p, size_t panel)
 {
-    rela_tensor t = rela_param_tensor(name, size, NULL, p);
+    rela_tensor t = rela_param_tensor(name, NULL, p);
     t.rank = 3;
     t.shape[0] = rela_round_up(p->rows, panel) / panel;
     t.shape[1] = p->cols;
@@ -240,48 +223,40 @@ static size_t panel_room(const rela_param *p, size_t panel)
     return rela_round_up(p->rows, panel) * p->cols * sizeof(real);
 }
 
-/* Sorted, as hash and container want them. */
+/* Sorted, as the hash wants them. */
 static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
                             rela_matrices matrices, rela_error *err)
 {
     const rela_params *params = &net->params;
     const bool plain = matrices == RELA_MATRICES_PLAIN;
     const size_t n_blocks = plain ? extras->n_blocks : 0;
-    const size_t n = params->n * (plain ? 1 + n_blocks : 2);
-    l->tensors = rela_mem_array(n, sizeof *l->tensors);
+    const size_t n = params->n * (plain ? 1 + n_blocks : 2); /* a matrix in int8 is two tensors */
+    rela_header *h = &l->header;
+    h->tensors = rela_mem_array(n, sizeof *h->tensors);
     l->names = rela_mem_array(n, sizeof *l->names);
-    l->metadata = rela_mem_array(extras->n_sections + RESERVED_KEYS, sizeof *l->metadata);
-    if (!l->tensors || !l->names || !l->metadata)
+    h->metadata = rela_mem_array(extras->n_sections + RESERVED_KEYS, sizeof *h->metadata);
+    if (!h->tensors || !l->names || !h->metadata)
         return rela_fail(err, RELA_NOMEM, "no memory to list %zu tensors", n);
     rela_status st = rela_config_to_json(&l->config, &net->config, err);
     if (st == RELA_OK && !plain)
         st = list_packed(l, net, matrices == RELA_MATRICES_BYTES, err);
     if (st != RELA_OK)
         return st;
-    if (plain)
-        list_block(l, params, NULL, net->weights);
-    for (size_t i = 0; i < n_blocks; i++)
-        list_block(l, params, extras->blocks[i].name, extras->blocks[i].values);
-    qsort(l->tensors, l->n, sizeof *l->tensors, compare_tensors);
-    list_text(l, KEY_FORMAT, FORMAT_NAME, strlen(FORMAT_NAME));
-    list_text(l, KEY_VERSION, RELA_VERSIONS[matrices], strlen(RELA_VERSIONS[matrices]));
-    list_text(l, KEY_CONFIG, l->config.data, l->config.len);
+    for (size_t i = 0; plain && i < n; i++) {
+        const rela_state_block *b = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
+        list_param(l, b ? b->name : NULL, &params->items[i % params->n],
+                   b ? b->values : net->weights);
+    }
+    list_text(l, KEY_FORMAT, rela_span_of(FORMAT_NAME));
+    list_text(l, KEY_VERSION, rela_span_of(RELA_VERSIONS[matrices]));
+    list_text(l, KEY_CONFIG, (rela_span){ l->config.data, l->config.len });
     for (size_t i = 0; i < extras->n_sections; i++) {
         const rela_section *s = &extras->sections[i];
         if (plain || strcmp(s->name, RELA_SECTION_STATE) != 0)
-            list_text(l, s->name, s->text, s->len);
+            list_text(l, s->name, (rela_span){ s->text, s->len });
     }
-    qsort(l->metadata, l->n_metadata, sizeof *l->metadata, compare_metadata);
+    rela_header_sort(h);
     return RELA_OK;
-}
-
-static void list_block(listing *l, const rela_params *params, const char *block, const real *values)
-{
-    for (size_t i = 0; i < params->n; i++) {
-        const rela_param *p = &params->items[i];
-        l->tensors[l->n] = rela_param_tensor(l->names[l->n], sizeof l->names[0], block, p);
-        l->tensors[l->n++].data = values + p->offset;
-    }
 }
 
 /* Every matrix packed, everything else as it is. */
@@ -298,80 +273,57 @@ static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela
         if (p->matrix)
             size += bytes ? byte_room(p) : panel_room(p, panel);
     }
-    l->packed = rela_mem_alloc(size);
-    if (!l->packed)
+    char *at = l->packed = rela_mem_alloc(size);
+    if (!at)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of weights", size);
-    if (bytes)
-        fill_bytes(l, net);
-    else
-        fill_panels(l, net);
+    for (size_t i = 0; i < net->params.n; i++) {
+        const rela_param *p = &net->params.items[i];
+        if (!p->matrix)
+            list_param(l, NULL, p, net->weights);
+        else
+            at = bytes ? list_bytes(l, net, p, at) : list_panels(l, net, p, at);
+    }
     return RELA_OK;
 }
 
-/* Scales first: they want alignment, and the bytes of whole panels keep it. */
-static void fill_bytes(listing *l, const rela_net *net)
+/* One more tensor, whose name is at the place that next_name gave. */
+static void list_tensor(listing *l, rela_tensor t, const void *data)
 {
-    char *at = l->packed;
-    for (size_t i = 0; i < net->params.n; i++) {
-        const rela_param *p = &net->params.items[i];
-        const real *from = net->weights + p->offset;
-        char *name = l->names[l->n];
-        if (!p->matrix) {
-            l->tensors[l->n] = rela_param_tensor(name, sizeof l->names[0], NULL, p);
-            l->tensors[l->n++].data = from;
-            continue;
-        }
-        const size_t whole = rela_byte_rows(p->rows);
-        real *scale = (real *)(void *)at;
-        int32_t *sums = (int32_t *)(void *)(at + whole * sizeof *scale);
-        int8_t *bytes = (int8_t *)(sums + whole);
-        net->k->pack_bytes(bytes, scale, sums, from, p->cols, p->rows, p->cols);
-        l->tensors[l->n] = rela_param_bytes(name, sizeof l->names[0], p);
-        l->tensors[l->n++].data = bytes;
-        l->tensors[l->n] = rela_param_scale(l->names[l->n], sizeof l->names[0], p);
-        l->tensors[l->n++].data = scale;
-        at += byte_room(p);
-    }
+    t.data = data;
+    l->header.tensors[l->header.n++] = t;
 }
 
-static void fill_panels(listing *l, const rela_net *net)
+static char *next_name(const listing *l)
 {
-    char *at = l->packed;
-    for (size_t i = 0; i < net->params.n; i++) {
-        const rela_param *p = &net->params.items[i];
-        const real *from = net->weights + p->offset;
-        rela_tensor *t = &l->tensors[l->n];
-        char *name = l->names[l->n++];
-        if (!p->matrix) {
-            *t = rela_param_tensor(name, sizeof l->names[0], NULL, p);
-            t->data = from;
-            continue;
-        }
-        *t = rela_param_panels(name, sizeof l->names[0], p, net->k->panel);
-        t->data = at;
-        net->k->pack((real *)(void *)at, from, p->cols, p->rows, p->cols);
-        at += panel_room(p, net->k->panel);
-    }
+    return l->names[l->header.n];
 }
 
-static void list_text(listing *l, const char *key, const char *text, size_t len)
+static void list_param(listing *l, const char *block, const rela_param *p, const real *values)
 {
-    l->metadata[l->n_metadata++] =
-        (rela_metadata){ .key = { key, strlen(key) }, .value = { text, len } };
+    list_tensor(l, rela_param_tensor(next_name(l), block, p), values + p->offset);
 }
 
-static int compare_tensors(const void *a, const void *b)
+/* Scales first: they want alignment, and the bytes of whole panels keep it. Returns the end. */
+static char *list_bytes(listing *l, const rela_net *net, const rela_param *p, char *to)
 {
-    return rela_span_compare(((const rela_tensor *)a)->name, ((const rela_tensor *)b)->name);
+    const size_t whole = rela_byte_rows(p->rows);
+    real *scale = (real *)(void *)to;
+    int32_t *sums = (int32_t *)(void *)(to + whole * sizeof *scale);
+    int8_t *bytes = (int8_t *)(sums + whole);
+    net->k->pack_bytes(bytes, scale, sums, net->weights + p->offset, p->cols, p->rows, p->cols);
+    list_tensor(l, rela_param_bytes(next_name(l), p), bytes);
+    list_tensor(l, rela_param_scale(next_name(l), p), scale);
+    return to + byte_room(p);
 }
 
-static int compare_metadata(const void *a, const void *b)
+static char *list_panels(listing *l, const rela_net *net, const rela_param *p, char *to)
 {
-    return rela_span_compare(((const rela_metadata *)a)->key, ((const rela_metadata *)b)->key);
+    net->k->pack((real *)(void *)to, net->weights + p->offset, p->cols, p->rows, p->cols);
+    list_tensor(l, rela_param_panels(next_name(l), p, net->k->panel), to);
+    return to + panel_room(p, net->k->panel);
 }
 
-static bool span_is(rela_span s, const char *text)
+static void list_text(listing *l, const char *key, rela_span text)
 {
-    const size_t n = strlen(text);
-    return s.len == n && memcmp(s.text, text, n) == 0;
+    l->header.metadata[l->header.n_metadata++] = (rela_metadata){ rela_span_of(key), text };
 }

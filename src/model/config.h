@@ -24,8 +24,8 @@ typedef enum rela_tie {
 } rela_tie;
 
 typedef enum rela_task {
-    RELA_TASK_TRANSLATE, /* encoder and decoder (encdec.h) */
-    RELA_TASK_ALIGN      /* an alignment layer alone (aligner.h): links words, cannot translate */
+    RELA_TASK_TRANSLATE, /* encoder and decoder */
+    RELA_TASK_ALIGN      /* an alignment layer alone: links words, cannot translate */
 } rela_task;
 
 typedef struct rela_config {

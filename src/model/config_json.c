@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "rela/rela.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef enum field_type {
@@ -169,11 +168,6 @@ static rela_status write_field(rela_buffer *out, const void *at, field_type type
     return RELA_OK;
 }
 
-static bool is_key(rela_span key, const char *name)
-{
-    return key.len == strlen(name) && memcmp(key.text, name, key.len) == 0;
-}
-
 /* "attention_<alias>": a number of kinds, from before they had numbers of their own. */
 static const rela_attn_number *alias_of(rela_span key)
 {
@@ -209,7 +203,7 @@ static rela_status scan_key(rela_config *c, scan *s, rela_span key, rela_error *
 {
     size_t i = 0;
     rela_span text;
-    while (i < N_FIELDS && !is_key(key, FIELDS[i].key))
+    while (i < N_FIELDS && !rela_span_is(key, FIELDS[i].key))
         i++;
     if (i < N_FIELDS) {
         if (s->seen[i])
@@ -220,7 +214,7 @@ static rela_status scan_key(rela_config *c, scan *s, rela_span key, rela_error *
     }
     if (alias_of(key))
         return scan_alias(&s->old, key, s->j, err);
-    if (is_key(key, WRITTEN_BY)) {
+    if (rela_span_is(key, WRITTEN_BY)) {
         const rela_status st = rela_json_string(s->j, &text, err);
         if (st == RELA_OK)
             rela_format_text(s->version, sizeof s->version, "%.*s",
@@ -302,7 +296,7 @@ static rela_status scan_name(void *at, field_type type, rela_json *j, rela_error
     if (st != RELA_OK)
         return st;
     for (int i = 0; i < n; i++)
-        if (is_key(s, tie ? TIES[i] : TASKS[i])) {
+        if (rela_span_is(s, tie ? TIES[i] : TASKS[i])) {
             if (tie)
                 *(rela_tie *)at = (rela_tie)i;
             else

@@ -45,7 +45,7 @@ rela_status rela_content_run(char out[RELA_HASH_TEXT], const rela_content *c, re
     const int n_threads = rela_par_threads(c->n_threads);
     rela_status st = walk_init(&w, c, n_threads, err);
     if (st == RELA_OK) {
-        rela_par_rows(w.first[c->n], n_threads, walk_pieces, &w);
+        rela_par_rows(w.first[c->header.n], n_threads, walk_pieces, &w);
         for (int i = 0; i < n_threads && st == RELA_OK; i++) {
             st = w.errs[i].status; /* the first thread has the first pieces */
             if (st != RELA_OK && err)
@@ -66,20 +66,21 @@ static rela_status walk_init(walk *w, const rela_content *c, int n_threads, rela
     size_t pieces = 0;
     bool keeps_all = true;
     w->errs = rela_mem_zalloc((size_t)n_threads * sizeof *w->errs);
-    w->first = rela_mem_array(c->n + 1, sizeof *w->first);
-    for (size_t i = 0; w->first && i < c->n; i++) {
+    w->first = rela_mem_array(c->header.n + 1, sizeof *w->first);
+    for (size_t i = 0; w->first && i < c->header.n; i++) {
         uint64_t bytes = 0;
-        (void)rela_tensor_bytes(&bytes, &c->tensors[i]);
+        (void)rela_tensor_bytes(&bytes, &c->header.tensors[i]);
         w->first[i] = pieces;
         pieces += (size_t)((bytes + PIECE - 1) / PIECE);
         keeps_all = keeps_all && (!c->file || c->mapped || (c->to && c->to[i]));
     }
     if (w->first)
-        w->first[c->n] = pieces;
+        w->first[c->header.n] = pieces;
     w->digests = rela_mem_array(pieces, DIGEST);
     w->scratch = keeps_all ? NULL : rela_mem_array((size_t)n_threads, PIECE);
     if (!w->errs || !w->first || !w->digests || !(w->scratch || keeps_all))
-        return rela_fail(err, RELA_NOMEM, "%s: no memory to check %zu tensors", c->path, c->n);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to check %zu tensors", c->path,
+                         c->header.n);
     return RELA_OK;
 }
 
@@ -106,7 +107,7 @@ static void walk_pieces(void *ctx, size_t begin, size_t end, int thread)
 static rela_status do_piece(const walk *w, size_t piece, size_t tensor, int thread, rela_error *err)
 {
     const rela_content *c = w->c;
-    const rela_tensor *t = &c->tensors[tensor];
+    const rela_tensor *t = &c->header.tensors[tensor];
     const uint64_t offset = (uint64_t)(piece - w->first[tensor]) * PIECE;
     uint64_t bytes = 0;
     (void)rela_tensor_bytes(&bytes, t);
@@ -181,26 +182,24 @@ static size_t count_finite_64(const char *bytes, size_t n)
 
 static XXH128_hash_t hash_all(const walk *w)
 {
-    const rela_content *c = w->c;
+    const rela_header *h = &w->c->header;
     XXH3_state_t state;
-    const rela_span skipped = { RELA_HASH_KEY, strlen(RELA_HASH_KEY) };
     size_t n_metadata = 0;
-    for (size_t i = 0; i < c->n_metadata; i++)
-        n_metadata += rela_span_compare(c->metadata[i].key, skipped) != 0;
+    for (size_t i = 0; i < h->n_metadata; i++)
+        n_metadata += !rela_span_is(h->metadata[i].key, RELA_HASH_KEY);
     (void)XXH3_128bits_reset(&state);
     add_number(&state, n_metadata);
-    for (size_t i = 0; i < c->n_metadata; i++) {
-        if (rela_span_compare(c->metadata[i].key, skipped) == 0)
+    for (size_t i = 0; i < h->n_metadata; i++) {
+        if (rela_span_is(h->metadata[i].key, RELA_HASH_KEY))
             continue;
-        add_text(&state, c->metadata[i].key);
-        add_text(&state, c->metadata[i].value);
+        add_text(&state, h->metadata[i].key);
+        add_text(&state, h->metadata[i].value);
     }
-    add_number(&state, c->n);
-    for (size_t i = 0; i < c->n; i++) {
-        const rela_tensor *t = &c->tensors[i];
-        const char *dtype = rela_dtype_name(t->dtype);
+    add_number(&state, h->n);
+    for (size_t i = 0; i < h->n; i++) {
+        const rela_tensor *t = &h->tensors[i];
         add_text(&state, t->name);
-        add_text(&state, (rela_span){ dtype, strlen(dtype) });
+        add_text(&state, rela_span_of(rela_dtype_name(t->dtype)));
         add_number(&state, t->rank);
         for (uint32_t k = 0; k < t->rank; k++)
             add_number(&state, t->shape[k]);

@@ -13,10 +13,7 @@ enum { RELA_HASH_TEXT = 48 }; /* room for "xxh3-128:" and 32 digits */
 #define RELA_HASH_KEY "hash" /* of the metadata; the one text that is not hashed */
 
 typedef struct rela_content {
-    const rela_tensor *tensors; /* sorted by name */
-    size_t n;
-    const rela_metadata *metadata; /* sorted by key */
-    size_t n_metadata;
+    rela_header header;           /* sorted; lent */
     const rela_safetensors *file; /* where to read from; NULL: tensors have their data */
     const char *mapped;           /* with file: its data, if it is mapped */
     void *const *to;              /* otherwise n places for the data; NULL: only look at it */

@@ -25,7 +25,6 @@ static rela_status write_bytes(const char *path, const rela_net *net, const rela
                                rela_error *err);
 static rela_status write_panels(const char *path, const rela_net *net, const rela_extras *extras,
                                 rela_error *err);
-static void pass_notice(void *ctx, rela_log_level level, const char *line);
 
 /* By number. */
 static const form FORMS[] = {
@@ -62,7 +61,8 @@ rela_status rela_model_convert(const char *out, const char *in,
          : rela_file_same(out, in)
              ? rela_fail(err, RELA_ARG, "%s: an input, which the output would replace", out)
              : RELA_OK;
-    const rela_log log = { .write = pass_notice, .ctx = &o };
+    rela_notice notice = { o.notice, o.notice_ctx };
+    const rela_log log = { .write = rela_notice_write, .ctx = &notice };
     const rela_checkpoint_options how = { .n_threads = o.n_threads,
                                           .blocks = FORMS[o.to].blocks,
                                           .log = &log };
@@ -134,12 +134,4 @@ static rela_status write_panels(const char *path, const rela_net *net, const rel
                                 rela_error *err)
 {
     return write_packed(path, net, extras, RELA_MATRICES_PANELS, err);
-}
-
-static void pass_notice(void *ctx, rela_log_level level, const char *line)
-{
-    const rela_model_convert_options *o = ctx;
-    (void)level;
-    if (o->notice)
-        o->notice(o->notice_ctx, line);
 }

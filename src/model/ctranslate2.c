@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/ctranslate2.c - a model directory of CTranslate2 (binary version 6, TransformerSpec
- * revision 7): forms.h.
+/* src/model/ctranslate2.c - a model directory of CTranslate2: export_formats.h.
  *
  * Its Transformer is ours but for the embeddings: a row times sqrt(d) plus a row of a position
  * table, no learned bias, and a start symbol. The bias goes into the position tables, that of the
@@ -12,36 +11,19 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/ctranslate2_file.h"
 #include "rela/vocab.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define SPEC "TransformerSpec"
-
-enum { BINARY_VERSION = 6, SPEC_REVISION = 7, NAME_LEN = 96, CHUNK = 4096, DIMS_MAX = 2 };
 enum { NEVER = -1000000000 }; /* logit of a symbol that must not be chosen */
-
-/* Numbers of element types in the file. */
-typedef enum element { FLOAT32 = 0, INT8 = 1, INT16 = 2 } element;
-
-static const size_t ELEMENT_SIZE[] = { [FLOAT32] = 4, [INT8] = 1, [INT16] = 2 };
-
-typedef struct variable {
-    char name[NAME_LEN];
-    element type;
-    size_t rank, dims[DIMS_MAX];
-    const real *values; /* lent; NULL: the number below */
-    int32_t scalar;
-    const char *same_as; /* another name for that variable; lent */
-} variable;
 
 /* The list of variables; the first failure is kept. */
 typedef struct list {
     const rela_net *net;
-    variable *items;
+    rela_ct2_variable *items;
     size_t n, cap;
     rela_status status;
     rela_error *err;
@@ -58,7 +40,6 @@ static rela_status write_config(const char *dir, const rela_config *c, rela_erro
 static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err);
 static rela_status make_tables(list *l, rela_error *err);
 static void list_all(list *l);
-static rela_status write_list(const char *path, const list *l, rela_error *err);
 
 rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
                                    rela_error *err)
@@ -153,29 +134,29 @@ static rela_status write_config(const char *dir, const rela_config *c, rela_erro
 
 /* ---- list of variables ---- */
 
-static variable *add(list *l, const char *name, element type)
+static rela_ct2_variable *add(list *l, const char *name, rela_ct2_type type)
 {
-    variable *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
+    rela_ct2_variable *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
     if (!items && l->status == RELA_OK)
         l->status = rela_fail(l->err, RELA_NOMEM, "no memory to list %zu variables", l->n + 1);
     if (!items)
         return NULL;
     l->items = items;
-    variable *v = &items[l->n++];
-    *v = (variable){ .type = type };
+    rela_ct2_variable *v = &items[l->n++];
+    *v = (rela_ct2_variable){ .type = type };
     (void)snprintf(v->name, sizeof v->name, "%s/%s", l->stack, name);
     return v;
 }
 
-static void add_number(list *l, const char *name, element type, int32_t value)
+static void add_number(list *l, const char *name, rela_ct2_type type, int32_t value)
 {
-    variable *v = add(l, name, type);
+    rela_ct2_variable *v = add(l, name, type);
     if (v)
         v->scalar = value;
 }
 
 /* cols 0: a vector. */
-static void set_values(variable *v, const real *values, size_t rows, size_t cols)
+static void set_values(rela_ct2_variable *v, const real *values, size_t rows, size_t cols)
 {
     v->rank = cols ? 2 : 1;
     v->dims[0] = rows;
@@ -185,14 +166,14 @@ static void set_values(variable *v, const real *values, size_t rows, size_t cols
 
 static void add_values(list *l, const char *name, const real *values, size_t rows, size_t cols)
 {
-    variable *v = add(l, name, FLOAT32);
+    rela_ct2_variable *v = add(l, name, RELA_CT2_F32);
     if (v)
         set_values(v, values, rows, cols);
 }
 
 static void add_alias(list *l, const char *name, const char *same_as)
 {
-    variable *v = add(l, name, FLOAT32);
+    rela_ct2_variable *v = add(l, name, RELA_CT2_F32);
     if (v)
         v->same_as = same_as;
 }
@@ -248,7 +229,7 @@ static void list_parameter(list *l, const rela_param *p)
         const char *kind = match(p->name, PATTERNS[i].ours, &layer);
         if (!kind)
             continue;
-        variable *v = add(l, "", FLOAT32);
+        rela_ct2_variable *v = add(l, "", RELA_CT2_F32);
         if (!v)
             return;
         kind = strcmp(kind, "gain") == 0 ? "gamma" : strcmp(kind, "offset") == 0 ? "beta" : kind;
@@ -272,10 +253,10 @@ static void list_stack(list *l, const char *stack, const real *positions)
 {
     const rela_config *c = &l->net->config;
     l->stack = stack;
-    add_number(l, "activation", INT8, 0); /* ReLU */
-    add_number(l, "num_heads", INT16, (int32_t)c->heads);
-    add_number(l, "pre_norm", INT8, c->pre_norm);
-    add_number(l, "scale_embeddings", INT8, 1); /* by sqrt(d) */
+    add_number(l, "activation", RELA_CT2_I8, 0); /* ReLU */
+    add_number(l, "num_heads", RELA_CT2_I16, (int32_t)c->heads);
+    add_number(l, "pre_norm", RELA_CT2_I8, c->pre_norm);
+    add_number(l, "scale_embeddings", RELA_CT2_I8, 1); /* by sqrt(d) */
     add_values(l, "position_encodings/encodings", positions, c->max_len, c->d);
 }
 
@@ -283,8 +264,8 @@ static void list_encoder(list *l)
 {
     const rela_config *c = &l->net->config;
     list_stack(l, "encoder", l->enc_positions);
-    add_number(l, "embeddings_merge", INT8, 0); /* only one embedding per token */
-    add_number(l, "multi_query_attention", INT8, 0);
+    add_number(l, "embeddings_merge", RELA_CT2_I8, 0); /* only one embedding per token */
+    add_number(l, "multi_query_attention", RELA_CT2_I8, 0);
     if (c->tie == RELA_TIE_ALL)
         add_alias(l, "embeddings_0/weight", "decoder/embeddings/weight");
     else
@@ -295,12 +276,12 @@ static void list_decoder(list *l)
 {
     const rela_config *c = &l->net->config;
     list_stack(l, "decoder", l->dec_positions);
-    add_number(l, "alibi", INT8, 0);
-    add_number(l, "alibi_use_positive_positions", INT8, 0);
-    add_number(l, "scale_alibi", INT8, 0);
-    add_number(l, "alignment_heads", INT16, 1);
-    add_number(l, "alignment_layer", INT16, -1);
-    add_number(l, "start_from_zero_embedding", INT8, 1);
+    add_number(l, "alibi", RELA_CT2_I8, 0);
+    add_number(l, "alibi_use_positive_positions", RELA_CT2_I8, 0);
+    add_number(l, "scale_alibi", RELA_CT2_I8, 0);
+    add_number(l, "alignment_heads", RELA_CT2_I16, 1);
+    add_number(l, "alignment_layer", RELA_CT2_I16, -1);
+    add_number(l, "start_from_zero_embedding", RELA_CT2_I8, 1);
     add_values(l, "embeddings/weight", table_of(l, "embed.tgt"), c->vocab_tgt, c->d);
     if (c->tie == RELA_TIE_NONE)
         add_values(l, "projection/weight", table_of(l, "output"), c->vocab_tgt, c->d);
@@ -339,11 +320,6 @@ static rela_status make_tables(list *l, rela_error *err)
 
 /* ---- the file ---- */
 
-static int compare_variables(const void *a, const void *b)
-{
-    return strcmp(((const variable *)a)->name, ((const variable *)b)->name);
-}
-
 static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
@@ -354,95 +330,11 @@ static rela_status write_weights(const char *dir, const rela_net *net, rela_erro
         st = l.status;
     }
     st = st ? st : rela_buffer_printf(&path, err, "%s/model.bin", dir);
-    if (st == RELA_OK) {
-        qsort(l.items, l.n, sizeof *l.items, compare_variables);
-        st = write_list(path.data, &l, err);
-    }
+    st = st ? st : rela_ct2_write(path.data, l.items, l.n, err);
     rela_buffer_free(&path);
     rela_mem_free(l.enc_positions);
     rela_mem_free(l.dec_positions);
     rela_mem_free(l.out_bias);
     rela_mem_free(l.items);
-    return st;
-}
-
-static rela_status put_u32(rela_writer *w, size_t value, rela_error *err)
-{
-    const uint32_t x = (uint32_t)value;
-    if (x != value)
-        return rela_fail(err, RELA_UNSUP,
-                         "%zu does not fit the 32 bits that CTranslate2 has for it", value);
-    return rela_writer_write(w, (const char *)&x, sizeof x, err);
-}
-
-static rela_status put_u8(rela_writer *w, size_t value, rela_error *err)
-{
-    const char x = (char)value;
-    return rela_writer_write(w, &x, 1, err);
-}
-
-/* Length with the NUL in 16 bits, then the bytes and the NUL. */
-static rela_status put_text(rela_writer *w, const char *text, rela_error *err)
-{
-    const uint16_t len = (uint16_t)(strlen(text) + 1);
-    const rela_status st = rela_writer_write(w, (const char *)&len, sizeof len, err);
-    return st ? st : rela_writer_write(w, text, len, err);
-}
-
-static rela_status put_values(rela_writer *w, const real *values, size_t n, rela_error *err)
-{
-    float chunk[CHUNK];
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < n && st == RELA_OK; i += CHUNK) {
-        const size_t have = n - i < CHUNK ? n - i : CHUNK;
-        for (size_t j = 0; j < have; j++)
-            chunk[j] = (float)values[i + j];
-        st = rela_writer_write(w, (const char *)chunk, have * sizeof *chunk, err);
-    }
-    return st;
-}
-
-static rela_status put_variable(rela_writer *w, const variable *v, rela_error *err)
-{
-    size_t count = 1;
-    rela_status st = put_text(w, v->name, err);
-    st = st ? st : put_u8(w, v->rank, err);
-    for (size_t i = 0; i < v->rank && st == RELA_OK; i++) {
-        count *= v->dims[i];
-        st = put_u32(w, v->dims[i], err);
-    }
-    st = st ? st : put_u8(w, (size_t)v->type, err);
-    st = st ? st : put_u32(w, count * ELEMENT_SIZE[v->type], err);
-    if (st != RELA_OK || v->values)
-        return st ? st : put_values(w, v->values, count, err);
-    const int16_t number = (int16_t)v->scalar; /* little endian: its first byte is the small one */
-    return rela_writer_write(w, (const char *)&number, ELEMENT_SIZE[v->type], err);
-}
-
-static rela_status write_list(const char *path, const list *l, rela_error *err)
-{
-    rela_writer *w = NULL;
-    size_t n_aliases = 0;
-    for (size_t i = 0; i < l->n; i++)
-        n_aliases += l->items[i].same_as != NULL;
-    rela_status st = rela_writer_open(&w, path, err);
-    if (st != RELA_OK)
-        return st;
-    st = put_u32(w, BINARY_VERSION, err);
-    st = st ? st : put_text(w, SPEC, err);
-    st = st ? st : put_u32(w, SPEC_REVISION, err);
-    st = st ? st : put_u32(w, l->n - n_aliases, err);
-    for (size_t i = 0; i < l->n && st == RELA_OK; i++)
-        if (!l->items[i].same_as)
-            st = put_variable(w, &l->items[i], err);
-    st = st ? st : put_u32(w, n_aliases, err);
-    for (size_t i = 0; i < l->n && st == RELA_OK; i++)
-        if (l->items[i].same_as) {
-            st = put_text(w, l->items[i].name, err);
-            st = st ? st : put_text(w, l->items[i].same_as, err);
-        }
-    if (st == RELA_OK)
-        return rela_writer_commit(w, err);
-    rela_writer_abort(w);
     return st;
 }

@@ -142,16 +142,12 @@ static void read_source(rela_generator *g, size_t stream, const rela_tokens *src
             l->blocks[i].type->remember(&l->blocks[i], &p, stream);
 }
 
-const real *rela_generator_step(rela_generator *g, const rela_generator_rows *rows)
+const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
+                                const rela_attn_tap *tap)
 {
     const rela_block_list *l = &net_of(g)->list;
     rela_stream *target = &g->streams[target_of(g)];
-    const rela_step step = { .n = rows->n,
-                             .token = rows->token,
-                             .position = rows->position,
-                             .sentence = rows->sentence,
-                             .history = rows->history,
-                             .ld = rows->ld,
+    const rela_step step = { .rows = *rows,
                              .len = g->size.steps,
                              .cache = g->cache,
                              .memories = g->memories,
@@ -159,7 +155,7 @@ const real *rela_generator_step(rela_generator *g, const rela_generator_rows *ro
     assert(rows->n <= g->size.rows);
     g->n_rows = target->rows = rows->n;
     rela_pass p = start(g, &step);
-    p.tap = rows->tap;
+    p.tap = tap;
     for (const rela_block *b = l->blocks + g->first, *end = l->blocks + l->n; b < end; b++)
         b->type->forward(b, &p);
     return target->act.x;
@@ -237,11 +233,7 @@ static void plan_streams(rela_generator *g, rela_plan *p)
     const rela_config *c = &net_of(g)->config;
     const size_t rows = g->size.src_rows > g->size.rows ? g->size.src_rows : g->size.rows;
     rela_stream s = { .rows = 0 };
-    s.x = rela_plan_reals(p, rows * c->d);
-    s.r[0] = s.r[1] = rela_plan_reals(p, rows * c->d);
-    if (c->pre_norm)
-        s.r[1] = rela_plan_reals(p, rows * c->d);
-    s.stats = rela_plan_take(p, rows, sizeof *s.stats);
+    rela_stream_plan(&s, p, rows, c->d, c->pre_norm);
     for (size_t i = 0; i <= target_of(g); i++)
         g->streams[i] = s;
 }
@@ -259,13 +251,9 @@ static void plan(rela_generator *g, rela_plan *p)
         rela_memories_plan(&g->memories[i], p, n->list.memories[i]);
     }
     g->rounded = rela_int8_rows_plan(p, g->packed->storage, n->config.d, s->rows);
-    g->scratch_bytes = 0;
-    for (size_t i = 0; i < n->list.n; i++) {
-        rela_plan kept = { NULL, 0 }, scratch = { NULL, 0 };
-        n->list.blocks[i].type->plan(&n->list.blocks[i], &kept, &scratch, &size);
-        assert(kept.used == 0);
-        g->scratch_bytes = scratch.used > g->scratch_bytes ? scratch.used : g->scratch_bytes;
-    }
+    size_t kept = 0;
+    g->scratch_bytes = rela_block_list_plan(&n->list, &kept, &size);
+    assert(kept == 0);
     g->scratch = (rela_plan){ rela_plan_take(p, g->scratch_bytes, 1), 0 };
     g->chosen_at = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *g->chosen_at);
     g->chosen_n = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *g->chosen_n);

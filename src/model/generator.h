@@ -44,19 +44,10 @@ void rela_generator_read(rela_generator *g, const rela_tokens *sources);
  * none: all. Their rows of the output matrix are put together. */
 void rela_generator_choose(rela_generator *g, const uint32_t *ids, const size_t *at);
 
-/* Hypotheses of one step. Those of a sentence are adjacent and at the same position. */
-typedef struct rela_generator_rows {
-    size_t n;
-    const int32_t *token;     /* the last symbol; not read at position 0 */
-    const uint32_t *position; /* of the symbol to be predicted */
-    const uint32_t *sentence; /* rising */
-    const uint32_t *history;  /* (n, ld) slots of positions 0 .. position; the last is written */
-    size_t ld;                /* of history */
-    const rela_attn_tap *tap; /* sees cross weights, with the row in place of the sentence */
-} rela_generator_rows;
-
-/* Features (n, d) of the rows; lent until the next call. */
-const real *rela_generator_step(rela_generator *g, const rela_generator_rows *rows);
+/* Features (n, d) of the rows; lent until the next call. tap: NULL, or sees cross weights, with the
+ * row in place of the sentence. */
+const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
+                                const rela_attn_tap *tap);
 /* Logits of the rows of the last step for the symbols [first, first + n): (rows, ld). first is a
  * multiple of the kernels' panel. */
 void rela_generator_logits(const rela_generator *g, real *logits, size_t ld, size_t first,

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/sized.h"
 #include "model/card.h"
-#include "model/checkpoint.h"
 #include "model/checkpoint_keys.h"
 
 #include <inttypes.h>
@@ -52,7 +51,7 @@ rela_status rela_model_info(rela_buffer *out, const char *path,
                                           .max_header = (size_t)o.max_header };
     rela_checkpoint *c = NULL;
     st = rela_checkpoint_open(&c, path, &how, err);
-    st = st ? st : rela_checkpoint_read(c, NULL, how.n_threads, err);
+    st = st ? st : rela_checkpoint_read(c, NULL, NULL, how.n_threads, err);
     if (st == RELA_OK)
         st = o.json ? write_json(out, path, c, err) : write_table(out, path, c, err);
     rela_checkpoint_close(c);
@@ -62,29 +61,26 @@ rela_status rela_model_info(rela_buffer *out, const char *path,
 static rela_status write_table(rela_buffer *out, const char *path, const rela_checkpoint *c,
                                rela_error *err)
 {
-    const rela_safetensors *f = rela_checkpoint_file(c);
-    const rela_params *p = rela_checkpoint_params(c);
-    const bool state = rela_safetensors_metadata_find(f, RELA_SECTION_STATE) != NULL;
-    const char *hash = rela_checkpoint_hash(c);
+    const rela_params *p = &c->params;
+    const bool state = rela_header_text(&c->header, RELA_SECTION_STATE) != NULL;
     static const char *const FORMS[] = { "model", "model in int8", "model to be mapped" };
-    rela_status st =
-        rela_buffer_printf(out, err, "file            %s\nformat          " FORMAT_NAME " %s, %s\n",
-                           path, RELA_VERSIONS[rela_checkpoint_matrices(c)],
-                           state ? "checkpoint" : FORMS[rela_checkpoint_matrices(c)]);
+    rela_status st = rela_buffer_printf(
+        out, err, "file            %s\nformat          " FORMAT_NAME " %s, %s\n", path,
+        RELA_VERSIONS[c->matrices], state ? "checkpoint" : FORMS[c->matrices]);
     st = st ? st
             : rela_buffer_printf(out, err, "bytes           %" PRIu64 "\nhash            %s\n",
-                                 rela_safetensors_size(f),
-                                 *hash ? hash : "none: damage would go unnoticed");
+                                 rela_safetensors_size(c->file),
+                                 *c->hash ? c->hash : "none: damage would go unnoticed");
     st = st ? st : table_config(out, c, err);
     st = st ? st
             : rela_buffer_printf(out, err, "parameters      %zu in %zu tensors\n", p->count, p->n);
     group g;
     for (size_t at = 0; st == RELA_OK && next_group(&g, p, &at);)
         st = rela_buffer_printf(out, err, "  %-18s  %12zu in %zu\n", g.name, g.count, g.tensors);
-    for (size_t i = 0; st == RELA_OK && rela_checkpoint_block(c, i); i++)
-        st = rela_buffer_printf(out, err, "further block   %s\n", rela_checkpoint_block(c, i));
+    for (size_t i = 0; st == RELA_OK && i < c->n_blocks; i++)
+        st = rela_buffer_printf(out, err, "further block   %s\n", c->blocks[i]);
     st = st ? st : table_texts(out, c, err);
-    const rela_metadata *record = rela_safetensors_metadata_find(f, RELA_SECTION_RECORD);
+    const rela_metadata *record = rela_header_text(&c->header, RELA_SECTION_RECORD);
     return st == RELA_OK && record ? rela_card_table(out, record->value, err) : st;
 }
 
@@ -96,7 +92,7 @@ static rela_status table_config(rela_buffer *out, const rela_checkpoint *c, rela
     rela_span key;
     bool more = false;
     rela_status st = rela_buffer_append_text(out, "configuration\n", err);
-    st = st ? st : rela_config_to_json(&text, rela_checkpoint_config(c), err);
+    st = st ? st : rela_config_to_json(&text, &c->config, err);
     st = st ? st : rela_json_start(&j, text.data, text.len, err);
     st = st ? st : rela_json_object(&j, err);
     while (st == RELA_OK && (st = rela_json_key(&j, &key, &more, err)) == RELA_OK && more) {
@@ -113,10 +109,9 @@ static rela_status table_config(rela_buffer *out, const rela_checkpoint *c, rela
 
 static rela_status table_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err)
 {
-    const rela_safetensors *f = rela_checkpoint_file(c);
     rela_status st = rela_buffer_append_text(out, "texts\n", err);
-    for (size_t i = 0; i < rela_safetensors_n_metadata(f) && st == RELA_OK; i++) {
-        const rela_metadata *m = rela_safetensors_metadata_at(f, i);
+    for (size_t i = 0; i < c->header.n_metadata && st == RELA_OK; i++) {
+        const rela_metadata *m = &c->header.metadata[i];
         const size_t lines = rela_count_lines(m->value);
         if (rela_key_text(m->key))
             st = rela_buffer_printf(out, err, "  %-18.*s  %12zu bytes, %zu line%s\n",
@@ -129,22 +124,19 @@ static rela_status table_texts(rela_buffer *out, const rela_checkpoint *c, rela_
 static rela_status write_json(rela_buffer *out, const char *path, const rela_checkpoint *c,
                               rela_error *err)
 {
-    const rela_safetensors *f = rela_checkpoint_file(c);
-    const rela_params *p = rela_checkpoint_params(c);
-    const char *hash = rela_checkpoint_hash(c);
+    const rela_params *p = &c->params;
     rela_status st = rela_buffer_append_text(out, "{\"file\": ", err);
     st = st ? st : rela_json_quote(out, path, strlen(path), err);
     st = st ? st
             : rela_buffer_printf(out, err,
                                  ", \"format\": \"" FORMAT_NAME "\", \"version\": %s"
                                  ", \"bytes\": %" PRIu64 ", \"hash\": ",
-                                 RELA_VERSIONS[rela_checkpoint_matrices(c)],
-                                 rela_safetensors_size(f));
-    st = st      ? st
-         : *hash ? rela_json_quote(out, hash, strlen(hash), err)
-                 : rela_buffer_append_text(out, "null", err);
+                                 RELA_VERSIONS[c->matrices], rela_safetensors_size(c->file));
+    st = st         ? st
+         : *c->hash ? rela_json_quote(out, c->hash, strlen(c->hash), err)
+                    : rela_buffer_append_text(out, "null", err);
     st = st ? st : rela_buffer_append_text(out, ", \"config\": ", err);
-    st = st ? st : rela_config_to_json(out, rela_checkpoint_config(c), err);
+    st = st ? st : rela_config_to_json(out, &c->config, err);
     st = st ? st
             : rela_buffer_printf(
                   out, err, ", \"parameters\": {\"count\": %zu, \"tensors\": %zu, \"blocks\": {",
@@ -153,13 +145,12 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
     for (size_t at = 0, i = 0; st == RELA_OK && next_group(&g, p, &at); i++)
         st = rela_buffer_printf(out, err, "%s\"%s\": %zu", i ? ", " : "", g.name, g.count);
     st = st ? st : rela_buffer_append_text(out, "}}, \"further\": [", err);
-    for (size_t i = 0; st == RELA_OK && rela_checkpoint_block(c, i); i++) {
-        const char *name = rela_checkpoint_block(c, i);
+    for (size_t i = 0; st == RELA_OK && i < c->n_blocks; i++) {
         st = i ? rela_buffer_append_text(out, ", ", err) : RELA_OK;
-        st = st ? st : rela_json_quote(out, name, strlen(name), err);
+        st = st ? st : rela_json_quote(out, c->blocks[i], strlen(c->blocks[i]), err);
     }
     st = st ? st : json_texts(out, c, err);
-    const rela_metadata *record = rela_safetensors_metadata_find(f, RELA_SECTION_RECORD);
+    const rela_metadata *record = rela_header_text(&c->header, RELA_SECTION_RECORD);
     st = st ? st : rela_buffer_append_text(out, ", \"card\": ", err);
     if (st == RELA_OK)
         st = record ? rela_card_json(out, record->value, err)
@@ -173,11 +164,10 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
 
 static rela_status json_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err)
 {
-    const rela_safetensors *f = rela_checkpoint_file(c);
     rela_status st = rela_buffer_append_text(out, "], \"texts\": {", err);
     bool first = true;
-    for (size_t i = 0; i < rela_safetensors_n_metadata(f) && st == RELA_OK; i++) {
-        const rela_metadata *m = rela_safetensors_metadata_at(f, i);
+    for (size_t i = 0; i < c->header.n_metadata && st == RELA_OK; i++) {
+        const rela_metadata *m = &c->header.metadata[i];
         if (!rela_key_text(m->key))
             continue;
         st = first ? RELA_OK : rela_buffer_append_text(out, ", ", err);
@@ -194,7 +184,7 @@ static rela_status json_texts(rela_buffer *out, const rela_checkpoint *c, rela_e
 static rela_status json_raw(rela_buffer *out, const rela_checkpoint *c, const char *key,
                             rela_error *err)
 {
-    const rela_metadata *m = rela_safetensors_metadata_find(rela_checkpoint_file(c), key);
+    const rela_metadata *m = rela_header_text(&c->header, key);
     return m ? rela_buffer_append(out, m->value.text, m->value.len, err)
              : rela_buffer_append_text(out, "null", err);
 }

@@ -52,7 +52,7 @@ void rela_packed_weights_deinit(rela_packed_weights *w)
 
 rela_status rela_packed_weights_check(const rela_packed_weights *w, rela_error *err)
 {
-    return w->file ? rela_safetensors_check(rela_checkpoint_file(w->file), err) : RELA_OK;
+    return w->file ? rela_safetensors_check(w->file->file, err) : RELA_OK;
 }
 
 static rela_status pack(rela_packed_weights *w, const rela_net *net, rela_storage storage,
@@ -151,10 +151,10 @@ rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela
     rela_status st = rela_checkpoint_open(&c, path, options, err);
     if (st != RELA_OK)
         return st;
-    if (int8 && rela_checkpoint_matrices(c) == RELA_MATRICES_PANELS) {
+    if (int8 && c->matrices == RELA_MATRICES_PANELS) {
         st = rela_fail(err, RELA_UNSUP,
                        "%s: made to be mapped, in fp32; for int8 convert the model itself", path);
-    } else if (rela_checkpoint_matrices(c) != RELA_MATRICES_PLAIN) {
+    } else if (c->matrices != RELA_MATRICES_PLAIN) {
         st = load_packed(w, net, extras, c, options ? options->n_threads : 0, err);
     } else {
         rela_checkpoint_options again = options ? *options : (rela_checkpoint_options){ 0 };
@@ -180,25 +180,17 @@ rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela
 static rela_status load_packed(rela_packed_weights *w, rela_net *net, rela_extras *extras,
                                rela_checkpoint *c, int n_threads, rela_error *err)
 {
-    const rela_config *config = rela_checkpoint_config(c);
-    rela_params params;
-    rela_status st = rela_params_of(&params, config, true, err);
-    if (st != RELA_OK)
-        return st;
-    real *weights = rela_mem_zalloc(params.total * sizeof *weights);
+    real *weights = rela_mem_zalloc(c->params.total * sizeof *weights);
     if (!weights)
-        st = rela_fail(err, RELA_NOMEM, "no memory for a model of %zu numbers", params.count);
-    if (st == RELA_OK)
-        st = rela_checkpoint_matrices(c) == RELA_MATRICES_BYTES
-                 ? read_int8(w, weights, c, n_threads, err)
-                 : map_panels(w, weights, c, n_threads, err);
+        return rela_fail(err, RELA_NOMEM, "no memory for a model of %zu numbers", c->params.count);
+    rela_status st = c->matrices == RELA_MATRICES_BYTES ? read_int8(w, weights, c, n_threads, err)
+                                                        : map_panels(w, weights, c, n_threads, err);
     st = st ? st : rela_checkpoint_texts(extras, c, err);
     if (st == RELA_OK) {
-        st = rela_net_adopt(net, config, &params, weights, err);
+        st = rela_net_adopt(net, &c->config, &c->params, weights, err);
         weights = NULL; /* given, as the parameters */
     }
     w->net = net;
-    rela_params_deinit(&params);
     rela_mem_free(weights);
     return st;
 }
@@ -220,7 +212,7 @@ static void add_sums(const rela_weight *w)
 static rela_status read_int8(rela_packed_weights *w, real *weights, const rela_checkpoint *c,
                              int n_threads, rela_error *err)
 {
-    const rela_params *params = rela_checkpoint_params(c);
+    const rela_params *params = &c->params;
     w->storage = RELA_STORE_INT8;
     rela_status st = make_room(w, params, RELA_BYTE_PANEL, err);
     if (st != RELA_OK)
@@ -229,7 +221,7 @@ static rela_status read_int8(rela_packed_weights *w, real *weights, const rela_c
         if (w->weights[i].n) /* the file has scales of rows, not of whole panels */
             memset(rela_writable(w->weights[i].bytes.scale), 0,
                    rela_byte_rows(w->weights[i].n) * sizeof(real));
-    st = rela_checkpoint_read_int8(c, weights, w->weights, n_threads, err);
+    st = rela_checkpoint_read(c, &weights, w->weights, n_threads, err);
     for (size_t i = 0; st == RELA_OK && i < params->n; i++)
         if (w->weights[i].n)
             add_sums(&w->weights[i]);
@@ -263,7 +255,7 @@ static rela_status change_panels(rela_packed_weights *w, const rela_params *para
 static rela_status map_panels(rela_packed_weights *w, real *weights, rela_checkpoint *c,
                               int n_threads, rela_error *err)
 {
-    const rela_params *params = rela_checkpoint_params(c);
+    const rela_params *params = &c->params;
     const size_t panel = rela_kern_get()->panel;
     rela_plan plan = { NULL, 0 };
     w->storage = RELA_STORE_PANELS;
@@ -279,8 +271,8 @@ static rela_status map_panels(rela_packed_weights *w, real *weights, rela_checkp
     const rela_status st = rela_checkpoint_map_panels(c, weights, w->weights, n_threads, err);
     if (st != RELA_OK)
         return st;
-    if (rela_checkpoint_panel(c) != panel)
-        return change_panels(w, params, rela_checkpoint_panel(c), err);
+    if (c->panel != panel)
+        return change_panels(w, params, c->panel, err);
     w->file = c;
     return RELA_OK;
 }

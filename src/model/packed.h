@@ -12,10 +12,10 @@
 typedef struct rela_packed_weights {
     const rela_net *net;
     rela_storage storage;
-    rela_weight *weights;         /* (params.n) */
-    size_t bytes;                 /* of the packed matrices */
-    void *block;                  /* of the packed matrices, unless they are mapped */
-    struct rela_checkpoint *file; /* in which they are mapped; NULL: none */
+    rela_weight *weights;  /* (params.n) */
+    size_t bytes;          /* of the packed matrices */
+    void *block;           /* of the packed matrices, unless they are mapped */
+    rela_checkpoint *file; /* in which they are mapped; NULL: none */
 } rela_packed_weights;
 
 /* fp32, on several threads; 0: all. */

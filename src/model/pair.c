@@ -78,10 +78,7 @@ rela_status rela_model_pair_save(const char *out, const char *first, const char 
     }
     for (int i = 0; i < 2 && st == RELA_OK; i++)
         st = copy_blob(w, blob[i], err);
-    if (st == RELA_OK)
-        st = rela_writer_commit(w, err);
-    else
-        rela_writer_abort(w);
+    st = rela_writer_finish(w, st, err);
     rela_blob_close(blob[0]);
     rela_blob_close(blob[1]);
     return st;

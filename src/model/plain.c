@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/plain.c - plain weights: forms.h. The tensors of a model file under their own names in
- * model.safetensors, which any reader of that format understands, and every text of the header as a
- * file beside it. */
+/* src/model/plain.c - plain weights: export_formats.h. The tensors of a model file under their own
+ * names in model.safetensors, which any reader of that format understands, and every text of the
+ * header as a file beside it. */
 #include "model/export_formats.h"
 
 #include "base/file.h"
@@ -14,10 +14,7 @@
 #define WEIGHTS      "model.safetensors"
 #define PLAIN_FORMAT "rela-weights"
 
-enum {
-    TEXT_MAX = RELA_HEADER_MAX, /* bytes of a text: more would not fit a model file */
-    FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX
-};
+enum { TEXT_MAX = RELA_HEADER_MAX }; /* bytes of a text: more would not fit a model file */
 
 /* File names of texts; those that are not here keep their key as name. */
 static const struct text_file {
@@ -99,7 +96,7 @@ static rela_status dir_of(rela_buffer *dir, const char *path, rela_error *err)
 /* Is it one of the files of a model? *key: of its text; NULL: none. */
 static bool is_file(const char **key, const char *name)
 {
-    *key = rela_key_text((rela_span){ name, strlen(name) }) ? name : NULL;
+    *key = rela_key_text(rela_span_of(name)) ? name : NULL;
     for (size_t i = 1; i < N_FILES; i++)
         *key = strcmp(FILES[i].name, name) == 0 ? FILES[i].key : *key;
     return *key || strcmp(name, WEIGHTS) == 0 || strcmp(name, file_of(KEY_CONFIG)) == 0;
@@ -160,10 +157,9 @@ static bool is_own(const char *dir)
         return false;
     if (rela_file_exists(path.data)) {
         const rela_metadata *m = rela_safetensors_open(&f, path.data, 0, NULL) == RELA_OK
-                                     ? rela_safetensors_metadata_find(f, KEY_FORMAT)
+                                     ? rela_header_text(rela_safetensors_header(f), KEY_FORMAT)
                                      : NULL;
-        own = m && rela_span_compare(m->value,
-                                     (rela_span){ PLAIN_FORMAT, sizeof PLAIN_FORMAT - 1 }) == 0;
+        own = m && rela_span_is(m->value, PLAIN_FORMAT);
         rela_safetensors_close(f);
     } else if (read_file(&text, &len, dir, file_of(KEY_CONFIG), NULL) == RELA_OK) {
         own = rela_config_from_json(&c, text, len, NULL) == RELA_OK;
@@ -215,22 +211,22 @@ static rela_status write_texts(const char *dir, const rela_net *net, const rela_
 static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
                                  rela_error *err)
 {
-    static const rela_metadata KIND = { { KEY_FORMAT, sizeof KEY_FORMAT - 1 },
-                                        { PLAIN_FORMAT, sizeof PLAIN_FORMAT - 1 } };
+    rela_metadata kind = { rela_span_of(KEY_FORMAT), rela_span_of(PLAIN_FORMAT) };
     const rela_params *params = &net->params;
     const size_t n = params->n * (1 + extras->n_blocks);
     rela_tensor *tensors = rela_mem_array(n, sizeof *tensors);
-    char(*names)[FULL_NAME_MAX] = rela_mem_array(n, sizeof *names);
+    char(*names)[RELA_FULL_NAME_MAX] = rela_mem_array(n, sizeof *names);
     rela_status st = RELA_OK;
     if (!tensors || !names)
         st = rela_fail(err, RELA_NOMEM, "%s: no memory to list %zu tensors", path, n);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         const rela_state_block *block = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
         const rela_param *p = &params->items[i % params->n];
-        tensors[i] = rela_param_tensor(names[i], sizeof names[i], block ? block->name : NULL, p);
+        tensors[i] = rela_param_tensor(names[i], block ? block->name : NULL, p);
         tensors[i].data = (block ? block->values : net->weights) + p->offset;
     }
-    st = st ? st : rela_safetensors_write(path, tensors, n, &KIND, 1, 0, err);
+    const rela_header header = { tensors, n, &kind, 1 };
+    st = st ? st : rela_safetensors_write(path, &header, 0, err);
     rela_mem_free(tensors);
     rela_mem_free(names);
     return st;
@@ -259,11 +255,8 @@ static const char *file_of(const char *key)
 /* Files that are no text of a model are left alone. */
 static rela_status see_file(void *ctx, const char *name, rela_error *err)
 {
-    for (size_t i = 1; i < N_FILES; i++) /* the configuration is read already */
-        if (strcmp(FILES[i].name, name) == 0)
-            return read_text(ctx, FILES[i].key, name, err);
-    const bool text = rela_key_text((rela_span){ name, strlen(name) });
-    return text ? read_text(ctx, name, name, err) : RELA_OK;
+    const char *key = NULL; /* not of the configuration, which is read already */
+    return is_file(&key, name) && key ? read_text(ctx, key, name, err) : RELA_OK;
 }
 
 static rela_status read_text(texts *t, const char *key, const char *name, rela_error *err)
@@ -298,10 +291,10 @@ static rela_status load(rela_net *net, rela_extras *extras, const char *path, co
     rela_metadata *list = rela_mem_array(n + 1, sizeof *list);
     if (!list)
         return rela_fail(err, RELA_NOMEM, "%s: no memory for %zu texts", path, n + 1);
-    list[0] = (rela_metadata){ { KEY_CONFIG, strlen(KEY_CONFIG) }, { t->config, t->config_len } };
+    list[0] = (rela_metadata){ rela_span_of(KEY_CONFIG), { t->config, t->config_len } };
     for (size_t i = 0; i < n; i++) {
         const rela_section *s = &t->sections.sections[i];
-        list[i + 1] = (rela_metadata){ { s->name, strlen(s->name) }, { s->text, s->len } };
+        list[i + 1] = (rela_metadata){ rela_span_of(s->name), { s->text, s->len } };
     }
     o.texts = list;
     o.n_texts = n + 1;

@@ -58,6 +58,27 @@ typedef struct rela_metadata {
     rela_span key, value;
 } rela_metadata;
 
+/* What a file holds. */
+typedef struct rela_header {
+    rela_tensor *tensors;
+    size_t n;
+    rela_metadata *metadata;
+    size_t n_metadata;
+} rela_header;
+
+#define RELA_METADATA_NAME "__metadata__" /* of the texts, among the names of tensors */
+
+/* Parses and checks a header of data_size bytes of tensors. Tensors and texts come sorted by the
+ * bytes of their names, which point into text; it is changed. On failure h is empty. */
+rela_status rela_header_parse(rela_header *h, char *text, size_t len, uint64_t data_size,
+                              rela_error *err);
+void rela_header_deinit(rela_header *h);
+/* Sorts the lists of one that is put together in the same way. */
+void rela_header_sort(const rela_header *h);
+/* Lent; NULL: none. Tensors are sorted. */
+const rela_tensor *rela_header_find(const rela_header *h, const char *name);
+const rela_metadata *rela_header_text(const rela_header *h, const char *key);
+
 /* An open file. Reading is fine from any number of threads. */
 typedef struct rela_safetensors rela_safetensors;
 
@@ -67,9 +88,6 @@ rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size
 /* The same of one model of a pair, 1 or 2 (model/pair.h); 0: as above. */
 rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path, int part,
                                        size_t max_header, rela_error *err);
-/* The same from memory, for data_size bytes of tensors that stay unread; header is copied. */
-rela_status rela_safetensors_parse(rela_safetensors **out, const char *header, size_t len,
-                                   uint64_t data_size, rela_error *err);
 void rela_safetensors_close(rela_safetensors *f); /* NULL is fine */
 
 /* len bytes of a tensor from offset on; both lie inside it. */
@@ -81,26 +99,17 @@ uint64_t rela_safetensors_begin(const rela_safetensors *f); /* place of the data
 /* After the last read: has the file kept its size? */
 rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err);
 
-/* Tensors and texts, each sorted by the bytes of the name; lent. find gives NULL for none. */
-size_t rela_safetensors_count(const rela_safetensors *f);
-const rela_tensor *rela_safetensors_at(const rela_safetensors *f, size_t i);
-const rela_tensor *rela_safetensors_find(const rela_safetensors *f, const char *name);
-size_t rela_safetensors_n_metadata(const rela_safetensors *f);
-const rela_metadata *rela_safetensors_metadata_at(const rela_safetensors *f, size_t i);
-const rela_metadata *rela_safetensors_metadata_find(const rela_safetensors *f, const char *key);
-uint64_t rela_safetensors_size(const rela_safetensors *f); /* bytes of the file */
+const rela_header *rela_safetensors_header(const rela_safetensors *f); /* lent */
+uint64_t rela_safetensors_size(const rela_safetensors *f);             /* bytes of the file */
 
 /* Writes a file: atomic and durable (base/file.h), the same bytes for the same contents whatever
- * the order they come in, no copy of the data. Names and texts must be UTF-8. */
-rela_status rela_safetensors_write(const char *path, const rela_tensor *tensors, size_t n,
-                                   const rela_metadata *metadata, size_t n_metadata,
-                                   size_t max_header, rela_error *err);
+ * the order they come in, no copy of the data. Names and texts must be UTF-8. The lists are left in
+ * the order of the file. */
+rela_status rela_safetensors_write(const char *path, const rela_header *h, size_t max_header,
+                                   rela_error *err);
 
 /* Elements times their size; false when it does not fit 64 bits. */
 bool rela_tensor_bytes(uint64_t *out, const rela_tensor *t);
-
-/* The order of names: by bytes, the shorter first. */
-int rela_span_compare(rela_span a, rela_span b);
 
 /* RELA_UNSUP on a machine that stores numbers big end first: files are little endian. */
 rela_status rela_host_check(rela_error *err);

@@ -24,9 +24,8 @@ struct rela_shortlist {
 };
 
 static rela_status check_parts(const rela_shortlist_parts *p, rela_error *err);
-static rela_status check_header(const rela_safetensors *f, rela_error *err);
-static rela_status check_vocab(const rela_safetensors *f, const rela_vocab_pair *vocab,
-                               rela_error *err);
+static rela_status check_header(const rela_header *h, rela_error *err);
+static rela_status check_vocab(const rela_header *h, const rela_vocab_pair *vocab, rela_error *err);
 static rela_status read_numbers(rela_shortlist *l, const rela_safetensors *f, const char *path,
                                 rela_error *err);
 
@@ -43,9 +42,8 @@ rela_status rela_vocab_pair_init(rela_vocab_pair *p, const rela_vocab *src, cons
         static const char *const KEYS[] = { "text.vocab.src", "text.vocab.tgt" };
         rela_metadata both[2];
         for (int i = 0; i < 2; i++)
-            both[i] =
-                (rela_metadata){ { KEYS[i], strlen(KEYS[i]) }, { text[i].data, text[i].len } };
-        const rela_content c = { .metadata = both, .n_metadata = 2, .n_threads = 1, .path = "" };
+            both[i] = (rela_metadata){ rela_span_of(KEYS[i]), { text[i].data, text[i].len } };
+        const rela_content c = { .header = { NULL, 0, both, 2 }, .n_threads = 1, .path = "" };
         st = rela_content_run(p->hash, &c, err);
     }
     rela_buffer_free(&text[0]);
@@ -141,11 +139,6 @@ static rela_status check_parts(const rela_shortlist_parts *p, rela_error *err)
 
 /* ---- files ---- */
 
-static bool is(rela_span text, const char *want)
-{
-    return text.len == strlen(want) && memcmp(text.text, want, text.len) == 0;
-}
-
 rela_status rela_shortlist_read(rela_shortlist **out, const char *path,
                                 const rela_vocab_pair *vocab, rela_error *err)
 {
@@ -155,8 +148,9 @@ rela_status rela_shortlist_read(rela_shortlist **out, const char *path,
     if (st != RELA_OK)
         return st;
     rela_shortlist *l = rela_mem_zalloc(sizeof *l);
-    st = l ? check_header(f, err) : rela_fail(err, RELA_NOMEM, "no memory for a shortlist");
-    st = st ? st : check_vocab(f, vocab, err);
+    st = l ? check_header(rela_safetensors_header(f), err)
+           : rela_fail(err, RELA_NOMEM, "no memory for a shortlist");
+    st = st ? st : check_vocab(rela_safetensors_header(f), vocab, err);
     if (st == RELA_OK) {
         l->parts.vocab = *vocab;
         st = read_numbers(l, f, path, err);
@@ -171,42 +165,39 @@ rela_status rela_shortlist_read(rela_shortlist **out, const char *path,
     return st;
 }
 
-static rela_status check_header(const rela_safetensors *f, rela_error *err)
+static rela_status check_header(const rela_header *h, rela_error *err)
 {
-    const rela_metadata *format = rela_safetensors_metadata_find(f, TEXTS[TEXT_FORMAT]);
-    if (!format || !is(format->value, FORMAT_NAME))
+    const rela_metadata *format = rela_header_text(h, TEXTS[TEXT_FORMAT]);
+    if (!format || !rela_span_is(format->value, FORMAT_NAME))
         return rela_fail(err, RELA_FORMAT,
                          "not a shortlist: its 'format' is not '" FORMAT_NAME "'");
-    const rela_metadata *version = rela_safetensors_metadata_find(f, TEXTS[TEXT_VERSION]);
-    if (!version || !is(version->value, FORMAT_VERSION))
+    const rela_metadata *version = rela_header_text(h, TEXTS[TEXT_VERSION]);
+    if (!version || !rela_span_is(version->value, FORMAT_VERSION))
         return rela_fail(err, RELA_FORMAT,
                          "'format_version' is '%.*s'; this program reads " FORMAT_VERSION,
                          version ? (int)(version->value.len < 16 ? version->value.len : 16) : 0,
                          version ? version->value.text : "");
     for (int i = 0; i < N_TEXTS; i++)
-        if (!rela_safetensors_metadata_find(f, TEXTS[i]))
+        if (!rela_header_text(h, TEXTS[i]))
             return rela_fail(err, RELA_FORMAT, "text '%s' is missing", TEXTS[i]);
-    if (rela_safetensors_n_metadata(f) != N_TEXTS)
-        return rela_fail(err, RELA_FORMAT, "%zu texts; expected %d", rela_safetensors_n_metadata(f),
-                         (int)N_TEXTS);
+    if (h->n_metadata != N_TEXTS)
+        return rela_fail(err, RELA_FORMAT, "%zu texts; expected %d", h->n_metadata, (int)N_TEXTS);
     for (int i = 0; i < N_TENSORS; i++) {
-        const rela_tensor *t = rela_safetensors_find(f, TENSORS[i]);
+        const rela_tensor *t = rela_header_find(h, TENSORS[i]);
         if (!t || t->dtype != RELA_I32 || t->rank != 1 || t->shape[0] > INT32_MAX)
             return rela_fail(err, RELA_FORMAT, "tensor '%s' is missing or no list of I32",
                              TENSORS[i]);
     }
-    if (rela_safetensors_count(f) != N_TENSORS)
-        return rela_fail(err, RELA_FORMAT, "%zu tensors; expected %d", rela_safetensors_count(f),
-                         (int)N_TENSORS);
+    if (h->n != N_TENSORS)
+        return rela_fail(err, RELA_FORMAT, "%zu tensors; expected %d", h->n, (int)N_TENSORS);
     return RELA_OK;
 }
 
-static rela_status check_vocab(const rela_safetensors *f, const rela_vocab_pair *vocab,
-                               rela_error *err)
+static rela_status check_vocab(const rela_header *h, const rela_vocab_pair *vocab, rela_error *err)
 {
-    const rela_tensor *first = rela_safetensors_find(f, TENSORS[TENSOR_FIRST]);
-    const rela_metadata *made_for = rela_safetensors_metadata_find(f, TEXTS[TEXT_VOCABULARIES]);
-    if (!is(made_for->value, vocab->hash))
+    const rela_tensor *first = rela_header_find(h, TENSORS[TENSOR_FIRST]);
+    const rela_metadata *made_for = rela_header_text(h, TEXTS[TEXT_VOCABULARIES]);
+    if (!rela_span_is(made_for->value, vocab->hash))
         return rela_fail(err, RELA_FORMAT,
                          "made for a model with other vocabularies; learn one for this model with "
                          "'rela shortlist'");
@@ -220,35 +211,29 @@ static rela_status check_vocab(const rela_safetensors *f, const rela_vocab_pair 
 static rela_status read_numbers(rela_shortlist *l, const rela_safetensors *f, const char *path,
                                 rela_error *err)
 {
+    const rela_header *h = rela_safetensors_header(f);
     char hash[RELA_HASH_TEXT] = "";
     void *to[N_TENSORS];
     for (int i = 0; i < N_TENSORS; i++) {
-        const size_t n = (size_t)rela_safetensors_at(f, (size_t)i)->shape[0];
+        const size_t n = (size_t)h->tensors[i].shape[0];
         to[i] = l->numbers[i] = rela_mem_array(n + 1, sizeof *l->numbers[i]);
         if (!to[i])
             return rela_fail(err, RELA_NOMEM, "no memory for a shortlist of %zu symbols", n);
     }
-    const rela_content c = { .tensors = rela_safetensors_at(f, 0),
-                             .n = N_TENSORS,
-                             .metadata = rela_safetensors_metadata_at(f, 0),
-                             .n_metadata = N_TEXTS,
-                             .file = f,
-                             .to = to,
-                             .n_threads = 1,
-                             .path = path };
+    const rela_content c = { .header = *h, .file = f, .to = to, .n_threads = 1, .path = path };
     rela_status st = rela_content_run(hash, &c, err);
     st = st ? st : rela_safetensors_check(f, err);
     if (st != RELA_OK)
         return st;
     point(l);
-    l->parts.n_frequent = (size_t)rela_safetensors_at(f, TENSOR_FREQUENT)->shape[0];
-    const uint64_t n_words = rela_safetensors_at(f, TENSOR_WORDS)->shape[0];
+    l->parts.n_frequent = (size_t)h->tensors[TENSOR_FREQUENT].shape[0];
+    const uint64_t n_words = h->tensors[TENSOR_WORDS].shape[0];
     const int32_t end = l->parts.first[l->parts.vocab.n_src];
     if (end < 0 || (uint64_t)end != n_words)
         return rela_fail(err, RELA_FORMAT, "the last list ends at %d; expected %llu", (int)end,
                          (unsigned long long)n_words);
     st = check_parts(&l->parts, err);
-    if (st == RELA_OK && !is(rela_safetensors_metadata_find(f, RELA_HASH_KEY)->value, hash))
+    if (st == RELA_OK && !rela_span_is(rela_header_text(h, RELA_HASH_KEY)->value, hash))
         st = rela_fail(err, RELA_FORMAT, "damaged: its contents have the hash %s", hash);
     return st;
 }
@@ -267,23 +252,18 @@ rela_status rela_shortlist_write(const char *path, const rela_shortlist *l, rela
     rela_tensor tensors[N_TENSORS];
     rela_metadata texts[N_TEXTS];
     for (int i = 0; i < N_TENSORS; i++)
-        tensors[i] = (rela_tensor){ .name = { TENSORS[i], strlen(TENSORS[i]) },
+        tensors[i] = (rela_tensor){ .name = rela_span_of(TENSORS[i]),
                                     .dtype = RELA_I32,
                                     .rank = 1,
                                     .shape = { sizes[i] },
                                     .data = l->numbers[i] };
     for (int i = 0; i < N_TEXTS; i++)
-        texts[i] =
-            (rela_metadata){ { TEXTS[i], strlen(TEXTS[i]) }, { values[i], strlen(values[i]) } };
-    const rela_content c = { .tensors = tensors,
-                             .n = N_TENSORS,
-                             .metadata = texts,
-                             .n_metadata = N_TEXTS,
-                             .n_threads = 1,
-                             .path = path };
+        texts[i] = (rela_metadata){ rela_span_of(TEXTS[i]), rela_span_of(values[i]) };
+    const rela_header header = { tensors, N_TENSORS, texts, N_TEXTS };
+    const rela_content c = { .header = header, .n_threads = 1, .path = path };
     const rela_status st = rela_content_run(hash, &c, err);
     texts[TEXT_HASH].value.len = strlen(hash);
-    return st ? st : rela_safetensors_write(path, tensors, N_TENSORS, texts, N_TEXTS, 0, err);
+    return st ? st : rela_safetensors_write(path, &header, 0, err);
 }
 
 /* ---- the list of a sentence ---- */

@@ -153,35 +153,20 @@ static size_t most_rows(const rela_pass_size *s, size_t n_streams)
     return most;
 }
 
-/* Arrays of a stream that blocks use again and again if they keep nothing. */
-static void plan_stream(rela_stream *s, rela_plan *p, size_t rows, const rela_config *c)
-{
-    s->x = rela_plan_reals(p, rows * c->d);
-    s->r[0] = s->r[1] = rela_plan_reals(p, rows * c->d);
-    if (c->pre_norm)
-        s->r[1] = rela_plan_reals(p, rows * c->d);
-    s->stats = rela_plan_take(p, rows, sizeof *s->stats);
-}
-
 static void plan(rela_worker *w, rela_plan *p)
 {
     const rela_block_list *l = &w->net->list;
     const rela_config *c = &w->net->config;
     const bool training = w->size.training;
-    rela_plan kept = { NULL, 0 };
-    w->scratch_bytes = 0;
-    for (size_t i = 0; i < l->n; i++) {
-        rela_plan scratch = { NULL, 0 };
-        l->blocks[i].type->plan(&l->blocks[i], &kept, &scratch, &w->size);
-        w->scratch_bytes = scratch.used > w->scratch_bytes ? scratch.used : w->scratch_bytes;
-    }
-    w->kept.base = rela_plan_take(p, kept.used, 1);
+    size_t kept = 0;
+    w->scratch_bytes = rela_block_list_plan(l, &kept, &w->size);
+    w->kept.base = rela_plan_take(p, kept, 1);
     w->scratch.base = rela_plan_take(p, w->scratch_bytes, 1);
     if (c->task == RELA_TASK_ALIGN)
         return;
     for (size_t i = 0; i < l->n_streams; i++) {
         if (!training)
-            plan_stream(&w->streams[i], p, w->size.rows[i], c);
+            rela_stream_plan(&w->streams[i], p, w->size.rows[i], c->d, c->pre_norm);
         else if (l->memories[i])
             w->streams[i].dmemory = rela_plan_reals(p, w->size.rows[i] * c->d);
     }
@@ -242,6 +227,7 @@ static void back(const rela_net *n, rela_pass *p)
         const rela_stream *s = &p->streams[b->stream];
         if (b->last && s->dmemory) /* its gradient comes from those who attended to it */
             memcpy(p->dx, s->dmemory, s->rows * b->d * sizeof *p->dx);
-        b->type->back(b, p);
+        if (b->type->back)
+            b->type->back(b, p);
     }
 }

@@ -52,7 +52,6 @@ typedef struct rela_align_look {
 typedef struct rela_align_scratch {
     rela_align_look look[2]; /* of the last pair; weights of look[1] are the result */
     real *lp;                /* to be filled before; its gradient after a backward pass */
-    real *votes;             /* (rows, cols) */
     real *r, *dr, *dw;
     real *row; /* 4 * max_len, for kinds; then two rows */
 } rela_align_scratch;

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { HEADS_MAX = 1 << 12, HEAD_WIDTH_MAX = 1 << 16, LENGTH_MAX = 1 << 24, THREADS_MAX = 256 };

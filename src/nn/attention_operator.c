@@ -10,6 +10,7 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "nn/attention_check.h"
+#include "nn/attention_places.h"
 #include "nn/attn/attn.h"
 
 #include <string.h>
@@ -49,14 +50,6 @@ typedef struct call {
     int n_threads;
 } call;
 
-/* Where a sequence lies. */
-typedef struct place {
-    size_t i;          /* its number */
-    size_t q0, k0, w0; /* first rows, first weight */
-    size_t n_q, n_k;   /* rows that count */
-    size_t q_rows, k_rows;
-} place;
-
 /* Copies the weights that a tap sees. */
 typedef struct copier {
     float *to; /* (queries, ld) */
@@ -65,7 +58,6 @@ typedef struct copier {
 
 static rela_status plan_workers(rela_attention *a, rela_error *err);
 static void plan_worker(worker *w, rela_plan *p, const rela_attention *a);
-static void run_forward(call *c);
 static void forward_heads(void *ctx, size_t begin, size_t end, int thread);
 static void back_heads(void *ctx, size_t begin, size_t end, int thread);
 static void norm_sequences(void *ctx, size_t begin, size_t end, int thread);
@@ -73,8 +65,6 @@ static void norm_back_sequences(void *ctx, size_t begin, size_t end, int thread)
 static void clear_shares(const rela_attention *a);
 static void add_shares(const rela_attention *a, const rela_attention_gradient *g);
 static int threads_for(const rela_attention *a, const rela_attention_input *in);
-static place first_place(const call *c, size_t i);
-static void next_place(place *p, const call *c);
 
 rela_status rela_attention_create(rela_attention **out, const rela_attention_options *o,
                                   rela_error *err)
@@ -147,7 +137,7 @@ rela_status rela_attention_forward(const rela_attention_output *out, rela_attent
                .weights = o.weights,
                .drop = rela_drop_make(i.training ? a->dropout : 0, i.seed, 0, 0, 0),
                .n_threads = threads_for(a, &i) };
-    run_forward(&c);
+    rela_par_rows(i.n * a->size.heads, c.n_threads, forward_heads, &c);
     rela_par_rows(i.n, c.n_threads, norm_sequences, &c);
     return RELA_OK;
 }
@@ -173,7 +163,7 @@ rela_status rela_attention_back(const rela_attention_gradient *g, rela_attention
         if (!all.mixed) {
             c.z = all.dq;
             c.ldz = i.ldq;
-            run_forward(&c);
+            rela_par_rows(i.n * a->size.heads, c.n_threads, forward_heads, &c);
         }
         rela_par_rows(i.n, c.n_threads, norm_back_sequences, &c);
         c.dz = all.dq;
@@ -238,7 +228,7 @@ static rela_attn head_of(const call *c, size_t head, size_t ldz)
                         .drop = c->drop };
 }
 
-static rela_attn_in in_of(const call *c, const place *p, size_t head)
+static rela_attn_in in_of(const call *c, const rela_place *p, size_t head)
 {
     const rela_attention_input *in = c->in;
     const size_t column = head * c->a->size.d_head;
@@ -251,7 +241,7 @@ static rela_attn_in in_of(const call *c, const place *p, size_t head)
 }
 
 /* Rows for dropout: every query of every head has its own. */
-static uint32_t first_row(const call *c, const place *p, size_t head)
+static uint32_t first_row(const call *c, const rela_place *p, size_t head)
 {
     return (uint32_t)(p->q0 * c->a->size.heads + head * p->q_rows);
 }
@@ -262,20 +252,15 @@ static void clear(float *x, size_t ld, size_t first, size_t end, size_t n)
         memset(x + i * ld, 0, n * sizeof *x);
 }
 
-static void run_forward(call *c)
-{
-    rela_par_rows(c->in->n * c->a->size.heads, c->n_threads, forward_heads, c);
-}
-
 static void forward_heads(void *ctx, size_t begin, size_t end, int thread)
 {
     const call *c = ctx;
     const rela_attention_sizes *s = &c->a->size;
-    place p = first_place(c, begin / s->heads);
+    rela_place p = rela_place_first(c->in, s->heads, begin / s->heads);
     for (size_t at = begin; at < end; at++) {
         const size_t head = at % s->heads;
         if (at > begin && head == 0)
-            next_place(&p, c);
+            rela_place_next(&p, c->in, s->heads);
         const uint32_t q_at[] = { 0, (uint32_t)p.n_q }, k_at[] = { 0, (uint32_t)p.n_k };
         const rela_attn_rows rows = { 1, q_at, k_at, first_row(c, &p, head) };
         const rela_attn_in in = in_of(c, &p, head);
@@ -298,11 +283,11 @@ static void back_heads(void *ctx, size_t begin, size_t end, int thread)
     const call *c = ctx;
     const rela_attention_sizes *s = &c->a->size;
     const worker *w = &c->a->workers[thread];
-    place p = first_place(c, begin / s->heads);
+    rela_place p = rela_place_first(c->in, s->heads, begin / s->heads);
     for (size_t at = begin; at < end; at++) {
         const size_t head = at % s->heads, column = head * s->d_head;
         if (at > begin && head == 0)
-            next_place(&p, c);
+            rela_place_next(&p, c->in, s->heads);
         const uint32_t q_at[] = { 0, (uint32_t)p.n_q }, k_at[] = { 0, (uint32_t)p.n_k };
         const rela_attn_rows rows = { 1, q_at, k_at, first_row(c, &p, head) };
         const rela_attn_in in = in_of(c, &p, head);
@@ -326,8 +311,8 @@ static void norm_sequences(void *ctx, size_t begin, size_t end, int thread)
     const rela_attention *a = c->a;
     const rela_attn_norm *norm = a->size.kind->norm;
     (void)thread;
-    place p = first_place(c, begin);
-    for (; p.i < end; next_place(&p, c)) {
+    rela_place p = rela_place_first(c->in, a->size.heads, begin);
+    for (; p.i < end; rela_place_next(&p, c->in, a->size.heads)) {
         const float *gate = norm && norm->gated ? c->in->gate : NULL;
         for (size_t r = p.q0; r < p.q0 + p.n_q; r++) {
             const float *z = c->z + r * c->ldz;
@@ -348,8 +333,8 @@ static void norm_back_sequences(void *ctx, size_t begin, size_t end, int thread)
     const rela_attention *a = c->a;
     const rela_attn_norm *norm = a->size.kind->norm;
     const worker *w = &a->workers[thread];
-    place p = first_place(c, begin);
-    for (; p.i < end; next_place(&p, c)) {
+    rela_place p = rela_place_first(c->in, a->size.heads, begin);
+    for (; p.i < end; rela_place_next(&p, c->in, a->size.heads)) {
         const float *gate = norm->gated ? c->in->gate : NULL;
         for (size_t r = p.q0; r < p.q0 + p.n_q; r++) {
             float *dz = c->g->dq + r * c->in->ldq; /* holds z if that was computed again */
@@ -388,8 +373,6 @@ static void add_shares(const rela_attention *a, const rela_attention_gradient *g
     }
 }
 
-/* ---- places ---- */
-
 /* Small inputs are done before other threads have woken up. */
 static int threads_for(const rela_attention *a, const rela_attention_input *in)
 {
@@ -399,39 +382,4 @@ static int threads_for(const rela_attention *a, const rela_attention_input *in)
                 (double)(in->k_lens ? in->k_lens[i] : in->k_step) * (double)a->size.d;
     const double wanted = 1 + work / THREAD_WORK;
     return wanted < a->n_threads ? (int)wanted : a->n_threads;
-}
-
-static place first_place(const call *c, size_t i)
-{
-    const rela_attention_input *in = c->in;
-    place p = { .i = 0 };
-    if (in->q_step && in->k_step) {
-        p.i = i;
-        p.q0 = i * in->q_step;
-        p.k0 = i * in->k_step;
-        p.w0 = i * c->a->size.heads * in->q_step * in->k_step;
-    }
-    p.q_rows = in->q_step ? in->q_step : in->q_lens[p.i];
-    p.k_rows = in->k_step ? in->k_step : in->k_lens[p.i];
-    p.n_q = in->q_lens ? in->q_lens[p.i] : p.q_rows;
-    p.n_k = in->k_lens ? in->k_lens[p.i] : p.k_rows;
-    while (p.i < i)
-        next_place(&p, c);
-    return p;
-}
-
-/* Goes one after the last sequence too, where nothing is read any more. */
-static void next_place(place *p, const call *c)
-{
-    const rela_attention_input *in = c->in;
-    p->i++;
-    p->q0 += p->q_rows;
-    p->k0 += p->k_rows;
-    p->w0 += c->a->size.heads * p->q_rows * p->k_rows;
-    if (p->i == in->n)
-        return;
-    p->q_rows = in->q_step ? in->q_step : in->q_lens[p->i];
-    p->k_rows = in->k_step ? in->k_step : in->k_lens[p->i];
-    p->n_q = in->q_lens ? in->q_lens[p->i] : p->q_rows;
-    p->n_k = in->k_lens ? in->k_lens[p->i] : p->k_rows;
 }

@@ -61,6 +61,15 @@ void rela_declare_norm(rela_declare *d, rela_norm_at *norm, size_t width)
 
 /* ---- forward ---- */
 
+void rela_stream_plan(rela_stream *s, rela_plan *p, size_t rows, size_t d, bool pre_norm)
+{
+    s->x = rela_plan_reals(p, rows * d);
+    s->r[0] = s->r[1] = rela_plan_reals(p, rows * d);
+    if (pre_norm)
+        s->r[1] = rela_plan_reals(p, rows * d);
+    s->stats = rela_plan_take(p, rows, sizeof *s->stats);
+}
+
 static rela_act take_act(rela_plan *p, size_t rows, size_t d)
 {
     rela_act a;

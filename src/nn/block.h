@@ -24,10 +24,7 @@
 #include "nn/weight.h"
 #include "rela/rela.h"
 
-enum {
-    RELA_STREAMS_MAX = RELA_SOURCES_MAX + 1,
-    RELA_NO_PARAM = 0xFFFFFF /* no parameter has this number */
-};
+enum { RELA_STREAMS_MAX = RELA_SOURCES_MAX + 1 };
 
 /* A residual sum and its norm. In training every block has its own. */
 typedef struct rela_act {
@@ -56,14 +53,18 @@ typedef struct rela_state {
 } rela_state;
 
 /* Hypotheses of one decoding step. Those of a sentence are adjacent and at the same position. */
-typedef struct rela_step {
+typedef struct rela_step_rows {
     size_t n;
     const int32_t *token;     /* the last symbol; not read at position 0 */
     const uint32_t *position; /* of the symbol to be predicted */
     const uint32_t *sentence; /* rising */
     const uint32_t *history;  /* (n, ld) slots of positions 0 .. position; the last is written */
     size_t ld;                /* of history */
-    size_t len;               /* positions of a hypothesis, at most */
+} rela_step_rows;
+
+typedef struct rela_step {
+    rela_step_rows rows;
+    size_t len; /* positions of a hypothesis, at most */
     rela_cache cache;
     const rela_memories *memories; /* by stream */
     size_t sentence_rows;          /* hypotheses of one sentence, at most */
@@ -132,6 +133,7 @@ typedef struct rela_block_type {
     /* Adds what `forward` and `back` will take at most. Scratch starts empty. */
     void (*plan)(const rela_block *b, rela_plan *kept, rela_plan *scratch, const rela_pass_size *s);
     void (*forward)(const rela_block *b, rela_pass *p);
+    /* Optional: NULL where `forward` has done it. */
     void (*back)(const rela_block *b, rela_pass *p);
     /* Optional: what a block needs of another stream, once for all decoding steps; p->step has the
      * memories. */
@@ -273,6 +275,9 @@ static inline rela_drop rela_block_drop(const rela_block *b, const rela_pass *p,
     return p->training ? rela_drop_make(rate, p->seed, p->update, b->site + site, first)
                        : (rela_drop){ .scale = 1 };
 }
+
+/* The arrays of a stream in inference. */
+void rela_stream_plan(rela_stream *s, rela_plan *p, size_t rows, size_t d, bool pre_norm);
 
 /* The arrays that the block's output goes to: kept in training, otherwise those of the stream. */
 rela_act rela_block_begin(const rela_block *b, rela_pass *p);

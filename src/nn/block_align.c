@@ -144,12 +144,6 @@ static void forward(const rela_block *b, rela_pass *p)
         p->sums = run_batch(&r);
 }
 
-static void back(const rela_block *b, rela_pass *p)
-{
-    (void)b; /* `forward` has done it, a chunk at a time */
-    (void)p;
-}
-
 /* Shows the weights of all pairs to the tap, as those of a cross attention of one layer and head:
  * here the softmax is over the whole vocabulary, and nothing depends on the other pairs of the
  * batch. Weights must not change between such passes: norms are kept. */
@@ -371,10 +365,4 @@ static void scatter(const run *r)
     }
 }
 
-const rela_block_type rela_block_align = {
-    .name = "align",
-    .declare = declare,
-    .plan = plan,
-    .forward = forward,
-    .back = back,
-};
+const rela_block_type rela_block_align = { "align", declare, plan, forward, NULL, NULL };

@@ -9,7 +9,6 @@
 
 #include "nn/attn/guard.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,12 +136,6 @@ static side_grads take_grads(const rela_block *b, rela_plan *p, const rela_side_
     return g;
 }
 
-/* Norms want rows without gaps: a group of several has its columns copied to and fro. */
-static real *take_columns(rela_plan *p, size_t rows, size_t width)
-{
-    return rela_plan_reals(p, rows * width);
-}
-
 /* What one group takes at a time after the arrays of its side: each is given back before the next
  * is taken. */
 static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t g, rela_plan start,
@@ -156,8 +149,7 @@ static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t
         rela_cache_scratch_plan(&cache, &weights, group->of.heads, size->len, s->sentence_rows);
     else
         rela_attn_scratch_plan(&attn, &weights, group->of.kind, rela_attn_of(b)->d_head, size->len);
-    for (int i = 0; side->n_groups > 1 && i < 2; i++)
-        (void)take_columns(&norm, size->rows, group->of.heads * rela_attn_of(b)->d_head);
+    rela_side_norms_plan(&norm, b, side, g, size->rows);
     rela_linear_plan(&product, s->storage, b->d, larger(size->rows, size->keys));
     return larger(weights.used, larger(norm.used, product.used));
 }
@@ -291,45 +283,6 @@ static void attend_batch(const side_work *w, rela_plan scratch)
     }
 }
 
-/* Rows of a group without gaps between them. */
-static void norm_columns(const rela_block *b, const rela_pass *p, const rela_head_group *group,
-                         real *y, const real *z, rela_plan scratch)
-{
-    static const real one = 1;
-    const rela_attn_norm *norm = group->of.kind->norm;
-    const size_t d = b->d, rows = p->streams[b->stream].rows,
-                 width = group->of.heads * rela_attn_of(b)->d_head;
-    const size_t column = group->of.first * rela_attn_of(b)->d_head;
-    const rela_kern *k = p->k;
-    if (!norm) {
-        if (y != z)
-            k->scale_rows(y + column, d, z + column, d, rows, width, width, &one, 0);
-        return;
-    }
-    real *from = take_columns(&scratch, rows, width), *to = take_columns(&scratch, rows, width);
-    k->scale_rows(from, width, z + column, d, rows, width, width, &one, 0);
-    k->gated_norm(to, from, rela_vector(p, group->gain),
-                  norm->gated ? rela_vector(p, group->gate) : NULL, rows, width,
-                  rela_attn_of(b)->norm_per_head ? group->of.heads : 1, rela_attn_of(b)->eps,
-                  norm->center);
-    k->scale_rows(y + column, d, to, width, rows, width, width, &one, 0);
-}
-
-void rela_side_norms(const rela_block *b, const rela_pass *p, const rela_attn_side *side, real *y,
-                     const real *z, rela_plan scratch)
-{
-    const rela_head_group *group = side->groups;
-    const rela_attn_norm *norm = group->of.kind->norm;
-    for (size_t g = 0; side->n_groups > 1 && g < side->n_groups; g++)
-        norm_columns(b, p, &group[g], y, z, scratch);
-    if (side->n_groups > 1 || !norm)
-        return;
-    p->k->gated_norm(y, z, rela_vector(p, group->gain),
-                     norm->gated ? rela_vector(p, group->gate) : NULL, p->streams[b->stream].rows,
-                     b->d, rela_attn_of(b)->norm_per_head ? group->of.heads : 1,
-                     rela_attn_of(b)->eps, norm->center);
-}
-
 static void side_forward(const side_work *w, real *out, rela_plan scratch)
 {
     const rela_pass *p = w->p;
@@ -375,35 +328,6 @@ static void forward(const rela_block *b, rela_pass *p)
 }
 
 /* ---- backward ---- */
-
-static void norm_group_back(const side_work *w, size_t g, real *dz, const real *z,
-                            rela_plan scratch)
-{
-    const rela_head_group *group = &w->side->groups[g];
-    const rela_attn_norm *norm = group->of.kind->norm;
-    const size_t d = w->b->d, rows = w->own->rows,
-                 width = group->of.heads * rela_attn_of(w->b)->d_head;
-    const size_t column = group->of.first * rela_attn_of(w->b)->d_head;
-    const rela_kern *k = w->p->k;
-    static const real one = 1;
-    const bool alone = w->side->n_groups == 1;
-    if (!norm)
-        return;
-    real *grad = alone ? dz : take_columns(&scratch, rows, width);
-    real *value = alone ? NULL : take_columns(&scratch, rows, width);
-    if (!alone) {
-        k->scale_rows(grad, width, dz + column, d, rows, width, width, &one, 0);
-        k->scale_rows(value, width, z + column, d, rows, width, width, &one, 0);
-    }
-    k->gated_norm_back(grad, rela_gradient(w->p, group->gain),
-                       norm->gated ? rela_gradient(w->p, group->gate) : NULL, grad,
-                       alone ? z : value, rela_vector(w->p, group->gain),
-                       norm->gated ? rela_vector(w->p, group->gate) : NULL, rows, width,
-                       rela_attn_of(w->b)->norm_per_head ? group->of.heads : 1,
-                       rela_attn_of(w->b)->eps, norm->center);
-    if (!alone)
-        k->scale_rows(dz + column, d, grad, width, rows, width, width, &one, 0);
-}
 
 static void attend_back(const side_work *w, const side_grads *to, rela_plan scratch)
 {
@@ -457,8 +381,7 @@ static void back(const rela_block *b, rela_pass *p)
         const side_grads g = take_grads(b, &scratch, &w.size);
         rela_matrix_back(p, w.side->out, p->da, w.a.y, rows);
         rela_linear_back_input(g.dz, p->da, rela_matrix(p, w.side->out), rows, false);
-        for (size_t n = 0; n < w.side->n_groups; n++)
-            norm_group_back(&w, n, g.dz, w.a.z, scratch);
+        rela_side_norms_back(b, p, w.side, g.dz, w.a.z, scratch);
         attend_back(&w, &g, scratch);
         p->k->sum_rows(rela_gradient(p, w.side->in_bias), g.in, rows, rela_attn_in_width(b));
         rela_matrix_back(p, w.side->in, g.in, state->in.x, rows);
@@ -469,11 +392,5 @@ static void back(const rela_block *b, rela_pass *p)
     rela_block_end_back(b, p);
 }
 
-const rela_block_type rela_block_attention = {
-    .name = "attention",
-    .declare = declare,
-    .plan = plan,
-    .forward = forward,
-    .back = back,
-    .remember = rela_attention_remember,
-};
+const rela_block_type rela_block_attention = { "attention", declare, plan,
+                                               forward,     back,    rela_attention_remember };

@@ -37,9 +37,16 @@ void rela_side_take(rela_side_arrays *a, const rela_block *b, const rela_attn_si
 /* The attention of group g of the heads of a side, without dropout. */
 rela_attn rela_side_attn(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
                          size_t g);
-/* y, which may be z, after the norms of the groups. */
+
+/* block_attention_norm.c: the norms of the groups, each over the concatenated heads of its group.
+ * From z to y, which may be z; back in place, from the gradient of y to that of z. */
 void rela_side_norms(const rela_block *b, const rela_pass *p, const rela_attn_side *side, real *y,
                      const real *z, rela_plan scratch);
+void rela_side_norms_back(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
+                          real *dz, const real *z, rela_plan scratch);
+/* What either takes for group g. */
+void rela_side_norms_plan(rela_plan *scratch, const rela_block *b, const rela_attn_side *side,
+                          size_t g, size_t rows);
 
 /* A decoding step, and keys and values of an encoded stream for the steps to come: block.h. */
 void rela_attention_step(const rela_block *b, rela_pass *p);

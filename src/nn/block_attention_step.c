@@ -13,10 +13,10 @@ static void attend_history(const rela_step *step, const rela_block *b, const rel
     rela_cache c = step->cache;
     c.rows += rela_attn_of(b)->cache + column;
     rela_cache_scratch_plan(&s, &scratch, attn->heads, step->len, 1);
-    for (size_t i = 0; i < step->n; i++) {
+    for (size_t i = 0; i < step->rows.n; i++) {
         real *qkv = a->in + i * 3 * d + column, *z = a->z + i * d + column;
-        const uint32_t *slots = step->history + i * step->ld;
-        const size_t last = step->position[i];
+        const uint32_t *slots = step->rows.history + i * step->rows.ld;
+        const size_t last = step->rows.position[i];
         const real not_finite = column == 0 ? rela_attn_not_finite(attn->k, qkv, 3 * d) : 0;
         rela_cache_put(&c, attn, slots[last], qkv + d, qkv + 2 * d);
         rela_attn_query(attn, qkv);
@@ -33,14 +33,15 @@ static void attend_memory(const rela_step *step, const rela_attn_side *side, con
     real *z = a->z + column, *q = a->in + column;
     rela_cache_scratch s;
     rela_cache_scratch_plan(&s, &scratch, attn->heads, all->len, step->sentence_rows);
-    for (size_t i = 0; i < step->n; i++)
+    for (size_t i = 0; i < step->rows.n; i++)
         rela_attn_query(attn, q + i * d);
-    for (size_t i = 0, end = 0; i < step->n; i = end) {
-        while (end < step->n && step->sentence[end] == step->sentence[i])
+    for (size_t i = 0, end = 0; i < step->rows.n; i = end) {
+        while (end < step->rows.n && step->rows.sentence[end] == step->rows.sentence[i])
             end++;
-        const rela_memory m = rela_memory_at(all, side->memory, step->sentence[i], column);
-        rela_memory_attend(&m, attn, &s, z + i * d, q + i * d, end - i, i, step->position[i]);
-        const real not_finite = all->not_finite[side->memory * all->sentences + step->sentence[i]];
+        const rela_memory m = rela_memory_at(all, side->memory, step->rows.sentence[i], column);
+        rela_memory_attend(&m, attn, &s, z + i * d, q + i * d, end - i, i, step->rows.position[i]);
+        const real not_finite =
+            all->not_finite[side->memory * all->sentences + step->rows.sentence[i]];
         for (size_t row = i; row < end; row++)
             z[row * d] +=
                 not_finite + rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
@@ -71,7 +72,7 @@ void rela_attention_step(const rela_block *b, rela_pass *p)
     static const rela_drop NONE = { .threshold = 0 };
     const rela_plan all = rela_block_scratch(p);
     const rela_act out = rela_block_begin(b, p);
-    const rela_side_size size = { .rows = p->step->n, .step = true };
+    const rela_side_size size = { .rows = p->step->rows.n, .step = true };
     for (size_t i = 0; i < rela_attn_of(b)->n_sides; i++) {
         const rela_attn_side *side = &rela_attn_of(b)->sides[i];
         rela_plan scratch = all;

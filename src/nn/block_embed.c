@@ -33,13 +33,7 @@ static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const
     (void)rela_plan_reals(scratch, b->d); /* a row of packed weights */
 }
 
-/* The token whose embedding a row holds, and its position; -1: none. */
-static int32_t token_of_row(const rela_step *step, size_t row, size_t *position)
-{
-    *position = step->position[row];
-    return *position ? step->token[row] : -1;
-}
-
+/* token -1: none, the position alone. */
 static void embed_row(const rela_block *b, const rela_pass *p, real *row, int32_t token,
                       size_t position, real *buffer)
 {
@@ -60,12 +54,11 @@ static void embed_rows(const rela_block *b, const rela_pass *p, real *x, real *b
 {
     const rela_tokens *t = &p->streams[b->stream].tokens;
     const bool shifted = b->at.embed.shifted;
-    size_t position = 0;
-    for (size_t i = 0; p->step && i < p->step->n; i++) {
-        const int32_t token = token_of_row(p->step, i, &position);
-        embed_row(b, p, x + i * b->d, token, position, buffer);
-    }
-    for (size_t s = 0; !p->step && s < t->n; s++)
+    const rela_step_rows *rows = p->step ? &p->step->rows : NULL;
+    for (size_t i = 0; rows && i < rows->n; i++)
+        embed_row(b, p, x + i * b->d, rows->position[i] ? rows->token[i] : -1, rows->position[i],
+                  buffer);
+    for (size_t s = 0; !rows && s < t->n; s++)
         for (size_t i = t->at[s]; i < t->at[s + 1]; i++)
             embed_row(b, p, x + i * b->d, shifted && i == t->at[s] ? -1 : t->ids[i - shifted],
                       i - t->at[s], buffer);
@@ -123,10 +116,4 @@ static void back(const rela_block *b, rela_pass *p)
     add_gradients(b, p, dx);
 }
 
-const rela_block_type rela_block_embed = {
-    .name = "embed",
-    .declare = declare,
-    .plan = plan,
-    .forward = forward,
-    .back = back,
-};
+const rela_block_type rela_block_embed = { "embed", declare, plan, forward, back, NULL };

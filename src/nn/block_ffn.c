@@ -78,10 +78,4 @@ static void back(const rela_block *b, rela_pass *p)
     rela_block_end_back(b, p);
 }
 
-const rela_block_type rela_block_ffn = {
-    .name = "ffn",
-    .declare = declare,
-    .plan = plan,
-    .forward = forward,
-    .back = back,
-};
+const rela_block_type rela_block_ffn = { "ffn", declare, plan, forward, back, NULL };

@@ -42,16 +42,4 @@ static void forward(const rela_block *b, rela_pass *p)
         rela_matrix(p, at->table)->reals, s->tokens.ids, p->loss.row_weight, s->rows);
 }
 
-static void back(const rela_block *b, rela_pass *p)
-{
-    (void)b;
-    (void)p;
-}
-
-const rela_block_type rela_block_output = {
-    .name = "output",
-    .declare = declare,
-    .plan = plan,
-    .forward = forward,
-    .back = back,
-};
+const rela_block_type rela_block_output = { "output", declare, plan, forward, NULL, NULL };

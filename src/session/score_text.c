@@ -86,8 +86,7 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     r->target = r->model->net.config.sources;
     job j = { .session = s, .scores = r, .most = (size_t)r->model->runtime->n_threads };
     st = encode_pairs(r, s, pairs, own.first_line, err);
-    if (st == RELA_OK)
-        st = start(&j, pairs->n, (size_t)own.batch_tokens, err);
+    st = st ? st : start(&j, pairs->n, (size_t)own.batch_tokens, err);
     if (st == RELA_OK)
         rela_par_rows(j.n_scorers, (int)j.n_scorers, work, &j);
     for (size_t i = 0; i < pairs->n && st == RELA_OK && own.not_finite == RELA_NOT_FINITE_FAIL; i++)
@@ -370,8 +369,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     observer o = { .on_row = on_row, .ctx = ctx };
     scorer x = { 0 };
     rela_status st = encode_pairs(&r, s, pairs, 1, err);
-    if (st == RELA_OK)
-        st = start(&j, pairs->n, 1, err);
+    st = st ? st : start(&j, pairs->n, 1, err);
     if (st == RELA_OK && pairs->n > 0) {
         const size_t longest = s->models[0]->net.config.max_len;
         o.keys = rela_mem_array(longest, sizeof *o.keys);

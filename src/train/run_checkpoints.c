@@ -74,7 +74,7 @@ rela_status rela_train_mean(real *weights, const rela_train_run *r, const uint64
         real *const base[1 + RELA_BLOCKS_MAX] = { weights };
         st = open_one(&c, r, &texts, updates[i], err);
         if (st == RELA_OK)
-            st = rela_checkpoint_read(c, base, (int)r->o->threads, err);
+            st = rela_checkpoint_read(c, base, NULL, (int)r->o->threads, err);
         rela_checkpoint_close(c);
         if (st == RELA_OK)
             r->net->k->axpy(mean, 1 / (real)n, weights, total);
@@ -106,9 +106,9 @@ static rela_status check_moments(const rela_extras *loaded, size_t total, rela_e
 static bool has_moments(const rela_checkpoint *c)
 {
     int n = 0;
-    for (size_t b = 0; rela_checkpoint_block(c, b); b++)
+    for (size_t b = 0; b < c->n_blocks; b++)
         for (int i = 0; i < N_MOMENTS; i++)
-            n += strcmp(rela_checkpoint_block(c, b), MOMENTS[i]) == 0;
+            n += strcmp(c->blocks[b], MOMENTS[i]) == 0;
     return n == N_MOMENTS;
 }
 

@@ -40,10 +40,8 @@ rela_status rela_train(const rela_train_options *o,
     t->ctx = ctx;
     rela_status st = rela_train_resolve(&t->o, o, err);
     st = st ? st : join(t, err);
-    if (st == RELA_OK)
-        st = prepare(t, err);
-    if (st == RELA_OK)
-        st = rela_trainer_loop(t, err);
+    st = st ? st : prepare(t, err);
+    st = st ? st : rela_trainer_loop(t, err);
     rela_world *world = t->world;
     cleanup(t);
     rela_mem_free(t);
@@ -81,10 +79,8 @@ static rela_status prepare(rela_trainer *t, rela_error *err)
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = open_outputs(t, err);
     st = rela_world_agree(t->world, st, err);
-    if (st == RELA_OK)
-        st = read_text(t, err);
-    if (st == RELA_OK)
-        st = check_room(t, err);
+    st = st ? st : read_text(t, err);
+    st = st ? st : check_room(t, err);
     st = rela_world_agree(t->world, st, err);
     return st ? st : rela_ranks_check(t->world, t->state.data_digest, &t->net, err);
 }
@@ -97,12 +93,9 @@ static rela_status open_outputs(rela_trainer *t, rela_error *err)
     if (st == RELA_OK)
         st = rela_run_open_logs(&t->run, (rela_span){ head.data, head.len }, t->state.loop.update,
                                 err);
-    if (st == RELA_OK)
-        st = rela_train_options_dump(&settings, &t->o, err);
-    if (st == RELA_OK)
-        st = rela_run_path(&path, &t->run, "config.yml", err);
-    if (st == RELA_OK)
-        st = rela_file_write(path.data, settings.data, settings.len, err);
+    st = st ? st : rela_train_options_dump(&settings, &t->o, err);
+    st = st ? st : rela_run_path(&path, &t->run, "config.yml", err);
+    st = st ? st : rela_file_write(path.data, settings.data, settings.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&settings);
     rela_buffer_free(&head);
@@ -175,10 +168,8 @@ static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err)
                         why.message);
     else if (st != RELA_OK && why.message[0])
         (void)rela_fail(err, st, "%s", why.message);
-    if (st == RELA_OK)
-        st = rela_train_pipeline_compare(t->pipeline, &t->o, err);
-    if (st == RELA_OK)
-        st = check_memory(t, &t->net.config, err);
+    st = st ? st : rela_train_pipeline_compare(t->pipeline, &t->o, err);
+    st = st ? st : check_memory(t, &t->net.config, err);
     t->ended = t->interim || t->state.at_interval ? 0 : update;
     if (st == RELA_OK)
         rela_trainer_log(t, "resuming %s after update %llu", t->o.out,
@@ -235,10 +226,8 @@ static rela_status start(rela_trainer *t, rela_error *err)
     c.vocab_tgt =
         rela_vocab_size(rela_pipeline_vocab(t->pipeline, rela_pipeline_target(t->pipeline)));
     st = rela_config_check(&c, err);
-    if (st == RELA_OK)
-        st = check_memory(t, &c, err);
-    if (st == RELA_OK)
-        st = rela_net_init(&t->net, &c, err);
+    st = st ? st : check_memory(t, &c, err);
+    st = st ? st : rela_net_init(&t->net, &c, err);
     if (st != RELA_OK)
         return st;
     t->net_ready = true;
@@ -256,8 +245,7 @@ static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error 
     rela_config own = *c;
     rela_status st = rela_net_load(&t->net, &extras, path, &options, err);
     t->net_ready = st == RELA_OK;
-    if (st == RELA_OK)
-        st = in_file(rela_pipeline_restore(&t->pipeline, &extras, err), path, err);
+    st = st ? st : in_file(rela_pipeline_restore(&t->pipeline, &extras, err), path, err);
     rela_extras_deinit(&extras);
     if (st != RELA_OK)
         return st;
@@ -270,10 +258,8 @@ static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error 
     own.vocab_src = t->net.config.vocab_src;
     own.vocab_tgt = t->net.config.vocab_tgt;
     st = rela_config_check(&own, err);
-    if (st == RELA_OK)
-        st = check_memory(t, &own, err);
-    if (st == RELA_OK)
-        st = rela_net_configure(&t->net, &own, err);
+    st = st ? st : check_memory(t, &own, err);
+    st = st ? st : rela_net_configure(&t->net, &own, err);
     if (st == RELA_OK)
         rela_trainer_log(t, "starting from the weights of %s", path);
     return st;

@@ -39,7 +39,7 @@ typedef struct word {
 
 static word text(const golden *g, const char *key)
 {
-    const rela_metadata *m = rela_safetensors_metadata_find(g->file, key);
+    const rela_metadata *m = rela_header_text(rela_safetensors_header(g->file), key);
     word w = { "" };
     CHECK(m && m->value.len < sizeof w.text, "no metadata '%s'", key);
     memcpy(w.text, m->value.text, m->value.len);
@@ -57,7 +57,7 @@ static double number(const golden *g, const char *key)
 static void *load(const golden *g, const char *name, size_t *n)
 {
     rela_error err = { RELA_OK, "" };
-    const rela_tensor *t = rela_safetensors_find(g->file, name);
+    const rela_tensor *t = rela_header_find(rela_safetensors_header(g->file), name);
     CHECK(t != NULL, "no tensor '%s'", name);
     const size_t bytes = (size_t)(t->end - t->begin);
     void *data = rela_mem_alloc(bytes);
@@ -132,8 +132,8 @@ static void golden_start(golden *g, const char *name)
         rela_mem_free(x);
     }
     /* three tensors each, and the rest: no parameter of the file is unknown to us */
-    CHECK(rela_safetensors_count(g->file) == 3 * params->n + 6, "%s: %zu tensors", name,
-          rela_safetensors_count(g->file));
+    const size_t n = rela_safetensors_header(g->file)->n;
+    CHECK(n == 3 * params->n + 6, "%s: %zu tensors", name, n);
     g->grads = rela_mem_zalloc(params->total * sizeof *g->grads);
     g->pass = (rela_pass_options){ .loss = { .smooth = (real)number(g, "smooth") } };
 }

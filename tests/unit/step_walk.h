@@ -77,13 +77,13 @@ static inline double walk_replay(walker *k, const real *logits, size_t sentence,
     for (uint32_t t = 0; t <= n; t++) {
         const int32_t token = t ? ids[t - 1] : 0;
         history[t] = t;
-        const rela_generator_rows rows = { .n = 1,
-                                           .token = &token,
-                                           .position = &t,
-                                           .sentence = &SENTENCE,
-                                           .history = history,
-                                           .ld = PROBE_LEN };
-        (void)rela_generator_step(k->alone, &rows);
+        const rela_step_rows rows = { .n = 1,
+                                      .token = &token,
+                                      .position = &t,
+                                      .sentence = &SENTENCE,
+                                      .history = history,
+                                      .ld = PROBE_LEN };
+        (void)rela_generator_step(k->alone, &rows, NULL);
     }
     rela_generator_logits(k->alone, want, c->vocab_tgt, 0, c->vocab_tgt);
     return memcmp(want, logits, c->vocab_tgt * sizeof *want) == 0 ? 0 : 1;
@@ -102,13 +102,13 @@ static inline double walk_steps(walker *k)
             w.position[i] = (uint32_t)t;
             w.token[i] = t ? w.ids[i][t - 1] : 0;
         }
-        const rela_generator_rows rows = { .n = 4,
-                                           .token = w.token,
-                                           .position = w.position,
-                                           .sentence = w.sentence,
-                                           .history = &w.history[0][0],
-                                           .ld = PROBE_LEN };
-        (void)rela_generator_step(k->generator, &rows);
+        const rela_step_rows rows = { .n = 4,
+                                      .token = w.token,
+                                      .position = w.position,
+                                      .sentence = w.sentence,
+                                      .history = &w.history[0][0],
+                                      .ld = PROBE_LEN };
+        (void)rela_generator_step(k->generator, &rows, NULL);
         rela_generator_logits(k->generator, logits, v, 0, v);
         for (size_t i = 0; i < 4; i++) {
             const real *row = logits + i * v;

@@ -251,12 +251,12 @@ static void every_number_is_looked_at(void **state)
     double *d = test_calloc(N, sizeof *d);
     for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++)
         for (int wide = 0; wide < 2; wide++) {
-            const rela_tensor t = { .name = { "x", 1 },
-                                    .dtype = wide ? RELA_F64 : RELA_F32,
-                                    .rank = 1,
-                                    .shape = { N },
-                                    .data = wide ? (void *)d : (void *)f };
-            const rela_content c = { .tensors = &t, .n = 1, .path = "here", .n_threads = 1 };
+            rela_tensor t = { .name = { "x", 1 },
+                              .dtype = wide ? RELA_F64 : RELA_F32,
+                              .rank = 1,
+                              .shape = { N },
+                              .data = wide ? (void *)d : (void *)f };
+            const rela_content c = { .header = { &t, 1, NULL, 0 }, .path = "here", .n_threads = 1 };
             char hash[RELA_HASH_TEXT], want[64];
             rela_error err;
             CHECK_OK(rela_content_run(hash, &c, &err), err);
@@ -281,12 +281,12 @@ static void whole_numbers_may_be_anything(void **state)
     memset(bytes, 0xFF, sizeof bytes);
     for (int i = 0; i < 2; i++) {
         rela_error err;
-        const rela_tensor t = { .name = { "x", 1 },
-                                .dtype = i ? RELA_I64 : RELA_I32,
-                                .rank = 1,
-                                .shape = { i ? 1 : 2 },
-                                .data = bytes };
-        const rela_content c = { .tensors = &t, .n = 1, .path = "here" };
+        rela_tensor t = { .name = { "x", 1 },
+                          .dtype = i ? RELA_I64 : RELA_I32,
+                          .rank = 1,
+                          .shape = { i ? 1 : 2 },
+                          .data = bytes };
+        const rela_content c = { .header = { &t, 1, NULL, 0 }, .path = "here" };
         CHECK_OK(rela_content_run(hash[i], &c, &err), err);
     }
     assert_string_not_equal(hash[0], hash[1]); /* the type is part of what a file says */

@@ -43,25 +43,26 @@ static void take_apart(parts *p, const char *path)
     rela_error err;
     *p = (parts){ .file = NULL };
     CHECK_OK(rela_safetensors_open(&p->file, path, 0, &err), err);
-    p->n = rela_safetensors_count(p->file);
-    p->n_metadata = rela_safetensors_n_metadata(p->file);
+    const rela_header *h = rela_safetensors_header(p->file);
+    p->n = h->n;
+    p->n_metadata = h->n_metadata;
     assert_true(p->n + 2 < ITEMS_MAX && p->n_metadata + 2 < ITEMS_MAX);
     for (size_t i = 0; i < p->n; i++) {
-        const rela_tensor *t = rela_safetensors_at(p->file, i);
+        const rela_tensor *t = &h->tensors[i];
         const size_t bytes = (size_t)(t->end - t->begin);
         p->tensors[i] = *t;
         p->tensors[i].data = p->data[i] = test_calloc(bytes + 64, 1); /* room for a wider type */
         CHECK_OK(rela_safetensors_read(p->file, p->data[i], t, 0, bytes, &err), err);
     }
     for (size_t i = 0; i < p->n_metadata; i++)
-        p->metadata[i] = *rela_safetensors_metadata_at(p->file, i);
+        p->metadata[i] = h->metadata[i];
 }
 
 static void put_together(parts *p, const char *path)
 {
     rela_error err;
-    CHECK_OK(rela_safetensors_write(path, p->tensors, p->n, p->metadata, p->n_metadata, 0, &err),
-             err);
+    const rela_header h = { p->tensors, p->n, p->metadata, p->n_metadata };
+    CHECK_OK(rela_safetensors_write(path, &h, 0, &err), err);
     for (size_t i = 0; i < ITEMS_MAX; i++)
         if (p->data[i])
             test_free(p->data[i]);

@@ -5,6 +5,7 @@
 #include "sweep.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "model/safetensors.h"
 
 #include <stdio.h>
@@ -206,11 +207,12 @@ static void each_defect_is_named(void **state)
         const defect *d = &DEFECTS[i];
         write_parts(strlen(d->header), d->header, strlen(d->header), d->n_data);
         check_file(d->what, d->message);
-        rela_safetensors *f = NULL; /* and the same from memory */
-        const rela_status st =
-            rela_safetensors_parse(&f, d->header, strlen(d->header), d->n_data, NULL);
+        rela_header h; /* and the same from memory */
+        char *copy = rela_str_copy(d->header, strlen(d->header));
+        const rela_status st = rela_header_parse(&h, copy, strlen(d->header), d->n_data, NULL);
         CHECK(st == (d->message ? RELA_FORMAT : RELA_OK), "%s: in memory %d", d->what, st);
-        rela_safetensors_close(f);
+        rela_header_deinit(&h);
+        rela_mem_free(copy);
     }
 }
 
@@ -396,10 +398,11 @@ static void files_do_not_depend_on_the_order_of_writing(void **state)
     };
     enum { N = sizeof t / sizeof t[0] };
     rela_metadata m[] = { text("b", "line\n\"quoted\" \\ \x01 \xC3\xA9"), text("a", "") };
+    const rela_header h = { t, N, m, 2 };
     rela_error err;
     char *bytes = NULL, *again = NULL;
     size_t len = 0, len_again = 0;
-    CHECK_OK(rela_safetensors_write(files.path, t, N, m, 2, 0, &err), err);
+    CHECK_OK(rela_safetensors_write(files.path, &h, 0, &err), err);
     for (size_t i = 0; i < N / 2; i++) {
         const rela_tensor swap = t[i];
         t[i] = t[N - 1 - i];
@@ -408,7 +411,7 @@ static void files_do_not_depend_on_the_order_of_writing(void **state)
     const rela_metadata first = m[0];
     m[0] = m[1];
     m[1] = first;
-    CHECK_OK(rela_safetensors_write(files.other, t, N, m, 2, 0, &err), err);
+    CHECK_OK(rela_safetensors_write(files.other, &h, 0, &err), err);
     CHECK_OK(rela_file_read(&bytes, &len, files.path, 0, &err), err);
     CHECK_OK(rela_file_read(&again, &len_again, files.other, 0, &err), err);
     assert_int_equal(len, len_again);
@@ -444,21 +447,23 @@ static void check_read(const rela_safetensors *f, const rela_tensor *t, uint64_t
 static void what_was_written_is_read_back(void **state)
 {
     (void)state;
-    const rela_tensor t[] = { tensor("w", RELA_F32, 2, 2, 3, NUMBERS),
-                              tensor("n", RELA_I64, 1, 2, 0, LARGE) };
-    const rela_metadata m[] = { text("k", "v\n") };
+    rela_tensor t[] = { tensor("w", RELA_F32, 2, 2, 3, NUMBERS),
+                        tensor("n", RELA_I64, 1, 2, 0, LARGE) };
+    rela_metadata m[] = { text("k", "v\n") };
+    const rela_header h = { t, 2, m, 1 };
     rela_error err;
     rela_safetensors *f = NULL;
-    rela_status st = rela_safetensors_write(files.path, t, 2, m, 1, 0, &err);
+    rela_status st = rela_safetensors_write(files.path, &h, 0, &err);
     st = st ? st : rela_safetensors_open(&f, files.path, 0, &err);
     CHECK_OK(st, err);
-    CHECK(rela_safetensors_count(f) == 2 && rela_safetensors_n_metadata(f) == 1, "counts");
-    CHECK(!rela_safetensors_find(f, "x") && !rela_safetensors_metadata_find(f, "x"), "found x");
-    const rela_metadata *v = rela_safetensors_metadata_find(f, "k");
+    const rela_header *got = rela_safetensors_header(f);
+    CHECK(got->n == 2 && got->n_metadata == 1, "counts");
+    CHECK(!rela_header_find(got, "x") && !rela_header_text(got, "x"), "found x");
+    const rela_metadata *v = rela_header_text(got, "k");
     CHECK(v && v->value.len == 2 && memcmp(v->value.text, "v\n", 2) == 0, "text");
-    const rela_tensor *w = rela_safetensors_find(f, "w");
-    CHECK(w && w == rela_safetensors_at(f, 1) && w->dtype == RELA_F32 && w->rank == 2 &&
-              w->shape[0] == 2 && w->shape[1] == 3 && w->end - w->begin == sizeof NUMBERS,
+    const rela_tensor *w = rela_header_find(got, "w");
+    CHECK(w && w == &got->tensors[1] && w->dtype == RELA_F32 && w->rank == 2 && w->shape[0] == 2 &&
+              w->shape[1] == 3 && w->end - w->begin == sizeof NUMBERS,
           "tensor");
     check_read(f, w, 0, NUMBERS, sizeof NUMBERS);
     check_read(f, w, 8, NUMBERS + 2, 4);
@@ -468,13 +473,14 @@ static void what_was_written_is_read_back(void **state)
 static void a_file_cut_while_it_is_read_is_noticed(void **state)
 {
     (void)state;
-    const rela_tensor t = tensor("w", RELA_F32, 2, 2, 3, NUMBERS);
+    rela_tensor t = tensor("w", RELA_F32, 2, 2, 3, NUMBERS);
+    const rela_header h = { &t, 1, NULL, 0 };
     rela_error err;
     rela_safetensors *f = NULL;
     float got[6] = { 0 };
-    CHECK_OK(rela_safetensors_write(files.path, &t, 1, NULL, 0, 0, &err), err);
+    CHECK_OK(rela_safetensors_write(files.path, &h, 0, &err), err);
     CHECK_OK(rela_safetensors_open(&f, files.path, 0, &err), err);
-    const rela_tensor *w = rela_safetensors_find(f, "w");
+    const rela_tensor *w = rela_header_find(rela_safetensors_header(f), "w");
     CHECK_OK(rela_safetensors_check(f, &err), err);
     assert_int_equal(truncate(files.path, (off_t)rela_safetensors_size(f) - 1), 0);
     assert_int_equal(rela_safetensors_read(f, got, w, 0, sizeof got, &err), RELA_FORMAT);
@@ -504,8 +510,8 @@ static void files_beyond_4_gib_are_read(void **state)
         skip();
     }
     CHECK_OK(rela_safetensors_open(&f, files.path, 0, &err), err);
-    check_read(f, rela_safetensors_find(f, "b"), 0, "last", 4);
-    check_read(f, rela_safetensors_find(f, "a"), 5368709118, "\0\0", 2);
+    check_read(f, rela_header_find(rela_safetensors_header(f), "b"), 0, "last", 4);
+    check_read(f, rela_header_find(rela_safetensors_header(f), "a"), 5368709118, "\0\0", 2);
     rela_safetensors_close(f);
 }
 
@@ -554,30 +560,33 @@ static void contents_that_could_not_be_read_are_not_written(void **state)
         rela_error err = { RELA_OK, "" };
         rela_tensor t[2] = { cases[i].t[0], tensor("b", RELA_U8, 0, 0, 0, SMALL) };
         rela_metadata m[2] = { cases[i].m[0], text("k", "") };
-        const rela_status st = rela_safetensors_write(files.path, t, 2, m, 2, 0, &err);
+        const rela_header h = { t, 2, m, 2 };
+        const rela_status st = rela_safetensors_write(files.path, &h, 0, &err);
         CHECK(st == RELA_ARG && strstr(err.message, cases[i].message), "%s: %d '%s'", cases[i].what,
               st, err.message);
     }
     rela_error err;
-    const rela_metadata wide = text("a", LONG_256);
-    assert_int_equal(rela_safetensors_write(files.path, NULL, 0, &wide, 1, 100, &err), RELA_FORMAT);
+    rela_metadata wide = text("a", LONG_256);
+    const rela_header one = { NULL, 0, &wide, 1 }, none = { NULL, 0, NULL, 0 };
+    assert_int_equal(rela_safetensors_write(files.path, &one, 100, &err), RELA_FORMAT);
     assert_non_null(strstr(err.message, "the limit is 100"));
-    assert_int_equal(rela_safetensors_write("x.gz", NULL, 0, NULL, 0, 0, &err), RELA_ARG);
-    assert_int_equal(rela_safetensors_write("x.zst", NULL, 0, NULL, 0, 0, &err), RELA_ARG);
+    assert_int_equal(rela_safetensors_write("x.gz", &none, 0, &err), RELA_ARG);
+    assert_int_equal(rela_safetensors_write("x.zst", &none, 0, &err), RELA_ARG);
     assert_false(rela_file_exists(files.path));
 }
 
 static void failing_calls_are_survived(void **state)
 {
     (void)state;
-    const rela_tensor t[] = { tensor("w", RELA_F32, 2, 2, 3, NUMBERS),
-                              tensor("n", RELA_I64, 1, 2, 0, LARGE) };
-    const rela_metadata m[] = { text("k", "v\n") };
+    rela_tensor t[] = { tensor("w", RELA_F32, 2, 2, 3, NUMBERS),
+                        tensor("n", RELA_I64, 1, 2, 0, LARGE) };
+    rela_metadata m[] = { text("k", "v\n") };
+    const rela_header h = { t, 2, m, 1 };
     for (sweep w = SWEEP_START; sweep_next(&w);) {
         rela_error err = { RELA_OK, "" };
         rela_safetensors *f = NULL;
         sweep_arm(&w);
-        rela_status st = rela_safetensors_write(files.other, t, 2, m, 1, 0, &err);
+        rela_status st = rela_safetensors_write(files.other, &h, 0, &err);
         st = st ? st : rela_safetensors_open(&f, files.other, 0, &err);
         rela_safetensors_close(f);
         sweep_disarm(&w);

@@ -267,8 +267,8 @@ static void chosen_logits_have_the_bits_of_all(void **state)
         CHECK_OK(rela_generator_reserve_slots(d, 2, &err), err);
         rela_generator_read(d, &(rela_tokens){ source, at, 1 });
         rela_generator_choose(d, words, words_at);
-        const rela_generator_rows rows = { 2, token, zero, zero, history, 1, NULL };
-        (void)rela_generator_step(d, &rows);
+        const rela_step_rows rows = { 2, token, zero, zero, history, 1 };
+        (void)rela_generator_step(d, &rows, NULL);
         rela_generator_logits(d, all, VOCAB, 0, VOCAB);
         rela_generator_logits_chosen(d, chosen, N, 0, 0, 2, 0, N);
         for (size_t i = 0; i < 2; i++)

@@ -237,19 +237,13 @@ static void write_pieces(pieces *p, const bad *b)
     rela_error err;
     if (b && !b->after)
         b->change(p);
-    const rela_content c = { .tensors = p->tensors,
-                             .n = p->n_tensors,
-                             .metadata = p->texts,
-                             .n_metadata = p->n_texts,
-                             .n_threads = 1,
-                             .path = "" };
+    const rela_header h = { p->tensors, p->n_tensors, p->texts, p->n_texts };
+    const rela_content c = { .header = h, .n_threads = 1, .path = "" };
     CHECK_OK(rela_content_run(p->hash, &c, &err), err);
     if (b && b->after)
         b->change(p);
     p->texts[2].value = span(p->hash);
-    CHECK_OK(rela_safetensors_write(scratch("file"), p->tensors, p->n_tensors, p->texts, p->n_texts,
-                                    0, &err),
-             err);
+    CHECK_OK(rela_safetensors_write(scratch("file"), &h, 0, &err), err);
 }
 
 static void check_refused(const char *path, const char *says)

@@ -16,22 +16,22 @@ static rela_status copy(const char *in, const char *out, rela_error *err)
     rela_status st = rela_safetensors_open(&f, in, 0, err);
     if (st != RELA_OK)
         return st;
-    const size_t n = rela_safetensors_count(f);
+    const rela_header *h = rela_safetensors_header(f);
+    const size_t n = h->n;
     rela_tensor *t = rela_mem_zalloc((n + 1) * sizeof *t);
     char *bytes = rela_mem_alloc((size_t)rela_safetensors_size(f)); /* all data fit */
     char *at = bytes;
     if (!t || !bytes)
         st = RELA_NOMEM;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        t[i] = *rela_safetensors_at(f, i);
+        t[i] = h->tensors[i];
         const size_t len = (size_t)(t[i].end - t[i].begin);
         t[i].data = at;
         st = rela_safetensors_read(f, at, &t[i], 0, len, err);
         at += len;
     }
-    if (st == RELA_OK)
-        st = rela_safetensors_write(out, t, n, rela_safetensors_metadata_at(f, 0),
-                                    rela_safetensors_n_metadata(f), 0, err);
+    const rela_header again = { t, n, h->metadata, h->n_metadata };
+    st = st ? st : rela_safetensors_write(out, &again, 0, err);
     rela_mem_free(bytes);
     rela_mem_free(t);
     rela_safetensors_close(f);

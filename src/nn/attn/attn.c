@@ -14,7 +14,8 @@ enum { ROW_ARRAYS = 7, LANES_MAX = 16, PANEL_MAX = 2 * LANES_MAX };
 enum { SOFT_WORDS = sizeof(rela_soft) / sizeof(uint64_t) };
 
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
-                              const rela_attn_in *in, const rela_attn_rows *rows, size_t at);
+                              const rela_attn_in *in, const rela_attn_rows *rows, size_t at,
+                              uint64_t **kept);
 static rela_attn_path path_wanted(void);
 static bool by_tiles(const rela_attn *a);
 static size_t kept_words(const rela_attn_head *h);
@@ -73,9 +74,7 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
     const size_t d = a->ldz ? a->ldz : a->heads * a->d_head;
     uint64_t *kept = a->kept;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
-        rela_attn_head h = head_at(a, s, in, rows, at);
-        h.kept = kept;
-        kept += kept ? kept_words(&h) : 0;
+        const rela_attn_head h = head_at(a, s, in, rows, at, &kept);
         real *out = z + rows->q_at[h.sentence] * d + h.number * a->d_head;
         const bool parts = by_tiles(a) || (a->kind->flags & ATTN_SOFT);
         const bool other_bits = (a->kind->flags & ATTN_SOFT) || rela_attn_may_prefilter(&h);
@@ -97,9 +96,7 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
     const size_t d = a->ldz ? a->ldz : a->heads * a->d_head;
     uint64_t *kept = a->kept;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
-        rela_attn_head h = head_at(a, s, in, rows, at);
-        h.kept = kept;
-        kept += kept ? kept_words(&h) : 0;
+        rela_attn_head h = head_at(a, s, in, rows, at, &kept);
         h.row.dhead = g->dhead ? g->dhead + h.number * a->kind->n_head : NULL;
         const size_t q0 = rows->q_at[h.sentence], k0 = rows->k_at[h.sentence];
         const size_t column = h.number * a->d_head;
@@ -118,8 +115,10 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
     }
 }
 
+/* kept: of this head; it goes on to the next. */
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
-                              const rela_attn_in *in, const rela_attn_rows *rows, size_t at)
+                              const rela_attn_in *in, const rela_attn_rows *rows, size_t at,
+                              uint64_t **kept)
 {
     const size_t i = at / a->heads, number = at % a->heads;
     const size_t q0 = rows->q_at[i], k0 = rows->k_at[i], column = number * a->d_head;
@@ -141,10 +140,12 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
         .ldv = in->ldv,
         .n_q = rows->q_at[i + 1] - q0,
         .n_k = rows->k_at[i + 1] - k0,
-        .first_row = rows->first_row + (uint32_t)q0
+        .first_row = rows->first_row + (uint32_t)q0,
+        .kept = *kept
     };
     assert(h.n_k <= s->ld);
     assert(!a->kept || !a->tap);
+    *kept += *kept ? kept_words(&h) : 0;
     return h;
 }
 

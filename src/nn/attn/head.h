@@ -29,8 +29,7 @@ typedef struct rela_attn_head {
     size_t ldq, ldk, ldv;
     size_t n_q, n_k;
     uint32_t first_row; /* of its first query in the update */
-    void
-        *kept; /* of a rectified kind see kept_at of tiles.c; of softmax (n_q) rela_soft; or NULL */
+    void *kept; /* of a rectified kind see rela_tile_kept; of softmax (n_q) rela_soft; or NULL */
 } rela_attn_head;
 
 /* How softmax made a row of scores weights: exp(s - top) * factor. */
@@ -83,7 +82,7 @@ static inline uint32_t rela_attn_drop_step(const rela_attn *a)
     return (uint32_t)(a->all_heads ? a->all_heads : a->heads) * RELA_ATTN_DROP_ROW;
 }
 
-/* Words kept of m queries against a block of keys, see kept_at of tiles.c. */
+/* Words kept of m queries against a block of keys, see rela_tile_kept. */
 static inline size_t rela_attn_kept_block(size_t m)
 {
     return 1 + m * RELA_SCREEN_WORDS;

@@ -108,6 +108,11 @@ static inline void rela_attn_fill_row(const rela_attn_kind *kind, const rela_ker
         k->cut(scores, n, kind->flags & ATTN_POINTWISE ? 0 : RELA_ATTN_PAD);
 }
 
+/* Softmax, for kinds that choose the scores it sees. */
+void rela_attn_softmax(const rela_attn_row *c, real *w, const real *s, size_t n);
+void rela_attn_softmax_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                            const real *s, size_t n);
+
 const rela_attn_kind *rela_attn_kind_find(const char *name); /* NULL if unknown */
 const rela_attn_kind *rela_attn_kind_at(size_t i);           /* NULL past the end */
 

@@ -73,36 +73,13 @@ static const rela_attn_number NUMBERS[] = {
 enum { FLAGS = ATTN_SPARSE | ATTN_SUM_ONE | ATTN_PADDED };
 
 const rela_attn_kind rela_attn_kinds_entmax[] = {
-    {
-        .name = "sparsemax",
-        .summary = "nearest point of the simplex: sparse, every row sums to one",
-        .flags = FLAGS,
-        .weigh = weigh_sparsemax,
-        .weigh_back = weigh_sparsemax_back,
-    },
-    {
-        .name = "entmax15",
-        .summary = "1.5-entmax: between softmax and sparsemax",
-        .flags = FLAGS,
-        .weigh = weigh_entmax15,
-        .weigh_back = weigh_entmax15_back,
-    },
-    {
-        .name = "entmax",
-        .summary = "alpha-entmax with a fixed alpha: near 1 softmax, 2 sparsemax",
-        .flags = FLAGS,
-        .weigh = weigh_fixed,
-        .weigh_back = weigh_fixed_back,
-        .numbers = NUMBERS,
-    },
-    {
-        .name = "entmax-learned",
-        .summary = "alpha-entmax, alpha = 1 + sigmoid(a) with one learned a per head",
-        .flags = FLAGS,
-        .weigh = weigh_learned,
-        .weigh_back = weigh_learned_back,
-        .n_head = 1,
-        .head_start = 0,
-    },
+    { "sparsemax", "nearest point of the simplex: sparse, every row sums to one", FLAGS,
+      weigh_sparsemax, weigh_sparsemax_back, .norm = NULL },
+    { "entmax15", "1.5-entmax: between softmax and sparsemax", FLAGS, weigh_entmax15,
+      weigh_entmax15_back, .norm = NULL },
+    { "entmax", "alpha-entmax with a fixed alpha: near 1 softmax, 2 sparsemax", FLAGS, weigh_fixed,
+      weigh_fixed_back, .numbers = NUMBERS },
+    { "entmax-learned", "alpha-entmax, alpha = 1 + sigmoid(a) with one learned a per head", FLAGS,
+      weigh_learned, weigh_learned_back, .n_head = 1, .head_start = 0 },
     { .name = NULL },
 };

@@ -6,18 +6,6 @@
 
 #include <assert.h>
 
-static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
-{
-    c->k->softmax(w, s, n);
-}
-
-static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
-                       const real *s, size_t n)
-{
-    (void)s;
-    c->k->softmax_back(ds, dw, w, n);
-}
-
 static size_t window(const real *numbers, uint32_t *keys, size_t query, size_t n)
 {
     const size_t at = query < n ? query : n - 1, side = (size_t)numbers[0];
@@ -50,24 +38,12 @@ static const rela_attn_number STRIDE[] = {
     { .name = NULL },
 };
 
+enum { FLAGS = ATTN_SPARSE | ATTN_SUM_ONE };
+
 const rela_attn_kind rela_attn_kinds_pattern[] = {
-    {
-        .name = "local",
-        .summary = "softmax over a window of keys around the query",
-        .flags = ATTN_SPARSE | ATTN_SUM_ONE,
-        .weigh = weigh,
-        .weigh_back = weigh_back,
-        .numbers = WINDOW,
-        .pattern = window,
-    },
-    {
-        .name = "strided",
-        .summary = "softmax over every stride-th key and the keys nearer than that",
-        .flags = ATTN_SPARSE | ATTN_SUM_ONE,
-        .weigh = weigh,
-        .weigh_back = weigh_back,
-        .numbers = STRIDE,
-        .pattern = stride,
-    },
+    { "local", "softmax over a window of keys around the query", FLAGS, rela_attn_softmax,
+      rela_attn_softmax_back, .numbers = WINDOW, .pattern = window },
+    { "strided", "softmax over every stride-th key and the keys nearer than that", FLAGS,
+      rela_attn_softmax, rela_attn_softmax_back, .numbers = STRIDE, .pattern = stride },
     { .name = NULL },
 };

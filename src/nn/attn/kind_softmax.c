@@ -2,13 +2,13 @@
 /* src/nn/attn/kind_softmax.c - the attention of Vaswani et al. 2017. */
 #include "nn/attn/kind.h"
 
-static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
+void rela_attn_softmax(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
     c->k->softmax(w, s, n);
 }
 
-static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
-                       const real *s, size_t n)
+void rela_attn_softmax_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
+                            const real *s, size_t n)
 {
     (void)s;
     c->k->softmax_back(ds, dw, w, n);
@@ -19,8 +19,8 @@ const rela_attn_kind rela_attn_kinds_softmax[] = {
         .name = "softmax",
         .summary = "exp(s) / sum of exp(s): dense, every row sums to one",
         .flags = ATTN_SUM_ONE | ATTN_PADDED | ATTN_SOFT,
-        .weigh = weigh,
-        .weigh_back = weigh_back,
+        .weigh = rela_attn_softmax,
+        .weigh_back = rela_attn_softmax_back,
     },
     { .name = NULL },
 };

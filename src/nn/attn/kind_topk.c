@@ -55,13 +55,6 @@ static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
         c->k->softmax_from(w, s, kth_largest(s, n, top(c), c->scratch), n);
 }
 
-static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
-                       const real *s, size_t n)
-{
-    (void)s;
-    c->k->softmax_back(ds, dw, w, n);
-}
-
 static const rela_attn_number NUMBERS[] = {
     { "k", "scores that are kept", true, 1, 65536, 8, "top" },
     { .name = NULL },
@@ -73,7 +66,7 @@ const rela_attn_kind rela_attn_kinds_topk[] = {
         .summary = "softmax over the k largest scores (explicit sparse Transformer)",
         .flags = ATTN_SPARSE | ATTN_SUM_ONE | ATTN_PADDED,
         .weigh = weigh,
-        .weigh_back = weigh_back,
+        .weigh_back = rela_attn_softmax_back,
         .numbers = NUMBERS,
     },
     { .name = NULL },

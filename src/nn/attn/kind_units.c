@@ -83,40 +83,16 @@ static const rela_attn_number SLOPE[] = {
 };
 
 const rela_attn_kind rela_attn_kinds_units[] = {
-    {
-        .name = "gelu-g",
-        .summary = "GeLU(s), gated RMSNorm (ablation)",
-        .flags = ATTN_POINTWISE,
-        .weigh = weigh_gelu,
-        .weigh_back = weigh_gelu_back,
-        .norm = &rela_attn_norm_gated,
-    },
-    {
-        .name = "leaky-g",
-        .summary = "s above zero, a small multiple of s below, gated RMSNorm (ablation)",
-        .flags = ATTN_POINTWISE,
-        .weigh = weigh_leaky,
-        .weigh_back = weigh_leaky_back,
-        .numbers = SLOPE,
-        .norm = &rela_attn_norm_gated,
-    },
-    {
-        .name = "relu2-g",
-        .summary = "max(0, s)^2, gated RMSNorm",
-        .flags = ATTN_POINTWISE | ATTN_SPARSE | ATTN_NULLABLE,
-        .weigh = weigh_square,
-        .weigh_back = weigh_square_back,
-        .norm = &rela_attn_norm_gated,
-    },
-    {
-        .name = "rela-t",
-        .summary = "max(0, s - t) with one learned threshold t per head, gated RMSNorm",
-        .flags = ATTN_SPARSE | ATTN_NULLABLE | ATTN_PADDED, /* weigh(0) is not 0 for t < 0 */
-        .weigh = weigh_threshold,
-        .weigh_back = weigh_threshold_back,
-        .norm = &rela_attn_norm_gated,
-        .n_head = 1,
-        .head_start = 0,
-    },
+    { "gelu-g", "GeLU(s), gated RMSNorm (ablation)", ATTN_POINTWISE, weigh_gelu, weigh_gelu_back,
+      .norm = &rela_attn_norm_gated },
+    { "leaky-g", "s above zero, a small multiple of s below, gated RMSNorm (ablation)",
+      ATTN_POINTWISE, weigh_leaky, weigh_leaky_back, .norm = &rela_attn_norm_gated,
+      .numbers = SLOPE },
+    { "relu2-g", "max(0, s)^2, gated RMSNorm", ATTN_POINTWISE | ATTN_SPARSE | ATTN_NULLABLE,
+      weigh_square, weigh_square_back, .norm = &rela_attn_norm_gated },
+    { "rela-t", "max(0, s - t) with one learned threshold t per head, gated RMSNorm",
+      ATTN_SPARSE | ATTN_NULLABLE | ATTN_PADDED, /* weigh(0) is not 0 for t < 0 */
+      weigh_threshold, weigh_threshold_back, .norm = &rela_attn_norm_gated, .n_head = 1,
+      .head_start = 0 },
     { .name = NULL },
 };

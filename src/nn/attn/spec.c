@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LAYERS_MOST = 65535, NAME_MAX_LEN = 32 };
