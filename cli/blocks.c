@@ -20,33 +20,36 @@ rela_status rela_cli_block_read(rela_cli_block *b, rela_reader *r, size_t want, 
     return st == RELA_OK ? index_lines(b, err) : st;
 }
 
+rela_status rela_cli_block_lines(rela_cli_block *b, rela_reader *r, size_t n, rela_error *err)
+{
+    rela_line line = { .text = "" };
+    rela_status st = RELA_OK;
+    rela_buffer_clear(&b->bytes);
+    b->first = rela_reader_lines(r) + 1;
+    for (size_t i = 0; i < n && st == RELA_OK && line.text; i++) {
+        st = rela_reader_line(r, &line, err);
+        if (st != RELA_OK || !line.text)
+            break;
+        if (line.too_long)
+            st = rela_fail(err, RELA_FORMAT, "%s: line %llu: longer than %d bytes",
+                           rela_reader_name(r), (unsigned long long)line.number, RELA_LINE_MAX);
+        st = st ? st : rela_buffer_append(&b->bytes, line.text, line.len, err);
+        st = st ? st : rela_buffer_append_text(&b->bytes, line.had_cr ? "\r\n" : "\n", err);
+    }
+    return st == RELA_OK ? index_lines(b, err) : st;
+}
+
 rela_status rela_cli_block_match(rela_cli_block *b, rela_reader *r, const rela_cli_block *other,
                                  const char *other_name, rela_error *err)
 {
-    rela_line line = { 0 };
-    rela_status st = RELA_OK;
-    rela_buffer_clear(&b->bytes);
-    b->first = other->first;
-    for (size_t i = 0; i < other->n && st == RELA_OK; i++) {
-        st = rela_reader_line(r, &line, err);
-        if (st == RELA_OK && !line.text)
-            st = rela_fail(err, RELA_FORMAT, "%s: ends before line %llu, which %s has",
-                           rela_reader_name(r), (unsigned long long)(other->first + i), other_name);
-        else if (st == RELA_OK && line.too_long)
-            st = rela_fail(err, RELA_FORMAT, "%s: line %llu: longer than %d bytes",
-                           rela_reader_name(r), (unsigned long long)line.number, RELA_LINE_MAX);
-        else if (st == RELA_OK)
-            st = rela_buffer_append(&b->bytes, line.text, line.len, err);
-        if (st == RELA_OK)
-            st = rela_buffer_append_char(&b->bytes, '\n', err);
-    }
-    if (other->n == 0) {
-        st = rela_reader_line(r, &line, err);
-        if (st == RELA_OK && line.text)
-            st = rela_fail(err, RELA_FORMAT, "%s: has a line %llu, but %s ends before it",
-                           rela_reader_name(r), (unsigned long long)line.number, other_name);
-    }
-    return st == RELA_OK ? index_lines(b, err) : st;
+    rela_status st = rela_cli_block_lines(b, r, other->n ? other->n : 1, err);
+    if (st == RELA_OK && b->n < other->n)
+        st = rela_fail(err, RELA_FORMAT, "%s: ends before line %llu, which %s has",
+                       rela_reader_name(r), (unsigned long long)(other->first + b->n), other_name);
+    if (st == RELA_OK && b->n > other->n)
+        st = rela_fail(err, RELA_FORMAT, "%s: has a line %llu, but %s ends before it",
+                       rela_reader_name(r), (unsigned long long)b->first, other_name);
+    return st;
 }
 
 static rela_status index_lines(rela_cli_block *b, rela_error *err)

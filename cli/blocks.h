@@ -20,6 +20,9 @@ void rela_cli_block_free(rela_cli_block *b);
  * now (a terminal, a slow pipe), so that an answer never waits for more input. n 0 at the end. */
 rela_status rela_cli_block_read(rela_cli_block *b, rela_reader *r, size_t want, rela_error *err);
 
+/* Replaces the contents by so many lines; fewer at the end. */
+rela_status rela_cli_block_lines(rela_cli_block *b, rela_reader *r, size_t n, rela_error *err);
+
 /* Replaces the contents by the next n lines of a file that must have as many lines as another; n 0:
  * it must be at its end. other: what to call that one. */
 rela_status rela_cli_block_match(rela_cli_block *b, rela_reader *r, const rela_cli_block *other,

@@ -38,7 +38,9 @@ typedef struct rela_cli {
     rela_cli_common common;
     rela_list operands;
     rela_option_state *state; /* to ask rela_options_given */
-    rela_log sink;            /* standard error, unless --quiet, and --log */
+    const rela_command *command;
+    const void *options; /* of the command */
+    rela_log sink;       /* standard error, unless --quiet, and --log */
     FILE *log_file;
     bool log_failed; /* to be written, and that was reported */
     bool bar_open;   /* a progress bar stands on the last line of standard error */

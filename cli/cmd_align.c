@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_align.c - rela align: word links of parallel text from the attention of a model. */
 #include "align_learn.h"
+#include "jobs.h"
 #include "models.h"
 #include "stop_signals.h"
 #include "terminal_heatmap.h"
@@ -23,6 +24,7 @@ typedef struct align_options {
     const char *save, *src_lang, *tgt_lang;
     bool tokenise;
     int64_t merges, updates;
+    const char *resume;
 } align_options;
 
 #define AT(member) offsetof(align_options, member)
@@ -51,6 +53,7 @@ static const rela_option OPTIONS[] = {
     { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag-final-and", METHODS, "how links of both directions become one" },
     { "show", 0, RELA_OPTION_INT, AT(show), 0, 9007199254740991.0, "0", "N", "draw the attention of line N instead" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the links go; - is standard output" },
+    { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "save", 0, RELA_OPTION_OUTPUT, AT(save), 0, 0, NULL, "FILE", "without a model: keep what was learned, as a MODEL for both directions" },
     { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "without a model: tokenise the text; links count the words after that" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
@@ -116,7 +119,8 @@ typedef struct aligner {
     const char *model; /* NULL: learn one */
     bool pair;         /* the model file holds both directions */
     rela_cli_models models;
-    rela_writer *writer;
+    rela_job *job;
+    rela_writer *writer; /* on rank 0 */
     rela_progress progress;
     rela_buffer out;
     rela_status st;
@@ -125,6 +129,8 @@ typedef struct aligner {
 
 static rela_status take_operands(aligner *a, rela_error *err);
 static rela_status load_models(aligner *a, rela_error *err);
+static rela_status open_all(aligner *a, rela_error *err);
+static rela_status align(aligner *a, rela_align_report *r, rela_error *err);
 static void set_options(rela_align_options *to, const aligner *a);
 static rela_status check(const aligner *a, rela_error *err);
 static int write_line(void *ctx, const rela_aligned *line);
@@ -133,38 +139,52 @@ static rela_status report(const aligner *a, const rela_align_report *r, rela_err
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     aligner a = { .cli = cli, .o = options, .err = err };
-    rela_align_options o;
     rela_align_report r = { .struct_size = sizeof r };
     rela_status st = take_operands(&a, err);
     st = st ? st : check(&a, err);
-    st = st ? st : load_models(&a, err);
-    if (st == RELA_OK)
-        st = rela_writer_open(&a.writer, a.o->output, err);
-    if (st == RELA_OK) {
-        set_options(&o, &a);
-        rela_cli_progress(cli, &a.progress, "aligning", "pairs", 0);
-        rela_progress_start(&a.progress, 0);
-        st = rela_align(&r, a.models.models[0], &o, write_line, &a, err);
-        st = st == RELA_CANCEL && a.st ? a.st : st;
-        if (st == RELA_OK && a.progress.visible)
-            rela_progress_finish(&a.progress, r.lines, NULL);
-    }
-    if (st == RELA_OK) {
+    st = st ? st : rela_cli_job_open(&a.job, cli, a.o->resume, err);
+    st = st ? st : rela_job_agree(a.job, open_all(&a, err), err);
+    st = st ? st : align(&a, &r, err);
+    if (st == RELA_OK && a.writer) {
         st = rela_writer_commit(a.writer, err);
     } else if (a.writer) {
         if (strcmp(a.o->output, "-") == 0)
             (void)rela_writer_flush(a.writer, NULL); /* what was done before the failure */
         rela_writer_abort(a.writer);
     }
-    if (st == RELA_OK && cli->common.json)
+    if (st == RELA_OK && cli->common.json && rela_job_rank(a.job) == 0)
         st = report(&a, &r, err);
     rela_buffer_free(&a.out);
     rela_cli_models_close(&a.models);
+    st = rela_job_close(a.job, rela_job_agree(a.job, st, err), err);
     if (st == RELA_CANCEL && rela_cli_stop_signal()) {
         cli->exit_code = 128 + rela_cli_stop_signal();
         return RELA_OK;
     }
     return st;
+}
+
+static rela_status open_all(aligner *a, rela_error *err)
+{
+    if (rela_cli_job_shared(a->job, a->o->resume) && (!a->model || a->o->show))
+        return rela_fail(err, RELA_ARG, "%s: for one process, without --resume%s",
+                         a->model ? "--show" : "learning from the text",
+                         a->model ? ""
+                                  : "; 'rela align SRC TGT --save MODEL' makes a model for it");
+    const rela_status st = load_models(a, err);
+    return st || rela_job_rank(a->job) ? st : rela_writer_open(&a->writer, a->o->output, err);
+}
+
+static rela_status align(aligner *a, rela_align_report *r, rela_error *err)
+{
+    rela_align_options o;
+    set_options(&o, a);
+    rela_cli_progress(a->cli, &a->progress, "aligning", "pairs", 0);
+    rela_progress_start(&a->progress, 0);
+    const rela_status st = rela_align(r, a->models.models[0], &o, write_line, a, err);
+    if (st == RELA_OK && a->progress.visible)
+        rela_progress_finish(&a->progress, r->lines, NULL);
+    return st == RELA_CANCEL && a->st ? a->st : st;
 }
 
 /* MODEL with --src and --tgt, or SRC TGT, or all three. */
@@ -294,6 +314,7 @@ static void set_options(rela_align_options *to, const aligner *a)
     to->gold_base = (int32_t)o->gold_base;
     to->gold_reverse = o->gold_reverse;
     to->only = o->show - 1;
+    to->job = rela_cli_job_shared(a->job, o->resume) ? a->job : NULL;
 }
 
 static int write_line(void *ctx, const rela_aligned *line)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_analyse.c - rela analyse: what the attention of models does, as tables and figures. */
+#include "jobs.h"
 #include "models.h"
 
 #include "rela/analyse.h"
@@ -11,6 +12,7 @@ typedef struct analyse_options {
     int64_t source, gold_base, limit, example, layer;
     bool gold_reverse, skip_end, pieces;
     rela_list names, compare;
+    const char *resume;
 } analyse_options;
 
 #define AT(member) offsetof(analyse_options, member)
@@ -24,13 +26,14 @@ static const rela_option OPTIONS[] = {
     { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "of a fourth" },
     { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "of several sources, the one that gold links, tags and attention maps are about" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "where tables, figures and the report go" },
-    { "compare", 0, RELA_OPTION_LIST, AT(compare), 0, 0, NULL, "MODEL2", "a further model, side by side with the first; as if it were an operand" },
+    { "compare", 0, RELA_OPTION_FILES, AT(compare), 0, 0, NULL, "MODEL2", "a further model, side by side with the first; as if it were an operand" },
     { "names", 0, RELA_OPTION_LIST, AT(names), 0, 0, NULL, "NAME", "name of a model in tables and figures, once for each [from its path]" },
     { "gold", 0, RELA_OPTION_FILE, AT(gold), 0, 0, NULL, "FILE", "gold links of the first lines, for alignment errors" },
     { "gold-base", 0, RELA_OPTION_INT, AT(gold_base), 0, 1, "0", "0|1", "number of the first word in the gold links" },
     { "gold-reverse", 0, RELA_OPTION_FLAG, AT(gold_reverse), 0, 0, NULL, NULL, "gold links have the target word first" },
     { "tags", 0, RELA_OPTION_FILE, AT(tags), 0, 0, NULL, "FILE", "parts of speech of the target words, line by line" },
     { "dump", 0, RELA_OPTION_OUTPUT, AT(dump), 0, 0, NULL, "FILE", "write all attention of the first model to a .npz file" },
+    { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "limit", 'n', RELA_OPTION_INT, AT(limit), 0, 1e9, "0", "N", "only the first N pairs; 0: all" },
     { "example", 0, RELA_OPTION_INT, AT(example), 0, 1e9, "0", "LINE", "line whose attention is shown; 0: the first of medium length" },
     { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer that is shown, from 1; 0: the one with most null rows" },
@@ -75,8 +78,12 @@ static void name_of(char *out, const char *path);
 static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buffer *json,
                          rela_error *err);
 
-static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options *o,
-                        rela_error *err)
+static rela_status analyse(rela_buffer *table, rela_buffer *json, rela_cli *cli,
+                           const rela_cli_models *m, const analyse_options *o, rela_job *job,
+                           rela_error *err);
+static void set_options(rela_analyse_options *to, const rela_cli *cli, const analyse_options *o);
+
+static rela_status check(const rela_cli *cli, const analyse_options *o, rela_error *err)
 {
     if (!o->src || !o->tgt || !o->out)
         return rela_fail(err, RELA_ARG, "--src, --tgt and --out are needed");
@@ -84,6 +91,12 @@ static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options
         return rela_fail(err, RELA_ARG, "%zu name%s for %zu model%s", o->names.n,
                          o->names.n == 1 ? "" : "s", cli->operands.n + o->compare.n,
                          cli->operands.n + o->compare.n == 1 ? "" : "s");
+    return RELA_OK;
+}
+
+static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options *o,
+                        rela_error *err)
+{
     const rela_status st = rela_cli_models_load(m, cli, cli->operands.items, cli->operands.n, err);
     return st == RELA_OK ? rela_cli_models_load(m, cli, o->compare.items, o->compare.n, err) : st;
 }
@@ -91,51 +104,65 @@ static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const analyse_options *o = options;
-    static char texts[RELA_CLI_MODELS_MAX][NAME_SIZE];
-    const rela_model *models[RELA_CLI_MODELS_MAX];
-    const char *names[RELA_CLI_MODELS_MAX];
     rela_cli_models m = { .runtime = NULL };
-    rela_cli_bar bar = { .cli = cli, .label = "analysing", .unit = "pairs" };
+    rela_job *job = NULL;
     rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
-    rela_status st = load(&m, cli, o, err);
-    for (size_t i = 0; i < m.n && st == RELA_OK; i++) {
-        const size_t given = cli->operands.n;
-        models[i] = m.models[i];
-        name_of(texts[i], i < given ? cli->operands.items[i] : o->compare.items[i - given]);
-        names[i] = o->names.n ? o->names.items[i] : texts[i];
-    }
-    if (st == RELA_OK) {
-        rela_analyse_options a;
-        rela_analyse_options_init(&a, sizeof a);
-        a.src = o->src;
-        a.src_2 = o->src_2;
-        a.src_3 = o->src_3;
-        a.src_4 = o->src_4;
-        a.source = (int32_t)o->source - 1;
-        a.tgt = o->tgt;
-        a.gold = o->gold;
-        a.gold_base = (int32_t)o->gold_base;
-        a.gold_reverse = o->gold_reverse;
-        a.tags = o->tags;
-        a.out = o->out;
-        a.dump = o->dump;
-        a.seed = (uint64_t)cli->common.seed;
-        a.limit = (uint64_t)o->limit;
-        a.example = o->example - 1;
-        a.layer = (int32_t)o->layer - 1;
-        a.pieces = o->pieces;
-        a.skip_end = o->skip_end;
-        a.names = names;
-        a.progress = rela_cli_log;
-        a.progress_ctx = &bar;
-        st = rela_analyse(&table, &json, models, m.n, &a, err);
-    }
-    if (st == RELA_OK)
+    rela_status st = check(cli, o, err);
+    st = st ? st : rela_cli_job_open(&job, cli, o->resume, err);
+    st = rela_job_agree(job, st ? st : load(&m, cli, o, err), err);
+    st = st ? st : analyse(&table, &json, cli, &m, o, job, err);
+    if (st == RELA_OK && rela_job_rank(job) == 0)
         st = print(cli, &table, &json, err);
     rela_buffer_free(&table);
     rela_buffer_free(&json);
     rela_cli_models_close(&m);
-    return st;
+    return rela_job_close(job, rela_job_agree(job, st, err), err);
+}
+
+static rela_status analyse(rela_buffer *table, rela_buffer *json, rela_cli *cli,
+                           const rela_cli_models *m, const analyse_options *o, rela_job *job,
+                           rela_error *err)
+{
+    static char texts[RELA_CLI_MODELS_MAX][NAME_SIZE];
+    const rela_model *models[RELA_CLI_MODELS_MAX];
+    const char *names[RELA_CLI_MODELS_MAX];
+    rela_cli_bar bar = { .cli = cli, .label = "analysing", .unit = "pairs" };
+    rela_analyse_options a;
+    for (size_t i = 0; i < m->n; i++) {
+        const size_t given = cli->operands.n;
+        models[i] = m->models[i];
+        name_of(texts[i], i < given ? cli->operands.items[i] : o->compare.items[i - given]);
+        names[i] = o->names.n ? o->names.items[i] : texts[i];
+    }
+    set_options(&a, cli, o);
+    a.names = names;
+    a.progress = rela_cli_log;
+    a.progress_ctx = &bar;
+    a.job = rela_cli_job_shared(job, o->resume) ? job : NULL;
+    return rela_analyse(table, json, models, m->n, &a, err);
+}
+
+static void set_options(rela_analyse_options *to, const rela_cli *cli, const analyse_options *o)
+{
+    rela_analyse_options_init(to, sizeof *to);
+    to->src = o->src;
+    to->src_2 = o->src_2;
+    to->src_3 = o->src_3;
+    to->src_4 = o->src_4;
+    to->source = (int32_t)o->source - 1;
+    to->tgt = o->tgt;
+    to->gold = o->gold;
+    to->gold_base = (int32_t)o->gold_base;
+    to->gold_reverse = o->gold_reverse;
+    to->tags = o->tags;
+    to->out = o->out;
+    to->dump = o->dump;
+    to->seed = (uint64_t)cli->common.seed;
+    to->limit = (uint64_t)o->limit;
+    to->example = o->example - 1;
+    to->layer = (int32_t)o->layer - 1;
+    to->pieces = o->pieces;
+    to->skip_end = o->skip_end;
 }
 
 static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buffer *json,

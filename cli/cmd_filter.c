@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_filter.c - rela filter: keep the good pairs of parallel text. */
+#include "jobs.h"
 #include "models.h"
 
 #include "rela/analyse.h"
@@ -17,6 +18,7 @@ typedef struct filter_options {
     int64_t min_words, max_words, max_bytes, calibrate;
     double max_ratio, max_overlap, script_share, min_score, keep;
     bool keep_copies, dry_run;
+    const char *resume;
 } filter_options;
 
 #define AT(member) offsetof(filter_options, member)
@@ -28,6 +30,7 @@ static const rela_option OPTIONS[] = {
     { "out-src", 0, RELA_OPTION_OUTPUT, AT(out_src), 0, 0, NULL, "FILE", "where sources of pairs that are kept go" },
     { "out-tgt", 0, RELA_OPTION_OUTPUT, AT(out_tgt), 0, 0, NULL, "FILE", "where their targets go" },
     { "scores", 0, RELA_OPTION_OUTPUT, AT(scores), 0, 0, NULL, "FILE", "write a table: line, reason, score, null rate, uncovered share, log-probability per token" },
+    { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only report what would be dropped" },
     { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what the score of a pair is" },
     { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [0.5 if combined, else 0]" },
@@ -55,6 +58,7 @@ static const char *const NEEDS[] = { "by",    "MODEL",       "min-score", "MODEL
 
 static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, rela_error *err);
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
+static rela_status print_report(const rela_cli *cli, const rela_filter_report *r, rela_error *err);
 
 const rela_command rela_commands_filter[] = {
     { .name = "filter",
@@ -182,14 +186,16 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const filter_options *o = options;
     rela_cli_models m = { .runtime = NULL };
     rela_filter_report r = { .struct_size = sizeof r };
-    rela_buffer out = RELA_BUFFER_INIT;
     rela_head *heads = NULL;
     size_t n_heads = 0;
+    rela_job *job = NULL;
     rela_status st = check(cli, o, err);
+    st = st ? st : rela_cli_job_open(&job, cli, o->resume, err);
     if (st == RELA_OK)
         st = parse_heads(&heads, &n_heads, o->heads, err);
     if (st == RELA_OK)
         st = rela_cli_models_load(&m, cli, cli->operands.items, cli->operands.n, err);
+    st = rela_job_agree(job, st, err);
     if (st == RELA_OK) {
         rela_filter_options f;
         display s = { .cli = cli };
@@ -198,17 +204,24 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         f.n_heads = n_heads;
         f.progress = on_progress;
         f.progress_ctx = &s;
+        f.job = rela_cli_job_shared(job, o->resume) ? job : NULL;
         st = rela_filter(&r, m.n ? m.models[0] : NULL, &f, err);
         if (st == RELA_OK && s.bar.visible)
             rela_progress_finish(&s.bar, r.read, NULL);
     }
-    if (st == RELA_OK)
-        st = cli->common.json ? rela_filter_report_json(&out, &r, err)
-                              : rela_filter_report_table(&out, &r, err);
-    if (st == RELA_OK)
-        st = rela_cli_print(&out, err);
-    rela_buffer_free(&out);
+    if (st == RELA_OK && rela_job_rank(job) == 0)
+        st = print_report(cli, &r, err);
     rela_mem_free(heads);
     rela_cli_models_close(&m);
+    return rela_job_close(job, rela_job_agree(job, st, err), err);
+}
+
+static rela_status print_report(const rela_cli *cli, const rela_filter_report *r, rela_error *err)
+{
+    rela_buffer out = RELA_BUFFER_INIT;
+    rela_status st = cli->common.json ? rela_filter_report_json(&out, r, err)
+                                      : rela_filter_report_table(&out, r, err);
+    st = st ? st : rela_cli_print(&out, err);
+    rela_buffer_free(&out);
     return st;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_score.c - rela score: how probable given translations are. */
-#include "rank_jobs.h"
-#include "sources.h"
+#include "text_jobs.h"
 
 #include "base/json.h"
 #include "base/str.h"
@@ -15,6 +14,7 @@ typedef struct score_options {
     const char *src[RELA_SOURCES_MAX], *tgt, *output, *nan;
     bool word_scores, normalize;
     int64_t batch_words, read_bytes;
+    const char *resume;
 } score_options;
 
 #define AT(member) offsetof(score_options, member)
@@ -28,6 +28,7 @@ static const rela_option OPTIONS[] = {
     { "src-4", 0, RELA_OPTION_FILE, AT(src[3]), 0, 0, NULL, "FILE", "of the fourth" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "its translation" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the scores go" },
+    { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
     { "normalize", 0, RELA_OPTION_FLAG, AT(normalize), 0, 0, NULL, NULL, "divide by the number of tokens" },
     { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "pairs for which the model overflows: end with an error, or write nan and leave them out of the sums" },
@@ -67,105 +68,77 @@ typedef struct scorer {
     rela_cli *cli;
     const score_options *options;
     rela_cli_models models;
-    rela_cli_sources a;
-    rela_reader *tgt;
-    rela_cli_ranks ranks;
-    rela_cli_block b;
-    rela_buffer out;
+    rela_cli_text_job job;
+    uint64_t first; /* line of those at work */
+    rela_buffer *out, *notes;
     double logp; /* of all pairs */
     uint64_t tokens, pairs, marked;
 } scorer;
 
 static rela_status open_all(scorer *s, rela_error *err);
-static rela_status score_all(scorer *s, rela_error *err);
+static rela_status score_block(void *ctx, const rela_cli_lines_read *lines, rela_buffer *text,
+                               rela_buffer *notes, rela_error *err);
 static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err);
 static rela_status summarise(scorer *s, rela_error *err);
 static void count(void *ctx, const char *notes, size_t len);
-static void close_all(scorer *s);
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     scorer s = { .cli = cli, .options = options };
     if (!s.options->src[0] || !s.options->tgt)
         return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
-    s.ranks.on_notes = count;
-    s.ranks.ctx = &s;
-    rela_status st = rela_cli_ranks_open(&s.ranks, cli, err);
-    st = st ? st : rela_cli_ranks_agree(&s.ranks, open_all(&s, err), err);
-    st = st ? st : score_all(&s, err);
-    st = st ? st : rela_cli_ranks_agree(&s.ranks, summarise(&s, err), err);
-    st = st ? st : rela_cli_ranks_commit(&s.ranks, err);
-    close_all(&s);
-    return rela_cli_ranks_close(&s.ranks, st, err);
+    s.job = (rela_cli_text_job){ .cli = cli,
+                                 .label = "scoring",
+                                 .read_bytes = s.options->read_bytes,
+                                 .work = score_block,
+                                 .on_notes = count,
+                                 .ctx = &s };
+    rela_status st = rela_cli_job_open(&s.job.job, cli, s.options->resume, err);
+    st = st ? st : rela_job_agree(s.job.job, open_all(&s, err), err);
+    st = st ? st : rela_cli_text_job_run(&s.job, err);
+    if (st == RELA_OK && rela_job_rank(s.job.job) == 0)
+        st = summarise(&s, err);
+    st = rela_job_agree(s.job.job, st, err);
+    st = st ? st : rela_cli_text_job_commit(&s.job, err);
+    rela_cli_models_close(&s.models);
+    return rela_cli_text_job_close(&s.job, st, err);
 }
 
 static rela_status open_all(scorer *s, rela_error *err)
 {
+    rela_cli_text_job *j = &s->job;
     rela_status st = rela_cli_models_open(&s->models, s->cli, err);
     if (st == RELA_OK)
-        st = rela_cli_sources_open(&s->a, s->models.models[0], s->options->src, "src", err);
+        st = rela_cli_sources_open(&j->sources, s->models.models[0], s->options->src, "src", err);
     if (st == RELA_OK)
-        st = rela_reader_open(&s->tgt, s->options->tgt, NULL, err);
-    const bool standard = s->a.standard || strcmp(s->options->tgt, "-") == 0;
-    if (st == RELA_OK && standard && rela_cli_ranks_several(&s->ranks))
-        st = rela_fail(err, RELA_ARG, "several ranks read files: options --src and --tgt");
-    return st == RELA_OK ? rela_cli_ranks_output(&s->ranks, s->options->output, err) : st;
+        st = rela_reader_open(&j->other, s->options->tgt, NULL, err);
+    return st == RELA_OK ? rela_cli_text_job_output(j, s->options->output, err) : st;
 }
 
-static void close_all(scorer *s)
+static rela_status score_block(void *ctx, const rela_cli_lines_read *lines, rela_buffer *text,
+                               rela_buffer *notes, rela_error *err)
 {
-    rela_cli_sources_close(&s->a);
-    rela_reader_close(s->tgt);
-    rela_cli_block_free(&s->b);
-    rela_buffer_free(&s->out);
-    rela_cli_models_close(&s->models);
-}
-
-static rela_status score_block(scorer *s, rela_error *err)
-{
+    scorer *s = ctx;
     rela_score_options o;
     rela_scores *r = NULL;
-    const rela_pairs pairs = { s->a.texts, s->a.lens, s->b.texts, s->b.lens, s->b.n };
+    const rela_cli_sentences *in = &lines->in;
+    const rela_pairs pairs = { in->texts, in->lens, lines->other.texts, lines->other.lens, in->n };
+    s->first = in->first;
+    s->out = text;
+    s->notes = notes;
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
-    o.first_line = s->a.first - 1;
+    o.first_line = in->first - 1;
     o.not_finite = RELA_NOT_FINITE_MARK; /* decided here, so that the lines before come out */
     rela_status st = rela_score(&r, s->models.session, &pairs, &o, err);
     const bool marks = strcmp(s->options->nan, "mark") == 0;
     size_t n = 0;
-    rela_buffer_clear(&s->out);
-    while (n < s->b.n && st == RELA_OK && (isfinite(rela_scores_logp(r, n)) || marks))
+    while (n < in->n && st == RELA_OK && (isfinite(rela_scores_logp(r, n)) || marks))
         st = append(s, r, n++, err);
     rela_scores_free(r);
-    st = st ? st : rela_cli_ranks_write(&s->ranks, &s->out, err);
-    if (st == RELA_OK && n < s->b.n)
+    if (st == RELA_OK && n < in->n)
         st = rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
-                       (unsigned long long)(s->a.first + n));
-    return st;
-}
-
-static rela_status score_all(scorer *s, rela_error *err)
-{
-    rela_progress bar;
-    rela_cli_progress(s->cli, &bar, "scoring", "bytes", rela_reader_size(s->a.readers[0]));
-    rela_progress_start(&bar, 0);
-    rela_status st = RELA_OK;
-    const size_t bytes =
-        rela_cli_ranks_bytes(&s->ranks, s->options->read_bytes, rela_reader_size(s->a.readers[0]));
-    do {
-        st = rela_cli_sources_read(&s->a, bytes, err);
-        if (st == RELA_OK)
-            st = rela_cli_block_match(&s->b, s->tgt, &s->a.blocks[0], s->options->src[0], err);
-        if (st == RELA_OK)
-            rela_cli_sources_check(&s->a, s->cli);
-        rela_status own = RELA_OK;
-        if (st == RELA_OK && s->b.n && rela_cli_ranks_turn(&s->ranks))
-            own = score_block(s, err);
-        st = rela_cli_ranks_next(&s->ranks, st, own, s->a.sentences > 0, err);
-        rela_progress_update(&bar, rela_reader_position(s->a.readers[0]), NULL);
-    } while (st == RELA_OK && s->a.sentences);
-    if (st == RELA_OK && bar.visible)
-        rela_progress_finish(&bar, rela_reader_position(s->a.readers[0]), NULL);
+                       (unsigned long long)(in->first + n));
     return st;
 }
 
@@ -173,9 +146,9 @@ static rela_status score_all(scorer *s, rela_error *err)
 static rela_status append_number(scorer *s, double x, rela_error *err)
 {
     if (s->cli->common.json)
-        return rela_json_number(&s->out, x, JSON_DIGITS, err);
-    return isfinite(x) ? rela_buffer_printf(&s->out, err, "%.6f", x)
-                       : rela_buffer_append_text(&s->out, "nan", err);
+        return rela_json_number(s->out, x, JSON_DIGITS, err);
+    return isfinite(x) ? rela_buffer_printf(s->out, err, "%.6f", x)
+                       : rela_buffer_append_text(s->out, "nan", err);
 }
 
 /* Adds pairs, in the order of the input, whoever has scored them. */
@@ -204,35 +177,35 @@ static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error 
     const size_t n = rela_scores_n_tokens(r, i);
     const double logp = rela_scores_logp(r, i);
     const double shown = s->options->normalize ? logp / (double)n : logp;
-    const pair_note note = { s->a.first + i, n, logp };
-    rela_status st = rela_buffer_append(&s->ranks.notes, (const char *)&note, sizeof note, err);
+    const pair_note note = { s->first + i, n, logp };
+    rela_status st = rela_buffer_append(s->notes, (const char *)&note, sizeof note, err);
     if (st == RELA_OK)
-        st = json ? rela_buffer_printf(&s->out, err, "{\"line\": %llu, \"logp\": ",
-                                       (unsigned long long)(s->a.first + i - 1))
+        st = json ? rela_buffer_printf(s->out, err, "{\"line\": %llu, \"logp\": ",
+                                       (unsigned long long)(s->first + i - 1))
                   : RELA_OK;
     st = st ? st : append_number(s, shown, err);
     if (st == RELA_OK && json)
-        st = rela_buffer_printf(&s->out, err, ", \"tokens\": %zu", n);
+        st = rela_buffer_printf(s->out, err, ", \"tokens\": %zu", n);
     if (st == RELA_OK && s->options->word_scores) {
-        st = rela_buffer_append_text(&s->out, json ? ", \"words\": [" : " |||", err);
+        st = rela_buffer_append_text(s->out, json ? ", \"words\": [" : " |||", err);
         for (size_t k = 0; k < n && st == RELA_OK; k++) {
             const char *token = rela_scores_token(r, i, k);
             const double value = rela_scores_token_logp(r, i, k);
             if (!json) {
-                st = rela_buffer_append_char(&s->out, ' ', err);
+                st = rela_buffer_append_char(s->out, ' ', err);
                 st = st ? st : append_number(s, value, err);
                 continue;
             }
-            st = rela_buffer_append_text(&s->out, k ? ", [" : "[", err);
-            st = st ? st : rela_json_quote(&s->out, token, strlen(token), err);
-            st = st ? st : rela_buffer_append_text(&s->out, ", ", err);
+            st = rela_buffer_append_text(s->out, k ? ", [" : "[", err);
+            st = st ? st : rela_json_quote(s->out, token, strlen(token), err);
+            st = st ? st : rela_buffer_append_text(s->out, ", ", err);
             st = st ? st : append_number(s, value, err);
-            st = st ? st : rela_buffer_append_char(&s->out, ']', err);
+            st = st ? st : rela_buffer_append_char(s->out, ']', err);
         }
         if (st == RELA_OK && json)
-            st = rela_buffer_append_char(&s->out, ']', err);
+            st = rela_buffer_append_char(s->out, ']', err);
     }
-    return st == RELA_OK ? rela_buffer_append_text(&s->out, json ? "}\n" : "\n", err) : st;
+    return st == RELA_OK ? rela_buffer_append_text(s->out, json ? "}\n" : "\n", err) : st;
 }
 
 static rela_status summarise(scorer *s, rela_error *err)
@@ -244,17 +217,20 @@ static rela_status summarise(scorer *s, rela_error *err)
                   (unsigned long long)s->tokens, s->tokens == 1 ? "" : "s", s->logp, perplexity);
     if (!s->cli->common.json)
         return RELA_OK;
-    rela_buffer_clear(&s->out);
+    rela_buffer text = RELA_BUFFER_INIT;
+    s->out = &text;
     rela_status st =
-        rela_buffer_printf(&s->out, err, "{\"pairs\": %llu, \"tokens\": %llu, ",
+        rela_buffer_printf(s->out, err, "{\"pairs\": %llu, \"tokens\": %llu, ",
                            (unsigned long long)s->pairs, (unsigned long long)s->tokens);
     if (st == RELA_OK && s->marked)
-        st = rela_buffer_printf(&s->out, err, "\"not_finite\": %llu, ",
+        st = rela_buffer_printf(s->out, err, "\"not_finite\": %llu, ",
                                 (unsigned long long)s->marked);
-    st = st ? st : rela_buffer_append_text(&s->out, "\"logp\": ", err);
+    st = st ? st : rela_buffer_append_text(s->out, "\"logp\": ", err);
     st = st ? st : append_number(s, s->logp, err);
-    st = st ? st : rela_buffer_append_text(&s->out, ", \"perplexity\": ", err);
+    st = st ? st : rela_buffer_append_text(s->out, ", \"perplexity\": ", err);
     st = st ? st : append_number(s, perplexity, err);
-    st = st ? st : rela_buffer_append_text(&s->out, "}\n", err);
-    return st == RELA_OK ? rela_cli_ranks_add(&s->ranks, &s->out, err) : st;
+    st = st ? st : rela_buffer_append_text(s->out, "}\n", err);
+    st = st ? st : rela_writer_write(s->job.writer, text.data, text.len, err);
+    rela_buffer_free(&text);
+    return st;
 }

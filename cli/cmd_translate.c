@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_translate.c - rela translate: raw text to raw text. */
-#include "rank_jobs.h"
-#include "sources.h"
+#include "text_jobs.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -25,6 +24,7 @@ typedef struct translate_options {
     const char *sampling;
     double temperature;
     int64_t batch, batch_words, read_bytes;
+    const char *resume;
 } translate_options;
 
 #define AT(member) offsetof(translate_options, member)
@@ -37,6 +37,7 @@ static const rela_option OPTIONS[] = {
     { "input-3", 0, RELA_OPTION_FILE, AT(input[2]), 0, 0, NULL, "FILE", "of the third" },
     { "input-4", 0, RELA_OPTION_FILE, AT(input[3]), 0, 0, NULL, "FILE", "of the fourth" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the translations go" },
+    { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "beam", 'b', RELA_OPTION_INT, AT(beam), 1, 512, "4", "N", "hypotheses of a sentence; 1 is greedy" },
     { "n-best", 'n', RELA_OPTION_INT, AT(n_best), 1, 512, "1", "N", "translations of a sentence: 'line ||| text ||| logp= X ||| score'" },
     { "normalize", 0, RELA_OPTION_TEXT, AT(normalize), 0, 0, "gnmt:0.6", "gnmt:A|power:A|none", "what log-probabilities are divided by" },
@@ -111,20 +112,19 @@ typedef struct translator {
     rela_shortlist *shortlist;
     rela_translate_options how;
     rela_link_options links;
-    rela_cli_sources in;
-    rela_reader *prefix;
-    rela_cli_ranks ranks;
-    rela_cli_block begin;
-    size_t long_bytes; /* lines over this are translated piece by piece */
-    answer answer;     /* of an ordinary line */
-    rela_buffer out;
+    rela_cli_text_job job;
+    const rela_cli_lines_read *lines; /* at work */
+    size_t long_bytes;                /* lines over this are translated piece by piece */
+    answer answer;                    /* of an ordinary line */
+    rela_buffer *out;
 } translator;
 
 static rela_status resolve(translator *t, rela_error *err);
 static rela_status parse_penalty(rela_translate_options *how, const char *text, rela_error *err);
 static rela_status parse_sampling(rela_translate_options *how, const char *text, rela_error *err);
 static rela_status open_all(translator *t, rela_error *err);
-static rela_status translate_all(translator *t, rela_error *err);
+static rela_status translate_block(void *ctx, const rela_cli_lines_read *lines, rela_buffer *text,
+                                   rela_buffer *notes, rela_error *err);
 static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err);
 static rela_status translate_long(translator *t, size_t i, rela_error *err);
 static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
@@ -139,13 +139,18 @@ static void close_all(translator *t);
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     translator t = { .cli = cli, .options = options };
+    t.job = (rela_cli_text_job){ .cli = cli,
+                                 .label = "translating",
+                                 .read_bytes = t.options->read_bytes,
+                                 .work = translate_block,
+                                 .ctx = &t };
     rela_status st = resolve(&t, err);
-    st = st ? st : rela_cli_ranks_open(&t.ranks, cli, err);
-    st = st ? st : rela_cli_ranks_agree(&t.ranks, open_all(&t, err), err);
-    st = st ? st : translate_all(&t, err);
-    st = st ? st : rela_cli_ranks_commit(&t.ranks, err);
+    st = st ? st : rela_cli_job_open(&t.job.job, cli, t.options->resume, err);
+    st = st ? st : rela_job_agree(t.job.job, open_all(&t, err), err);
+    st = st ? st : rela_cli_text_job_run(&t.job, err);
+    st = st ? st : rela_cli_text_job_commit(&t.job, err);
     close_all(&t);
-    return rela_cli_ranks_close(&t.ranks, st, err);
+    return rela_cli_text_job_close(&t.job, st, err);
 }
 
 static rela_status resolve(translator *t, rela_error *err)
@@ -266,21 +271,15 @@ static rela_status open_all(translator *t, rela_error *err)
         st = rela_shortlist_load(&t->shortlist, t->models.models[0], o->shortlist, err);
     t->how.shortlist = t->shortlist;
     if (st == RELA_OK && o->prefix)
-        st = rela_reader_open(&t->prefix, o->prefix, NULL, err);
+        st = rela_reader_open(&t->job.other, o->prefix, NULL, err);
     if (st == RELA_OK)
-        st = rela_cli_sources_open(&t->in, t->models.models[0], o->input, "input", err);
-    if (st == RELA_OK && t->in.standard && rela_cli_ranks_several(&t->ranks))
-        st = rela_fail(err, RELA_ARG, "several ranks read a file: option --input");
-    return st == RELA_OK ? rela_cli_ranks_output(&t->ranks, o->output, err) : st;
+        st = rela_cli_sources_open(&t->job.sources, t->models.models[0], o->input, "input", err);
+    return st == RELA_OK ? rela_cli_text_job_output(&t->job, o->output, err) : st;
 }
 
 static void close_all(translator *t)
 {
-    rela_cli_sources_close(&t->in);
-    rela_reader_close(t->prefix);
-    rela_cli_block_free(&t->begin);
     answer_free(&t->answer);
-    rela_buffer_free(&t->out);
     rela_shortlist_free(t->shortlist);
     rela_cli_models_close(&t->models);
 }
@@ -290,32 +289,41 @@ static bool marks(const translator *t)
     return strcmp(t->options->nan, "mark") == 0;
 }
 
-static rela_status translate_block(translator *t, rela_error *err)
+static rela_status translate_block(void *ctx, const rela_cli_lines_read *lines, rela_buffer *text,
+                                   rela_buffer *notes, rela_error *err)
 {
+    translator *t = ctx;
+    const rela_cli_sentences *in = &lines->in;
+    const size_t sources = t->job.sources.n;
     rela_status st = RELA_OK;
-    rela_buffer_clear(&t->out);
-    for (size_t i = 0; i < t->in.sentences && st == RELA_OK;) {
+    (void)notes;
+    t->lines = lines;
+    t->out = text;
+    for (size_t i = 0; i < in->n && st == RELA_OK;) {
         size_t end = i;
-        while (end < t->in.sentences && (t->in.n > 1 || t->in.lens[end] <= t->long_bytes))
+        while (end < in->n && (sources > 1 || in->lens[end] <= t->long_bytes))
             end++;
         st = end > i ? translate_lines(t, i, end, err) : translate_long(t, i, err);
         i = end > i ? end : i + 1;
     }
-    const rela_status failed = st == RELA_NOTFINITE ? st : RELA_OK; /* lines before it come out */
-    rela_error *why = failed ? NULL : err;
-    st = failed ? RELA_OK : st;
-    st = st ? st : rela_cli_ranks_write(&t->ranks, &t->out, why);
-    return failed ? failed : st;
+    return st;
+}
+
+static void set_prefix(translator *t, size_t first)
+{
+    const rela_cli_block *begin = &t->lines->other;
+    t->how.prefix = t->job.other ? begin->texts + first : NULL;
+    t->how.prefix_len = t->job.other ? begin->lens + first : NULL;
 }
 
 static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err)
 {
     rela_result *r = NULL;
-    t->how.first_line = t->in.first - 1 + first;
-    t->how.prefix = t->prefix ? t->begin.texts + first : NULL;
-    t->how.prefix_len = t->prefix ? t->begin.lens + first : NULL;
-    const size_t at = first * t->in.n;
-    rela_status st = rela_translate(&r, t->models.session, t->in.texts + at, t->in.lens + at,
+    const rela_cli_sentences *in = &t->lines->in;
+    const size_t at = first * t->job.sources.n;
+    t->how.first_line = in->first - 1 + first;
+    set_prefix(t, first);
+    rela_status st = rela_translate(&r, t->models.session, in->texts + at, in->lens + at,
                                     end - first, &t->how, err);
     for (size_t i = first; i < end && st == RELA_OK; i++)
         for (size_t k = 0; k < rela_result_n_best(r, i - first) && st == RELA_OK; k++) {
@@ -324,37 +332,6 @@ static rela_status translate_lines(translator *t, size_t first, size_t end, rela
             t->answer.n_parts = 0;
         }
     rela_result_free(r);
-    return st;
-}
-
-static rela_status translate_all(translator *t, rela_error *err)
-{
-    rela_progress bar;
-    const bool prompts = rela_cli_sources_typed(&t->in) && !t->cli->common.quiet;
-    rela_cli_progress(t->cli, &bar, "translating", "bytes", rela_reader_size(t->in.readers[0]));
-    if (prompts)
-        bar.emit = NULL; /* it would overwrite what the user types */
-    rela_progress_start(&bar, 0);
-    rela_status st = RELA_OK;
-    const size_t bytes =
-        rela_cli_ranks_bytes(&t->ranks, t->options->read_bytes, rela_reader_size(t->in.readers[0]));
-    do {
-        if (prompts)
-            rela_cli_prompt(t->cli);
-        st = rela_cli_sources_read(&t->in, bytes, err);
-        if (st == RELA_OK && t->prefix)
-            st = rela_cli_block_match(&t->begin, t->prefix, &t->in.blocks[0],
-                                      rela_reader_name(t->in.readers[0]), err);
-        if (st == RELA_OK)
-            rela_cli_sources_check(&t->in, t->cli);
-        rela_status own = RELA_OK;
-        if (st == RELA_OK && t->in.sentences && rela_cli_ranks_turn(&t->ranks))
-            own = translate_block(t, err);
-        st = rela_cli_ranks_next(&t->ranks, st, own, t->in.sentences > 0, err);
-        rela_progress_update(&bar, rela_reader_position(t->in.readers[0]), NULL);
-    } while (st == RELA_OK && t->in.sentences);
-    if (st == RELA_OK && bar.visible)
-        rela_progress_finish(&bar, rela_reader_position(t->in.readers[0]), NULL);
     return st;
 }
 
@@ -396,19 +373,18 @@ static rela_status translate_piece(translator *t, answer *all, size_t *n_best, c
 /* A call keeps many times the bytes of its texts, so that a line of many megabytes is several. */
 static rela_status translate_long(translator *t, size_t i, rela_error *err)
 {
-    const char *at = t->in.texts[i], *end = at + t->in.lens[i];
+    const char *at = t->lines->in.texts[i], *end = at + t->lines->in.lens[i];
     size_t n_best = (size_t)t->options->n_best;
     answer *all = rela_mem_zalloc(n_best * sizeof *all);
     if (!all)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu translations", n_best);
     rela_log_line(&t->cli->sink, RELA_LOG_WARNING,
                   "line %llu: longer than %zu bytes: translated in parts",
-                  (unsigned long long)(t->in.first + i), t->long_bytes);
+                  (unsigned long long)(t->lines->in.first + i), t->long_bytes);
     const rela_log sink = t->cli->sink;
     t->cli->sink.write = NULL; /* the warning of each piece would be the same */
-    t->how.first_line = t->in.first - 1 + i;
-    t->how.prefix = t->prefix ? t->begin.texts + i : NULL;
-    t->how.prefix_len = t->prefix ? t->begin.lens + i : NULL;
+    t->how.first_line = t->lines->in.first - 1 + i;
+    set_prefix(t, i);
     rela_status st = RELA_OK;
     while (at < end && st == RELA_OK) {
         const size_t n = piece_bytes(at, (size_t)(end - at), t->long_bytes);
@@ -487,7 +463,7 @@ static rela_status gather(answer *a, const translator *t, const rela_result *r, 
 
 static rela_status append(translator *t, const answer *a, size_t i, size_t rank, rela_error *err)
 {
-    const unsigned long long line = (unsigned long long)(t->in.first + i);
+    const unsigned long long line = (unsigned long long)(t->lines->in.first + i);
     if (a->not_finite && !marks(t))
         return rela_fail(err, RELA_NOTFINITE, "line %llu: " NOT_FINITE "; --nan mark goes on",
                          line);
@@ -495,7 +471,7 @@ static rela_status append(translator *t, const answer *a, size_t i, size_t rank,
         rela_log_line(&t->cli->sink, RELA_LOG_WARNING, "line %llu: " NOT_FINITE, line);
     const rela_status st =
         t->cli->common.json ? append_json(t, a, i, rank, err) : append_plain(t, a, i, err);
-    return st == RELA_OK ? rela_buffer_append_char(&t->out, '\n', err) : st;
+    return st == RELA_OK ? rela_buffer_append_char(t->out, '\n', err) : st;
 }
 
 static rela_status append_buffer(rela_buffer *out, const char *before, const rela_buffer *b,
@@ -509,10 +485,11 @@ static rela_status append_buffer(rela_buffer *out, const char *before, const rel
 static rela_status append_plain(translator *t, const answer *a, size_t i, rela_error *err)
 {
     const translate_options *o = t->options;
-    rela_buffer *out = &t->out;
+    rela_buffer *out = t->out;
     rela_status st = RELA_OK;
     if (o->n_best > 1)
-        st = rela_buffer_printf(out, err, "%llu ||| ", (unsigned long long)(t->in.first + i - 1));
+        st = rela_buffer_printf(out, err, "%llu ||| ",
+                                (unsigned long long)(t->lines->in.first + i - 1));
     if (st == RELA_OK && a->not_finite)
         st = rela_buffer_append_text(out, "<nan>", err);
     else if (st == RELA_OK)
@@ -529,9 +506,9 @@ static rela_status append_plain(translator *t, const answer *a, size_t i, rela_e
 static rela_status append_json(translator *t, const answer *a, size_t i, size_t rank,
                                rela_error *err)
 {
-    rela_buffer *out = &t->out;
+    rela_buffer *out = t->out;
     rela_status st = rela_buffer_printf(out, err, "{\"line\": %llu, \"rank\": %zu, \"text\": ",
-                                        (unsigned long long)(t->in.first + i - 1), rank);
+                                        (unsigned long long)(t->lines->in.first + i - 1), rank);
     if (st == RELA_OK && a->not_finite)
         st = rela_buffer_append_text(out, "null", err);
     else if (st == RELA_OK)

@@ -250,8 +250,9 @@ static rela_status unknown_second(const char *word, const char *second, rela_err
 static int run_command(const rela_command *c, int argc, char **argv)
 {
     rela_error err = { RELA_OK, "" };
-    rela_cli cli = { .sink = { .write = write_log, .least = RELA_LOG_INFO } };
+    rela_cli cli = { .sink = { .write = write_log, .least = RELA_LOG_INFO }, .command = c };
     void *options = rela_mem_zalloc(c->options_size ? c->options_size : 1);
+    cli.options = options;
     static const rela_option NONE[] = { { .name = NULL } };
     const rela_option_group groups[] = { { c->options ? c->options : NONE, options },
                                          { RELA_CLI_COMMON, &cli.common } };

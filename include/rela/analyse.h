@@ -11,6 +11,7 @@
 #ifndef RELA_ANALYSE_H
 #define RELA_ANALYSE_H
 
+#include "rela/job.h"
 #include "rela/translate.h"
 
 #ifdef __cplusplus
@@ -40,6 +41,7 @@ typedef struct rela_align_options {
     int64_t only; /* this line alone, from 0, with its words and weights; -1: all, links alone */
     const char *src_2, *src_3, *src_4; /* text of further sources, if the model has them */
     int32_t source; /* the one that links are about, and that a reverse model translates to */
+    rela_job *job;  /* ranks that share the work, and a record of it; NULL: none. Not with only */
 } rela_align_options;
 
 /* One pair. Everything is lent during the call. */
@@ -127,6 +129,7 @@ typedef struct rela_analyse_options {
     const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */
     int32_t source; /* the one that gold links, tags and attention maps are about */
     int32_t pieces; /* not 0: maps show subword pieces; 0: words */
+    rela_job *job;  /* as in rela_align_options */
 } rela_analyse_options;
 
 RELA_API void rela_analyse_options_init(rela_analyse_options *o, size_t size);
@@ -213,6 +216,7 @@ typedef struct rela_filter_options {
     uint64_t seed;    /* of the bad pairs made for that */
     int (*progress)(void *ctx, uint64_t lines);
     void *progress_ctx;
+    rela_job *job; /* as in rela_align_options */
 } rela_filter_options;
 
 /* The library may know more reasons than the header of the program: rela_filter_reason_key gives

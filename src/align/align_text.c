@@ -4,17 +4,14 @@
 #include "align/align_job.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "dist/job_rows.h"
 
 #include <string.h>
 
 static const double MEAN_THRESHOLD = 0.4;
 
-/* States of the pairs of a block, for the thread that finishes it. */
-typedef struct block {
-    rela_watched_state state[RELA_ALIGN_ROWS];
-} block;
-
 static rela_status check(const rela_align_job *j, rela_error *err);
+static rela_status name_choice(const rela_align_job *j, rela_error *err);
 static void list_files(rela_align_job *j);
 static rela_status make_workers(rela_align_job *j, rela_error *err);
 static rela_status align_lines(rela_align_job *j, rela_error *err);
@@ -46,6 +43,9 @@ rela_status rela_align(rela_align_report *report, const rela_model *m, const rel
     st = rela_align_job_start(&j, m, err);
     if (st == RELA_OK && j.o.best_on)
         st = rela_align_choose(&j, err);
+    if (st == RELA_OK && j.o.best_on)
+        st = name_choice(&j, err);
+    st = rela_job_agree(j.o.job, st, err);
     if (st == RELA_OK)
         st = align_lines(&j, err);
     const rela_head_choice *c = j.choice;
@@ -75,6 +75,17 @@ rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_er
         return st;
     list_files(j);
     return make_workers(j, err);
+}
+
+/* All ranks choose for themselves, and so does a job that goes on: the same, or results would not
+ * fit together. */
+static rela_status name_choice(const rela_align_job *j, rela_error *err)
+{
+    const rela_head_choice *a = &j->choice[0], *b = &j->choice[1];
+    char text[128];
+    rela_format_text(text, sizeof text, "%d %d %d, reverse %d %d %d", a->layer + 1, a->head + 1,
+                     a->shift, b->layer + 1, b->head + 1, b->shift);
+    return rela_job_setting(j->o.job, "best layer, head and shift", text, err);
 }
 
 static void list_files(rela_align_job *j)
@@ -324,16 +335,15 @@ static rela_status keep_shown(rela_align_job *j, rela_align_worker *l, const rel
     return st == RELA_OK && m->w ? rela_word_weights_add(&j->shown, m, err) : st;
 }
 
+/* Makes a byte for the state of each pair, then a line for its links. */
 static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     rela_align_job *j = ctx;
     rela_align_worker *l = &j->workers[thread];
-    rela_status st = RELA_OK;
-    if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
-        return rela_fail(err, RELA_NOMEM, "no memory for a block");
-    block *b = rows->extra;
+    char states[RELA_ALIGN_ROWS] = { 0 };
     if (number_shown(j) && rows->first + rows->n <= number_shown(j))
         return RELA_OK; /* only lines before the one that counts */
+    rela_status st = rela_buffer_append(&rows->out, states, rows->n, err);
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_callback e = { j, l, d };
         const rela_watch watch = { .stacks = rela_align_stack(j, d),
@@ -344,11 +354,12 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
             st = rela_align_watch(j, l, d, rows, &watch, err);
     }
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        b->state[i] = rela_align_pair(l, 0, i)->state;
-        if (j->n_directions == 2 && b->state[i] == RELA_WATCHED)
-            b->state[i] = rela_align_pair(l, 1, i)->state;
+        rela_watched_state state = rela_align_pair(l, 0, i)->state;
+        if (j->n_directions == 2 && state == RELA_WATCHED)
+            state = rela_align_pair(l, 1, i)->state;
+        rows->out.data[i] = (char)state;
         st = compare_words(j, l, i, rows->first + i, err);
-        if (st == RELA_OK && b->state[i] == RELA_WATCHED)
+        if (st == RELA_OK && state == RELA_WATCHED)
             st = format_pair(&rows->out, j, l, i, err);
         if (st == RELA_OK && rows->first + i == number_shown(j))
             st = keep_shown(j, l, rows, i, err);
@@ -366,13 +377,13 @@ static uint64_t number_shown(const rela_align_job *j)
     return j->o.only < 0 ? 0 : (uint64_t)j->o.only + 1;
 }
 
-static void count_line(rela_align_job *j, const block *b, size_t i, uint64_t number)
+static void count_line(rela_align_job *j, char state, uint64_t number)
 {
     rela_align_report *r = &j->report;
     r->lines++;
-    r->empty += b->state[i] == RELA_WATCHED_EMPTY;
-    r->too_long += b->state[i] == RELA_WATCHED_LONG;
-    if (b->state[i] == RELA_WATCHED_LONG)
+    r->empty += state == RELA_WATCHED_EMPTY;
+    r->too_long += state == RELA_WATCHED_LONG;
+    if (state == RELA_WATCHED_LONG)
         rela_align_log_long(j, number);
 }
 
@@ -434,10 +445,16 @@ static rela_status report_shown(rela_align_job *j, rela_aligned *a, rela_error *
 static rela_status report_block(void *ctx, rela_rows *rows, rela_error *err)
 {
     rela_align_job *j = ctx;
-    const char *at = rows->out.data, *end = at + rows->out.len;
+    if (rows->out.len == 0)
+        return RELA_OK;
+    const char *states = rows->out.data, *end = states + rows->out.len;
+    const char *at = rows->out.len > rows->n ? states + rows->n : end;
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < rows->n && st == RELA_OK && rows->out.len && at < end; i++) {
+    for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
         char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop)
+            return rela_fail(err, RELA_FORMAT, "line %llu: no links in its result",
+                             (unsigned long long)(rows->first + i));
         rela_aligned a = { .line = rows->first + i - 1,
                            .links = at,
                            .links_len = (size_t)(stop - at) };
@@ -445,7 +462,7 @@ static rela_status report_block(void *ctx, rela_rows *rows, rela_error *err)
         at = stop + 1;
         if (number_shown(j) && rows->first + i != number_shown(j))
             continue;
-        count_line(j, rows->extra, i, rows->first + i);
+        count_line(j, states[i], rows->first + i);
         if (number_shown(j))
             st = report_shown(j, &a, err);
         else if (j->on_line(j->ctx, &a))
@@ -466,9 +483,8 @@ static rela_status align_lines(rela_align_job *j, rela_error *err)
                                .may_be_empty = true,
                                .work = align_block,
                                .done = report_block,
-                               .free_extra = rela_mem_free,
                                .ctx = j };
-    const rela_status st = rela_steps_run(&n, &steps, err);
+    const rela_status st = rela_job_rows(&n, j->o.job, &steps, err);
     if (st == RELA_OK && n < number_shown(j))
         return rela_fail(err, RELA_ARG, "%s: no line %llu; it has %llu", j->o.src,
                          (unsigned long long)number_shown(j), (unsigned long long)n);

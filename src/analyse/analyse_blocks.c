@@ -6,11 +6,13 @@
 
 #include <string.h>
 
-rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_job *j,
+rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_job *j, bool runs,
                                      rela_error *err)
 {
     const rela_config *c = &j->model->net.config;
-    rela_status st = rela_watcher_create(&b->watcher, &j->model->net, j->model->pipeline, err);
+    rela_status st = RELA_OK;
+    if (runs)
+        st = rela_watcher_create(&b->watcher, &j->model->net, j->model->pipeline, err);
     if (st == RELA_OK)
         st = rela_measures_init(&b->measures, &j->model->net, err);
     if (st == RELA_OK)
@@ -34,6 +36,7 @@ void rela_analyse_block_end(rela_analyse_block *b)
     for (int i = 0; i < BLOCK_PAIRS; i++)
         rela_links_free(&b->gold[i]);
     rela_mem_free(b->tag_of);
+    *b = (rela_analyse_block){ 0 };
 }
 
 /* Sums of a block are its own, and are added up in order: then no bit depends on the threads. */
@@ -57,21 +60,28 @@ rela_text_pair rela_analyse_pair(const rela_analyse_job *j, size_t line, size_t 
     return pair;
 }
 
-rela_status rela_analyse_block_read(void *ctx, void *item, bool *more, rela_error *err)
+rela_status rela_analyse_range_read(void *ctx, void *range, uint64_t want, uint64_t *n,
+                                    rela_error *err)
 {
     rela_analyse_job *j = ctx;
-    rela_analyse_block *b = item;
+    rela_analyse_range *r = range;
+    const size_t rest = j->n - j->next, most = want && want < BLOCK_PAIRS ? want : BLOCK_PAIRS;
     (void)err;
-    const size_t rest = j->n - j->next;
-    b->first = j->next;
-    b->n = rest < BLOCK_PAIRS ? rest : BLOCK_PAIRS;
-    j->next += b->n;
-    *more = b->n > 0;
+    *r = (rela_analyse_range){ j->next, rest < most ? rest : most };
+    j->next += r->n;
+    *n = r->n;
+    return RELA_OK;
+}
+
+static void take_pairs(const rela_analyse_job *j, rela_analyse_block *b,
+                       const rela_analyse_range *r)
+{
+    b->first = r->first;
+    b->n = r->n;
     for (size_t i = 0; i < b->n; i++) {
         const size_t s = b->first + i, t = j->permuted ? j->order[s] : s;
         b->pairs[i] = rela_analyse_pair(j, s, t);
     }
-    return RELA_OK;
 }
 
 typedef struct reader {
@@ -94,9 +104,9 @@ static rela_status on_heads(void *ctx, const rela_heads *h, rela_error *err)
         return st;
     if (st == RELA_OK && chosen && number < j->files[GOLD].n)
         st = rela_head_aer_layer(&b->aer, h, p, &b->gold[h->pair], err);
-    if (st == RELA_OK && chosen && b->tagged[h->pair])
+    if (st == RELA_OK && chosen && b->notes[h->pair].tagged)
         rela_tag_null_count(&b->tags, h, p, b->tag_of + h->pair * RELA_WATCH_TOKENS_MAX);
-    if (st == RELA_OK && j->dump)
+    if (st == RELA_OK && j->dumps)
         st = rela_dump_add(&b->dump, h, number, err);
     return st;
 }
@@ -131,9 +141,8 @@ static rela_status load_notes(const rela_analyse_job *j, rela_analyse_block *b, 
     for (size_t i = 0; i < b->n && st == RELA_OK; i++) {
         const rela_watched *p = rela_watcher_pair(b->watcher, i);
         const size_t line = b->first + i;
-        b->tagged[i] = false;
         if (j->tag_names && p->state == RELA_WATCHED)
-            b->tagged[i] =
+            b->notes[i].tagged =
                 rela_tags_find(b->tag_of + i * RELA_WATCH_TOKENS_MAX, RELA_WATCH_TOKENS_MAX,
                                j->tag_names, j->files[TAGS].items[line]) == p->tgt.map.n_words;
         if (line < j->files[GOLD].n) {
@@ -141,63 +150,84 @@ static rela_status load_notes(const rela_analyse_job *j, rela_analyse_block *b, 
             if (st == RELA_OK && p->state != RELA_WATCHED)
                 rela_head_aer_missed(&b->aer, &b->gold[i]);
         }
-        if (st == RELA_OK && j->dump)
+        if (st == RELA_OK && j->dumps)
             st = rela_dump_tokens(&b->dump, p, j->model->pipeline, err);
     }
     return st;
 }
 
-rela_status rela_analyse_block_run(void *ctx, void *item, int thread, rela_error *err)
+static void note_states(const rela_analyse_job *j, rela_analyse_block *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const rela_watched *p = rela_watcher_pair(b->watcher, i);
+        b->notes[i] = (rela_analyse_note){ .state = (uint8_t)p->state };
+        for (size_t k = 0; k < j->n_sources; k++)
+            b->notes[i].empty[k] = p->src[k].n == 0;
+    }
+}
+
+rela_status rela_analyse_range_run(void *ctx, void *range, rela_buffer *result, int thread,
+                                   rela_error *err)
 {
     const rela_analyse_job *j = ctx;
-    rela_analyse_block *b = item;
+    rela_analyse_block *b = &j->blocks[thread];
     reader e = { j, b };
     const rela_watch watch = {
         .stacks = RELA_WATCH_ALL, .on_heads = on_heads, .on_pair_end = on_pair_end, .ctx = &e
     };
-    (void)thread;
+    take_pairs(j, b, range);
     block_clear(b);
     b->measures.diversity = !j->permuted;
     b->measures.skip_end = j->o.skip_end != 0;
     memset(b->null, 0, sizeof b->null);
     rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
+    if (st == RELA_OK)
+        note_states(j, b);
     if (st == RELA_OK && !j->permuted)
         st = load_notes(j, b, err);
     if (st == RELA_OK)
         st = rela_watcher_run(b->watcher, &watch, err);
     const size_t odd = st == RELA_OK ? rela_watcher_not_finite(b->watcher, b->n) : b->n;
-    return odd < b->n ? rela_fail_not_finite(err, j->o.src, b->first + odd + 1, "attention is")
-                      : st;
+    if (odd < b->n)
+        st = rela_fail_not_finite(err, j->o.src, b->first + odd + 1, "attention is");
+    return st ? st : rela_analyse_block_pack(result, j, b, err);
 }
 
 static void count_pair(rela_analyse_job *j, const rela_analyse_block *b, size_t i)
 {
     rela_findings *f = j->found;
-    const rela_watched *p = rela_watcher_pair(b->watcher, i);
+    const rela_analyse_note *p = &b->notes[i];
     const rela_config *c = &f->net->config;
     const bool good = p->state == RELA_WATCHED;
     for (size_t k = 0; k < j->n_sources; k++) {
         f->pair_null[j->permuted][k * j->n + b->first + i] =
             good ? b->null[k][i] / (double)(c->dec_layers * c->heads) : -1;
-        f->source_empty[k] += good && !j->permuted && p->src[k].n == 0;
+        f->source_empty[k] += good && !j->permuted && p->empty[k];
     }
     if (j->permuted)
         return;
     f->pairs += good;
     f->empty += p->state == RELA_WATCHED_EMPTY;
-    f->untagged += good && j->tag_names && !b->tagged[i];
+    f->untagged += good && j->tag_names && !p->tagged;
     f->too_long += p->state == RELA_WATCHED_LONG;
     if (p->state == RELA_WATCHED_LONG)
         rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
                       "line %zu: longer than %zu tokens: left out", b->first + i + 1,
-                      rela_watcher_limit(b->watcher) - 1);
+                      rela_watcher_limit(j->blocks[0].watcher) - 1);
 }
 
-rela_status rela_analyse_block_finish(void *ctx, void *item, rela_error *err)
+rela_status rela_analyse_range_finish(void *ctx, void *range, const rela_buffer *result,
+                                      rela_error *err)
 {
     rela_analyse_job *j = ctx;
-    rela_analyse_block *b = item;
+    const rela_analyse_range *r = range;
+    rela_analyse_block *b = &j->sum;
     rela_findings *f = j->found;
+    b->first = r->first;
+    b->n = r->n;
+    const rela_status st = rela_analyse_block_unpack(b, j, result, err);
+    if (st != RELA_OK)
+        return st;
     rela_measures_add(j->permuted ? &f->permuted : &f->text, &b->measures);
     for (size_t i = 0; i < b->n; i++)
         count_pair(j, b, i);

@@ -10,9 +10,12 @@
 #include "base/sized.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 enum { NAME_MAX_LEN = 64 };
 
+static bool is_first(const rela_analyse_job *j);
+static rela_status name_texts(const rela_analyse_job *j, rela_error *err);
 static rela_status check(const rela_analyse_options *o, const rela_model *const *models, size_t n,
                          rela_error *err);
 static rela_status read_texts(rela_analyse_job *j, rela_error *err);
@@ -48,6 +51,8 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         st = read_texts(&j, err);
     }
     if (st == RELA_OK)
+        st = name_texts(&j, err);
+    if (st == RELA_OK && is_first(&j))
         st = rela_dir_make(j.o.out, err);
     j.total = 2 * (uint64_t)n * j.n;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
@@ -68,8 +73,9 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
                               .seed = j.o.seed,
                               .lines = j.n,
                               .skip_end = j.o.skip_end != 0 };
-    if (st == RELA_OK)
+    if (st == RELA_OK && is_first(&j))
         st = write_all(table, json, &a, &j.o, err);
+    st = rela_job_agree(j.o.job, st, err);
     for (size_t i = 0; found && i < n; i++)
         rela_findings_deinit(&found[i]);
     rela_mem_free(found);
@@ -99,10 +105,19 @@ static rela_status check(const rela_analyse_options *o, const rela_model *const 
     return st;
 }
 
+/* Of several ranks, the one that adds up and writes. */
+static bool is_first(const rela_analyse_job *j)
+{
+    return rela_job_rank(j->o.job) == 0;
+}
+
 /* path NULL: attention is not dumped. */
 static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_error *err)
 {
-    rela_status st = path ? rela_dump_open(&j->dump, path, &j->model->net.list, err) : RELA_OK;
+    rela_status st = RELA_OK;
+    j->dumps = path != NULL;
+    if (path && is_first(j))
+        st = rela_dump_open(&j->dump, path, &j->model->net.list, err);
     if (st == RELA_OK)
         st = run_model(j, err);
     if (st == RELA_OK && j->dump)
@@ -212,6 +227,21 @@ static rela_status read_texts(rela_analyse_job *j, rela_error *err)
     return st == RELA_OK && paths[TAGS] ? name_tags(j, err) : st;
 }
 
+/* Lines with all that belongs to them: results on others do not fit. */
+static rela_status name_texts(const rela_analyse_job *j, rela_error *err)
+{
+    uint64_t hash = 0;
+    char text[64];
+    for (int i = 0; i < N_FILES; i++)
+        for (size_t k = 0; k < j->files[i].n; k++) {
+            const rela_span line = j->files[i].items[k];
+            hash = XXH3_64bits_withSeed(line.len ? line.text : "", line.len, hash + 1);
+        }
+    rela_format_text(text, sizeof text, "%zu lines with hash %016llx", j->n,
+                     (unsigned long long)hash);
+    return rela_job_setting(j->o.job, "the text", text, err);
+}
+
 /* ---- a model ---- */
 
 static rela_status start_findings(const rela_analyse_job *j, rela_error *err)
@@ -264,40 +294,70 @@ static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status run_model(rela_analyse_job *j, rela_error *err)
+static void find_place(void *ctx, rela_place *out)
 {
-    const int n = j->model->runtime->n_threads;
-    void **blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
-    j->blocks = rela_mem_zalloc((size_t)n * sizeof *j->blocks);
-    rela_status st = blocks && j->blocks
-                         ? start_findings(j, err)
-                         : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
-    for (int i = 0; i < n && st == RELA_OK; i++) {
-        blocks[i] = &j->blocks[i];
-        st = rela_analyse_block_start(&j->blocks[i], j, err);
-    }
-    const rela_pipe pipe = { .read = rela_analyse_block_read,
-                             .work = rela_analyse_block_run,
-                             .write = rela_analyse_block_finish,
-                             .ctx = j,
-                             .blocks = blocks,
-                             .n_threads = n };
+    const rela_analyse_job *j = ctx;
+    *out = (rela_place){ .line = j->next };
+}
+
+static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
+{
+    rela_analyse_job *j = ctx;
+    (void)err;
+    j->next = (size_t)at->line;
+    return RELA_OK;
+}
+
+/* The text, then the text with permuted targets. */
+static rela_status run_texts(rela_analyse_job *j, int n_threads, rela_error *err)
+{
+    const rela_flow flow = { .block_size = sizeof(rela_analyse_range),
+                             .read = rela_analyse_range_read,
+                             .place = find_place,
+                             .seek = go_to,
+                             .work = rela_analyse_range_run,
+                             .finish = rela_analyse_range_finish,
+                             .n_threads = n_threads,
+                             .ctx = j };
+    rela_status st = RELA_OK;
     for (int permuted = 0; permuted < 2 && st == RELA_OK; permuted++) {
         j->permuted = permuted == 1;
         j->next = 0;
-        st = rela_pipe_run(&pipe, err);
+        st = rela_job_run(j->o.job, &flow, err);
     }
-    if (st == RELA_OK && j->found->pairs == 0)
-        st = rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
-    if (st == RELA_OK)
-        st = rela_analyse_examples(j, err);
+    return st;
+}
+
+/* Sums become figures. */
+static rela_status conclude(const rela_analyse_job *j, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    if (j->found->pairs == 0)
+        return rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
+    st = rela_analyse_examples(j, err);
     if (st == RELA_OK)
         st = find_auc(j, err);
     if (st == RELA_OK)
         log_left_out(j);
+    return st;
+}
+
+static rela_status run_model(rela_analyse_job *j, rela_error *err)
+{
+    const int n = j->model->runtime->n_threads;
+    j->blocks = rela_mem_zalloc((size_t)n * sizeof *j->blocks);
+    rela_status st = j->blocks ? start_findings(j, err)
+                               : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
+    for (int i = 0; i < n && st == RELA_OK; i++)
+        st = rela_analyse_block_start(&j->blocks[i], j, true, err);
+    st = st ? st : rela_analyse_block_start(&j->sum, j, false, err);
+    st = rela_job_agree(j->o.job, st, err);
+    st = st ? st : run_texts(j, n, err);
+    if (st == RELA_OK && is_first(j))
+        st = conclude(j, err);
     for (int i = 0; j->blocks && i < n; i++)
         rela_analyse_block_end(&j->blocks[i]);
+    rela_analyse_block_end(&j->sum);
     rela_mem_free(j->blocks);
-    rela_mem_free(blocks);
     return st;
 }

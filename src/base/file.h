@@ -55,6 +55,14 @@ rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err);
 rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *first, size_t want,
                               rela_error *err);
 
+/* Where the next line begins, after rela_reader_lines(r) others: a byte of a plain file; UINT64_MAX
+ * where that is not known (compressed, a pipe, nothing read yet). */
+uint64_t rela_reader_place(const rela_reader *r);
+uint64_t rela_reader_lines(const rela_reader *r);
+/* Goes to the line after so many others, which begins at place; without a place lines are read
+ * until there, so that it must lie ahead. */
+rela_status rela_reader_seek(rela_reader *r, uint64_t place, uint64_t lines, rela_error *err);
+
 const char *rela_reader_name(const rela_reader *r);  /* for messages; lent */
 uint64_t rela_reader_position(const rela_reader *r); /* stored bytes read so far */
 uint64_t rela_reader_size(const rela_reader *r);     /* stored bytes in all; 0 if unknown */
@@ -145,6 +153,9 @@ typedef struct rela_appender rela_appender;
 rela_status rela_appender_open(rela_appender **out, const char *path, uint64_t keep,
                                rela_error *err);
 rela_status rela_appender_write(rela_appender *a, const char *bytes, size_t len, rela_error *err);
+/* Locks the file itself, as rela_lock_open does: RELA_STATE if another process has it. */
+rela_status rela_appender_lock(rela_appender *a, rela_error *err);
+rela_status rela_appender_cut(rela_appender *a, uint64_t keep, rela_error *err);
 void rela_appender_close(rela_appender *a); /* NULL is fine */
 
 /* Calls see with the name of every entry of a directory but . and .., in no order. */

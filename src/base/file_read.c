@@ -118,6 +118,39 @@ rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *firs
     return RELA_OK;
 }
 
+uint64_t rela_reader_place(const rela_reader *r)
+{
+    return rela_stream_plain(r->source)
+               ? rela_stream_position(r->source) - (r->decoded_len - r->decoded_at)
+               : UINT64_MAX;
+}
+
+uint64_t rela_reader_lines(const rela_reader *r)
+{
+    return r->n_lines;
+}
+
+rela_status rela_reader_seek(rela_reader *r, uint64_t place, uint64_t lines, rela_error *err)
+{
+    const uint64_t here = rela_reader_place(r), rest = r->decoded_len - r->decoded_at;
+    rela_status st = RELA_OK;
+    if (place == UINT64_MAX) {
+        for (rela_line line = { .text = "" }; st == RELA_OK && line.text && r->n_lines < lines;)
+            st = rela_reader_line(r, &line, err);
+        return st;
+    }
+    if (here != UINT64_MAX && place >= here && place - here <= rest) {
+        r->decoded_at += (size_t)(place - here);
+    } else {
+        st = rela_stream_seek(r->source, place, err);
+        r->decoded_at = r->decoded_len = 0;
+        r->decoded_end = false;
+    }
+    r->started = place > 0;
+    r->n_lines = lines;
+    return st;
+}
+
 const char *rela_reader_name(const rela_reader *r)
 {
     return rela_stream_name(r->source);
@@ -249,7 +282,12 @@ static rela_status gather(rela_reader *r, size_t *whole, size_t want, rela_error
         const size_t have = r->decoded_len - r->decoded_at;
         const char *last = have > scanned ? memrchr(at + scanned, '\n', have - scanned) : NULL;
         *whole = last ? (size_t)(last - at) + 1 : *whole;
-        if (*whole > 0 && (*whole >= want || rela_stream_waits(r->source)))
+        if (want > 0 && *whole >= want) { /* there may be many more */
+            *whole =
+                (size_t)((const char *)memchr(at + want - 1, '\n', *whole - want + 1) - at) + 1;
+            return RELA_OK;
+        }
+        if (*whole > 0 && rela_stream_waits(r->source))
             return RELA_OK;
         if (r->decoded_end || have - *whole > r->max_line + 1) {
             *whole = have;

@@ -110,6 +110,22 @@ rela_status rela_appender_write(rela_appender *a, const char *bytes, size_t len,
     return rela_fail_errno(err, errno, "%s: cannot be written", a->name);
 }
 
+rela_status rela_appender_lock(rela_appender *a, rela_error *err)
+{
+    if (rela_sys_lock(a->fd) == 0)
+        return RELA_OK;
+    return errno == EWOULDBLOCK
+               ? rela_fail(err, RELA_STATE, "%s: in use by another process", a->name)
+               : rela_fail_errno(err, errno, "%s", a->name);
+}
+
+rela_status rela_appender_cut(rela_appender *a, uint64_t keep, rela_error *err)
+{
+    if (rela_sys_truncate(a->fd, keep) == 0)
+        return RELA_OK;
+    return rela_fail_errno(err, errno, "%s: cannot be cut", a->name);
+}
+
 void rela_appender_close(rela_appender *a)
 {
     if (!a)

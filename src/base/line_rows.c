@@ -10,41 +10,86 @@
 
 enum { BLOCK_BYTES = 1 << 18, BLOCK_ROWS = 1 << 13, PLACE_MAX = 32 };
 
-typedef struct walk {
+struct rela_row_reader {
     const rela_steps *job;
     rela_reader **readers;
     uint64_t *n_lines; /* read so far, per file */
     uint64_t n_rows;
-} walk;
+};
 
-static rela_status open_files(walk *w, rela_error *err);
+static rela_status open_files(rela_row_reader *w, rela_error *err);
 static rela_status read_rows(void *ctx, void *block, bool *more, rela_error *err);
-static rela_status read_row(walk *w, rela_rows *rows, bool *more, rela_error *err);
-static rela_status compare_counts(walk *w, rela_error *err);
+static rela_status read_row(rela_row_reader *w, rela_rows *rows, bool *more, rela_error *err);
+static rela_status compare_counts(rela_row_reader *w, rela_error *err);
 static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err);
 static rela_status finish_rows(void *ctx, void *block, rela_error *err);
-static rela_status run_pipe(walk *w, rela_error *err);
+static rela_status run_pipe(rela_row_reader *w, rela_error *err);
 static void free_blocks(const rela_steps *job, void **blocks);
 
 rela_status rela_steps_run(uint64_t *n_rows, const rela_steps *s, rela_error *err)
 {
-    const size_t n = s->n_files;
-    walk w = { .job = s };
-    w.readers = rela_mem_zalloc(n * sizeof *w.readers);
-    w.n_lines = rela_mem_zalloc(n * sizeof *w.n_lines);
-    rela_status st = w.readers && w.n_lines
-                         ? open_files(&w, err)
-                         : rela_fail(err, RELA_NOMEM, "no memory for %zu files", n);
+    rela_row_reader *w = NULL;
+    rela_status st = rela_row_reader_open(&w, s, err);
     if (st == RELA_OK)
-        st = run_pipe(&w, err);
-    if (st == RELA_OK && w.n_rows == 0 && !s->may_be_empty)
-        st = rela_fail(err, RELA_FORMAT, "%s: no lines", rela_reader_name(w.readers[0]));
-    for (size_t i = 0; w.readers && i < n; i++)
-        rela_reader_close(w.readers[i]);
-    rela_mem_free(w.readers);
-    rela_mem_free(w.n_lines);
+        st = run_pipe(w, err);
     if (n_rows)
-        *n_rows = w.n_rows;
+        *n_rows = w ? w->n_rows : 0;
+    rela_row_reader_close(w);
+    return st;
+}
+
+rela_status rela_row_reader_open(rela_row_reader **out, const rela_steps *s, rela_error *err)
+{
+    const size_t n = s->n_files;
+    rela_row_reader *w = rela_mem_zalloc(sizeof *w);
+    *out = NULL;
+    if (!w)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu files", n);
+    w->job = s;
+    w->readers = rela_mem_zalloc(n * sizeof *w->readers);
+    w->n_lines = rela_mem_zalloc(n * sizeof *w->n_lines);
+    const rela_status st = w->readers && w->n_lines
+                               ? open_files(w, err)
+                               : rela_fail(err, RELA_NOMEM, "no memory for %zu files", n);
+    if (st != RELA_OK) {
+        rela_row_reader_close(w);
+        return st;
+    }
+    *out = w;
+    return RELA_OK;
+}
+
+void rela_row_reader_close(rela_row_reader *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; w->readers && i < w->job->n_files; i++)
+        rela_reader_close(w->readers[i]);
+    rela_mem_free(w->readers);
+    rela_mem_free(w->n_lines);
+    rela_mem_free(w);
+}
+
+uint64_t rela_row_reader_count(const rela_row_reader *w)
+{
+    return w->n_rows;
+}
+
+void rela_row_reader_place(const rela_row_reader *w, uint64_t *places)
+{
+    for (size_t i = 0; i < w->job->n_files; i++)
+        places[i] = rela_reader_place(w->readers[i]);
+}
+
+rela_status rela_row_reader_seek(rela_row_reader *w, const uint64_t *places, uint64_t n_rows,
+                                 rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < w->job->n_files && st == RELA_OK; i++) {
+        st = rela_reader_seek(w->readers[i], places[i], n_rows, err);
+        w->n_lines[i] = rela_reader_lines(w->readers[i]);
+    }
+    w->n_rows = n_rows;
     return st;
 }
 
@@ -58,7 +103,7 @@ rela_status rela_fail_at(rela_error *err, rela_status st, const char *path, uint
     return rela_fail_in(err, st, strcmp(path, "-") == 0 ? "standard input" : path);
 }
 
-static rela_status open_files(walk *w, rela_error *err)
+static rela_status open_files(rela_row_reader *w, rela_error *err)
 {
     rela_status st = RELA_OK;
     bool standard = false;
@@ -73,7 +118,7 @@ static rela_status open_files(walk *w, rela_error *err)
     return st;
 }
 
-static rela_status run_pipe(walk *w, rela_error *err)
+static rela_status run_pipe(rela_row_reader *w, rela_error *err)
 {
     const int n_threads = w->job->n_threads;
     void **blocks = rela_mem_zalloc((size_t)n_threads * sizeof *blocks);
@@ -94,28 +139,36 @@ static rela_status run_pipe(walk *w, rela_error *err)
 
 static rela_status read_rows(void *ctx, void *block, bool *more, rela_error *err)
 {
-    walk *w = ctx;
     rela_rows *rows = block;
-    const size_t most = w->job->block_rows ? w->job->block_rows : BLOCK_ROWS;
+    const rela_status st = rela_row_reader_next(ctx, rows, 0, err);
+    *more = rows->n > 0;
+    return st;
+}
+
+rela_status rela_row_reader_next(rela_row_reader *w, rela_rows *rows, size_t want, rela_error *err)
+{
+    const size_t most = want ? want : w->job->block_rows ? w->job->block_rows : BLOCK_ROWS;
+    const size_t bytes = want ? SIZE_MAX : BLOCK_BYTES;
     rela_status st = RELA_OK;
+    bool more = true;
     rela_buffer_clear(&rows->text);
     rows->n = 0;
     rows->first = w->n_rows + 1;
-    *more = true;
-    while (st == RELA_OK && *more && rows->n < most && rows->text.len < BLOCK_BYTES &&
+    while (st == RELA_OK && more && rows->n < most && rows->text.len < bytes &&
            (w->job->limit == 0 || w->n_rows < w->job->limit))
-        st = read_row(w, rows, more, err);
+        st = read_row(w, rows, &more, err);
     const char *at = rows->text.data; /* which has stopped moving */
     for (size_t i = 0; i < rows->n * w->job->n_files; i++) {
         rows->lines[i].text = at ? at : "";
         at += rows->lines[i].len;
     }
-    *more = rows->n > 0;
+    if (st == RELA_OK && w->n_rows == 0 && !w->job->may_be_empty)
+        return rela_fail(err, RELA_FORMAT, "%s: no lines", rela_reader_name(w->readers[0]));
     return st;
 }
 
 /* One line of every file; *more = false if all have ended. */
-static rela_status read_row(walk *w, rela_rows *rows, bool *more, rela_error *err)
+static rela_status read_row(rela_row_reader *w, rela_rows *rows, bool *more, rela_error *err)
 {
     const size_t n_files = w->job->n_files;
     rela_span *cells =
@@ -149,7 +202,7 @@ static rela_status read_row(walk *w, rela_rows *rows, bool *more, rela_error *er
 }
 
 /* Reads all files to the end, so that the message can tell how many lines they have. */
-static rela_status compare_counts(walk *w, rela_error *err)
+static rela_status compare_counts(rela_row_reader *w, rela_error *err)
 {
     for (size_t i = 0; i < w->job->n_files; i++)
         for (rela_line line = { .text = "" }; line.text;) {
@@ -169,7 +222,7 @@ static rela_status compare_counts(walk *w, rela_error *err)
 
 static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err)
 {
-    const walk *w = ctx;
+    const rela_row_reader *w = ctx;
     rela_rows *rows = block;
     rela_buffer_clear(&rows->out);
     return w->job->work(w->job->ctx, rows, thread, err);
@@ -177,7 +230,7 @@ static rela_status work_rows(void *ctx, void *block, int thread, rela_error *err
 
 static rela_status finish_rows(void *ctx, void *block, rela_error *err)
 {
-    const walk *w = ctx;
+    const rela_row_reader *w = ctx;
     return w->job->done(w->job->ctx, block, err);
 }
 
@@ -187,10 +240,15 @@ static void free_blocks(const rela_steps *job, void **blocks)
         rela_rows *rows = blocks[i];
         if (rows->extra && job->free_extra)
             job->free_extra(rows->extra);
-        rela_buffer_free(&rows->text);
-        rela_buffer_free(&rows->out);
-        rela_mem_free(rows->lines);
+        rela_rows_free(rows);
         rela_mem_free(rows);
     }
     rela_mem_free(blocks);
+}
+
+void rela_rows_free(rela_rows *rows)
+{
+    rela_buffer_free(&rows->text);
+    rela_buffer_free(&rows->out);
+    rela_mem_free(rows->lines);
 }

@@ -40,8 +40,6 @@ static rela_status store_number(const place *p, const char *value, rela_error *e
 static rela_status store_choice(const place *p, const char *value, rela_error *err);
 static rela_status append_item(rela_option_state *s, rela_list *list, const char *value,
                                rela_error *err);
-static rela_status dump_option(rela_buffer *out, const rela_option *o, const void *field,
-                               rela_error *err);
 static rela_status dump_text(rela_buffer *out, const char *lead, const char *text, rela_error *err);
 static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, rela_error *err);
 static bool parse_count(double *out, const char *value);
@@ -208,13 +206,14 @@ rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela
     for (size_t g = 0; g < s->n_groups; g++)
         for (const rela_option *o = s->groups[g].options; o->name && st == RELA_OK; o++)
             if (!only_command_line(o->name))
-                st = dump_option(out, o, (const char *)s->groups[g].fields + o->offset, err);
+                st = rela_option_dump(out, o, s->groups[g].fields, err);
     return st;
 }
 
-static rela_status dump_option(rela_buffer *out, const rela_option *o, const void *field,
-                               rela_error *err)
+rela_status rela_option_dump(rela_buffer *out, const rela_option *o, const void *fields,
+                             rela_error *err)
 {
+    const void *field = (const char *)fields + o->offset;
     const rela_list *list = field;
     rela_status st = RELA_OK;
     switch (o->type) {

@@ -99,6 +99,10 @@ bool rela_options_typed(const rela_option_state *s, const char *name);
  * be read back. */
 rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err);
 
+/* The same of one row; fields: the struct it points into. */
+rela_status rela_option_dump(rela_buffer *out, const rela_option *o, const void *fields,
+                             rela_error *err);
+
 /* Texts. common: the options that every command has. */
 rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rela_option *common,
                               rela_error *err);

@@ -108,6 +108,27 @@ rela_status rela_stream_bytes(rela_stream *s, char *out, size_t size, size_t *go
     return st == RELA_OK ? check_ratio(s, err) : st;
 }
 
+bool rela_stream_plain(const rela_stream *s)
+{
+    return s->coding == CODING_PLAIN && s->own_fd && s->size > 0;
+}
+
+rela_status rela_stream_seek(rela_stream *s, uint64_t at, rela_error *err)
+{
+    const rela_status st = s->coding == CODING_UNKNOWN ? recognise(s, err) : RELA_OK;
+    if (st != RELA_OK)
+        return st;
+    if (!rela_stream_plain(s) || at > s->size)
+        return rela_fail(err, RELA_IO, "%s: no byte %llu in a plain file", s->name,
+                         (unsigned long long)at);
+    if (rela_sys_seek(s->fd, at) != 0)
+        return rela_fail_errno(err, errno, "%s", s->name);
+    s->stored_at = s->stored_len = 0;
+    s->stored_total = at;
+    s->stored_end = false;
+    return RELA_OK;
+}
+
 bool rela_stream_waits(const rela_stream *s)
 {
     return s->stored_at == s->stored_len && !s->stored_end && !rela_sys_ready(s->fd);

@@ -18,6 +18,11 @@ void rela_stream_close(rela_stream *s); /* NULL is fine */
 /* At least one byte, unless the input has ended (*got 0) or size is 0. */
 rela_status rela_stream_bytes(rela_stream *s, char *out, size_t size, size_t *got, rela_error *err);
 
+/* Whether it is a regular file whose bytes are the text; false as long as none were read. */
+bool rela_stream_plain(const rela_stream *s);
+/* The next byte of such a file is the one at this place. */
+rela_status rela_stream_seek(rela_stream *s, uint64_t at, rela_error *err);
+
 /* True if the next bytes may have to be waited for. */
 bool rela_stream_waits(const rela_stream *s);
 

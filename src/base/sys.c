@@ -152,6 +152,11 @@ int rela_sys_lock(int fd)
     return faulty(EIO) ? -1 : flock(fd, LOCK_EX | LOCK_NB);
 }
 
+int rela_sys_seek(int fd, uint64_t at)
+{
+    return faulty(EIO) || lseek(fd, (off_t)at, SEEK_SET) < 0 ? -1 : 0;
+}
+
 int rela_sys_truncate(int fd, uint64_t bytes)
 {
     return faulty(EIO) ? -1 : ftruncate(fd, (off_t)bytes);

@@ -13,8 +13,9 @@
 
 int rela_sys_open(const char *path, int flags, mode_t mode);
 int rela_sys_close(int fd);
-ssize_t rela_sys_read(int fd, void *bytes, size_t len);    /* one call, may be short */
-int rela_sys_write(int fd, const void *bytes, size_t len); /* all of it */
+ssize_t rela_sys_read(int fd, void *bytes, size_t len); /* one call, may be short */
+int rela_sys_seek(int fd, uint64_t at);
+int rela_sys_write(int fd, const void *bytes, size_t len);               /* all of it */
 int rela_sys_pwrite(int fd, const void *bytes, size_t len, uint64_t at); /* all of it */
 ssize_t rela_sys_pread(int fd, void *bytes, size_t len, uint64_t at);    /* until len or the end */
 int rela_sys_stat(int fd, struct stat *out);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "dist/job_settings.h"
 #include "dist/launch.h"
 
 #include <stdio.h>
@@ -160,31 +161,6 @@ rela_status rela_world_agree(rela_world *w, rela_status st, rela_error *err)
                      *own.message ? own.message : rela_status_text(own.status));
 }
 
-static size_t key_length(const char *line)
-{
-    const size_t n = strcspn(line, "\n"), key = strcspn(line, ":");
-    return key < n ? key : n;
-}
-
-/* The values of the first lines that differ. */
-static rela_status compare(const rela_world *w, const char *own, const char *other, rela_error *err)
-{
-    while (*own && *other) {
-        const size_t n = strcspn(own, "\n"), m = strcspn(other, "\n");
-        if (n != m || memcmp(own, other, n) != 0)
-            break;
-        own += n + (own[n] == '\n');
-        other += m + (other[m] == '\n');
-    }
-    if (!*own && !*other)
-        return RELA_OK;
-    const size_t key = key_length(own), skip = key < strlen(own) ? key + 1 : key;
-    const bool same = key == key_length(other) && memcmp(own, other, key) == 0;
-    const char *value = own + skip, *rest = same ? other + skip : other;
-    return rela_fail(err, RELA_STATE, "%.*s is%.*s, but%.*s on rank 0 (%s)", (int)key, own,
-                     (int)strcspn(value, "\n"), value, (int)strcspn(rest, "\n"), rest, w->hosts[0]);
-}
-
 rela_status rela_world_same(rela_world *w, const char *text, rela_error *err)
 {
     rela_buffer first = RELA_BUFFER_INIT;
@@ -193,8 +169,12 @@ rela_status rela_world_same(rela_world *w, const char *text, rela_error *err)
     rela_status st = w->rank ? RELA_OK : rela_buffer_append_text(&first, text, err);
     st = rela_world_agree(w, st, err);
     st = st ? st : rela_world_broadcast_text(w, &first, err);
-    if (st == RELA_OK)
-        st = rela_world_agree(w, compare(w, text, first.data ? first.data : "", err), err);
+    if (st == RELA_OK) {
+        char where[RELA_HOST_MAX + 32];
+        rela_format_text(where, sizeof where, "on rank 0 (%s)", w->hosts[0]);
+        st = rela_settings_compare(text, first.data ? first.data : "", where, err);
+        st = rela_world_agree(w, st, err);
+    }
     rela_buffer_free(&first);
     return st;
 }

@@ -5,28 +5,22 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/sized.h"
+#include "dist/job_rows.h"
 #include "filter/filter_job.h"
+#include "filter/verdict.h"
 #include "text/script.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { OUT_SRC, OUT_TGT, OUT_SCORES, N_OUT };
 static const double SCRIPT_LEAST = 0.05; /* of the letters of a vocabulary, to be one of its own */
 
-/* What was found on the pairs of a block. */
-typedef struct verdict {
-    rela_filter_reason reason;
-    double score, null, uncovered, logp; /* score negative: none */
-} verdict;
-
-typedef struct block {
-    verdict verdicts[RELA_FILTER_ROWS];
-} block;
-
 static rela_status check(const rela_filter_job *j, rela_error *err);
 static rela_status set_rules(rela_filter_job *j, rela_error *err);
+static rela_status name_weights(const rela_filter_job *j, rela_error *err);
 static rela_status mark_heads(rela_filter_job *j, rela_error *err);
 static rela_status make_workers(rela_filter_job *j, rela_error *err);
 static rela_status open_all(rela_filter_job *j, rela_error *err);
@@ -60,6 +54,7 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
         st = rela_sized_check(report, sizeof *report, "rela_filter_report", err);
     if (st != RELA_OK)
         return st;
+    const bool first = rela_job_rank(j.o.job) == 0; /* it alone writes */
     j.cut = j.o.min_score >= 0 ? j.o.min_score : j.o.by == RELA_FILTER_COMBINED ? 0.5 : 0;
     st = check(&j, err);
     if (st == RELA_OK)
@@ -70,13 +65,16 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
         st = make_workers(&j, err);
     if (st == RELA_OK && m && j.o.by == RELA_FILTER_COMBINED)
         st = rela_filter_calibrate(&j, err);
-    if (st == RELA_OK)
+    if (st == RELA_OK && j.logit.n)
+        st = name_weights(&j, err);
+    if (st == RELA_OK && first)
         st = open_all(&j, err);
+    st = rela_job_agree(j.o.job, st, err);
     if (st == RELA_OK)
         st = filter_lines(&j, err);
-    if (st == RELA_OK && j.o.keep > 0)
+    if (st == RELA_OK && j.o.keep > 0 && first)
         st = cut_lines(&j, err);
-    st = close_all(&j, st, err);
+    st = rela_job_agree(j.o.job, close_all(&j, st, err), err);
     j.report.cut = m ? j.cut : 0;
     j.report.mean_score = j.scored ? j.sum / (double)j.scored : 0;
     rela_sized_give(report, &j.report, sizeof j.report);
@@ -165,6 +163,19 @@ static rela_status set_rules(rela_filter_job *j, rela_error *err)
                                   .script_share = o->script_share };
     const rela_status st = set_scripts(j, 0, o->src_script, err);
     return st == RELA_OK ? set_scripts(j, 1, o->tgt_script, err) : st;
+}
+
+/* All ranks calibrate for themselves, and so does a job that goes on: the same, or scores would not
+ * fit together. */
+static rela_status name_weights(const rela_filter_job *j, rela_error *err)
+{
+    const rela_logit *l = &j->logit;
+    char text[32];
+    uint64_t hash = XXH3_64bits(l->weight, (l->n + 1) * sizeof *l->weight);
+    hash = XXH3_64bits_withSeed(l->mean, l->n * sizeof *l->mean, hash);
+    hash = XXH3_64bits_withSeed(l->scale, l->n * sizeof *l->scale, hash);
+    rela_format_text(text, sizeof text, "%016llx", (unsigned long long)hash);
+    return rela_job_setting(j->o.job, "hash of the combined score", text, err);
 }
 
 static rela_status mark_heads(rela_filter_job *j, rela_error *err)
@@ -261,7 +272,7 @@ rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err)
     return st == RELA_OK ? rela_watcher_run(l->watcher, &watch, err) : st;
 }
 
-static void judge(const rela_filter_job *j, rela_filter_worker *l, size_t pair, verdict *v)
+static void judge(const rela_filter_job *j, rela_filter_worker *l, size_t pair, rela_verdict *v)
 {
     const rela_watched *p = rela_watcher_pair(l->watcher, pair);
     if (p->state != RELA_WATCHED) {
@@ -293,27 +304,27 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
 {
     const rela_filter_job *j = ctx;
     rela_filter_worker *l = &j->workers[thread];
-    if (!rows->extra && !(rows->extra = rela_mem_zalloc(sizeof(block))))
-        return rela_fail(err, RELA_NOMEM, "no memory for a block");
-    block *b = rows->extra;
+    rela_verdict verdicts[RELA_FILTER_ROWS];
+    rela_status st = RELA_OK;
     size_t n = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const rela_span *c = rows->lines + 2 * i;
-        b->verdicts[i] =
-            (verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
-        if (b->verdicts[i].reason != RELA_FILTER_KEPT)
+        verdicts[i] =
+            (rela_verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
+        if (verdicts[i].reason != RELA_FILTER_KEPT)
             continue;
         l->pairs[n] = (rela_text_pair){ .src = { c[0] }, .tgt = c[1] };
         l->of[n++] = i;
     }
-    if (!j->model)
-        return RELA_OK;
-    rela_status st = rela_filter_run(l, n, err);
-    const size_t odd = st == RELA_OK ? rela_watcher_not_finite(l->watcher, n) : n;
+    if (j->model)
+        st = rela_filter_run(l, n, err);
+    const size_t odd = st == RELA_OK && j->model ? rela_watcher_not_finite(l->watcher, n) : n;
     if (odd < n)
         st = rela_fail_not_finite(err, j->o.src, rows->first + l->of[odd], "logits are");
-    for (size_t i = 0; i < n && st == RELA_OK; i++)
-        judge(j, l, i, &b->verdicts[l->of[i]]);
+    for (size_t i = 0; i < n && st == RELA_OK && j->model; i++)
+        judge(j, l, i, &verdicts[l->of[i]]);
+    for (size_t i = 0; i < rows->n && st == RELA_OK; i++)
+        st = rela_verdict_append(&rows->out, &verdicts[i], err);
     return st;
 }
 
@@ -321,7 +332,7 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
 
 /* A pair that passes the other rules may still have been there before; only the thread that keeps
  * the order can tell. */
-static rela_status find_duplicate(rela_filter_job *j, verdict *v, const rela_span *c,
+static rela_status find_duplicate(rela_filter_job *j, rela_verdict *v, const rela_span *c,
                                   rela_error *err)
 {
     static const rela_span NOTHING = { "", 0 };
@@ -351,7 +362,8 @@ static rela_status put_pair(rela_filter_job *j, const rela_span *c, rela_error *
     return st;
 }
 
-static rela_status put_scores(rela_filter_job *j, const verdict *v, uint64_t line, rela_error *err)
+static rela_status put_scores(rela_filter_job *j, const rela_verdict *v, uint64_t line,
+                              rela_error *err)
 {
     rela_buffer *out = &j->out[OUT_SCORES];
     rela_writer *w = j->writers[OUT_SCORES];
@@ -373,7 +385,7 @@ static rela_status put_scores(rela_filter_job *j, const verdict *v, uint64_t lin
     return st == RELA_OK ? rela_writer_write(w, out->data, out->len, err) : st;
 }
 
-static rela_status keep_score(rela_filter_job *j, const verdict *v, rela_error *err)
+static rela_status keep_score(rela_filter_job *j, const rela_verdict *v, rela_error *err)
 {
     float *scores = rela_mem_grow(j->kept_scores, &j->cap_scores, j->n_scores + 1, sizeof *scores);
     if (!scores)
@@ -383,27 +395,32 @@ static rela_status keep_score(rela_filter_job *j, const verdict *v, rela_error *
     return RELA_OK;
 }
 
+static rela_status finish_pair(rela_filter_job *j, rela_verdict *v, const rela_span *c,
+                               uint64_t line, rela_error *err)
+{
+    rela_status st = find_duplicate(j, v, c, err);
+    if (v->score >= 0) {
+        j->sum += v->score;
+        j->scored++;
+    }
+    j->report.read++;
+    j->report.count[v->reason]++;
+    if (st == RELA_OK && j->o.keep > 0)
+        st = keep_score(j, v, err);
+    else if (st == RELA_OK && v->reason == RELA_FILTER_KEPT)
+        st = put_pair(j, c, err);
+    return st ? st : put_scores(j, v, line, err);
+}
+
 static rela_status finish_block(void *ctx, rela_rows *rows, rela_error *err)
 {
     rela_filter_job *j = ctx;
-    block *b = rows->extra;
+    rela_span bytes = { rows->out.data, rows->out.len };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        verdict *v = &b->verdicts[i];
-        const rela_span *c = rows->lines + 2 * i;
-        st = find_duplicate(j, v, c, err);
-        if (v->score >= 0) {
-            j->sum += v->score;
-            j->scored++;
-        }
-        j->report.read++;
-        j->report.count[v->reason]++;
-        if (st == RELA_OK && j->o.keep > 0)
-            st = keep_score(j, v, err);
-        else if (st == RELA_OK && v->reason == RELA_FILTER_KEPT)
-            st = put_pair(j, c, err);
-        if (st == RELA_OK)
-            st = put_scores(j, v, rows->first + i, err);
+        rela_verdict v;
+        st = rela_verdict_take(&v, &bytes, rows->first + i, err);
+        st = st ? st : finish_pair(j, &v, rows->lines + 2 * i, rows->first + i, err);
     }
     if (st == RELA_OK && j->o.progress && j->o.progress(j->o.progress_ctx, j->report.read))
         st = rela_fail(err, RELA_CANCEL, "cancelled");
@@ -421,9 +438,8 @@ static rela_status filter_lines(rela_filter_job *j, rela_error *err)
                                .may_be_empty = true,
                                .work = work_block,
                                .done = finish_block,
-                               .free_extra = rela_mem_free,
                                .ctx = j };
-    return rela_steps_run(NULL, &steps, err);
+    return rela_job_rows(NULL, j->o.job, &steps, err);
 }
 
 /* ---- a share of the best ---- */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* src/dist/job_rows.h - base/line_rows.h as a job. */
+#ifndef RELA_DIST_JOB_ROWS_H
+#define RELA_DIST_JOB_ROWS_H
+
+#include "base/line_rows.h"
+#include "rela/job.h"
+
+/* As rela_steps_run, on all ranks of the job and with its record. What work makes of rows is all in
+ * rows->out, and rows->extra is not used; done is called on rank 0, which has all lines. *n_rows
+ * (NULL is fine) is that of rank 0. */
+rela_status rela_job_rows(uint64_t *n_rows, rela_job *j, const rela_steps *s, rela_error *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* src/filter/verdict.h - what was found on a pair, and the same as bytes. */
+#ifndef RELA_FILTER_VERDICT_H
+#define RELA_FILTER_VERDICT_H
+
+#include "base/str.h"
+#include "rela/analyse.h"
+
+typedef struct rela_verdict {
+    rela_filter_reason reason;
+    double score, null, uncovered, logp; /* score negative: none */
+} rela_verdict;
+
+rela_status rela_verdict_append(rela_buffer *out, const rela_verdict *v, rela_error *err);
+/* The next one of *bytes. line: its number, for messages. */
+rela_status rela_verdict_take(rela_verdict *v, rela_span *bytes, uint64_t line, rela_error *err);
+
+#endif
