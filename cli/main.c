@@ -298,8 +298,8 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, const void *opt
     if (cli->operands.n < c->min_operands)
         return rela_fail(err, RELA_ARG, "missing argument; usage: rela %s %s", c->name,
                          c->operands);
-    if (cli->operands.n > c->max_operands && c->max_operands == 0 &&
-        unknown_second(c->name, cli->operands.items[0], err) != RELA_OK)
+    if (cli->operands.n > 0 && c->max_operands == 0 && cli->operands.items[0] == argv[0] &&
+        unknown_second(c->name, argv[0], err) != RELA_OK)
         return RELA_ARG;
     if (cli->operands.n > c->max_operands)
         return rela_fail(err, RELA_ARG, "unexpected argument '%s'",

@@ -83,6 +83,7 @@ refuses 2 "option --size" corpus --out x --size -1
 refuses 2 "option --size" corpus --out x --size many
 refuses 2 "option --valid" corpus --out x --valid 99999999
 refuses 2 "unexpected argument 'y'" corpus --out x y
+refuses 2 "unknown command 'corpus chek'; did you mean 'check'?" corpus chek --out x
 [ ! -e x ] || fail "a refused run made its directory"
 
 # Places that cannot be written: the old files stay, nothing is left behind.
