@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 program demo demo-model test test-gradients test-levels test-limits test-packages test-ranks test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 program demo demo-model test test-gradients test-jobs test-levels test-limits test-packages test-ranks test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -55,6 +55,7 @@ test-packages: wheel deb
 # More stops of training than e2e.train-resume has time for.
 STOPS ?= 100
 SEED ?= 1
+ENDED ?= 40
 test-stops: all
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
@@ -67,6 +68,13 @@ test-ranks:
 	    dir=$$(mktemp -d) && (cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela RELA_SOURCE=$(CURDIR) \
 	    sh $(CURDIR)/tests/e2e/$$script); status=$$?; rm -rf "$$dir"; [ $$status -eq 0 ] || exit 1; \
 	done
+
+# Jobs on text that are ended at random moments and go on.
+test-jobs:
+	@tools/setup test # before the build, as for test
+	@$(MAKE) --no-print-directory all
+	@dir=$$(mktemp -d) && (cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela RELA_SOURCE=$(CURDIR) \
+	    sh $(CURDIR)/tests/e2e/ranks_jobs/table.sh $(ENDED) $(SEED)); status=$$?; rm -rf "$$dir"; exit $$status
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

@@ -83,7 +83,7 @@ stop_and_resume() {
         for stop in 1 2; do
             draw 2 && signal=$((9 + 6 * drawn))
             draw 3 && n=$((drawn + 1))
-            draw $((last - first + 8)) && at=$((first + drawn - 2))
+            draw $((last - first)) && at=$((first + drawn))
             at_call signal$signal:$at run_job $n $1 -q --resume record >/dev/null 2>&1 || true
             story="$story $n ranks by signal $signal at file call $at;"
             [ $signal -eq 9 ] || [ -z "$(find . -name '*.tmp-*')" ] || fail "$1 after$story files are left"
@@ -110,16 +110,16 @@ at_call() {
     return $code
 }
 
-# find_calls JOB: the first file call after which it has a record, and the last of all.
+# find_calls JOB: the first file call after which it has a record, and the last of all; both about.
 find_calls() {
-    low=1 high=2048
-    while [ $((high - low)) -gt 1 ]; do
+    low=1 high=1024 step=16
+    while [ $((high - low)) -gt $step ]; do
         last=$(((low + high) / 2))
         try_call $1
         if [ $ended -eq 0 ]; then high=$last; else low=$last; fi
     done
-    calls=$low high=$low low=1
-    while [ $((high - low)) -gt 1 ]; do
+    calls=$high high=$low low=1
+    while [ $((high - low)) -gt $step ]; do
         last=$(((low + high) / 2))
         try_call $1
         if [ $kept -eq 1 ]; then high=$last; else low=$last; fi
