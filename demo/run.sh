@@ -32,6 +32,8 @@ say "4. The 500 sentences of the test part, which neither has seen: rela transla
 for kind in rela softmax; do
     "$rela" translate --quiet "$dir/$kind/model.rela" <"$dir/corpus/test.src" >"$dir/$kind.out"
 done
+echo "  The first six of them:"
+echo
 for line in 1 2 3 4 5 6; do
     show source $line "$dir/corpus/test.src"
     show rela $line "$dir/rela.out"

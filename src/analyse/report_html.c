@@ -13,9 +13,11 @@ static const char STYLE[] =
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid "
     "#ccc;text-align:right}td:first-child,th:first-child{text-align:left}figure{margin:2em "
     "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}"
-    /* On phones figures and tables keep a readable size and are scrolled, the page is not. */
-    "@media(max-width:50em){figure,table{display:block;overflow-x:auto}figure "
-    "svg{max-width:none;width:50em}}";
+    /* On phones wide figures and tables keep a readable size and are scrolled, the page is not. */
+    "@media(max-width:50em){table{display:block;overflow-x:auto;font-size:13px}td,th{padding:.2em "
+    ".25em}.wide{overflow-x:auto}.wide svg{max-width:none;width:50em}}";
+
+enum { WIDE = 450 }; /* points: text of such a figure is too small on a phone */
 
 static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
@@ -248,7 +250,11 @@ static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *
     if (st == RELA_OK) {
         const char *start = strstr(svg, "<svg"); /* without the declaration of XML */
         start = start ? start : svg;
-        st = inline_svg(out, start, len - (size_t)(start - svg), number, err);
+        const char *width = strstr(start, "width=\"");
+        const bool wide = width && rela_scan_f64(width + strlen("width=\""), NULL) > WIDE;
+        st = rela_buffer_append_text(out, wide ? "<div class=\"wide\">" : "<div>", err);
+        st = st ? st : inline_svg(out, start, len - (size_t)(start - svg), number, err);
+        st = st ? st : rela_buffer_append_text(out, "</div>\n", err);
     }
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "<figcaption>", err);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { VOCAB = 23, SRC_ROWS = 62, TGT_ROWS = 49, SENTENCES = 3 };
+enum { PARAM_STEP = EMULATED ? 5 : 1 }; /* of so many parameters one is scaled */
 
 static const char *path;
 
@@ -91,7 +92,7 @@ static void huge_weights_show(void **state)
     for (size_t i = 0; rela_attn_kind_at(i); i++) {
         reader r;
         start(&r, rela_attn_kind_at(i));
-        for (size_t p = 0; p < r.net.params.n; p++)
+        for (size_t p = 0; p < r.net.params.n; p += PARAM_STEP)
             for (size_t k = 0; k < N_FACTORS; k++) {
                 const double nll = nll_of(&r, &r.net.params.items[p], FACTORS[k]);
                 CHECK(fwrite(&nll, sizeof nll, 1, f) == 1, "cannot write %s", path);
@@ -112,7 +113,7 @@ static void huge_weights_show(void **state)
     for (size_t i = 0; rela_attn_kind_at(i); i++) {
         reader r;
         start(&r, rela_attn_kind_at(i));
-        for (size_t p = 0; p < r.net.params.n; p++)
+        for (size_t p = 0; p < r.net.params.n; p += PARAM_STEP)
             for (size_t k = 0; k < N_FACTORS; k++) {
                 const rela_param *tensor = &r.net.params.items[p];
                 const double got = nll_of(&r, tensor, FACTORS[k]);
@@ -132,7 +133,8 @@ static void huge_weights_show(void **state)
     (void)fclose(f);
     print_message("%zu as in double, %zu not finite, %zu silent\n", n_same, n_shown, n_silent);
     CHECK(n_silent == 0, "%zu overflows are hidden", n_silent);
-    CHECK(n_same > 1000 && n_shown > 1000, "%zu and %zu cases prove little", n_same, n_shown);
+    CHECK(n_same > 1000 / PARAM_STEP && n_shown > 1000 / PARAM_STEP,
+          "%zu and %zu cases prove little", n_same, n_shown);
 }
 
 #endif

@@ -46,6 +46,8 @@ for stem in sparsity null-rate aer aer-means diversity null-heads-1 tags-1 maps-
     grep -q "</text>" one/$stem.svg && ! grep -q glyph one/$stem.svg || fail "text of $stem.svg is not text"
 done
 [ "$(grep -c '<figure>' one/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' one/report.html) figures in the report"
+# Figures of several panels are scrolled on a phone; small ones fit it.
+[ "$(grep -c '^<div class="wide"><svg' one/report.html)" -ge 4 ] && grep -q '^<div><svg' one/report.html || fail "wide figures"
 grep -q 'src=\|href="http' one/report.html && fail "the report needs other files"
 [ "$(head -c 2 one.npz)" = PK ] || fail "the dump is no archive"
 awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/heads.tsv | grep . && fail "heads.tsv"

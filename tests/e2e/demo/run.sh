@@ -21,7 +21,15 @@ for text in 'of 500 are the reference' 'rela-g on the left, softmax on the right
 done
 [ -s run/report/report.html ] || fail "no report"
 mkdir build
-ends "build/demo.rela: BLEU" "$RELA_SOURCE/demo/install-model.sh" "$RELA" build
+ends "bytes, BLEU" "$RELA_SOURCE/demo/install-model.sh" "$RELA" build
+bytes=$(wc -c <build/demo.rela) # does not depend on the length of training
+[ "$bytes" -ge 2000000 ] && [ "$bytes" -le 3000000 ] || fail "a demo model of $bytes bytes"
+# A larger model is refused, and nothing is left to install.
+mkdir large
+sed 's/--width 96/--width 128/; s/--size 200000/--size 20000/' "$RELA_SOURCE/demo/install-model.sh" >large/install-model.sh
+cp "$RELA_SOURCE/demo/model.sh" large
+! sh large/install-model.sh "$RELA" large >out 2>err || fail "a large model is taken"
+grep -q 'bytes; a demo model may have 3000000' err && [ ! -e large/demo.rela ] || fail "a large model: $(tail -n 2 err)"
 "$RELA" info build/demo.rela | grep -q '^  licence *MIT' || fail "no card"
 
 # The commands of the README for one's own text, in a folder of their own.
