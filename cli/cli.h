@@ -53,6 +53,13 @@ typedef struct rela_cli {
 
 extern const rela_option RELA_CLI_COMMON[];
 
+/* The sink of a command's log; ctx is its rela_cli. */
+void rela_cli_write_log(void *cli, rela_log_level level, const char *line);
+/* In the end: how many warnings of each kind were not shown. */
+void rela_cli_count_hidden(rela_cli *cli);
+void rela_cli_warn_of_log(rela_cli *cli);
+void rela_cli_clear_bar(rela_cli *cli);
+
 /* A progress bar on standard error; silent with --quiet. */
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total);

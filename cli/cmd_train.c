@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
 #include "cli.h"
-#include "columns.h"
 #include "stop_signals.h"
+#include "train_texts.h"
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/par.h"
 #include "rela/train.h"
 
@@ -18,21 +17,11 @@
 /* What the table of options fills in. */
 typedef struct train_args {
     rela_train_options o;
-    rela_list src[RELA_SOURCES_MAX], tgt, tsv;
-    const char *valid_tsv;
+    rela_cli_texts texts;
     bool show_config;
 } train_args;
 
 enum { DATE_SIZE = 32 };
-
-#define NO_OUT "no directory for the run: option --out"
-
-/* Files made of --train-tsv and --valid-tsv. */
-typedef struct columns {
-    rela_cli_columns *texts, valid;
-    const char **names; /* (sides, texts) */
-    size_t n;
-} columns;
 
 typedef struct display {
     rela_cli *cli;
@@ -50,10 +39,6 @@ static const char *const NEEDS[] = { "patience",    VALIDATION,   "best-by",
                                      "valid-every", VALIDATION,   NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
-static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
-                              rela_error *err);
-static rela_status split_columns(columns *c, rela_train_options *o, train_args *a, rela_error *err);
-static void columns_free(columns *c);
 static rela_status check_given(const rela_train_options *o, rela_error *err);
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
@@ -65,15 +50,15 @@ static int on_event(void *ctx, const rela_train_event *e);
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo|align", "sizes and recipe that the other options change" },
-    { "train-src", 0, RELA_OPTION_FILES, LIST_AT(src[0]), 0, 0, NULL, "FILE", "training text, source side; several times for more text" },
-    { "train-tgt", 0, RELA_OPTION_FILES, LIST_AT(tgt), 0, 0, NULL, "FILE", "training text, target side; once for each --train-src" },
+    { "train-src", 0, RELA_OPTION_FILES, LIST_AT(texts.src[0]), 0, 0, NULL, "FILE", "training text, source side; several times for more text" },
+    { "train-tgt", 0, RELA_OPTION_FILES, LIST_AT(texts.tgt), 0, 0, NULL, "FILE", "training text, target side; once for each --train-src" },
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
     { "valid-tgt", 0, RELA_OPTION_FILE, AT(valid_tgt), 0, 0, NULL, "FILE", "validation text, target side" },
-    { "train-tsv", 0, RELA_OPTION_FILES, LIST_AT(tsv), 0, 0, NULL, "FILE", "training text in one file instead: source TAB target, with several sources all of them before the target; several times for more text" },
-    { "valid-tsv", 0, RELA_OPTION_FILE, LIST_AT(valid_tsv), 0, 0, NULL, "FILE", "validation text in one file, with the same columns" },
-    { "train-src-2", 0, RELA_OPTION_FILES, LIST_AT(src[1]), 0, 0, NULL, "FILE", "training text of a second source, once for each --train-src; lines may be empty" },
-    { "train-src-3", 0, RELA_OPTION_FILES, LIST_AT(src[2]), 0, 0, NULL, "FILE", "of a third" },
-    { "train-src-4", 0, RELA_OPTION_FILES, LIST_AT(src[3]), 0, 0, NULL, "FILE", "of a fourth" },
+    { "train-tsv", 0, RELA_OPTION_FILES, LIST_AT(texts.tsv), 0, 0, NULL, "FILE", "training text in one file instead: source TAB target, with several sources all of them before the target; several times for more text" },
+    { "valid-tsv", 0, RELA_OPTION_FILE, LIST_AT(texts.valid_tsv), 0, 0, NULL, "FILE", "validation text in one file, with the same columns" },
+    { "train-src-2", 0, RELA_OPTION_FILES, LIST_AT(texts.src[1]), 0, 0, NULL, "FILE", "training text of a second source, once for each --train-src; lines may be empty" },
+    { "train-src-3", 0, RELA_OPTION_FILES, LIST_AT(texts.src[2]), 0, 0, NULL, "FILE", "of a third" },
+    { "train-src-4", 0, RELA_OPTION_FILES, LIST_AT(texts.src[3]), 0, 0, NULL, "FILE", "of a fourth" },
     { "valid-src-2", 0, RELA_OPTION_FILE, AT(valid_src_2), 0, 0, NULL, "FILE", "validation text of the second source" },
     { "valid-src-3", 0, RELA_OPTION_FILE, AT(valid_src_3), 0, 0, NULL, "FILE", "of the third" },
     { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "of the fourth" },
@@ -206,9 +191,8 @@ static const char *source_date(char out[DATE_SIZE])
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     train_args *given = options;
-    columns split = { .n = 0 };
+    rela_cli_texts *texts = &given->texts;
     rela_train_options o;
-    rela_train_text *more = NULL;
     rela_train_options_init(&o, sizeof o);
     for (const rela_option *row = OPTIONS; row->name; row++) { /* what was given, over "unset" */
         if (row->offset >= sizeof o)                           /* not of the library */
@@ -227,19 +211,17 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         o.date = source_date(date);
     o.mpi = true;
     display s = { .cli = cli };
-    rela_status st = split_columns(&split, &o, given, err);
-    st = st ? st : take_texts(&o, &more, given, err);
+    rela_status st = given->show_config ? RELA_OK : rela_cli_texts_split(texts, &o, err);
+    st = st ? st : rela_cli_texts_take(&o, texts, err);
     if (st == RELA_OK && given->show_config) {
         st = show_config(&o, err);
-        free(more);
+        rela_cli_texts_free(texts);
         return st;
     }
     st = st ? st : check_given(&o, err);
     st = st ? st : rela_cli_watch_signals(err);
-    if (st == RELA_OK)
-        st = rela_train(&o, on_event, &s, err);
-    free(more);
-    columns_free(&split);
+    st = st ? st : rela_train(&o, on_event, &s, err);
+    rela_cli_texts_free(texts);
     /* Without a signal of its own this rank stops with another one. */
     const int own = rela_cli_stop_signal(), number = own ? own : SIGTERM;
     if (st == RELA_CANCEL) {
@@ -283,7 +265,7 @@ static rela_status print_result(const display *s, const rela_train_options *o, r
 static rela_status check_given(const rela_train_options *o, rela_error *err)
 {
     if (!o->out || !*o->out)
-        return rela_fail(err, RELA_ARG, NO_OUT);
+        return rela_fail(err, RELA_ARG, RELA_CLI_NO_OUT);
     if (!o->train_src || !o->train_tgt)
         return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
     if (!o->valid_src != !o->valid_tgt)
@@ -301,107 +283,6 @@ static rela_status show_config(const rela_train_options *o, rela_error *err)
     st = st ? st : rela_cli_print(&text, err);
     rela_buffer_free(&text);
     return st;
-}
-
-static rela_status check_columns(const rela_train_options *o, const train_args *a, rela_error *err)
-{
-    if (a->tsv.n && (a->tgt.n || a->src[0].n || a->src[1].n || a->src[2].n || a->src[3].n))
-        return rela_fail(err, RELA_ARG,
-                         "--train-tsv has all sides: leave --train-src and "
-                         "--train-tgt");
-    if (a->valid_tsv && (o->valid_src || o->valid_tgt))
-        return rela_fail(err, RELA_ARG,
-                         "--valid-tsv has all sides: leave --valid-src and "
-                         "--valid-tgt");
-    if (!o->out)
-        return rela_fail(err, RELA_ARG, NO_OUT);
-    return RELA_OK;
-}
-
-/* One file of columns, taken apart under OUT/text; n: as in rela_cli_columns_split. */
-static rela_status split_file(rela_cli_columns *c, const char *path, const char *out,
-                              const char *name, size_t number, size_t n, rela_error *err)
-{
-    rela_buffer stem = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_printf(&stem, err, "%s/text", out);
-    st = st ? st : rela_dir_make(stem.data, err);
-    st = st ? st : rela_buffer_printf(&stem, err, "/%s-%zu", name, number);
-    st = st ? st : rela_cli_columns_split(c, path, stem.data, n, err);
-    rela_buffer_free(&stem);
-    return st;
-}
-
-/* Puts files of single sides in the place of those with columns. */
-static rela_status split_columns(columns *c, rela_train_options *o, train_args *a, rela_error *err)
-{
-    if (a->show_config || (!a->tsv.n && !a->valid_tsv))
-        return RELA_OK;
-    rela_status st = check_columns(o, a, err);
-    size_t sides = 0;
-    if (st == RELA_OK && a->tsv.n) {
-        c->n = a->tsv.n;
-        c->texts = rela_mem_zalloc(c->n * sizeof *c->texts);
-        c->names = rela_mem_zalloc(RELA_CLI_COLUMNS_MAX * c->n * sizeof *c->names);
-        if (!c->texts || !c->names)
-            return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
-    }
-    for (size_t i = 0; i < c->n && st == RELA_OK; i++) {
-        st = split_file(&c->texts[i], a->tsv.items[i], o->out, "train", i + 1, sides, err);
-        sides = c->texts[i].n;
-        for (size_t k = 0; k < sides && st == RELA_OK; k++)
-            c->names[k * c->n + i] = c->texts[i].paths[k];
-    }
-    for (size_t k = 0; k < sides; k++)
-        *(k + 1 < sides ? &a->src[k] : &a->tgt) = (rela_list){ c->names + k * c->n, c->n };
-    if (st == RELA_OK && a->valid_tsv)
-        st = split_file(&c->valid, a->valid_tsv, o->out, "valid", 1, sides, err);
-    if (st == RELA_OK && a->valid_tsv) {
-        const char **src[] = { &o->valid_src, &o->valid_src_2, &o->valid_src_3, &o->valid_src_4 };
-        for (size_t k = 0; k + 1 < c->valid.n; k++)
-            *src[k] = c->valid.paths[k];
-        o->valid_tgt = c->valid.paths[c->valid.n - 1];
-    }
-    return st;
-}
-
-static void columns_free(columns *c)
-{
-    for (size_t i = 0; i < c->n && c->texts; i++)
-        rela_cli_columns_free(&c->texts[i]);
-    rela_cli_columns_free(&c->valid);
-    rela_mem_free(c->texts);
-    rela_mem_free(c->names);
-}
-
-/* Of each source one file per training text. */
-static rela_status take_texts(rela_train_options *o, rela_train_text **more, const train_args *a,
-                              rela_error *err)
-{
-    const size_t n = a->src[0].n;
-    const rela_list *lists[] = { &a->tgt, &a->src[1], &a->src[2], &a->src[3] };
-    static const char *const NAMES[] = { "tgt", "src-2", "src-3", "src-4" };
-    for (size_t i = 0; i < 4; i++)
-        if (lists[i]->n != n && (i == 0 || lists[i]->n))
-            return rela_fail(err, RELA_ARG, "%zu x --train-src, but %zu x --train-%s", n,
-                             lists[i]->n, NAMES[i]);
-    if (n == 0)
-        return RELA_OK; /* reported by rela_train */
-    rela_train_text *texts = *more = calloc(n, sizeof *texts);
-    if (!texts)
-        return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
-    for (size_t i = 0; i < n; i++) {
-        texts[i].tgt = a->tgt.items[i];
-        for (size_t k = 0; k < RELA_SOURCES_MAX; k++)
-            texts[i].src[k] = a->src[k].n ? a->src[k].items[i] : NULL;
-    }
-    o->train_src = texts->src[0];
-    o->train_src_2 = texts->src[1];
-    o->train_src_3 = texts->src[2];
-    o->train_src_4 = texts->src[3];
-    o->train_tgt = texts->tgt;
-    o->more = texts + 1;
-    o->n_more = n - 1;
-    return RELA_OK;
 }
 
 static int on_event(void *ctx, const rela_train_event *e)

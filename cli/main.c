@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* commands.inc is written by the build: one X(stem) per file cmd_<stem>.c, sorted. */
@@ -64,11 +63,6 @@ static int exit_code(rela_status st);
 static void complain(const char *command, const rela_error *err, rela_status st);
 static rela_status print_overview(rela_error *err);
 static rela_status print_generated(int argc, char **argv, rela_error *err);
-static void write_log(void *ctx, rela_log_level level, const char *line);
-static void count_hidden_warnings(rela_cli *cli);
-static void warn_of_log(rela_cli *cli);
-static void emit_progress(void *ctx, const char *bytes, size_t len);
-static void clear_bar(rela_cli *cli);
 
 int main(int argc, char **argv)
 {
@@ -102,39 +96,6 @@ int main(int argc, char **argv)
     if (st != RELA_OK)
         complain(NULL, &err, st);
     return argc > 1 ? exit_code(st) : EXIT_USAGE;
-}
-
-void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
-                       uint64_t total)
-{
-    struct winsize size = { 0, 0, 0, 0 };
-    const bool terminal = isatty(STDERR_FILENO);
-    if (terminal)
-        (void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    *p = (rela_progress){ .label = label,
-                          .unit = unit,
-                          .total = total,
-                          .terminal = terminal,
-                          .width = size.ws_col,
-                          .emit = cli->common.quiet ? NULL : emit_progress,
-                          .ctx = cli };
-}
-
-int rela_cli_log(void *bar, uint64_t done, uint64_t total)
-{
-    rela_cli_bar *b = bar;
-    if (!b->started) {
-        rela_cli_progress(b->cli, &b->bar, b->label, b->unit, total);
-        rela_progress_start(&b->bar, 0);
-        b->started = true;
-    }
-    if (done < total) {
-        rela_progress_update(&b->bar, done, NULL);
-    } else if (b->bar.visible) {
-        rela_progress_finish(&b->bar, done, NULL);
-        b->bar.visible = false; /* the end may be reported twice */
-    }
-    return 0;
 }
 
 rela_status rela_cli_print(const rela_buffer *text, rela_error *err)
@@ -250,7 +211,8 @@ static rela_status unknown_second(const char *word, const char *second, rela_err
 static int run_command(const rela_command *c, int argc, char **argv)
 {
     rela_error err = { RELA_OK, "" };
-    rela_cli cli = { .sink = { .write = write_log, .least = RELA_LOG_INFO }, .command = c };
+    rela_cli cli = { .sink = { .write = rela_cli_write_log, .least = RELA_LOG_INFO },
+                     .command = c };
     void *options = rela_mem_zalloc(c->options_size ? c->options_size : 1);
     cli.options = options;
     static const rela_option NONE[] = { { .name = NULL } };
@@ -270,13 +232,13 @@ static int run_command(const rela_command *c, int argc, char **argv)
     } else if (st == RELA_OK) {
         st = c->run(&cli, options, &err);
     }
-    count_hidden_warnings(&cli);
+    rela_cli_count_hidden(&cli);
     if (st != RELA_OK && !cli.reported) {
-        clear_bar(&cli);
+        rela_cli_clear_bar(&cli);
         complain(c->name, &err, st);
     }
     if (cli.log_file && fclose(cli.log_file) != 0)
-        warn_of_log(&cli);
+        rela_cli_warn_of_log(&cli);
     rela_options_destroy(cli.state);
     rela_mem_free(options);
     return st == RELA_OK ? cli.exit_code : exit_code(st);
@@ -384,93 +346,4 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
         st = rela_cli_print(&text, err);
     rela_buffer_free(&text);
     return st;
-}
-
-/* Warnings are of one kind if they differ in numbers only. */
-static bool same_kind(const char *a, const char *b)
-{
-    static const char DIGITS[] = "0123456789";
-    while (*a && *b) {
-        const size_t n = strspn(a, DIGITS), m = strspn(b, DIGITS);
-        if (!n != !m || (!n && *a != *b))
-            return false;
-        a += n ? n : 1;
-        b += m ? m : 1;
-    }
-    return *a == *b;
-}
-
-/* Counts a warning; true if it is over the limit of its kind and not shown. */
-static bool too_many(rela_cli *cli, const char *line)
-{
-    size_t i = 0;
-    while (i < cli->n_warnings && !same_kind(cli->warnings[i].first, line))
-        i++;
-    if (i == RELA_CLI_WARNING_KINDS)
-        return false;
-    rela_cli_warning *w = &cli->warnings[i];
-    if (i == cli->n_warnings) {
-        cli->n_warnings++;
-        (void)snprintf(w->first, sizeof w->first, "%s", line);
-    }
-    return ++w->n > RELA_CLI_WARNINGS_SHOWN;
-}
-
-static void count_hidden_warnings(rela_cli *cli)
-{
-    for (size_t i = 0; i < cli->n_warnings; i++) {
-        const rela_cli_warning *w = &cli->warnings[i];
-        if (w->n <= RELA_CLI_WARNINGS_SHOWN)
-            continue;
-        char line[64];
-        (void)snprintf(line, sizeof line, "%llu more warning%s like '",
-                       (unsigned long long)(w->n - RELA_CLI_WARNINGS_SHOWN),
-                       w->n == RELA_CLI_WARNINGS_SHOWN + 1 ? "" : "s");
-        clear_bar(cli);
-        if (!cli->common.quiet)
-            (void)fprintf(stderr, "rela: %s%s'\n", line, w->first);
-        if (cli->log_file)
-            (void)fprintf(cli->log_file, "%s%s'\n", line, w->first);
-    }
-}
-
-static void write_log(void *ctx, rela_log_level level, const char *line)
-{
-    rela_cli *cli = ctx;
-    if (level == RELA_LOG_WARNING && too_many(cli, line))
-        return;
-    const char *mark = level == RELA_LOG_WARNING ? "warning: " : "";
-    clear_bar(cli);
-    if (!cli->common.quiet)
-        (void)fprintf(stderr, "rela: %s%s\n", mark, line);
-    if (cli->log_file &&
-        (fprintf(cli->log_file, "%s%s\n", mark, line) < 0 || fflush(cli->log_file) != 0))
-        warn_of_log(cli);
-}
-
-/* Once, and even with --quiet: the notes are nowhere then. A run of days does not end for it. */
-static void warn_of_log(rela_cli *cli)
-{
-    rela_error err;
-    if (cli->log_failed)
-        return;
-    cli->log_failed = true;
-    (void)rela_fail_errno(&err, errno, "%s: the log cannot be written", cli->common.log);
-    (void)fprintf(stderr, "rela: warning: %s\n", err.message);
-}
-
-static void emit_progress(void *ctx, const char *bytes, size_t len)
-{
-    rela_cli *cli = ctx;
-    (void)fwrite(bytes, 1, len, stderr);
-    (void)fflush(stderr);
-    cli->bar_open = len > 0 && bytes[len - 1] != '\n';
-}
-
-/* Takes the progress bar away, so that a message starts on an empty line. */
-static void clear_bar(rela_cli *cli)
-{
-    if (cli->bar_open)
-        (void)fputs("\r\033[K", stderr);
-    cli->bar_open = false;
 }

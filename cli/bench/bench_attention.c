@@ -6,95 +6,30 @@
  * case, for kinds whose rows may be empty, has nine negative ones out of ten: one number of each
  * query is a constant, and that of each key minus it, which moves all scores down. A table of its
  * own shows what it saves to leave out zeros, for several shares of them. */
+#include "bench/bench_attention.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "bench/bench_job.h"
 #include "kern/flush_to_zero.h"
-#include "nn/attn/attn.h"
 
 #include <math.h>
 
-enum { ROWS = 512 /* tokens of a micro-batch */, N_SHARES = 8, CENTRED = 0, SHIFTED = 6 };
-enum { CASES_MAX = 2 * RELA_BENCH_KINDS_MAX + 2 * N_SHARES };
+enum { ROWS = 512 };                    /* tokens of a micro-batch */
 static const double FLOPS_MOST = 2.1e9; /* of a forward pass: fewer heads for long sentences */
 /* Below them lie 50, 60, 65, 70, 75, 80, 90 and 95 % of a normal distribution. */
-static const double BOUNDS[N_SHARES] = { 0,       0.25335, 0.38532, 0.52440,
-                                         0.67449, 0.84162, 1.28155, 1.64485 };
-
-/* All sentences of one length: heads side by side in rows as the layers have them. */
-typedef struct state {
-    rela_bench_job *j;
-    size_t length, heads, d_head, d, n, rows;
-    uint32_t *at;       /* (n + 1) */
-    real *in[N_SHARES]; /* (rows, 3d) queries, keys, values; the scores of later ones lie lower */
-    real *z, *y, *dy, *dz;
-    real *din;     /* (rows, 3d) */
-    real *learned; /* gain, gate (d each), numbers of the heads; then their gradients */
-    uint64_t *kept;
-    size_t kept_words;
-    real numbers[RELA_ATTN_NUMBERS_MAX];
-    rela_attn_scratch scratch;
-    void *block, *scratch_block;
-    rela_plan scratch_plan;
-    /* cases */
-    struct {
-        size_t kind;
-        int share;
-        rela_attn_path path;
-        double zeros;
-    } cases[CASES_MAX];
-    size_t n_plain; /* of the first table; after them those of the second: dense, as chosen, ... */
-    size_t n_cases;
-    double *seconds[2]; /* forward and backward: (case, round) */
-    /* of this turn */
-    rela_attn attn;
-    const real *qkv;
-    bool with_norm;
-} state;
+static const double BOUNDS[RELA_BENCH_SHARES] = { 0,       0.25335, 0.38532, 0.52440,
+                                                  0.67449, 0.84162, 1.28155, 1.64485 };
 
 static size_t turns(const rela_bench_job *j);
 static rela_status run(rela_bench_job *j, rela_error *err);
 static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table *const tables[2],
                               rela_error *err);
-static void add_cases(state *s);
-static rela_status prepare(state *s, rela_error *err);
+static void add_cases(rela_bench_attention *s);
+static rela_status prepare(rela_bench_attention *s, rela_error *err);
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err);
-static rela_status report(state *s, size_t which, rela_bench_table *table, rela_error *err);
-static rela_status report_zeros(state *s, rela_bench_table *table, rela_error *err);
 
 const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION,
                                                     .turns = turns,
                                                     .run = run };
-
-/* clang-format off */
-static const rela_bench_column COLUMNS[] = {
-    { "kind", "kind", RELA_BENCH_TEXT, 0 },
-    { "length", "T", RELA_BENCH_NUMBER, 0 },
-    { "scores", "scores", RELA_BENCH_TEXT, 0 },
-    { "zeros", "zeros %", RELA_BENCH_NUMBER, 1 },
-    { "sentences", "sentences", RELA_BENCH_NUMBER, 0 },
-    { "heads", "heads", RELA_BENCH_NUMBER, 0 },
-    { "forward_ns", "forward ns", RELA_BENCH_SPREAD, 2 },
-    { "forward_share", "of peak", RELA_BENCH_NUMBER, 2 },
-    { "back_ns", "back ns", RELA_BENCH_SPREAD, 2 },
-    { "back_share", "of peak", RELA_BENCH_NUMBER, 2 },
-    { "forward_speed", "forward/softmax", RELA_BENCH_NUMBER, 2 },
-    { "back_speed", "back/softmax", RELA_BENCH_NUMBER, 2 },
-    { "speed", "both/softmax", RELA_BENCH_NUMBER, 2 },
-};
-static const rela_bench_column ZERO_COLUMNS[] = {
-    { "kind", "kind", RELA_BENCH_TEXT, 0 },
-    { "length", "T", RELA_BENCH_NUMBER, 0 },
-    { "zeros", "zeros %", RELA_BENCH_NUMBER, 1 },
-    { "forward_dense_ns", "forward: all ns", RELA_BENCH_SPREAD, 2 },
-    { "forward_ns", "as chosen ns", RELA_BENCH_SPREAD, 2 },
-    { "forward_speed", "speed", RELA_BENCH_NUMBER, 2 },
-    { "back_dense_ns", "back: all ns", RELA_BENCH_SPREAD, 2 },
-    { "back_ns", "as chosen ns", RELA_BENCH_SPREAD, 2 },
-    { "back_speed", "speed", RELA_BENCH_NUMBER, 2 },
-    { "products_speed", "gradients", RELA_BENCH_NUMBER, 2 },
-};
-/* clang-format on */
 
 static bool shifts(const rela_attn_kind *kind)
 {
@@ -112,7 +47,7 @@ static size_t rectified(const rela_bench_job *j)
 
 static size_t cases_of(const rela_bench_job *j)
 {
-    size_t n = rectified(j) < j->n_kinds ? 2 * N_SHARES : 0;
+    size_t n = rectified(j) < j->n_kinds ? 2 * RELA_BENCH_SHARES : 0;
     for (size_t i = 0; i < j->n_kinds; i++)
         n += shifts(j->kinds[i]) ? 2 : 1;
     return n;
@@ -125,19 +60,8 @@ static size_t turns(const rela_bench_job *j)
 
 static rela_status run(rela_bench_job *j, rela_error *err)
 {
-    rela_bench_table *const plain = rela_bench_table_new(
-        j, "attention",
-        "kernels of training with their norms, one thread; ns for one score of one head; speed "
-        "relative to softmax",
-        COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
-    rela_bench_table *const zeros =
-        rectified(j) == j->n_kinds
-            ? NULL
-            : rela_bench_table_new(j, "zeros",
-                                   "the same without norm, all weights against zeros left out "
-                                   "where it pays; gradients: over the four products of a dense "
-                                   "backward pass that has its weights",
-                                   ZERO_COLUMNS, sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]);
+    rela_bench_table *const plain = rela_bench_attention_table(j);
+    rela_bench_table *const zeros = rectified(j) == j->n_kinds ? NULL : rela_bench_zeros_table(j);
     rela_bench_table *const tables[] = { plain, zeros };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n_lengths && st == RELA_OK; i++)
@@ -149,7 +73,7 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table 
                               rela_error *err)
 {
     const rela_config *c = &j->config;
-    state *s = rela_mem_zalloc(sizeof *s);
+    rela_bench_attention *s = rela_mem_zalloc(sizeof *s);
     if (!s)
         return rela_fail(err, RELA_NOMEM, "no memory for attention");
     s->j = j;
@@ -168,9 +92,9 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table 
         st = rela_bench_rounds(j, s->n_cases, turn, s, err);
     rela_flush_to_zero_end(mode);
     if (st == RELA_OK)
-        st = report(s, which, tables[0], err);
+        st = rela_bench_attention_report(s, which, tables[0], err);
     if (st == RELA_OK && tables[1])
-        st = report_zeros(s, tables[1], err);
+        st = rela_bench_zeros_report(s, tables[1], err);
     for (int i = 0; i < 2; i++)
         rela_mem_free(s->seconds[i]);
     rela_mem_free(s->block);
@@ -179,24 +103,24 @@ static rela_status run_length(rela_bench_job *j, size_t which, rela_bench_table 
     return st;
 }
 
-static void add_case(state *s, size_t kind, int share, rela_attn_path path)
+static void add_case(rela_bench_attention *s, size_t kind, int share, rela_attn_path path)
 {
     s->cases[s->n_cases].kind = kind;
     s->cases[s->n_cases].share = share;
     s->cases[s->n_cases++].path = path;
 }
 
-static void add_cases(state *s)
+static void add_cases(rela_bench_attention *s)
 {
     const rela_bench_job *j = s->j;
     const size_t sparse = rectified(j);
     for (size_t i = 0; i < j->n_kinds; i++) {
-        add_case(s, i, CENTRED, RELA_ATTN_AUTO);
+        add_case(s, i, RELA_BENCH_CENTRED, RELA_ATTN_AUTO);
         if (shifts(j->kinds[i]))
-            add_case(s, i, SHIFTED, RELA_ATTN_AUTO);
+            add_case(s, i, RELA_BENCH_SHIFTED, RELA_ATTN_AUTO);
     }
     s->n_plain = s->n_cases;
-    for (int share = 0; sparse < j->n_kinds && share < N_SHARES; share++) {
+    for (int share = 0; sparse < j->n_kinds && share < RELA_BENCH_SHARES; share++) {
         add_case(s, sparse, share, RELA_ATTN_DENSE);
         add_case(s, sparse, share, RELA_ATTN_AUTO);
     }
@@ -204,11 +128,11 @@ static void add_cases(state *s)
 
 /* ---- memory and numbers ---- */
 
-static void plan(state *s, rela_plan *p)
+static void plan(rela_bench_attention *s, rela_plan *p)
 {
     const size_t numbers = s->rows * s->d;
     s->at = rela_plan_take(p, s->n + 1, sizeof *s->at);
-    for (int i = 0; i < N_SHARES; i++)
+    for (int i = 0; i < RELA_BENCH_SHARES; i++)
         s->in[i] = rela_plan_reals(p, 3 * numbers);
     s->z = rela_plan_reals(p, numbers);
     s->y = rela_plan_reals(p, numbers);
@@ -219,7 +143,7 @@ static void plan(state *s, rela_plan *p)
     s->kept = rela_plan_take(p, s->kept_words, sizeof *s->kept);
 }
 
-static rela_status prepare(state *s, rela_error *err)
+static rela_status prepare(rela_bench_attention *s, rela_error *err)
 {
     const rela_bench_job *j = s->j;
     rela_plan p = { NULL, 0 }, largest = { NULL, 0 };
@@ -247,9 +171,10 @@ static rela_status prepare(state *s, rela_error *err)
     for (size_t i = 0; i < s->rows * 3 * s->d; i++) {
         const size_t column = i % (3 * s->d);
         const real x = (real)rela_rng_normal(&r);
-        for (int share = 0; share < N_SHARES; share++) {
+        for (int share = 0; share < RELA_BENCH_SHARES; share++) {
             const real move = (real)sqrt(BOUNDS[share] * sqrt((double)s->d_head - 1));
-            const bool moved = share != CENTRED && column < 2 * s->d && column % s->d_head == 0;
+            const bool moved =
+                share != RELA_BENCH_CENTRED && column < 2 * s->d && column % s->d_head == 0;
             s->in[share][i] = moved ? (column < s->d ? move : -move) : x;
         }
     }
@@ -264,7 +189,7 @@ static rela_status prepare(state *s, rela_error *err)
 
 /* ---- one turn ---- */
 
-static void norm_of(state *s)
+static void norm_of(rela_bench_attention *s)
 {
     const rela_attn_norm *norm = s->with_norm ? s->attn.kind->norm : NULL;
     const real *gate = norm && norm->gated ? s->learned + s->d : NULL;
@@ -273,7 +198,7 @@ static void norm_of(state *s)
                             (real)s->j->config.attn_eps, norm->center);
 }
 
-static rela_attn_in in_of(const state *s)
+static rela_attn_in in_of(const rela_bench_attention *s)
 {
     return (rela_attn_in){ .q = s->qkv,
                            .k = s->qkv + s->d,
@@ -285,7 +210,7 @@ static rela_attn_in in_of(const state *s)
 
 static void forward(void *ctx)
 {
-    state *s = ctx;
+    rela_bench_attention *s = ctx;
     const rela_attn_rows rows = { s->n, s->at, s->at, 0 };
     const rela_attn_in in = in_of(s);
     rela_attn_forward(&s->attn, &s->scratch, s->z, &in, &rows);
@@ -294,7 +219,7 @@ static void forward(void *ctx)
 
 static void back(void *ctx)
 {
-    state *s = ctx;
+    rela_bench_attention *s = ctx;
     const rela_attn_norm *norm = s->with_norm ? s->attn.kind->norm : NULL;
     const bool gated = norm && norm->gated;
     const rela_attn_rows rows = { s->n, s->at, s->at, 0 };
@@ -308,7 +233,7 @@ static void back(void *ctx)
     rela_attn_back(&s->attn, &s->scratch, &grad, norm ? s->dz : s->dy, &in, &rows);
 }
 
-static double count_zeros(state *s)
+static double count_zeros(rela_bench_attention *s)
 {
     rela_bench_zeros z = { 0, 0 };
     const rela_attn_tap tap = { rela_bench_see_zeros, &z };
@@ -320,7 +245,7 @@ static double count_zeros(state *s)
 
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 {
-    state *s = ctx;
+    rela_bench_attention *s = ctx;
     const rela_bench_job *j = s->j;
     const rela_attn_kind *kind = j->kinds[s->cases[i].kind];
     (void)err;
@@ -344,90 +269,4 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     s->seconds[0][i * j->rounds + round] = rela_bench_time(forward, s, j->o.seconds, 1);
     s->seconds[1][i * j->rounds + round] = rela_bench_time(back, s, j->o.seconds, 1);
     return RELA_OK;
-}
-
-/* ---- table ---- */
-
-/* Speed relative to another case; passes: bit 0 forward, bit 1 backward, bit 2: as if the other
- * need not compute its scores. */
-static double speed_of(const state *s, size_t other, size_t i, int passes)
-{
-    const size_t n = s->j->rounds;
-    double ratio[RELA_BENCH_ROUNDS_MAX];
-    for (size_t r = 0; r < n; r++) {
-        double reference = 0, own = 0;
-        for (int pass = 0; pass < 2; pass++)
-            if (passes & 1 << pass) {
-                reference += s->seconds[pass][other * n + r];
-                own += s->seconds[pass][i * n + r];
-            }
-        /* Scores are one of two products of the dense forward pass. */
-        const double scores = passes & 4 ? s->seconds[0][other * n + r] / 2 : 0;
-        ratio[r] = (reference - scores) / own;
-    }
-    return rela_bench_spread_of(ratio, n).median;
-}
-
-/* Of one score of one head. */
-static rela_bench_spread ns_of(const state *s, size_t i, int pass)
-{
-    const double scores = (double)s->length * (double)s->rows * (double)s->heads;
-    double ns[RELA_BENCH_ROUNDS_MAX];
-    for (size_t r = 0; r < s->j->rounds; r++)
-        ns[r] = s->seconds[pass][i * s->j->rounds + r] / scores * 1e9;
-    return rela_bench_spread_of(ns, s->j->rounds);
-}
-
-static rela_status report(state *s, size_t which, rela_bench_table *table, rela_error *err)
-{
-    rela_bench_job *j = s->j;
-    const double peak = j->peak.multiply_adds[0], d_head = (double)s->d_head;
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < s->n_plain && st == RELA_OK; i++) {
-        const size_t kind = s->cases[i].kind;
-        const bool shifted = s->cases[i].share == SHIFTED;
-        const double both = speed_of(s, 0, i, 3);
-        (shifted ? j->r.shifted : j->r.kernel)[kind][which] = both;
-        rela_bench_cell row[sizeof COLUMNS / sizeof COLUMNS[0]] = {
-            rela_bench_text(j->kinds[kind]->name),
-            rela_bench_number((double)s->length),
-            rela_bench_text(shifted ? "shifted" : "centred"),
-            rela_bench_number(100 * s->cases[i].zeros),
-            rela_bench_number((double)s->n),
-            rela_bench_number((double)s->heads),
-            { .text = NULL },
-        };
-        /* Products: scores and mixing; backward the scores again and four gradients. */
-        for (int pass = 0; pass < 2; pass++) {
-            const rela_bench_spread v = ns_of(s, i, pass);
-            row[6 + 2 * pass] = rela_bench_value(v);
-            row[7 + 2 * pass] = rela_bench_number((pass ? 10 : 4) * d_head / v.median / peak);
-        }
-        row[10] = rela_bench_number(speed_of(s, 0, i, 1));
-        row[11] = rela_bench_number(speed_of(s, 0, i, 2));
-        row[12] = rela_bench_number(both);
-        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
-    }
-    return st;
-}
-
-static rela_status report_zeros(state *s, rela_bench_table *table, rela_error *err)
-{
-    rela_status st = RELA_OK;
-    for (size_t i = s->n_plain; i < s->n_cases && st == RELA_OK; i += 2) {
-        const rela_bench_cell row[sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]] = {
-            rela_bench_text(s->j->kinds[s->cases[i].kind]->name),
-            rela_bench_number((double)s->length),
-            rela_bench_number(100 * s->cases[i].zeros),
-            rela_bench_value(ns_of(s, i, 0)),
-            rela_bench_value(ns_of(s, i + 1, 0)),
-            rela_bench_number(speed_of(s, i, i + 1, 1)),
-            rela_bench_value(ns_of(s, i, 1)),
-            rela_bench_value(ns_of(s, i + 1, 1)),
-            rela_bench_number(speed_of(s, i, i + 1, 2)),
-            rela_bench_number(speed_of(s, i, i + 1, 2 | 4)),
-        };
-        st = rela_bench_table_add(table, row, sizeof row / sizeof row[0], err);
-    }
-    return st;
 }

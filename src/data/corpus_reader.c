@@ -6,26 +6,17 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "base/utf8.h"
+#include "data/corpus_judge.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum { BLOCK_BYTES = 256 << 10, BLOCK_PAIRS = 1024 };
 
-static const rela_corpus_reason KEPT = RELA_CORPUS_N_REASONS;
-
-typedef struct item {
-    size_t len[RELA_SIDES_MAX]; /* bytes of text; all sides lie one after the other */
-    size_t n[RELA_SIDES_MAX];   /* ids */
-    rela_corpus_reason reason;
-    bool has_nul, was_cut;
-} item;
-
 typedef struct block {
     rela_buffer text;
     rela_ids ids; /* of the kept pairs, side after side */
-    item items[BLOCK_PAIRS];
+    rela_corpus_item items[BLOCK_PAIRS];
     size_t n;
     size_t set;       /* of files */
     uint64_t before;  /* lines of the sets before */
@@ -59,10 +50,8 @@ static rela_status add_item(const stream *s, block *b, const rela_span *side, re
 static rela_status count_rest(const readers *r, uint64_t n_pairs, size_t longer, size_t shorter,
                               rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
-static rela_corpus_reason judge_text(const stream *s, item *it, rela_span *side);
 static rela_status encode(const stream *s, block *b, size_t i, const rela_span *side, int thread,
                           rela_error *err);
-static rela_corpus_reason judge_lengths(const stream *s, item *it, rela_ids *ids);
 static rela_status write_block(void *ctx, void *b, rela_error *err);
 static void note_dropped(rela_corpus_report *report, rela_corpus_reason reason, uint64_t line);
 
@@ -72,10 +61,8 @@ rela_status rela_corpus_read(rela_corpus_report *report, const rela_corpus_job *
     stream s = { .job = job, .n_sides = job->n_sides, .report = report };
     *report = (rela_corpus_report){ .struct_size = sizeof *report };
     rela_status st = check_job(job, err);
-    if (st == RELA_OK)
-        st = open_files(&s, err);
-    if (st == RELA_OK)
-        st = run(&s, err);
+    st = st ? st : open_files(&s, err);
+    st = st ? st : run(&s, err);
     close_files(&s);
     uint64_t sum = report->kept;
     for (int i = 0; i < RELA_CORPUS_N_REASONS; i++)
@@ -84,43 +71,17 @@ rela_status rela_corpus_read(rela_corpus_report *report, const rela_corpus_job *
     return st;
 }
 
-rela_status rela_ids_push(rela_ids *ids, int32_t id, rela_error *err)
-{
-    int32_t *p = rela_mem_grow(ids->data, &ids->cap, ids->len + 1, sizeof *p);
-    if (!p)
-        return rela_fail(err, RELA_NOMEM, "no memory for %zu tokens", ids->len + 1);
-    ids->data = p;
-    p[ids->len++] = id;
-    return RELA_OK;
-}
-
-void rela_ids_free(rela_ids *ids)
-{
-    if (!ids)
-        return;
-    rela_mem_free(ids->data);
-    *ids = (rela_ids){ NULL, 0, 0 };
-}
-
 static rela_status check_job(const rela_corpus_job *job, rela_error *err)
 {
-    const rela_corpus_rules *r = &job->rules;
-    if (r->max_tokens < 1 || r->max_tokens > RELA_CORPUS_TOKENS_MAX)
-        return rela_fail(err, RELA_ARG, "max_tokens is %d; expected 1..%d", (int)r->max_tokens,
-                         RELA_CORPUS_TOKENS_MAX);
-    if (r->max_line < 1 || r->max_line > RELA_LINE_MAX)
-        return rela_fail(err, RELA_ARG, "max_line is %llu bytes; expected 1..%d",
-                         (unsigned long long)r->max_line, RELA_LINE_MAX);
-    if (r->max_ratio != 0 && !(r->max_ratio >= 1))
-        return rela_fail(err, RELA_ARG, "max_ratio is %g; expected 0 or at least 1", r->max_ratio);
+    const rela_status st = rela_corpus_rules_check(&job->rules, err);
     size_t from_stdin = 0;
     for (size_t i = 0; i < job->n_files * RELA_SIDES_MAX; i++) {
         const char *path = job->files[i / RELA_SIDES_MAX].side[i % RELA_SIDES_MAX];
         from_stdin += path && strcmp(path, "-") == 0;
     }
-    if (from_stdin > 1)
+    if (st == RELA_OK && from_stdin > 1)
         return rela_fail(err, RELA_ARG, "only one file can be standard input");
-    return RELA_OK;
+    return st;
 }
 
 static bool has_columns(const rela_corpus_files *f)
@@ -263,8 +224,8 @@ static rela_status read_lines(stream *s, block *b, bool *more, rela_error *err)
         if (b->n == 0)
             b->first = line[0].number;
         rela_span side[RELA_SIDES_MAX] = { { NULL, 0 } };
-        item *it = &b->items[b->n];
-        *it = (item){ .reason = KEPT };
+        rela_corpus_item *it = &b->items[b->n];
+        *it = (rela_corpus_item){ .reason = RELA_CORPUS_KEPT };
         for (size_t i = 0; i < s->n_sides; i++) {
             b->returns += line[i].had_cr;
             side[i] = (rela_span){ line[i].text, line[i].len };
@@ -300,8 +261,8 @@ static rela_status read_columns(stream *s, block *b, bool *more, rela_error *err
         if (b->n == 0)
             b->first = line.number;
         b->returns += line.had_cr;
-        item *it = &b->items[b->n];
-        *it = (item){ .reason = KEPT };
+        rela_corpus_item *it = &b->items[b->n];
+        *it = (rela_corpus_item){ .reason = RELA_CORPUS_KEPT };
         rela_span side[RELA_SIDES_MAX] = { { NULL, 0 } };
         if (line.too_long)
             it->reason = RELA_CORPUS_TOO_LONG;
@@ -315,12 +276,12 @@ static rela_status read_columns(stream *s, block *b, bool *more, rela_error *err
 
 static rela_status add_item(const stream *s, block *b, const rela_span *side, rela_error *err)
 {
-    item *it = &b->items[b->n];
+    rela_corpus_item *it = &b->items[b->n];
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < s->n_sides && it->reason == KEPT; i++)
+    for (size_t i = 0; i < s->n_sides && it->reason == RELA_CORPUS_KEPT; i++)
         if (side[i].len > s->job->rules.max_line)
             it->reason = RELA_CORPUS_TOO_LONG;
-    for (size_t i = 0; i < s->n_sides && it->reason == KEPT && st == RELA_OK; i++) {
+    for (size_t i = 0; i < s->n_sides && it->reason == RELA_CORPUS_KEPT && st == RELA_OK; i++) {
         it->len[i] = side[i].len;
         st = rela_buffer_append(&b->text, side[i].text, side[i].len, err);
     }
@@ -356,55 +317,25 @@ static rela_status work_block(void *ctx, void *block_, int thread, rela_error *e
     rela_status st = RELA_OK;
     b->ids.len = 0;
     for (size_t i = 0; i < b->n && st == RELA_OK; i++) {
-        item *it = &b->items[i];
-        if (it->reason != KEPT)
+        rela_corpus_item *it = &b->items[i];
+        if (it->reason != RELA_CORPUS_KEPT)
             continue;
         rela_span side[RELA_SIDES_MAX];
         for (size_t k = 0; k < s->n_sides; k++) {
             side[k] = (rela_span){ text, it->len[k] };
             text += it->len[k];
         }
-        it->reason = judge_text(s, it, side);
-        if (it->reason != KEPT)
+        it->reason = rela_corpus_judge_text(it, side, s->n_sides, &s->job->rules);
+        if (it->reason != RELA_CORPUS_KEPT)
             continue;
         const size_t before = b->ids.len;
         st = encode(s, b, i, side, thread, err);
         if (st == RELA_OK)
-            it->reason = judge_lengths(s, it, &b->ids);
-        if (it->reason != KEPT)
+            it->reason = rela_corpus_judge_lengths(it, &b->ids, s->n_sides, &s->job->rules);
+        if (it->reason != RELA_CORPUS_KEPT)
             b->ids.len = before;
     }
     return st;
-}
-
-/* Nothing to translate, or nothing that it is translated to. */
-static bool is_empty(const stream *s, const size_t *len)
-{
-    size_t sources = 0;
-    for (size_t i = 0; i + 1 < s->n_sides; i++)
-        sources += len[i];
-    return sources == 0 || len[s->n_sides - 1] == 0;
-}
-
-/* Removes blanks at the ends of all sides. */
-static rela_corpus_reason judge_text(const stream *s, item *it, rela_span *side)
-{
-    const rela_span *target = &side[s->n_sides - 1];
-    size_t len[RELA_SIDES_MAX];
-    for (size_t i = 0; i < s->n_sides; i++)
-        if (rela_utf8_valid(side[i].text, side[i].len) != side[i].len)
-            return RELA_CORPUS_UTF8;
-    for (size_t i = 0; i < s->n_sides; i++) {
-        side[i] = rela_trim(side[i]);
-        len[i] = side[i].len;
-        it->has_nul = it->has_nul || (side[i].len && memchr(side[i].text, '\0', side[i].len));
-    }
-    if (is_empty(s, len))
-        return RELA_CORPUS_EMPTY;
-    for (size_t i = 0; s->job->rules.drop_identical && i + 1 < s->n_sides; i++)
-        if (side[i].len == target->len && memcmp(side[i].text, target->text, target->len) == 0)
-            return RELA_CORPUS_IDENTICAL;
-    return KEPT;
 }
 
 static rela_status encode(const stream *s, block *b, size_t i, const rela_span *side, int thread,
@@ -431,51 +362,6 @@ static rela_status encode(const stream *s, block *b, size_t i, const rela_span *
     return st;
 }
 
-/* Shortens all sides to the limit, and closes the gaps. */
-static void cut_sides(const stream *s, item *it, rela_ids *ids, size_t limit)
-{
-    size_t all = 0;
-    for (size_t i = 0; i < s->n_sides; i++)
-        all += it->n[i];
-    int32_t *from = ids->data + ids->len - all, *to = from;
-    for (size_t i = 0; i < s->n_sides; i++) {
-        const size_t n = it->n[i] < limit ? it->n[i] : limit;
-        memmove(to, from, n * sizeof *to);
-        from += it->n[i];
-        to += n;
-        it->n[i] = n;
-    }
-    ids->len = (size_t)(to - ids->data);
-    it->was_cut = true;
-}
-
-/* An empty source, of several, has no length to compare. */
-static bool too_different(const stream *s, const item *it)
-{
-    const double ratio = s->job->rules.max_ratio, tgt = (double)it->n[s->n_sides - 1];
-    for (size_t i = 0; ratio > 0 && i + 1 < s->n_sides; i++) {
-        const double src = (double)it->n[i];
-        if (src > 0 && (src > ratio * tgt || tgt > ratio * src))
-            return true;
-    }
-    return false;
-}
-
-static rela_corpus_reason judge_lengths(const stream *s, item *it, rela_ids *ids)
-{
-    const size_t limit = (size_t)s->job->rules.max_tokens;
-    bool over = false;
-    if (is_empty(s, it->n))
-        return RELA_CORPUS_EMPTY;
-    for (size_t i = 0; i < s->n_sides; i++)
-        over = over || it->n[i] > limit;
-    if (over && !s->job->rules.cut)
-        return RELA_CORPUS_TOKENS;
-    if (over)
-        cut_sides(s, it, ids, limit);
-    return too_different(s, it) ? RELA_CORPUS_RATIO : KEPT;
-}
-
 static rela_status write_block(void *ctx, void *block_, rela_error *err)
 {
     stream *s = ctx;
@@ -485,10 +371,10 @@ static rela_status write_block(void *ctx, void *block_, rela_error *err)
     rela_status st = RELA_OK;
     report->returns += b->returns;
     for (size_t i = 0; i < b->n && st == RELA_OK; i++) {
-        const item *it = &b->items[i];
+        const rela_corpus_item *it = &b->items[i];
         const uint64_t line = b->before + b->first + i;
         report->read++;
-        if (it->reason != KEPT) {
+        if (it->reason != RELA_CORPUS_KEPT) {
             note_dropped(report, it->reason, line);
             continue;
         }

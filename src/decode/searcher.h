@@ -136,13 +136,17 @@ static inline uint32_t rela_sentence_word(const rela_sentence *x, size_t i)
 
 double rela_penalty(const rela_search_options *o, size_t length);
 
+/* Memory, sources and the first rows of a run whose options are set (search_start.c). */
+rela_status rela_searcher_start(rela_searcher *s, const rela_source *sources, size_t n,
+                                rela_error *err);
+
 /* The row lives on with one symbol more; logp: of the whole hypothesis. */
 void rela_searcher_extend(rela_searcher *s, size_t row, int32_t token, double logp);
 
 /* The row ends with the end symbol. Only the best `width` are kept. */
 void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double logp);
 
-/* The lists of symbols of all sentences with a source (words.c). */
+/* The lists of symbols of all sentences with a source (allowed_words.c). */
 rela_status rela_searcher_list_words(rela_searcher *s, const rela_source *sources, size_t n,
                                      rela_error *err);
 

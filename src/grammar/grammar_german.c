@@ -7,46 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum clause_position { IN_MAIN, IN_SUB, AFTER_ZU } clause_position;
-
-/* A word of the verb with its tags; 0: none. */
-typedef struct part {
-    char text[FORM_MAX];
-    int tag[3];
-} part;
-
-/* One finite word, and what closes the clause. */
-typedef struct group {
-    part finite;
-    part tail[2];
-    int n_tail;
-} group;
-
-static void say_clause(rela_phrase *l, const rela_clause *c, clause_position where);
+static void say_clause(rela_phrase *l, const rela_clause *c, rela_clause_position where);
 static void say_sub(rela_phrase *l, const rela_clause *c);
 static void say_middle(rela_phrase *l, const rela_clause *c, bool with_subject);
 static void say_late(rela_phrase *l, const rela_clause *c);
 static void say_subject(rela_phrase *l, const rela_clause *c);
-static void say_part(rela_phrase *l, const part *p);
-static void build_group(group *g, const rela_clause *c, clause_position where);
-static void build_passive(group *g, const rela_clause *c);
-static void build_simple(group *g, const rela_clause *c, const char *forms, clause_position where);
-static void build_with_helper(group *g, const rela_clause *c, const char *forms);
-static void build_zu(group *g, const rela_clause *c);
-static void set_finite(group *g, const char *text, int tag, int tag_2);
-static void add_tail(group *g, const char *text, int tag, int tag_2, int tag_3);
-static const char *verb_forms(const rela_clause *c);
-static rela_agreement subject_agreement(const rela_clause *c);
-static int particle_tag(const rela_clause *c);
+static void say_part(rela_phrase *l, const rela_verb_part *p);
 static void say_place(rela_phrase *l, const rela_clause *c);
 static void say_time(rela_phrase *l, const rela_clause *c);
 static void say_span(rela_phrase *l, const rela_time *t, int tag);
 static bool takes_kein(const rela_clause *c);
-
-static const char SEIN[] = "sei - - - gewesen";
-static const char LIEGEN[] = "lieg - - lag gelegen";
-static const char STEHEN[] = "steh - - stand gestanden";
-static const char GEBEN[] = "geb gibst gibt gab gegeben";
 
 void rela_say_german(rela_phrase *line, const rela_plan *plan)
 {
@@ -60,10 +30,10 @@ void rela_german_relative(rela_phrase *line, const rela_clause *c)
     say_clause(line, c, IN_SUB);
 }
 
-static void say_clause(rela_phrase *l, const rela_clause *c, clause_position where)
+static void say_clause(rela_phrase *l, const rela_clause *c, rela_clause_position where)
 {
-    group g = { .n_tail = 0 };
-    build_group(&g, c, where);
+    rela_verb_group g = { .n_tail = 0 };
+    rela_german_verb_group(&g, c, where);
     const bool verb_first = where == IN_MAIN;
     const bool fronted = c->sub_first || c->time_first;
     if (c->sub_first) {
@@ -186,139 +156,11 @@ static void say_subject(rela_phrase *l, const rela_clause *c)
         rela_german_np(l, c->subject, CASE_NOM);
 }
 
-static void say_part(rela_phrase *l, const part *p)
+static void say_part(rela_phrase *l, const rela_verb_part *p)
 {
     rela_phrase_put(l, p->text, p->tag[0]);
     rela_phrase_tag(l, p->tag[1]);
     rela_phrase_tag(l, p->tag[2]);
-}
-
-static void build_group(group *g, const rela_clause *c, clause_position where)
-{
-    const char *forms = verb_forms(c);
-    const bool helper = c->tense == TENSE_PERFECT || c->tense == TENSE_FUTURE ||
-                        (c->modal && c->modal != MODAL_LIKE);
-    if (where == AFTER_ZU)
-        build_zu(g, c);
-    else if (c->kind == CLAUSE_PASSIVE)
-        build_passive(g, c);
-    else if (helper)
-        build_with_helper(g, c, forms);
-    else
-        build_simple(g, c, forms, where);
-}
-
-static void build_passive(group *g, const rela_clause *c)
-{
-    char participle[FORM_MAX];
-    const bool perfect = c->tense == TENSE_PERFECT;
-    rela_de_participle(participle, c->verb->de);
-    set_finite(
-        g, rela_de_auxiliary(perfect ? AUX_SEIN : AUX_WERDEN, c->agreement, c->tense == TENSE_PAST),
-        c->id + CL_AUX, 0);
-    add_tail(g, participle, c->id + CL_VERB, particle_tag(c), 0);
-    if (perfect || c->tense == TENSE_FUTURE)
-        add_tail(g, perfect ? "worden" : "werden", c->id + CL_AUX_2, 0, 0);
-}
-
-static void build_simple(group *g, const rela_clause *c, const char *forms, clause_position where)
-{
-    const rela_agreement a = subject_agreement(c);
-    const bool past = c->tense == TENSE_PAST;
-    const char *prefix = rela_word_extra(forms);
-    const int tag = c->id + CL_VERB, particle = particle_tag(c);
-    char finite[FORM_MAX], whole[FORM_MAX];
-    if (forms == SEIN)
-        rela_word_join(finite, rela_de_auxiliary(AUX_SEIN, a, past), "", "");
-    else if (past)
-        rela_de_past(finite, forms, a);
-    else
-        rela_de_present(finite, forms, a);
-    if (!prefix) {
-        set_finite(g, finite, tag, particle);
-    } else if (where == IN_SUB) { /* the prefix is back in its place: abholt */
-        rela_word_join(whole, prefix, finite, "");
-        set_finite(g, whole, tag, particle);
-    } else {
-        set_finite(g, finite, tag, 0);
-        add_tail(g, prefix, particle ? particle : tag, 0, 0);
-    }
-}
-
-static void build_with_helper(group *g, const rela_clause *c, const char *forms)
-{
-    static const rela_auxiliary MODALS[] = { AUX_WERDEN, AUX_CAN, AUX_MUST, AUX_SHOULD, AUX_WANT };
-    const rela_agreement a = subject_agreement(c);
-    char word[FORM_MAX];
-    if (c->modal || c->tense == TENSE_FUTURE) {
-        const bool past = c->modal && c->tense == TENSE_PAST;
-        set_finite(g, rela_de_auxiliary(MODALS[c->modal], a, past),
-                   c->id + (c->modal ? CL_MODAL : CL_AUX), 0);
-        if (forms == SEIN)
-            rela_word_join(word, "sein", "", "");
-        else
-            rela_de_infinitive(word, forms, false);
-    } else {
-        const bool sein = forms == SEIN || (c->kind == CLAUSE_VERB && (c->verb->flags & VERB_SEIN));
-        set_finite(g, rela_de_auxiliary(sein ? AUX_SEIN : AUX_HABEN, a, false), c->id + CL_AUX, 0);
-        rela_de_participle(word, forms);
-    }
-    add_tail(g, word, c->id + CL_VERB, particle_tag(c), 0);
-}
-
-static void build_zu(group *g, const rela_clause *c)
-{
-    char word[FORM_MAX];
-    const bool separable = rela_word_extra(c->verb->de) != NULL;
-    rela_de_infinitive(word, c->verb->de, separable);
-    if (!separable)
-        add_tail(g, "zu", c->id + CL_TO, 0, 0);
-    /* anzurufen: one word for "to call" */
-    add_tail(g, word, c->id + CL_VERB, particle_tag(c), separable ? c->id + CL_TO : 0);
-}
-
-static void set_finite(group *g, const char *text, int tag, int tag_2)
-{
-    rela_word_join(g->finite.text, text, "", "");
-    g->finite.tag[0] = tag;
-    g->finite.tag[1] = tag_2;
-}
-
-static void add_tail(group *g, const char *text, int tag, int tag_2, int tag_3)
-{
-    part *p = &g->tail[g->n_tail++];
-    rela_word_join(p->text, text, "", "");
-    p->tag[0] = tag;
-    p->tag[1] = tag_2;
-    p->tag[2] = tag_3;
-}
-
-static const char *verb_forms(const rela_clause *c)
-{
-    switch (c->kind) {
-    case CLAUSE_BE:
-        return SEIN;
-    case CLAUSE_THERE:
-        return GEBEN;
-    case CLAUSE_LOCATED: { /* the pronoun it stands for a thing that lies or stands */
-        const uint32_t kinds = c->subject->noun ? c->subject->noun->kinds : 0;
-        return kinds & KIND_STANDING ? STEHEN : kinds & KIND_LYING ? LIEGEN : SEIN;
-    }
-    default:
-        return c->verb->de;
-    }
-}
-
-/* "there is": gibt agrees with es. */
-static rela_agreement subject_agreement(const rela_clause *c)
-{
-    return c->kind == CLAUSE_THERE ? (rela_agreement){ 3, false } : c->agreement;
-}
-
-/* An English particle belongs to the German prefix, or to the verb if that has none. */
-static int particle_tag(const rela_clause *c)
-{
-    return c->verb && rela_word_extra(c->verb->en) ? c->id + CL_PARTICLE : 0;
 }
 
 static void say_place(rela_phrase *l, const rela_clause *c)

@@ -286,6 +286,8 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_rows.h"
 
+#include "kern/loops_select.h"
+
 #include "kern/loops_sparse.h"
 
 #include "kern/loops_bytes.h"

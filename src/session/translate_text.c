@@ -6,61 +6,22 @@
  * allows. */
 #include "base/mem.h"
 #include "base/sized.h"
-#include "session/sentences.h"
-#include "session/translation.h"
+#include "session/translate_job.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { RANK_SHIFT = 40 }; /* so that sentences of a text have random numbers of their own */
-
-/* One call. */
-/* A text of more sentences has no word links, as one in parts has none: memory for attention would
- * grow with it. */
-enum { LINKED_SENTENCES = 64 };
-
-typedef struct job {
-    rela_session *session;
-    const rela_model *model;
-    const char *const *texts;
-    const size_t *lens;
-    size_t n;         /* sentences */
-    size_t n_sources; /* texts of each */
-    size_t source;    /* that results are about */
-    size_t most;      /* tokens of a source without its end that all models take */
-    const rela_translate_options *options;
-    rela_sentences sentences; /* empty: texts are not split */
-    rela_result *result;
-    rela_id_list prefixes;
-    rela_source *parts; /* of all texts, in order */
-    size_t *first_part; /* (n + 1) */
-    size_t n_parts, cap_parts;
-    rela_buffer text;
-    rela_span *instead; /* scratch of one translation */
-    size_t cap_instead;
-    rela_buffer pieces; /* of a source with unknown words in its translation */
-    rela_span *spans;   /* of them */
-    size_t cap_spans;
-    rela_buffer words; /* what unknown words are replaced with */
-} job;
 
 static rela_status check_options(const rela_translate_options *o, const rela_model *m,
                                  rela_error *err);
 static rela_status check_shortlist(const rela_translate_options *o, const rela_model *m,
                                    rela_error *err);
 static rela_search_options search_options(const rela_translate_options *o);
-static rela_status split(job *j, rela_error *err);
-static rela_status encode(job *j, rela_error *err);
-static rela_status divide(job *j, size_t i, rela_error *err);
-static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
-                       size_t most);
-static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_error *err);
-static rela_status add_sources(job *j, size_t i, rela_error *err);
-static rela_status build(job *j, rela_error *err);
-static rela_status build_text(job *j, size_t i, rela_error *err);
-static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela_error *err);
-static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, size_t rank,
-                                   rela_error *err);
+static rela_status build(rela_translate_job *j, rela_error *err);
+static rela_status build_text(rela_translate_job *j, size_t i, rela_error *err);
+static rela_status join(rela_translate_job *j, rela_translation *t, size_t i, size_t rank,
+                        rela_error *err);
+static rela_status replace_unknown(rela_translate_job *j, const rela_translation *t, size_t i,
+                                   size_t rank, rela_error *err);
 
 void rela_translate_options_init(rela_translate_options *o, size_t size)
 {
@@ -96,21 +57,21 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     st = st ? st : check_shortlist(&own, s->models[0], err);
     if (st != RELA_OK)
         return st;
-    job j = { .session = s,
-              .model = s->models[0],
-              .texts = texts,
-              .lens = lens,
-              .n = n,
-              .n_sources = s->models[0]->net.config.sources,
-              .source = (size_t)own.source,
-              .most = rela_session_most(s),
-              .options = &own,
-              .result = rela_mem_zalloc(sizeof *j.result) };
+    rela_translate_job j = { .session = s,
+                             .model = s->models[0],
+                             .texts = texts,
+                             .lens = lens,
+                             .n = n,
+                             .n_sources = s->models[0]->net.config.sources,
+                             .source = (size_t)own.source,
+                             .most = rela_session_most(s),
+                             .options = &own,
+                             .result = rela_mem_zalloc(sizeof *j.result) };
     if (!j.result)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     j.result->model = j.model;
-    st = split(&j, err);
-    st = st ? st : encode(&j, err);
+    st = rela_translate_split(&j, err);
+    st = st ? st : rela_translate_encode(&j, err);
     if (st == RELA_OK) {
         const rela_search_options search = search_options(&own);
         st = rela_search_pool_run(&j.result->found, s->pool, j.parts, j.n_parts, &search, err);
@@ -199,199 +160,9 @@ static rela_search_options search_options(const rela_translate_options *o)
     return s;
 }
 
-/* ---- sources ---- */
-
-/* Texts that belong together cannot be divided at the same place, so they are cut. */
-static bool cuts(const job *j)
-{
-    return j->n_sources > 1 || j->options->long_sentence == RELA_LONG_CUT;
-}
-
-/* Makes the texts of the job sentences. */
-static rela_status split(job *j, rela_error *err)
-{
-    const rela_translate_options *o = j->options;
-    rela_splitter *own = NULL;
-    rela_splitter_options with = { .struct_size = sizeof with, .language = o->src_language };
-    if (o->split == RELA_SPLIT_NEVER || j->n_sources > 1)
-        return RELA_OK;
-    rela_status st = o->src_language ? rela_splitter_create(&own, &with, err) : RELA_OK;
-    st =
-        st ? st
-           : rela_sentences_find(&j->sentences, own ? own : j->session->splitter, j->texts, j->lens,
-                                 j->n, o, cuts(j) ? rela_text_bytes(j->most) : SIZE_MAX, err);
-    rela_splitter_destroy(own);
-    j->texts = j->sentences.texts;
-    j->lens = j->sentences.lens;
-    j->n = j->sentences.n;
-    return st;
-}
-
-/* The number of the text that sentence i is in. */
-static size_t text_of(const job *j, size_t i)
-{
-    return j->sentences.n ? j->sentences.text_of[i] : i;
-}
-
-/* Which sentence of its text it is. */
-static uint64_t rank_of(const job *j, size_t i)
-{
-    return j->sentences.n ? i - j->sentences.first[j->sentences.text_of[i]] : 0;
-}
-
-/* Of its line, from 1. */
-static uint64_t number_of(const job *j, size_t i)
-{
-    return j->options->first_line + text_of(j, i) + 1;
-}
-
-static void warn(const job *j, size_t i, const char *what)
-{
-    rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
-                  "line %llu: longer than the %zu tokens that the model takes: %s",
-                  (unsigned long long)number_of(j, i), j->most, what);
-}
-
-static rela_status encode_sources(job *j, size_t i, rela_error *err)
-{
-    rela_encode_how how = { .most = cuts(j) ? j->most : 0,
-                            .with_end = true,
-                            .several = j->n_sources > 1 };
-    rela_status st = RELA_OK;
-    for (; how.side < j->n_sources && st == RELA_OK; how.side++) {
-        const size_t text = i * j->n_sources + how.side;
-        bool cut = false;
-        st = rela_id_list_add(&j->result->sources, &cut, j->session->scratch, &how, j->texts[text],
-                              rela_text_len(j->texts, j->lens, text), err);
-        if (cut)
-            warn(j, i, "the rest is not translated");
-    }
-    return st;
-}
-
-static rela_status encode(job *j, rela_error *err)
-{
-    const rela_translate_options *o = j->options;
-    const rela_encode_how prefix = { .side = j->n_sources, .most = j->most };
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
-        st = encode_sources(j, i, err);
-        const size_t text = text_of(j, i);
-        if (st == RELA_OK && o->prefix)
-            st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[text],
-                                  rela_text_len(o->prefix, o->prefix_len, text), err);
-    }
-    j->first_part = rela_mem_array(j->n + 1, sizeof *j->first_part);
-    if (st == RELA_OK && !j->first_part)
-        st = rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", j->n);
-    for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
-        j->first_part[i] = j->n_parts;
-        st = divide(j, i, err);
-        j->first_part[i + 1] = j->n_parts;
-    }
-    return st;
-}
-
-/* Sentences of the text that sentence i is in. */
-static size_t sentences_beside(const job *j, size_t i)
-{
-    if (!j->sentences.n)
-        return 1;
-    const size_t text = j->sentences.text_of[i];
-    return j->sentences.first[text + 1] - j->sentences.first[text];
-}
-
-/* The parts of a text: one, unless it is too long. */
-static rela_status divide(job *j, size_t i, rela_error *err)
-{
-    const rela_id_list *l = &j->result->sources;
-    const size_t most = j->most;
-    if (j->n_sources > 1)
-        return add_sources(j, i, err);
-    const size_t n = l->at[i + 1] - l->at[i] - 1;
-    rela_status st = RELA_OK;
-    if (n <= most) {
-        st = add_part(j, i, 0, n, err);
-        if (st == RELA_OK)
-            j->parts[j->n_parts - 1].part = sentences_beside(j, i) > LINKED_SENTENCES;
-        return st;
-    }
-    warn(j, i, "translated in parts");
-    for (size_t first = 0, count = 0; first < n && st == RELA_OK; first += count) {
-        count =
-            part_end(j, l->ids + l->at[i] + first, l->words + l->at[i] + first, n - first, most);
-        st = add_part(j, i, first, count, err);
-        if (st == RELA_OK)
-            j->parts[j->n_parts - 1].part = true;
-    }
-    return st;
-}
-
-/* How strongly a token invites a cut after it. */
-static int cut_rank(const rela_vocab *v, const int32_t *ids, const uint32_t *words, size_t k)
-{
-    const char *token = rela_vocab_token(v, ids[k]);
-    if (words[k + 1] == words[k])
-        return 0;
-    if (token[0] && !token[1])
-        return strchr(".!?", token[0]) ? 4 : strchr(";:", token[0]) ? 3 : token[0] == ',' ? 2 : 1;
-    return 1;
-}
-
-/* Tokens of the next part: as many as fit, but rather to a mark in the second half of them. words
- * has an entry after the last of the n tokens, that of the end symbol. */
-static size_t part_end(const job *j, const int32_t *ids, const uint32_t *words, size_t n,
-                       size_t most)
-{
-    const rela_vocab *v = rela_pipeline_vocab(j->model->pipeline, 0);
-    size_t best = most;
-    int rank = 0;
-    if (n <= most)
-        return n;
-    for (size_t k = most; k > most / 2; k--) {
-        const int here = cut_rank(v, ids, words, k - 1);
-        if (here > rank) {
-            rank = here;
-            best = k;
-        }
-    }
-    return best;
-}
-
-/* All sources of a sentence. */
-static rela_status add_sources(job *j, size_t i, rela_error *err)
-{
-    const rela_id_list *l = &j->result->sources;
-    const size_t first = i * j->n_sources;
-    const rela_status st = add_part(j, i, 0, l->at[first + j->n_sources] - l->at[first], err);
-    for (size_t k = 0; k < j->n_sources && st == RELA_OK; k++) {
-        const size_t at = l->at[first + k], rows = l->at[first + k + 1] - at;
-        j->parts[j->n_parts - 1].text[k] = (rela_source_text){ l->ids + at, rows ? rows - 1 : 0 };
-    }
-    return st;
-}
-
-static rela_status add_part(job *j, size_t text, size_t first, size_t n, rela_error *err)
-{
-    const rela_id_list *l = &j->result->sources, *p = &j->prefixes;
-    rela_source *parts = rela_mem_grow(j->parts, &j->cap_parts, j->n_parts + 1, sizeof *parts);
-    if (!parts)
-        return rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", j->n);
-    j->parts = parts;
-    parts[j->n_parts++] = (rela_source){
-        .text = { { l->ids + l->at[text] + first, n } },
-        .number = number_of(j, text) + (rank_of(j, text) << RANK_SHIFT),
-    };
-    if (first == 0 && n && p->n_texts) {
-        parts[j->n_parts - 1].prefix = p->ids + p->at[text];
-        parts[j->n_parts - 1].n_prefix = p->at[text + 1] - p->at[text];
-    }
-    return RELA_OK;
-}
-
 /* ---- translations ---- */
 
-static rela_status build(job *j, rela_error *err)
+static rela_status build(rela_translate_job *j, rela_error *err)
 {
     rela_result *r = j->result;
     r->arena = rela_arena_create(0);
@@ -405,18 +176,18 @@ static rela_status build(job *j, rela_error *err)
     return st;
 }
 
-static rela_search_result found(const job *j, size_t part)
+static rela_search_result found(const rela_translate_job *j, size_t part)
 {
     return rela_search_results_at(j->result->found, part);
 }
 
-static const rela_hypothesis *hypothesis(const job *j, size_t part, size_t rank)
+static const rela_hypothesis *hypothesis(const rela_translate_job *j, size_t part, size_t rank)
 {
     const rela_search_result r = found(j, part);
     return r.best + rank;
 }
 
-static rela_status build_text(job *j, size_t i, rela_error *err)
+static rela_status build_text(rela_translate_job *j, size_t i, rela_error *err)
 {
     rela_result *r = j->result;
     const rela_id_list *l = &r->sources;
@@ -429,7 +200,7 @@ static rela_status build_text(job *j, size_t i, rela_error *err)
         not_finite = not_finite || found(j, k).not_finite;
     }
     if (not_finite && j->options->not_finite == RELA_NOT_FINITE_FAIL)
-        return rela_fail_not_finite(err, NULL, number_of(j, i), "logits are");
+        return rela_fail_not_finite(err, NULL, rela_translate_number(j, i), "logits are");
     n_best = not_finite ? 1 : n_best;
     *t = (rela_translated){ .best = rela_arena_alloc(r->arena, n_best * sizeof *t->best),
                             .n_best = n_best,
@@ -459,7 +230,8 @@ static bool has_unknown(const rela_translation *t)
 }
 
 /* Puts the parts of a text together: ids, log-probabilities, text. */
-static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela_error *err)
+static rela_status join(rela_translate_job *j, rela_translation *t, size_t i, size_t rank,
+                        rela_error *err)
 {
     const size_t first = j->first_part[i], end = j->first_part[i + 1];
     rela_arena *arena = j->result->arena;
@@ -507,11 +279,12 @@ static rela_status join(job *j, rela_translation *t, size_t i, size_t rank, rela
 /* ---- unknown words ---- */
 
 /* The pieces of the source, which come blank-separated, as spans: j->spans. */
-static rela_status index_pieces(job *j, size_t i, rela_error *err)
+static rela_status index_pieces(rela_translate_job *j, size_t i, rela_error *err)
 {
     rela_buffer_clear(&j->pieces);
     const size_t text = i * j->n_sources + j->source, len = rela_text_len(j->texts, j->lens, text);
-    const size_t most = cuts(j) ? rela_text_bytes(j->model->net.config.max_len - 1) : SIZE_MAX;
+    const size_t most =
+        rela_translate_cuts(j) ? rela_text_bytes(j->model->net.config.max_len - 1) : SIZE_MAX;
     const rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, j->source,
                                                 j->texts[text], len < most ? len : most, err);
     const char *at = j->pieces.data, *end = at + j->pieces.len;
@@ -527,7 +300,8 @@ static rela_status index_pieces(job *j, size_t i, rela_error *err)
 }
 
 /* Appends the word of the source to which a piece belongs as it was before BPE. */
-static rela_status append_word(job *j, const uint32_t *words, size_t piece, rela_error *err)
+static rela_status append_word(rela_translate_job *j, const uint32_t *words, size_t piece,
+                               rela_error *err)
 {
     rela_status st = RELA_OK;
     size_t k = piece;
@@ -540,8 +314,8 @@ static rela_status append_word(job *j, const uint32_t *words, size_t piece, rela
     return st;
 }
 
-static rela_status replace_unknown(job *j, const rela_translation *t, size_t i, size_t rank,
-                                   rela_error *err)
+static rela_status replace_unknown(rela_translate_job *j, const rela_translation *t, size_t i,
+                                   size_t rank, rela_error *err)
 {
     const rela_translated *x = &j->result->items[i];
     rela_span *instead = rela_mem_grow(j->instead, &j->cap_instead, t->n, sizeof *instead);

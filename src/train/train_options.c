@@ -28,7 +28,6 @@ typedef struct text_row {
 } text_row;
 
 #define AT(member) #member, offsetof(rela_train_options, member)
-#define ALIGN      "align" /* the preset that makes a model for alignment */
 enum { BIG = 1 << 30 };
 
 /* clang-format off */
@@ -140,13 +139,9 @@ static rela_status resolve_number(rela_train_options *o, const number_row *row, 
 static rela_status check_texts(const rela_train_options *o, rela_error *err);
 static rela_status check_files(const rela_train_options *o, rela_error *err);
 static rela_status check_sources(const rela_train_options *o, rela_error *err);
-static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
-                                  const rela_train_options *o, rela_error *err);
 static rela_status dump_text(rela_buffer *out, const char *key, const char *text, rela_error *err);
 static rela_status dump_files(rela_buffer *out, const char *key, const rela_train_options *o,
                               rela_error *err);
-static rela_status one_of(size_t *which, const char *name, const char *value,
-                          const char *const *words, size_t n, rela_error *err);
 static void key_of(char *out, size_t size, const char *member);
 
 void rela_train_options_init(rela_train_options *o, size_t size)
@@ -207,120 +202,6 @@ rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *
     rela_train_options all;
     const rela_status st = resolve_settings(&all, o, err);
     return st ? st : rela_train_options_dump(out, &all, err);
-}
-
-size_t rela_train_sources(const rela_train_options *o)
-{
-    const rela_train_text first = rela_train_text_at(o, 0);
-    size_t n = 1;
-    while (n < RELA_SOURCES_MAX && first.src[n])
-        n++;
-    return n;
-}
-
-rela_train_text rela_train_text_at(const rela_train_options *o, size_t i)
-{
-    return i ? o->more[i - 1]
-             : (rela_train_text){ { o->train_src, o->train_src_2, o->train_src_3, o->train_src_4 },
-                                  o->train_tgt };
-}
-
-rela_train_text rela_train_valid_text(const rela_train_options *o)
-{
-    return (rela_train_text){ { o->valid_src, o->valid_src_2, o->valid_src_3, o->valid_src_4 },
-                              o->valid_tgt };
-}
-
-const char *rela_train_language(const rela_train_options *o, size_t source)
-{
-    const char *const own[RELA_SOURCES_MAX] = { o->src_lang, o->src_lang_2, o->src_lang_3,
-                                                o->src_lang_4 };
-    return own[source] ? own[source] : o->src_lang;
-}
-
-rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
-{
-    static const char *const NORMS[] = { "post", "pre" };
-    static const char *const TIES[] = { "none", "output", "all" };
-    static const char *const ORDERS[] = { "parallel", "serial" };
-    size_t norm = 0, tie = 0, order = 0;
-    rela_status st = one_of(&norm, "norm", o->norm, NORMS, 2, err);
-    st = st ? st : one_of(&tie, "tie", o->tie, TIES, 3, err);
-    if (o->cross) /* the first of them otherwise */
-        st = st ? st : one_of(&order, "cross", o->cross, ORDERS, 2, err);
-    const bool align = strcmp(o->preset, ALIGN) == 0;
-    if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
-        st = rela_fail(err, RELA_ARG,
-                       "a model for alignment has no label smoothing, and no BLEU to validate by");
-    if (st == RELA_OK && o->r_drop > 0 && align)
-        st = rela_fail(err, RELA_ARG, "R-Drop is for models that translate");
-    if (st == RELA_OK && o->r_drop > 0 && o->dropout <= 0 && o->dropout_embed <= 0 &&
-        o->dropout_attention <= 0 && o->dropout_ffn <= 0)
-        st = rela_fail(err, RELA_ARG, "R-Drop compares two samples of dropout, but there is none");
-    *c = (rela_config){ .task = align ? RELA_TASK_ALIGN : RELA_TASK_TRANSLATE,
-                        .d = (size_t)o->width,
-                        .ffn = (size_t)o->ffn,
-                        .heads = (size_t)o->heads,
-                        .enc_layers = (size_t)o->enc_layers,
-                        .dec_layers = (size_t)o->dec_layers,
-                        .sources = rela_train_sources(o),
-                        .share_encoders = o->share_encoders,
-                        .serial_cross = order == 1,
-                        .max_len = (size_t)o->max_length,
-                        .pre_norm = norm == 1,
-                        .norm_per_head = o->norm_per_head,
-                        .tie = (rela_tie)tie,
-                        .eps = o->ln_epsilon,
-                        .attn_eps = o->attn_epsilon,
-                        .drop_embed = o->dropout_embed,
-                        .drop_residual = o->dropout,
-                        .drop_attn = o->dropout_attention,
-                        .drop_ffn = o->dropout_ffn };
-    const char *const kinds[] = { o->attention_enc, o->attention_dec, o->attention_cross };
-    for (int i = 0; i < RELA_ATTN_N_TYPES && st == RELA_OK; i++)
-        st = take_attention(c, (rela_attn_type)i, kinds[i] ? kinds[i] : o->attention, o, err);
-    return st;
-}
-
-rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
-                                    rela_error *err)
-{
-    static const char *const BY[] = { "loss", "bleu" };
-    size_t by = 0;
-    *l = (rela_loop_options){ .updates = (uint64_t)o->updates,
-                              .epochs = (uint64_t)o->epochs,
-                              .report_every = (uint64_t)o->report_every,
-                              .valid_every = (uint64_t)o->valid_every,
-                              .save_every = (uint64_t)o->save_every,
-                              .patience = (uint64_t)o->patience,
-                              .max_skipped = (uint64_t)o->max_skipped,
-                              .schedule = { .rate = o->lr,
-                                            .start = o->lr_start,
-                                            .least = o->lr_least,
-                                            .warmup = (uint64_t)o->warmup,
-                                            .updates = (uint64_t)o->updates,
-                                            .cool = (uint64_t)o->cool_down,
-                                            .d = (size_t)o->width } };
-    const rela_status st = one_of(&by, "best-by", o->best_by, BY, 2, err);
-    l->by_bleu = by == 1;
-    return st ? st : rela_schedule_find(&l->schedule.kind, o->schedule, err);
-}
-
-rela_step_options rela_train_step_options(const rela_train_options *o)
-{
-    return (rela_step_options){ .n_threads = (int)o->threads,
-                                .slots = (size_t)o->gradient_slots,
-                                .groups = (size_t)o->gradient_groups,
-                                .micro_batch_rows = (size_t)o->micro_batch,
-                                .beta1 = o->beta1,
-                                .beta2 = o->beta2,
-                                .epsilon = o->adam_epsilon,
-                                .weight_decay = o->weight_decay,
-                                .clip = o->clip,
-                                .smooth = o->label_smoothing,
-                                .r_drop = o->r_drop,
-                                .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
-                                .seed = (uint64_t)o->seed };
 }
 
 rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err)
@@ -384,9 +265,10 @@ static rela_status dump_text(rela_buffer *out, const char *key, const char *text
 
 static rela_status find_preset(int *which, const char *name, rela_error *err)
 {
-    static const char *const NAMES[N_PRESETS] = { "paper", "base", "tiny", "demo", ALIGN };
+    static const char *const NAMES[N_PRESETS] = { "paper", "base", "tiny", "demo",
+                                                  RELA_PRESET_ALIGN };
     size_t i = 0;
-    const rela_status st = one_of(&i, "preset", name, NAMES, N_PRESETS, err);
+    const rela_status st = rela_train_one_of(&i, "preset", name, NAMES, N_PRESETS, err);
     *which = (int)i;
     return st;
 }
@@ -491,28 +373,8 @@ static rela_status check_sources(const rela_train_options *o, rela_error *err)
     return RELA_OK;
 }
 
-/* Options of old versions set numbers of kinds for all places; what the text says is stronger. */
-static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
-                                  const rela_train_options *o, rela_error *err)
-{
-    const struct {
-        const char *alias;
-        double value;
-    } old[] = { { "slope", o->attn_slope },
-                { "alpha", o->attn_alpha },
-                { "fuse", o->attn_fuse },
-                { "top", (double)o->attn_top },
-                { "window", (double)o->attn_window },
-                { "stride", (double)o->attn_stride } };
-    rela_status st = rela_attn_spec_parse(&c->attention[t], text, err);
-    for (size_t i = 0; i < sizeof old / sizeof old[0] && st == RELA_OK; i++)
-        st = rela_attn_spec_alias(&c->attention[t], old[i].alias, old[i].value, err);
-    return st ? st
-              : rela_attn_spec_shorten(&c->attention[t], rela_config_layers(c, t), c->heads, err);
-}
-
-static rela_status one_of(size_t *which, const char *name, const char *value,
-                          const char *const *words, size_t n, rela_error *err)
+rela_status rela_train_one_of(size_t *which, const char *name, const char *value,
+                              const char *const *words, size_t n, rela_error *err)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(value, words[i]) == 0) {

@@ -7,9 +7,15 @@
 #include "rela/train.h"
 #include "train/loop.h"
 
+#define RELA_PRESET_ALIGN "align" /* makes a model for alignment */
+
 /* Copies what the caller knows of the struct over the defaults, fills in the preset. */
 rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
                                rela_error *err);
+
+/* The number of a value among n words; RELA_ARG lists them. */
+rela_status rela_train_one_of(size_t *which, const char *name, const char *value,
+                              const char *const *words, size_t n, rela_error *err);
 
 /* The model, without vocabulary sizes. o is resolved. */
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
