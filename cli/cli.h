@@ -54,7 +54,7 @@ typedef struct rela_cli {
 extern const rela_option RELA_CLI_COMMON[];
 
 /* The sink of a command's log; ctx is its rela_cli. */
-void rela_cli_write_log(void *cli, rela_log_level level, const char *line);
+void rela_cli_write_log(void *ctx, rela_log_level level, const char *line); /* ctx: a rela_cli */
 /* In the end: how many warnings of each kind were not shown. */
 void rela_cli_count_hidden(rela_cli *cli);
 void rela_cli_warn_of_log(rela_cli *cli);

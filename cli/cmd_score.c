@@ -218,18 +218,17 @@ static rela_status summarise(scorer *s, rela_error *err)
     if (!s->cli->common.json)
         return RELA_OK;
     rela_buffer text = RELA_BUFFER_INIT;
-    s->out = &text;
     rela_status st =
-        rela_buffer_printf(s->out, err, "{\"pairs\": %llu, \"tokens\": %llu, ",
+        rela_buffer_printf(&text, err, "{\"pairs\": %llu, \"tokens\": %llu, ",
                            (unsigned long long)s->pairs, (unsigned long long)s->tokens);
     if (st == RELA_OK && s->marked)
-        st = rela_buffer_printf(s->out, err, "\"not_finite\": %llu, ",
-                                (unsigned long long)s->marked);
-    st = st ? st : rela_buffer_append_text(s->out, "\"logp\": ", err);
-    st = st ? st : append_number(s, s->logp, err);
-    st = st ? st : rela_buffer_append_text(s->out, ", \"perplexity\": ", err);
-    st = st ? st : append_number(s, perplexity, err);
-    st = st ? st : rela_buffer_append_text(s->out, "}\n", err);
+        st =
+            rela_buffer_printf(&text, err, "\"not_finite\": %llu, ", (unsigned long long)s->marked);
+    st = st ? st : rela_buffer_append_text(&text, "\"logp\": ", err);
+    st = st ? st : rela_json_number(&text, s->logp, JSON_DIGITS, err);
+    st = st ? st : rela_buffer_append_text(&text, ", \"perplexity\": ", err);
+    st = st ? st : rela_json_number(&text, perplexity, JSON_DIGITS, err);
+    st = st ? st : rela_buffer_append_text(&text, "}\n", err);
     st = st ? st : rela_writer_write(s->job.writer, text.data, text.len, err);
     rela_buffer_free(&text);
     return st;

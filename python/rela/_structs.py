@@ -271,7 +271,8 @@ class AlignOptions(Structure):
         ("threshold", c_double), ("soft", c_int32), ("reverse", c_void_p)] + _fields(
         c_int32, "reverse_layer reverse_head reverse_shift symmetrise") + [
         ("best_on", c_char_p), ("gold_base", c_int32), ("gold_reverse", c_int32),
-        ("only", c_int64)] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32)]
+        ("only", c_int64)] + _fields(
+        c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("job", c_void_p)]
 
 
 class Aligned(Structure):
@@ -299,7 +300,7 @@ class AnalyseOptions(Structure):
         c_int32, "gold_base gold_reverse") + _fields(c_char_p, "tags out dump") + _fields(
         c_uint64, "seed limit") + [("example", c_int64)] + _fields(c_int32, "layer skip_end") + [
         ("names", POINTER(c_char_p)), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)
-    ] + _fields(c_char_p, "src_2 src_3 src_4") + _fields(c_int32, "source pieces")
+    ] + _fields(c_char_p, "src_2 src_3 src_4") + _fields(c_int32, "source pieces") + [("job", c_void_p)]
 
 
 FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)
@@ -321,7 +322,7 @@ class FilterOptions(Structure):
         ("duplicates", c_int32), ("by", c_int32), ("min_score", c_double), ("keep", c_double),
         ("heads", POINTER(Head)), ("n_heads", c_size_t), ("calibrate", c_int64), ("trusted_src", c_char_p),
         ("trusted_tgt", c_char_p), ("seed", c_uint64), ("progress", FILTER_PROGRESS),
-        ("progress_ctx", c_void_p)]
+        ("progress_ctx", c_void_p), ("job", c_void_p)]
 
 
 class FilterReport(Structure):

@@ -47,14 +47,14 @@ rela_status rela_steps_run(uint64_t *n_rows, const rela_steps *s, rela_error *er
 /* The reading alone. The steps must outlive the reader. */
 typedef struct rela_row_reader rela_row_reader;
 rela_status rela_row_reader_open(rela_row_reader **out, const rela_steps *s, rela_error *err);
-void rela_row_reader_close(rela_row_reader *r); /* NULL is fine */
+void rela_row_reader_close(rela_row_reader *w); /* NULL is fine */
 /* The next block: so many rows, unless the files end before; want 0: as the steps have it. None at
  * the end, which is a failure if there was no row at all and there must be one. */
-rela_status rela_row_reader_next(rela_row_reader *r, rela_rows *rows, size_t want, rela_error *err);
-uint64_t rela_row_reader_count(const rela_row_reader *r); /* rows read so far */
+rela_status rela_row_reader_next(rela_row_reader *w, rela_rows *rows, size_t want, rela_error *err);
+uint64_t rela_row_reader_count(const rela_row_reader *w); /* rows read so far */
 /* Where the next row begins in each file (n_files), see rela_reader_place; and going there. */
-void rela_row_reader_place(const rela_row_reader *r, uint64_t *places);
-rela_status rela_row_reader_seek(rela_row_reader *r, const uint64_t *places, uint64_t n_rows,
+void rela_row_reader_place(const rela_row_reader *w, uint64_t *places);
+rela_status rela_row_reader_seek(rela_row_reader *w, const uint64_t *places, uint64_t n_rows,
                                  rela_error *err);
 void rela_rows_free(rela_rows *rows); /* all but extra */
 

@@ -28,11 +28,11 @@ void rela_record_close(rela_record *r); /* NULL is fine */
 rela_status rela_record_remove(const rela_record *r, rela_error *err);
 
 /* The next block of a run; *there false if there is none. The result replaces the contents. */
-rela_status rela_record_next(rela_record *r, rela_record_head *head, rela_buffer *result,
+rela_status rela_record_next(rela_record *r, rela_record_head *known, rela_buffer *result,
                              uint64_t run, bool *there, rela_error *err);
 /* After all that are there were taken. */
-rela_status rela_record_add(rela_record *r, const rela_record_head *head, const rela_buffer *result,
-                            rela_error *err);
+rela_status rela_record_add(rela_record *r, const rela_record_head *known,
+                            const rela_buffer *result, rela_error *err);
 const char *rela_record_path(const rela_record *r); /* lent */
 
 #endif

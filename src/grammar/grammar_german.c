@@ -83,7 +83,7 @@ static void say_middle(rela_phrase *l, const rela_clause *c, bool with_subject)
     const bool early = plain_object && c->object->kind == NP_IS_PRONOUN;
     if (with_subject)
         say_subject(l, c);
-    if (c->kind == CLAUSE_VERB && (c->verb->flags & VERB_REFLEXIVE)) {
+    if (c->kind == CLAUSE_VERB && c->verb && (c->verb->flags & VERB_REFLEXIVE)) {
         const int i = a.person == 3 ? 2 : a.plural ? 3 : a.person - 1;
         rela_phrase_put(l, REFLEXIVE[i], 0);
     }

@@ -86,10 +86,11 @@ rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_
         s->slices[r] = n * r / size;
         s->reals[r] = r < size ? s->slices[r] * o->slice : o->total;
     }
-    if (s->slices && s->reals)
-        s->sum = rela_mem_array(s->reals[rank + 1] - s->reals[rank] + 1, sizeof *s->sum);
-    if (s->sum && s->group < s->units)
-        s->part = rela_mem_array(s->reals[rank + 1] - s->reals[rank] + 1, sizeof *s->part);
+    if (s->slices && s->reals) {
+        const size_t own = s->reals[rank + 1] - s->reals[rank] + 1;
+        s->sum = rela_mem_array(own, sizeof *s->sum);
+        s->part = s->group < s->units ? rela_mem_array(own, sizeof *s->part) : NULL;
+    }
     if (s->sum && (s->part || s->group == s->units) && s->out && s->in && s->notes && s->inbox[0] &&
         s->inbox[1])
         return RELA_OK;

@@ -3,6 +3,7 @@
 #include "api_model.h"
 #include "rela/analyse.h"
 #include "rela/attention.h"
+#include "rela/job.h"
 #include "rela/model.h"
 #include "rela/train.h"
 #include "sized.h"
@@ -157,6 +158,16 @@ static rela_status filter_json(size_t size, rela_error *err)
     SIZED_SHOWN(rela_filter_report, rela_filter_report_json(&text, &s.o, err));
 }
 
+/* ---- job.h ---- */
+
+static rela_status job_options(size_t size, rela_error *err)
+{
+    SIZED_OPTIONS(rela_job_options, rela_job_options_init);
+    rela_job *made = NULL;
+    const rela_status st = rela_job_open(&made, &s.o, err);
+    return rela_job_close(made, st, err);
+}
+
 /* ---- attention.h ---- */
 
 static rela_status attention_options(size_t size, rela_error *err)
@@ -305,6 +316,7 @@ static const sized_row ROWS[] = {
     ROW(rela_filter_report, filter_report),
     ROW(rela_filter_report, filter_table),
     ROW(rela_filter_report, filter_json),
+    ROW(rela_job_options, job_options),
     ROW(rela_attention_options, attention_options),
     ROW(rela_attention_number, attention_number),
     ROW(rela_attention_learned, attention_learned),
@@ -318,7 +330,9 @@ static const sized_row ROWS[] = {
 };
 /* clang-format on */
 
-static const char *const HEADERS[] = { "translate", "analyse", "attention", "model", "train" };
+static const char *const HEADERS[] = {
+    "translate", "analyse", "attention", "job", "model", "train"
+};
 static const char *const FIXED[] = { "rela_pairs", "rela_attention_row", "rela_aligned",
                                      "rela_head",  "rela_train_event",   "rela_train_text" };
 
