@@ -28,16 +28,17 @@ typedef struct rela_align_options {
     size_t struct_size;        /* set by _init; lets the struct grow at its end */
     const char *src, *tgt;     /* files; "-" is standard input, once */
     int32_t layer, head;       /* of the cross attention; -1: mean of all */
-    int32_t shift;             /* not 0: the row in which a word is the input */
+    bool shift;                /* the row in which a word is the input */
     double threshold;          /* 0: the heaviest word; else all with this share of the row */
-    int32_t soft;              /* not 0: links are written i-j:weight, all that have weight */
+    bool soft;                 /* links are written i-j:weight, all that have weight */
     const rela_model *reverse; /* a model of the other direction; NULL: none */
-    int32_t reverse_layer, reverse_head, reverse_shift;
-    int32_t symmetrise;   /* with reverse: rela_symmetrise of metric.h, or RELA_ALIGN_MEAN */
-    const char *best_on;  /* gold links of the first lines: layer, head and shift of the lowest
-                           * alignment error on them are used; NULL: as given above */
-    int32_t gold_base;    /* number of the first word in best_on: 0 or 1 */
-    int32_t gold_reverse; /* not 0: best_on has the target word first */
+    int32_t reverse_layer, reverse_head;
+    bool reverse_shift;
+    int32_t symmetrise;  /* with reverse: rela_symmetrise of metric.h, or RELA_ALIGN_MEAN */
+    const char *best_on; /* gold links of the first lines: layer, head and shift of the lowest
+                          * alignment error on them are used; NULL: as given above */
+    int32_t gold_base;   /* number of the first word in best_on: 0 or 1 */
+    bool gold_reverse;   /* best_on has the target word first */
     int64_t only; /* this line alone, from 0, with its words and weights; -1: all, links alone */
     const char *src_2, *src_3, *src_4; /* text of further sources, if the model has them */
     int32_t source; /* the one that links are about, and that a reverse model translates to */
@@ -59,8 +60,10 @@ typedef struct rela_aligned {
 /* What was used, and what became of the lines. */
 typedef struct rela_align_report {
     size_t struct_size; /* set by the caller */
-    int32_t layer, head, shift;
-    int32_t reverse_layer, reverse_head, reverse_shift;
+    int32_t layer, head;
+    bool shift;
+    int32_t reverse_layer, reverse_head;
+    bool reverse_shift;
     double aer, reverse_aer; /* 0..1, on the lines of best_on; 0 without */
     uint64_t dev_pairs;      /* lines of best_on */
     uint64_t lines, empty, too_long;
@@ -83,7 +86,7 @@ typedef struct rela_shortlist_options {
     const char *links;     /* word links of its lines ("0-0 1-2"); NULL: by attention, as
                             * rela_align does with the next four */
     int32_t layer, head;   /* from 0; -1: mean of all */
-    int32_t shift;
+    bool shift;
     double threshold;
     int64_t frequent; /* most frequent target symbols, in the list of every sentence */
     int64_t best;     /* for each source symbol, those it is linked to most often */
@@ -113,22 +116,23 @@ typedef struct rela_analyse_options {
     size_t struct_size;
     const char *src, *tgt; /* files; read whole, as targets are permuted */
     const char *gold;      /* gold links of the first lines, or NULL: no alignment errors */
-    int32_t gold_base, gold_reverse; /* as in rela_align_options */
-    const char *tags;                /* tags of the target words, line by line, or NULL */
-    const char *out;                 /* directory for everything that is written; made if need be */
-    const char *dump;                /* .npz file for all attention of the first model, or NULL */
-    uint64_t seed;                   /* of the permutation of the targets */
-    uint64_t limit;                  /* pairs to read; 0: all */
+    int32_t gold_base;     /* as in rela_align_options */
+    bool gold_reverse;
+    const char *tags; /* tags of the target words, line by line, or NULL */
+    const char *out;  /* directory for everything that is written; made if need be */
+    const char *dump; /* .npz file for all attention of the first model, or NULL */
+    uint64_t seed;    /* of the permutation of the targets */
+    uint64_t limit;   /* pairs to read; 0: all */
     int64_t example;  /* line whose attention is shown, from 0; -1: the first of medium length */
     int32_t layer;    /* decoder layer that is shown; -1: the one with most null rows */
-    int32_t skip_end; /* not 0: null rates without the query that predicts the end */
+    bool skip_end;    /* null rates without the query that predicts the end */
     const char *const *names; /* of the models, in tables and figures; NULL: model 1, 2, ... */
     /* Called on one thread at a time; not 0 stops with RELA_CANCEL. May be NULL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
     const char *src_2, *src_3, *src_4; /* text of further sources, if the models have them */
     int32_t source; /* the one that gold links, tags and attention maps are about */
-    int32_t pieces; /* not 0: maps show subword pieces; 0: words */
+    bool pieces;    /* maps show subword pieces; 0: words */
     rela_job *job;  /* as in rela_align_options */
 } rela_analyse_options;
 
@@ -198,7 +202,7 @@ typedef struct rela_filter_options {
     /* rules */
     int64_t min_words, max_words, max_bytes; /* 1, 200, 64 KiB */
     double max_ratio;                        /* of words; 0: any; 3 */
-    int32_t keep_copies;
+    bool keep_copies;
     double max_overlap; /* share of target words that the source has; 1: any; 0.8 */
     const char *src_script, *tgt_script; /* "latin", "han,kana", "any"; NULL: those of the
                                           * vocabulary of the model, any without one */

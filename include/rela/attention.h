@@ -27,7 +27,7 @@ RELA_API const char *rela_attention_summary(size_t i);
 typedef struct rela_attention_number {
     size_t struct_size;
     const char *name, *summary; /* lent for ever */
-    int32_t whole;              /* a whole number */
+    bool whole;                 /* a whole number */
     double least, most, start;  /* start: if it is not set */
 } rela_attention_number;
 
@@ -46,8 +46,8 @@ typedef struct rela_attention_options {
     int32_t head_width;     /* d_h: a row has d = heads * head_width numbers */
     int32_t max_length;     /* most keys of a sequence */
     int32_t n_threads;      /* at most; 0: every core this process may use */
-    int32_t causal;         /* not 0: query i sees the keys 0 .. i, as far as there are any */
-    int32_t norm_per_head;  /* not 0: the norm acts on each head alone, not on all d numbers */
+    bool causal;            /* query i sees the keys 0 .. i, as far as there are any */
+    bool norm_per_head;     /* the norm acts on each head alone, not on all d numbers */
     double epsilon;         /* of the norm, inside the root */
     double dropout;         /* share of the weights that is dropped */
     double slope;           /* leaky-g: below zero */
@@ -70,7 +70,7 @@ typedef struct rela_attention_learned {
     size_t struct_size;
     size_t gain, gate; /* d each */
     size_t head;       /* heads times the numbers of one head */
-    int32_t random_gain, random_gate;
+    bool random_gain, random_gate;
     double gain_start, head_start; /* where not random */
 } rela_attention_learned;
 
@@ -91,7 +91,7 @@ typedef struct rela_attention_input {
     size_t ldq, ldk, ldv;            /* floats from one row to the next; 0: d */
     const float *gain, *gate, *head; /* as rela_attention_learned says; others are ignored */
     uint64_t seed;                   /* of dropout: forward and back must get the same one */
-    int32_t training;                /* not 0: dropout acts */
+    bool training;                   /* dropout acts */
 } rela_attention_input;
 
 RELA_API void rela_attention_input_init(rela_attention_input *in, size_t size);

@@ -43,12 +43,12 @@ enum {
 
 typedef struct rela_corpus_rules {
     size_t struct_size;
-    uint64_t max_line;      /* bytes per side; longer lines are never held whole */
-    int32_t max_tokens;     /* per side, 1 .. RELA_CORPUS_TOKENS_MAX */
-    int32_t cut;            /* not 0: cut a side at max_tokens instead of dropping the pair */
-    double max_ratio;       /* longer side by shorter side, in tokens; 0: no such rule */
-    int32_t drop_identical; /* not 0: drop pairs whose sides are equal */
-    int32_t any_expansion;  /* not 0: trust compressed files that expand more than 200 times */
+    uint64_t max_line;   /* bytes per side; longer lines are never held whole */
+    int32_t max_tokens;  /* per side, 1 .. RELA_CORPUS_TOKENS_MAX */
+    bool cut;            /* cut a side at max_tokens instead of dropping the pair */
+    double max_ratio;    /* longer side by shorter side, in tokens; 0: no such rule */
+    bool drop_identical; /* drop pairs whose sides are equal */
+    bool any_expansion;  /* trust compressed files that expand more than 200 times */
 } rela_corpus_rules;
 
 /* What happened to the pairs of a corpus: kept plus all of dropped is read. The library may know
@@ -138,8 +138,8 @@ typedef struct rela_corpus_make_options {
     uint64_t train;       /* pairs; the first n are the same for every size */
     uint64_t valid, test; /* pairs; no sentence of them, of either side, occurs elsewhere */
     uint64_t seed;
-    int32_t n_threads; /* 0: all */
-    int32_t tokenised; /* not 0: blanks between words and marks, as the alignments count */
+    int32_t n_threads;             /* 0: all */
+    bool tokenised;                /* blanks between words and marks, as the alignments count */
     rela_corpus_progress progress; /* in pairs */
     void *progress_ctx;
     int32_t level; /* RELA_CORPUS_HARD or RELA_CORPUS_EASY */

@@ -23,7 +23,7 @@ typedef struct rela_job_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     /* Not 0: shares the work with the other ranks, if there are any. A rank that is lost ends the
      * others, with a line on standard error: see docs/cluster.md. */
-    int32_t mpi;
+    bool mpi;
     const char *record; /* file that keeps results; it goes when a job has ended well; or NULL */
     void (*log)(void *ctx, int32_t level,
                 const char *line); /* as in rela_runtime_options; or NULL */

@@ -41,23 +41,23 @@ enum {
 };
 
 typedef struct rela_bleu_options {
-    size_t struct_size;      /* set by _init; lets the struct grow at its end */
-    int32_t tokens;          /* rela_bleu_tokens; 13a */
-    int32_t smoothing;       /* rela_bleu_smoothing; exp */
-    double smooth_value;     /* negative: 0.1 for floor, 1 for add-k */
-    int32_t max_order;       /* 1..RELA_BLEU_ORDER_MAX; 4 */
-    int32_t lowercase;       /* 0 or 1; 0 */
-    int32_t effective_order; /* 1: orders without n-grams do not count, for single sentences; 0 */
+    size_t struct_size;   /* set by _init; lets the struct grow at its end */
+    int32_t tokens;       /* rela_bleu_tokens; 13a */
+    int32_t smoothing;    /* rela_bleu_smoothing; exp */
+    double smooth_value;  /* negative: 0.1 for floor, 1 for add-k */
+    int32_t max_order;    /* 1..RELA_BLEU_ORDER_MAX; 4 */
+    bool lowercase;       /* false */
+    bool effective_order; /* orders without n-grams do not count, for single sentences; false */
 } rela_bleu_options;
 
 typedef struct rela_chrf_options {
     size_t struct_size;
-    int32_t char_order;    /* 1..RELA_CHRF_ORDER_MAX; 6 */
-    int32_t word_order;    /* 0..RELA_CHRF_ORDER_MAX; 0; 2 makes it chrF++ */
-    double beta;           /* weight of recall, 0..100; 2 */
-    int32_t lowercase;     /* 0 or 1; 0 */
-    int32_t whitespace;    /* 1: blanks are characters too; 0 */
-    int32_t eps_smoothing; /* 1: every order counts, as in chrF++.py; 0: those that exist */
+    int32_t char_order; /* 1..RELA_CHRF_ORDER_MAX; 6 */
+    int32_t word_order; /* 0..RELA_CHRF_ORDER_MAX; 0; 2 makes it chrF++ */
+    double beta;        /* weight of recall, 0..100; 2 */
+    bool lowercase;     /* false */
+    bool whitespace;    /* blanks are characters too; false */
+    bool eps_smoothing; /* every order counts, as in chrF++.py; false: those that exist */
 } rela_chrf_options;
 
 /* A metric with its settings: immutable, any number of threads may use it. */
@@ -184,7 +184,7 @@ RELA_API rela_status rela_randomise_paired(double *p, const rela_scored *baselin
 /* Words src and tgt, counted from 0, belong together. */
 typedef struct rela_link {
     uint32_t src, tgt;
-    uint32_t possible; /* 1: an annotator thought it possible; 0: sure */
+    bool possible; /* an annotator thought it possible; false: sure */
 } rela_link;
 
 /* Links of one sentence pair, sorted by source then target, each once. Start with all zero. */
@@ -198,9 +198,9 @@ enum { RELA_LINK_MAX = (1 << 24) - 1 }; /* largest position */
 /* How links are written. After _init, or NULL: Pharaoh, from 0, source first, any length. */
 typedef struct rela_link_format {
     size_t struct_size;
-    int32_t base;    /* 0 or 1: number of the first word */
-    int32_t reverse; /* 1: target first */
-    int32_t check;   /* 1: positions must be below n_src and n_tgt */
+    int32_t base; /* 0 or 1: number of the first word */
+    bool reverse; /* target first */
+    bool check;   /* positions must be below n_src and n_tgt */
     size_t n_src, n_tgt;
 } rela_link_format;
 

@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct rela_model_info_options {
     size_t struct_size;
-    int32_t json;       /* not 0: one JSON object instead of a table for people */
+    bool json;          /* one JSON object instead of a table for people */
     int32_t n_threads;  /* 0: all */
     int64_t max_header; /* bytes that the header of the file may have; 0: 16 MiB */
 } rela_model_info_options;

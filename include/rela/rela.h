@@ -17,6 +17,7 @@
 #ifndef RELA_RELA_H
 #define RELA_RELA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

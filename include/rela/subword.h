@@ -24,7 +24,7 @@ typedef struct rela_bpe_learn_options {
     size_t struct_size;
     uint64_t n_symbols;     /* merges to learn: 10,000 */
     uint64_t min_frequency; /* stop when no pair is as frequent: 2 */
-    int total_symbols;      /* subtract the number of characters from n_symbols: 0 */
+    bool total_symbols;     /* subtract the number of characters from n_symbols: false */
     /* Called now and then, may be NULL; anything but 0 stops with RELA_CANCEL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;

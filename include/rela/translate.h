@@ -49,10 +49,10 @@ RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
 
 typedef struct rela_model_options {
     size_t struct_size;
-    /* not 0: keep matrices in int8. Such a model translates faster in a quarter of the memory,
+    /* Keep matrices in int8. Such a model translates faster in a quarter of the memory,
      * and does nothing else: scores and the attention of given pairs are RELA_FORMAT. Stored models
      * in int8 (RELA_MODEL_INT8) are always so. */
-    int32_t int8;
+    bool int8;
     int32_t part; /* 1 or 2: that model of a pair (rela_model_pair_save); 0: a file of one model */
 } rela_model_options;
 
@@ -159,7 +159,7 @@ typedef struct rela_translate_options {
                               * notices, which count lines from 1 */
     int32_t batch_sentences; /* translated together, by all threads; tokens of their sources */
     int32_t batch_tokens;
-    int32_t attention;         /* not 0: keep the cross attention of every token */
+    bool attention;            /* keep the cross attention of every token */
     const char *const *prefix; /* what each translation must begin with; NULL: nothing */
     const size_t *prefix_len;  /* NULL: NUL-terminated */
     /* Words come from the list of their sentence only, which is faster; probabilities are those
@@ -186,8 +186,8 @@ RELA_API void rela_result_free(rela_result *r); /* NULL is fine */
  * be freed before they are read. Getters do not check their arguments. */
 RELA_API size_t rela_result_count(const rela_result *r);
 RELA_API size_t rela_result_n_best(const rela_result *r, size_t i);
-/* 0: the text was marked (RELA_NOT_FINITE_MARK); its only translation has no tokens. */
-RELA_API int32_t rela_result_finite(const rela_result *r, size_t i);
+/* false: the text was marked (RELA_NOT_FINITE_MARK); its only translation has no tokens. */
+RELA_API bool rela_result_finite(const rela_result *r, size_t i);
 RELA_API const char *rela_result_text(const rela_result *r, size_t i, size_t rank);
 RELA_API size_t rela_result_text_len(const rela_result *r, size_t i, size_t rank);
 /* score: the log-probability divided by the penalty of its length; logp: as it is. */
@@ -209,7 +209,7 @@ typedef struct rela_link_options {
     size_t struct_size;
     int32_t layer; /* from 0; -1: mean of all */
     int32_t head;  /* from 0; -1: mean of all */
-    int32_t soft;  /* not 0: all words with weight, as i-j:weight; 0: the heaviest, as i-j */
+    bool soft;     /* all words with weight, as i-j:weight; false: the heaviest, as i-j */
 } rela_link_options;
 
 RELA_API void rela_link_options_init(rela_link_options *o, size_t size);

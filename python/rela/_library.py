@@ -124,7 +124,7 @@ _CALLS = {
 _RESULT = [c_void_p, c_size_t, c_size_t]
 _GETTERS = {
     "rela_result_n_best": (c_size_t, [c_void_p, c_size_t]),
-    "rela_result_finite": (c_int32, [c_void_p, c_size_t]),
+    "rela_result_finite": (c_bool, [c_void_p, c_size_t]),
     "rela_result_text": (c_void_p, _RESULT),
     "rela_result_text_len": (c_size_t, _RESULT),
     "rela_result_score": (c_double, _RESULT),

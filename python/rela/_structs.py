@@ -33,7 +33,7 @@ class RuntimeOptions(Structure):
 class ModelOptions(Structure):
     C_NAME = "rela_model_options"
     INIT = "rela_model_options_init"
-    _fields_ = _SIZE + _fields(c_int32, "int8 part")
+    _fields_ = _SIZE + [("int8", c_bool), ("part", c_int32)]
 
 
 class ModelShape(Structure):
@@ -51,7 +51,7 @@ class TranslateOptions(Structure):
     ] + _fields(c_int32, "max_extra unk long_sentence") + [
         ("temperature", c_double), ("top_k", c_int32), ("top_p", c_double), ("seed", c_uint64),
         ("first_line", c_uint64)
-    ] + _fields(c_int32, "batch_sentences batch_tokens attention") + [
+    ] + _fields(c_int32, "batch_sentences batch_tokens") + [("attention", c_bool),
         ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p),
         ("not_finite", c_int32), ("source", c_int32), ("split", c_int32), ("src_language", c_char_p)]
 
@@ -59,7 +59,7 @@ class TranslateOptions(Structure):
 class LinkOptions(Structure):
     C_NAME = "rela_link_options"
     INIT = "rela_link_options_init"
-    _fields_ = _SIZE + _fields(c_int32, "layer head soft")
+    _fields_ = _SIZE + _fields(c_int32, "layer head") + [("soft", c_bool)]
 
 
 class ScoreOptions(Structure):
@@ -143,14 +143,14 @@ class AttentionOptions(Structure):
     C_NAME = "rela_attention_options"
     INIT = "rela_attention_options_init"
     _fields_ = _SIZE + [("kind", c_char_p)] + _fields(
-        c_int32, "heads head_width max_length n_threads causal norm_per_head") + _fields(
+        c_int32, "heads head_width max_length n_threads") + _fields(c_bool, "causal norm_per_head") + _fields(
         c_double, "epsilon dropout slope alpha fuse") + _fields(c_int32, "top window stride")
 
 
 class AttentionLearned(Structure):
     C_NAME = "rela_attention_learned"
     _fields_ = _SIZE + _fields(c_size_t, "gain gate head") + _fields(
-        c_int32, "random_gain random_gate") + _fields(c_double, "gain_start head_start")
+        c_bool, "random_gain random_gate") + _fields(c_double, "gain_start head_start")
 
 
 class AttentionInput(Structure):
@@ -158,7 +158,7 @@ class AttentionInput(Structure):
     INIT = "rela_attention_input_init"
     _fields_ = _SIZE + _fields(c_size_t, "n q_step k_step") + _fields(
         c_void_p, "q_lens k_lens q k v") + _fields(c_size_t, "ldq ldk ldv") + _fields(
-        c_void_p, "gain gate head") + [("seed", c_uint64), ("training", c_int32)]
+        c_void_p, "gain gate head") + [("seed", c_uint64), ("training", c_bool)]
 
 
 class AttentionOutput(Structure):
@@ -215,7 +215,7 @@ class BpeLearnOptions(Structure):
     C_NAME = "rela_bpe_learn_options"
     INIT = "rela_bpe_learn_options_init"
     _fields_ = _SIZE + _fields(c_uint64, "n_symbols min_frequency") + [
-        ("total_symbols", c_int32), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)]
+        ("total_symbols", c_bool), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)]
 
 
 class BpeOptions(Structure):
@@ -231,14 +231,14 @@ class BleuOptions(Structure):
     C_NAME = "rela_bleu_options"
     INIT = "rela_bleu_options_init"
     _fields_ = _SIZE + _fields(c_int32, "tokens smoothing") + [("smooth_value", c_double)] + _fields(
-        c_int32, "max_order lowercase effective_order")
+        c_int32, "max_order") + _fields(c_bool, "lowercase effective_order")
 
 
 class ChrfOptions(Structure):
     C_NAME = "rela_chrf_options"
     INIT = "rela_chrf_options_init"
     _fields_ = _SIZE + _fields(c_int32, "char_order word_order") + [("beta", c_double)] + _fields(
-        c_int32, "lowercase whitespace eps_smoothing")
+        c_bool, "lowercase whitespace eps_smoothing")
 
 
 class Segment(Structure):
@@ -267,10 +267,10 @@ class Signature(Structure):
 class AlignOptions(Structure):
     C_NAME = "rela_align_options"
     INIT = "rela_align_options_init"
-    _fields_ = _SIZE + _fields(c_char_p, "src tgt") + _fields(c_int32, "layer head shift") + [
-        ("threshold", c_double), ("soft", c_int32), ("reverse", c_void_p)] + _fields(
-        c_int32, "reverse_layer reverse_head reverse_shift symmetrise") + [
-        ("best_on", c_char_p), ("gold_base", c_int32), ("gold_reverse", c_int32),
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt") + _fields(c_int32, "layer head") + [
+        ("shift", c_bool), ("threshold", c_double), ("soft", c_bool), ("reverse", c_void_p)] + _fields(
+        c_int32, "reverse_layer reverse_head") + [("reverse_shift", c_bool), ("symmetrise", c_int32),
+        ("best_on", c_char_p), ("gold_base", c_int32), ("gold_reverse", c_bool),
         ("only", c_int64)] + _fields(
         c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("job", c_void_p)]
 
@@ -288,19 +288,19 @@ ALIGNED = CFUNCTYPE(c_int, c_void_p, POINTER(Aligned))
 
 class AlignReport(Structure):
     C_NAME = "rela_align_report"
-    _fields_ = _SIZE + _fields(
-        c_int32, "layer head shift reverse_layer reverse_head reverse_shift") + _fields(
+    _fields_ = _SIZE + _fields(c_int32, "layer head") + [("shift", c_bool)] + _fields(
+        c_int32, "reverse_layer reverse_head") + [("reverse_shift", c_bool)] + _fields(
         c_double, "aer reverse_aer") + _fields(c_uint64, "dev_pairs lines empty too_long")
 
 
 class AnalyseOptions(Structure):
     C_NAME = "rela_analyse_options"
     INIT = "rela_analyse_options_init"
-    _fields_ = _SIZE + _fields(c_char_p, "src tgt gold") + _fields(
-        c_int32, "gold_base gold_reverse") + _fields(c_char_p, "tags out dump") + _fields(
-        c_uint64, "seed limit") + [("example", c_int64)] + _fields(c_int32, "layer skip_end") + [
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt gold") + [
+        ("gold_base", c_int32), ("gold_reverse", c_bool)] + _fields(c_char_p, "tags out dump") + _fields(
+        c_uint64, "seed limit") + [("example", c_int64)] + [("layer", c_int32), ("skip_end", c_bool),
         ("names", POINTER(c_char_p)), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)
-    ] + _fields(c_char_p, "src_2 src_3 src_4") + _fields(c_int32, "source pieces") + [("job", c_void_p)]
+    ] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("pieces", c_bool), ("job", c_void_p)]
 
 
 FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)
@@ -317,7 +317,7 @@ class FilterOptions(Structure):
     INIT = "rela_filter_options_init"
     _fields_ = _SIZE + _fields(c_char_p, "src tgt out_src out_tgt scores") + [
         ("n_threads", c_int32)] + _fields(c_int64, "min_words max_words max_bytes") + [
-        ("max_ratio", c_double), ("keep_copies", c_int32), ("max_overlap", c_double),
+        ("max_ratio", c_double), ("keep_copies", c_bool), ("max_overlap", c_double),
         ("src_script", c_char_p), ("tgt_script", c_char_p), ("script_share", c_double),
         ("duplicates", c_int32), ("by", c_int32), ("min_score", c_double), ("keep", c_double),
         ("heads", POINTER(Head)), ("n_heads", c_size_t), ("calibrate", c_int64), ("trusted_src", c_char_p),

@@ -28,7 +28,7 @@ size_t rela_result_count(const rela_result *r)
     return r->n;
 }
 
-int32_t rela_result_finite(const rela_result *r, size_t i)
+bool rela_result_finite(const rela_result *r, size_t i)
 {
     return !r->items[i].not_finite;
 }
