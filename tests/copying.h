@@ -36,7 +36,7 @@ static inline rela_packed update_of(const text *t)
         rela_packed){ .streams = { { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } } };
 }
 
-static inline void make_net(rela_net *n, const char *kind, double dropout)
+static inline rela_config copying_config(const char *kind, double dropout)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
@@ -50,8 +50,20 @@ static inline void make_net(rela_net *n, const char *kind, double dropout)
     c.drop_embed = c.drop_residual = c.drop_attn = c.drop_ffn = dropout;
     for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
         set_attention(&c, i, kind);
-    CHECK_OK(rela_net_init(n, &c, &err), err);
+    return c;
+}
+
+static inline void make_net_of(rela_net *n, const rela_config *c)
+{
+    rela_error err = { RELA_OK, "" };
+    CHECK_OK(rela_net_init(n, c, &err), err);
     rela_params_init(n->weights, &n->params, 1);
+}
+
+static inline void make_net(rela_net *n, const char *kind, double dropout)
+{
+    const rela_config c = copying_config(kind, dropout);
+    make_net_of(n, &c);
 }
 
 #endif

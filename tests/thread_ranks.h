@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/thread_ranks.h - ranks that are threads of one process: the transport without MPI.
  *
- * A message is copied by its receiver. `begin` lays what is sent open; `wait` meets the others,
+ * A message is copied by its receiver. `begin` publishes what is sent; `wait` meets the others,
  * copies, and meets them again. */
 #ifndef RELA_TESTS_THREAD_RANKS_H
 #define RELA_TESTS_THREAD_RANKS_H
@@ -13,12 +13,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { THREAD_RANKS_MAX = 8, THREAD_MESSAGES_MAX = 256 };
+enum { THREAD_RANKS_MAX = 8, THREAD_MESSAGES_MAX = 2048 };
 
 typedef struct thread_rank {
     size_t rank;
     rela_message out[THREAD_MESSAGES_MAX], in[THREAD_MESSAGES_MAX];
     size_t n_out, n_in;
+    size_t n_advanced; /* calls of it */
     void (*run)(rela_world *w, void *ctx);
     void *ctx;
     rela_transport_options o;
@@ -44,13 +45,13 @@ static void thread_rank_begin(void *transport, const rela_message *out, size_t n
                               const rela_message *in, size_t n_in)
 {
     thread_rank *t = transport;
-    assert_true(n_out <= THREAD_MESSAGES_MAX && n_in <= THREAD_MESSAGES_MAX);
+    assert_true(t->n_out + n_out <= THREAD_MESSAGES_MAX && t->n_in + n_in <= THREAD_MESSAGES_MAX);
     if (n_out)
-        memcpy(t->out, out, n_out * sizeof *out);
+        memcpy(t->out + t->n_out, out, n_out * sizeof *out);
     if (n_in)
-        memcpy(t->in, in, n_in * sizeof *in);
-    t->n_out = n_out;
-    t->n_in = n_in;
+        memcpy(t->in + t->n_in, in, n_in * sizeof *in);
+    t->n_out += n_out;
+    t->n_in += n_in;
 }
 
 /* Message number `skip` of those from one rank to another. */
@@ -75,6 +76,13 @@ static void thread_rank_wait(void *transport)
         memcpy(t->in[i].bytes, m->bytes, m->len);
     }
     (void)pthread_barrier_wait(&thread_ranks_meet);
+    t->n_out = t->n_in = 0;
+}
+
+static void thread_rank_advance(void *transport)
+{
+    thread_rank *t = transport;
+    t->n_advanced++;
 }
 
 static void thread_rank_broadcast(void *transport, void *bytes, size_t len)
@@ -104,6 +112,7 @@ static const rela_transport THREAD_TRANSPORT = { .version = RELA_TRANSPORT_VERSI
                                                  .start = thread_rank_start,
                                                  .begin = thread_rank_begin,
                                                  .wait = thread_rank_wait,
+                                                 .advance = thread_rank_advance,
                                                  .broadcast = thread_rank_broadcast,
                                                  .abort = thread_rank_abort,
                                                  .finish = thread_rank_finish };

@@ -2,9 +2,10 @@
 /* src/dist/mpi_module.c - librela_mpi.so: the transport over MPI.
  *
  * A thread sends a sign of life every second, between rank 0 and each of the others, and watches
- * for theirs: so a rank that hangs is distinguished from one that has much to do. Calls of MPI are
- * made under a lock (MPI_THREAD_SERIALIZED), and waiting polls, so that the thread gets its turn
- * and idle ranks leave the processor to busy ones. */
+ * for theirs: so a rank that hangs is distinguished from one that has much to do. It also polls for
+ * messages that move while the caller computes. Calls of MPI are made under a lock
+ * (MPI_THREAD_SERIALIZED), and waiting polls, so that the thread gets its turn and idle ranks leave
+ * the processor to busy ones. */
 #include "dist/transport.h"
 
 #include <mpi.h>
@@ -16,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SECOND 1000000000L
 
 enum {
     CHUNK = 1 << 30, /* bytes of a message: MPI counts in int */
@@ -35,6 +38,7 @@ typedef struct group {
     pthread_cond_t wake;
     pthread_t thread;
     bool started, ending;
+    bool advancing;   /* the thread polls for the messages under way */
     bool initialised; /* by us */
     /* signs of life, by rank */
     MPI_Request *beats;
@@ -46,6 +50,7 @@ static int start(void **out, size_t *rank, size_t *size, const rela_transport_op
 static void begin(void *transport, const rela_message *out, size_t n_out, const rela_message *in,
                   size_t n_in);
 static void wait_all(void *transport);
+static void advance(void *transport);
 static void broadcast(void *transport, void *bytes, size_t len);
 static void abort_all(void *transport);
 static void finish(void *transport);
@@ -60,6 +65,7 @@ const rela_transport rela_transport_module = { .version = RELA_TRANSPORT_VERSION
                                                .start = start,
                                                .begin = begin,
                                                .wait = wait_all,
+                                               .advance = advance,
                                                .broadcast = broadcast,
                                                .abort = abort_all,
                                                .finish = finish };
@@ -184,6 +190,7 @@ static void wait_all(void *transport)
     long pause = PAUSE_MIN;
     for (int i = 0; !done; i++) {
         (void)pthread_mutex_lock(&g->lock);
+        g->advancing = false;
         (void)MPI_Testall((int)g->n, g->requests, &done, MPI_STATUSES_IGNORE);
         (void)pthread_mutex_unlock(&g->lock);
         if (!done && i < SPINS)
@@ -194,6 +201,15 @@ static void wait_all(void *transport)
         }
     }
     g->n = 0;
+}
+
+static void advance(void *transport)
+{
+    group *g = transport;
+    (void)pthread_mutex_lock(&g->lock);
+    g->advancing = true;
+    (void)pthread_cond_signal(&g->wake);
+    (void)pthread_mutex_unlock(&g->lock);
 }
 
 static void broadcast(void *transport, void *bytes, size_t len)
@@ -249,12 +265,27 @@ static void finish(void *transport)
     g->o.release(g);
 }
 
-static void sleep_second(group *g)
+static void pause_for(group *g, long nanoseconds)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until); /* NOLINT: what the condition waits by */
-    until.tv_sec++;
+    until.tv_nsec += nanoseconds;
+    until.tv_sec += until.tv_nsec / SECOND;
+    until.tv_nsec %= SECOND;
     (void)pthread_cond_timedwait(&g->wake, &g->lock, &until);
+}
+
+/* Until about a second has passed; messages move meanwhile if they should. */
+static void sleep_second(group *g)
+{
+    const double from = g->o.seconds();
+    while (!g->ending && g->o.seconds() - from < 1) {
+        int done = 0;
+        if (g->advancing)
+            (void)MPI_Testall((int)g->n, g->requests, &done, MPI_STATUSES_IGNORE);
+        g->advancing = g->advancing && !done;
+        pause_for(g, g->advancing ? PAUSE_MAX * 1000L : SECOND);
+    }
 }
 
 static void *watch(void *transport)
@@ -263,7 +294,7 @@ static void *watch(void *transport)
     const double from = g->o.seconds();
     (void)pthread_mutex_lock(&g->lock);
     while (!g->started && !g->ending) {
-        sleep_second(g);
+        pause_for(g, SECOND);
         if (!g->started && !g->ending && g->o.seconds() - from > g->o.timeout) {
             /* MPI cannot be asked before it has started; mpirun ends the others. */
             g->o.on_lost(g->o.ctx, SIZE_MAX, g->o.seconds() - from);

@@ -3,14 +3,14 @@
  *
  * A module is a shared object that exports rela_transport_module. It is loaded at run time, so that
  * neither program nor library needs MPI, and calls nothing of ours but what start receives. All
- * calls but abort are made by one thread, by every rank in the same order. What cannot be carried
- * ends all ranks: there is no status. */
+ * calls but abort are made by one thread at a time, by every rank in the same order. What cannot be
+ * carried ends all ranks: there is no status. */
 #ifndef RELA_DIST_TRANSPORT_H
 #define RELA_DIST_TRANSPORT_H
 
 #include <stddef.h>
 
-enum { RELA_TRANSPORT_VERSION = 1, RELA_TRANSPORT_TEXT = 256 };
+enum { RELA_TRANSPORT_VERSION = 2, RELA_TRANSPORT_TEXT = 256 };
 
 /* Bytes to or from another rank. Those between two ranks arrive in the order they were sent. */
 typedef struct rela_message {
@@ -35,11 +35,13 @@ typedef struct rela_transport {
     /* Joins the ranks; o is copied. 0, or -1 and why. */
     int (*start)(void **out, size_t *rank, size_t *size, const rela_transport_options *o,
                  char why[RELA_TRANSPORT_TEXT]);
-    /* Sends and receives at once. The bytes are in use, and no other call may be made, until wait
-     * returns. */
+    /* Starts to send and receive. The bytes are in use, and only begin and advance may be called,
+     * until wait returns, which waits for the messages of all calls of begin. */
     void (*begin)(void *transport, const rela_message *out, size_t n_out, const rela_message *in,
                   size_t n_in);
     void (*wait)(void *transport);
+    /* The caller will compute before it waits: messages move in the background. */
+    void (*advance)(void *transport);
     void (*broadcast)(void *transport, void *bytes, size_t len); /* from rank 0 */
     void (*abort)(void *transport); /* ends all ranks; any thread; does not return */
     void (*finish)(void *transport);

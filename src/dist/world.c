@@ -260,17 +260,6 @@ void rela_world_share_equal(rela_world *w, void *array, size_t element)
         rela_world_share(w, array, element, w->each);
 }
 
-void rela_world_gather(rela_world *w, void *array, void *own, size_t element, const size_t *first)
-{
-    if (!w)
-        return;
-    const size_t n = (first[w->rank + 1] - first[w->rank]) * element;
-    const rela_message out = { 0, own, n };
-    const size_t n_in = w->rank ? 0 : list_parts(w, w->messages, array, element, first);
-    rela_world_begin(w, &out, w->rank && n, w->messages, n_in);
-    rela_world_wait(w);
-}
-
 void rela_world_begin(rela_world *w, const rela_message *out, size_t n_out, const rela_message *in,
                       size_t n_in)
 {
@@ -280,6 +269,11 @@ void rela_world_begin(rela_world *w, const rela_message *out, size_t n_out, cons
 void rela_world_wait(rela_world *w)
 {
     w->t->wait(w->transport);
+}
+
+void rela_world_advance(rela_world *w)
+{
+    w->t->advance(w->transport);
 }
 
 static rela_status get_timeout(double *seconds, rela_error *err)

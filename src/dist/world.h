@@ -51,12 +51,12 @@ rela_status rela_world_broadcast_text(rela_world *w, rela_buffer *text, rela_err
 void rela_world_share(rela_world *w, void *array, size_t element, const size_t *first);
 /* The same of one element each. */
 void rela_world_share_equal(rela_world *w, void *array, size_t element);
-/* Rank 0 alone gets all of them; own: those of this rank, in the array if it is rank 0. */
-void rela_world_gather(rela_world *w, void *array, void *own, size_t element, const size_t *first);
 
-/* Messages to and from other ranks, see transport.h. */
+/* Messages to and from other ranks, see transport.h. Between begin and wait they may be called by
+ * any thread, one at a time. */
 void rela_world_begin(rela_world *w, const rela_message *out, size_t n_out, const rela_message *in,
                       size_t n_in);
 void rela_world_wait(rela_world *w);
+void rela_world_advance(rela_world *w);
 
 #endif

@@ -172,6 +172,7 @@ static void declare(builder *b, rela_block *block, const char *part)
     else
         d->prefix[0] = '\0';
     block->type->declare(block, d);
+    block->params_end = d->params->total;
 }
 
 static void add_embedding(builder *b, size_t vocabulary, const char *name, bool shifted)
@@ -347,6 +348,7 @@ static void build_stacks(builder *b)
     for (size_t i = 0; i < b->c->sources; i++)
         build_source(b, i);
     build_target(b);
+    b->list->params_end = b->declare.params->total;
     for (size_t i = 0; i < b->list->n_streams; i++)
         settle_norms(b, i);
 }
@@ -364,4 +366,5 @@ static void build_aligner(builder *b)
                                        .vocab_src = b->c->vocab_src,
                                        .vocab_tgt = b->c->vocab_tgt };
     declare(b, block, NULL);
+    b->list->params_end = block->params_end;
 }

@@ -30,6 +30,8 @@ typedef struct rela_block_list {
     /* Sources to themselves, the target to itself, the target to each source. */
     rela_attn_stack stacks[RELA_STACKS_MAX];
     size_t n_stacks;
+    /* Offset at which the parameters of blocks end; the norms of streams follow. */
+    size_t params_end;
 } rela_block_list;
 
 /* c must have passed rela_config_check. Parameters are added to params, which

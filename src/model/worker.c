@@ -25,7 +25,7 @@ struct rela_worker {
 static void plan(rela_worker *w, rela_plan *p);
 static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
 static void forward(const rela_net *n, rela_pass *p);
-static void back(const rela_net *n, rela_pass *p);
+static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 
 static rela_pass_size size_of(const rela_net *n, size_t src_rows, size_t tgt_rows, bool training)
 {
@@ -120,7 +120,7 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
     p.grads = grads;
     forward(w->net, &p);
     if (grads)
-        back(w->net, &p);
+        back(w->net, &p, r);
     rela_flush_to_zero_end(mode);
     return p.sums;
 }
@@ -220,7 +220,9 @@ static void forward(const rela_net *n, rela_pass *p)
     }
 }
 
-static void back(const rela_net *n, rela_pass *p)
+/* A block may add to the norm that follows it, which in pre-norm is a parameter of the next block:
+ * so it is the blocks after this one whose gradients are complete. */
+static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r)
 {
     for (size_t i = n->list.n; i-- > 0;) {
         const rela_block *b = &n->list.blocks[i];
@@ -229,5 +231,7 @@ static void back(const rela_net *n, rela_pass *p)
             memcpy(p->dx, s->dmemory, s->rows * b->d * sizeof *p->dx);
         if (b->type->back)
             b->type->back(b, p);
+        if (r->on_gradients && b->params_end < n->list.params_end)
+            r->on_gradients(r->on_gradients_ctx, b->params_end);
     }
 }

@@ -22,6 +22,10 @@ typedef struct rela_pass_options {
     rela_loss_options loss;
     const rela_attn_tap *tap; /* may be NULL */
     rela_attn_path path;      /* of every attention: tests force it */
+    /* Called during the backward pass, may be NULL: the gradients of the parameters at offsets
+     * [from, params_end of the list of blocks) are complete. from falls from call to call. */
+    void (*on_gradients)(void *ctx, size_t from);
+    void *on_gradients_ctx;
 } rela_pass_options;
 
 typedef struct rela_worker rela_worker;

@@ -215,6 +215,7 @@ struct rela_block {
     size_t stream;
     size_t layer;
     size_t d, max_len;
+    size_t params_end; /* offset at which its parameters and those of all blocks before it end */
     bool pre_norm;
     bool normed;       /* a norm follows */
     rela_norm_at own;  /* the norm that belongs to it: after it, in pre-norm before it */

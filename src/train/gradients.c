@@ -13,7 +13,9 @@ static void cut(rela_gradients *g);
 static void run_groups(rela_gradients *g);
 static void share_groups(rela_gradients *g);
 static void run_round(void *ctx, size_t begin, size_t end, int thread);
-static void add_round(void *ctx, size_t begin, size_t end, int thread);
+static void on_gradients(void *ctx, rela_slot_runner *r, size_t from);
+static void add_round(rela_gradients *g, size_t begin, size_t end);
+static void add_round_slices(rela_gradients *g, size_t begin, size_t end);
 static void add_group(void *ctx, size_t begin, size_t end, int thread);
 
 static bool has_ranks(const rela_step_options *o)
@@ -60,6 +62,7 @@ static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_opti
     return (rela_rank_sum_options){ .k = n->k,
                                     .total = n->params.total,
                                     .slice = RELA_SLICE,
+                                    .complete_end = n->list.params_end,
                                     .per = groups ? 1 : round_of(o),
                                     .units = groups ? o->groups : o->slots,
                                     .group = groups ? o->groups : group_slots(o),
@@ -77,9 +80,20 @@ size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o)
            round_of(o) * rela_worker_bytes(n, rows, rows, true);
 }
 
+static size_t slices_of(const rela_net *n)
+{
+    return (n->params.total + RELA_SLICE - 1) / RELA_SLICE;
+}
+
 static size_t count_slices(const rela_gradients *g)
 {
-    return (g->job.net->params.total + RELA_SLICE - 1) / RELA_SLICE;
+    return slices_of(g->job.net);
+}
+
+size_t rela_gradients_own_max(const rela_net *n, const rela_step_options *o)
+{
+    const rela_rank_sum_options so = sum_options(n, o);
+    return has_ranks(o) ? rela_rank_sum_own_max(o->world, &so) : slices_of(n) * RELA_SLICE;
 }
 
 rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_options *o,
@@ -88,6 +102,7 @@ rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_
     const size_t bytes = n->params.total * sizeof(real), n_grads = count_grads(o);
     const rela_rank_sum_options so = sum_options(n, o);
     *g = (rela_gradients){ .job = { .net = n, .o = o } };
+    (void)pthread_mutex_init(&g->lock, NULL);
     g->runners = rela_mem_zalloc(round_of(o) * sizeof *g->runners);
     g->slots = rela_mem_zalloc(o->slots * sizeof *g->slots);
     g->squares = rela_mem_array(count_slices(g), sizeof *g->squares);
@@ -99,7 +114,13 @@ rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_
         good = (g->total = rela_mem_alloc(bytes)) != NULL;
     if (!good)
         return rela_fail(err, RELA_NOMEM, "no memory for gradients: %zu bytes", n_grads * bytes);
-    return has_ranks(o) ? rela_rank_sum_init(&g->ranks, o->world, &so, err) : RELA_OK;
+    if (!has_ranks(o))
+        return RELA_OK;
+    for (size_t i = 0; i < round_of(o); i++) {
+        g->runners[i].on_gradients = on_gradients;
+        g->runners[i].ctx = g;
+    }
+    return rela_rank_sum_init(&g->ranks, o->world, &so, err);
 }
 
 void rela_gradients_deinit(rela_gradients *g)
@@ -114,6 +135,7 @@ void rela_gradients_deinit(rela_gradients *g)
     rela_mem_free(g->total);
     rela_mem_free(g->squares);
     rela_rank_sum_deinit(&g->ranks);
+    (void)pthread_mutex_destroy(&g->lock);
 }
 
 rela_status rela_gradients_grow(rela_gradients *g, rela_error *err)
@@ -140,19 +162,32 @@ void rela_gradients_run(rela_gradients *g)
     }
 }
 
-size_t rela_gradients_begin(const rela_gradients *g)
+size_t rela_gradients_own(const rela_gradients *g)
 {
-    return has_ranks(g->job.o) ? rela_rank_sum_begin(&g->ranks) : 0;
+    return has_ranks(g->job.o) ? g->ranks.n_own : count_slices(g);
 }
 
-size_t rela_gradients_end(const rela_gradients *g)
+size_t rela_gradients_slice(const rela_gradients *g, size_t i)
 {
-    return has_ranks(g->job.o) ? rela_rank_sum_end(&g->ranks) : g->job.net->params.total;
+    return has_ranks(g->job.o) ? rela_rank_sum_slice(&g->ranks, i) : i;
 }
 
 real *rela_gradients_sum(const rela_gradients *g)
 {
     return has_ranks(g->job.o) ? g->ranks.sum : g->total ? g->total : g->group_sum;
+}
+
+/* Slices that the backward pass completes before its end; after them come the norms of streams. */
+static size_t complete_slices(const rela_gradients *g)
+{
+    const size_t end = g->job.net->list.params_end;
+    return end < g->job.net->params.total ? end / RELA_SLICE : count_slices(g);
+}
+
+static size_t complete_end(const rela_gradients *g)
+{
+    const size_t end = complete_slices(g) * RELA_SLICE, total = g->job.net->params.total;
+    return end < total ? end : total;
 }
 
 /* Slices have a fixed size and are added in order, whoever computed them. */
@@ -187,37 +222,38 @@ static void cut(rela_gradients *g)
     }
 }
 
-/* The first slot is the sum so far; if there is another round, the spare array takes its place. */
-static void start_group_sum(rela_gradients *g)
-{
-    real **spare = &g->grads[g->n_grads - 1];
-    g->group_sum = g->grads[0];
-    if (g->n_grads > round_of(g->job.o)) {
-        g->grads[0] = *spare;
-        *spare = g->group_sum;
-    }
-}
-
 static void run_slots_from(rela_gradients *g, size_t first, size_t end)
 {
     const size_t n = round_of(g->job.o);
     g->first_slot = first;
     g->end_slot = first + n < end ? first + n : end;
+    g->added = complete_slices(g);
+    for (size_t i = 0; i < n; i++) {
+        const rela_slot *part = first + i < g->end_slot ? &g->slots[first + i] : NULL;
+        const bool is_empty = !part || part->first == part->last;
+        g->runners[i].complete_from = is_empty ? 0 : g->job.net->params.total;
+    }
     if (g->job.training)
         rela_fault_reach(RELA_FAULT_GRADIENTS);
     rela_par_rows(n, (int)n, run_round, g);
 }
 
-/* The slots of a group, as many at a time as there are threads: ((0 + 1) + 2) + 3 and so on. */
+/* The slots of a group, as many at a time as there are threads: ((0 + 1) + 2) + 3 and so on. The
+ * first slot is the sum so far; if there is another round, the spare array takes its place. */
 static void run_group(rela_gradients *g)
 {
-    const size_t n = group_slots(g->job.o), begin = g->group * n;
-    for (size_t first = begin; first < begin + n; first += round_of(g->job.o)) {
+    const size_t n = group_slots(g->job.o), begin = g->group * n, round = round_of(g->job.o);
+    g->group_sum = g->grads[0];
+    for (size_t first = begin; first < begin + n; first += round) {
+        if (g->job.training && first == begin + round) {
+            g->grads[0] = g->grads[g->n_grads - 1];
+            g->grads[g->n_grads - 1] = g->group_sum;
+        }
         run_slots_from(g, first, begin + n);
-        if (g->job.training && first == begin)
-            start_group_sum(g);
-        if (g->job.training)
-            rela_par_rows(count_slices(g), g->job.o->n_threads, add_round, g);
+        if (!g->job.training)
+            continue;
+        add_round_slices(g, 0, g->added);
+        add_round_slices(g, complete_slices(g), count_slices(g));
     }
 }
 
@@ -226,12 +262,15 @@ static void run_group(rela_gradients *g)
 static void run_groups(rela_gradients *g)
 {
     const size_t rank = rela_world_rank(g->job.o->world), n = rela_world_size(g->job.o->world);
+    const bool exchanged = g->job.training && has_ranks(g->job.o);
     for (size_t first = 0; first < g->job.o->groups; first += n) {
         g->group = first + rank;
+        if (exchanged)
+            rela_rank_sum_start(&g->ranks, &g->group_sum, first);
         if (g->group < g->job.o->groups)
             run_group(g);
-        if (g->job.training && has_ranks(g->job.o))
-            rela_rank_sum_add(&g->ranks, &g->group_sum, first);
+        if (exchanged)
+            rela_rank_sum_add(&g->ranks);
         else if (g->job.training && g->total)
             rela_par_rows(count_slices(g), g->job.o->n_threads, add_group, g);
     }
@@ -242,10 +281,33 @@ static void share_groups(rela_gradients *g)
 {
     const size_t rank = rela_world_rank(g->job.o->world), n = round_of(g->job.o);
     for (size_t first = 0; first < g->job.o->slots; first += n * rela_world_size(g->job.o->world)) {
+        if (g->job.training)
+            rela_rank_sum_start(&g->ranks, g->grads, first);
         run_slots_from(g, first + rank * n, g->job.o->slots);
         if (g->job.training)
-            rela_rank_sum_add(&g->ranks, g->grads, first);
+            rela_rank_sum_add(&g->ranks);
     }
+}
+
+/* What all threads have completed goes to the other ranks while they compute the rest. */
+static void on_gradients(void *ctx, rela_slot_runner *r, size_t from)
+{
+    rela_gradients *g = ctx;
+    const size_t group_end = (g->group + 1) * group_slots(g->job.o);
+    if (takes_groups(g->job.o) && g->end_slot < group_end)
+        return; /* more rounds are to be added */
+    (void)pthread_mutex_lock(&g->lock);
+    r->complete_from = from;
+    for (size_t i = 0; i < round_of(g->job.o); i++)
+        from = g->runners[i].complete_from > from ? g->runners[i].complete_from : from;
+    const size_t begin = (from + RELA_SLICE - 1) / RELA_SLICE;
+    if (begin < g->added) {
+        if (takes_groups(g->job.o))
+            add_round(g, begin, g->added);
+        g->added = begin;
+        rela_rank_sum_send(&g->ranks, begin * RELA_SLICE, complete_end(g));
+    }
+    (void)pthread_mutex_unlock(&g->lock);
 }
 
 static void run_round(void *ctx, size_t begin, size_t end, int thread)
@@ -256,15 +318,32 @@ static void run_round(void *ctx, size_t begin, size_t end, int thread)
         rela_slot_run(&g->runners[i], &g->slots[g->first_slot + i], &g->job, g->grads[i]);
 }
 
-/* Slices [begin, end): adds the slots of the round to the sum of the group, and clears them. */
-static void add_round(void *ctx, size_t begin, size_t end, int thread)
+/* Slices that all threads add: [first, first + n). */
+typedef struct slice_range {
+    rela_gradients *g;
+    size_t first;
+} slice_range;
+
+static void add_range(void *ctx, size_t begin, size_t end, int thread)
 {
-    rela_gradients *g = ctx;
+    const slice_range *r = ctx;
+    (void)thread;
+    add_round(r->g, r->first + begin, r->first + end);
+}
+
+static void add_round_slices(rela_gradients *g, size_t begin, size_t end)
+{
+    slice_range r = { g, begin };
+    rela_par_rows(end - begin, g->job.o->n_threads, add_range, &r);
+}
+
+/* Slices [begin, end): adds the slots of the round to the sum of the group, and clears them. */
+static void add_round(rela_gradients *g, size_t begin, size_t end)
+{
     const size_t total = g->job.net->params.total, first = g->group * group_slots(g->job.o);
     const bool complete = g->end_slot == g->job.o->slots && g->job.o->groups == 1;
     const rela_kern *k = g->job.net->k;
     const uint64_t mode = rela_flush_to_zero();
-    (void)thread;
     for (size_t i = begin; i < end; i++) {
         const size_t at = i * RELA_SLICE, n = total - at < RELA_SLICE ? total - at : RELA_SLICE;
         real *sum = g->group_sum + at;

@@ -7,6 +7,8 @@
 #include "train/rank_sum.h"
 #include "train/slot_runner.h"
 
+#include <pthread.h>
+
 /* Parameters that one thread adds or updates at a time. */
 enum { RELA_SLICE = 1 << 14 };
 
@@ -24,6 +26,9 @@ typedef struct rela_gradients {
     rela_rank_sum ranks;         /* several ranks: has the sum of all groups */
     size_t group;                /* at work */
     size_t first_slot, end_slot; /* those that are computed at a time */
+    /* Several ranks: what the backward pass has completed is added and sent before it ends. */
+    pthread_mutex_t lock;
+    size_t added; /* slices [added, complete_slices) of the round are */
 } rela_gradients;
 
 /* n and o, whose slots and groups are not 0, are lent. */
@@ -39,10 +44,13 @@ rela_status rela_gradients_grow(rela_gradients *g, rela_error *err);
  */
 void rela_gradients_run(rela_gradients *g);
 
-/* The parameters [begin, end) whose sum is here, and the sum from the first of them on. */
-size_t rela_gradients_begin(const rela_gradients *g);
-size_t rela_gradients_end(const rela_gradients *g);
+/* Slices of the parameters whose sum is here: how many, the number of each among all slices, and
+ * their sums, concatenated. */
+size_t rela_gradients_own(const rela_gradients *g);
+size_t rela_gradients_slice(const rela_gradients *g, size_t i);
 real *rela_gradients_sum(const rela_gradients *g);
+/* The most reals of such an array, before anything is allocated. */
+size_t rela_gradients_own_max(const rela_net *n, const rela_step_options *o);
 /* Of all parameters, those of the other ranks included. */
 double rela_gradients_squares(const rela_gradients *g);
 /* Makes ready for the next update; not needed if the caller has cleared the sum. */

@@ -9,90 +9,148 @@
 
 #include <string.h>
 
-/* Bytes of one half of the inbox, and slices of a message: larger ones would gain nothing. */
-enum { INBOX_BYTES = 64 << 20, WINDOW_MAX = 64 };
+enum {
+    INBOX_BYTES = 64 << 20, /* for all bands that are on their way */
+    WIDTH_MAX = 64,         /* slices of a message: larger ones would gain nothing */
+    BANDS = 16              /* at least, if there are slices enough: the first are sent early */
+};
 
-/* What threads add: own slices [0, n) of a window. */
+/* Own slices of a band, which threads add. */
 typedef struct addition {
     rela_rank_sum *s;
-    real *const *grads;
-    size_t first;
-    size_t at; /* slice of the window */
+    size_t band;
     const real *inbox;
     double *squares;
 } addition;
 
-static void add_slices(void *ctx, size_t begin, size_t end, int thread);
+static void begin_band(rela_rank_sum *s);
+static void add_band(rela_rank_sum *s, size_t number);
 static void clear_slices(void *ctx, size_t begin, size_t end, int thread);
-static void begin_window(rela_rank_sum *s, real *const *grads, size_t first, size_t at);
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- which rank owns what ---- */
 
 static size_t count_slices(const rela_rank_sum_options *o)
 {
     return (o->total + o->slice - 1) / o->slice;
 }
 
-static size_t window_of(const rela_world *w, const rela_rank_sum_options *o)
+/* Reals that are received for one slice of a rank. */
+static size_t slice_inbox(const rela_world *w, const rela_rank_sum_options *o)
 {
-    const size_t bytes = rela_world_size(w) * o->per * o->slice * sizeof(real);
-    const size_t n = INBOX_BYTES / bytes, own = count_slices(o) / rela_world_size(w) + 1;
-    const size_t most = own < WINDOW_MAX ? own : WINDOW_MAX;
-    return n < 1 ? 1 : n < most ? n : most;
+    return (rela_world_size(w) - 1) * o->per * o->slice;
+}
+
+static size_t choose_width(const rela_world *w, const rela_rank_sum_options *o)
+{
+    const size_t room = INBOX_BYTES / (2 * slice_inbox(w, o) * sizeof(real));
+    const size_t n = least(count_slices(o) / (BANDS * rela_world_size(w)), least(room, WIDTH_MAX));
+    return n > 0 ? n : 1;
+}
+
+static size_t count_bands(const rela_world *w, const rela_rank_sum_options *o)
+{
+    const size_t band = choose_width(w, o) * rela_world_size(w);
+    return (count_slices(o) + band - 1) / band;
+}
+
+static size_t choose_depth(const rela_world *w, const rela_rank_sum_options *o)
+{
+    const size_t n = INBOX_BYTES / (choose_width(w, o) * slice_inbox(w, o) * sizeof(real));
+    return least(n > 2 ? n : 2, count_bands(w, o));
 }
 
 static size_t inbox_reals(const rela_world *w, const rela_rank_sum_options *o)
 {
-    return rela_world_size(w) * o->per * window_of(w, o) * o->slice;
+    return choose_depth(w, o) * choose_width(w, o) * slice_inbox(w, o);
+}
+
+size_t rela_rank_sum_own_max(const rela_world *w, const rela_rank_sum_options *o)
+{
+    return count_bands(w, o) * choose_width(w, o) * o->slice;
 }
 
 size_t rela_rank_sum_bytes(const rela_world *w, const rela_rank_sum_options *o)
 {
-    const size_t own = o->total / rela_world_size(w) + o->slice;
-    return (2 * inbox_reals(w, o) + (o->group < o->units ? 2 : 1) * own) * sizeof(real);
+    const size_t sums = o->group < o->units ? 2 : 1;
+    return (inbox_reals(w, o) + sums * rela_rank_sum_own_max(w, o)) * sizeof(real);
 }
+
+/* The first slice of a rank in a band. */
+static size_t chunk_begin(const rela_rank_sum *s, size_t band, size_t rank)
+{
+    return (band * rela_world_size(s->world) + rank) * s->width;
+}
+
+static size_t chunk_slices(const rela_rank_sum *s, size_t band, size_t rank)
+{
+    const size_t begin = chunk_begin(s, band, rank);
+    return begin < s->n_slices ? least(s->width, s->n_slices - begin) : 0;
+}
+
+/* The same in reals. */
+static size_t chunk_reals(const rela_rank_sum *s, size_t band, size_t rank, size_t *begin)
+{
+    const size_t first = chunk_begin(s, band, rank), n = chunk_slices(s, band, rank);
+    *begin = first * s->o.slice;
+    return n ? least((first + n) * s->o.slice, s->o.total) - *begin : 0;
+}
+
+size_t rela_rank_sum_slice(const rela_rank_sum *s, size_t i)
+{
+    return chunk_begin(s, i / s->width, rela_world_rank(s->world)) + i % s->width;
+}
+
+/* The band that is exchanged as number i: downwards, and at last what lies beyond the first. */
+static size_t band_at(const rela_rank_sum *s, size_t i)
+{
+    return (s->first_band + s->n_bands - i) % s->n_bands;
+}
+
+/* ---- life ---- */
 
 static size_t round_of(const rela_rank_sum *s)
 {
-    return s->per * rela_world_size(s->world);
+    return s->o.per * rela_world_size(s->world);
 }
 
 /* In all rounds of an update; in the last some may be missing. */
 static size_t units_of_rank(const rela_rank_sum *s)
 {
-    return (s->units + round_of(s) - 1) / round_of(s) * s->per;
+    return (s->o.units + round_of(s) - 1) / round_of(s) * s->o.per;
+}
+
+static void divide(rela_rank_sum *s)
+{
+    const size_t rank = rela_world_rank(s->world), size = rela_world_size(s->world);
+    s->n_slices = count_slices(&s->o);
+    s->width = choose_width(s->world, &s->o);
+    s->n_bands = count_bands(s->world, &s->o);
+    s->depth = choose_depth(s->world, &s->o);
+    for (size_t b = 0; b < s->n_bands; b++)
+        s->n_own += chunk_slices(s, b, rank);
+    const size_t band = size * s->width * s->o.slice, complete = s->o.complete_end / band;
+    s->first_band = s->o.complete_end < s->o.total && complete ? complete - 1 : s->n_bands - 1;
 }
 
 rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_sum_options *o,
                                rela_error *err)
 {
-    const size_t size = rela_world_size(w), rank = rela_world_rank(w), n = count_slices(o);
-    *s = (rela_rank_sum){ .world = w,
-                          .k = o->k,
-                          .total = o->total,
-                          .slice = o->slice,
-                          .units = o->units,
-                          .group = o->group,
-                          .per = o->per,
-                          .note = o->note,
-                          .n_threads = o->n_threads,
-                          .window = window_of(w, o) };
-    s->slices = rela_mem_array(size + 1, sizeof *s->slices);
-    s->reals = rela_mem_array(size + 1, sizeof *s->reals);
-    s->out = rela_mem_array(size * o->per, sizeof *s->out);
-    s->in = rela_mem_array(size * o->per, sizeof *s->in);
+    const size_t size = rela_world_size(w);
+    *s = (rela_rank_sum){ .world = w, .o = *o };
+    divide(s);
+    const size_t own = s->n_own * o->slice + 1, messages = s->n_bands + o->per;
+    s->out = rela_mem_array(size * messages, sizeof *s->out);
+    s->in = rela_mem_array(size * messages, sizeof *s->in);
     s->notes = rela_mem_zalloc(size * units_of_rank(s) * o->note);
-    for (int i = 0; i < 2; i++)
-        s->inbox[i] = rela_mem_array(inbox_reals(w, o), sizeof(real));
-    for (size_t r = 0; s->slices && s->reals && r <= size; r++) {
-        s->slices[r] = n * r / size;
-        s->reals[r] = r < size ? s->slices[r] * o->slice : o->total;
-    }
-    if (s->slices && s->reals) {
-        const size_t own = s->reals[rank + 1] - s->reals[rank] + 1;
-        s->sum = rela_mem_array(own, sizeof *s->sum);
-        s->part = s->group < s->units ? rela_mem_array(own, sizeof *s->part) : NULL;
-    }
-    if (s->sum && (s->part || s->group == s->units) && s->out && s->in && s->notes && s->inbox[0] &&
-        s->inbox[1])
+    s->inbox = rela_mem_array(inbox_reals(w, o), sizeof(real));
+    s->sum = rela_mem_array(own, sizeof *s->sum);
+    s->part = o->group < o->units ? rela_mem_array(own, sizeof *s->part) : NULL;
+    if (s->out && s->in && s->notes && s->inbox && s->sum && (s->part || o->group == o->units))
         return RELA_OK;
     rela_rank_sum_deinit(s);
     return rela_fail(err, RELA_NOMEM, "no memory for gradients of %zu ranks: %zu bytes", size,
@@ -101,174 +159,232 @@ rela_status rela_rank_sum_init(rela_rank_sum *s, rela_world *w, const rela_rank_
 
 void rela_rank_sum_deinit(rela_rank_sum *s)
 {
-    rela_mem_free(s->slices);
-    rela_mem_free(s->reals);
     rela_mem_free(s->sum);
     rela_mem_free(s->part);
-    rela_mem_free(s->inbox[0]);
-    rela_mem_free(s->inbox[1]);
+    rela_mem_free(s->inbox);
     rela_mem_free(s->out);
     rela_mem_free(s->in);
     rela_mem_free(s->notes);
     *s = (rela_rank_sum){ .world = NULL };
 }
 
-size_t rela_rank_sum_begin(const rela_rank_sum *s)
+/* ---- a round ---- */
+
+void rela_rank_sum_start(rela_rank_sum *s, real *const *grads, size_t first)
 {
-    return s->reals[rela_world_rank(s->world)];
+    s->grads = grads;
+    s->first = first;
+    s->begun = 0;
 }
 
-size_t rela_rank_sum_end(const rela_rank_sum *s)
+void rela_rank_sum_send(rela_rank_sum *s, size_t from, size_t to)
 {
-    return s->reals[rela_world_rank(s->world) + 1];
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t own_slices(const rela_rank_sum *s, size_t rank)
-{
-    return s->slices[rank + 1] - s->slices[rank];
-}
-
-void rela_rank_sum_add(rela_rank_sum *s, real *const *grads, size_t first)
-{
-    const size_t rank = rela_world_rank(s->world), size = rela_world_size(s->world);
-    size_t most = 0;
-    for (size_t r = 0; r < size; r++)
-        most = own_slices(s, r) > most ? own_slices(s, r) : most;
-    begin_window(s, grads, first, 0);
-    rela_fault_reach(RELA_FAULT_EXCHANGE);
-    for (size_t at = 0; at < most; at += s->window) {
-        const size_t own = own_slices(s, rank);
-        addition a = { s, grads, first, at, s->inbox[at / s->window % 2], NULL };
-        rela_world_wait(s->world);
-        if (at + s->window < most)
-            begin_window(s, grads, first, at + s->window);
-        if (at < own)
-            rela_par_rows(least(own - at, s->window), s->n_threads, add_slices, &a);
+    const size_t band = rela_world_size(s->world) * s->width * s->o.slice, before = s->begun;
+    while (s->begun < s->depth) {
+        const size_t begin = band_at(s, s->begun) * band;
+        if (begin < from || least(begin + band, s->o.total) > to)
+            break;
+        begin_band(s);
     }
-    addition all = { .s = s, .grads = grads };
-    rela_par_rows((s->total + s->slice - 1) / s->slice, s->n_threads, clear_slices, &all);
+    if (s->begun > before)
+        rela_world_advance(s->world);
 }
 
-/* Reals of a rank in the window that begins with its slice `at`, and where they begin. */
-static size_t window_reals(const rela_rank_sum *s, size_t rank, size_t at, size_t *begin)
+void rela_rank_sum_add(rela_rank_sum *s)
 {
-    *begin = least(s->reals[rank] + at * s->slice, s->reals[rank + 1]);
-    return least(s->reals[rank + 1] - *begin, s->window * s->slice);
+    size_t received = 0;
+    while (s->begun < s->depth)
+        begin_band(s);
+    rela_fault_reach(RELA_FAULT_EXCHANGE);
+    for (size_t i = 0; i < s->n_bands; i++) {
+        if (i == received) {
+            rela_world_wait(s->world);
+            received = s->begun;
+        }
+        while (s->begun < s->n_bands && s->begun < i + s->depth)
+            begin_band(s); /* where band i - 1 was received */
+        add_band(s, i);
+    }
+    addition all = { .s = s };
+    rela_par_rows(s->n_slices, s->o.n_threads, clear_slices, &all);
 }
 
-/* Where the gradient of a unit of another rank is received. */
+/* Where the gradient of a unit of another rank is received, in its place of the inbox. */
 static size_t inbox_at(const rela_rank_sum *s, size_t rank, size_t t)
 {
-    return (rank * s->per + t) * s->window * s->slice;
+    const size_t other = rank < rela_world_rank(s->world) ? rank : rank - 1;
+    return (other * s->o.per + t) * s->width * s->o.slice;
 }
 
-static void begin_window(rela_rank_sum *s, real *const *grads, size_t first, size_t at)
+/* Where the band that is exchanged as number i is received. */
+static real *inbox_of(const rela_rank_sum *s, size_t i)
 {
-    const size_t rank = rela_world_rank(s->world), size = rela_world_size(s->world);
-    real *inbox = s->inbox[at / s->window % 2];
+    return s->inbox + i % s->depth * s->width * slice_inbox(s->world, &s->o);
+}
+
+static void begin_band(rela_rank_sum *s)
+{
+    const size_t rank = rela_world_rank(s->world), size = rela_world_size(s->world),
+                 band = band_at(s, s->begun);
+    real *inbox = inbox_of(s, s->begun);
     size_t n_out = 0, n_in = 0;
     for (size_t r = 0; r < size; r++)
-        for (size_t t = 0; t < s->per; t++) {
+        for (size_t t = 0; t < s->o.per; t++) {
             size_t begin = 0;
-            const size_t out = window_reals(s, r, at, &begin);
-            if (r != rank && out && first + rank * s->per + t < s->units)
-                s->out[n_out++] = (rela_message){ r, grads[t] + begin, out * sizeof(real) };
-            const size_t in = window_reals(s, rank, at, &begin);
-            if (r != rank && in && first + r * s->per + t < s->units)
+            const size_t out = chunk_reals(s, band, r, &begin);
+            if (r != rank && out && s->first + rank * s->o.per + t < s->o.units)
+                s->out[n_out++] = (rela_message){ r, s->grads[t] + begin, out * sizeof(real) };
+            const size_t in = chunk_reals(s, band, rank, &begin);
+            if (r != rank && in && s->first + r * s->o.per + t < s->o.units)
                 s->in[n_in++] = (rela_message){ r, inbox + inbox_at(s, r, t), in * sizeof(real) };
         }
     rela_world_begin(s->world, s->out, n_out, s->in, n_in);
+    s->begun++;
 }
 
 /* Adds n reals of a unit at reals `at` of the own slices: the units of a group first, then the
  * groups. What is first is not added to 0, which would change the sign of -0. */
 static void add_unit(rela_rank_sum *s, size_t unit, size_t at, const real *from, size_t n)
 {
-    const bool is_first_group = unit < s->group;
+    const bool is_first_group = unit < s->o.group;
     real *to = (is_first_group ? s->sum : s->part) + at;
-    if (unit % s->group == 0)
+    if (unit % s->o.group == 0)
         memcpy(to, from, n * sizeof *to);
     else
-        s->k->axpy(to, 1, from, n);
-    if (!is_first_group && (unit + 1) % s->group == 0)
-        s->k->axpy(s->sum + at, 1, to, n);
+        s->o.k->axpy(to, 1, from, n);
+    if (!is_first_group && (unit + 1) % s->o.group == 0)
+        s->o.k->axpy(s->sum + at, 1, to, n);
 }
 
 static void add_slices(void *ctx, size_t begin, size_t end, int thread)
 {
     const addition *a = ctx;
     rela_rank_sum *s = a->s;
-    const size_t rank = rela_world_rank(s->world), round = rela_world_size(s->world) * s->per;
-    const size_t origin = rela_rank_sum_begin(s);
+    const size_t rank = rela_world_rank(s->world);
     const uint64_t mode = rela_flush_to_zero();
     (void)thread;
     for (size_t i = begin; i < end; i++) {
-        const size_t at = (a->at + i) * s->slice,
-                     n = least(rela_rank_sum_end(s) - origin - at, s->slice);
-        for (size_t k = 0; k < round && a->first + k < s->units; k++) {
-            const size_t r = k / s->per, t = k % s->per;
+        const size_t own = (a->band * s->width + i) * s->o.slice,
+                     at = (chunk_begin(s, a->band, rank) + i) * s->o.slice,
+                     n = least(s->o.total - at, s->o.slice);
+        for (size_t k = 0; k < round_of(s) && s->first + k < s->o.units; k++) {
+            const size_t r = k / s->o.per, t = k % s->o.per;
             const real *from =
-                r == rank ? a->grads[t] + origin + at : a->inbox + inbox_at(s, r, t) + i * s->slice;
-            add_unit(s, a->first + k, at, from, n);
+                r == rank ? s->grads[t] + at : a->inbox + inbox_at(s, r, t) + i * s->o.slice;
+            add_unit(s, s->first + k, own, from, n);
         }
     }
     rela_flush_to_zero_end(mode);
 }
 
+static void add_band(rela_rank_sum *s, size_t number)
+{
+    addition a = { .s = s, .band = band_at(s, number), .inbox = inbox_of(s, number) };
+    const size_t n = chunk_slices(s, a.band, rela_world_rank(s->world));
+    rela_par_rows(n, s->o.n_threads, add_slices, &a);
+}
+
 static void clear_slices(void *ctx, size_t begin, size_t end, int thread)
 {
     const addition *a = ctx;
-    const size_t at = begin * a->s->slice, to = least(end * a->s->slice, a->s->total);
+    const size_t at = begin * a->s->o.slice, to = least(end * a->s->o.slice, a->s->o.total);
     (void)thread;
-    for (size_t t = 0; t < a->s->per && at < to; t++)
-        memset(a->grads[t] + at, 0, (to - at) * sizeof(real));
+    for (size_t t = 0; t < a->s->o.per && at < to; t++)
+        memset(a->s->grads[t] + at, 0, (to - at) * sizeof(real));
 }
 
 static void square_slices(void *ctx, size_t begin, size_t end, int thread)
 {
     const addition *a = ctx;
     const rela_rank_sum *s = a->s;
-    const size_t own = rela_rank_sum_end(s) - rela_rank_sum_begin(s);
     const uint64_t mode = rela_flush_to_zero();
     (void)thread;
-    for (size_t i = begin; i < end; i++)
-        a->squares[s->slices[rela_world_rank(s->world)] + i] =
-            (double)s->k->sum_squares(s->sum + i * s->slice, least(own - i * s->slice, s->slice));
+    for (size_t i = begin; i < end; i++) {
+        const size_t slice = rela_rank_sum_slice(s, i),
+                     n = least(s->o.total - slice * s->o.slice, s->o.slice);
+        a->squares[slice] = (double)s->o.k->sum_squares(s->sum + i * s->o.slice, n);
+    }
     rela_flush_to_zero_end(mode);
 }
 
 void rela_rank_sum_squares(rela_rank_sum *s, double *squares)
 {
     addition own = { .s = s, .squares = squares };
-    rela_par_rows(own_slices(s, rela_world_rank(s->world)), s->n_threads, square_slices, &own);
-    rela_world_share(s->world, squares, sizeof *squares, s->slices);
+    rela_par_rows(s->n_own, s->o.n_threads, square_slices, &own);
+    rela_rank_sum_share(s, squares, sizeof *squares, s->n_slices * sizeof *squares);
 }
+
+/* ---- arrays of all slices ---- */
+
+/* What a rank has of an array in a band: bytes, and where they begin. */
+static size_t chunk_bytes(const rela_rank_sum *s, size_t band, size_t rank, size_t slice_bytes,
+                          size_t bytes, size_t *begin)
+{
+    *begin = chunk_begin(s, band, rank) * slice_bytes;
+    return *begin < bytes ? least(s->width * slice_bytes, bytes - *begin) : 0;
+}
+
+void rela_rank_sum_share(rela_rank_sum *s, void *array, size_t slice_bytes, size_t bytes)
+{
+    const size_t rank = rela_world_rank(s->world), size = rela_world_size(s->world);
+    size_t n_out = 0, n_in = 0;
+    for (size_t b = 0; b < s->n_bands; b++)
+        for (size_t r = 0; r < size; r++) {
+            size_t begin = 0;
+            const size_t out = chunk_bytes(s, b, rank, slice_bytes, bytes, &begin);
+            if (r != rank && out)
+                s->out[n_out++] = (rela_message){ r, (char *)array + begin, out };
+            const size_t in = chunk_bytes(s, b, r, slice_bytes, bytes, &begin);
+            if (r != rank && in)
+                s->in[n_in++] = (rela_message){ r, (char *)array + begin, in };
+        }
+    rela_world_begin(s->world, s->out, n_out, s->in, n_in);
+    rela_world_wait(s->world);
+}
+
+void rela_rank_sum_gather(rela_rank_sum *s, real *all, real *own)
+{
+    const size_t rank = rela_world_rank(s->world), size = rela_world_size(s->world);
+    size_t n_out = 0, n_in = 0, begin = 0;
+    for (size_t b = 0; b < s->n_bands; b++) {
+        real *from = own + b * s->width * s->o.slice;
+        const size_t n = chunk_reals(s, b, rank, &begin);
+        if (all && n)
+            memcpy(all + begin, from, n * sizeof *all);
+        if (!all && n)
+            s->out[n_out++] = (rela_message){ 0, from, n * sizeof *from };
+        for (size_t r = 1; all && r < size; r++) {
+            const size_t in = chunk_reals(s, b, r, &begin);
+            if (in)
+                s->in[n_in++] = (rela_message){ r, all + begin, in * sizeof *all };
+        }
+    }
+    rela_world_begin(s->world, s->out, n_out, s->in, n_in);
+    rela_world_wait(s->world);
+}
+
+/* ---- what is recorded of units ---- */
 
 /* The rank that computes a unit. */
 static size_t rank_of(const rela_rank_sum *s, size_t unit)
 {
-    return unit % round_of(s) / s->per;
+    return unit % round_of(s) / s->o.per;
 }
 
-/* The note of a unit among those of its rank. */
+/* The record of a unit among those of its rank. */
 static char *note_at(const rela_rank_sum *s, size_t unit)
 {
-    const size_t at = unit / round_of(s) * s->per + unit % s->per;
-    return s->notes + (rank_of(s, unit) * units_of_rank(s) + at) * s->note;
+    const size_t at = unit / round_of(s) * s->o.per + unit % s->o.per;
+    return s->notes + (rank_of(s, unit) * units_of_rank(s) + at) * s->o.note;
 }
 
 void rela_rank_sum_notes(rela_rank_sum *s, void *notes)
 {
     char *all = notes;
-    for (size_t i = 0; i < s->units; i++)
+    for (size_t i = 0; i < s->o.units; i++)
         if (rank_of(s, i) == rela_world_rank(s->world))
-            memcpy(note_at(s, i), all + i * s->note, s->note);
-    rela_world_share_equal(s->world, s->notes, units_of_rank(s) * s->note);
-    for (size_t i = 0; i < s->units; i++)
-        memcpy(all + i * s->note, note_at(s, i), s->note);
+            memcpy(note_at(s, i), all + i * s->o.note, s->o.note);
+    rela_world_share_equal(s->world, s->notes, units_of_rank(s) * s->o.note);
+    for (size_t i = 0; i < s->o.units; i++)
+        memcpy(all + i * s->o.note, note_at(s, i), s->o.note);
 }

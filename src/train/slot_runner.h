@@ -23,6 +23,11 @@ typedef struct rela_slot_job {
 
 /* What a thread needs to run micro-batches. */
 typedef struct rela_slot_runner {
+    /* Called during the backward pass of the last micro-batch of a slot, may be NULL: gradients
+     * from an offset on are complete (model/worker.h). */
+    void (*on_gradients)(void *ctx, struct rela_slot_runner *r, size_t from);
+    void *ctx;
+    size_t complete_from; /* for the callback's use */
     rela_worker *worker;
     size_t max_src, max_tgt;        /* rows the worker has room for */
     uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */

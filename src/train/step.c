@@ -41,13 +41,12 @@ static rela_step_options with_defaults(const rela_step_options *o)
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
 {
     const rela_step_options own = with_defaults(o);
-    const size_t total = n->params.total, ranks = rela_world_size(o->world);
-    return 2 * (total / ranks + RELA_SLICE) * sizeof(real) + rela_gradients_bytes(n, &own);
+    return 2 * rela_gradients_own_max(n, &own) * sizeof(real) + rela_gradients_bytes(n, &own);
 }
 
 static rela_status make_moments(rela_stepper *s, rela_error *err)
 {
-    const size_t n = rela_gradients_end(&s->gradients) - rela_gradients_begin(&s->gradients);
+    const size_t n = rela_gradients_own(&s->gradients) * RELA_SLICE;
     for (int i = 0; i < 2; i++)
         if (!(s->moments[i] = rela_mem_zalloc((n + 1) * sizeof(real))))
             return rela_fail(err, RELA_NOMEM, "no memory for the state of the optimiser: %zu bytes",
@@ -91,12 +90,11 @@ void rela_stepper_destroy(rela_stepper *s)
 
 static void update_weights(rela_stepper *s)
 {
-    const rela_gradients *g = &s->gradients;
-    const size_t n = rela_gradients_end(g) - rela_gradients_begin(g);
-    rela_par_rows((n + RELA_SLICE - 1) / RELA_SLICE, s->o.n_threads, apply_adam, s);
+    rela_par_rows(rela_gradients_own(&s->gradients), s->o.n_threads, apply_adam, s);
     rela_fault_reach(RELA_FAULT_OPTIMISER);
     if (has_ranks(s))
-        rela_world_share(s->o.world, s->net->weights, sizeof(real), g->ranks.reals);
+        rela_rank_sum_share(&s->gradients.ranks, s->net->weights, RELA_SLICE * sizeof(real),
+                            s->net->params.total * sizeof(real));
 }
 
 rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
@@ -145,18 +143,21 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
     return RELA_OK;
 }
 
+/* Reals of an own slice, and where they begin among the parameters. */
+static size_t own_slice(const rela_stepper *s, size_t i, size_t *at)
+{
+    *at = rela_gradients_slice(&s->gradients, i) * RELA_SLICE;
+    const size_t rest = s->net->params.total - *at;
+    return rest < RELA_SLICE ? rest : RELA_SLICE;
+}
+
 /* Between two steps the arrays of gradients are free: rank 0 gathers moments there. */
 const real *rela_stepper_moment(rela_stepper *s, int which)
 {
-    const rela_gradients *g = &s->gradients;
-    real *own = s->moments[which], *all = NULL;
     if (!has_ranks(s))
-        return own;
-    if (rela_world_rank(s->o.world) == 0) {
-        all = g->grads[which];
-        memcpy(all, own, rela_gradients_end(g) * sizeof *own);
-    }
-    rela_world_gather(s->o.world, all, all ? all : own, sizeof *own, g->ranks.reals);
+        return s->moments[which];
+    real *all = rela_world_rank(s->o.world) == 0 ? s->gradients.grads[which] : NULL;
+    rela_rank_sum_gather(&s->gradients.ranks, all, s->moments[which]);
     return all;
 }
 
@@ -169,9 +170,11 @@ void rela_stepper_end_moments(rela_stepper *s)
 
 void rela_stepper_set_moment(rela_stepper *s, int which, const real *all)
 {
-    const size_t begin = rela_gradients_begin(&s->gradients);
-    memcpy(s->moments[which], all + begin,
-           (rela_gradients_end(&s->gradients) - begin) * sizeof *all);
+    for (size_t i = 0; i < rela_gradients_own(&s->gradients); i++) {
+        size_t at = 0;
+        const size_t n = own_slice(s, i, &at);
+        memcpy(s->moments[which] + i * RELA_SLICE, all + at, n * sizeof *all);
+    }
 }
 
 uint64_t rela_stepper_count(const rela_stepper *s)
@@ -192,35 +195,42 @@ const char *rela_stepper_not_finite(const rela_stepper *s)
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 {
     rela_stepper *s = ctx;
-    const size_t first = rela_gradients_begin(&s->gradients),
-                 total = rela_gradients_end(&s->gradients) - first;
     const uint64_t mode = rela_flush_to_zero();
     real *sum = rela_gradients_sum(&s->gradients);
     (void)thread;
     for (size_t i = begin; i < end; i++) {
-        const size_t at = i * RELA_SLICE, n = total - at < RELA_SLICE ? total - at : RELA_SLICE;
-        real *g = sum + at;
-        s->net->k->adam(s->net->weights + first + at, s->moments[0] + at, s->moments[1] + at, g, n,
-                        &s->adam);
-        memset(g, 0, n * sizeof *g);
+        size_t at = 0;
+        const size_t n = own_slice(s, i, &at), own = i * RELA_SLICE;
+        s->net->k->adam(s->net->weights + at, s->moments[0] + own, s->moments[1] + own, sum + own,
+                        n, &s->adam);
+        memset(sum + own, 0, n * sizeof *sum);
     }
     rela_flush_to_zero_end(mode);
 }
 
+/* The parameter at an offset. */
+static size_t find_param(const rela_params *p, size_t at)
+{
+    size_t i = 0;
+    while (i + 1 < p->n && p->items[i + 1].offset <= at)
+        i++;
+    return i;
+}
+
 static void find_not_finite(rela_stepper *s)
 {
-    const size_t n = s->net->params.n, begin = rela_gradients_begin(&s->gradients),
-                 end = rela_gradients_end(&s->gradients);
+    const rela_params *p = &s->net->params;
     const real *sum = rela_gradients_sum(&s->gradients);
-    size_t found = n;
-    for (size_t i = 0; i < n && found == n; i++) {
-        const rela_param *p = &s->net->params.items[i];
-        for (size_t j = p->offset; j < p->offset + rela_param_count(p) && found == n; j++)
-            if (j >= begin && j < end && !isfinite((double)sum[j - begin]))
-                found = i;
+    size_t found = p->n;
+    for (size_t i = 0; i < rela_gradients_own(&s->gradients) && found == p->n; i++) {
+        size_t at = 0, j = 0;
+        const size_t n = own_slice(s, i, &at);
+        while (j < n && isfinite((double)sum[i * RELA_SLICE + j]))
+            j++;
+        found = j < n ? find_param(p, at + j) : found;
     }
     found = (size_t)rela_world_min(s->o.world, (int64_t)found);
-    s->not_finite = found < n ? &s->net->params.items[found] : NULL;
+    s->not_finite = found < p->n ? &p->items[found] : NULL;
 }
 
 static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u)
