@@ -19,7 +19,7 @@ struct rela_generator {
     size_t scratch_bytes;
     rela_int8_rows rounded; /* (rows, d) for the logits, if weights are int8 */
     size_t n_rows;          /* of the last step */
-    size_t first;           /* first block of the target stream; no others follow */
+    size_t first;           /* first block of the target stream, which all later ones belong to */
     /* Rows of the output matrix, gathered for each sentence. */
     size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
     rela_weight chosen;

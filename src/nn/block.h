@@ -101,7 +101,7 @@ typedef struct rela_pass {
     rela_plan kept;            /* see above */
     size_t scratch_bytes;
     uint64_t seed, update;
-    bool without_loss; /* only attention and features are wanted */
+    bool without_loss; /* only attention and hidden states are needed */
     rela_loss_options loss;
     rela_loss_sums sums; /* of the loss, written */
     /* Backward: gradients of x and, with pre-norm, of r on the current stream; da: gradient of a

@@ -24,7 +24,7 @@ typedef struct rela_loss {
     size_t d, vocabulary;
     real smooth;
     real *logits;          /* (RELA_LOSS_CHUNK, vocabulary) */
-    real *row_nll;         /* (rows) negative log-likelihood of each, written; NULL: not wanted */
+    real *row_nll;         /* (rows) negative log-likelihood of each, written; may be NULL */
     real kl_weight;        /* of R-Drop pairs, see below */
     const uint32_t *pairs; /* (n_pairs + 1) first rows of sentences; a pair is adjacent */
     size_t n_pairs;        /* sentences, two for each pair; 0: no pairs */

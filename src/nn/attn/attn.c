@@ -84,7 +84,7 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
             rela_attn_show(&h, 0, h.n_q, 0, 0);
             continue;
         }
-        if (a->tap || !parts) /* a tap wants whole rows */
+        if (a->tap || !parts) /* a tap gets whole rows */
             rela_attn_strips_forward(&h, out, d);
         if (parts && (!a->tap || other_bits)) /* a tap must not change a bit of the result */
             rela_attn_tiles_forward(&h, out, d);
