@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/allowed_words.c - which symbols a sentence may be translated with.
  *
- * A list is made of the sentence alone, never of its neighbours in the batch: so its logits, their
- * sum and the result are what they are when it is translated alone. */
+ * A list depends on its sentence only, never on the neighbours in the batch: so the logits, their
+ * sum and the result are the same as when it is translated alone. */
 #include "base/mem.h"
 #include "decode/searcher.h"
 
@@ -24,7 +24,7 @@ rela_status rela_searcher_list_words(rela_searcher *s, const rela_source *source
         for (size_t k = 0; k < s->n_sources; k++)
             count += rela_shortlist_mark(s->marks, l, x->text[k].ids, x->text[k].n, x->prefix,
                                          x->n_prefix);
-        if (count > s->vocabulary / 2) /* little to gain, and memory to lose */
+        if (count > s->vocabulary / 2) /* little speed to gain, at the cost of memory */
             count = 0;
         st = make_room(s, at + count, n, err);
         rela_shortlist_collect(st == RELA_OK && count ? s->words + at : NULL, s->marks,

@@ -2,10 +2,10 @@
 /* src/decode/beam.c - beam search with a pool of live and a pool of finished hypotheses, each of
  * the size of the beam (the algorithm of tensor2tensor).
  *
- * In each step the 2 * beam best extensions of all live hypotheses are looked at: those with the
- * end symbol enter the finished pool, the best others are the next live ones. So the finished
- * never displace the live, and as at most one extension of a hypothesis ends, enough of them live
- * on. */
+ * Each step considers the 2 * beam best extensions of all live hypotheses: those with the end
+ * symbol enter the finished pool, the best others are the next live ones. So finished hypotheses
+ * never displace live ones, and since at most one extension of a hypothesis ends, enough live ones
+ * remain. */
 #include "decode/searcher.h"
 
 static void choose(rela_searcher *s, rela_sentence *x);
@@ -33,7 +33,7 @@ static void choose(rela_searcher *s, rela_sentence *x)
 }
 
 /* The 2 * beam best extensions, best first; returns their number. The lists of the rows are sorted:
- * they only have to be merged. Of equal ones the earlier row and the smaller symbol come first. */
+ * they only have to be merged. Ties go to the earlier row and the smaller symbol. */
 static size_t collect(rela_searcher *s, const rela_sentence *x)
 {
     size_t next[RELA_BEAM_MAX] = { 0 }, n = 0;
@@ -56,7 +56,8 @@ static size_t collect(rela_searcher *s, const rela_sentence *x)
 }
 
 /* Whether a live hypothesis of this log-probability, which can only fall, may still enter the
- * finished ones. The penalty is monotone in the length, so one of its ends is the best case. */
+ * finished pool. The penalty is monotone in the length, so the best case is the shortest or the
+ * longest possible length. */
 static bool can_improve(const rela_searcher *s, const rela_sentence *x, double logp)
 {
     if (x->n_ended < s->width)

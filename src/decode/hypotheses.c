@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/hypotheses.c - chains of nodes become arrays of ids. */
+/* src/decode/hypotheses.c - turns chains of nodes into arrays of ids. */
 #include "decode/searcher.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static rela_status fill(rela_searcher *s, rela_hypothesis *h, const rela_ended *
                         rela_error *err);
 static void *take(rela_searcher *s, size_t n, size_t size);
 
-/* The translation of nothing. */
+/* The translation of an empty source. */
 static const int32_t NO_IDS[1] = { RELA_EOS };
 static const real NO_LOGPS[1] = { 0 };
 static const rela_hypothesis EMPTY = { .ids = NO_IDS, .complete = true, .logps = NO_LOGPS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/pool.c - many sentences on several threads: a thread takes the next batch when it has
- * finished one, longest first, so that none is left alone with a long one at the end. */
+ * finished one, longest first, so that no thread is still busy with a long one at the end. */
 #include "base/lengths.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -12,7 +12,7 @@
 struct rela_search_pool {
     size_t n_nets, n_searchers;
     const rela_packed_weights **nets;
-    rela_searcher **searchers; /* one per thread, made when it first has work */
+    rela_searcher **searchers; /* one per thread, created when first needed */
 };
 
 struct rela_search_results {
@@ -66,7 +66,7 @@ rela_status rela_search_pool_create(rela_search_pool **out, const rela_packed_we
         p->nets && p->searchers ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the search");
     for (size_t i = 0; st == RELA_OK && i < n_nets; i++)
         p->nets[i] = nets[i];
-    if (st == RELA_OK) /* tells at once whether the nets fit together */
+    if (st == RELA_OK) /* fails early if the nets do not match */
         st = rela_searcher_create(&p->searchers[0], p->nets, n_nets, err);
     if (st == RELA_OK)
         *out = p;
@@ -177,14 +177,14 @@ static void end(job *j)
     rela_mem_free(j->order);
 }
 
-/* What of a limit on all threads one batch may take. */
+/* The share of a limit for all threads that one batch may take. */
 static size_t share(const job *j, size_t limit)
 {
     const size_t part = (limit + j->n_workers - 1) / j->n_workers;
     return part ? part : 1;
 }
 
-/* Neighbours in length share a batch. Few sentences are spread over all threads. */
+/* Sentences of similar length share a batch. If there are few, they are spread over all threads. */
 static void divide(job *j, size_t n)
 {
     const rela_search_options *o = j->options;
@@ -226,7 +226,8 @@ static void *copy(rela_arena *arena, const void *from, size_t n, size_t size)
     return to;
 }
 
-/* The symbol with most weight over all heads while each of n symbols was chosen. */
+/* For each of n emitted symbols, the position of the source symbol with the largest weight summed
+ * over the heads. */
 static uint32_t *largest(rela_arena *arena, const real *attention, size_t n, size_t heads,
                          size_t source)
 {
@@ -247,8 +248,7 @@ static uint32_t *largest(rela_arena *arena, const real *attention, size_t n, siz
     return places;
 }
 
-/* Attention takes as much as source and target symbols multiplied: it is kept only where it was
- * asked for. */
+/* The size of attention is source times target length: it is kept only on request. */
 static bool keep_attention(worker *w, rela_hypothesis *h, const rela_source *source,
                            const rela_search_options *o)
 {

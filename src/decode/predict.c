@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/predict.c - runs the nets for one step and prepares what strategies choose from.
  *
- * The usual case, one net and a search for the best, never has all logits of a row: the vocabulary
- * is taken in slices that stay in the cache, and of each slice only its sum of exponentials and the
- * few values that enter the list of the best are kept. Averaging nets and sampling need all. */
+ * In the usual case, one net with greedy or beam search, all logits of a row never exist at once:
+ * the vocabulary is processed in slices that stay in the cache, and of each slice only the sum of
+ * exponentials and the few values that enter the list of the best are kept. Ensembles and sampling
+ * need all logits. */
 #include "decode/searcher.h"
 
 #include <math.h>
@@ -63,8 +64,8 @@ static void run_net(rela_searcher *s, size_t net)
     (void)rela_generator_step(s->decoders[net], &rows, s->n_heads && net == 0 ? &tap : NULL);
 }
 
-/* Rows [begin, end) of all that are predicted together: those with the same symbols. Without lists
- * all rows, else those of one sentence. */
+/* End of the rows from begin on that are predicted together because they have the same symbols: all
+ * rows without lists, otherwise those of one sentence. */
 static size_t group_end(const rela_searcher *s, size_t begin)
 {
     size_t end = s->chosen ? begin + 1 : s->rows.n;
@@ -73,7 +74,7 @@ static size_t group_end(const rela_searcher *s, size_t begin)
     return end;
 }
 
-/* Logits of such rows for some of their symbols. */
+/* Logits of such rows for the symbols [first, first + n) of their list. */
 static void logits(const rela_searcher *s, size_t net, real *to, size_t ld, size_t begin,
                    size_t end, size_t first, size_t n)
 {
@@ -153,7 +154,7 @@ static void in_full(rela_searcher *s)
     }
 }
 
-/* Logits become the logarithms of the mean probabilities. */
+/* Replaces logits such that logit - lse is the logarithm of the mean probability. */
 static void average(rela_searcher *s)
 {
     const size_t ld = s->most_words, n = s->rows.n;
@@ -179,7 +180,7 @@ static void average(rela_searcher *s)
     }
 }
 
-/* Where the symbol that the prefix demands stands among those of its sentence. */
+/* Place of the symbol that the prefix requires, among those of its sentence. */
 static size_t demanded(const rela_searcher *s, size_t row)
 {
     const rela_sentence *x = sentence_of(s, row);
@@ -195,7 +196,7 @@ static size_t demanded(const rela_searcher *s, size_t row)
     return x->words ? low : token;
 }
 
-/* Numbers among the symbols of the sentence become symbols. */
+/* Turns places in the list of the sentence into symbols. */
 static void name_best(rela_searcher *s, size_t row)
 {
     const rela_sentence *x = sentence_of(s, row);
@@ -204,8 +205,8 @@ static void name_best(rela_searcher *s, size_t row)
         at[i] = x->words[at[i]];
 }
 
-/* Symbols that may not follow become impossible; they are the first of every list, and all of them
- * in the first slice. */
+/* Sets forbidden symbols to -INFINITY; they are the first of every list, so all are in the first
+ * slice. */
 static void forbid(const rela_searcher *s, size_t row, real *z)
 {
     z[RELA_PAD] = (real)-INFINITY;

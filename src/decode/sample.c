@@ -50,8 +50,8 @@ static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row
     return (double)(bits >> 11) / 9007199254740992.0;
 }
 
-/* The number of one among all v symbols of a sentence; v if there is none. Forbidden ones are
- * skipped by their logit: the vector exponential is never quite zero. */
+/* Samples the place of one among all v symbols of a sentence; v if none is possible. Forbidden ones
+ * are recognised by their logit: the vectorised exponential is never quite zero. */
 static size_t sample_all(const rela_searcher *s, const real *logits, size_t v, double u)
 {
     const real factor = (real)(1 / s->options->temperature);
@@ -82,7 +82,7 @@ static double sum_exp(const rela_searcher *s, const real *logits, size_t v, doub
     return sum;
 }
 
-/* Among the best symbols. */
+/* The same among the best symbols only (top-k, top-p). */
 static size_t sample_top(const rela_searcher *s, const real *logits, size_t v, double u)
 {
     const rela_search_options *o = s->options;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/search.h - from source ids to the best target ids: greedy, beam, sampling; one net or
- * several whose probabilities are averaged.
+/* src/decode/search.h - from source ids to the best target ids: greedy search, beam search or
+ * sampling, with one net or an ensemble whose probabilities are averaged.
  *
  * Promises: the result of a sentence depends neither on the other sentences given with it, nor on
- * their order, nor on the number of threads. A searcher that has seen the largest batch allocates
- * nothing. Symbols: 0 <pad>, never produced; 1 <unk>; 2 the end of a sentence.
+ * their order, nor on the number of threads. Once a searcher has seen the largest batch, it
+ * allocates nothing more. Symbols: 0 <pad>, never produced; 1 <unk>; 2 the end of a sentence.
  *
- * The log-probability of a hypothesis is the sum over its symbols, the end included. Its score,
- * by which hypotheses are ranked, is that divided by the length penalty of its length; the length
+ * The log-probability of a hypothesis is the sum over its symbols, the end included. Its score, by
+ * which hypotheses are ranked, is that divided by the length penalty of its length; the length
  * counts the end as well. */
 #ifndef RELA_DECODE_SEARCH_H
 #define RELA_DECODE_SEARCH_H
@@ -24,27 +24,29 @@ typedef struct rela_search_options {
     size_t n_best;   /* hypotheses per sentence: at most beam; sampling: independent samples */
     int32_t penalty; /* RELA_PENALTY_... */
     double alpha;
-    /* Longest hypothesis, its end included: factor * source + extra, the (longest) source without
-     * its end; never more than the model's maximum. Shortest: minimum number of tokens before the
-     * end. */
+    /* Maximum length, end symbol included: max_factor * source + max_extra, where source is the
+     * length of the (longest) source without its end symbol; never more than the model's maximum.
+     * Minimum length, without the end symbol: min_factor * source + min_extra. */
     double max_factor, min_factor;
     long max_extra, min_extra;
     bool forbid_unk;
-    /* What each sentence may be translated with, lent; probabilities are those among these symbols.
-     * NULL: all symbols. A sentence whose list is more than half the vocabulary has all, too. */
+    /* Restricts the output symbols of each sentence, lent; probabilities are normalised over these
+     * symbols. NULL: all symbols. A sentence whose list is more than half the vocabulary has all,
+     * too. */
     const rela_shortlist *shortlist;
     /* Sampling. */
     double temperature; /* above 0 */
     size_t top_k;       /* among the k most probable symbols; 0: all */
-    double top_p;       /* among the fewest that hold so much probability; 1: all */
+    double top_p;       /* among the fewest that have this probability together; 1: all */
     uint64_t seed;
-    /* Cross attention of each emitted symbol to one source: chosen heads of the (first) net. */
+    /* Record the cross-attention of each emitted symbol to one source: chosen heads of the (first)
+     * net. */
     bool attention;
     size_t source;
     bool heaviest; /* rela_search_pool only: keep where it was largest, see rela_hypothesis */
-    const uint32_t *heads; /* layer * heads + head, rising, lent; NULL: all */
+    const uint32_t *heads; /* layer * heads + head, ascending, lent; NULL: all */
     size_t n_heads;
-    /* rela_search_pool only: limits of what all threads together have at work. */
+    /* rela_search_pool only: limits of the batches of all threads together. */
     size_t batch_sentences, batch_tokens;
 } rela_search_options;
 
@@ -59,10 +61,10 @@ typedef struct rela_source_text {
 
 /* One sentence to be translated. All pointers are lent. */
 typedef struct rela_source {
-    rela_source_text text[RELA_SOURCES_MAX]; /* of each source; all empty: so is the translation */
+    rela_source_text text[RELA_SOURCES_MAX]; /* by source; all empty: so is the translation */
     const int32_t *prefix;                   /* the translation must begin with these */
     size_t n_prefix;
-    uint64_t number; /* with the seed, what the random numbers of sampling depend on */
+    uint64_t number; /* seeds the random numbers of sampling, together with the seed */
     bool part;       /* of something longer: rela_search_pool does not keep its attention */
 } rela_source;
 
@@ -82,16 +84,16 @@ typedef struct rela_hypothesis {
     double logp;       /* sum of log-probabilities */
     double score;      /* logp over the length penalty */
     const real *logps; /* (n + complete) of each symbol, the end last */
-    /* (n + complete, n_heads, source + 1, or 0 if that is empty) weights with which each symbol was
-     * chosen, or NULL */
+    /* (n + complete, n_heads, source + 1, or 0 if that is empty) attention weights in the step that
+     * chose each symbol, or NULL */
     const real *attention;
-    /* (n + complete) source symbol, its end not among them, with most weight over the heads; NULL
-     * if the source is empty or heaviest was not asked for */
+    /* (n + complete) position of the source symbol, never its end, with the largest weight summed
+     * over the heads; NULL if the source is empty or heaviest was not set */
     const uint32_t *heaviest;
 } rela_hypothesis;
 
-/* Hypotheses of one sentence: complete ones first, by falling score, then those cut off. At least
- * one; n_best only if the search found that many. */
+/* Hypotheses of one sentence: complete ones first, by descending score, then those cut off. At
+ * least one; fewer than n_best if the search found no more. */
 typedef struct rela_search_result {
     const rela_hypothesis *best;
     size_t n;
@@ -124,7 +126,7 @@ rela_status rela_search_pool_create(rela_search_pool **out, const rela_packed_we
 void rela_search_pool_destroy(rela_search_pool *p); /* NULL is fine */
 
 /* Sorts by length, forms batches, and gives them to the searchers. Results are in the order of the
- * sources. Given to the caller; they do not depend on the pool. */
+ * sources. They are given to the caller and may outlive the pool. */
 rela_status rela_search_pool_run(rela_search_results **out, rela_search_pool *p,
                                  const rela_source *sources, size_t n, const rela_search_options *o,
                                  rela_error *err);

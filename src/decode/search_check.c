@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/decode/search_check.c - options and sources of a search, checked before anything is computed.
- */
+/* src/decode/search_check.c - checks options and sources of a search before anything is
+ * computed. */
 #include "decode/searcher.h"
 
 #include <math.h>

@@ -121,7 +121,7 @@ static void plan(rela_searcher *s, rela_plan *p, const rela_generator_size *size
     }
 }
 
-/* The text of the next sentence and its end. */
+/* Appends the text of the next sentence and its end symbol. */
 static void load_text(rela_searcher *s, size_t k, const rela_source_text *t)
 {
     size_t at = s->src_at[k][s->n_sentences];
@@ -133,7 +133,7 @@ static void load_text(rela_searcher *s, size_t k, const rela_source_text *t)
     s->src_at[k][s->n_sentences + 1] = (uint32_t)at;
 }
 
-/* Sources side by side, one row per sentence (or sample) at position 0. */
+/* Concatenates the sources; starts one row per sentence (or sample) at position 0. */
 static void load(rela_searcher *s, const rela_source *sources, size_t n)
 {
     const size_t start_rows = s->strategy == &rela_strategy_sample ? s->width : 1;

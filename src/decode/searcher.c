@@ -180,7 +180,7 @@ static rela_status step(rela_searcher *s, rela_error *err)
     return RELA_OK;
 }
 
-/* A sentence with logits that are not finite has no rows any more. */
+/* Stops the search of a sentence whose logits are not finite: it gets no more rows. */
 static bool give_up(const rela_searcher *s, rela_sentence *x)
 {
     for (size_t row = x->first; row < x->first + x->n && !x->not_finite; row++)
@@ -228,7 +228,7 @@ static rela_status make_room(rela_searcher *s, rela_error *err)
     return RELA_OK;
 }
 
-/* The next symbol is given. */
+/* The prefix determines the next symbol. */
 static void force(rela_searcher *s, rela_sentence *x)
 {
     for (size_t row = x->first; row < x->first + x->n; row++) {
@@ -310,7 +310,7 @@ static void cut(rela_searcher *s, rela_sentence *x, const rela_live_rows *rows, 
     }
 }
 
-/* The next rows take over; slots that none of them needs are free again. */
+/* Makes `next` the current rows, and frees the slots that none of them needs. */
 static void advance(rela_searcher *s)
 {
     const rela_live_rows rows = s->rows;

@@ -14,13 +14,13 @@
 
 enum {
     RELA_NO_NODE = UINT32_MAX,
-    RELA_SLICE = 512 /* symbols whose logits exist at a time; a multiple of every panel */
+    RELA_SLICE = 512 /* symbols whose logits exist at a time; a multiple of every panel size */
 };
 
 /* One emitted symbol. */
 typedef struct rela_node {
     uint32_t parent; /* RELA_NO_NODE: the first */
-    uint32_t record; /* of the attention it was chosen with */
+    uint32_t record; /* of the attention in the step that chose it */
     int32_t token;
     real logp;
 } rela_node;
@@ -33,7 +33,7 @@ typedef struct rela_ended {
     double logp, score;
 } rela_ended;
 
-/* Live hypotheses, those of a sentence concatenated. */
+/* Live hypotheses; those of a sentence are adjacent. */
 typedef struct rela_live_rows {
     size_t n;
     int32_t *token;     /* last symbol */
@@ -49,10 +49,10 @@ typedef struct rela_sentence {
     const rela_source *source;
     size_t result;         /* place among the results */
     size_t first, n;       /* its rows in this step */
-    size_t limit, least;   /* symbols with end at most; without end at least */
-    const uint32_t *words; /* symbols it may have, rising, the special ones first; NULL: all */
+    size_t limit, least;   /* maximum symbols with the end; minimum without it */
+    const uint32_t *words; /* symbols it may have, ascending, the special ones first; NULL: all */
     size_t n_words;
-    rela_ended *ended; /* complete ones by falling score, then those cut off */
+    rela_ended *ended; /* complete ones by descending score, then those cut off */
     size_t n_ended;
     bool not_finite; /* the search has ended: logits of a row were not finite */
 } rela_sentence;
@@ -64,7 +64,7 @@ typedef struct rela_candidate {
 } rela_candidate;
 
 typedef struct rela_strategy {
-    /* Decides about the rows of x, all at the same position, none of them in a forced prefix. */
+    /* Extends or ends the rows of x, all at the same position, none of them in a forced prefix. */
     void (*choose)(rela_searcher *s, rela_sentence *x);
 } rela_strategy;
 
@@ -79,13 +79,13 @@ struct rela_searcher {
     /* The run. */
     const rela_search_options *options;
     const rela_strategy *strategy;
-    size_t width; /* hypotheses of a sentence, at most */
+    size_t width; /* maximum number of hypotheses of a sentence */
     rela_sentence *sentences;
     size_t n_sentences;
     rela_live_rows rows, next;
     size_t ld_history;
     /* Lists of symbols of the sentences that have one, concatenated. */
-    uint64_t *marks; /* a bit per symbol, all 0 */
+    uint64_t *marks; /* a bit per symbol; all 0 between uses */
     uint32_t *words;
     size_t *words_at; /* (sentences + 1) */
     size_t words_cap, words_at_cap;
@@ -97,11 +97,11 @@ struct rela_searcher {
     real *other;  /* the same for the further nets of an ensemble */
     double *lse;  /* (rows); not finite if logits of the row are NaN or INFINITY */
     rela_exp_sum *sums;
-    size_t list;          /* how many of the best symbols are wanted */
+    size_t list;          /* number of best symbols to find */
     uint32_t *best_at;    /* (rows, list) symbols, best first */
     real *best;           /* (rows, list) their logits */
     uint32_t *n_best;     /* (rows) */
-    double *forced;       /* (rows) logit of the symbol that the prefix demands */
+    double *forced;       /* (rows) logit of the symbol that the prefix requires */
     rela_candidate *pool; /* beam: (2 width) */
     uint32_t *order;      /* sampling: (most_words) */
     real *sorted;         /* sampling: (most_words) */
@@ -122,13 +122,13 @@ struct rela_searcher {
     rela_arena *arena; /* results */
 };
 
-/* Rows of a text in the batch, its end included; an empty one, of several, has none. */
+/* Rows of a text in the batch, its end included; an empty one of several sources has none. */
 static inline size_t rela_source_rows(const rela_source_text *t)
 {
     return t->n ? t->n + 1 : 0;
 }
 
-/* The symbol with a number among those of a sentence. */
+/* Symbol number i among those allowed for a sentence. */
 static inline uint32_t rela_sentence_word(const rela_sentence *x, size_t i)
 {
     return x->words ? x->words[i] : (uint32_t)i;
@@ -136,28 +136,28 @@ static inline uint32_t rela_sentence_word(const rela_sentence *x, size_t i)
 
 double rela_penalty(const rela_search_options *o, size_t length);
 
-/* Memory, sources and the first rows of a run whose options are set (search_start.c). */
+/* Sets up memory, sources and the first rows of a run whose options are set (search_start.c). */
 rela_status rela_searcher_start(rela_searcher *s, const rela_source *sources, size_t n,
                                 rela_error *err);
 
-/* The row lives on with one symbol more; logp: of the whole hypothesis. */
+/* Extends the row by one symbol; logp: of the whole hypothesis. */
 void rela_searcher_extend(rela_searcher *s, size_t row, int32_t token, double logp);
 
-/* The row ends with the end symbol. Only the best `width` are kept. */
+/* Ends the row with the end symbol. Only the best `width` ended hypotheses are kept. */
 void rela_searcher_end(rela_searcher *s, rela_sentence *x, size_t row, double logp);
 
-/* The lists of symbols of all sentences with a source (allowed_words.c). */
+/* Builds the lists of symbols of all sentences with a source (allowed_words.c). */
 rela_status rela_searcher_list_words(rela_searcher *s, const rela_source *sources, size_t n,
                                      rela_error *err);
 
-/* Logits, lists and sums of all rows (predict.c). */
+/* Computes the logits of all rows, their log-sum-exp and best symbols (predict.c). */
 void rela_searcher_predict(rela_searcher *s);
 
-/* (check.c) */
+/* (search_check.c) */
 rela_status rela_search_check(const rela_searcher *s, const rela_source *sources, size_t n,
                               const rela_search_options *o, rela_error *err);
 
-/* Turns what has ended into results (result.c). */
+/* Turns ended hypotheses into results (hypotheses.c). */
 rela_status rela_searcher_results(rela_searcher *s, rela_search_result *results, size_t n,
                                   rela_error *err);
 

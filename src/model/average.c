@@ -80,7 +80,7 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
     return st;
 }
 
-/* A directory becomes the files in it, in the order of their numbers. */
+/* A directory stands for the files in it, in the order of their numbers. */
 static rela_status expand(path_list *l, const char *path, rela_error *err)
 {
     rela_buffer folder = RELA_BUFFER_INIT;
@@ -100,7 +100,7 @@ static rela_status expand(path_list *l, const char *path, rela_error *err)
     return st;
 }
 
-/* Only names like 000300.rela: best.rela and temporary files are not in the row. */
+/* Only names like 000300.rela: best.rela and temporary files are not part of the series. */
 static rela_status see_name(void *ctx, const char *name, rela_error *err)
 {
     path_list *l = ctx;
@@ -156,7 +156,7 @@ static rela_status average(const char *out, char *const *paths, size_t n,
 static rela_status start(mean *m, const char *path, const rela_checkpoint_options *o,
                          rela_error *err)
 {
-    const rela_checkpoint_options quiet = { .n_threads = o->n_threads }; /* it is read again */
+    const rela_checkpoint_options quiet = { .n_threads = o->n_threads }; /* add reads it again */
     rela_status st = rela_net_load(&m->net, &m->extras, path, &quiet, err);
     if (st != RELA_OK)
         return st;
@@ -166,7 +166,7 @@ static rela_status start(mean *m, const char *path, const rela_checkpoint_option
     if (!m->sum || !m->part)
         return rela_fail(err, RELA_NOMEM, "no memory for a mean of %zu numbers", total);
     memset(m->sum, 0, total * sizeof *m->sum);
-    memset(m->part, 0, total * sizeof *m->part); /* the gaps between parameters stay so */
+    memset(m->part, 0, total * sizeof *m->part); /* padding between parameters stays zero */
     return RELA_OK;
 }
 

@@ -4,10 +4,10 @@
  *   embed(src) { attention(src) ffn(src) } x n
  *   embed(tgt) { attention(tgt) attention(tgt <- src) ffn(tgt) } x m   output(tgt)
  *
- * With several sources the first line is there for each, and the target attends to all of them in
- * one block (outputs are added) or in one block after the other.
+ * With several sources the first line is repeated for each, and the target attends to all of them
+ * in one block (outputs are added) or in one block after the other.
  *
- * or, for word alignment, the one block that is such a model. */
+ * A model for word alignment is a single block. */
 #include "model/build.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Dropout sites of a layer of a stack; further cross attentions come after. */
+/* Dropout sites of a layer of a stack; those of further cross-attentions come after. */
 enum { SITE_EMBED = 0, SITE_SELF = 1, SITE_CROSS = 3, SITE_FFN = 5, SITES = 7, SITES_CROSS = 2 };
 
 typedef struct builder {
@@ -23,7 +23,7 @@ typedef struct builder {
     const rela_config *c;
     rela_declare declare;
     size_t stream;
-    char stack[16]; /* what names of parameters begin with: "enc", "enc2" or "dec" */
+    char stack[16]; /* prefix of parameter names: "enc", "enc2" or "dec" */
     size_t layer;
 } builder;
 
@@ -230,7 +230,7 @@ static void add_self(builder *b, rela_attn_type type)
     declare(b, &b->list->blocks[b->list->n - 1], "self");
 }
 
-/* Number i among the blocks of cross attention of the layer. */
+/* i: number among the cross-attention blocks of the layer. */
 static void add_cross(builder *b, size_t i)
 {
     const size_t site = i ? SITES + SITES_CROSS * (i - 1) : SITE_CROSS;
@@ -267,8 +267,8 @@ static void enter_stack(builder *b, size_t stream)
     b->layer = 0;
 }
 
-/* The norm after each block of the stream: its own, or in pre-norm the next one's, and after the
- * last the stream's. */
+/* Sets the norm that follows each block of the stream: its own; with pre-norm that of the next
+ * block and, after the last, the final norm of the stream. */
 static void settle_norms(builder *b, size_t stream)
 {
     rela_block *last = NULL;
@@ -329,7 +329,7 @@ static void build_target(builder *b)
 }
 
 /* Tables come first among the parameters and norms of streams last, as in all versions so far: sums
- * over all gradients keep their bits, and old runs can go on. */
+ * over all gradients stay bit-identical, and old training runs can be resumed. */
 static void declare_tables(builder *b)
 {
     const rela_config *c = b->c;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/build.h - the list of blocks that a configuration stands for. What an encoder and a
- * decoder are is known here and nowhere else. */
+/* src/model/build.h - builds the list of blocks of a configuration; the only place that knows what
+ * an encoder and a decoder are. */
 #ifndef RELA_MODEL_BUILD_H
 #define RELA_MODEL_BUILD_H
 
 #include "model/config.h"
 #include "nn/block.h"
 
-/* One attention of the model in all its layers: what a stream attends to. Analyses go by these. */
+/* One attention of the model across all its layers: which stream attends to which. Analyses are
+ * reported by these. */
 typedef struct rela_attn_stack {
-    /* With several sources names and keys, which programs read, count them from 0. */
+    /* With several sources, name and key, which programs read, count them from 0; the label from
+     * 1. */
     char label[16];       /* for people: "encoder", "cross 2" */
     char name[16];        /* "enc", "dec", "cross", "cross1" */
     char key[16];         /* in JSON, tables and dumps: "encoder", "cross 1" */
-    rela_attn_type type;  /* what the configuration says of it */
+    rela_attn_type type;  /* its type in the configuration */
     size_t queries, keys; /* streams */
     size_t layers;
     bool causal;
@@ -25,9 +27,10 @@ typedef struct rela_block_list {
     rela_block *blocks; /* in the order of the forward pass */
     size_t n;
     size_t n_streams; /* the last is the target */
-    size_t cached;    /* attentions of the target to itself: each has a place in a slot */
-    size_t memories[RELA_STREAMS_MAX]; /* attentions to the stream from others */
-    /* Sources to themselves, the target to itself, the target to each source. */
+    size_t cached;    /* self-attentions of the target: each has a place in a cache slot */
+    size_t memories[RELA_STREAMS_MAX]; /* cross-attentions to the stream */
+    /* In this order: self-attention of each source, of the target, cross-attention to each
+     * source. */
     rela_attn_stack stacks[RELA_STACKS_MAX];
     size_t n_stacks;
     /* Offset at which the parameters of blocks end; the norms of streams follow. */
@@ -48,16 +51,16 @@ static inline size_t rela_block_list_target(const rela_block_list *l)
     return l->n_streams - 1;
 }
 
-/* The stack of the attentions of the target to a source. */
+/* The stack of the cross-attention to a source. */
 size_t rela_block_list_cross(const rela_block_list *l, size_t source);
 
-/* Whether it is attention of the target to a source. */
+/* Whether it is cross-attention. */
 static inline bool rela_attn_stack_cross(const rela_attn_stack *p)
 {
     return p->queries != p->keys;
 }
 
-/* The parameters alone; packed: without a place for matrices. */
+/* The parameter table alone; packed: without a place for matrices. */
 rela_status rela_params_of(rela_params *params, const rela_config *c, bool packed, rela_error *err);
 
 #endif

@@ -112,7 +112,7 @@ static json_t *make_card(const json_t *root)
     return card;
 }
 
-/* The record of a mean has that of its last part inside. */
+/* The record of an averaged model contains that of its last part. */
 static const json_t *training_record(const json_t *root)
 {
     const json_t *last = json_object_get(root, "last");

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/card.h - the card of a model: what it is for and where it comes from, for people.
+/* src/model/card.h - the model card: what a model is for and where it comes from, for human
+ * readers.
  *
  * Lines come from the training record: languages, data, description, licence and date from its
- * settings, the score from its best validation. What "card" in the record says is stronger. */
+ * settings, the score from its best validation. Entries of "card" in the record take precedence. */
 #ifndef RELA_MODEL_CARD_H
 #define RELA_MODEL_CARD_H
 
 #include "base/str.h"
 
-/* Appends lines of a table, then the settings of training; the record as it is if it has none. */
+/* Appends lines of a table, then the training settings; the record verbatim if it has none. */
 rela_status rela_card_table(rela_buffer *out, rela_span record, rela_error *err);
 /* Appends a JSON object. */
 rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err);

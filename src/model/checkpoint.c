@@ -42,7 +42,7 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
         st = rela_checkpoint_texts(extras, c, err);
     if (st == RELA_OK) {
         st = rela_net_adopt(net, &c->config, &c->params, base[0], err);
-        base[0] = NULL; /* given, as the parameters */
+        base[0] = NULL; /* given, like the parameters */
     }
     if (st != RELA_OK && extras)
         rela_extras_deinit(extras);
@@ -159,7 +159,7 @@ rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c,
     return st;
 }
 
-/* Reads (or looks at what is mapped), checks and compares with the hash of the header. */
+/* Reads (or walks the mapped data), checks and compares with the hash of the header. */
 static rela_status read_to(const rela_checkpoint *c, void *const *to, const char *mapped,
                            int n_threads, rela_error *err)
 {
@@ -192,7 +192,7 @@ static rela_status load_blocks(real **base, rela_extras *extras, const rela_chec
     return RELA_OK;
 }
 
-/* With zeros in the gaps between parameters; the rest will be read. */
+/* Zero in the padding between parameters; the rest will be read. */
 static real *new_block(const rela_params *p)
 {
     real *block = rela_mem_array(p->total, sizeof *block);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/checkpoint.h - what a rela model file means: a net, its texts, and for a checkpoint the
- * state of training. docs/formats.md lists tensors and texts.
+/* src/model/checkpoint.h - the contents of a rela model file: a net, its texts, and for a
+ * checkpoint the training state. docs/formats.md lists tensors and texts.
  *
  * A file is hostile until it has passed all checks: the container (safetensors.h), the
  * configuration and its bounds, the list of tensors that follows from it, the content hash, and
- * every number finite. Only then does memory beyond the size of the file come into play. */
+ * every number finite. Only then is memory beyond the size of the file needed. */
 #ifndef RELA_MODEL_CHECKPOINT_H
 #define RELA_MODEL_CHECKPOINT_H
 
@@ -12,8 +12,8 @@
 #include "model/content_hash.h"
 #include "model/net.h"
 
-/* Texts of a file. Other names begin with "text."; what they hold is the caller's business, but
- * a vocabulary has one symbol per line, as many as the model has. */
+/* Texts of a file. Other names begin with "text."; their contents are up to the caller, but a
+ * vocabulary has one symbol per line, as many as the model has. */
 #define RELA_SECTION_RECORD    "record" /* JSON: how the model was trained */
 #define RELA_SECTION_STATE     "state"  /* JSON: counters, random state, place in the data */
 #define RELA_SECTION_PIPELINE  "text.pipeline"
@@ -23,7 +23,7 @@
 
 typedef struct rela_section {
     char *name;
-    char *text; /* NUL after it */
+    char *text; /* NUL-terminated */
     size_t len;
 } rela_section;
 
@@ -37,7 +37,7 @@ typedef struct rela_state_block {
     real *own;          /* the same, if it was loaded; NULL: lent */
 } rela_state_block;
 
-/* What a file holds beside the net. Start with all zero. */
+/* What a file holds besides the net. Initialise to zero. */
 typedef struct rela_extras {
     rela_section *sections;
     size_t n_sections, cap_sections;
@@ -55,11 +55,11 @@ rela_status rela_extras_lend(rela_extras *e, const char *name, const real *value
 /* A block that was loaded, given to the caller (rela_mem_free); NULL: none. */
 real *rela_extras_take(rela_extras *e, const char *name);
 
-/* How a file has its matrices. All but the first are packed: for translation only. */
+/* How a file stores its matrices. All but the first are packed: for translation only. */
 typedef enum rela_matrices {
     RELA_MATRICES_PLAIN,
-    RELA_MATRICES_BYTES, /* in int8 */
-    RELA_MATRICES_PANELS /* packed as decoding wants them, to be mapped into memory */
+    RELA_MATRICES_BYTES, /* int8 */
+    RELA_MATRICES_PANELS /* packed as decoding needs them, to be memory-mapped */
 } rela_matrices;
 
 typedef struct rela_checkpoint_options {
@@ -67,34 +67,35 @@ typedef struct rela_checkpoint_options {
     size_t max_header; /* bytes; 0: RELA_HEADER_MAX */
     int part;          /* 1 or 2: that model of a pair (pair.h); 0: a file of one model */
     bool blocks;       /* load further blocks too; they are checked in any case */
-    /* How to save; all but plain without the state of training. */
+    /* How to save; only RELA_MATRICES_PLAIN keeps the training state. */
     rela_matrices matrices;
     const rela_log *log; /* for notices; NULL: none */
-    /* For a file of plain weights: the texts that it does not have itself, the configuration among
-     * them. Lent while the file is open. NULL: the file has its own. */
+    /* For a file of plain weights: the texts that it lacks, the configuration among them. Lent
+     * while the file is open. NULL: the file has its own. */
     rela_metadata *texts;
     size_t n_texts;
 } rela_checkpoint_options;
 
-/* extras and options may be NULL. Refuses to write numbers that are not finite, so that whatever is
- * there under this name can be loaded. On failure an old file is untouched. */
+/* extras and options may be NULL. Refuses to write numbers that are not finite, so that any file
+ * under this name can be loaded. On failure an old file is untouched. */
 rela_status rela_net_save(const char *path, const rela_net *net, const rela_extras *extras,
                           const rela_checkpoint_options *options, rela_error *err);
 /* Fills net and extras (which must be empty); on failure both stay empty. */
 rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
                           const rela_checkpoint_options *options, rela_error *err);
 
-/* The steps of loading, for those who want less than a net. All may be read, nothing changed. */
+/* The steps of loading, for callers that need less than a whole net. Members may be read, not
+ * changed. */
 typedef struct rela_checkpoint {
     rela_safetensors *file;
     char *path;
-    rela_header header;     /* of the file, but with the texts that the caller has given for it */
-    bool plain;             /* there are such */
-    rela_matrices matrices; /* unless plain, without a place in the block of parameters */
-    size_t panel;           /* rows of a panel, if they are packed so */
+    rela_header header;     /* of the file, but with the texts that the caller supplied */
+    bool plain;             /* the caller supplied texts: a file of plain weights */
+    rela_matrices matrices; /* unless plain, not in the parameter block */
+    size_t panel;           /* rows of a panel; of packed matrices only */
     rela_config config;
     rela_params params;
-    char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX]; /* names of the further ones */
+    char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX]; /* names of the further blocks */
     size_t n_blocks;
     struct rela_slot *slots;   /* one per tensor of the file: checkpoint_keys.h */
     char hash[RELA_HASH_TEXT]; /* as stored; "": none */
@@ -105,8 +106,8 @@ rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
                                  const rela_checkpoint_options *options, rela_error *err);
 void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
 /* Reads and checks all tensors. base[0] receives the weights, base[i] block i - 1; a NULL among
- * them (or for base) drops those numbers after the check. An int8 matrix of parameter i goes to
- * where w[i] points, without sums; w NULL: dropped too. */
+ * them (or for base) drops those numbers after the check. An int8 matrix of parameter i is written
+ * to where w[i] points, without its sums; w NULL: dropped too. */
 rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, const rela_weight *w,
                                  int n_threads, rela_error *err);
 /* Maps and checks; w[i].reals receives the place of the matrix of parameter i, until c is closed.
@@ -116,8 +117,9 @@ rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, rela_w
 /* The texts of a file, copied. */
 rela_status rela_checkpoint_texts(rela_extras *extras, const rela_checkpoint *c, rela_error *err);
 
-/* May its numbers be added to those of a net with these texts ("text." only)? RELA_FORMAT with the
- * first difference, the file not named: packed matrices, another configuration or text. */
+/* Checks that its weights can be averaged with those of a net with these texts ("text." only).
+ * RELA_FORMAT names the first difference, but not the file: packed matrices, another configuration
+ * or text. */
 rela_status rela_checkpoint_compare(const rela_checkpoint *c, const rela_net *net,
                                     const rela_extras *texts, rela_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/checkpoint_check.c - is it a model? What the header of a file must say: configuration,
- * the tensors that follow from it, texts. */
+/* src/model/checkpoint_check.c - checks that the header of a file is that of a model:
+ * configuration, the tensors that follow from it, texts. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "model/checkpoint_keys.h"
@@ -91,7 +91,7 @@ static rela_status read_hash(rela_checkpoint *c, rela_error *err)
     return RELA_OK;
 }
 
-/* What stands before a '/' in the name of a tensor is the name of a block. */
+/* A '/' in the name of a tensor follows the name of its block. */
 static rela_status find_blocks(rela_checkpoint *c, rela_error *err)
 {
     for (size_t i = 0; i < c->header.n; i++) {
@@ -115,7 +115,7 @@ static rela_status find_blocks(rela_checkpoint *c, rela_error *err)
     return RELA_OK;
 }
 
-/* Which panels a file has is seen at its first matrix; the others must have the same. */
+/* The first matrix shows the panel size of a file; the others must have the same. */
 static rela_status check_panel(rela_checkpoint *c, rela_error *err)
 {
     enum { PANEL_MAX = 64 };
@@ -135,7 +135,8 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
         return rela_fail(err, RELA_FORMAT,
                          "packed, but with further blocks or a width that is no multiple of %zu",
                          c->panel);
-    /* Matrices are used where they are mapped; all tensors are reals, so one check does. */
+    /* Matrices are used in place where they are mapped; all tensors are reals, so one check of the
+     * alignment is enough. */
     const uint64_t begin = rela_safetensors_begin(c->file);
     if (c->matrices == RELA_MATRICES_PANELS && begin % sizeof(real) != 0)
         return rela_fail(err, RELA_FORMAT,

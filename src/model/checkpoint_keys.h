@@ -33,10 +33,10 @@ typedef struct rela_slot {
 /* All checks of an open file that need its header only; fills in what follows from it. */
 rela_status rela_checkpoint_check(rela_checkpoint *c, rela_error *err);
 
-/* Is it one of the keys above, or the hash? */
+/* Whether it is one of the keys above, or the hash. */
 bool rela_key_reserved(rela_span key);
-/* Is it a name that a text of the caller may have: the record, the state, or "text." and letters,
- * digits, '.', '-' and '_'? */
+/* Whether a text of the caller may have this name: the record, the state, or "text." and letters,
+ * digits, '.', '-' and '_'. */
 bool rela_key_section(rela_span key);
 bool rela_key_text(rela_span key);  /* one of those that begin with "text." */
 bool rela_key_plain(rela_span key); /* made of such characters only */
@@ -48,7 +48,7 @@ size_t rela_count_lines(rela_span text);
  * the result points to it. */
 rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *block,
                               const rela_param *p);
-/* The same for a matrix in int8, packed as rela_bytes, and for the scales of its rows. */
+/* The same for an int8 matrix, packed as rela_bytes, and for the scales of its rows. */
 rela_tensor rela_param_bytes(char name[RELA_FULL_NAME_MAX], const rela_param *p);
 rela_tensor rela_param_scale(char name[RELA_FULL_NAME_MAX], const rela_param *p);
 /* The same for a matrix packed in panels (kern.h: pack). */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/checkpoint_same.c - which files may be added up: part of checkpoint.h. */
+/* src/model/checkpoint_same.c - which files may be averaged: part of checkpoint.h. */
 #include "model/checkpoint_keys.h"
 
 #include <string.h>
 
 static rela_status compare_texts(const rela_header *h, const rela_extras *texts, rela_error *err);
 
-/* The configuration decides on the parameters. */
+/* The configuration determines the parameters, so they need no check of their own. */
 rela_status rela_checkpoint_compare(const rela_checkpoint *c, const rela_net *net,
                                     const rela_extras *texts, rela_error *err)
 {

@@ -9,13 +9,13 @@
 
 enum { RESERVED_KEYS = 4 }; /* format, version, configuration, hash */
 
-/* What is handed to the container. */
+/* What is passed to the container. */
 typedef struct listing {
     rela_header header;
     char (*names)[RELA_FULL_NAME_MAX]; /* of the tensors */
     rela_buffer config;
     char hash[RELA_HASH_TEXT];
-    char *packed; /* matrices in int8 with their scales, or in panels */
+    char *packed; /* int8 matrices with their scales, or matrices in panels */
 } listing;
 
 const char *const RELA_VERSIONS[RELA_N_VERSIONS] = {
@@ -223,14 +223,14 @@ static size_t panel_room(const rela_param *p, size_t panel)
     return rela_round_up(p->rows, panel) * p->cols * sizeof(real);
 }
 
-/* Sorted, as the hash wants them. */
+/* Sorted, as the hash requires. */
 static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
                             rela_matrices matrices, rela_error *err)
 {
     const rela_params *params = &net->params;
     const bool plain = matrices == RELA_MATRICES_PLAIN;
     const size_t n_blocks = plain ? extras->n_blocks : 0;
-    const size_t n = params->n * (plain ? 1 + n_blocks : 2); /* a matrix in int8 is two tensors */
+    const size_t n = params->n * (plain ? 1 + n_blocks : 2); /* an int8 matrix is two tensors */
     rela_header *h = &l->header;
     h->tensors = rela_mem_array(n, sizeof *h->tensors);
     l->names = rela_mem_array(n, sizeof *l->names);
@@ -259,7 +259,7 @@ static rela_status list_all(listing *l, const rela_net *net, const rela_extras *
     return RELA_OK;
 }
 
-/* Every matrix packed, everything else as it is. */
+/* Every matrix packed, everything else unchanged. */
 static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err)
 {
     const size_t panel = bytes ? RELA_BYTE_PANEL : net->k->panel;
@@ -286,7 +286,7 @@ static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela
     return RELA_OK;
 }
 
-/* One more tensor, whose name is at the place that next_name gave. */
+/* Appends a tensor, whose name is in the buffer that next_name returned. */
 static void list_tensor(listing *l, rela_tensor t, const void *data)
 {
     t.data = data;
@@ -303,7 +303,7 @@ static void list_param(listing *l, const char *block, const rela_param *p, const
     list_tensor(l, rela_param_tensor(next_name(l), block, p), values + p->offset);
 }
 
-/* Scales first: they want alignment, and the bytes of whole panels keep it. Returns the end. */
+/* Scales first: they need alignment, which the bytes of whole panels preserve. Returns the end. */
 static char *list_bytes(listing *l, const rela_net *net, const rela_param *p, char *to)
 {
     const size_t whole = rela_byte_rows(p->rows);

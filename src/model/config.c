@@ -23,7 +23,7 @@ static const preset PRESETS[] = {
 
 enum { N_PRESETS = sizeof PRESETS / sizeof PRESETS[0] };
 
-/* Below it fp32 arithmetic gives infinities. */
+/* Below this fp32 arithmetic gives infinities. */
 static const double EPS_MIN = 1e-30;
 
 static rela_status check_size(const char *what, size_t v, size_t max, rela_error *err);
@@ -160,7 +160,8 @@ static rela_status check_kinds(const rela_config *c, rela_error *err)
     return st;
 }
 
-/* It has no layers to choose from, and uses no more of a kind than how scores become weights. */
+/* An alignment model has no layers to choose from, and of a kind it uses only how scores become
+ * weights. */
 static rela_status check_aligner(const rela_config *c, rela_error *err)
 {
     if (c->heads != 1 || c->enc_layers != 1 || c->dec_layers != 1)

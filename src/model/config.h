@@ -33,12 +33,12 @@ typedef struct rela_config {
     size_t d, ffn, heads, enc_layers, dec_layers;
     size_t sources;      /* texts that a sentence is translated from */
     bool share_encoders; /* of all sources */
-    bool serial_cross;   /* attention to the sources one after the other, not side by side */
+    bool serial_cross;   /* cross-attention to the sources in sequence, not in parallel */
     size_t vocab_src, vocab_tgt;
     size_t max_len; /* tokens of a sentence, end included */
     rela_attn_spec attention[RELA_ATTN_N_TYPES];
     bool pre_norm;
-    bool norm_per_head; /* norms of the attention output act on each head alone */
+    bool norm_per_head; /* norms of the attention output act on each head separately */
     rela_tie tie;
     double eps;      /* of LayerNorm */
     double attn_eps; /* of the norms of the attention output */
@@ -59,29 +59,29 @@ enum {
 /* Sizes of the preset ("paper", "base", "tiny", "demo"), rela-g everywhere; vocabularies are 0. */
 rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err);
 
-/* The same attention everywhere; RELA_ARG as of rela_attn_spec_parse. */
+/* The same attention everywhere; fails as rela_attn_spec_parse does. */
 rela_status rela_config_attend(rela_config *c, const char *text, rela_error *err);
 size_t rela_config_layers(const rela_config *c, rela_attn_type t);
 /* The kind of a head; layers and heads from 0. */
 const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, size_t layer,
                                        size_t head);
 
-/* RELA_ARG for a model that is made for something else. */
+/* RELA_ARG unless the model is made for translation. */
 rela_status rela_config_translates(const rela_config *c, rela_error *err);
 
-/* Checks all numbers and that they fit together. */
+/* Checks all numbers and that they are consistent. */
 rela_status rela_config_check(const rela_config *c, rela_error *err);
 
-/* The first setting, in words, that makes the weights of one of no use to the other; NULL: none.
- * Vocabularies are not looked at. */
+/* The first setting, in words, that makes the weights of the two incompatible; NULL: none.
+ * Vocabularies are not compared. */
 const char *rela_config_differs(const rela_config *a, const rela_config *b);
 
 /* The key, as in files, of the first setting that is not the same in both; NULL: none. */
 const char *rela_config_compare(const rela_config *a, const rela_config *b);
 
-/* As a flat JSON object. Reading is strict: a doubled key and a wrong type are RELA_FORMAT, and so
- * is an unknown key, with the version that wrote it. A key that is younger than the file has the
- * value that models had before it. It does not replace rela_config_check. */
+/* As a flat JSON object. Reading is strict: a duplicate key and a wrong type are RELA_FORMAT, and
+ * so is an unknown key, with the version that wrote it. A key newer than the file gets the value
+ * that models had before the key existed. Does not replace rela_config_check. */
 rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_error *err);
 rela_status rela_config_from_json(rela_config *c, const char *text, size_t len, rela_error *err);
 

@@ -21,7 +21,7 @@ typedef struct field {
     const char *key;
     field_type type;
     size_t offset;
-    bool younger; /* than the first version: files need not have it, and mean its first value */
+    bool younger; /* than the first version: a file without it has the value in FIRST */
 } field;
 
 /* clang-format off */
@@ -53,7 +53,7 @@ static const field FIELDS[] = {
 };
 /* clang-format on */
 
-/* What models were before the keys that are younger. */
+/* The values that models had before the newer keys existed. */
 static const rela_config FIRST = { .sources = 1 };
 
 static const char *const TIES[] = { "none", "out", "all" };  /* rela_tie */
@@ -72,7 +72,7 @@ enum {
 #define ALIAS      "attention_"
 #define WRITTEN_BY "written_by"
 
-/* Numbers of kinds that stand beside them. */
+/* Hyper-parameters of kinds that old files have as keys of their own. */
 typedef struct old_numbers {
     struct old_number {
         char alias[NAME_LEN];
@@ -102,7 +102,7 @@ rela_status rela_config_to_json(rela_buffer *out, const rela_config *c, rela_err
         rela_buffer_append_text(out, "{\"" WRITTEN_BY "\":\"" RELA_VERSION_TEXT "\"", err);
     for (size_t i = 0; i < N_FIELDS && st == RELA_OK; i++) {
         if (FIELDS[i].younger && !field_differs(&FIELDS[i], c, &FIRST))
-            continue; /* what a file without it means */
+            continue; /* leaving it out means the same */
         st = rela_buffer_printf(out, err, ",\"%s\":", FIELDS[i].key);
         st = st ? st : write_field(out, (const char *)c + FIELDS[i].offset, FIELDS[i].type, err);
     }
@@ -168,7 +168,7 @@ static rela_status write_field(rela_buffer *out, const void *at, field_type type
     return RELA_OK;
 }
 
-/* "attention_<alias>": a number of kinds, from before they had numbers of their own. */
+/* "attention_<alias>": a hyper-parameter, from before kinds had numbers of their own. */
 static const rela_attn_number *alias_of(rela_span key)
 {
     return key.len > ALIAS_LEN && memcmp(key.text, ALIAS, ALIAS_LEN) == 0

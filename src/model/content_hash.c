@@ -15,14 +15,14 @@
 enum {
     PIECE = 256 << 10, /* bytes; part of the definition of the hash */
     DIGEST = 16,
-    BLOCK = 64 /* numbers looked at before asking whether one was bad */
+    BLOCK = 64 /* numbers checked at a time */
 };
 
 typedef struct walk {
     const rela_content *c;
     size_t *first;    /* n + 1: the first piece of each tensor */
     char *digests;    /* DIGEST bytes per piece */
-    char *scratch;    /* PIECE bytes per thread, for data that goes nowhere */
+    char *scratch;    /* PIECE bytes per thread, for data that is not kept */
     rela_error *errs; /* one per thread; the status tells which failed */
 } walk;
 
@@ -146,7 +146,7 @@ static rela_status check_finite(const walk *w, const rela_tensor *t, const char 
 }
 
 /* How many numbers come before the first that is not finite. Blocks of fixed size, so that the
- * compiler uses vectors. Bytes may be unaligned. */
+ * compiler vectorises. Bytes may be unaligned. */
 static size_t count_finite_32(const char *bytes, size_t n)
 {
     const uint32_t exponent = 0x7F800000u;

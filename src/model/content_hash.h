@@ -16,7 +16,7 @@ typedef struct rela_content {
     rela_header header;           /* sorted; lent */
     const rela_safetensors *file; /* where to read from; NULL: tensors have their data */
     const char *mapped;           /* with file: its data, if it is mapped */
-    void *const *to;              /* otherwise n places for the data; NULL: only look at it */
+    void *const *to;              /* otherwise n destinations for the data; NULL: only check it */
     int n_threads;                /* 0: all */
     const char *path;             /* for messages */
 } rela_content;

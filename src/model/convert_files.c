@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/convert_files.c - rela_model_convert of rela/model.h: a model in another form. */
+/* src/model/convert_files.c - rela_model_convert of rela/model.h: a model in another format. */
 #include "rela/model.h"
 
 #include "base/file.h"
@@ -14,7 +14,7 @@ typedef struct form {
                         const rela_checkpoint_options *options, rela_error *err);
     rela_status (*write)(const char *path, const rela_net *net, const rela_extras *extras,
                          rela_error *err);
-    bool blocks;  /* also the state of training */
+    bool blocks;  /* has the training state, too */
     bool decodes; /* only for models that translate */
 } form;
 
@@ -26,7 +26,7 @@ static rela_status write_bytes(const char *path, const rela_net *net, const rela
 static rela_status write_panels(const char *path, const rela_net *net, const rela_extras *extras,
                                 rela_error *err);
 
-/* By number. */
+/* Indexed by RELA_MODEL_... */
 static const form FORMS[] = {
     [RELA_MODEL_RELA] = { rela_net_load, write_model, .blocks = true },
     [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, .blocks = true },
@@ -80,9 +80,7 @@ rela_status rela_model_convert(const char *out, const char *in,
     return st;
 }
 
-/* Texts that lie as files beside the weights may have been edited: what they are for must read
- * them.
- */
+/* Texts in files beside the weights may have been edited: checks that they can still be parsed. */
 static rela_status check_texts(const rela_extras *e, rela_error *err)
 {
     static const struct {

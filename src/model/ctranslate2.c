@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* src/model/ctranslate2.c - a model directory of CTranslate2: export_formats.h.
  *
- * Its Transformer is ours but for the embeddings: a row times sqrt(d) plus a row of a position
- * table, no learned bias, and a start symbol. The bias goes into the position tables, that of the
- * decoder without it in row 0; the flag start_from_zero_embedding makes row 0 all that the first
- * step sees, so any symbol can be the start; <pad>, which is never wanted, is. A bias of the
- * output, which we do not have, keeps <pad> from being chosen. */
+ * Its Transformer is the same as ours except for the embeddings: a row times sqrt(d) plus a row of
+ * a position table, no learned bias, and a start symbol. Our bias is added to the position tables,
+ * except to row 0 of the decoder's. The flag start_from_zero_embedding makes that row the only
+ * input of the first step, so any symbol can be the start; <pad>, which must never be produced, is
+ * used. An output bias, which our models do not have, keeps <pad> from being chosen. */
 #include "model/export_formats.h"
 
 #include "base/file.h"
@@ -92,7 +92,7 @@ static rela_status write_texts(const char *dir, const rela_extras *extras, rela_
     return st;
 }
 
-/* A list of all tokens; a missing line end of the last one is fine. */
+/* A list of all tokens; the last line may lack its end. */
 static rela_status write_vocabulary(const char *dir, const char *name, const rela_section *s,
                                     rela_error *err)
 {
@@ -204,7 +204,7 @@ static const struct pattern {
 
 enum { N_PATTERNS = sizeof PATTERNS / sizeof PATTERNS[0] };
 
-/* What follows the pattern in the name, and the number of the layer; NULL: another name. */
+/* Returns what follows the pattern in the name and sets *layer; NULL if the name does not match. */
 static const char *match(const char *name, const char *pattern, int *layer)
 {
     assert(name);

@@ -93,7 +93,7 @@ static rela_status put_variable(rela_writer *w, const rela_ct2_variable *v, rela
     st = st ? st : put_u32(w, count * SIZES[v->type], err);
     if (st != RELA_OK || v->values)
         return st ? st : put_values(w, v->values, count, err);
-    const int16_t number = (int16_t)v->scalar; /* little endian: its first byte is the small one */
+    const int16_t number = (int16_t)v->scalar; /* little endian: the low byte comes first */
     return rela_writer_write(w, (const char *)&number, SIZES[v->type], err);
 }
 

@@ -16,7 +16,7 @@ typedef struct rela_ct2_variable {
     char name[RELA_CT2_NAME];
     rela_ct2_type type;
     size_t rank, dims[RELA_CT2_DIMS];
-    const real *values; /* lent; NULL: the number below */
+    const real *values; /* lent; NULL: a scalar, below */
     int32_t scalar;
     const char *same_as; /* another name for that variable; lent */
 } rela_ct2_variable;

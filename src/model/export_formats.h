@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/export_formats.h - other forms of a model than its own file: see docs/formats.md.
+/* src/model/export_formats.h - other formats of a model than its own file: see docs/formats.md.
  *
- * Both are directories. What is there under the same names is replaced file by file, the weights
- * last, so a directory with weights is complete. Plain weights replace only what was written as
+ * Both are directories. Existing files of the same names are replaced one by one, the weights last,
+ * so a directory with weights is complete. Plain weights replace only files that were written as
  * such: RELA_STATE with the name of a file that was not. */
 #ifndef RELA_MODEL_EXPORT_FORMATS_H
 #define RELA_MODEL_EXPORT_FORMATS_H
@@ -17,10 +17,11 @@ rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_ex
 rela_status rela_plain_read(rela_net *net, rela_extras *extras, const char *path,
                             const rela_checkpoint_options *options, rela_error *err);
 
-/* RELA_ARG if out, a file or directory to write, is or has a file of the plain weights at path. */
+/* RELA_ARG if out, a file or directory to write, is or contains a file of the plain weights at
+ * path. */
 rela_status rela_plain_check_apart(const char *out, const char *path, rela_error *err);
 
-/* A model directory of CTranslate2. RELA_UNSUP if the model cannot be said in it. */
+/* A model directory of CTranslate2. RELA_UNSUP if the format cannot express the model. */
 rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
                                    rela_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/generator.c - see generator.h. The blocks are those of training; they keep nothing, and
- * attention of the target goes over caches (nn/attn/cache.h). */
+/* src/model/generator.c - see generator.h. The blocks are those of training; here they keep
+ * nothing, and the attention of the target uses caches (nn/attn/cache.h). */
 #include "model/generator.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ struct rela_generator {
     size_t scratch_bytes;
     rela_int8_rows rounded; /* (rows, d) for the logits, if weights are int8 */
     size_t n_rows;          /* of the last step */
-    size_t first;           /* block of the target stream; no others follow */
-    /* Rows of the output matrix, put together for each sentence. */
+    size_t first;           /* first block of the target stream, which all later ones belong to */
+    /* Rows of the output matrix, gathered for each sentence. */
     size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
     rela_weight chosen;
     void *slots; /* allocation of the cache */
@@ -47,7 +47,7 @@ static uint32_t output_of(const rela_generator *g)
     return rela_net_output(net_of(g))->at.output.table;
 }
 
-/* Where rows are looked up. */
+/* Tables for embedding lookup. */
 static const rela_weight *tables_of(const rela_generator *g)
 {
     return net_of(g)->plain ? net_of(g)->plain : g->packed->weights;
@@ -103,7 +103,7 @@ rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela
     const size_t before = g->slots ? (size_t)((char *)g->cache.rows - (char *)g->slots) : 0;
     if (rela_size_mul(&bytes, n_slots, g->cache.ld * sizeof *g->cache.rows) &&
         rela_size_add(&bytes, bytes, RELA_PLAN_ALIGN))
-        block = rela_mem_resize(g->slots, bytes); /* moved page by page, never there twice */
+        block = rela_mem_resize(g->slots, bytes); /* moved page by page, never in memory twice */
     if (!block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu positions of hypotheses", n_slots);
     rela_plan p = rela_plan_in(block);
@@ -161,7 +161,7 @@ const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
     return target->act.x;
 }
 
-/* Logits of count rows from number row on, for the symbols [first, first + n) of a packed part of
+/* Logits of rows[1] rows from rows[0] on, for the symbols [first, first + n) of a packed part of
  * the output matrix. */
 static void logits_of(const rela_generator *g, real *logits, size_t ld, const rela_weight *w,
                       const size_t rows[2], size_t first, size_t n)
@@ -227,7 +227,7 @@ static rela_pass_size pass_size(const rela_generator *g)
     return s;
 }
 
-/* Streams take turns: all have the same arrays. */
+/* Streams are used one at a time, so all share the same arrays. */
 static void plan_streams(rela_generator *g, rela_plan *p)
 {
     const rela_config *c = &net_of(g)->config;

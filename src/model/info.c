@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/info.c - rela_model_info of rela/model.h: a model file described for people and as
- * JSON.
- */
+/* src/model/info.c - rela_model_info of rela/model.h: a model file described as text and as
+ * JSON. */
 #include "rela/model.h"
 
 #include "base/json.h"

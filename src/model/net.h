@@ -22,20 +22,20 @@ typedef struct rela_net {
 
 /* Allocates weights (not initialised) and positions. c must have passed rela_config_check. */
 rela_status rela_net_init(rela_net *n, const rela_config *c, rela_error *err);
-/* The same around parameters of c and weights (rela_mem_alloc) that are there already. Both are
- * given to n, on failure too. */
+/* The same with existing parameters of c and weights (rela_mem_alloc). Both are given to n, on
+ * failure too. */
 rela_status rela_net_adopt(rela_net *n, const rela_config *c, rela_params *params, real *weights,
                            rela_error *err);
-/* Other settings for the same weights: rela_config_differs finds nothing, vocabularies are as
- * large. On failure nothing has changed. */
+/* Changes settings, keeping the weights: rela_config_differs must find nothing, and vocabularies
+ * must keep their sizes. On failure nothing has changed. */
 rela_status rela_net_configure(rela_net *n, const rela_config *c, rela_error *err);
-/* Gives the matrices back; what is left serves packed weights. */
+/* Frees the matrices; the rest serves packed weights. */
 rela_status rela_net_drop_matrices(rela_net *n, rela_error *err);
 void rela_net_deinit(rela_net *n);
 
-/* The block that makes logits: the last. */
+/* The block that computes logits: the last. */
 const rela_block *rela_net_output(const rela_net *n);
-/* The values of a parameter, which there must be; a matrix must not be packed. */
+/* The values of a parameter, which must exist; a matrix must not be packed. */
 real *rela_net_values(const rela_net *n, const char *name);
 
 #endif

@@ -77,7 +77,7 @@ static rela_status pack(rela_packed_weights *w, const rela_net *net, rela_storag
     return RELA_OK;
 }
 
-/* Rows of fp32 embeddings are looked up in the net. */
+/* Embeddings that are only looked up need no packing in fp32: rows are read from the net. */
 static bool wanted(const rela_param *p, rela_storage storage)
 {
     return p->matrix && (storage == RELA_STORE_INT8 || !p->lookup);
@@ -93,8 +93,8 @@ static void plan_some(rela_packed_weights *w, const rela_params *params, bool ta
     }
 }
 
-/* Tables come last: the ends of the block lie in small pages, and what every step reads, the last
- * layers before them, in huge ones. */
+/* Tables come last: the ends of the block lie in small pages, while the last layers before them,
+ * which every step reads, lie in huge ones. */
 static void plan_matrices(rela_packed_weights *w, const rela_params *params, size_t panel,
                           rela_plan *plan)
 {
@@ -188,7 +188,7 @@ static rela_status load_packed(rela_packed_weights *w, rela_net *net, rela_extra
     st = st ? st : rela_checkpoint_texts(extras, c, err);
     if (st == RELA_OK) {
         st = rela_net_adopt(net, &c->config, &c->params, weights, err);
-        weights = NULL; /* given, as the parameters */
+        weights = NULL; /* given, like the parameters */
     }
     w->net = net;
     rela_mem_free(weights);
@@ -228,7 +228,7 @@ static rela_status read_int8(rela_packed_weights *w, real *weights, const rela_c
     return st;
 }
 
-/* Panels of a file from another kind of processor are laid out anew. */
+/* Repacks panels that were packed for another kind of processor. */
 static rela_status change_panels(rela_packed_weights *w, const rela_params *params, size_t from,
                                  rela_error *err)
 {
@@ -250,8 +250,8 @@ static rela_status change_panels(rela_packed_weights *w, const rela_params *para
     return RELA_OK;
 }
 
-/* The file stays open with w: its matrices are used where they are, unless another kind of
- * processor has laid them out. */
+/* The file stays open as long as w: its matrices are used in place, unless they were packed for
+ * another kind of processor. */
 static rela_status map_panels(rela_packed_weights *w, real *weights, rela_checkpoint *c,
                               int n_threads, rela_error *err)
 {

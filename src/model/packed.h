@@ -15,22 +15,22 @@ typedef struct rela_packed_weights {
     rela_weight *weights;  /* (params.n) */
     size_t bytes;          /* of the packed matrices */
     void *block;           /* of the packed matrices, unless they are mapped */
-    rela_checkpoint *file; /* in which they are mapped; NULL: none */
+    rela_checkpoint *file; /* the open file if they are mapped; NULL otherwise */
 } rela_packed_weights;
 
-/* fp32, on several threads; 0: all. */
+/* Packs to fp32, on several threads; 0: all. */
 rela_status rela_packed_weights_init(rela_packed_weights *w, const rela_net *net, int n_threads,
                                      rela_error *err);
-/* int8. The net gives its matrices back. */
+/* Packs to int8, and frees the matrices of the net. */
 rela_status rela_packed_weights_init_int8(rela_packed_weights *w, rela_net *net, int n_threads,
                                           rela_error *err);
 void rela_packed_weights_deinit(rela_packed_weights *w); /* all zero is fine */
-/* Is all that they need still there? A mapped file may have been cut. */
+/* Checks that a mapped file has not been truncated since it was loaded. */
 rela_status rela_packed_weights_check(const rela_packed_weights *w, rela_error *err);
 
-/* Loads a model for decoding. A file with int8 weights is taken as it is, int8 or not; one to be
- * mapped stays open. A model for alignment has no packed weights, as it cannot decode. On failure
- * all is empty. */
+/* Loads a model for decoding. A file with int8 weights is used as it is, int8 or not; one to be
+ * mapped stays open. An alignment model has no packed weights, as it cannot decode. On failure all
+ * is empty. */
 rela_status rela_packed_weights_load(rela_packed_weights *w, rela_net *net, rela_extras *extras,
                                      const char *path, bool int8,
                                      const rela_checkpoint_options *options, rela_error *err);

@@ -13,7 +13,7 @@ static const char MAGIC[] = "RELAPAIR";
 
 static rela_status copy_blob(rela_writer *w, const rela_blob *b, rela_error *err);
 
-/* Anything else is a file of one model, or will be refused as such. */
+/* Any other file is a single model, or will be refused as one. */
 static rela_status read_head(bool *pair, uint64_t *first, const rela_blob *b, rela_error *err)
 {
     char head[HEAD_SIZE];

@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 
-/* Where model `part` of a file is: 0 all of it, which must not be a pair, 1 and 2 those of a pair.
- * RELA_FORMAT if the file is not of that form. */
+/* Finds model `part` of a file: 0 is the whole file, which must not be a pair, 1 and 2 are those of
+ * a pair. RELA_FORMAT if the file is not of that form. */
 rela_status rela_pair_place(uint64_t *at, uint64_t *size, const rela_blob *b, int part,
                             rela_error *err);
 

@@ -16,7 +16,7 @@
 
 enum { TEXT_MAX = RELA_HEADER_MAX }; /* bytes of a text: more would not fit a model file */
 
-/* File names of texts; those that are not here keep their key as name. */
+/* File names of texts; a text that is not listed has its key as file name. */
 static const struct text_file {
     const char *key, *name;
 } FILES[] = {
@@ -93,7 +93,7 @@ static rela_status dir_of(rela_buffer *dir, const char *path, rela_error *err)
     return rela_buffer_append_text(dir, ".", err);
 }
 
-/* Is it one of the files of a model? *key: of its text; NULL: none. */
+/* Whether it is one of the files of a model. *key: of its text; NULL: not a text. */
 static bool is_file(const char **key, const char *name)
 {
     *key = rela_key_text(rela_span_of(name)) ? name : NULL;
@@ -137,11 +137,11 @@ rela_status rela_plain_check_apart(const char *out, const char *path, rela_error
 
 /* ---- writing ---- */
 
-/* Files of the model that was there before. */
+/* Files of a model that was written there before. */
 typedef struct leftovers {
     const char *dir;
     const rela_extras *extras;
-    bool own; /* there was one: the files are ours */
+    bool own; /* there was such a model: the files are ours */
 } leftovers;
 
 /* Plain weights of ours, or what an interrupted conversion leaves: all but the weights. */
@@ -252,7 +252,7 @@ static const char *file_of(const char *key)
 
 /* ---- reading ---- */
 
-/* Files that are no text of a model are left alone. */
+/* Files that are not texts of a model are ignored. */
 static rela_status see_file(void *ctx, const char *name, rela_error *err)
 {
     const char *key = NULL; /* not of the configuration, which is read already */
@@ -282,7 +282,7 @@ static rela_status read_file(char **text, size_t *len, const char *dir, const ch
     return st;
 }
 
-/* The weights, with the texts in place of a header's. */
+/* Loads the weights, with the texts in place of those of a header. */
 static rela_status load(rela_net *net, rela_extras *extras, const char *path, const texts *t,
                         const rela_checkpoint_options *options, rela_error *err)
 {

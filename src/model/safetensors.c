@@ -104,7 +104,7 @@ bool rela_tensor_bytes(uint64_t *out, const rela_tensor *t)
 {
     *out = rela_dtype_size(t->dtype);
     bool fits = true;
-    for (uint32_t i = 0; i < t->rank; i++) /* the whole product: a zero must not hide a wrap */
+    for (uint32_t i = 0; i < t->rank; i++) /* no early end: a zero must not hide an overflow */
         fits = !__builtin_mul_overflow(*out, t->shape[i], out) && fits;
     return fits;
 }

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* By rising alignment. A file holds its tensors in the reverse of this order, then by name, as
- * the reference writer does, so that data stays aligned. */
+/* In ascending order of alignment. A file holds its tensors in the reverse of this order, then by
+ * name, as the reference writer does, so that data stays aligned. */
 /* clang-format off */
 #define RELA_DTYPE_MAP(X) \
     X(U8,  1)             \
@@ -68,12 +68,13 @@ typedef struct rela_header {
 
 #define RELA_METADATA_NAME "__metadata__" /* of the texts, among the names of tensors */
 
-/* Parses and checks a header of data_size bytes of tensors. Tensors and texts come sorted by the
- * bytes of their names, which point into text; it is changed. On failure h is empty. */
+/* Parses and checks the header of a file with data_size bytes of tensors. Tensors and texts come
+ * sorted by the bytes of their names, which point into text; text is modified. On failure h is
+ * empty. */
 rela_status rela_header_parse(rela_header *h, char *text, size_t len, uint64_t data_size,
                               rela_error *err);
 void rela_header_deinit(rela_header *h);
-/* Sorts the lists of one that is put together in the same way. */
+/* Sorts the lists of a header that the caller put together in the same way. */
 void rela_header_sort(const rela_header *h);
 /* Lent; NULL: none. Tensors are sorted. */
 const rela_tensor *rela_header_find(const rela_header *h, const char *name);
@@ -85,7 +86,7 @@ typedef struct rela_safetensors rela_safetensors;
 /* Reads and checks the header. max_header 0: RELA_HEADER_MAX. */
 rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size_t max_header,
                                   rela_error *err);
-/* The same of one model of a pair, 1 or 2 (model/pair.h); 0: as above. */
+/* The same for one model of a pair, 1 or 2 (model/pair.h); 0: as above. */
 rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path, int part,
                                        size_t max_header, rela_error *err);
 void rela_safetensors_close(rela_safetensors *f); /* NULL is fine */
@@ -96,22 +97,22 @@ rela_status rela_safetensors_read(const rela_safetensors *f, void *out, const re
 /* The data of all tensors, mapped (rela_blob_map) until the file is closed. */
 rela_status rela_safetensors_map(rela_safetensors *f, const char **data, rela_error *err);
 uint64_t rela_safetensors_begin(const rela_safetensors *f); /* place of the data in the file */
-/* After the last read: has the file kept its size? */
+/* After the last read: checks that the file has kept its size. */
 rela_status rela_safetensors_check(const rela_safetensors *f, rela_error *err);
 
 const rela_header *rela_safetensors_header(const rela_safetensors *f); /* lent */
 uint64_t rela_safetensors_size(const rela_safetensors *f);             /* bytes of the file */
 
-/* Writes a file: atomic and durable (base/file.h), the same bytes for the same contents whatever
- * the order they come in, no copy of the data. Names and texts must be UTF-8. The lists are left in
- * the order of the file. */
+/* Writes a file: atomic and durable (base/file.h), the same bytes for the same contents in any
+ * order, without a copy of the data. Names and texts must be UTF-8. The lists are left in the order
+ * of the file. */
 rela_status rela_safetensors_write(const char *path, const rela_header *h, size_t max_header,
                                    rela_error *err);
 
 /* Elements times their size; false when it does not fit 64 bits. */
 bool rela_tensor_bytes(uint64_t *out, const rela_tensor *t);
 
-/* RELA_UNSUP on a machine that stores numbers big end first: files are little endian. */
+/* RELA_UNSUP on a big-endian machine: files are little endian. */
 rela_status rela_host_check(rela_error *err);
 
 #endif

@@ -161,7 +161,7 @@ static rela_status write_all(const char *path, const rela_buffer *header, const 
     return rela_writer_finish(w, st, err);
 }
 
-/* The writer compresses by name, but a model is read at any place. */
+/* The writer compresses depending on the name, but a model needs random access. */
 static rela_status check_path(const char *path, rela_error *err)
 {
     static const char *const TAILS[] = { ".gz", ".zst" };
@@ -174,7 +174,7 @@ static rela_status check_path(const char *path, rela_error *err)
     return RELA_OK;
 }
 
-/* By falling alignment, then by name. */
+/* By descending alignment, then by name. */
 static int compare_tensors(const void *a, const void *b)
 {
     const rela_tensor *x = a, *y = b;

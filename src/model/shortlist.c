@@ -53,7 +53,7 @@ rela_status rela_vocab_pair_init(rela_vocab_pair *p, const rela_vocab *src, cons
 
 static int32_t *copy(const int32_t *from, size_t n)
 {
-    int32_t *to = rela_mem_array(n + 1, sizeof *to); /* never of no size */
+    int32_t *to = rela_mem_array(n + 1, sizeof *to); /* never of size 0 */
     if (to && n)
         memcpy(to, from, n * sizeof *to);
     return to;
@@ -103,7 +103,7 @@ const rela_shortlist_parts *rela_shortlist_parts_of(const rela_shortlist *l)
     return &l->parts;
 }
 
-/* Target symbols that rise and exist. */
+/* Checks that target symbols exist and are ascending. */
 static rela_status check_words(const int32_t *words, size_t n, size_t n_tgt, const char *of,
                                size_t number, rela_error *err)
 {
@@ -125,7 +125,7 @@ static rela_status check_parts(const rela_shortlist_parts *p, rela_error *err)
     if (p->first[0] != 0)
         return rela_fail(err, RELA_FORMAT, "the first list begins at %d; expected 0",
                          (int)p->first[0]);
-    for (size_t i = 0; i < n_src; i++) /* rising, so no list lies outside of words */
+    for (size_t i = 0; i < n_src; i++) /* ascending, so no list lies outside of words */
         if (p->first[i + 1] < p->first[i])
             return rela_fail(err, RELA_FORMAT,
                              "the list of source symbol %zu ends at %d, before it begins", i,

@@ -14,7 +14,7 @@ typedef struct pass {
     real log_some, log_none;  /* log(1 - pi0), log pi0 */
 } pass;
 
-/* Overlap of a row with itself moved by x: dst[to + i] meets src[from + i], i < n. */
+/* Overlap of a row with itself shifted by x: dst[to + i] meets src[from + i], i < n. */
 typedef struct overlap {
     size_t to, from, n;
 } overlap;
@@ -71,7 +71,7 @@ rela_align_sums rela_align_run(const rela_align_layer *a, const rela_align_scrat
     return sums;
 }
 
-/* Signed distance of (j, i) from the diagonal in tokens of the longer side, as a number of near. */
+/* Signed distance of (j, i) from the diagonal in tokens of the longer side, as an index of near. */
 static size_t distance(const pass *p, size_t j, size_t i)
 {
     const int64_t n = (int64_t)p->words, m = (int64_t)p->rows, least = n < m ? n : m;
@@ -121,7 +121,7 @@ static real sum(const real *x, size_t n)
     return (real)all;
 }
 
-/* By how much more probable each is than null; q receives the probabilities. */
+/* How much more probable each token is than null; q receives the probabilities. */
 static void excess(const pass *p, real *better, real *q, const real *s)
 {
     p->a->k->softmax(q, s, p->cols);
@@ -152,7 +152,8 @@ static void weigh(const pass *p, const rela_align_look *look)
     }
 }
 
-/* Losses of all rows; with gradients also those of the second look: dr, and lp's in place. */
+/* Losses of all rows; with gradients, also the backward pass of the second look: writes dr, and
+ * replaces lp by its gradient. */
 static rela_align_sums finish_rows(const pass *p, real *loss, const real *scale)
 {
     const rela_align_look *look = &p->s->look[1];
@@ -180,8 +181,8 @@ static rela_align_sums finish_rows(const pass *p, real *loss, const real *scale)
     return sums;
 }
 
-/* Through the prior of row j: d (cols) is the gradient of lp + log pi, null at its end. dr is
- * written. */
+/* Backward through the prior of row j: d (cols) is the gradient of lp + log pi, null last. Writes
+ * dr. */
 static void prior_back(const pass *p, const rela_align_look *look, size_t j, const real *d)
 {
     const real *pi = look->pi + j * p->words;
@@ -193,7 +194,7 @@ static void prior_back(const pass *p, const rela_align_look *look, size_t j, con
     *p->g->null += (real)((double)d[p->words] * (1 - pi0) - pi0 * (double)all);
 }
 
-/* From dr of the second look to the weights of the first one, and to around. */
+/* Backward from dr of the second look to the weights of the first one, and to around. */
 static void around_back(const pass *p)
 {
     const rela_kern *k = p->a->k;
@@ -215,7 +216,8 @@ static void around_back(const pass *p)
         }
 }
 
-/* From the weights of row j to its scores, in place. The score of null is constant. */
+/* Backward from the weights of row j to its scores, in place. The score of null is constant: its
+ * place receives the gradient of the null terms, which every other score subtracts. */
 static void weigh_back(const pass *p, const rela_align_look *look, size_t j, real *d)
 {
     const rela_kern *k = p->a->k;
@@ -234,8 +236,8 @@ static void weigh_back(const pass *p, const rela_align_look *look, size_t j, rea
     d[p->words] = -sum(d, p->words);
 }
 
-/* Through the weights and scores of the first look, row by row: near and lp. r is the same
- * in both looks but for what was added, so near gets both before dr is overwritten. */
+/* Backward through the weights and scores of the first look, row by row, to near and lp. near is
+ * part of r in both looks, so it gets the gradient of the second before dr is overwritten. */
 static void first_back(const pass *p)
 {
     const rela_align_look *look = &p->s->look[0];

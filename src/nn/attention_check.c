@@ -92,7 +92,7 @@ rela_status rela_attention_options_check(rela_attention_options *all, rela_atten
     return take_kind(s, name, all, err);
 }
 
-/* What the text of the kind says is stronger than the members of old versions. */
+/* Numbers in the text of the kind take precedence over the struct members of old versions. */
 static rela_status take_kind(rela_attention_sizes *s, const char *text,
                              const rela_attention_options *o, rela_error *err)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attention_check.h - what callers of the attention operator give, checked and completed.
+/* src/nn/attention_check.h - checks the structs that callers of the attention operator pass, and
+ * fills in defaults.
  *
- * A caller may know an older, shorter struct than this library: each is copied into one of full
- * size, what is missing gets its default, and leading dimensions of 0 become d. */
+ * A caller may have been compiled against an older, shorter struct than this library's: each is
+ * copied into one of full size, missing members get their defaults, and leading dimensions of 0
+ * become d. */
 #ifndef RELA_NN_ATTENTION_CHECK_H
 #define RELA_NN_ATTENTION_CHECK_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/attention_operator.c - attention as an operator; see rela/attention.h.
  *
- * The unit of work is one head of one sequence, so that a lone sequence keeps several threads busy
- * too. No buffers of the size of the input are needed: mixed values are normed in place, and the
- * backward pass uses dq for their gradient, which the gradient of the queries then replaces. */
+ * The unit of work is one head of one sequence, so that even a single sequence keeps several
+ * threads busy. No buffers of the size of the input are needed: mixed values (the weighted sums of
+ * values) are normed in place, and the backward pass holds their gradient in dq until the gradient
+ * of the queries replaces it. */
 #include "rela/attention.h"
 
 #include "base/mem.h"
@@ -15,18 +16,18 @@
 
 #include <string.h>
 
-enum { THREAD_WORK = 1 << 20 }; /* products of the scores that are worth another thread */
+enum { THREAD_WORK = 1 << 20 }; /* multiplications of the scores that are worth another thread */
 
-/* What one thread has for itself. */
+/* State of one thread. */
 typedef struct worker {
     rela_attn_scratch scratch;
-    float *dgain, *dgate, *dhead; /* its share of the gradients of what is learned */
+    float *dgain, *dgate, *dhead; /* its share of the gradients of the learned parameters */
 } worker;
 
 struct rela_attention {
     rela_attention_sizes size;
     const rela_kern *k;
-    size_t groups; /* of a row, each normed alone */
+    size_t groups; /* of a row, each normed separately */
     float epsilon;
     double dropout;
     int n_threads;
@@ -38,7 +39,7 @@ struct rela_attention {
 typedef struct call {
     rela_attention *a;
     const rela_attention_input *in;
-    float *z; /* mixed values go here */
+    float *z; /* mixed values */
     size_t ldz;
     float *y;
     size_t ldy;
@@ -50,7 +51,7 @@ typedef struct call {
     int n_threads;
 } call;
 
-/* Copies the weights that a tap sees. */
+/* Context of the tap that copies the weights. */
 typedef struct copier {
     float *to; /* (queries, ld) */
     size_t ld;
@@ -240,7 +241,7 @@ static rela_attn_in in_of(const call *c, const rela_place *p, size_t head)
                            .ldv = in->ldv };
 }
 
-/* Rows for dropout: every query of every head has its own. */
+/* Row number for dropout: every query of every head has its own. */
 static uint32_t first_row(const call *c, const rela_place *p, size_t head)
 {
     return (uint32_t)(p->q0 * c->a->size.heads + head * p->q_rows);
@@ -337,7 +338,7 @@ static void norm_back_sequences(void *ctx, size_t begin, size_t end, int thread)
     for (; p.i < end; rela_place_next(&p, c->in, a->size.heads)) {
         const float *gate = norm->gated ? c->in->gate : NULL;
         for (size_t r = p.q0; r < p.q0 + p.n_q; r++) {
-            float *dz = c->g->dq + r * c->in->ldq; /* holds z if that was computed again */
+            float *dz = c->g->dq + r * c->in->ldq; /* holds z if it was recomputed */
             const float *z = c->g->mixed ? c->g->mixed + r * a->size.d : dz;
             a->k->gated_norm_back(dz, w->dgain, gate ? w->dgate : NULL, c->g->dy + r * c->g->lddy,
                                   z, c->in->gain, gate, 1, a->size.d, a->groups, a->epsilon,
@@ -346,7 +347,7 @@ static void norm_back_sequences(void *ctx, size_t begin, size_t end, int thread)
     }
 }
 
-/* ---- gradients of what is learned: summed in the order of the threads ---- */
+/* ---- gradients of the learned parameters: summed in the order of the threads ---- */
 
 static void clear_shares(const rela_attention *a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attention_places.h - where the sequences of a call of the attention operator lie: all the
- * same step apart, or one after the other. */
+/* src/nn/attention_places.h - where the sequences of an attention operator call lie: at a fixed
+ * stride, or packed one after the other. */
 #ifndef RELA_NN_ATTENTION_PLACES_H
 #define RELA_NN_ATTENTION_PLACES_H
 
@@ -9,7 +9,7 @@
 typedef struct rela_place {
     size_t i;          /* number of the sequence */
     size_t q0, k0, w0; /* first rows, first weight */
-    size_t n_q, n_k;   /* rows that count */
+    size_t n_q, n_k;   /* rows without padding */
     size_t q_rows, k_rows;
 } rela_place;
 
@@ -21,7 +21,7 @@ static inline void rela_place_measure(rela_place *p, const rela_attention_input 
     p->n_k = in->k_lens ? in->k_lens[p->i] : p->k_rows;
 }
 
-/* Goes one after the last sequence too, where nothing is read any more. */
+/* May step past the last sequence: no lengths are read there. */
 static inline void rela_place_next(rela_place *p, const rela_attention_input *in, size_t heads)
 {
     p->i++;

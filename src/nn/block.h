@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/block.h - blocks: the sublayers that every model is a list of.
+/* src/nn/block.h - blocks: the sublayers that make up every model, as a list.
  *
  * A *stream* is one side of the batch: its rows and the two arrays that flow along it, x (what the
  * next block reads) and r (the residual). There is a stream for each source and one for the target.
  * A *block* reads its stream, writes it, and may read the x of others. A *pass* goes through the
  * list: forward and backward over a batch, or one decoding step over a cache.
  *
- * A block is described by a row of functions (rela_block_type). `declare` names its parameters,
- * `plan` measures its memory, `forward` and `back` run it. Memory is of two kinds: *kept* from
- * forward to back (nothing in inference), and *scratch*, which a block takes anew in each call and
- * gives back at its end; no block is ever handed what another one planned.
+ * A block is described by a table of functions (rela_block_type). `declare` names its parameters,
+ * `plan` measures its memory, `forward` and `back` run it. There are two kinds of memory: *kept*
+ * from forward to back (none in inference), and *scratch*, which a block takes afresh in each call
+ * and releases at its end; no block ever uses memory that another one planned.
  *
  * Post-norm: x' = LN(x + f(x)). Pre-norm: r' = r + f(LN(r)), and a last LN. Both are chains of
  * "sublayer, residual sum, norm"; they differ in which array is the residual and which norm comes
- * next, which is settled when the list is built. */
+ * next; both are fixed when the list is built. */
 #ifndef RELA_NN_BLOCK_H
 #define RELA_NN_BLOCK_H
 
@@ -36,9 +36,10 @@ typedef struct rela_act {
 typedef struct rela_stream {
     rela_tokens tokens;
     size_t rows;
-    uint32_t first_row; /* rows of the update before this part: dropout depends on it */
-    rela_act act;       /* of the last block */
-    /* Inference: one set of arrays, used again by every block; pre-norm sums go to and fro. */
+    uint32_t first_row; /* rows of the update before these: dropout depends on it */
+    rela_act act;       /* output of the last block run */
+    /* Inference: one set of arrays, reused by every block; pre-norm residual sums alternate between
+     * r[0] and r[1]. */
     real *x, *r[2];
     rela_norm_stats *stats;
     /* Training: gradient of x from the blocks of other streams that read it. */
@@ -46,7 +47,7 @@ typedef struct rela_stream {
     bool has_dmemory;
 } rela_stream;
 
-/* What is kept of a block from forward to back. */
+/* What a block keeps from forward to back. */
 typedef struct rela_state {
     rela_act in, out;
     size_t at; /* where its part of the kept memory begins */
@@ -55,19 +56,19 @@ typedef struct rela_state {
 /* Hypotheses of one decoding step. Those of a sentence are adjacent and at the same position. */
 typedef struct rela_step_rows {
     size_t n;
-    const int32_t *token;     /* the last symbol; not read at position 0 */
-    const uint32_t *position; /* of the symbol to be predicted */
-    const uint32_t *sentence; /* rising */
+    const int32_t *token;     /* the last token; not read at position 0 */
+    const uint32_t *position; /* of the token to be predicted */
+    const uint32_t *sentence; /* ascending */
     const uint32_t *history;  /* (n, ld) slots of positions 0 .. position; the last is written */
     size_t ld;                /* of history */
 } rela_step_rows;
 
 typedef struct rela_step {
     rela_step_rows rows;
-    size_t len; /* positions of a hypothesis, at most */
+    size_t len; /* maximum number of positions of a hypothesis */
     rela_cache cache;
-    const rela_memories *memories; /* by stream */
-    size_t sentence_rows;          /* hypotheses of one sentence, at most */
+    const rela_memories *memories; /* indexed by stream */
+    size_t sentence_rows;          /* maximum number of hypotheses of one sentence */
 } rela_step;
 
 /* Loss of a pass over a batch. */
@@ -78,49 +79,50 @@ typedef struct rela_loss_options {
     real *row_nll;          /* (rows) or NULL */
 } rela_loss_options;
 
-/* What a decoding step reads comes first: a small model has little more to read. */
+/* Members that a decoding step reads come first, close together: for a small model they are a
+ * noticeable part of all it reads. */
 typedef struct rela_pass {
     const rela_kern *k;
-    const rela_weight *weights; /* by parameter: matrices, of one storage */
+    const rela_weight *weights; /* by parameter: matrices, all of one storage type */
     const real *vectors;        /* the other parameters, at their offsets */
     const size_t *offsets;
     rela_stream *streams;
     rela_state *states;       /* (blocks) what is kept; NULL in inference */
     const rela_step *step;    /* NULL: a whole batch */
-    rela_plan scratch;        /* see above; copied by those who take from it */
+    rela_plan scratch;        /* see above; users take from a copy */
     const rela_attn_tap *tap; /* may be NULL */
     real *grads;              /* added to; NULL: forward only */
-    rela_attn_path path;      /* of every attention: tests force it */
+    rela_attn_path path;      /* for every attention; tests force it */
     rela_storage storage;
-    bool training;             /* with dropout, by seed and update */
-    const rela_weight *tables; /* as weights, to look up rows: not packed if that is to be had */
+    bool training;             /* dropout is on, seeded by seed and update */
+    const rela_weight *tables; /* as weights, for embedding lookup: unpacked where available */
     const real *positions;     /* (max_len, d) */
-    rela_int8_rows rounded;    /* step, int8: the rows that logits are made of, written */
+    rela_int8_rows rounded;    /* int8 step, written: quantised rows that logits are made of */
     rela_plan kept;            /* see above */
     size_t scratch_bytes;
     uint64_t seed, update;
-    bool without_loss; /* only attention and features are wanted */
+    bool without_loss; /* only attention and hidden states are needed */
     rela_loss_options loss;
     rela_loss_sums sums; /* of the loss, written */
-    /* Backward: gradient of x and, in pre-norm, of r on the stream at work. da: of the output of a
-     * sublayer before its bias. */
+    /* Backward: gradients of x and, with pre-norm, of r on the current stream; da: gradient of a
+     * sublayer's output before its bias. */
     real *dx, *dr, *da, *spare;
 } rela_pass;
 
-/* The most that passes will be asked for. */
+/* Upper limits of the passes that memory is planned for. */
 typedef struct rela_pass_size {
     size_t rows[RELA_STREAMS_MAX];
     size_t len[RELA_STREAMS_MAX]; /* of a sentence */
-    size_t sentence_rows;         /* of a decoding step: hypotheses of one sentence */
+    size_t sentence_rows;         /* decoding step: hypotheses of one sentence */
     rela_storage storage;
     bool training; /* states are kept, gradients computed */
-    bool step;     /* a decoding step, no whole batch of the target */
+    bool step;     /* decoding steps, no whole batches of the target */
 } rela_pass_size;
 
-/* Adding the parameters of a block; the first failure is kept. */
+/* Collects the parameters of a block; keeps the first failure. */
 typedef struct rela_declare {
     rela_params *params;
-    char prefix[RELA_PARAM_NAME_MAX]; /* of the names of the block at work, like "enc.0.self" */
+    char prefix[RELA_PARAM_NAME_MAX]; /* of the current block's names, like "enc.0.self" */
     rela_status status;
     rela_error *err;
 } rela_declare;
@@ -130,20 +132,20 @@ typedef struct rela_block rela_block;
 typedef struct rela_block_type {
     const char *name;
     void (*declare)(rela_block *b, rela_declare *d);
-    /* Adds what `forward` and `back` will take at most. Scratch starts empty. */
+    /* Adds the most that `forward` and `back` will take. Scratch starts empty. */
     void (*plan)(const rela_block *b, rela_plan *kept, rela_plan *scratch, const rela_pass_size *s);
     void (*forward)(const rela_block *b, rela_pass *p);
-    /* Optional: NULL where `forward` has done it. */
+    /* Optional: NULL if `forward` already computes the gradients. */
     void (*back)(const rela_block *b, rela_pass *p);
-    /* Optional: what a block needs of another stream, once for all decoding steps; p->step has the
-     * memories. */
+    /* Optional: computes what the block needs from an encoded stream (cross-attention keys and
+     * values) once for all decoding steps, into the memories of p->step. */
     void (*remember)(const rela_block *b, rela_pass *p, size_t stream);
 } rela_block_type;
 
 extern const rela_block_type rela_block_embed, rela_block_attention, rela_block_ffn,
     rela_block_output, rela_block_align;
 
-/* ---- what blocks are made of ---- */
+/* ---- settings and parameter numbers by type of block ---- */
 
 typedef struct rela_norm_at {
     uint32_t gain, offset;
@@ -166,10 +168,10 @@ typedef struct rela_head_group {
 /* Attention to one stream. */
 typedef struct rela_attn_side {
     size_t stream;
-    uint32_t in, in_bias; /* to itself: q, k, v (3d, d); to others: q (d, d) */
-    uint32_t kv, kv_bias; /* to others: k, v (2d, d) */
+    uint32_t in, in_bias; /* self-attention: q, k, v (3d, d); cross-attention: q (d, d) */
+    uint32_t kv, kv_bias; /* cross-attention: k, v (2d, d) */
     uint32_t out;
-    size_t memory; /* to others: number among those who attend to that stream */
+    size_t memory; /* cross-attention: number among the attentions to that stream */
     size_t n_groups;
     rela_head_group groups[RELA_GROUPS_MAX];
     size_t stack; /* for the tap: which attention of the model it is */
@@ -182,15 +184,15 @@ typedef struct rela_attn_at {
     bool norm_per_head;
     real eps; /* of the norms of the kinds */
     uint32_t out_bias;
-    size_t cache; /* self, causal: place of its keys and values in a slot */
+    size_t cache; /* causal self-attention: place of its keys and values in a cache slot */
     size_t n_sides;
     rela_attn_side sides[RELA_SOURCES_MAX];
-    double drop; /* of the weights */
+    double drop; /* of the attention weights */
 } rela_attn_at;
 
 typedef struct rela_ffn_at {
     size_t width;
-    double drop; /* inside */
+    double drop; /* of the hidden layer */
     uint32_t up, up_bias, down, down_bias;
 } rela_ffn_at;
 
@@ -218,8 +220,8 @@ struct rela_block {
     size_t params_end; /* offset at which its parameters and those of all blocks before it end */
     bool pre_norm;
     bool normed;       /* a norm follows */
-    rela_norm_at own;  /* the norm that belongs to it: after it, in pre-norm before it */
-    rela_norm_at norm; /* the one that follows */
+    rela_norm_at own;  /* its own norm: after it, or before it with pre-norm */
+    rela_norm_at norm; /* the norm that follows it */
     bool first, last;  /* of its stream */
     real eps;          /* of the norm */
     double drop;       /* of its output */
@@ -248,7 +250,7 @@ static inline real *rela_gradient(const rela_pass *p, uint32_t param)
     return p->grads + p->offsets[param];
 }
 
-/* The gradient of a matrix of a product y = x W^T. */
+/* Accumulates the gradient of W for y = x W^T. */
 static inline void rela_matrix_back(const rela_pass *p, uint32_t param, const real *dy,
                                     const real *x, size_t rows)
 {
@@ -268,7 +270,7 @@ void rela_declare_table(rela_declare *d, uint32_t *param, const char *name, size
                         size_t width, bool lookup);
 void rela_declare_norm(rela_declare *d, rela_norm_at *norm, size_t width);
 
-/* Dropout of a site of the block; element 0 is the first of this part of the update. */
+/* Dropout at a site of the block; element 0 belongs to the stream's first row in this pass. */
 static inline rela_drop rela_block_drop(const rela_block *b, const rela_pass *p, double rate,
                                         uint32_t site, size_t width)
 {
@@ -283,19 +285,20 @@ void rela_stream_plan(rela_stream *s, rela_plan *p, size_t rows, size_t d, bool 
 /* The arrays that the block's output goes to: kept in training, otherwise those of the stream. */
 rela_act rela_block_begin(const rela_block *b, rela_pass *p);
 void rela_block_plan_out(const rela_block *b, rela_plan *kept, const rela_pass_size *s);
-/* Residual sum and norm: out.r holds the output of the sublayer, to which bias and dropout come. */
+/* Bias, dropout, residual sum and norm; out.r holds the output of the sublayer on entry. */
 void rela_block_finish(const rela_block *b, rela_pass *p, const rela_act *out, uint32_t bias,
                        const rela_drop *drop);
-/* Back through these: p->da is the gradient of the output before its bias. */
+/* Backward of rela_block_finish: p->da receives the gradient of the sublayer's output before its
+ * bias. */
 void rela_block_finish_back(const rela_block *b, rela_pass *p, uint32_t bias,
                             const rela_drop *drop);
 
-/* The gradient of the block's input goes to the array returned, added to it if *add; then
- * rela_block_end_back makes it p->dx, the gradient for the block before. */
+/* Returns the array for the gradient of the block's input, to be added to if *add and overwritten
+ * otherwise; rela_block_end_back then makes it p->dx, the gradient for the previous block. */
 real *rela_block_input_gradient(const rela_block *b, rela_pass *p, bool *add);
 void rela_block_end_back(const rela_block *b, rela_pass *p);
 
-/* Scratch of a block at work, poisoned in test builds. */
+/* Scratch for the current block, poisoned in test builds. */
 static inline rela_plan rela_block_scratch(const rela_pass *p)
 {
     rela_plan_poison(p->scratch.base, p->scratch_bytes);

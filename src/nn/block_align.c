@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/block_align.c - the whole of a model for alignment: embeddings, the probabilities of the
- * words of the batch, and the alignment layer (nn/align.h).
+/* src/nn/block_align.c - the whole alignment model as one block: embeddings, translation
+ * probabilities of the batch's tokens, and the alignment layer (nn/align.h).
  *
  * log p(y | x) = log softmax_y (sqrt(d) src[x] . tgt[y] + bias[y]). In training the softmax is over
- * the different target tokens of the batch alone: some hundred products per token instead of a
- * vocabulary. The end of the source stands for no source token; the end of the target is left out.
- */
+ * the distinct target tokens of the batch only: a few hundred products per token instead of the
+ * whole vocabulary. The end-of-sentence token of the source stands for no source token (null); that
+ * of the target is left out. */
 #include "kern/gemm.h"
 #include "nn/align.h"
 #include "nn/block.h"
@@ -15,20 +15,20 @@
 
 enum { CHUNK = 256 };
 
-/* Memory of the block, in the part that is kept: it starts as zeros, and what lasts from pass to
- * pass is written so that zeros are right at first. */
+/* Memory of the block, all of it kept. It starts as zeros, and what lasts from pass to pass is
+ * stored such that zero is the right initial value. */
 typedef struct arrays {
-    int32_t *local; /* (target vocabulary): number among the types, from 1; 0: not there */
+    int32_t *local; /* (target vocabulary): number among the types, from 1; 0: not in the batch */
     real *norms;    /* (source vocabulary): log-sum-exp over the target vocabulary */
-    uint8_t *known; /* (source vocabulary): whether it is */
+    uint8_t *known; /* (source vocabulary): whether its norm is known */
     size_t max_types;
-    size_t chunk_rows;    /* source rows whose probabilities exist at a time */
-    int32_t *types;       /* (max_types) different target tokens of the batch */
+    size_t chunk_rows;    /* maximum number of source rows at a time */
+    int32_t *types;       /* (max_types) distinct target tokens of the batch */
     real *table, *dtable; /* (max_types, d) rows of the target embedding */
     real *bias, *dbias;   /* (max_types) */
     real *x, *dx;         /* (source rows, d) */
     real *lp, *dlogits;   /* (chunk_rows, max_types) */
-    real *end;            /* weights of the end of the target */
+    real *end;            /* weights of the target's end-of-sentence token */
     rela_align_scratch scratch;
 } arrays;
 
@@ -74,8 +74,8 @@ static const real *embedding(const run *r, uint32_t table, int32_t id)
 static void declare(rela_block *b, rela_declare *d)
 {
     static const rela_init ZERO = { RELA_INIT_CONSTANT, 0 };
-    /* Links are rare at first, so that a token that nothing explains is not forced on a wrong one.
-     */
+    /* pi0 starts at 0.12: tokens without a link are rare, but a token that nothing explains is not
+     * forced onto a wrong one. */
     static const rela_init NULL_START = { RELA_INIT_CONSTANT, -2 };
     rela_align_at *at = &b->at.align;
     rela_declare_table(d, &at->embed_src, "embed.src", at->vocab_src, b->d, false);
@@ -144,9 +144,9 @@ static void forward(const rela_block *b, rela_pass *p)
         p->sums = run_batch(&r);
 }
 
-/* Shows the weights of all pairs to the tap, as those of a cross attention of one layer and head:
- * here the softmax is over the whole vocabulary, and nothing depends on the other pairs of the
- * batch. Weights must not change between such passes: norms are kept. */
+/* Passes the weights of all pairs to the tap, as those of a cross-attention of one layer and head.
+ * Here the softmax is over the whole vocabulary, so nothing depends on the other pairs of the
+ * batch. Parameters must not change between such passes: norms are cached. */
 static void attend(run *r)
 {
     for (size_t s = 0; s < r->src->n; s++) {
@@ -154,7 +154,7 @@ static void attend(run *r)
         if (cols > 1 && rows > 0) {
             const real not_finite = score_pair(r, s);
             (void)rela_align_run(&r->layer, &r->a.scratch, NULL, NULL, NULL, rows, cols);
-            *r->a.scratch.look[1].weights += not_finite; /* exact zeros would hide it */
+            *r->a.scratch.look[1].weights += not_finite; /* exact zeros would hide NaN otherwise */
         }
         show(r, s);
     }
@@ -177,7 +177,7 @@ static rela_loss_sums run_batch(run *r)
     return sums;
 }
 
-/* By single products: the same bits whenever and wherever it is worked out. */
+/* By single dot products: bit-identical whenever and wherever it is computed. */
 static real norm_of(const run *r, int32_t id)
 {
     real *norm = &r->a.norms[id];
@@ -219,7 +219,7 @@ static real score_pair(const run *r, size_t pair)
     return not_finite;
 }
 
-/* The end of the target attends to the end of the source. */
+/* The end-of-sentence token of the target attends to that of the source. */
 static void show(const run *r, size_t pair)
 {
     const arrays *a = &r->a;
@@ -240,7 +240,7 @@ static void show(const run *r, size_t pair)
     r->p->tap->on_weights(r->p->tap->ctx, &v);
 }
 
-/* The different tokens of the target, ends left out, in the order in which they come. */
+/* The distinct tokens of the target without the end-of-sentence token, in order of appearance. */
 static void list_types(run *r)
 {
     arrays *a = &r->a;
@@ -304,7 +304,7 @@ static void run_chunk(const run *r, rela_loss_sums *sums, size_t first, size_t l
     }
 }
 
-/* row: of the first source token in the chunk. */
+/* row: of the pair's first source token, in the chunk. */
 static void run_pair(const run *r, rela_loss_sums *sums, size_t pair, size_t row)
 {
     const arrays *a = &r->a;
@@ -331,7 +331,7 @@ static void run_pair(const run *r, rela_loss_sums *sums, size_t pair, size_t row
     }
 }
 
-/* From the gradient of the log-probabilities of a pair to that of the logits of its source rows. */
+/* Backward from the log-probabilities of a pair to the logits of its source rows. */
 static void spread(const run *r, size_t pair, size_t row)
 {
     const arrays *a = &r->a;

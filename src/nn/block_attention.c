@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/block_attention.c - multi-head attention of a stream to itself or to others: projections,
- * weights of the kinds (nn/attn), their norms, output map.
+/* src/nn/block_attention.c - multi-head self- and cross-attention: projections, the weights of the
+ * kinds (nn/attn), their norms, output projection.
  *
- * To itself: one fused map to queries, keys and values. To other streams: a query map and a map to
- * keys and values for each; the outputs are added before the residual sum. Heads may be of
- * different kinds, in groups; the norm of a kind acts on the concatenated heads of its group. */
+ * Self-attention: one fused projection to queries, keys and values. Cross-attention: for each
+ * stream attended to, a query projection and a fused one to keys and values; the outputs are added
+ * before the residual sum. Heads may be of different kinds, in groups; the norm of a kind acts on
+ * the concatenated heads of its group. */
 #include "nn/block_attention.h"
 
 #include "nn/attn/guard.h"
@@ -20,7 +21,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Whether the block decodes step by step where the target does. */
+/* Whether the block runs step by step in decoding, unlike self-attention of an encoder. */
 static bool steps(const rela_block *b)
 {
     return rela_attn_of(b)->causal || !rela_attn_of(b)->self;
@@ -70,7 +71,8 @@ static void declare_group(const rela_block *b, rela_declare *d, rela_attn_side *
         rela_declare_vector(d, &group->gate, name, width, small);
 }
 
-/* Maps are initialised over the fused shape: q, k, v as one, but k, v of others as two. */
+/* Glorot limits: q, k and v of self-attention count as one (3d, d) matrix, but k and v of
+ * cross-attention as two (d, d) ones. */
 static void declare(rela_block *b, rela_declare *d)
 {
     rela_attn_at *at = &b->at.attn;
@@ -79,7 +81,7 @@ static void declare(rela_block *b, rela_declare *d)
     (void)snprintf(prefix, sizeof prefix, "%s", d->prefix);
     for (size_t i = 0; i < at->n_sides; i++) {
         rela_attn_side *side = &at->sides[i];
-        if (i > 0) /* the first has the names of a single one */
+        if (i > 0) /* the first is named like a single one */
             (void)snprintf(d->prefix, sizeof d->prefix, "%.56s.%zu", prefix, i + 1);
         if (at->self)
             rela_declare_linear(d, &side->in, &side->in_bias, "qkv", 3 * b->d, b->d,
@@ -122,7 +124,7 @@ void rela_side_take(rela_side_arrays *a, const rela_block *b, const rela_attn_si
         take_kept(a, b, side, p, s);
 }
 
-/* Gradients of what take_side gives. */
+/* Gradients of the arrays of rela_side_take. */
 typedef struct side_grads {
     real *dz, *in, *kv;
 } side_grads;
@@ -136,8 +138,8 @@ static side_grads take_grads(const rela_block *b, rela_plan *p, const rela_side_
     return g;
 }
 
-/* What one group takes at a time after the arrays of its side: each is given back before the next
- * is taken. */
+/* The most that a group takes on top of the arrays of its side: scratch for weights, norms and
+ * products is released before the next is taken. */
 static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t g, rela_plan start,
                          const rela_pass_size *s, const rela_side_size *size)
 {
@@ -190,7 +192,7 @@ static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const
 
 /* ---- one side ---- */
 
-/* A side of the block at work on a batch. */
+/* One side of a block in a pass over a batch. */
 typedef struct side_work {
     const rela_block *b;
     const rela_attn_side *side;
@@ -352,7 +354,7 @@ static void attend_back(const side_work *w, const side_grads *to, rela_plan scra
     }
 }
 
-/* To the x of the stream attended to. */
+/* Backward to the x of the stream attended to. */
 static void memory_back(const side_work *w, const real *dkv)
 {
     rela_pass *p = w->p;

@@ -8,17 +8,17 @@
 /* Arrays of one side: kept in training, scratch otherwise. */
 typedef struct rela_side_arrays {
     real *in;                    /* (rows, 3d) or (rows, d) */
-    real *kv;                    /* to others: (their rows, 2d) */
+    real *kv;                    /* cross-attention: (rows of the other stream, 2d) */
     real *z;                     /* (rows, d) mixed values */
     real *y;                     /* (rows, d) after the norms; z if there is none */
     void *kept[RELA_GROUPS_MAX]; /* see rela_attn */
 } rela_side_arrays;
 
-/* How large they are. */
+/* Their sizes. */
 typedef struct rela_side_size {
     size_t rows, keys;
-    size_t len; /* keys of a sentence */
-    bool keeps; /* for a backward pass */
+    size_t len; /* keys of the longest sentence */
+    bool keeps; /* keep arrays for a backward pass */
     bool step;  /* keys and values are cached */
 } rela_side_size;
 
@@ -39,16 +39,18 @@ rela_attn rela_side_attn(const rela_block *b, const rela_pass *p, const rela_att
                          size_t g);
 
 /* block_attention_norm.c: the norms of the groups, each over the concatenated heads of its group.
- * From z to y, which may be z; back in place, from the gradient of y to that of z. */
+ * Forward from z to y, which may be z; backward in place: dz holds the gradient of y, then that of
+ * z. */
 void rela_side_norms(const rela_block *b, const rela_pass *p, const rela_attn_side *side, real *y,
                      const real *z, rela_plan scratch);
 void rela_side_norms_back(const rela_block *b, const rela_pass *p, const rela_attn_side *side,
                           real *dz, const real *z, rela_plan scratch);
-/* What either takes for group g. */
+/* Scratch that either takes for group g. */
 void rela_side_norms_plan(rela_plan *scratch, const rela_block *b, const rela_attn_side *side,
                           size_t g, size_t rows);
 
-/* A decoding step, and keys and values of an encoded stream for the steps to come: block.h. */
+/* block_attention_step.c: a decoding step, and the cached keys and values of an encoded stream for
+ * the steps to come; see rela_block_type. */
 void rela_attention_step(const rela_block *b, rela_pass *p);
 void rela_attention_remember(const rela_block *b, rela_pass *p, size_t stream);
 

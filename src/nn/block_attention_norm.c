@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/block_attention_norm.c - the norms of attention outputs: see block_attention.h.
  *
- * Norms want rows without gaps: a group of several has its columns copied to and fro. */
+ * Norms need contiguous rows: if there are several groups, the columns of each are copied out and
+ * back. */
 #include "nn/block_attention.h"
 
 /* Columns of a group among those of its block. */

@@ -4,7 +4,7 @@
 #include "nn/attn/guard.h"
 #include "nn/block_attention.h"
 
-/* Appends the keys and values of the row to the cache of its hypothesis. */
+/* Also appends key and value of each row to the KV cache of its hypothesis. */
 static void attend_history(const rela_step *step, const rela_block *b, const rela_attn *attn,
                            const rela_side_arrays *a, rela_plan scratch)
 {

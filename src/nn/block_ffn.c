@@ -6,8 +6,8 @@
 
 enum { SITE_INNER, SITE_OUT };
 
-/* Between rows of packed products that are as wide as the inner layer, often a power of two:
- * without a gap all rows would compete for the same few places in the cache. */
+/* Reals between rows of the hidden layer if weights are packed. Its width is often a power of two:
+ * without a gap all rows would compete for the same few cache sets. */
 enum { ROW_GAP = 16 };
 
 static size_t inner_ld(const rela_block *b, rela_storage storage)

@@ -2,7 +2,7 @@
 /* src/nn/loss.c - see loss.h. */
 #include "nn/loss.h"
 
-/* What a call works on. */
+/* Arguments and sums of one call. */
 typedef struct job {
     const rela_loss *o;
     real *dx, *dtable;
@@ -70,7 +70,7 @@ static void run_pairs(job *j)
     }
 }
 
-/* A pair that is longer than a chunk, both from their first rows on. */
+/* A pair that is longer than a chunk: half a chunk of each of the two at a time. */
 static void run_long_pairs(job *j, size_t first, size_t second)
 {
     const rela_loss *o = j->o;
@@ -103,7 +103,8 @@ static void gradients_of(const job *j, const real *z, size_t at, size_t m)
         rela_gemm_tn(j->dtable, d, z, v, j->x + at * d, d, v, d, m, true);
 }
 
-/* z: the logits of a row, which become their gradients; paired: those of its paired, or NULL. */
+/* z: the logits of a row, replaced by their gradients; paired: those of the same row in the other
+ * sentence of the pair, or NULL. */
 static void add_loss(job *j, real *z, real *paired, size_t row)
 {
     const rela_loss *o = j->o;

@@ -136,6 +136,6 @@ void rela_weight_pick(const rela_kern *kern, const rela_weight *w, const rela_we
         kern->pick_bytes(bytes_of(w), scale_of(w), sums_of(w), &from->bytes, at, n, from->k);
     else if (from->storage == RELA_STORE_PANELS)
         kern->pick(reals_of(w), from->reals, at, n, from->k);
-    else /* rows lie together: faster */
+    else /* unpacked rows are contiguous: faster */
         kern->pack_at(reals_of(w), from->reals, from->k, at, n, from->k);
 }

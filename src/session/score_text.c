@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/session/score_text.c - rela_score and rela_attend: what a model thinks of given pairs,
- * teacher forced.
+/* src/session/score_text.c - rela_score and rela_attend: log-probabilities and attention of given
+ * pairs, teacher-forced.
  *
  * Pairs of similar length share a batch; threads take batches in turn. */
 #include "base/arena.h"
@@ -19,7 +19,7 @@ struct rela_scores {
     const rela_model *model;
     rela_id_list side[RELA_STREAMS_MAX]; /* the sources and, last, the target */
     size_t target;
-    real *logps; /* of all target tokens, places as in the target */
+    real *logps; /* of all target tokens, in the order of side[target] */
 };
 
 /* What one thread owns: a batch, and a worker per model. */
@@ -28,7 +28,7 @@ typedef struct scorer {
     int32_t *ids[RELA_STREAMS_MAX];
     uint32_t *at[RELA_STREAMS_MAX];
     real *nll;
-    double *sum; /* of the probabilities of each target token, over the models; its logarithm */
+    double *sum; /* log of the sum of each target token's probabilities over the models */
 } scorer;
 
 typedef struct job {
@@ -37,7 +37,7 @@ typedef struct job {
     rela_length *order;
     size_t *batch_at; /* (n_batches + 1) places in order */
     size_t n_batches, n_scorers;
-    size_t most;                              /* scorers: more would have nothing to do */
+    size_t most;                              /* maximum number of scorers */
     size_t rows[RELA_STREAMS_MAX], sentences; /* of the largest batch */
     scorer *scorers;
     _Atomic size_t next;
@@ -297,7 +297,7 @@ static rela_packed pack(scorer *x, const rela_scores *r, const rela_length *orde
     return b;
 }
 
-/* log(exp(a) + exp(b)); probabilities themselves may be too small for a number. */
+/* log(exp(a) + exp(b)); the probabilities themselves may underflow. */
 static double log_add(double a, double b)
 {
     const double most = a > b ? a : b, least = a > b ? b : a;
@@ -335,7 +335,7 @@ typedef struct observer {
     real not_finite; /* of all weights so far: 0, or NaN if one was not finite */
 } observer;
 
-/* The rows of a head without their zeros. */
+/* Passes on the rows of a head without their zeros. */
 static void observe(void *ctx, const rela_attn_view *v)
 {
     observer *o = ctx;

@@ -98,7 +98,7 @@ rela_status rela_sentences_join(rela_result *r, const rela_sentences *s, rela_er
     return st;
 }
 
-/* The translations of rank k of all sentences are translation k of the text. */
+/* The translations of rank k of all sentences form translation k of the text. */
 static rela_status join_text(rela_translated *out, rela_result *r, const rela_translated *parts,
                              size_t n, rela_error *err)
 {

@@ -15,15 +15,15 @@ typedef struct rela_sentences {
     size_t n, n_texts, cap_texts, cap_lens, cap_text_of;
 } rela_sentences;
 
-/* Splits n texts, but not those with a prefix. A text of one sentence, or none, stays as it is. Of
- * each text at most this many bytes are split: the rest is part of its last sentence. */
+/* Splits n texts, but not those with a prefix. A text of one sentence, or none, stays as it is. At
+ * most most_bytes of each text are split: the rest is part of its last sentence. */
 rela_status rela_sentences_find(rela_sentences *s, const rela_splitter *splitter,
                                 const char *const *texts, const size_t *lens, size_t n,
                                 const rela_translate_options *o, size_t most_bytes,
                                 rela_error *err);
 void rela_sentences_free(rela_sentences *s);
 
-/* Makes a result about sentences one about texts. */
+/* Joins the results of sentences into results of texts. */
 rela_status rela_sentences_join(rela_result *r, const rela_sentences *s, rela_error *err);
 
 #endif

@@ -280,7 +280,7 @@ void rela_session_destroy(rela_session *s)
     rela_mem_free(s);
 }
 
-/* A model that does not tokenise may call its language anything. */
+/* A model that does not tokenise may name any language: if it is unknown, splits as "und". */
 static rela_status make_splitter(rela_session *s, rela_error *err)
 {
     const rela_pipeline_parts *parts = rela_pipeline_parts_of(s->models[0]->pipeline);
@@ -299,7 +299,7 @@ size_t rela_session_most(const rela_session *s)
     return most;
 }
 
-/* Tokens with the same number must be the same tokens. */
+/* The models of an ensemble must have the same tokens with the same numbers. */
 static rela_status check_together(const rela_model *const *models, size_t n, rela_error *err)
 {
     const size_t target = models[0]->net.config.sources;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/session/session.h - what stands behind the handles of rela/translate.h. */
+/* src/session/session.h - the structs behind the handles of rela/translate.h. */
 #ifndef RELA_SESSION_SESSION_H
 #define RELA_SESSION_SESSION_H
 
@@ -18,9 +18,9 @@ struct rela_model {
     const rela_runtime *runtime;
     char *path; /* for messages */
     rela_net net;
-    rela_packed_weights packed; /* laid out for decoding */
+    rela_packed_weights packed; /* for decoding */
     rela_pipeline *pipeline;
-    rela_vocab_pair vocab; /* what a shortlist must have been made for */
+    rela_vocab_pair vocab; /* a shortlist must have been made for these */
 };
 
 struct rela_session {
@@ -31,18 +31,20 @@ struct rela_session {
     rela_splitter *splitter; /* for the (first) source */
 };
 
-/* Tokens of a source without its end that all models of the session take; at least 1. */
+/* Maximum tokens of a source, without its end symbol, that all models of the session take; at least
+ * 1. */
 size_t rela_session_most(const rela_session *s);
 
-/* Can the model do more than decode? RELA_FORMAT with its name if it is packed. */
+/* Checks that the model can do more than decode. RELA_FORMAT with its name if it is packed. */
 rela_status rela_model_check_full(const rela_model *m, rela_error *err);
-/* Can it translate? RELA_ARG with its name if it is made for alignment. */
+/* Checks that it can translate. RELA_ARG with its name if it is made for alignment. */
 rela_status rela_model_check_translates(const rela_model *m, rela_error *err);
-/* Do texts (RELA_SOURCES_MAX; NULL: none) fit its sources, and is there the one that is asked for?
+/* Checks that texts (RELA_SOURCES_MAX; NULL: none) match its sources and that `source` exists.
  * RELA_ARG with its name if not. */
 rela_status rela_model_check_texts(const rela_model *m, const char *const *texts, int32_t source,
                                    rela_error *err);
-/* Has it one source? RELA_ARG with its name and what needs that, like "filtering", if not. */
+/* Checks that it has one source. RELA_ARG with its name and what needs that, like "filtering", if
+ * not. */
 rela_status rela_model_check_single(const rela_model *m, const char *what, rela_error *err);
 /* RELA_NOTFINITE for a line; file may be NULL; what: "logits are", "attention is". */
 rela_status rela_fail_not_finite(rela_error *err, const char *file, uint64_t line,

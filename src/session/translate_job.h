@@ -12,9 +12,9 @@ typedef struct rela_translate_job {
     const char *const *texts;
     const size_t *lens;
     size_t n;         /* sentences */
-    size_t n_sources; /* texts of each */
-    size_t source;    /* that results are about */
-    size_t most;      /* tokens of a source without its end that all models take */
+    size_t n_sources; /* texts of each sentence */
+    size_t source;    /* that results refer to */
+    size_t most;      /* maximum tokens of a source, without its end symbol */
     const rela_translate_options *options;
     rela_sentences sentences; /* empty: texts are not split */
     rela_result *result;
@@ -23,15 +23,15 @@ typedef struct rela_translate_job {
     size_t *first_part; /* (n + 1) */
     size_t n_parts, cap_parts;
     rela_buffer text;
-    rela_span *instead; /* scratch of one translation */
+    rela_span *instead; /* scratch: what replaces each token of a translation */
     size_t cap_instead;
     rela_buffer pieces; /* of a source with unknown words in its translation */
-    rela_span *spans;   /* of them */
+    rela_span *spans;   /* of the pieces */
     size_t cap_spans;
     rela_buffer words; /* what unknown words are replaced with */
 } rela_translate_job;
 
-/* Texts that belong together cannot be divided at the same place, so they are cut. */
+/* The sources of a sentence cannot be divided at matching places, so they are cut off. */
 static inline bool rela_translate_cuts(const rela_translate_job *j)
 {
     return j->n_sources > 1 || j->options->long_sentence == RELA_LONG_CUT;
@@ -49,9 +49,9 @@ static inline uint64_t rela_translate_number(const rela_translate_job *j, size_t
     return j->options->first_line + rela_translate_text_of(j, i) + 1;
 }
 
-/* translate_sources.c. Makes the texts of the job sentences. */
+/* translate_sources.c. Replaces the texts of the job by their sentences. */
 rela_status rela_translate_split(rela_translate_job *j, rela_error *err);
-/* Texts and prefixes become ids, and those the parts that are translated. */
+/* Encodes texts and prefixes to ids, and divides the ids into the parts that are translated. */
 rela_status rela_translate_encode(rela_translate_job *j, rela_error *err);
 
 #endif

@@ -9,8 +9,8 @@
 
 enum {
     RANK_SHIFT = 40, /* so that sentences of a text have random numbers of their own */
-    /* A text of more sentences has no word links, as one in parts has none: memory for attention
-     * would grow with it. */
+    /* A text of more sentences has no word links, like one translated in parts: memory for
+     * attention would grow with its length. */
     LINKED_SENTENCES = 64
 };
 
@@ -40,7 +40,7 @@ rela_status rela_translate_split(rela_translate_job *j, rela_error *err)
     return st;
 }
 
-/* Which sentence of its text it is. */
+/* Index of a sentence in its text. */
 static uint64_t rank_of(const rela_translate_job *j, size_t i)
 {
     return j->sentences.n ? i - j->sentences.first[j->sentences.text_of[i]] : 0;
@@ -93,7 +93,7 @@ rela_status rela_translate_encode(rela_translate_job *j, rela_error *err)
     return st;
 }
 
-/* Sentences of the text that sentence i is in. */
+/* Number of sentences in the text of sentence i. */
 static size_t sentences_beside(const rela_translate_job *j, size_t i)
 {
     if (!j->sentences.n)
@@ -128,7 +128,7 @@ static rela_status divide(rela_translate_job *j, size_t i, rela_error *err)
     return st;
 }
 
-/* How strongly a token invites a cut after it. */
+/* How good a place to cut is after token k; 0: inside a word. */
 static int cut_rank(const rela_vocab *v, const int32_t *ids, const uint32_t *words, size_t k)
 {
     const char *token = rela_vocab_token(v, ids[k]);
@@ -139,8 +139,8 @@ static int cut_rank(const rela_vocab *v, const int32_t *ids, const uint32_t *wor
     return 1;
 }
 
-/* Tokens of the next part: as many as fit, but rather to a mark in the second half of them. words
- * has an entry after the last of the n tokens, that of the end symbol. */
+/* Tokens of the next part: as many as fit, but preferably up to a punctuation mark in their second
+ * half. words has an entry after the last of the n tokens, that of the end symbol. */
 static size_t part_end(const rela_translate_job *j, const int32_t *ids, const uint32_t *words,
                        size_t n, size_t most)
 {
@@ -159,7 +159,7 @@ static size_t part_end(const rela_translate_job *j, const int32_t *ids, const ui
     return best;
 }
 
-/* All sources of a sentence. */
+/* All sources of a sentence, as one part. */
 static rela_status add_sources(rela_translate_job *j, size_t i, rela_error *err)
 {
     const rela_id_list *l = &j->result->sources;

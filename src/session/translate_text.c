@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/session/translate_text.c - rela_translate: raw text to ids, search, ids to raw text.
  *
- * A text of several sentences is made several texts first, and its result of theirs at the end; in
- * between each is one source of the search, or several parts if it is longer than the model
- * allows. */
+ * A text of several sentences is split first, and the results of its sentences are joined at the
+ * end; in between each sentence is one source of the search, or several parts if it is longer than
+ * the model allows. */
 #include "base/mem.h"
 #include "base/sized.h"
 #include "session/translate_job.h"
@@ -299,7 +299,7 @@ static rela_status index_pieces(rela_translate_job *j, size_t i, rela_error *err
     return st;
 }
 
-/* Appends the word of the source to which a piece belongs as it was before BPE. */
+/* Appends the source word that a piece belongs to, as it was before BPE. */
 static rela_status append_word(rela_translate_job *j, const uint32_t *words, size_t piece,
                                rela_error *err)
 {
@@ -337,7 +337,7 @@ static rela_status replace_unknown(rela_translate_job *j, const rela_translation
             instead[at].len = j->words.len - start;
         }
     }
-    /* Texts are pointed to only now: the buffer has moved while it grew. */
+    /* Pointers are set only now: the buffer may have moved while it grew. */
     const char *text = j->words.data;
     for (size_t k = 0; k < t->n && st == RELA_OK; k++)
         if (instead[k].len) {

@@ -179,8 +179,8 @@ static rela_status write_links(rela_buffer *out, const linker *l, bool soft, rel
     return st;
 }
 
-/* Appends the links of a sentence, a blank after each; before: words of those before it, which its
- * own are added to. */
+/* Appends the links of a sentence, a blank after each. before: words of source and translation in
+ * the sentences before it; its own are added. */
 static rela_status link_sentence(rela_buffer *out, const rela_result *r, const rela_translated *x,
                                  size_t rank, const rela_link_options *o, size_t before[2],
                                  rela_error *err)
@@ -204,7 +204,7 @@ static rela_status link_sentence(rela_buffer *out, const rela_result *r, const r
     return st;
 }
 
-/* Was attention kept for any sentence? */
+/* Whether attention was kept for any sentence. */
 static bool has_attention(const rela_translated *x, size_t n, size_t rank)
 {
     for (size_t k = 0; k < n; k++)

@@ -7,7 +7,7 @@
 #include "session/session.h"
 
 typedef struct rela_translation {
-    rela_span text; /* NUL after it */
+    rela_span text; /* NUL-terminated */
     double score, logp;
     const int32_t *ids; /* (n) the end symbol last unless it was cut off */
     const real *logps;  /* (n) */
@@ -22,7 +22,7 @@ typedef struct rela_translated {
     const uint32_t *src_words;
     size_t n_src;
     bool not_finite; /* there is one translation, which is empty */
-    /* Of a text of several sentences: each by itself, with its attention. Else none. */
+    /* For a text of several sentences: the result of each, with its attention. Otherwise none. */
     const struct rela_translated *sentences;
     size_t n_sentences;
 } rela_translated;

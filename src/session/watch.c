@@ -347,7 +347,8 @@ static rela_status make_room(rela_watcher *w, rela_error *err)
     return rela_worker_create(&w->worker, w->net, w->room[SRC], w->room[TGT], false, err);
 }
 
-/* Heads come in strips of queries, those of one kind after all sentences of the kind before. */
+/* Weights arrive in strips of queries, head by head; heads of one group arrive for all sentences
+ * before those of the next group. */
 static void see(void *ctx, const rela_attn_view *v)
 {
     rela_watcher *w = ctx;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/session/watch.h - sentence pairs through a model, teacher forced, with its attention watched.
+/* src/session/watch.h - runs sentence pairs through a model, teacher-forced, and reports its
+ * attention.
  *
- * Pairs are packed into batches without padding, so a pair gives the same attention alone and in
- * company. Of each pair and attention layer the weights of all heads arrive together, once; memory
- * is bounded by the longest pair, not by their number. One thread at a time. */
+ * Pairs are packed into batches without padding, so the attention of a pair does not depend on the
+ * rest of its batch. For each pair and attention layer the weights of all heads arrive together,
+ * once; memory is bounded by the longest pair, not by the number of pairs. One thread at a time. */
 #ifndef RELA_SESSION_WATCH_H
 #define RELA_SESSION_WATCH_H
 
@@ -29,7 +30,7 @@ typedef enum rela_watched_state {
 typedef struct rela_watched_text {
     const int32_t *ids;
     size_t n;          /* tokens, the end symbol included; 0: an empty one of several sources */
-    rela_word_map map; /* the end symbol not among them */
+    rela_word_map map; /* without the end symbol */
 } rela_watched_text;
 
 typedef struct rela_watched {
@@ -39,12 +40,12 @@ typedef struct rela_watched {
     bool not_finite; /* numbers of the model overflowed when it was run */
 } rela_watched;
 
-/* All heads of one attention layer on one pair. Causally hidden weights are 0. Without keys, n_k 0,
- * all queries are null. */
+/* All heads of one attention layer on one pair. Causally masked weights are 0. If there are no keys
+ * (n_k 0), all queries attend to nothing. */
 typedef struct rela_heads {
     size_t pair;               /* number among those loaded */
     size_t stack;              /* number in the list of the model */
-    const rela_attn_stack *of; /* itself */
+    const rela_attn_stack *of; /* that stack */
     size_t layer, heads, n_q, n_k;
     const real *w; /* (heads, n_q, n_k); lent during the call */
 } rela_heads;
@@ -65,7 +66,7 @@ static inline uint32_t rela_watch_stack(size_t stack)
 
 typedef struct rela_watch {
     uint32_t stacks; /* set of stacks to report */
-    bool nll;        /* work out the log-likelihood as well */
+    bool nll;        /* compute the log-likelihood as well */
     rela_status (*on_heads)(void *ctx, const rela_heads *h, rela_error *err);
     rela_status (*on_pair_end)(void *ctx, size_t pair, rela_error *err); /* may be NULL */
     void *ctx;
@@ -78,7 +79,7 @@ rela_status rela_watcher_create(rela_watcher **out, const rela_net *net, const r
                                 rela_error *err);
 void rela_watcher_destroy(rela_watcher *w); /* NULL is fine */
 
-/* Encodes n pairs; those before are forgotten. */
+/* Encodes n pairs, which replace those loaded before. */
 rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size_t n,
                               rela_error *err);
 /* Runs those that have state RELA_WATCHED. The first failure of a callback ends it. Weights that

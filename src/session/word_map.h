@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/session/word_map.h - from attention between subword pieces to links between words.
  *
- * A word is what stands between blanks before BPE; word_of says for every piece (the end symbol
- * not among them) which word it belongs to, rising from 0 (rela_pipeline_words). Merging sums over
- * the pieces of a source word and takes the mean over the pieces of a target word. The end of the
- * source is kept as a column of its own, so that a target word may choose it, which means: no link.
- */
+ * A word is what stands between blanks before BPE; word_of maps every piece, without the end
+ * symbol, to its word, ascending from 0 (rela_pipeline_words). Merging sums over the pieces of a
+ * source word and takes the mean over the pieces of a target word. The end of the source is kept as
+ * a column of its own, so that a target word may choose it, which means: no link. */
 #ifndef RELA_SESSION_WORD_MAP_H
 #define RELA_SESSION_WORD_MAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/tensor/params.h - the table of named parameters: shape, place, first values.
+/* src/tensor/params.h - the table of named parameters: shape, offset, initial values.
  *
  * All parameters of a model live in one block; gradients, optimiser moments and averages are
  * further blocks of the same layout, so an offset addresses all of them. Checkpoint, optimiser,
@@ -33,25 +33,25 @@ typedef struct rela_param {
     size_t rows;   /* 1 for vectors */
     size_t cols;
     size_t offset; /* in reals, from the start of the block */
-    bool matrix;   /* of products or embeddings: what can be packed */
-    bool lookup;   /* no product uses it: its rows are looked up */
-    bool table;    /* a row for each symbol of a vocabulary */
-    bool packed;   /* it has no place in the block */
+    bool matrix;   /* weights of a product or an embedding: can be packed */
+    bool lookup;   /* used by no product: its rows are only looked up */
+    bool table;    /* one row per entry of a vocabulary */
+    bool packed;   /* stored packed, outside the block */
     rela_init init;
 } rela_param;
 
 typedef struct rela_params {
     rela_param *items;
-    size_t *offsets; /* (n) those of the items, together: a decoding step needs many of them */
+    size_t *offsets; /* (n) those of the items, contiguous: a decoding step needs many */
     size_t n, cap, cap_offsets;
     size_t total; /* reals of the block, padding included */
-    size_t count; /* reals that are parameters */
-    bool packed;  /* matrices have no place in the block: they are stored packed, elsewhere */
+    size_t count; /* reals of all parameters, packed ones included */
+    bool packed;  /* matrices are stored packed, outside the block */
 } rela_params;
 
 void rela_params_deinit(rela_params *p);
 
-/* What to add; rows 0: a vector. */
+/* A parameter to add; rows 0: a vector. */
 typedef struct rela_param_shape {
     size_t rows, cols;
     bool matrix; /* see rela_param */
@@ -59,8 +59,8 @@ typedef struct rela_param_shape {
     bool lookup, table; /* the same */
 } rela_param_shape;
 
-/* *index is the number of the parameter of that name, which is added unless it is there already:
- * so layers share parameters by using the same names. */
+/* Sets *index to the number of the parameter of that name, which is added if it is new: layers
+ * share parameters by using the same names. */
 rela_status rela_params_add(rela_params *p, uint32_t *index, const char *name,
                             const rela_param_shape *shape, rela_error *err);
 
@@ -70,7 +70,7 @@ static inline size_t rela_param_count(const rela_param *p)
     return p->rows * p->cols;
 }
 
-/* First values: each parameter has its own random stream, keyed by its name, so adding one never
+/* Initial values: each parameter has its own random stream, keyed by its name, so adding one never
  * changes the others. block holds p->total reals. */
 void rela_params_init(real *block, const rela_params *p, uint64_t seed);
 

@@ -15,7 +15,7 @@ typedef struct rela_plan {
     size_t used; /* bytes so far */
 } rela_plan;
 
-/* A plan in a block of as many bytes as were measured and RELA_PLAN_ALIGN more. */
+/* A plan in a block, whose size is the measured bytes plus RELA_PLAN_ALIGN. */
 rela_plan rela_plan_in(void *block);
 
 /* n elements of the given size; NULL while measuring. Sizes are the caller's own, already
@@ -28,13 +28,13 @@ static inline void *rela_plan_take(rela_plan *p, size_t n, size_t size)
     return at;
 }
 
-/* Test builds (RELA_POISON) fill scratch with NaN before a sublayer gets it, so that results that
- * depend on what another sublayer left there are seen. Nothing in other builds. */
+/* Test builds (RELA_POISON) fill scratch with NaN before a sublayer gets it, to expose results that
+ * depend on what another sublayer left there. Other builds do nothing. */
 #ifdef RELA_POISON
 real *rela_plan_reals(rela_plan *p, size_t n);
 void rela_plan_poison(void *scratch, size_t bytes);
-/* Plants a fault: array of reals number `which` of every plan, from 1, overlaps what was taken
- * before it; 0: none. Returns how many the last plan had. */
+/* Plants a fault for tests: in every plan the array of reals number `which`, from 1, overlaps what
+ * was taken before it; 0: no fault. Returns how many arrays of reals the last plan had. */
 size_t rela_plan_plant(size_t which);
 #else
 static inline real *rela_plan_reals(rela_plan *p, size_t n)

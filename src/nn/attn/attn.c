@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/attn.c - see attn.h; goes over sentences and heads. The work on one: head.h. */
+/* src/nn/attn/attn.c - see attn.h; loops over sentences and heads. One head of one sentence:
+ * head.h. */
 #include "nn/attn/attn.h"
 
 #include "nn/attn/head.h"
@@ -83,9 +84,9 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
             rela_attn_show(&h, 0, h.n_q, 0, 0);
             continue;
         }
-        if (a->tap || !parts) /* a tap wants whole rows */
+        if (a->tap || !parts) /* a tap gets whole rows */
             rela_attn_strips_forward(&h, out, d);
-        if (parts && (!a->tap || other_bits)) /* looking changes no bit */
+        if (parts && (!a->tap || other_bits)) /* a tap must not change a bit of the result */
             rela_attn_tiles_forward(&h, out, d);
     }
 }
@@ -115,7 +116,7 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
     }
 }
 
-/* kept: of this head; it goes on to the next. */
+/* *kept: what this head keeps; advanced to that of the next head. */
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                               const rela_attn_in *in, const rela_attn_rows *rows, size_t at,
                               uint64_t **kept)

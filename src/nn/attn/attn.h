@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/attn/attn.h - multi-head attention over packed sentences, for every kind.
  *
- * Rows of all sentences lie concatenated without padding. For one sentence and one head the
- * queries are taken in strips: scores of a strip against all keys, or a block of them, weights,
- * mixed values. No more than a strip of scores ever exists, so memory is linear in the length; the
- * backward pass computes the scores again, unless the forward pass kept what saves it. */
+ * Rows of all sentences lie concatenated without padding. For one sentence and one head the queries
+ * are processed in strips: scores of a strip against all keys, or a block of them, then weights,
+ * then mixed values (the weighted sums of values). No more than a strip of scores ever exists, so
+ * memory is linear in the length; the backward pass recomputes the scores, unless the forward pass
+ * kept what makes that unnecessary. */
 #ifndef RELA_NN_ATTN_ATTN_H
 #define RELA_NN_ATTN_ATTN_H
 
 #include "nn/attn/kind.h"
 #include "tensor/plan.h"
 
-/* Weights of the queries [first, first + rows) of one sentence and head, before dropout. Without
- * keys n is 0: all queries are null. */
+/* Weights of the queries [first, first + rows) of one sentence and head, before dropout. n is 0 if
+ * there are no keys: then all queries attend to nothing. */
 typedef struct rela_attn_view {
     size_t layer;
     size_t stack; /* which attention it is, as the owner of rela_attn numbers them */
@@ -38,11 +39,11 @@ typedef struct rela_attn_tap {
 
 /* How to treat weights that are exactly zero: tests and measurements may force it. */
 typedef enum rela_attn_path {
-    RELA_ATTN_AUTO,     /* what is faster for the weights at hand, unless the variable
-                         * RELA_ATTENTION_PATH names one of the others */
-    RELA_ATTN_DENSE,    /* like all others */
-    RELA_ATTN_SPARSE,   /* leave them out wherever the kind allows it */
-    RELA_ATTN_SCREENED, /* the same, and forward do not even compute scores below 0 */
+    RELA_ATTN_AUTO,     /* whichever is faster for the weights at hand, unless the environment
+                         * variable RELA_ATTENTION_PATH names one of the others */
+    RELA_ATTN_DENSE,    /* treat them like any other weight */
+    RELA_ATTN_SPARSE,   /* skip them wherever the kind allows it */
+    RELA_ATTN_SCREENED, /* the same, and the forward pass skips scores known not to be above 0 */
     RELA_ATTN_N_PATHS
 } rela_attn_path;
 
@@ -54,7 +55,7 @@ typedef struct rela_attn {
     const real *numbers; /* hyper-parameters of the kind; NULL if it has none */
     size_t heads, d_head;
     size_t ldz; /* leading dimension of mixed values and their gradient; 0: heads * d_head */
-    size_t first_head, all_heads; /* these heads among those of their layer; 0: they are all */
+    size_t first_head, all_heads; /* these heads among those of their layer; 0: all of them */
     bool causal;                  /* query i sees the keys 0 .. i, as far as there are any */
     const real *head_params;      /* (heads, n_head) */
     rela_drop drop;               /* of the weights; first is unused */
@@ -78,19 +79,19 @@ typedef struct rela_attn_in {
     size_t ldq, ldk, ldv;
 } rela_attn_in;
 
-/* Gradients with the same leading dimensions, written; dhead (heads, n_head) is added to. z: what
- * the forward pass gave; NULL is slower for softmax. */
+/* Gradients with the same leading dimensions, written; dhead (heads, n_head) is added to. z: the
+ * result of the forward pass; may be NULL, which is slower for softmax. */
 typedef struct rela_attn_grad {
     real *dq, *dk, *dv, *dhead;
     const real *z;
 } rela_attn_grad;
 
 typedef struct rela_attn_scratch {
-    size_t ld;                                   /* reals of a row of scores, at most */
+    size_t ld;                                   /* maximum reals of a row of scores */
     size_t wide;                                 /* d_head rounded up to whole vectors */
     real *keys_p, *values_p;                     /* one head, packed into panels along the keys */
     real *keys, *values;                         /* (max_len, wide): one head; keys may be mapped */
-    real *dkeys, *dvalues;                       /* the same */
+    real *dkeys, *dvalues;                       /* their gradients */
     real *queries, *dqueries;                    /* (strip, wide), scaled or mapped */
     real *mixed;                                 /* (strip, wide): mixed values or their gradient */
     real *queries_p, *mixed_p;                   /* a strip packed into panels */
@@ -98,7 +99,7 @@ typedef struct rela_attn_scratch {
     real *row;                                   /* 7 rows, for row functions and patterns */
     uint32_t *visible;                           /* ld */
     real *per_query;                             /* 3 numbers for each query of a strip */
-    int8_t *key_bytes, *query_bytes;             /* see prefilter of kern.h; of rectified kinds */
+    int8_t *key_bytes, *query_bytes;             /* see prefilter of kern.h; rectified kinds only */
     int32_t *key_bound, *query_bound;
     uint64_t *may; /* (strip, RELA_SCREEN_WORDS) */
 } rela_attn_scratch;
@@ -107,9 +108,10 @@ typedef struct rela_attn_scratch {
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
                             size_t d_head, size_t max_len);
 
-/* Words that do for any sentences of up to max_len keys. Of a rectified kind which weights are
- * zero, a bit each, of long sentences only for the first keys: linear in the rows. Of softmax what
- * every row was divided by. 0 for other kinds. */
+/* Size of rela_attn.kept in words of 8 bytes, enough for any sentences of up to max_len keys.
+ * Rectified kinds keep a bit for each weight, whether it is zero; in long sentences for the first
+ * keys only, so that the size is linear in the rows. Softmax keeps the largest score and the
+ * normaliser of every row. 0 for other kinds. */
 size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
                             size_t max_len);
 

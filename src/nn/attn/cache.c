@@ -8,7 +8,7 @@
 
 enum { LANES_MOST = 16, ROW_ARRAYS = 6, LINE = 16 };
 
-/* From keys to values of a row. */
+/* Reals from the key to the value of a row. */
 static size_t width(const rela_attn *a)
 {
     return a->ldz ? a->ldz : a->heads * a->d_head;
@@ -76,7 +76,7 @@ void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache
 
 void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers)
 {
-    /* Each sentence is rounded up to whole vectors: at most one more. */
+    /* Each sentence is rounded up to whole vectors: less than one vector more. */
     m->keys_total = m->rows + m->sentences * (rela_memory_ld(1) - 1);
     m->at = rela_plan_take(p, m->sentences + 1, sizeof *m->at);
     m->keys_at = rela_plan_take(p, m->sentences + 1, sizeof *m->keys_at);
@@ -123,7 +123,7 @@ void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t laye
     }
 }
 
-/* Weights of some heads, from number `first` on, of hypotheses in a row, to the tap. */
+/* Passes the weights of `heads` heads from `first` on, for consecutive hypotheses, to the tap. */
 static void show(const rela_attn *a, const rela_cache_scratch *s, const rela_memory *m,
                  size_t first, size_t heads, size_t rows, size_t row, size_t position)
 {
@@ -141,7 +141,7 @@ static void show(const rela_attn *a, const rela_cache_scratch *s, const rela_mem
     }
 }
 
-/* Of a source without words: zeros, and rows of weights of length 0. */
+/* For an empty source: zeros, and rows of weights of length 0. */
 static void attend_nothing(const rela_memory *m, const rela_attn *a, const rela_cache_scratch *s,
                            real *z, size_t rows, size_t first, size_t position)
 {
@@ -174,9 +174,9 @@ void rela_memory_attend(const rela_memory *m, const rela_attn *a, const rela_cac
     }
 }
 
-/* Scores become weights: for each of some heads, from number `head` on, rows with a leading
- * dimension of ld, of n visible keys each; after these the scores may change. Kinds that look at
- * no score but their own take all at once. */
+/* Turns scores into weights, for `heads` heads from `head` on: rows with leading dimension ld of
+ * n visible keys each; scores after these may be overwritten. Pointwise kinds take all rows at
+ * once. */
 static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, size_t heads,
                   size_t rows, size_t ld, size_t n, size_t query)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/cache.h - attention of single queries over kept keys and values, for decoding.
+/* src/nn/attn/cache.h - attention of single queries over cached keys and values, for decoding.
  *
- * Two stores. Hypotheses keep one row per position and layer in *slots*: a hypothesis is a list of
- * slot numbers, so hypotheses that share a past share its slots, and a beam is reordered by copying
- * lists of numbers, never keys. Sentences keep the keys and values of cross attention once, shared
- * by all their hypotheses.
+ * There are two caches. For self-attention every hypothesis is a list of *slots*, one per position;
+ * a slot holds the keys and values of all layers. Hypotheses with a common prefix share its slots,
+ * and a beam is reordered by copying lists of slot numbers, never keys. For cross-attention the
+ * keys and values of a sentence are stored once and shared by all its hypotheses.
  *
- * Kinds that map keys keep mapped ones. The results of a row depend on nothing but its own
+ * Kinds that map keys cache the mapped ones. The result of a row depends on nothing but its own
  * hypothesis. Nothing is allocated here: memory is the caller's. */
 #ifndef RELA_NN_ATTN_CACHE_H
 #define RELA_NN_ATTN_CACHE_H
 
 #include "nn/attn/attn.h"
 
-/* Slots: (n_slots, ld); a layer has keys and values (2, d) in each, from the column on that rows
- * points to. */
+/* Slots (n_slots, ld). Each has keys and values (2, d) of every layer; those of the layer at hand
+ * begin at the column that rows points to. */
 typedef struct rela_cache {
     real *rows;
     size_t ld;
@@ -32,30 +32,30 @@ typedef struct rela_memory {
 
 size_t rela_memory_ld(size_t n); /* n keys rounded up to whole vectors */
 
-/* Those of all sentences of one stream, for every layer that attends to it. */
+/* The memories of all sentences of one stream, for every layer that attends to it. */
 typedef struct rela_memories {
     size_t d, len;     /* len: of the longest sentence */
     uint32_t *at;      /* (n + 1) first rows of sentences */
-    size_t *keys_at;   /* (n + 1) places of the transposed keys, in units of d reals */
-    size_t n, rows;    /* sentences; rows that there is room for */
-    size_t keys_total; /* the same of transposed keys */
+    size_t *keys_at;   /* (n + 1) offsets of the transposed keys, in units of d reals */
+    size_t n, rows;    /* sentences; capacity in rows */
+    size_t keys_total; /* capacity in transposed keys */
     real *keys_t;      /* (layers, keys_total, d) */
     real *values;      /* (layers, rows, d) */
     real *not_finite;  /* (layers, sentences): see guard.h */
-    size_t sentences;  /* that there is room for */
+    size_t sentences;  /* capacity in sentences */
 } rela_memories;
 
-/* Takes the arrays of all layers; d, len, rows and sentences are set. */
+/* Takes the arrays of all layers; the caller has set d, len, rows and sentences. */
 void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers);
-/* Sentences whose rows begin at at[0] .. at[n]. */
+/* Starts a batch of n sentences; rows [at[i], at[i + 1]) are those of sentence i. */
 void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n);
 
-/* Of a sentence and a layer, heads from the given column on. */
+/* The memory of one sentence and layer, for the heads from the given column on. */
 rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column);
 
 typedef struct rela_cache_scratch {
-    size_t ld;              /* most keys, rounded up */
-    size_t rows;            /* most hypotheses of a sentence */
+    size_t ld;              /* maximum number of keys, rounded up */
+    size_t rows;            /* maximum number of hypotheses of a sentence */
     size_t most;            /* max(heads, rows) */
     real *scores, *weights; /* (most, ld) */
     real *row;              /* 6 rows, for row functions and patterns */
@@ -77,7 +77,7 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n);
 
-/* kv: keys, and d reals after them values, of all rows of the stream, with leading dimension ld;
+/* kv: for all rows of the stream keys and, d reals after them, values, with leading dimension ld;
  * keys may be mapped in place. */
 void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer, real *kv,
                        size_t ld);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Promises a kind makes; attn.c relies on them, the property tests hold it to them. */
+/* Promises a kind makes; attn.c relies on them, the property tests check them. */
 enum {
     ATTN_POINTWISE = 1u << 0, /* a weight depends on its own score only; weigh(0) is 0 */
     ATTN_SPARSE = 1u << 1,    /* exact zeros occur */
@@ -30,7 +30,7 @@ enum {
                                * the added scores are 0 */
 };
 
-/* The score of a padded place: below every real one, so that it never counts. */
+/* The score of a padded position: below every real one, so that it never counts. */
 #define RELA_ATTN_PAD ((real)-3e38)
 
 /* A hyper-parameter of a kind, like the k of topk. Wherever a kind is named it may be set, as in
@@ -38,15 +38,16 @@ enum {
 typedef struct rela_attn_number {
     const char *name, *summary;
     bool whole;         /* a whole number */
-    double least, most; /* both are allowed */
-    double start;       /* if it is not set */
-    const char *alias; /* the name it had as "attention_<alias>" in files and "--attn-<alias>" among
-                        * options before kinds had numbers of their own; NULL: none */
+    double least, most; /* inclusive */
+    double start;       /* default */
+    /* Its name in "attention_<alias>" of files and in the option "--attn-<alias>", from before
+     * kinds had numbers of their own; NULL: none. */
+    const char *alias;
 } rela_attn_number;
 
 enum { RELA_ATTN_NUMBERS_MAX = 2 };
 
-/* What a row function may use beside its scores. */
+/* What a row function may use besides its scores. */
 typedef struct rela_attn_row {
     const rela_kern *k;
     const real *numbers; /* hyper-parameters, in the order of the kind */
@@ -58,7 +59,7 @@ typedef struct rela_attn_row {
 /* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
 typedef struct rela_attn_norm {
     const char *summary; /* formula for the documentation */
-    bool gated;          /* has a gate beside the gain */
+    bool gated;          /* has a gate besides the gain */
     bool center;         /* LayerNorm instead of RMSNorm */
     bool random_gain;    /* gain starts uniform on +-sqrt(3/d) instead of 1 */
 } rela_attn_norm;
@@ -81,12 +82,12 @@ typedef struct rela_attn_kind {
     /* Optional: hyper-parameters; at most RELA_ATTN_NUMBERS_MAX, ended by an empty row. */
     const rela_attn_number *numbers;
 
-    /* Optional: learned numbers per head, with their first value. */
+    /* Optional: number of learned parameters per head, and their initial value. */
     size_t n_head;
     real head_start;
 
-    /* Optional: which of the n keys a query may see; keys receives their numbers, rising, and
-     * the function returns how many. NULL: all (that the causal mask leaves). */
+    /* Optional: which of the n keys a query may see; keys receives their indices, ascending, and
+     * the function returns how many. NULL: all that the causal mask leaves. */
     size_t (*pattern)(const real *numbers, uint32_t *keys, size_t query, size_t n);
 
     /* Optional: a map of queries and keys, elementwise over n reals, before the product; then the
@@ -95,7 +96,7 @@ typedef struct rela_attn_kind {
     void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
 } rela_attn_kind;
 
-/* How long a row of n visible scores is made for a kind, and the scores after them. */
+/* The length to which a row of n visible scores is padded for a kind, and the padding itself. */
 static inline size_t rela_attn_row_length(const rela_attn_kind *kind, const rela_kern *k, size_t n)
 {
     const bool whole = kind->flags & (ATTN_PADDED | ATTN_POINTWISE);

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Closer to 1 alpha-entmax is softmax to the last digit, and 0 would divide. */
+/* Lower limit of alpha - 1: below it alpha-entmax is softmax to the last digit, and 0 would be
+ * divided by. */
 #define LEAST_EXCESS ((real)1e-5)
 
 static void weigh_sparsemax(const rela_attn_row *c, real *w, const real *s, size_t n)

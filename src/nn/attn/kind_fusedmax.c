@@ -16,7 +16,7 @@ typedef struct walk {
     real low, high, slack_low, slack_high;
 } walk;
 
-/* The present segment ends at last with the given value; the next one starts after it. */
+/* The current segment ends at last with the given value; the next one starts after it. */
 static void cut(walk *t, size_t last, real value)
 {
     for (size_t i = t->from; i <= last; i++)
@@ -117,7 +117,7 @@ static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
 }
 
 /* The derivative of the smoothing is the mean over each fused segment; segments are the runs of
- * equal weights, and where the weight is 0 nothing passes anyway. */
+ * equal weights, and where the weight is 0 no gradient passes anyway. */
 static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
                        const real *s, size_t n)
 {

@@ -3,7 +3,7 @@
  * elu(x) + 1 of queries and keys, products normalised by their sum. */
 #include "nn/attn/kind.h"
 
-/* Products below it are rounding only, and their inverse would overflow. */
+/* Products below this are rounding errors only, and their inverse would overflow. */
 #define LEAST ((real)1e-30)
 
 static void map(const rela_kern *k, real *y, const real *x, size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/attn/kind_pattern.c - softmax over a fixed pattern of keys (Child et al. 2019): a window
  * around the query, or every stride-th key and the near ones. Where queries and keys are of
- * different sentences, a query after the last key looks from the last key. */
+ * different sentences, a query beyond the last key is treated as if it were at the last key. */
 #include "nn/attn/kind.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
  * et al. 2019). Scores equal to the k-th are all kept, so the order of keys does not matter. */
 #include "nn/attn/kind.h"
 
-/* The middle one of the first, middle and last: sorted rows are common (positions). */
+/* The median of the first, middle and last, as pivot: sorted rows are common (positions). */
 static real middle(const real *x, size_t n)
 {
     const real a = x[0], b = x[n / 2], c = x[n - 1];
@@ -11,8 +11,8 @@ static real middle(const real *x, size_t n)
     return c < low ? low : c > high ? high : c;
 }
 
-/* The k-th largest of s, by partition into larger and smaller ones; scratch holds 4 * n reals.
- * NaN is left out; the least score if fewer than k remain. */
+/* The k-th largest of s, by partition into larger and smaller ones; scratch holds 4 * n reals. NaNs
+ * are ignored; the least score if fewer than k remain. */
 static real kth_largest(const real *s, size_t n, size_t k, real *scratch)
 {
     real *now = scratch, *above = scratch + n, *below = scratch + 2 * n;

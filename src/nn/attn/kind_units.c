@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/kind_units.c - other activations in the place of the rectifier of rela-g: GeLU
- * (Hendrycks and Gimpel 2016) and leaky ReLU (Xu et al. 2015) of the paper's ablation, the squared
- * rectifier, and a rectifier whose threshold is learned per head. NaN scores get no weight. */
+/* src/nn/attn/kind_units.c - other activations in place of the rectifier of rela-g: GeLU (Hendrycks
+ * and Gimpel 2016) and leaky ReLU (Xu et al. 2015) of the paper's ablation, the squared rectifier,
+ * and a rectifier whose threshold is learned per head. NaN scores get no weight. */
 #include "nn/attn/kind.h"
 
 static void weigh_gelu(const rela_attn_row *c, real *w, const real *s, size_t n)

@@ -12,7 +12,7 @@
 
 enum { LAYERS_MOST = 65535, NAME_MAX_LEN = 32 };
 
-/* One group as it is written. */
+/* One group as written. */
 typedef struct group {
     size_t count; /* 0: the rest */
     const rela_attn_kind *kind;
@@ -56,7 +56,7 @@ static rela_status fail(const scanner *s, const char *why)
                      *s->at ? s->at : "its end");
 }
 
-/* A whole number, if one stands here. */
+/* Reads a whole number, if there is one here. */
 static bool scan_count(scanner *s, size_t *value)
 {
     size_t v = 0;
@@ -289,7 +289,7 @@ static rela_status check_heads(const rela_attn_spec *s, const layers *l, size_t 
                      s->text, counted + open, heads);
 }
 
-/* A range of all layers and a count of all heads say nothing. */
+/* A range of all layers and a count of all heads are redundant. */
 rela_status rela_attn_spec_shorten(rela_attn_spec *s, size_t n_layers, size_t heads,
                                    rela_error *err)
 {

@@ -6,7 +6,7 @@
  *   heads  = group { "+" group }                         6xrela-g+2xlocal:window=4
  *   group  = [ count "x" ] kind { ":" name "=" value }   entmax:alpha=1.3
  *
- * Layers are counted from 1. What has no range is for all layers that no other range names, and a
+ * Layers are counted from 1. An entry without a range is for all layers that no range names, and a
  * group without a count has the heads that the others leave. The same text is used by options,
  * YAML, model files, the C and the Python interface. */
 #ifndef RELA_NN_ATTN_SPEC_H
@@ -35,21 +35,22 @@ typedef struct rela_attn_group {
 
 /* RELA_ARG says where the text is wrong. */
 rela_status rela_attn_spec_parse(rela_attn_spec *out, const char *text, rela_error *err);
-/* Does it name every one of the layers once, and fit the number of heads? */
+/* Checks that it names every layer once and fits the number of heads. */
 rela_status rela_attn_spec_check(const rela_attn_spec *s, size_t layers, size_t heads,
                                  rela_error *err);
-/* Leaves out what it does not need to say for this number of layers and heads. */
+/* Drops what is redundant for this number of layers and heads. */
 rela_status rela_attn_spec_shorten(rela_attn_spec *s, size_t layers, size_t heads, rela_error *err);
 /* The groups of a layer (from 0) of a text that passed the check; returns how many. */
 size_t rela_attn_spec_groups(rela_attn_group groups[RELA_GROUPS_MAX], const rela_attn_spec *s,
                              size_t layer, size_t heads);
-/* Sets the number of that alias in every group whose kind has it and whose text leaves it out. */
+/* Sets the hyper-parameter of that alias in every group whose kind has it and whose text does not
+ * set it. */
 rela_status rela_attn_spec_alias(rela_attn_spec *s, const char *alias, double value,
                                  rela_error *err);
 
-/* The hyper-parameters of a kind where nothing is set. */
+/* The default hyper-parameters of a kind. */
 void rela_attn_numbers_start(real numbers[RELA_ATTN_NUMBERS_MAX], const rela_attn_kind *kind);
-/* A number of that alias; NULL: none. */
+/* A hyper-parameter of that alias; NULL: none. */
 const rela_attn_number *rela_attn_alias_find(const char *alias, size_t len);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/attn/strips.c - attention of any kind: strips of queries against all keys; see head.h.
  *
- * Keys, and for the way back values, are packed into panels, so that scores are products whose
- * vectors run along the keys. Products along the keys go block by block, so that the values of a
- * block are read once from far and then from near. */
+ * Keys, and in the backward pass values, are packed into panels, so that scores are products whose
+ * vectors run along the keys. Products that sum over keys go block by block, so that the values of
+ * a block are read once from memory and then from the cache. */
 #include "nn/attn/head.h"
 
 #include <string.h>
@@ -87,8 +87,8 @@ void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g
     rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k, NULL, 0);
 }
 
-/* Rows of scores are an odd number of vectors apart, or columns of a strip would all compete for
- * the same few places of the cache. */
+/* Rows of scores are an odd number of vectors apart: otherwise the columns of a strip would compete
+ * for the same few cache sets. */
 static strip strip_at(const rela_attn_head *h, size_t first)
 {
     const size_t rest = h->n_q - first, m = rest < RELA_ATTN_STRIP ? rest : RELA_ATTN_STRIP;
@@ -99,8 +99,8 @@ static strip strip_at(const rela_attn_head *h, size_t first)
     return (strip){ first, m, n, padded };
 }
 
-/* Keys of this head, mapped if the kind has a map, as panels, and as rows if there is a way back.
- */
+/* Keys of this head, mapped if the kind has a map, as panels, and for a backward pass as rows
+ * too. */
 static void take_keys(const rela_attn_head *h, bool back)
 {
     const rela_attn *a = h->a;
@@ -115,7 +115,7 @@ static void take_keys(const rela_attn_head *h, bool back)
     pack_panels(h, s->keys_p, s->keys, s->wide);
 }
 
-/* With zeros as far as a strip may be padded. */
+/* Zero-filled as far as a strip may be padded. */
 static void pack_panels(const rela_attn_head *h, real *to, const real *rows, size_t ld)
 {
     const rela_attn *a = h->a;
@@ -138,7 +138,7 @@ static void along_keys(const rela_attn_head *h, const strip *t, real *to, size_t
     }
 }
 
-/* Scores and weights of a strip. Behind the visible keys of a row all weights are zero. */
+/* Scores and weights of a strip. After the visible keys of a row all weights are zero. */
 static void weigh_strip(const rela_attn_head *h, const strip *t)
 {
     const rela_attn *a = h->a;

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-/* Rows of values, and of the gradients of keys and values, which a strip touches once.
- * They stay where they are if there are not too many, otherwise they are put side by side. */
+/* Rows of values, and of the gradients of keys and values, which each strip touches once. They are
+ * used in place if there are not too many, otherwise copied to contiguous rows. */
 typedef struct ends {
     const real *values;
     real *dkeys, *dvalues;
     size_t ldk, ldv; /* of dkeys; of values and dvalues */
-    bool empty;      /* the gradients have no numbers yet */
+    bool empty;      /* the gradients are uninitialised: the first strip overwrites them */
 } ends;
 
-enum { STAY_MOST = 256 }; /* rows; more would need too many pages at once */
+enum { STAY_MOST = 256 }; /* rows used in place; more would need too many pages at once */
 
 static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g);
 static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, const ends *e);
@@ -65,7 +65,7 @@ static ends take_ends(const rela_attn_head *h, const rela_attn_head_grad *g)
 {
     const rela_attn_scratch *s = h->s;
     const size_t n = h->n_k, wide = s->wide;
-    /* Every tile of the first strip of softmax is dense, and without a mask it has all keys. */
+    /* With softmax every tile is dense, and without a mask the first strip covers all keys. */
     const bool empty = (h->a->kind->flags & ATTN_SOFT) && !h->a->causal && h->n_q > 0;
     const bool stay = h->a->d_head == wide && n <= STAY_MOST;
     const ends e = stay ? (ends){ h->v, g->dk, g->dv, h->ldk, h->ldv, empty }
@@ -87,8 +87,8 @@ static void put_ends(const rela_attn_head *h, const rela_attn_head_grad *g, cons
     rela_attn_put_rows(h, g->dv, h->ldv, e->dvalues, h->n_k, NULL, 0);
 }
 
-/* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. known: that too few of the weights are
- * zero. */
+/* dV += W^T dO, dW = dO V^T, dS, dQ += dS K, dK += dS^T Q. known: the forward pass found that too
+ * few weights are zero to pick out the others. */
 static void tile_back(const rela_attn_head *h, const ends *e, const rela_tile *t, bool known)
 {
     const rela_attn *a = h->a;
@@ -122,7 +122,7 @@ static void tile_back(const rela_attn_head *h, const ends *e, const rela_tile *t
              wide, t->m, !e->empty);
 }
 
-/* With the weights, or the transposed mask. */
+/* From the weights `used` or, if NULL, from the transposed mask `looks`. */
 static void tile_back_few(const rela_attn_head *h, const ends *e, const rela_tile *t,
                           const real *used, const uint64_t *looks)
 {
@@ -156,8 +156,8 @@ static void weigh_tile_back(const rela_attn_head *h, const rela_tile *t)
                                t->n * t->across);
 }
 
-/* Behind the queries zeros, which make weights zero. The sum of all weights times their gradients
- * is that of the result times its gradient. */
+/* Entries after the last query are zero, which makes their weights zero. The sum of all weights
+ * times their gradients is the dot product of the result and its gradient. */
 static void take_soft(const rela_attn_head *h, const rela_attn_head_grad *g, const rela_tile *t)
 {
     const rela_soft *kept = (const rela_soft *)h->kept + t->first;
@@ -179,8 +179,8 @@ static void drop_back(const rela_attn_head *h, const rela_tile *t, real *x)
     h->a->k->dropout_across(x, t->n, t->across, &drop, rela_attn_drop_step(h->a));
 }
 
-/* Zeros for what a query may not see: key j is seen by the queries from number j on. Behind the
- * last query all is zero anyway. */
+/* Zeroes what the causal mask hides: key j is visible to the queries from number j on. After the
+ * last query everything is zero anyway. */
 static void hide_back(const rela_attn_head *h, const rela_tile *t, real *x)
 {
     for (size_t j = 0; rela_tile_hides(h, t) && j < t->n; j++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/tiles_forward.c - the forward pass over tiles: see tiles.h. Each tile is worked on
- * whole, by its weights that are not zero, or prefiltered, as the one before suggests. */
+/* src/nn/attn/tiles_forward.c - the forward pass over tiles: see tiles.h. Each tile is computed
+ * densely, from its non-zero weights only, or prefiltered, depending on the share of non-zero
+ * weights in the tile before. */
 #include "nn/attn/tiles.h"
 
 #include <string.h>
 
-/* The share of weights that are not zero, below which it is faster to pick them out (measured). It
- * costs about the same for heads of few and of many vectors, and saves more for the latter. */
+/* The share of non-zero weights below which it is faster to pick them out (measured). Picking costs
+ * about the same for heads of few and of many vectors, and saves more for the latter. */
 static double few_forward(const rela_kern *k, size_t wide)
 {
     const size_t vectors = wide / k->lanes;
@@ -30,7 +31,7 @@ static double few_prefiltered(const rela_kern *k, size_t wide)
     }
 }
 
-/* How many keys are there packed, and in int8; and whether the queries are. */
+/* How many keys are ready, packed and in int8; and whether the queries are ready in int8. */
 typedef struct prepared {
     size_t packed, prefiltered; /* whole tiles, but for the last */
     bool queries;
@@ -50,7 +51,7 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
 {
     const rela_attn_scratch *s = h->s;
     prepared ready = { 0 };
-    double share = 1; /* of weights that are not zero, in the tile before */
+    double share = 1; /* of non-zero weights in the tile before */
     bool notes = true;
     rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
     for (size_t i = 0; i < h->n_q; i += RELA_ATTN_STRIP) {
@@ -75,7 +76,7 @@ void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz)
     }
 }
 
-/* Keys up to the end of the tile, and queries, in the form that it needs. */
+/* Prepares keys up to the end of the tile, and queries, in the form that it needs. */
 static void prepare(const rela_attn_head *h, prepared *ready, const rela_tile *t, bool prefiltered)
 {
     const rela_kern *k = h->a->k;
@@ -97,7 +98,7 @@ static void prepare(const rela_attn_head *h, prepared *ready, const rela_tile *t
     }
 }
 
-/* Makes scores after the last key of a tile RELA_ATTN_PAD; NULL if there are none. */
+/* A bias that makes scores after the last key of a tile RELA_ATTN_PAD; NULL if there are none. */
 static const real *soft_bias(const rela_attn_head *h, const rela_tile *t)
 {
     real *bias = h->row.scratch;
@@ -109,7 +110,7 @@ static const real *soft_bias(const rela_attn_head *h, const rela_tile *t)
     return bias;
 }
 
-/* Sums become factors, which are kept. */
+/* Turns sums into their reciprocals, and keeps these for the backward pass. */
 static void finish_soft(const rela_attn_head *h, const rela_tile *t)
 {
     rela_soft *const kept = h->kept ? (rela_soft *)h->kept + t->first : NULL;
@@ -119,7 +120,7 @@ static void finish_soft(const rela_attn_head *h, const rela_tile *t)
         kept[i] = (rela_soft){ rela_soft_top(h)[i], rela_soft_sum(h)[i] };
 }
 
-/* Returns the share of weights that are not zero, sampled. notes: which they are will probably be
+/* Returns the share of non-zero weights, sampled. notes: the bits of these weights will probably be
  * kept. */
 static double tile_forward(const rela_attn_head *h, const rela_tile *t, bool notes)
 {
@@ -138,7 +139,7 @@ static double tile_forward(const rela_attn_head *h, const rela_tile *t, bool not
     const bool zero = soft || (a->kind->flags & ATTN_RECTIFIED); /* after the last key */
     if (rela_tile_hides(h, t) || (!zero && t->n < t->across))
         hide_keys(h, t, s->weights, soft ? RELA_ATTN_PAD : 0);
-    if (soft) /* what is hidden becomes 0 */
+    if (soft) /* masked scores become weights of 0 */
         a->k->softmax_part(s->weights, rela_soft_top(h), rela_soft_sum(h), s->mixed, t->m,
                            t->across, s->wide);
     for (size_t i = 0; a->drop.threshold != 0 && i < t->m; i++) {
@@ -146,7 +147,7 @@ static double tile_forward(const rela_attn_head *h, const rela_tile *t, bool not
         drop.first += (uint32_t)t->key;
         a->k->dropout(s->weights + i * t->across, t->n, &drop);
     }
-    /* What comes next depends on the sampled share only, so that keeping bits changes no result. */
+    /* The path taken depends on the sampled share only, so that keeping bits changes no result. */
     const double share = rela_tile_share(h, t);
     const double known = noted ? (double)some / (double)(t->m * t->n) : share;
     if (kept)
@@ -161,8 +162,8 @@ static double tile_forward(const rela_attn_head *h, const rela_tile *t, bool not
     return share;
 }
 
-/* Weights of a rectified kind, and which of them are not zero: few rows at a time, which are still
- * in the nearest cache then. Returns how many. */
+/* Weights of a rectified kind, and the bits of those that are not zero: a few rows at a time, while
+ * they are still in the nearest cache. Returns how many are not zero. */
 static size_t weigh_and_note(const rela_attn_head *h, const rela_tile *t, uint64_t *bits)
 {
     enum { AT_ONCE = 16, WORD = 64 };
@@ -180,7 +181,7 @@ static size_t weigh_and_note(const rela_attn_head *h, const rela_tile *t, uint64
     return some;
 }
 
-/* A value for what a query may not see, and after the keys. */
+/* Writes the value where the causal mask hides a key, and after the last key. */
 static void hide_keys(const rela_attn_head *h, const rela_tile *t, real *x, real value)
 {
     const bool hidden = rela_tile_hides(h, t);
@@ -215,7 +216,7 @@ static bool prefilters(const rela_attn_head *h, double share)
     return h->path == RELA_ATTN_SCREENED || share < few_prefiltered(h->a->k, h->s->wide);
 }
 
-/* Returns the share of weights that are not zero. */
+/* Returns the share of non-zero weights. */
 static double tile_prefiltered(const rela_attn_head *h, const rela_tile *t)
 {
     const rela_attn *a = h->a;
@@ -252,7 +253,7 @@ static double tile_prefiltered(const rela_attn_head *h, const rela_tile *t)
     return (double)some / (double)(t->m * t->n);
 }
 
-/* Clears what a query may not see. */
+/* Clears the bits of keys that the causal mask hides. */
 static void hide_bits(const rela_attn_head *h, const rela_tile *t, uint64_t *bits)
 {
     for (size_t i = 0; rela_tile_hides(h, t) && i < t->m; i++) {
