@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/data/batch.c - see batch.h. Records on disk are read a pool at a time in the order of the
- * file, so that the disk sees long forward reads and not one jump per sentence. */
+/* src/data/batch.c - see batch.h. Records on disk are read a pool at a time in file order, so
+ * that the disk sees long sequential reads and not one seek per sentence. */
 #include "data/batch.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 enum {
     READ_BYTES = 1 << 20, /* one read of the scratch file */
-    GAP_BYTES = 16 << 10, /* reading so much for nothing is cheaper than another read */
+    GAP_BYTES = 16 << 10, /* reading over such a gap is cheaper than another read */
     END_SYMBOL = 2
 };
 
@@ -21,17 +21,17 @@ struct rela_batches {
     rela_order order;
     bool started;  /* the order is that of position.epoch */
     bool loaded;   /* the pool holds the records of the order's pool (stores on disk only) */
-    uint32_t turn; /* the batch of the pool that holds the position */
+    uint32_t turn; /* index in the pool of the batch at the position */
     rela_position position;
     rela_padding padding;
-    /* the present batch */
+    /* the current batch */
     size_t n_sides;
     int32_t *ids[RELA_SIDES_MAX];
     size_t ids_cap[RELA_SIDES_MAX];
     uint32_t *at[RELA_SIDES_MAX];
     uint64_t *line;
     size_t rows_cap;
-    /* the records of the present pool */
+    /* the records of the current pool */
     rela_buffer pool, chunk;
     uint32_t *place; /* place[i]: where pair pool_begin + i of the order begins in pool */
     size_t place_cap;
@@ -148,7 +148,7 @@ double rela_padding_share(rela_padding p)
     return p.cells ? 1.0 - (double)p.tokens / (double)p.cells : 0.0;
 }
 
-/* Makes the order, the turn and the pool fit the position. */
+/* Brings the order, the turn and the pool to the position. */
 static rela_status prepare(rela_batches *b, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -156,7 +156,7 @@ static rela_status prepare(rela_batches *b, rela_error *err)
         st = start_epoch(b, err);
     } else if (b->turn == b->order.n_batches) {
         st = rela_order_next_pool(&b->order, err);
-        b->started = st == RELA_OK; /* otherwise the pool is half done: begin again */
+        b->started = st == RELA_OK; /* otherwise the pool is half done: start again */
         b->turn = 0;
         b->loaded = false;
     }
@@ -196,7 +196,7 @@ static rela_status start_epoch(rela_batches *b, rela_error *err)
     return RELA_OK;
 }
 
-/* Sorts the pairs of the pool by number, which is their order on disk, and reads them in runs. */
+/* Sorts the pairs of the pool by index, which is their order on disk, and reads them in runs. */
 static rela_status load_pool(rela_batches *b, rela_error *err)
 {
     rela_order *o = &b->order;
@@ -218,7 +218,7 @@ static rela_status load_pool(rela_batches *b, rela_error *err)
     return st;
 }
 
-/* How many of the n pairs, given in the order of the file, one read should fetch. */
+/* How many of the n pairs, given in file order, one read should fetch. */
 static size_t run_length(const rela_batches *b, const uint64_t *key, size_t n)
 {
     const uint64_t from = rela_store_place(b->store, (uint32_t)(key[0] >> 32));
@@ -271,7 +271,7 @@ static rela_status fill(rela_batches *b, uint32_t begin, uint32_t end, rela_erro
     return RELA_OK;
 }
 
-/* A pair becomes a row; in_pool: its number in the pool. */
+/* Writes a pair as a row; in_pool: its index in the pool. */
 static void put_row(rela_batches *b, uint32_t pair, uint32_t row, uint32_t in_pool)
 {
     const unsigned char *record = b->loaded
@@ -291,7 +291,7 @@ static void put_row(rela_batches *b, uint32_t pair, uint32_t row, uint32_t in_po
 
 static rela_status reserve(rela_batches *b, uint32_t n, const size_t *tokens, rela_error *err)
 {
-    if (n + 1 > b->rows_cap) { /* the capacities of these arrays must not drift apart */
+    if (n + 1 > b->rows_cap) { /* these arrays share one capacity */
         size_t rows = b->rows_cap;
         uint64_t *line = rela_mem_grow(b->line, &rows, n + 1, sizeof *line);
         b->line = line ? line : b->line;

@@ -2,8 +2,8 @@
 /* src/data/batch.h - batches of packed rows, epoch after epoch, resumable at any sentence.
  *
  * The stream has no end: after the last batch of an epoch the next epoch begins. The same store,
- * options and position always give the same rest, whatever the number of threads that filled the
- * store and wherever its pairs lie. One thread at a time. */
+ * options and position always give the same batches from there on, whatever the number of threads
+ * that filled the store and wherever its pairs are kept. One thread at a time. */
 #ifndef RELA_DATA_BATCH_H
 #define RELA_DATA_BATCH_H
 
@@ -11,14 +11,14 @@
 
 typedef struct rela_batches rela_batches;
 
-/* Where a stream stands: so many sentences of this epoch have been delivered. */
+/* Where a stream is: the epoch, and how many of its sentences have been delivered. */
 typedef struct rela_position {
     uint64_t epoch; /* from 0 */
     uint64_t sentences;
 } rela_position;
 
-/* n rows without padding; row i of a side is ids[at[i] .. at[i + 1] - 1], end symbol included; one
- * that is empty, as some of several sources may be, has none. All pointers are lent until the next
+/* n rows without padding; row i of a side is ids[at[i] .. at[i + 1] - 1], EOS included; an empty
+ * row, possible if there are several sources, has no EOS. All pointers are lent until the next
  * call. */
 typedef struct rela_batch {
     uint32_t n;
@@ -39,17 +39,17 @@ typedef struct rela_padding {
 typedef struct rela_batches_options {
     rela_order_options order;    /* .extra is set from eos */
     int32_t eos[RELA_SIDES_MAX]; /* appended to each row of the side; -1: nothing */
-    /* Called when an epoch begins, if not NULL: may replace the store of the pairs from there on,
-     * for data that is encoded anew each epoch. *store is the one in use and stays so by default;
-     * a store must outlive its epoch, and seeking asks again. */
+    /* If not NULL, called when an epoch begins, and again by a seek. It may replace *store, the
+     * one in use, from there on, for data that is encoded anew each epoch. A store must outlive
+     * its epoch. */
     rela_status (*generation)(void *ctx, uint64_t epoch, const rela_store **store, rela_error *err);
     void *generation_ctx;
 } rela_batches_options;
 
-/* Target side budget, end symbol 2 on all sides, seed 1. */
+/* A budget of target tokens, EOS 2 on all sides, seed 1. */
 void rela_batches_options_init(rela_batches_options *o, uint32_t target_tokens);
 
-/* The store is lent for the life of the stream. An empty one is RELA_FORMAT. */
+/* The store is lent for the life of the stream. RELA_FORMAT if it is empty. */
 rela_status rela_batches_create(rela_batches **out, const rela_store *store,
                                 const rela_batches_options *options, rela_error *err);
 void rela_batches_destroy(rela_batches *b); /* NULL is fine */
@@ -58,8 +58,8 @@ void rela_batches_destroy(rela_batches *b); /* NULL is fine */
 rela_status rela_batches_next(rela_batches *b, rela_batch *batch, rela_error *err);
 
 /* The next batch begins exactly there, if need be with the rest of a batch. sentences may equal
- * the size of the epoch (the next one follows); beyond it is RELA_FORMAT,
- * as positions come from checkpoints. */
+ * the size of the epoch (the next epoch follows); more is RELA_FORMAT, as positions come from
+ * checkpoints. */
 rela_status rela_batches_seek(rela_batches *b, rela_position position, rela_error *err);
 rela_position rela_batches_position(const rela_batches *b);
 

@@ -133,7 +133,7 @@ rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_report *r
         own.batch_tokens, own.batches, own.padding);
 }
 
-/* Only lengths matter here: every word gets the same number. */
+/* Only lengths matter here: every word gets the same id. */
 static rela_status encode_words(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
                                 rela_error *err)
 {

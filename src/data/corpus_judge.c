@@ -61,7 +61,7 @@ rela_corpus_reason rela_corpus_judge_lengths(rela_corpus_item *it, rela_ids *ids
     return too_different(it, n_sides, rules->max_ratio) ? RELA_CORPUS_RATIO : RELA_CORPUS_KEPT;
 }
 
-/* Nothing to translate, or nothing that it is translated to. */
+/* All sources are empty, or the target is. */
 static bool is_empty(const size_t *len, size_t n_sides)
 {
     size_t sources = 0;
@@ -88,7 +88,7 @@ static void cut_sides(rela_corpus_item *it, rela_ids *ids, size_t n_sides, size_
     it->was_cut = true;
 }
 
-/* An empty source, of several, has no length to compare. */
+/* If there are several sources, empty ones are not compared. */
 static bool too_different(const rela_corpus_item *it, size_t n_sides, double ratio)
 {
     const double tgt = (double)it->n[n_sides - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/data/corpus_reader.c - see corpus.h. A block of pairs is read, judged and encoded on any
- * thread, and counted and handed on in order. */
+/* src/data/corpus_reader.c - see corpus_reader.h. A block of pairs is read, judged and encoded
+ * on any thread, and counted and handed on in order. */
 #include "data/corpus_reader.h"
 
 #include "base/file.h"
@@ -18,23 +18,23 @@ typedef struct block {
     rela_ids ids; /* of the kept pairs, side after side */
     rela_corpus_item items[BLOCK_PAIRS];
     size_t n;
-    size_t set;       /* of files */
-    uint64_t before;  /* lines of the sets before */
+    size_t set;       /* index in job->files */
+    uint64_t before;  /* lines of earlier sets */
     uint64_t first;   /* line number of the first pair in its set */
     uint64_t returns; /* lines that ended in CR LF */
 } block;
 
 typedef struct readers {
-    rela_reader *side[RELA_SIDES_MAX]; /* the second is NULL for columns */
+    rela_reader *side[RELA_SIDES_MAX]; /* the second is NULL for a file of columns */
 } readers;
 
 typedef struct stream {
     const rela_corpus_job *job;
     size_t n_sides;
     readers *sets;   /* (job->n_files) */
-    size_t set;      /* that is being read */
-    uint64_t before; /* lines of the sets before */
-    uint64_t lines;  /* of this one, so far */
+    size_t set;      /* being read */
+    uint64_t before; /* lines of earlier sets */
+    uint64_t lines;  /* of this set, so far */
     uint64_t total;  /* stored bytes; 0: unknown */
     rela_corpus_report *report;
 } stream;
@@ -107,7 +107,7 @@ static rela_status open_set(stream *s, size_t i, rela_error *err)
 static rela_status open_files(stream *s, rela_error *err)
 {
     rela_status st = RELA_OK;
-    bool known = true; /* of a pipe no share can be given */
+    bool known = true; /* the size of a pipe is not */
     s->sets = rela_mem_zalloc(s->job->n_files * sizeof *s->sets);
     if (!s->sets)
         return rela_fail(err, RELA_NOMEM, "no memory to read %zu files", s->job->n_files);
@@ -237,7 +237,7 @@ static rela_status read_lines(stream *s, block *b, bool *more, rela_error *err)
     return st;
 }
 
-/* Exactly n columns of a line? */
+/* Splits a line at tabs; false unless it has exactly n columns. */
 static bool split_columns(rela_span *side, size_t n, const rela_line *line)
 {
     const char *at = line->text, *end = at + line->len;
@@ -289,7 +289,7 @@ static rela_status add_item(const stream *s, block *b, const rela_span *side, re
     return st;
 }
 
-/* One file has ended: the message gives both numbers of lines, so the longer is read to its end. */
+/* One file has ended: the message gives both line counts, so the longer one is read to its end. */
 static rela_status count_rest(const readers *r, uint64_t n_pairs, size_t longer, size_t shorter,
                               rela_error *err)
 {

@@ -2,8 +2,8 @@
 /* src/data/corpus_reader.h - reads parallel text, applies the rules of rela/corpus.h, encodes what
  * is kept.
  *
- * Text becomes numbers through a callback, on all threads; pairs arrive in the order of the file
- * on one thread at a time. Memory does not grow with the corpus nor with the length of a line. */
+ * A callback encodes text as token ids, on all threads; pairs are delivered in file order, by one
+ * thread at a time. Memory grows neither with the corpus nor with the length of a line. */
 #ifndef RELA_DATA_CORPUS_READER_H
 #define RELA_DATA_CORPUS_READER_H
 
@@ -16,7 +16,7 @@
 /* Sides of a pair: its sources, then its target. */
 enum { RELA_SIDES_MAX = RELA_SOURCES_MAX + 1 };
 
-/* A growable list of token numbers, all zero when empty. */
+/* A growable list of token ids, all zero when empty. */
 typedef struct rela_ids {
     int32_t *data;
     size_t len, cap;
@@ -34,19 +34,19 @@ typedef struct rela_corpus_line {
     uint64_t number; /* in the file, from 1 */
 } rela_corpus_line;
 
-/* Appends the numbers of one line to out, all >= 0. thread < n_threads of the job, for scratch
- * memory. */
+/* Appends the token ids of one line to out, all >= 0. thread < n_threads of the job, to select
+ * scratch memory. */
 typedef rela_status (*rela_encode)(void *ctx, const rela_corpus_line *line, int thread,
                                    rela_ids *out, rela_error *err);
 
 /* A kept pair; ids are lent during the call. */
 typedef struct rela_pair {
     const int32_t *ids[RELA_SIDES_MAX];
-    size_t n[RELA_SIDES_MAX]; /* 1 .. RELA_CORPUS_TOKENS_MAX; of several sources some may have 0 */
+    size_t n[RELA_SIDES_MAX]; /* 1 .. RELA_CORPUS_TOKENS_MAX; some of several sources may have 0 */
     uint64_t line;            /* in the corpus, from 1 */
 } rela_pair;
 
-/* Files that are read in step. */
+/* Files that are read in parallel, line by line. */
 typedef struct rela_corpus_files {
     const char *side[RELA_SIDES_MAX]; /* the second NULL: the first has a column for each side */
 } rela_corpus_files;

@@ -10,7 +10,7 @@
 
 enum {
     POOL_TOKENS = 16 << 20,
-    POOL_TOKENS_MAX = 256 << 20, /* keeps places in a pool below 2^32 bytes */
+    POOL_TOKENS_MAX = 256 << 20, /* keeps offsets in a pool below 2^32 bytes */
     POOL_SENTENCES = 1 << 20,
     DIGIT_BITS = 8,
     DIGITS = 1 << DIGIT_BITS
@@ -159,8 +159,8 @@ static rela_status reserve_pool(rela_order *o, size_t n, rela_error *err)
     return RELA_OK;
 }
 
-/* By target length, and within one target length by source length, up and down in turn: where
- * the target length changes inside a batch, the source lengths still fit together. */
+/* By target length, then by source length, ascending and descending in turn: where the target
+ * length changes inside a batch, the source lengths are still similar. */
 static void sort_pool(rela_order *o)
 {
     const size_t target = rela_store_sides(o->store) - 1;
@@ -177,7 +177,7 @@ static void sort_pool(rela_order *o)
         pair[i] = (uint32_t)o->key[i];
 }
 
-/* cut[0 .. n_batches] are the borders of the batches in the sorted pool, from 0. */
+/* cut[0 .. n_batches] are the batch boundaries in the sorted pool, relative to its start. */
 static void cut_pool(rela_order *o)
 {
     const size_t target = rela_store_sides(o->store) - 1;
@@ -232,7 +232,7 @@ static rela_rng start_rng(const rela_order *o, uint64_t part)
     return rela_rng_start(rela_rng_u64(&r), part);
 }
 
-/* Without the end symbol. */
+/* Without EOS. */
 static uint32_t longest_source(const rela_order *o, uint32_t pair)
 {
     uint32_t longest = 0;
@@ -243,7 +243,7 @@ static uint32_t longest_source(const rela_order *o, uint32_t pair)
     return longest;
 }
 
-/* With the end symbol; an empty side has none. */
+/* With EOS; an empty side has none. */
 static uint32_t length(const rela_order *o, uint32_t pair, size_t side)
 {
     const uint32_t n = rela_store_length(o->store, pair, side);

@@ -62,8 +62,7 @@ static size_t count_words(rela_span s)
     return n;
 }
 
-/* A Bloom filter of the source words rules out most target words; only the
- * others are looked for. */
+/* A Bloom filter of the source words rules out most target words; only the others are searched. */
 static double overlap(rela_span src, rela_span tgt, size_t n_tgt)
 {
     uint64_t bloom[BLOOM_BITS / 64] = { 0 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/data/pair_rules.h - rules that tell bad sentence pairs by their text alone, and the memory of
- * pairs that have been seen.
+/* src/data/pair_rules.h - rules that detect bad sentence pairs by their text alone, and a set of
+ * the pairs seen so far.
  *
- * Rules read only; any number of threads may use them. Duplicates are found by 64-bit hashes: 8 to
- * 16 bytes per pair; among a billion pairs 0.03 false alarms are to be expected. */
+ * Rules are read-only; any number of threads may use them. Duplicates are found by 64-bit hashes:
+ * 16 to 32 bytes per pair; among a billion pairs, 0.03 false duplicates are expected. */
 #ifndef RELA_DATA_PAIR_RULES_H
 #define RELA_DATA_PAIR_RULES_H
 
@@ -16,13 +16,13 @@ typedef struct rela_pair_rules {
     bool keep_copies;   /* do not look for copies */
     double max_overlap; /* share of target words that the source has too; 1: any */
     uint32_t scripts[2];
-    double script_share; /* least share of letters in these scripts; 0: any */
+    double script_share; /* minimum share of letters in these scripts; 0: any */
 } rela_pair_rules;
 
 /* The first rule that a pair breaks, RELA_FILTER_KEPT for none. */
 rela_filter_reason rela_pair_rules_check(const rela_pair_rules *r, rela_span src, rela_span tgt);
 
-/* Hash of a pair, or of one side with the other empty, blanks at the ends left out. */
+/* Hash of a pair, or of one side with the other empty, without blanks at the ends. */
 uint64_t rela_pair_hash(rela_span src, rela_span tgt);
 
 typedef struct rela_seen rela_seen; /* one thread at a time */

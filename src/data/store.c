@@ -10,13 +10,13 @@
 #include <xxhash.h>
 
 enum {
-    GROUP = 4096,          /* pairs per part of the index */
-    WRITE_BYTES = 1 << 20, /* gathered before they go to the scratch file */
+    GROUP = 4096,          /* pairs per group of the index */
+    WRITE_BYTES = 1 << 20, /* buffered before a write to the scratch file */
     BYTE_BITS = 7,
     VARINT_MAX = 10 /* bytes of a 64-bit number */
 };
 
-/* Places are relative to the group. Its records stay below 2^32 bytes: numbers of symbols have at
+/* Places are offsets from start. The records of a group stay below 2^32 bytes: token ids take at
  * most 3 bytes (vocabularies end at 2^20), and 4096 * 5 * 65535 * 3 is less. */
 typedef struct group {
     uint64_t start;
@@ -35,7 +35,7 @@ struct rela_store {
     uint64_t flushed;      /* bytes that are in the scratch file */
     uint64_t memory;       /* limit */
     char *dir;             /* NULL: default */
-    rela_scratch *scratch; /* NULL while all fits in memory */
+    rela_scratch *scratch; /* NULL while everything fits in memory */
 };
 
 static rela_status add_index(rela_store *s, const rela_pair *pair, rela_error *err);
@@ -290,7 +290,7 @@ static rela_status flush(rela_store *s, rela_error *err)
     if (st != RELA_OK)
         return st;
     s->flushed += s->tail.len;
-    if (s->tail.cap > 2 * (size_t)WRITE_BYTES) /* what was held in memory before */
+    if (s->tail.cap > 2 * (size_t)WRITE_BYTES) /* it held everything until now */
         rela_buffer_free(&s->tail);
     rela_buffer_clear(&s->tail);
     return RELA_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/data/store.h - encoded pairs, compact: small corpora in memory, large ones in a scratch file.
  *
- * Numbers are kept as bytes of seven bits each. In memory there is an index of 8 bytes per pair
- * (lengths and a place); the pairs themselves stay there only up to a limit. After
+ * Token ids are stored as varints, seven bits per byte. In memory there is an index of 8 bytes per
+ * pair (lengths and an offset); the pairs themselves stay there only up to a limit. After
  * rela_store_finish a store is read-only and any number of threads may read it. */
 #ifndef RELA_DATA_STORE_H
 #define RELA_DATA_STORE_H
@@ -20,7 +20,7 @@ rela_status rela_store_create(rela_store **out, size_t n_sides, uint64_t memory,
                               rela_error *err);
 void rela_store_destroy(rela_store *s); /* NULL is fine */
 
-/* Has the shape of rela_corpus_job.take, with the store as context. */
+/* Has the type of rela_corpus_job.take, with the store as context. */
 rela_status rela_store_add(void *store, const rela_pair *pair, rela_error *err);
 rela_status rela_store_finish(rela_store *s, rela_error *err);
 
@@ -38,16 +38,18 @@ bool rela_store_on_disk(const rela_store *s);
 /* Hash of all pairs in order: a run that resumes can tell whether its data is still the same. */
 uint64_t rela_store_digest(const rela_store *s);
 
-/* A record is the bytes of one pair; they lie in the order of the pairs without gaps. */
+/* A record is the encoded bytes of one pair. Records follow one another in the order of the pairs,
+ * without gaps; a place is an offset in them. */
 uint64_t rela_store_place(const rela_store *s,
-                          uint32_t pair); /* pair <= size: the end is a place */
-/* Bytes [from, to) of the records; lent. NULL if they are on disk. */
+                          uint32_t pair); /* pair == size: the end of the records */
+/* The records from byte offset from on; lent. NULL if they are on disk. */
 const unsigned char *rela_store_view(const rela_store *s, uint64_t from);
+/* Copies bytes [from, to) of the records to out, from memory or disk. */
 rela_status rela_store_load(const rela_store *s, unsigned char *out, uint64_t from, uint64_t to,
                             rela_error *err);
 
-/* Pairs for another store: appends those from pair *at on to out, as many as fit into some bytes
- * and at least one, and moves *at. Adds such pairs to a store that has the same number of sides. */
+/* Copying pairs to another store. pack appends those from pair *at on to out, as many as fit into
+ * bytes and at least one, and advances *at; unpack adds them to a store with as many sides. */
 rela_status rela_store_pack(rela_buffer *out, const rela_store *s, uint32_t *at, size_t bytes,
                             rela_error *err);
 rela_status rela_store_unpack(rela_store *s, const char *bytes, size_t len, rela_error *err);

@@ -10,13 +10,13 @@
 static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, SLANT = 0.87,
                     HATCH = 5;
 
-/* Where things lie; all maps of a page have places of the same size. */
+/* The layout of a page, which gives all maps the same space. */
 typedef struct layout {
     const rela_heatmap *maps;
     size_t n, per_line;
     const char *caption;
-    double left, top;  /* room for the names of rows, of columns */
-    double wide, tall; /* of a place */
+    double left, top;  /* room for the names of rows and columns */
+    double wide, tall; /* space of one map */
     double width, height;
 } layout;
 
@@ -149,7 +149,7 @@ static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t 
     }
 }
 
-/* Inside the cells, so that those of neighbours stay apart. */
+/* Inside the cells, so that outlines of neighbouring cells do not touch. */
 static void draw_outlines(const layout *s, cairo_t *c, const rela_heatmap *m)
 {
     static const double DASH[] = { 3, 2 };

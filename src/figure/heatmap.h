@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/figure/heatmap.h - matrices as shading of one colour, several on a page, as SVG, PNG or PDF.
+/* src/figure/heatmap.h - matrices as shades of one colour, several on a page, as SVG, PNG or PDF.
  *
  * A row that is zero everywhere is hatched and marked, so that it cannot be taken for a row of
  * small weights. */
@@ -23,7 +23,7 @@ typedef struct rela_heatmap {
     const char *const *columns;
     size_t n_rows, n_columns;
     const double *values; /* (n_rows, n_columns), 0 or more; not finite: left blank */
-    double high;          /* value of the darkest; 0: the largest */
+    double high;          /* value of the darkest shade; 0: the largest value */
     bool numbers;         /* write the values, in percent, into the cells */
     bool null_rows;       /* mark rows that are all zero */
     const rela_outline *outlines;

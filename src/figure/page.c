@@ -25,7 +25,7 @@ typedef struct sink {
     rela_error *err;
 } sink;
 
-/* Its address names the sink of an SVG among the user data of a context. */
+/* Its address is the user data key under which a context has the sink of an SVG. */
 static const cairo_user_data_key_t TEXTS;
 
 static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned int len);
@@ -88,7 +88,7 @@ void rela_page_text(cairo_t *c, const char *s, double x, double y, double align)
 {
     if (!s)
         return;
-    const double width = rela_page_text_width(c, s); /* also refuses what is not UTF-8 */
+    const double width = rela_page_text_width(c, s); /* fails if s is not UTF-8 */
     sink *svg = cairo_get_user_data(c, &TEXTS);
     if (svg) {
         add_text(svg, c, s, x, y, align);
@@ -162,8 +162,8 @@ static cairo_status_t draw_surface(sink *s, cairo_surface_t *surface,
 
 /* ---- text of an SVG ---- */
 
-/* cairo makes outlines of letters, which cannot be searched or copied. So text becomes elements of
- * our own, above the drawing. The anchor keeps its place where another font is used. */
+/* cairo turns text into outlines, which cannot be searched or copied. So we write text elements of
+ * our own, above the drawing. The anchor keeps a text in place if another font is used. */
 static void add_text(sink *s, cairo_t *c, const char *text, double x, double y, double align)
 {
     static const char *const ANCHORS[] = { "start", "middle", "end" };
@@ -191,7 +191,7 @@ static void add_text(sink *s, cairo_t *c, const char *text, double x, double y, 
         s->status = rela_buffer_append_text(&s->texts, "</text>\n", s->err);
 }
 
-/* The drawing with its texts before the closing tag. */
+/* Writes the drawing, with the texts inserted before its closing tag. */
 static rela_status write_svg(sink *s)
 {
     static const char OPEN[] = "<g font-family=\"sans-serif\">\n", CLOSE[] = "</g>\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/figure/page.h - a page to draw on: SVG, PNG or PDF, by the ending of its name; and the
- * colours and letters that all figures share.
+/* src/figure/page.h - a page to draw on: SVG, PNG or PDF, by its file extension; and the
+ * colours and fonts that all figures share.
  *
  * Colours are those of Okabe and Ito, which colour-blind readers can tell apart. Files are written
  * atomically. */
@@ -14,17 +14,17 @@
 
 static const double RELA_FONT = 11, RELA_FONT_TITLE = 13;
 
-/* Calls draw on a white page of w x h points. RELA_ARG for another ending than .svg, .png, .pdf. */
+/* Calls draw on a white page of w x h points. RELA_ARG unless path ends in .svg, .png or .pdf. */
 rela_status rela_page_save(const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err);
 
-/* Sizes of letters, for layouts that depend on them: a page that is never saved; NULL when out of
- * memory. Ended with cairo_destroy. */
+/* A page that is never saved, to measure text for layouts. Given: the caller ends it with
+ * cairo_destroy. NULL when out of memory. */
 cairo_t *rela_page_ruler(void);
 double rela_page_text_width(cairo_t *c, const char *s);
 
-/* align: 0 left, 0.5 centre, 1 right of x. s NULL: nothing. In an SVG text stays text, above the
- * rest of the page. */
+/* align: 0 left, 0.5 centre, 1 right of x. s NULL: draws nothing. In an SVG, text stays text, above
+ * the rest of the page. */
 void rela_page_text(cairo_t *c, const char *s, double x, double y, double align);
 void rela_page_colour(cairo_t *c, size_t number);
 

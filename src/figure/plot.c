@@ -35,14 +35,14 @@ static void draw_axis(const page *g, bool vertical);
 static void draw_series(const page *g, size_t i);
 static double place(const axis *a, double v);
 
-/* A figure: panels in lines. */
+/* A figure: panels in rows. */
 typedef struct figure {
     const rela_plot *plots;
     size_t n, per_line;
     double w, h; /* of the panels */
 } figure;
 
-/* One line needs none. All panels have the same series. */
+/* A single curve needs no legend. All panels have the same series. */
 static bool has_legend(const rela_plot *p)
 {
     size_t n = 0;
@@ -149,7 +149,7 @@ static void find_range(axis *a, const rela_plot *p, bool vertical)
         a->low -= 0.5;
         a->high += 0.5;
     }
-    if (!vertical && p->whole_x) { /* whole marks at both ends */
+    if (!vertical && p->whole_x) { /* so that markers at the ends are not clipped */
         a->low -= 0.15;
         a->high += 0.15;
     }

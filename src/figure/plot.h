@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/figure/plot.h - line charts as SVG, PNG or PDF (by the ending of the name), through cairo.
+/* src/figure/plot.h - line charts as SVG, PNG or PDF (by the file extension), through cairo.
  *
  * Colours are those of Okabe and Ito, which colour-blind readers can tell apart; lines also differ
  * in their dashes. Files are written atomically. */
@@ -25,21 +25,21 @@ typedef struct rela_style {
 typedef struct rela_plot {
     const char *title, *x_label, *y_label;
     const rela_series *series;
-    const rela_style *styles; /* (n_series); NULL: by their numbers */
+    const rela_style *styles; /* (n_series); NULL: by index */
     size_t n_series;
     bool log_y;           /* values that are not positive are left out */
     bool markers;         /* a dot at every point */
     double width, height; /* points; 0: 480 x 320 */
     bool whole_x;         /* ticks at whole numbers only */
-    double y_low, y_high; /* range of the axis, made larger if need be; both 0: that of the data */
+    double y_low, y_high; /* range of the axis, extended to fit the data; both 0: data only */
 } rela_plot;
 
 /* False in a build without cairo: there saving a plot, bars or heat maps fails with RELA_UNSUP. */
 bool rela_plot_available(void);
 
-/* RELA_ARG for another ending than .svg, .png, .pdf. */
+/* RELA_ARG unless path ends in .svg, .png or .pdf. */
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
-/* Several of the same size, per_line side by side, with the same series: one legend below all. */
+/* Several plots of the same size and series, per_line side by side, with one legend below all. */
 rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
                             rela_error *err);
 

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* 1, 2 or 5 times a power of ten: the smallest that a range has at most n of. */
+/* 1, 2 or 5 times a power of ten: the smallest that fits into range at most n times. */
 double rela_tick_step(double range, int n);
-/* A value at a tick, with the digits that the step needs. */
+/* Formats the value at a tick, with as many digits as the step needs. */
 void rela_tick_text(char *out, size_t size, double v, double step);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/grammar/builtin_corpus.c - writes the built-in corpus of rela/corpus.h. Validation and test
- * come first and are remembered; training sentences that are equal to one of them are sampled
- * again.
- */
+ * come first and are remembered; training sentences equal to one of them are sampled again. */
 #include "rela/corpus.h"
 
 #include "base/file.h"
@@ -23,7 +21,7 @@ enum { PART_TRAIN, PART_VALID, PART_TEST, N_PARTS };
 static const char *const PART_NAME[N_PARTS] = { "train", "valid", "test" };
 static const char *const FILE_NAME[N_FILES] = { "src", "tgt", "align" };
 
-/* What one thread works with. */
+/* Working memory of one thread. */
 typedef struct block {
     rela_example example;
     uint64_t first;
@@ -283,7 +281,7 @@ static uint64_t count_crossing(const rela_example *e)
     return n;
 }
 
-/* Sums are the same for any split of the pairs over threads; the sets of words are united. */
+/* The sums do not depend on which thread had which pairs; the sets of words are merged. */
 static rela_status add_up(rela_corpus_made *out, void **blocks, int n, rela_error *err)
 {
     for (int i = 0; i < n; i++) {

@@ -7,9 +7,9 @@
 
 typedef enum rela_case { CASE_NOM, CASE_ACC, CASE_DAT, CASE_GEN, N_CASES } rela_case;
 
-enum { COLUMN_PLURAL = 3, N_COLUMNS = 4 }; /* before it: the three genders of the singular */
+enum { COLUMN_PLURAL = 3, N_COLUMNS = 4 }; /* 0 to 2: genders of the singular */
 
-/* Which adjective endings follow: after der, after ein, after nothing. */
+/* Adjective endings: after der, after ein, without an article. */
 typedef enum rela_declension {
     DECLENSION_WEAK,
     DECLENSION_MIXED,
@@ -23,14 +23,14 @@ typedef struct rela_agreement {
 } rela_agreement;
 
 const char *rela_de_article(rela_case c, int column);  /* der, die, das ... */
-const char *rela_de_relative(rela_case c, int column); /* the same, but denen */
+const char *rela_de_relative(rela_case c, int column); /* as above, but denen */
 void rela_de_like_der(char out[FORM_MAX], const char *stem, rela_case c, int column); /* dieser */
 void rela_de_like_ein(char out[FORM_MAX], const char *stem, rela_case c, int column); /* mein */
 void rela_de_adjective(char out[FORM_MAX], const rela_adjective *a, rela_declension d, rela_case c,
                        int column);
 void rela_de_noun(char out[FORM_MAX], const rela_noun *n, rela_case c, bool plural);
 void rela_de_compound(char out[FORM_MAX], const char *modifier, const char *head);
-const char *rela_de_contraction(const char *preposition, rela_case c, int column); /* im; NULL */
+const char *rela_de_contraction(const char *preposition, rela_case c, int column); /* im, or NULL */
 
 /* forms as in rela_verb; without the separable prefix. */
 void rela_de_present(char out[FORM_MAX], const char *forms, rela_agreement a);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Keeps the random numbers of the corpus apart from those of other users of the same seed. */
+/* Separates the random numbers of the corpus from those of other users of the same seed. */
 static const uint64_t DOMAIN = UINT64_C(0x636f) << 48;
 
 enum { LOOSE_OR_NONE = -1 };
@@ -99,7 +99,7 @@ static void link_words(rela_example *e)
         }
 }
 
-/* 1: a tag in common that is sure on both sides; -1: one that is not; 0: none. */
+/* 1: the words share a tag that is sure on both sides; -1: only one that is not; 0: none. */
 static int match(const rela_token *a, const rela_token *b)
 {
     int how = 0;

@@ -22,13 +22,13 @@ typedef struct rela_example {
     int n_links; /* ordered by from, then to; no pair of words twice */
 } rela_example;
 
-/* Starts the walk of random numbers that belongs to this number. */
+/* Starts the random stream of this number. */
 void rela_example_start(rela_example *e, uint64_t seed, uint64_t number);
-/* Draws a pair; called again it gives another one. */
+/* Samples a pair; each further call gives another one. */
 void rela_example_draw(rela_example *e);
 
-/* Appends the line as text with a capital at the start, words and marks separated by blanks if
- * tokenised, and as it is written otherwise. */
+/* Appends the line as text with a capital at the start; if tokenised, with blanks between words and
+ * punctuation, otherwise in normal spelling. */
 rela_status rela_example_text(rela_buffer *out, const rela_example *e, int side, bool tokenised,
                               rela_error *err);
 /* Appends the links as "i-j" (sure) and "i?j" (possible), separated by blanks. */

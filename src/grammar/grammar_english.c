@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a clause stands in the sentence. */
+/* The position of a clause in the sentence. */
 typedef enum clause_position { IN_MAIN, IN_SUB, IN_RELATIVE, AFTER_TO } clause_position;
 
 /* The words of the verb in order; the first is the finite one. */
@@ -35,7 +35,7 @@ static void say_pronoun(rela_phrase *l, const rela_np *np, bool subject);
 static void say_words(rela_phrase *l, const char *words, int tag);
 static const char *be(rela_agreement a, bool past);
 
-/* The forms of be, as a verb of the lists has them; its finite forms come from be(). */
+/* The forms of be, written as in the verb lists; its finite forms come from be(). */
 static const char BE[] = "be was been being";
 
 void rela_say_english(rela_phrase *line, const rela_plan *plan)
@@ -112,7 +112,7 @@ static void build_group(group *g, const rela_clause *c)
     const bool copula = c->kind != CLAUSE_VERB || (c->verb->flags & VERB_COPULA);
     const bool passive = c->kind == CLAUSE_PASSIVE;
     const bool past = c->tense == TENSE_PAST;
-    /* What the participle "been" or "be" belongs to: in the passive it is a helper of its own. */
+    /* Forms and tag of "be" or of the verb; in the passive, "be" is an auxiliary of its own. */
     const char *forms = copula ? BE : c->verb->en;
     const bool own_verb = c->kind == CLAUSE_VERB && copula; /* is happy about */
     const int tag = passive ? c->id + CL_AUX_2 : c->id + CL_VERB + (own_verb ? TAG_LOOSE : 0);

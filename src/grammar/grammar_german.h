@@ -10,7 +10,7 @@
 void rela_german_np(rela_phrase *l, const rela_np *np, rela_case k);
 /* "not a dog" is one word: kein Hund. */
 void rela_german_no_np(rela_phrase *l, const rela_np *np, rela_case k, int not_tag);
-/* A preposition and its phrase; with the article der it may become one word. */
+/* A preposition and its phrase; it may contract with the definite article: im. */
 void rela_german_with(rela_phrase *l, const char *preposition, int tag, const rela_np *np,
                       rela_case k);
 

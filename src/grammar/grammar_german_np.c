@@ -132,7 +132,7 @@ static void say_pronoun(rela_phrase *l, const rela_np *np, rela_case k)
     rela_phrase_put(l, WORDS[row][k], np->id + NP_NOUN);
 }
 
-/* Neither article nor number: strong endings. */
+/* No article, at most a number: strong endings. */
 static bool is_bare(const rela_np *np)
 {
     return np->det == DET_NUMBER ||

@@ -311,7 +311,7 @@ static void sample_sub_clause(rela_plan *p, rela_clause *c)
         s->modal = s->modal == MODAL_SHOULD ? MODAL_NONE : s->modal;
         s->time = (rela_time){ .kind = TIME_NONE };
     }
-    /* It, he, she: what the first clause talks about, if the second can say the same of it. */
+    /* A pronoun for what the first clause is about, if it fits as the subject of the second. */
     rela_np *const about[] = { c->object, c->subject };
     for (int i = 0; i < 2; i++) {
         const rela_np *np = about[i];

@@ -18,7 +18,7 @@
  * one phrase and one clause inside. */
 enum { WORDS_MAX = 44, TAGS_MAX = 4, NPS_MAX = 24, CLAUSES_MAX = 12 };
 
-/* Added to a tag: a link with this end is possible, not sure. */
+/* Added to a tag: links of this word are possible, not sure. */
 enum { TAG_LOOSE = 1 << 14 };
 
 typedef struct rela_token {
@@ -35,7 +35,7 @@ typedef struct rela_phrase {
     bool too_long;
 } rela_phrase;
 
-/* Parts of a noun phrase and of a clause; the tag of a part is the id of the whole plus it. */
+/* Parts of a noun phrase and of a clause; the tag of a part is the id of the whole plus its own. */
 enum {
     NP_DET,
     NP_NUMBER,
@@ -183,7 +183,7 @@ struct rela_clause {
     bool negated, question;
     const rela_verb *verb;
     rela_np *subject, *object, *indirect; /* subject of a relative clause may be NULL: the noun */
-    rela_agreement agreement;             /* of the subject, also if it is not said */
+    rela_agreement agreement;             /* of the subject, even if not expressed */
     bool object_is_noun;                  /* relative clause: the noun is the object */
     bool to_form;                         /* gives it to somebody */
     const rela_adjective *adjective;
@@ -213,14 +213,14 @@ typedef struct rela_plan {
     int n_clauses;
 } rela_plan;
 
-/* Draws a sentence; plan->rng decides. */
+/* Samples a sentence with plan->rng. */
 void rela_plan_sample(rela_plan *plan);
 
-/* The two languages; line starts empty. */
+/* Put the plan into words in one language; line starts empty. */
 void rela_say_english(rela_phrase *line, const rela_plan *plan);
 void rela_say_german(rela_phrase *line, const rela_plan *plan);
 
-/* For both: adds a word (text is copied), and a further tag to the last word. Tag 0: none. */
+/* put adds a word (text is copied); tag adds a further tag to the last word. Tag 0: none. */
 void rela_phrase_put(rela_phrase *line, const char *text, int tag);
 void rela_phrase_tag(rela_phrase *line, int tag);
 

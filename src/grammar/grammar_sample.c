@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/grammar/grammar_sample.c - samples noun phrases and words; see grammar_draw.h. Numbers that
+/* src/grammar/grammar_sample.c - samples noun phrases and words; see grammar_sample.h. Numbers that
  * are not named are chances in per cent. */
 #include "grammar/grammar_sample.h"
 
@@ -15,7 +15,7 @@ static void sample_pronoun(rela_plan *p, rela_np *np);
 static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth);
 /* The n-th of a list is sampled with weight 1/(n + 8): common words and a tail of rare ones. */
 static uint32_t rank_weight(size_t rank);
-/* Easy sentences have the first words of a list that fit. */
+/* Easy sentences use only the first words of a list that fit. */
 static bool is_known(const rela_plan *p, size_t fitting);
 static rela_np *new_np(rela_plan *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/grammar/grammar_sample.h - the two halves of drawing a plan: clauses and noun phrases. */
+/* src/grammar/grammar_sample.h - shared by the two files that sample a plan. */
 #ifndef RELA_GRAMMAR_GRAMMAR_SAMPLE_H
 #define RELA_GRAMMAR_GRAMMAR_SAMPLE_H
 
@@ -15,7 +15,7 @@ int rela_sample_weighted(rela_plan *p, const uint32_t *weight, int n);
 
 rela_clause *rela_sample_clause(rela_plan *p); /* an empty one with its id */
 
-/* depth 0: of a main clause; larger: simpler. */
+/* depth 0: in a main clause; the larger, the simpler. */
 rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth);
 rela_np *rela_sample_reference(rela_plan *p, const rela_np *np); /* he, she, it, they */
 const rela_adjective *rela_sample_adjective(rela_plan *p, uint32_t kinds);

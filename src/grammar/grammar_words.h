@@ -2,8 +2,8 @@
 /* src/grammar/grammar_words.h - the word lists of the built-in corpus: simplified English and
  * German.
  *
- * Forms are kept in one text, separated by blanks; "-" stands for a form that follows the rule of
- * the language (grammar_en.c, grammar_de.c). Frequent words stand first in their lists. */
+ * Forms are kept in one string, separated by blanks; "-" stands for a form that follows the rules
+ * of the language (english.c, german.c). Frequent words come first in their lists. */
 #ifndef RELA_GRAMMAR_GRAMMAR_WORDS_H
 #define RELA_GRAMMAR_GRAMMAR_WORDS_H
 
@@ -92,7 +92,7 @@ typedef struct rela_verb {
     const char *prep; /* of FRAME_PREP: English ("-": none), German, its case ('a' or 'd') */
 } rela_verb;
 
-/* One word for one word. */
+/* A word and its translation. */
 typedef struct rela_word_pair {
     const char *en, *de;
     uint32_t use; /* a time: tenses it goes with; a name: 'm' or 'f'; a unit: gender */
@@ -117,11 +117,11 @@ extern const size_t RELA_N_MOMENTS, RELA_N_UNITS, RELA_N_CITIES, RELA_N_NAMES, R
 
 enum { FORM_MAX = 48 };
 
-/* Copies form number i of a list; false (and nothing) for "-" and past the end. */
+/* Copies form i, from 0, of a list; false, and out untouched, for "-" and past the end. */
 bool rela_word_form(char out[FORM_MAX], const char *forms, int i);
-/* What stands behind "+"; lent; NULL if nothing does. */
+/* What follows "+"; lent; NULL if nothing does. */
 const char *rela_word_extra(const char *forms);
-/* Puts three texts together; what does not fit is cut, which the lists never reach. */
+/* Concatenates three texts; what does not fit is cut, which no word of the lists needs. */
 void rela_word_join(char out[FORM_MAX], const char *a, const char *b, const char *c);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/bleu.c - BLEU (Papineni et al. 2002): counts of a segment, score of a sum. */
+/* src/metric/bleu.c - BLEU (Papineni et al. 2002): counts per segment, score of their sum. */
 #include "metric/metric_shared.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Stands for the logarithm of zero: exp of a mean that holds it is zero. */
+/* Stands for log(0): exp of a mean that contains it is zero. */
 static const double LOG_ZERO = -9999999999.0;
 
 static size_t closest(size_t best, size_t hyp, size_t ref);
@@ -57,7 +57,7 @@ void rela_bleu_compute(rela_bleu_figures *out, const rela_bleu_options *o, const
         out->total[i] = (double)sums[2 + order + i];
         any = any || sums[2 + i] > 0;
     }
-    if (!any) /* smoothing must not make something of nothing */
+    if (!any) /* without any match the score is 0, even with smoothing */
         return;
     int effective = order;
     compute_precisions(out, o, &effective);
@@ -86,7 +86,7 @@ static double brevity(uint64_t hyp_len, uint64_t ref_len)
 
 static void compute_precisions(rela_bleu_figures *f, const rela_bleu_options *o, int *effective)
 {
-    double half = 1; /* of exponential smoothing: halves with every zero */
+    double half = 1; /* exponential smoothing: precision halves with every zero */
     for (int i = 0; i < o->max_order; i++) {
         if (o->smoothing == RELA_SMOOTH_ADD_K && i > 0) {
             f->correct[i] += o->smooth_value;

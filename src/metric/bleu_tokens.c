@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/metric/bleu_tokens.c - the tokenisers of BLEU.
  *
- * sacrebleu rewrites the whole line by one regular expression after the other, a match consuming
- * its characters, and the figures depend on that. Here intl does the same steps on code points; 13a
+ * sacrebleu rewrites the whole line with one regular expression after the other. A match consumes
+ * its characters, and scores depend on that. Here intl takes the same steps on code points; 13a
  * finds the same token boundaries in one pass. */
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -56,16 +56,16 @@ rela_status rela_bleu_split(rela_symbols *out, rela_tally *t, const char *text, 
     return SPLIT[o->tokens](out, t, s, err);
 }
 
-/* Symbols stand alone. A stop stands alone after anything but a digit, or before anything but a
- * digit; but the first of these rules does not look at a stop that it has split off already, so
- * that "a.,5" is "a", ".", ",5". A dash stands alone after a digit. */
+/* A symbol is a token. So is a stop (. or ,) after a non-digit or before one; but a stop split off
+ * by the first of these rules is consumed and does not count as the non-digit before the next one,
+ * so that "a.,5" is "a", ".", ",5". A dash is a token after a digit. */
 static rela_status split_13a(rela_symbols *out, rela_tally *t, rela_span s, rela_error *err)
 {
     rela_status st = clean_13a(&s, t, err);
     const char *const end = s.text + s.len;
-    const char *word = s.text; /* start of the one at hand */
+    const char *word = s.text; /* start of the current one */
     char last = ' ';           /* the character before p */
-    bool split_off = false;    /* it is a stop after something else than a digit */
+    bool split_off = false;    /* last is a stop, split off by the first rule */
     for (const char *p = s.text; p < end && st == RELA_OK;) {
         const size_t blank = is_letter(*p) ? 0 : rela_blank_size(p, (size_t)(end - p));
         bool alone = false;
@@ -164,8 +164,8 @@ static rela_status push_word(rela_symbols *out, rela_tally *t, const char *bytes
     return st == RELA_OK ? rela_symbols_push(out, symbol, err) : st;
 }
 
-/* Takes out the markup of the evaluation campaigns, if there is any. A text may hold line ends when
- * it does not come from a file. */
+/* Removes the markup of the evaluation campaigns, if any. A text that does not come from a file may
+ * contain line ends. */
 static rela_status clean_13a(rela_span *s, rela_tally *t, rela_error *err)
 {
     static const struct {

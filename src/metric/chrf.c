@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/chrf.c - chrF (Popovic 2015) and chrF++ (2017): counts of a segment, score of a sum.
- */
+/* src/metric/chrf.c - chrF (Popovic 2015) and chrF++ (2017): counts per segment, and the score of
+ * their sum. */
 #include "base/utf8.h"
 #include "metric/metric_shared.h"
 #include "metric/python_chars.h"
 
 #include <string.h>
 
-/* Stands for a precision or recall that does not exist, in the smoothing of chrF++.py. */
+/* Stands for an undefined precision or recall in the smoothing of chrF++.py. */
 static const double EPSILON = 1e-16;
 
 static rela_status split(rela_symbols *chars, rela_symbols *words, rela_tally *t, const char *text,

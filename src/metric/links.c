@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/links.c - word links in the format of Pharaoh: reading and writing. */
+/* src/metric/links.c - reads and writes word links in Pharaoh format. */
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/str.h"
@@ -102,7 +102,7 @@ static rela_status parse_link(rela_link *out, rela_span word, const rela_link_fo
     return st;
 }
 
-/* Digits only; NULL if there is none. Large numbers stop growing far above the limit. */
+/* Digits only; NULL if there are none. A number stops growing above the limit: no overflow. */
 static const char *parse_position(uint64_t *out, const char *at, const char *end)
 {
     const char *start = at;
@@ -134,7 +134,7 @@ static bool is_before(const rela_link *a, const rela_link *b)
     return a->src < b->src || (a->src == b->src && a->tgt < b->tgt);
 }
 
-/* By source, target; of the same link the sure one first. */
+/* By source, then target; of equal links the sure one first, so that it is the one kept. */
 static int compare_links(const void *a, const void *b)
 {
     const rela_link *x = a, *y = b;

@@ -20,7 +20,7 @@ struct rela_metric {
     rela_chrf_options chrf;
 };
 
-/* Words or characters of a text, as numbers. */
+/* The words or characters of a text, as ids. */
 typedef struct rela_symbols {
     uint32_t *items;
     size_t n, cap;
@@ -32,19 +32,19 @@ typedef struct rela_tally {
     rela_ngrams *grams;
     rela_buffer repaired, lowered;
     rela_buffer text;   /* rewritten by a tokeniser */
-    uint32_t *codes[2]; /* the same in code points, step by step */
+    uint32_t *codes[2]; /* the same as code points; each step writes to the other */
     size_t cap_codes[2];
-    rela_symbols hyp, ref;             /* words; for chrF those of the punctuation split */
+    rela_symbols hyp, ref;             /* words; for chrF with punctuation split off */
     rela_symbols hyp_chars, ref_chars; /* chrF only */
 } rela_tally;
 
-/* text becomes valid UTF-8, in lower case if asked for; lent until the next call. */
+/* text as valid UTF-8, in lower case if asked for; lent, until the next call or by text itself. */
 rela_status rela_tally_text(rela_span *out, rela_tally *t, const char *text, size_t len,
                             bool lowercase, rela_error *err);
 
 rela_status rela_symbols_push(rela_symbols *s, uint32_t symbol, rela_error *err);
 
-/* Replaces out by the words of text, split as the settings say. */
+/* Replaces out with the tokens of text, split as the settings of the metric say. */
 rela_status rela_bleu_split(rela_symbols *out, rela_tally *t, const char *text, size_t len,
                             rela_error *err);
 

@@ -12,14 +12,14 @@ static const uint32_t NONE = UINT32_MAX;
 
 enum {
     SLOTS_MIN = 64,
-    SLOTS_START_MAX = 1 << 16 /* more only if there are as many different n-grams */
+    SLOTS_START_MAX = 1 << 16 /* more only if there are so many distinct n-grams */
 };
 
 typedef struct node {
     uint32_t limit; /* largest count in one reference */
-    uint32_t count; /* in the reference of the next field */
+    uint32_t count; /* in the reference below */
     uint32_t reference;
-    uint32_t used; /* by the hypothesis */
+    uint32_t used; /* matched by the hypothesis so far */
 } node;
 
 typedef struct slot {
@@ -145,7 +145,7 @@ rela_status rela_ngrams_match(uint32_t *match, rela_ngrams *g, rela_ngram_root r
     for (size_t order = 1; order <= max_order && order <= n; order++)
         for (size_t i = 0; i + order <= n; i++) {
             const uint32_t symbol = symbols[i + order - 1];
-            if (g->walk[i] == NONE) /* no reference has the first part */
+            if (g->walk[i] == NONE) /* no reference has its prefix */
                 continue;
             const uint32_t at = find_gram(&g->grams, (uint64_t)g->walk[i] << 32 | symbol)->number;
             g->walk[i] = at;
@@ -194,7 +194,7 @@ static bool resize_table(table *t, size_t n_slots)
     for (size_t i = 0; i < n_old; i++) {
         if (old[i].number == NONE)
             continue;
-        size_t at = place(t, old[i].key); /* keys are different, or equal hashes of words */
+        size_t at = place(t, old[i].key); /* keys differ, unless they are equal hashes of words */
         while (slots[at].number != NONE)
             at = (at + 1) & t->mask;
         slots[at] = old[i];
@@ -203,7 +203,7 @@ static bool resize_table(table *t, size_t n_slots)
     return true;
 }
 
-/* Keys of neighbouring n-grams differ in few bits: mixed before the low bits are taken. */
+/* Keys of similar n-grams differ in few bits, so they are mixed before the low bits are taken. */
 static size_t place(const table *t, uint64_t key)
 {
     key ^= key >> 32;

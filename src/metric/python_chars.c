@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/python_chars.c - see chars.h. */
+/* src/metric/python_chars.c - see python_chars.h. */
 #include "metric/python_chars.h"
 
 #include "base/utf8.h"
@@ -19,8 +19,8 @@ typedef struct range {
     uint32_t first, last;
 } range;
 
-/* Letters with case that the general category does not show: other upper and lower case letters
- * (ordinals, Roman numbers, letters in circles and squares). */
+/* Cased letters that the general category does not show: Other_Uppercase and Other_Lowercase
+ * (ordinals, Roman numerals, circled and squared letters). */
 static const range CASED[] = {
     { 0xAA, 0xAA },       { 0xBA, 0xBA },       { 0x2160, 0x217F },   { 0x24B6, 0x24E9 },
     { 0x1F130, 0x1F149 }, { 0x1F150, 0x1F169 }, { 0x1F170, 0x1F189 },
@@ -61,8 +61,8 @@ uint32_t rela_char_class(uint32_t code)
     return c >= UTF8PROC_CATEGORY_SM && c <= UTF8PROC_CATEGORY_SO ? RELA_CHAR_SYMBOL : 0;
 }
 
-/* Only four lead bytes can start a wide one, so that
- * most text is never decoded. Continuation bytes are no blanks. */
+/* Only four lead bytes can start a multi-byte blank, so most text is never decoded. Continuation
+ * bytes are not blanks. */
 size_t rela_blank_size(const char *s, size_t len)
 {
     const unsigned char c = (unsigned char)*s;
@@ -139,10 +139,10 @@ static bool in_ranges(const range *r, size_t n, uint32_t code)
     return false;
 }
 
-/* Printing ASCII, which is most text: decided without looking further. */
+/* Printable ASCII, which is most text: needs no further test. */
 static bool is_plain(char c)
 {
-    return c > ' ' && c < 0x7F; /* char is signed or not: bytes from 0x80 fail one or the other */
+    return c > ' ' && c < 0x7F; /* signed or not, bytes from 0x80 on fail one test or the other */
 }
 
 /* The start of the character before at; s < at. */
@@ -175,7 +175,7 @@ static bool is_ignorable(uint32_t code)
     }
 }
 
-/* Final form after a letter with case and not before one, marks and the like skipped (the
+/* The final form after a cased letter and not before one, ignoring marks and the like (the
  * condition Final_Sigma of the Unicode standard, section 3.13). */
 static uint32_t lower_sigma(const char *s, size_t len, size_t at)
 {

@@ -20,7 +20,7 @@ enum {
 };
 
 bool rela_char_is_blank(uint32_t code);
-uint32_t rela_char_class(uint32_t code); /* one of the above or 0; they fit beside a code point */
+uint32_t rela_char_class(uint32_t code); /* one of the above or 0; fits beside a code point */
 
 /* Bytes of the blank at s (len >= 1); 0 if there is none. */
 size_t rela_blank_size(const char *s, size_t len);

@@ -2,7 +2,7 @@
 /* src/metric/significance.c - bootstrap and randomisation tests on rows of statistics.
  *
  * Sample i draws from random stream i, so results depend neither on the number of threads nor on
- * which systems or metrics are looked at together. */
+ * which systems or metrics are tested together. */
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/rng.h"
@@ -160,7 +160,7 @@ static void take_samples(void *ctx, size_t begin, size_t end, int thread)
     }
 }
 
-/* One bit per segment: whether the two systems change places there. */
+/* One random bit per segment: whether the two systems swap places there. */
 static void draw_trials(void *ctx, size_t begin, size_t end, int thread)
 {
     const sampling *job = ctx;
@@ -206,7 +206,7 @@ static double score_all(const rela_scored *s)
     return s->score(s->ctx, sums);
 }
 
-/* The 1 on both sides is the arrangement that was seen: it keeps the test from being too eager. */
+/* The added 1 is the observed outcome itself; without it the p-value would be too small. */
 static double share_at_least(const double *values, size_t n, double limit)
 {
     size_t count = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/metric/symmetrise.c - links of two directions become one (Koehn, Och and Marcu 2003; Koehn
- * et al. 2005).
+/* src/metric/symmetrise.c - combines the links of two directions (Koehn, Och and Marcu 2003;
+ * Koehn et al. 2005).
  *
- * Growing starts from the links both directions have. It goes again and again through the links
- * that only one has, in order of source and target position, and takes those next to a link taken
- * before (diagonals included) if one of their words has no link yet, until a round takes none. The
- * result depends on this order, which is that of the well-known program atools. Rounds are not
- * really walked: a link can only be taken after a neighbour was, so a queue of (round, link) visits
- * each link at most once, and a long line takes no quadratic time. */
+ * Growing starts from the intersection. It goes repeatedly through the links that only one
+ * direction has, in order of source and target position, and takes those next to a link already
+ * taken (diagonals included) if one of their words has no link yet, until a round takes none. The
+ * result depends on this order, which is that of atools. The rounds are not actually walked: a link
+ * can only be taken after a neighbour was, so a queue of (round, link) visits each link at most
+ * once, and a long line does not take quadratic time. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "rela/metric.h"
@@ -134,7 +134,7 @@ static void grow(grid *g)
         const size_t at = (uint32_t)now;
         const point *p = &g->points[at];
         if (g->src_linked[p->src] && g->tgt_linked[p->tgt])
-            continue; /* and never free again */
+            continue; /* words stay linked: never tried again */
         take(g, at);
         queue_neighbours(g, at, now);
     }
@@ -149,7 +149,7 @@ static void queue_neighbours(grid *g, size_t at, uint64_t now)
                 queue_point(g, p.src + i - 1, p.tgt + j - 1, now);
 }
 
-/* A link that lies ahead is met in the same round, one that lies behind in the next. */
+/* A later link is reached in the same round, an earlier one in the next. */
 static void queue_point(grid *g, uint32_t src, uint32_t tgt, uint64_t now)
 {
     const size_t at = find(g, src, tgt);
@@ -174,7 +174,7 @@ static size_t find(const grid *g, uint32_t src, uint32_t tgt)
     return low < g->n && g->points[low].src == src && g->points[low].tgt == tgt ? low : g->n;
 }
 
-/* Links of one direction for words that have none: for one of the two, or only if for both. */
+/* Takes links of one direction if either word has no link yet; with both_free, if neither has. */
 static void final(grid *g, uint32_t direction, bool both_free)
 {
     for (size_t i = 0; i < g->n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe.h - the loaded codes: what the parts of applying them share. */
+/* src/text/bpe.h - the loaded BPE codes, shared by the files that apply them. */
 #ifndef RELA_TEXT_BPE_H
 #define RELA_TEXT_BPE_H
 
@@ -15,16 +15,16 @@
 
 #define RELA_END_MARK "</w>"
 enum { RELA_END_MARK_LEN = sizeof RELA_END_MARK - 1, RELA_BPE_MERGES_MAX = (1 << 24) - 1 };
-enum { RELA_BPE_LINE_MAX = 1 << 20 }; /* of codes and counts: more than RELA_WORD_MAX can make */
+enum { RELA_BPE_LINE_MAX = 1 << 20 }; /* bytes, codes and counts; above RELA_WORD_MAX */
 enum { RELA_RANK_NONE = UINT32_MAX };
 
-/* One line of the codes. Symbols are numbers in the map of symbols. */
+/* One line of the codes. Symbols are ids in rela_bpe.symbols. */
 typedef struct rela_bpe_merge {
     uint32_t left, right, joint;
-    uint32_t last; /* last line that says the same; the first one is the rank */
+    uint32_t last; /* last line with the same pair; the first one gives the rank */
 } rela_bpe_merge;
 
-/* What merging needs to know of a pair, in one place: it is looked up in no order. */
+/* All that merging needs of a pair, kept together because lookups are random. */
 typedef struct rela_bpe_slot {
     uint32_t left, right;
     uint32_t rank; /* RELA_RANK_NONE: free slot */
@@ -33,12 +33,12 @@ typedef struct rela_bpe_slot {
 
 typedef struct rela_bpe_letter {
     uint32_t code;       /* the character; UINT32_MAX: free slot */
-    uint32_t inner, end; /* its symbols inside and at the end of a word; RELA_MAP_NONE: none */
+    uint32_t inner, end; /* its symbol inside and at the end of a word, or RELA_MAP_NONE */
 } rela_bpe_letter;
 
 struct rela_bpe {
     rela_map *symbols;
-    rela_bpe_merge *merges; /* by rank; lines that repeat another are there, but never found */
+    rela_bpe_merge *merges; /* by rank; duplicate lines are kept, but lookups never return them */
     size_t n_merges, cap_merges;
     rela_bpe_slot *slots; /* by pair: open addressing, see rela_bpe_pair */
     size_t slot_mask;
@@ -49,21 +49,21 @@ struct rela_bpe {
     uint32_t mark;      /* that symbol */
     char *separator;
     size_t separator_len;
-    rela_map *vocabulary; /* NULL: every piece is fine */
+    rela_map *vocabulary; /* NULL: every piece is allowed */
     rela_glossary *glossary;
     rela_bpe_cache *cache;
     double dropout;
     uint64_t seed;
 };
 
-/* Fibonacci hashing: the upper bits are good, and one multiplication brings them down. */
+/* Fibonacci hashing: the upper bits are well mixed, so they are folded into the lower ones. */
 static inline uint64_t rela_pair_hash(uint32_t left, uint32_t right)
 {
     const uint64_t h = ((uint64_t)left << 32 | right) * UINT64_C(0x9E3779B97F4A7C15);
     return h ^ h >> 32;
 }
 
-/* The slot of a pair; a free one, with RELA_RANK_NONE, if the pair is not merged. */
+/* The slot of a pair; if there is no such merge, a free slot with rank RELA_RANK_NONE. */
 static inline const rela_bpe_slot *rela_bpe_pair(const rela_bpe *b, uint32_t left, uint32_t right)
 {
     size_t i = rela_pair_hash(left, right) & b->slot_mask;
@@ -73,7 +73,7 @@ static inline const rela_bpe_slot *rela_bpe_pair(const rela_bpe *b, uint32_t lef
     return &b->slots[i];
 }
 
-/* The symbols of a character; none if no merge has it. */
+/* The symbols of a character; a free slot if it is in no merge. */
 static inline const rela_bpe_letter *rela_bpe_letter_of(const rela_bpe *b, uint32_t code)
 {
     size_t i = code & b->letter_mask; /* characters of a script differ in their low bits */

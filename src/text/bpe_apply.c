@@ -23,7 +23,7 @@ struct rela_bpe_scratch {
     rela_bpe_word word;
     rela_glossary_match *match; /* NULL: no glossaries */
     rela_buffer repaired;
-    rela_buffer line; /* for pieces */
+    rela_buffer line; /* for rela_bpe_pieces */
     rela_piece *pieces;
     size_t cap_pieces;
     uint64_t n_replaced;
@@ -142,7 +142,7 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
 {
     rela_word_walk walk = rela_words(line.text, line.len);
     rela_rng rng = rela_rng_start(s->bpe->seed, number);
-    group g; /* filled as far as g.n says: clearing it for every line would take longer than that */
+    group g; /* valid up to g.n: clearing all of it for every line would cost too much */
     g.n = 0;
     rela_status st = RELA_OK;
     bool more = true;
@@ -155,7 +155,7 @@ static rela_status append_words(rela_buffer *out, rela_bpe_scratch *s, rela_span
         }
         st = s->bpe->dropout > 0 ? append_sampled(out, s, &g, done, &rng, err)
                                  : append_known(out, s, &g, line.text, err);
-        if (st == RELA_OK && !more) /* what follows the last word */
+        if (st == RELA_OK && !more) /* the gap after the last word */
             st = rela_buffer_append(out, w.gap.text, w.gap.len, err);
     }
     return st;
@@ -190,7 +190,7 @@ static rela_status append_known(rela_buffer *out, rela_bpe_scratch *s, group *g,
         if (value.text) {
             char *to = out->data + out->len;
             if (value.len <= RELA_CACHE_PAD)
-                memcpy(to, value.text, RELA_CACHE_PAD); /* a fixed size needs no call */
+                memcpy(to, value.text, RELA_CACHE_PAD); /* a constant size is inlined */
             else
                 memcpy(to, value.text, value.len);
             to[value.len] = '\0';
@@ -213,7 +213,7 @@ static rela_status append_new(rela_buffer *out, rela_bpe_scratch *s, const rela_
     return st;
 }
 
-/* Appends a gap, mostly one blank, and makes room for what follows. */
+/* Appends a gap, usually one blank, and reserves room bytes after it. */
 static rela_status append_gap(rela_buffer *out, rela_span gap, size_t room, rela_error *err)
 {
     if (!out->data || out->cap - out->len <= gap.len + room) {

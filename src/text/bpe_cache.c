@@ -13,14 +13,14 @@ enum {
     WORDS_MAX = 1 << 18,
     N_SLOTS = 2 * WORDS_MAX,
     SLOT_MASK = N_SLOTS - 1,
-    TEXT_START = 8,     /* place 0 stands for a free slot */
+    TEXT_START = 8,     /* offset 0 marks a free slot */
     TEXT_MAX = 1 << 24, /* bytes of keys and values */
     KEY_MAX = 255,      /* longer words are not worth keeping */
     SHORT = 16
 };
 
 typedef struct slot {
-    _Atomic uint64_t word; /* upper half of the hash, place of the entry in text; 0: free */
+    _Atomic uint64_t word; /* upper half of the hash, then the entry's offset in text; 0: free */
 } slot;
 
 typedef struct head {
@@ -28,9 +28,8 @@ typedef struct head {
     uint16_t key_len, value_len;
 } head;
 
-/* Both tables have their full size from the start, but memory that is not used is never touched.
- * So nothing ever moves, and an entry, once its slot is set, never changes: readers need no lock.
- */
+/* Both tables are allocated at full size, but unused pages are never touched. So nothing ever
+ * moves, and an entry never changes once its slot is set: readers need no lock. */
 struct rela_bpe_cache {
     slot *slots;
     char *text; /* entries: head, key unless it is short, value, padded */
@@ -105,7 +104,7 @@ void rela_bpe_cache_put(rela_bpe_cache *c, const rela_cache_query *query, rela_s
     memcpy(entry, &h, sizeof h);
     memcpy(entry + sizeof h, key.text, rest);
     memcpy(entry + sizeof h + rest, value.text, value.len);
-    /* Another thread may put the same word at this moment; then it stands there twice. */
+    /* Another thread may be adding the same word; a duplicate entry does no harm. */
     const uint64_t word = (query->hash >> 32 << 32) | at;
     uint64_t free_slot = 0;
     size_t i = query->hash & SLOT_MASK;
@@ -138,7 +137,7 @@ static inline rela_span get(const rela_bpe_cache *c, const rela_cache_query *q)
     }
 }
 
-/* The first and the last eight bytes, which may overlap; of a shorter key all bytes, twice. */
+/* The first and last eight bytes, which may overlap; for a shorter key, all bytes in both. */
 static inline rela_cache_ends read_ends(rela_span key, const char *floor)
 {
     const char *end = key.text + key.len;
@@ -149,7 +148,7 @@ static inline rela_cache_ends read_ends(rela_span key, const char *floor)
         e.first = e.last;
         return e;
     }
-    /* Without a branch, by reading what stands before a short key and shifting it out. */
+    /* Branch-free: reads the bytes before a short key as well and shifts them out. */
     const bool brief = key.len < 8;
     const unsigned shift = brief ? 64 - 8 * (unsigned)key.len : 0;
     memcpy(&e.first, brief ? end - 8 : key.text, 8);
@@ -159,7 +158,7 @@ static inline rela_cache_ends read_ends(rela_span key, const char *floor)
     return e;
 }
 
-/* Short keys are hashed without a call. */
+/* Short keys are hashed inline, from their ends. */
 static inline uint64_t hash(rela_span key, rela_cache_ends ends)
 {
     if (key.len > SHORT)
@@ -170,8 +169,8 @@ static inline uint64_t hash(rela_span key, rela_cache_ends ends)
     return h ^ h >> 32;
 }
 
-/* The place of a new entry of len bytes; 0 if the cache is full. Slots stay free beyond WORDS_MAX,
- * so that every search ends. */
+/* The offset of a new entry of len bytes; 0 if the cache is full. At most WORDS_MAX of the slots
+ * are ever used, so every probe reaches a free one. */
 static size_t make_room(rela_bpe_cache *c, size_t len)
 {
     if (atomic_load_explicit(&c->used, memory_order_relaxed) + len > TEXT_MAX ||

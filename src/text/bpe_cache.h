@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_cache.h - segmented words, shared by threads; bounded: once it is full, new
- * words are left out (frequent ones come early). */
+/* src/text/bpe_cache.h - cache of segmented words, shared between threads. Bounded: once
+ * it is full, new words are not added (frequent ones come early). */
 #ifndef RELA_TEXT_BPE_CACHE_H
 #define RELA_TEXT_BPE_CACHE_H
 
@@ -12,7 +12,7 @@
 typedef struct rela_bpe_cache rela_bpe_cache;
 
 typedef struct rela_cache_ends {
-    uint64_t first, last; /* eight bytes each */
+    uint64_t first, last; /* eight bytes each of the key */
 } rela_cache_ends;
 
 typedef struct rela_cache_query {
@@ -29,12 +29,12 @@ enum { RELA_CACHE_PAD = 16 };
 rela_bpe_cache *rela_bpe_cache_create(void);    /* NULL when out of memory */
 void rela_bpe_cache_destroy(rela_bpe_cache *c); /* NULL is fine */
 
-/* Fills in the values of n queries. Several at a time are faster: memory for all of them is fetched
- * while the first ones are dealt with. floor: where the text that holds the keys starts. */
+/* Fills in the values of n queries. Batching is faster, as memory is prefetched for all of them.
+ * floor: start of the text that holds the keys; bytes before a key may be read, down to floor. */
 void rela_bpe_cache_find(const rela_bpe_cache *c, rela_cache_query *queries, size_t n,
                          const char *floor);
 
-/* Looks again for a query that found nothing: it may have been put meanwhile. */
+/* Repeats a query that found nothing: the word may have been added since. */
 void rela_bpe_cache_find_again(const rela_bpe_cache *c, rela_cache_query *query);
 
 /* Adds the value of a query that found none, if there is room. */

@@ -116,7 +116,7 @@ static rela_status read_codes(rela_bpe *b, const char *codes, size_t len, int64_
     rela_status st = RELA_OK;
     if (len >= MARK_LEN && memcmp(at, BYTE_ORDER_MARK, MARK_LEN) == 0)
         at += MARK_LEN;
-    while (end > at && end[-1] == '\n') /* empty lines at the end are no merges */
+    while (end > at && end[-1] == '\n') /* trailing empty lines are not merges */
         end--;
     if (at == end)
         return rela_fail(err, RELA_FORMAT, "empty; expected lines like '#version: 0.2' and 't h'");
@@ -147,7 +147,7 @@ static bool is_version(rela_span line)
            memcmp(line.text, VERSION_HEAD, sizeof VERSION_HEAD - 1) == 0;
 }
 
-/* The last word of the first line; zeros at its end count for nothing: 0.2.0 is 0.2. */
+/* The version is the last word of the line; trailing zeros are ignored: 0.2.0 is 0.2. */
 static rela_status read_version(rela_bpe *b, rela_span line, rela_error *err)
 {
     const char *at = line.text + sizeof VERSION_HEAD - 1, *end = line.text + line.len;
@@ -185,7 +185,7 @@ static rela_status read_merge(rela_bpe *b, rela_span line, rela_buffer *joint, r
     return add_merge(b, symbols, err);
 }
 
-/* symbols: left, right, joint. Of lines that say the same only the first counts. */
+/* symbols: left, right, joint. If several lines have the same pair, only the first counts. */
 static rela_status add_merge(rela_bpe *b, const uint32_t symbols[3], rela_error *err)
 {
     if (symbols[0] == RELA_MAP_NONE || symbols[1] == RELA_MAP_NONE || symbols[2] == RELA_MAP_NONE)
@@ -236,8 +236,8 @@ static void place(rela_bpe_slot *slots, size_t mask, rela_bpe_slot pair)
     slots[i] = pair;
 }
 
-/* If several merges make the same symbol, subword-nmt undoes the one whose last mention comes
- * first. */
+/* If several merges make the same symbol, subword-nmt undoes the pair whose last line in the codes
+ * comes earliest. */
 static rela_status find_origins(rela_bpe *b, rela_error *err)
 {
     const size_t n = rela_map_size(b->symbols);
@@ -256,7 +256,7 @@ static rela_status find_origins(rela_bpe *b, rela_error *err)
     return RELA_OK;
 }
 
-/* The symbols that are one character, with or without the end mark, by character. */
+/* Indexes, by character, the symbols that are one character with or without the end mark. */
 static rela_status find_letters(rela_bpe *b, rela_error *err)
 {
     const size_t n = rela_map_size(b->symbols);
@@ -304,7 +304,7 @@ static rela_status copy_options(rela_bpe *b, const rela_bpe_options *o, rela_err
     return st;
 }
 
-/* With no piece at all, every piece is fine: so says subword-nmt. */
+/* An empty vocabulary allows every piece, as in subword-nmt. */
 static rela_status copy_vocabulary(rela_bpe *b, const rela_word_counts *c, uint64_t threshold,
                                    rela_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/bpe_learn.c - learning merges as subword-nmt 0.3 does; see rela/subword.h.
  *
- * Words are arrays of symbol numbers; a symbol is known by its text, so two ways to the same text
- * give the same number. Each merge walks the words that are remembered for its pair. How
- * frequencies follow from a changed word is copied from subword-nmt step by step, because its
- * bookkeeping is not exact in a few rare cases (bpe_overlaps.h) and the result must be the same. */
+ * Words are arrays of symbol ids. A symbol is identified by its text, so two merges that make the
+ * same text give the same id. Each merge visits the words recorded for its pair. Frequencies are
+ * updated step by step as in subword-nmt, because its bookkeeping is inexact in a few rare cases
+ * (bpe_learn.h) and the result must be the same. */
 #include "text/bpe_learn.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 
 enum { N_SYMBOLS = 10000, MIN_FREQUENCY = 2, PRUNE_EVERY = 100, PROGRESS_EVERY = 64 };
 
-/* The sum over all words of count times length: leaves room for every sum that is formed. */
+/* Limit on the sum over all words of count times length, so that no 64-bit sum overflows. */
 static const uint64_t MASS_MAX = UINT64_C(1) << 56;
 
 static rela_status split_words(rela_learner *l, const rela_word_counts *counts, rela_error *err);
@@ -77,7 +77,7 @@ rela_status rela_bpe_learn(rela_buffer *out, rela_bpe_learn_report *report,
     return st;
 }
 
-/* Every word as characters, the last one with the end mark. */
+/* Splits every word into characters; the last one carries the end mark. */
 static rela_status split_words(rela_learner *l, const rela_word_counts *counts, rela_error *err)
 {
     const rela_map *map = rela_word_counts_map(counts);
@@ -216,7 +216,7 @@ static bool merge(rela_learner *l, uint32_t best)
     l->round++;
     for (size_t i = 0; i < n; i++) {
         rela_learn_word *w = &l->words[words[i]];
-        if (w->round == l->round) /* was remembered twice */
+        if (w->round == l->round) /* was recorded twice */
             continue;
         w->round = l->round;
         if (!merge_in_word(l, words[i]))
@@ -248,8 +248,8 @@ static bool merge_in_word(rela_learner *l, uint32_t number)
     return update(l, number, n_old);
 }
 
-/* Is the pair in the word? *special: subword-nmt's own books go wrong with it, see bpe_overlaps.h.
- */
+/* Whether the word contains the pair. *special: subword-nmt's counts for the word go wrong here,
+ * see bpe_learn.h. */
 static bool inspect(const rela_learner *l, rela_learn_word *w, bool *special)
 {
     const uint32_t *u = l->units + w->units;
@@ -294,7 +294,7 @@ static bool update(rela_learner *l, uint32_t number, size_t n_old)
         }
         if (i > 0)
             good = update_pair(l, number, u[i - 1], u[i], -1);
-        /* In "a b a b" the pair (b, a) is dealt with from its right side. */
+        /* In "a b a b" the pair (b, a) is subtracted once, by the second match. */
         if (i + 2 < n_old && (u[i + 2] != l->left || i + 3 >= n_old || u[i + 3] != l->right))
             good = good && update_pair(l, number, u[i + 1], u[i + 2], -1);
         i += 2;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_learn.h - the state of learning, and the books of words with overlapping pairs.
+/* src/text/bpe_learn.h - state of BPE learning, and pair counts of words with overlapping pairs.
  *
- * subword-nmt keeps for each pair how often it is in each word, updates that number by differences
- * and merges only where it is at least 1. The number goes wrong, and with it the frequencies, when
+ * For each pair, subword-nmt keeps its count in each word, updates it incrementally and merges only
+ * where it is at least 1. This count, and with it the pair's frequency, goes wrong when
  *   - three equal symbols in a row are merged pairwise,
- *   - a merge makes a symbol that the word already has, made in another way, or
- *   - the word has Unicode blanks inside, which its search pattern takes for symbol boundaries.
- * A word that meets one of these has overlaps, and from then on the wrong numbers are kept
- * for it as subword-nmt has them; for all other words they follow from the word itself. */
+ *   - a merge makes a symbol that the word already contains from another merge, or
+ *   - the word contains a Unicode blank, which its regular expression takes for a symbol boundary.
+ * Such a word is marked as having overlaps, and from then on its counts are kept as subword-nmt has
+ * them, errors included; for all other words they follow from the word itself. */
 #ifndef RELA_TEXT_BPE_LEARN_H
 #define RELA_TEXT_BPE_LEARN_H
 
@@ -22,10 +22,10 @@
 #include <stdint.h>
 
 typedef struct rela_learn_word {
-    size_t units; /* where its symbols start */
+    size_t units; /* offset of its symbols in rela_learner.units */
     int64_t freq;
     uint32_t n;     /* symbols */
-    uint32_t round; /* the last merge that looked at it */
+    uint32_t round; /* the last merge that visited it */
     bool blank;     /* has a Unicode blank inside */
     bool overlaps;
 } rela_learn_word;
@@ -33,7 +33,7 @@ typedef struct rela_learn_word {
 typedef struct rela_overlap_count {
     uint64_t key; /* pair << 32 | word */
     int32_t count;
-    uint32_t merged; /* of the pair when this was true; a merge of the pair resets all to 0 */
+    uint32_t merged; /* rela_pair.merged when count was set; if it differs, count is 0 */
 } rela_overlap_count;
 
 typedef struct rela_learner {
@@ -47,19 +47,20 @@ typedef struct rela_learner {
     uint32_t pair, left, right, joint; /* being merged */
     unsigned merged_before;
     uint32_t round;
-    rela_overlap_count *overlaps; /* open addressing; count 0 and key 0: free */
+    rela_overlap_count *overlaps; /* open addressing; key UINT64_MAX: free */
     size_t n_overlaps, n_overlap_slots;
 } rela_learner;
 
-/* The symbol whose text is that of two others; RELA_MAP_NONE when out of memory. */
+/* The symbol whose text is left and right concatenated; RELA_MAP_NONE when out of memory. */
 uint32_t rela_learner_join(rela_learner *l, uint32_t left, uint32_t right);
 
-/* What str.isspace of Python says: blanks for subword-nmt's pattern. */
+/* Python's str.isspace: what subword-nmt's regular expression takes for a blank. */
 bool rela_bpe_is_space(uint32_t code);
 
-/* Starts the books of a word from its symbols, the pair being merged left out. */
+/* Starts the pair counts of a word from its symbols, leaving out the pair being merged. This and
+ * the other bool functions below return false when out of memory. */
 bool rela_overlap_start(rela_learner *l, uint32_t word);
-int32_t rela_overlap_get(const rela_learner *l, uint32_t word); /* of the pair being merged */
+int32_t rela_overlap_get(const rela_learner *l, uint32_t word); /* count of the pair being merged */
 bool rela_overlap_change(rela_learner *l, uint32_t pair, uint32_t word, int by);
 /* Merges the pair in a word with blanks inside. */
 bool rela_overlap_replace(rela_learner *l, rela_learn_word *w);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_merge.c - making the merges in a word; see bpe_word.h.
+/* src/text/bpe_merge.c - applying the merges to a word; see bpe_word.h.
  *
- * The definition: in each round, make the merge of lowest rank wherever it is possible, from left
+ * The definition: in each round, apply the merge of lowest rank wherever it is possible, from left
  * to right, until no merge is possible. Short words are done that way. For long ones (a line of
- * text without blanks) a heap finds the places, with the same result. */
+ * text without blanks) a heap finds the positions, with the same result. */
 #include "base/mem.h"
 #include "text/bpe_word.h"
 
@@ -41,8 +41,8 @@ rela_status rela_bpe_word_merge(rela_bpe_word *w, const rela_bpe *b, rela_rng *r
     return RELA_OK;
 }
 
-/* The places of merges are kept as rank << 8 | unit, so that the least one is the leftmost place of
- * the lowest rank. */
+/* Possible merges are kept as rank << 8 | unit, so that the smallest is the leftmost one of the
+ * lowest rank. */
 static void merge_rounds(rela_bpe_unit *u, const rela_bpe *b, size_t n)
 {
     uint32_t places[LONG_WORD];
@@ -71,7 +71,7 @@ static uint32_t place(const rela_bpe_unit *u, size_t i)
     return u[i].rank == RELA_RANK_NONE ? PLACE_NONE : u[i].rank << PLACE_BITS | (uint32_t)i;
 }
 
-/* Draws anew for every pair in every round. */
+/* Dropout is sampled anew for every pair in every round. */
 static void merge_with_dropout(rela_bpe_unit *u, const rela_bpe *b, size_t n, rela_rng *rng)
 {
     for (;;) {
@@ -100,8 +100,8 @@ static bool merge_with_heap(rela_bpe_word *w, const rela_bpe *b)
     while (good && w->n_heap) {
         uint32_t rank = 0;
         size_t n_batch = 0;
-        /* All places of one merge before anything else, as in a round: pairs that come up on the
-         * way have to wait even if their rank is lower. */
+        /* As in a round, all occurrences of one merge come first: pairs formed on the way have to
+         * wait, even if their rank is lower. */
         good = take_batch(w, &rank, &n_batch);
         for (size_t k = 0; k < n_batch && good; k++) {
             const uint32_t i = w->batch[k];
@@ -114,7 +114,7 @@ static bool merge_with_heap(rela_bpe_word *w, const rela_bpe *b)
     return good;
 }
 
-/* All entries of the lowest rank, from left to right. */
+/* Pops all entries of the lowest rank, from left to right. False when out of memory. */
 static bool take_batch(rela_bpe_word *w, uint32_t *rank, size_t *n)
 {
     *rank = (uint32_t)(w->heap[0] >> 32);
@@ -129,8 +129,8 @@ static bool take_batch(rela_bpe_word *w, uint32_t *rank, size_t *n)
     return true;
 }
 
-/* Joins a unit with the next one. The new merges of it and of the unit before it never have the
- * rank of this one, since what they join is longer. */
+/* Joins a unit with the next one. The merges then possible with its neighbours never have the same
+ * rank as this one, since their result is longer. */
 static void join(rela_bpe_unit *u, const rela_bpe *b, size_t i)
 {
     const uint32_t gone = u[i].after;
@@ -156,7 +156,7 @@ static void rate(rela_bpe_unit *u, const rela_bpe *b, size_t i)
     u[i].joint = pair->joint;
 }
 
-/* Nothing to do for a unit without a merge. */
+/* A unit without a merge is not pushed. False when out of memory. */
 static bool heap_push(rela_bpe_word *w, uint32_t unit)
 {
     const uint64_t item = (uint64_t)w->units[unit].rank << 32 | unit;

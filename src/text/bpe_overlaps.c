@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/bpe_overlaps.c - the books of overlaps words; see bpe_learn.h. */
+/* src/text/bpe_overlaps.c - pair counts of words with overlaps; see bpe_learn.h. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/bpe_learn.h"
@@ -57,15 +57,15 @@ bool rela_overlap_change(rela_learner *l, uint32_t pair, uint32_t word, int by)
     return true;
 }
 
-/* The pattern of subword-nmt asks for "left right" with nothing or a blank before and after. So a
- * symbol that only ends with "blank left" before one that starts with "right blank" is joined, too.
- */
+/* subword-nmt's regular expression looks for "left right" with a blank or nothing on either side.
+ * So a symbol that merely ends with "blank left", or a next one that merely starts with "right
+ * blank", is joined too. */
 bool rela_overlap_replace(rela_learner *l, rela_learn_word *w)
 {
     uint32_t *u = l->units + w->units;
     const size_t right_len = rela_map_key(l->symbols, l->right).len;
     uint32_t n = 1;
-    size_t used = 0; /* bytes of u[n - 1] that belong to the match before */
+    size_t used = 0; /* bytes of u[n - 1] that belong to the previous match */
     for (uint32_t i = 1; i < w->n; i++) {
         if (ends_with(l, u[n - 1], l->left, used) && starts_with(l, u[i], l->right)) {
             used = rela_map_key(l->symbols, u[n - 1]).len + right_len;
@@ -112,7 +112,7 @@ static bool grow(rela_learner *l)
     return true;
 }
 
-/* part is the unit, or its tail after a blank, and starts at byte from or later. */
+/* Whether part is the whole unit or its tail after a blank, starting at byte from or later. */
 static bool ends_with(const rela_learner *l, uint32_t unit, uint32_t part, size_t from)
 {
     const rela_span u = rela_map_key(l->symbols, unit), p = rela_map_key(l->symbols, part);
@@ -121,7 +121,7 @@ static bool ends_with(const rela_learner *l, uint32_t unit, uint32_t part, size_
     return u.len == p.len || space_before(u.text, u.len - p.len);
 }
 
-/* part is the unit, or its head before a blank. */
+/* Whether part is the whole unit or its head before a blank. */
 static bool starts_with(const rela_learner *l, uint32_t unit, uint32_t part)
 {
     const rela_span u = rela_map_key(l->symbols, unit), p = rela_map_key(l->symbols, part);

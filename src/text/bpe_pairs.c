@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/bpe_pairs.c - see bpe_pairs.h.
  *
- * A heap holds (frequency, pair) for the active pairs at or above the threshold. A pair that rises
- * is pushed again; one that falls is noticed when its entry comes to the top. */
+ * A heap holds (frequency, pair) for the active pairs at or above the threshold. A pair
+ * whose frequency rises is pushed again; a fall is noticed when its entry comes to the top. */
 #include "text/bpe_pairs.h"
 
 #include "base/mem.h"
@@ -35,7 +35,7 @@ struct rela_bpe_pairs {
     size_t mask;
     uint32_t *pool; /* all lists of words; blocks of 1 << class entries */
     size_t n_pool, cap_pool;
-    uint32_t free_block[LIST_CLASSES]; /* chained through their first entry */
+    uint32_t free_block[LIST_CLASSES]; /* by class; linked through their first entry */
     id_list taken, changed, raised;
     heap_item *heap;
     size_t n_heap, cap_heap;
@@ -190,8 +190,8 @@ bool rela_bpe_pairs_best(rela_bpe_pairs *p, uint64_t n_merges, uint32_t *best)
                 *best = top.pair;
                 return true;
             }
-            /* Fallen: goes back with its true frequency. Risen or no longer there: another entry
-             * stands for it, or none. */
+            /* Fallen: goes back with its current frequency. Risen, or no longer in the reduced
+             * table: the entry is stale and dropped. */
             if (pair->active && pair->reduced < top.freq && (double)pair->reduced >= p->threshold)
                 p->heap[0].freq = pair->reduced;
             else
@@ -290,7 +290,7 @@ static void prune(rela_pair *pair)
     pair->full = pair->reduced < 0 ? pair->full + pair->reduced : pair->reduced;
 }
 
-/* Makes the reduced table anew from the full one, with a new threshold. */
+/* Rebuilds the reduced table from the full one, with a new threshold. */
 static bool refill(rela_bpe_pairs *p, uint64_t n_merges)
 {
     static const int64_t LEAST = INT64_MIN / 4;
@@ -308,7 +308,8 @@ static bool refill(rela_bpe_pairs *p, uint64_t n_merges)
     for (size_t i = 0; i < p->n; i++) {
         rela_pair *pair = &p->pairs[i];
         if ((double)pair->full < p->threshold) {
-            /* The copy of a negative frequency is added to the original. */
+            /* subword-nmt copies the full table and prunes the copy, which adds a negative
+             * frequency to its original. */
             if (pair->full < 0 && pair->full > LEAST)
                 pair->full *= 2;
             continue;
@@ -350,7 +351,7 @@ static void heap_sink(const rela_bpe_pairs *p, size_t i)
     p->heap[i] = item;
 }
 
-/* More frequent first; ties: the larger pair of texts first. */
+/* More frequent first; on a tie, the pair whose texts compare greater. */
 static bool before(const rela_bpe_pairs *p, heap_item a, heap_item b)
 {
     if (a.freq != b.freq)

@@ -39,7 +39,7 @@ rela_status rela_bpe_word_encode(rela_bpe_word *w, const rela_bpe *b, rela_span 
         const uint32_t next = w->units[i].after;
         const size_t start = w->units[i].start;
         const size_t end = next == RELA_UNIT_NONE ? word.len : w->units[next].start;
-        const bool final = end == word.len; /* at most an end mark of its own follows */
+        const bool final = end == word.len; /* only a separate end mark may follow */
         const rela_span piece = { word.text + start, end - start };
         st =
             b->vocabulary ? add_checked(w, b, piece, final, err) : rela_bpe_word_add(w, piece, err);
@@ -53,7 +53,7 @@ rela_status rela_bpe_word_add(rela_bpe_word *w, rela_span piece, rela_error *err
     return push(&w->pieces, piece, err);
 }
 
-/* One unit per character, and in version 0.1 one without text for the end mark. */
+/* One unit per character, plus, in version 0.1, one without text for the end mark. */
 static rela_status make_units(rela_bpe_word *w, const rela_bpe *b, rela_span word, rela_error *err)
 {
     rela_bpe_unit *u = rela_mem_grow(w->units, &w->cap_units, word.len + 1, sizeof *u);
@@ -76,8 +76,8 @@ static rela_status make_units(rela_bpe_word *w, const rela_bpe *b, rela_span wor
     return RELA_OK;
 }
 
-/* Accepts a piece that the vocabulary has, or splits it by undoing merges until the parts are
- * there or cannot be split. The last piece of a word is looked up without the separator. */
+/* Adds a piece as it is if the vocabulary has it; otherwise undoes merges until the parts are in
+ * the vocabulary or cannot be split. The last piece of a word is looked up without separator. */
 static rela_status add_checked(rela_bpe_word *w, const rela_bpe *b, rela_span piece, bool final,
                                rela_error *err)
 {

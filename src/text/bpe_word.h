@@ -9,18 +9,18 @@
 
 enum { RELA_UNIT_NONE = UINT32_MAX };
 
-/* One symbol of a word being merged. Units that were joined to the one before them stay where they
- * are, but no link leads to them any more. */
+/* One symbol of a word being merged. A unit that was joined to the one before it stays in the
+ * array, but no link leads to it any more. */
 typedef struct rela_bpe_unit {
     uint32_t symbol;        /* RELA_MAP_NONE: in no merge */
     uint32_t start;         /* of its text in the word */
     uint32_t before, after; /* neighbours, or RELA_UNIT_NONE */
     uint32_t rank;          /* of the merge with the next unit, or RELA_RANK_NONE */
     uint32_t joint;         /* what that merge makes */
-    uint32_t sampled;       /* with dropout: the rank, or RELA_RANK_NONE if left out this time */
+    uint32_t sampled;       /* with dropout: the rank, or RELA_RANK_NONE if dropped this round */
 } rela_bpe_unit;
 
-/* Work space, all zero to start with; pieces is the result and may lend text of the codes. */
+/* Scratch, all zero to start with. pieces is the result, lent by the word and the codes. */
 typedef struct rela_bpe_word {
     rela_segments pieces;
     rela_bpe_unit *units;
@@ -29,13 +29,13 @@ typedef struct rela_bpe_word {
     size_t n_heap, cap_heap;
     uint32_t *batch;
     size_t cap_batch;
-    rela_segments stack; /* to be split or accepted, the last one first */
+    rela_segments stack; /* still to be split or accepted, the last one first */
     rela_buffer text;
 } rela_bpe_word;
 
 void rela_bpe_word_free(rela_bpe_word *w);
 
-/* Appends the pieces of a word, valid UTF-8 and not empty. rng is used for dropout only. */
+/* Appends the pieces of a word (valid UTF-8, not empty). rng: for dropout, may be NULL without. */
 rela_status rela_bpe_word_encode(rela_bpe_word *w, const rela_bpe *b, rela_span word, rela_rng *rng,
                                  rela_error *err);
 rela_status rela_bpe_word_add(rela_bpe_word *w, rela_span piece, rela_error *err);

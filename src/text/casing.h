@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/casing.h - what learning and applying true case agree on. */
+/* src/text/casing.h - rules shared by learning and applying true case. */
 #ifndef RELA_TEXT_CASING_H
 #define RELA_TEXT_CASING_H
 
@@ -8,10 +8,10 @@
 /* A token after which a sentence starts. */
 bool rela_casing_ends_sentence(rela_span token);
 
-/* A token before the first word of a sentence that is not one itself, like an opening quote. */
+/* A token, like an opening quote, that may precede the first word of a sentence. */
 bool rela_casing_opens_sentence(rela_span token);
 
-/* End of the markup that starts at at ("<", not a blank, anything, ">"); NULL if there is none. */
+/* The end of the markup at the pointer at ("<", not a blank, anything, ">"); NULL if none. */
 const char *rela_casing_markup(const char *at, const char *end);
 
 /* Whether there is markup anywhere in the token. */

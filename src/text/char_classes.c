@@ -8,11 +8,11 @@
 
 enum { NONE = -1 };
 
-/* What must stand left and right of an apostrophe: any of these classes (0: anything, but
- * something), none of those; and where it gets a blank. */
+/* A rule applies if the left and right neighbours of an apostrophe exist, are of any of these
+ * classes (0: all) and of none of the not_ classes. Blanks then go before and after it, as set. */
 typedef struct apostrophe_rule {
     uint8_t left, not_left, right, not_right;
-    char letter; /* the right neighbour, if not 0 */
+    char letter; /* required right neighbour; 0: any */
     bool before, after;
 } apostrophe_rule;
 
@@ -154,8 +154,8 @@ static void scan(rela_char_line *l, unsigned scripts)
     l->items[l->n] = (rela_char_cell){ (uint32_t)len, 0, RELA_CELL_MARK, pad };
 }
 
-/* Its neighbours see a word that starts with a letter and ends with a digit, because that is what
- * Moses puts in its place. */
+/* Its neighbours see a word that starts with a letter and ends with a digit, like the placeholder
+ * that Moses puts in its place. */
 static void put_protected(rela_char_line *l, const rela_part *part, uint8_t gap)
 {
     const uint8_t first = RELA_TEXT_WORD | RELA_TEXT_ALPHA,
@@ -196,7 +196,7 @@ static void split_dashes(rela_char_line *l)
     }
 }
 
-/* Two stops or more are one token. */
+/* Two or more full stops in a row are one token. */
 static void join_stops(rela_char_line *l)
 {
     for (size_t i = 0; i + 1 < l->n; i++) {
@@ -214,9 +214,8 @@ static void join_stops(rela_char_line *l)
     }
 }
 
-/* A comma stands apart unless a number follows and a number precedes; three substitutions, of
- * which the first one consumes the left neighbour, so that of several commas in a row it takes
- * every other. */
+/* A comma is split off unless it stands between numbers. Moses does this in three substitutions;
+ * the first one consumes the left neighbour, so in a run of commas it matches every other one. */
 static void split_commas(rela_char_line *l)
 {
     bool taken = false; /* the comma to the left was split by the first substitution */
@@ -262,7 +261,7 @@ static void split_apostrophes(rela_char_line *l, rela_apostrophe how)
 static void apply_rule(rela_char_line *l, const apostrophe_rule *rule)
 {
     size_t consumed = SIZE_MAX; /* cell that was the right neighbour of a match */
-    size_t blocked = SIZE_MAX;  /* cell whose only blank was one */
+    size_t blocked = SIZE_MAX;  /* cell whose only preceding blank was that neighbour */
     for (size_t i = l->first_apostrophe; i <= l->last_apostrophe; i++) {
         rela_char_cell *c = &l->items[i];
         if (c->kind != RELA_CELL_APOSTROPHE || i == consumed || i == blocked ||
@@ -285,7 +284,7 @@ static void apply_rule(rela_char_line *l, const apostrophe_rule *rule)
     }
 }
 
-/* .' at the end of the line. */
+/* Splits .' at the end of the line. */
 static void split_last_stop(rela_char_line *l)
 {
     if (l->n < 2)

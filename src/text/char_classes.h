@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/char_classes.h - a line while it is tokenised: characters and the blanks between them.
  *
- * Moses applies substitutions to the whole line, one after the other, and all of them only insert
- * blanks. So the line is read once into cells, one per character, each with the number of blanks
- * before it; the rules then look at neighbouring cells and count blanks up. What a substitution
- * has consumed cannot serve the next match of the same rule: that is kept track of, because the
- * number of blanks decides about it. Tokens are what lies between blanks in the end.
+ * Moses applies its substitutions one after the other to the whole line, and all of them only
+ * insert blanks. So the line is read once into cells, one per character, each with the number of
+ * blanks before it; the rules then look at neighbouring cells and add blanks. Text consumed by one
+ * match cannot serve the next match of the same rule; this is tracked, and it is why blanks are
+ * counted. In the end, tokens are what lies between blanks.
  *
  * One thread at a time. */
 #ifndef RELA_TEXT_CHAR_CLASSES_H
@@ -22,8 +22,8 @@ enum { RELA_CELLS_FIXED = 1024 };
 typedef enum rela_cell_kind {
     RELA_CELL_WORD,  /* letter, digit, ` */
     RELA_CELL_MARK,  /* a token of its own */
-    RELA_CELL_STOP,  /* . that is alone */
-    RELA_CELL_STOPS, /* . in a row of several */
+    RELA_CELL_STOP,  /* a single . */
+    RELA_CELL_STOPS, /* a . in a run of several */
     RELA_CELL_COMMA,
     RELA_CELL_APOSTROPHE,
     RELA_CELL_DASH,
@@ -50,14 +50,14 @@ typedef struct rela_char_line {
     rela_char_cell fixed[RELA_CELLS_FIXED]; /* enough for most lines */
 } rela_char_line;
 
-/* Sets what reading and freeing rely on; the rest of the struct is large and stays as it is. */
+/* Sets only what reading and freeing rely on: clearing the large struct would cost too much. */
 void rela_char_line_start(rela_char_line *l, const char *text, size_t len);
 
-/* Reads text and parts, which the caller has set, as is items: NULL or from an earlier call. */
+/* Reads text and parts, which the caller has set. items is NULL or left by an earlier call. */
 rela_status rela_char_line_read(rela_char_line *l, unsigned scripts, rela_error *err);
 void rela_char_line_free(rela_char_line *l); /* items and parts */
 
-/* Sets all the blanks except those before full stops, which need abbreviations. */
+/* Inserts all blanks except those before full stops, which depend on abbreviations. */
 void rela_char_line_split(rela_char_line *l, rela_apostrophe how, bool dashes);
 
 /* Offset of the byte after cell i. */

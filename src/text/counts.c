@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/counts.c - counting words on all threads; see rela/vocab.h.
  *
- * Each thread has a tally of its own; they are added up after each file. The place where a word
- * was first seen is kept, so that ties can be broken as if one thread had read everything. */
+ * Each thread has its own tally; they are merged after each file. The first occurrence of each
+ * word is kept, so that ties are broken as if one thread had read everything. */
 #include "text/counts.h"
 
 #include "base/file.h"
@@ -26,15 +26,15 @@ typedef struct record {
 
 typedef struct tally {
     rela_map *map;
-    record *records; /* by number in the map */
+    record *records; /* by id in the map */
     size_t cap;
     rela_word_stats stats;
-    char apart[64]; /* neighbours of other threads do not share a cache line */
+    char apart[64]; /* padding: tallies of two threads share no cache line */
 } tally;
 
 struct rela_word_counts {
     tally all;
-    uint32_t *order; /* numbers by rank; NULL: not sorted */
+    uint32_t *order; /* ids by rank; NULL: not sorted */
 };
 
 typedef struct block {
@@ -108,7 +108,7 @@ rela_status rela_word_counts_add_file(rela_word_counts *c, const char *path, int
         if (!tally_start(&k.tallies[i]))
             st = rela_fail(err, RELA_NOMEM, "no memory to count words on %d threads", n);
     if (st == RELA_OK) {
-        k.tallies[0] = c->all; /* the first thread adds to what is there */
+        k.tallies[0] = c->all; /* the first thread adds to the existing tally */
         st = run_pipe(&k, n, err);
         c->all = k.tallies[0];
     }
@@ -142,7 +142,7 @@ rela_status rela_word_counts_add_dictionary(rela_word_counts *c, const char *pat
     rela_mem_free(c->order);
     c->order = NULL;
     rela_status st = rela_reader_open(&reader, path, &options, err);
-    do { /* in blocks, not lines: those wait for the end of a line that is too long */
+    do { /* by blocks: reading lines would wait for the end of one that is too long */
         uint64_t number = 0;
         if (st == RELA_OK)
             st = rela_reader_block(reader, &lines, &number, BLOCK_BYTES, err);
@@ -212,7 +212,7 @@ rela_status rela_word_counts_write(rela_buffer *out, const rela_word_counts *c, 
         if (count < min_frequency)
             break;
         if (i == 0 && len >= sizeof MARK - 1 && memcmp(word, MARK, sizeof MARK - 1) == 0)
-            st = rela_buffer_append_text(out, MARK, err); /* readers take one away */
+            st = rela_buffer_append_text(out, MARK, err); /* doubled: readers strip one */
         st = st ? st : rela_buffer_append(out, word, len, err);
         st = st ? st : rela_buffer_printf(out, err, " %llu\n", (unsigned long long)count);
     }
@@ -241,7 +241,7 @@ static void tally_stop(tally *t)
     rela_mem_free(t->records);
 }
 
-/* Whole lines; first is the number of the first one. */
+/* text: whole lines; first: the number of the first one. */
 static rela_status tally_text(tally *t, const char *text, size_t len, uint64_t first,
                               rela_error *err)
 {
@@ -276,7 +276,7 @@ static rela_status tally_line(tally *t, rela_span line, uint64_t number, rela_er
                              rela_map_size(t->map));
         r->count++;
         t->stats.n_words++;
-        if (w.word.len > RELA_WORD_LONG) /* has it so many characters, too? */
+        if (w.word.len > RELA_WORD_LONG) /* bytes; note_long counts characters */
             note_long(t, w.word, number);
     }
     return RELA_OK;
@@ -296,7 +296,7 @@ static void note_long(tally *t, rela_span word, uint64_t number)
 static record *tally_word(tally *t, rela_span word, uint64_t hash, uint64_t place)
 {
     const size_t had = rela_map_size(t->map);
-    if (had >= t->cap || !t->records) { /* before adding: the map has no way back */
+    if (had >= t->cap || !t->records) { /* before adding: the map cannot remove entries */
         record *records = rela_mem_grow(t->records, &t->cap, had + 1, sizeof *records);
         if (!records)
             return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/detokenise.c - the Moses detokeniser: which tokens lean on which neighbour. */
+/* src/text/detokenise.c - the Moses detokeniser: which tokens are joined to a neighbour. */
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/utf8.h"
@@ -15,7 +15,7 @@ struct rela_detokeniser {
     bool unescape;
 };
 
-/* Quotes come in pairs; each sort is counted on its own. */
+/* Quotes alternate between opening and closing; each kind is tracked separately. */
 typedef enum quote {
     QUOTE_DOUBLE,
     QUOTE_SINGLE,
@@ -26,17 +26,17 @@ typedef enum quote {
     N_QUOTES
 } quote;
 
-/* A token with its neighbours; those that do not exist are empty. */
+/* A token with its neighbours; missing ones are empty. */
 typedef struct window {
     rela_span before2, before, token, next, next2;
-    const char *at, *end; /* what comes after next2 */
+    const char *at, *end; /* the text after next2 */
 } window;
 
 typedef struct joiner {
     rela_buffer *out;
     size_t start;        /* of the line in out */
     bool space;          /* the next token gets a blank before it */
-    bool open[N_QUOTES]; /* a closing quote comes next */
+    bool open[N_QUOTES]; /* the next one closes */
 } joiner;
 
 typedef struct entity {
@@ -44,7 +44,7 @@ typedef struct entity {
     char sign;
 } entity;
 
-/* The last three are those of older versions. */
+/* The last three are from older versions of Moses. */
 static const entity ENTITIES[] = {
     { "&amp;", '&' },   { "&lt;", '<' },   { "&gt;", '>' },  { "&quot;", '"' },
     { "&apos;", '\'' }, { "&#124;", '|' }, { "&#91;", '[' }, { "&#93;", ']' },
@@ -118,8 +118,8 @@ rela_status rela_detokenise(rela_buffer *out, const rela_detokeniser *d, const c
     return st;
 }
 
-/* Single spaces, @-@ undone, entities undone. A second @-@ in a row has no blank before it left,
- * so it stays. */
+/* Collapses blanks, undoes @-@ and entities. A second @-@ in a row stays: the first has consumed
+ * the blank before it. */
 static rela_status join_words(const rela_detokeniser *d, rela_buffer *out, rela_span text,
                               rela_error *err)
 {
@@ -241,7 +241,7 @@ static rela_status add_quote(const rela_detokeniser *d, joiner *j, const window 
     return j->open[q] ? add(j, j->space, token, false, err) : add(j, false, token, true, err);
 }
 
-/* before: a blank precedes the token; after: one follows unless the next token objects. */
+/* before: a blank precedes the token; after: one follows unless the next token suppresses it. */
 static rela_status add(joiner *j, bool before, rela_span token, bool after, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -261,7 +261,7 @@ static void slide(window *w)
         w->next2 = (rela_span){ "", 0 };
 }
 
-/* Whether all characters are in the set, or are currency signs. */
+/* Whether all characters are in the set or, if currency is true, are currency signs. */
 static bool all_in(rela_span token, const char *set, bool currency)
 {
     for (size_t i = 0, n = 0; i < token.len; i += n) {
@@ -298,7 +298,7 @@ static bool ends_like_elision(rela_span token)
     return (rela_text_class(code, 0) & RELA_TEXT_ALPHA) != 0;
 }
 
-/* What Czech writes with a hyphen: the particle -li and words in -mail. */
+/* What Czech writes after a hyphen: the particle li and words like mail (e-mail). */
 static bool joins_dash(rela_span token)
 {
     char lower[4] = "";

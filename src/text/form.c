@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/form.c - see form.h.
  *
- * utf8proc sorts the marks after a letter in quadratic time. So text goes to it in pieces: an
- * ASCII character starts a new one, a run without any is cut after PIECE_MAX bytes before the next
- * character that does not combine with what precedes it, and more than MARKS_MAX marks in a row,
- * which no spelling has, are cut anywhere. */
+ * utf8proc sorts the combining marks after a letter in quadratic time. So it gets the text in
+ * pieces: an ASCII character starts a new one; a run without any is cut after PIECE_MAX bytes, at
+ * the next character that does not combine with what precedes it; and a run of more than MARKS_MAX
+ * marks, which no spelling has, is cut anywhere. */
 #include "text/form.h"
 
 #include "base/mem.h"
@@ -41,13 +41,13 @@ rela_status rela_text_form(rela_buffer *out, rela_span text, bool compatible, re
     return st;
 }
 
-/* *changes: the piece may not be in the form already. */
+/* Length of the next piece. *changes: the piece may need normalising. */
 static size_t piece_length(bool *changes, rela_span text, bool compatible)
 {
     size_t i = 0;
     while (i < text.len && (unsigned char)text.text[i] < 0x80)
         i++;
-    if (i > 1 || i == text.len) /* the last one may combine with what follows */
+    if (i > 1 || i == text.len) /* the last ASCII character may combine with what follows */
         return i == text.len ? i : i - 1;
     size_t marks = 0;
     for (size_t n = 0; i < text.len && (unsigned char)text.text[i] >= 0x80; i += n) {

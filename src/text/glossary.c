@@ -8,8 +8,8 @@
 #include <pcre2.h>
 #include <string.h>
 
-/* The expressions that subword-nmt makes from each entry. They are not wrapped more carefully
- * than there: the alternatives of "a|b" bind to one anchor each. */
+/* The expressions that subword-nmt makes from each entry. As there, an entry is not put in
+ * brackets: in ^a|b$ each alternative has only one of the anchors. */
 typedef struct entry {
     pcre2_code *whole; /* ^entry$ */
     pcre2_code *find;  /* entry */
@@ -185,7 +185,7 @@ static rela_status compile_any(rela_glossary *g, const char *const *expressions,
     return st;
 }
 
-/* The word is valid UTF-8 by now. */
+/* text is valid UTF-8, so PCRE2 need not check it. */
 static rela_status run(bool *found, rela_glossary_match *m, const pcre2_code *code, rela_span text,
                        size_t from, uint32_t options, rela_error *err)
 {
@@ -213,8 +213,8 @@ static rela_status cut_around(rela_glossary_match *m, const entry *e, rela_span 
     return found ? split(m, e, word, err) : add(&m->next, word.text, word.len, err);
 }
 
-/* re.split of Python: the text between matches and all groups of each match; after an empty match
- * the next one must not be empty at the same place. */
+/* Python's re.split: yields the text between matches and all groups of each match. After an empty
+ * match, the next one must not be empty at the same place. */
 static rela_status split(rela_glossary_match *m, const entry *e, rela_span word, rela_error *err)
 {
     const PCRE2_SIZE *v = pcre2_get_ovector_pointer(m->data);

@@ -3,7 +3,7 @@
  *
  * The rules of subword-nmt: first every word is cut around the matches of each expression, then a
  * segment that some expression matches as a whole is not split any further. Immutable; each thread
- * brings its own match data. */
+ * needs its own match data. */
 #ifndef RELA_TEXT_GLOSSARY_H
 #define RELA_TEXT_GLOSSARY_H
 
@@ -32,7 +32,7 @@ void rela_glossary_match_destroy(rela_glossary_match *m); /* NULL is fine */
 rela_status rela_glossary_cut(const rela_segments **out, rela_glossary_match *m, rela_span word,
                               rela_error *err);
 
-/* Does an expression match all of the segment? */
+/* *out: whether some expression matches the whole segment. */
 rela_status rela_glossary_whole(bool *out, rela_glossary_match *m, rela_span segment,
                                 rela_error *err);
 

@@ -27,8 +27,8 @@ typedef struct range {
 } range;
 
 /* clang-format off */
-/* What the general category does not tell: end marks are those with the property Sentence_Terminal
- * in the scripts of today. */
+/* Kinds that do not follow from the general category. End marks are those with the property
+ * Sentence_Terminal in scripts of modern use. Sorted, for binary search. */
 static const range KINDS[] = {
     { '!', '!', MARK }, { '"', '"', CLOSE }, { '%', '&', JOINT }, { '\'', '\'', CLOSE },
     { '*', '*', CLOSE }, { '+', '-', JOINT }, { '.', '.', STOP }, { '/', '/', JOINT },
@@ -102,7 +102,7 @@ static unsigned kind_by_category(uint32_t code)
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LT:
         return RELA_GLYPH_CAPITAL;
-    case UTF8PROC_CATEGORY_LL: /* not all have capitals that begin a sentence */
+    case UTF8PROC_CATEGORY_LL: /* some have no capitals that begin a sentence */
         return rela_text_class(code, 0) & RELA_TEXT_LOWER ? RELA_GLYPH_SMALL : RELA_GLYPH_LETTER;
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_LO:

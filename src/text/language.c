@@ -131,8 +131,8 @@ rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const 
     return st;
 }
 
-/* Length of the language part of a code, 0 if it is none: two or three letters, then the end or
- * a hyphen or underscore and more letters, digits, hyphens. */
+/* Length of the language part of a code, 0 if it is malformed: two or three letters, then the end
+ * or a hyphen or underscore followed by more letters, digits, hyphens. */
 static size_t code_length(const char *code)
 {
     static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -18,7 +18,7 @@ typedef enum rela_language_bit {
     RELA_LANGUAGE_CLITICS = 1,        /* detokenise: 's joins what precedes */
     RELA_LANGUAGE_ELISIONS = 2,       /* detokenise: l' joins what follows */
     RELA_LANGUAGE_SPACED_MARKS = 4,   /* detokenise: blank before ? ! : ; % */
-    RELA_LANGUAGE_CZECH = 8,          /* detokenise: decimal numbers, -li, quotes below and above */
+    RELA_LANGUAGE_CZECH = 8,          /* detokenise: decimal numbers, -li, low and high quotes */
     RELA_LANGUAGE_SPACED_CJK = 16,    /* detokenise: words of East Asian scripts keep blanks */
     RELA_LANGUAGE_COMMA_INSIDE = 32,  /* normalise: comma and stop go inside the quotes */
     RELA_LANGUAGE_COMMA_OUTSIDE = 64, /* normalise: comma and stop go outside the quotes */
@@ -32,16 +32,16 @@ typedef struct rela_language {
     rela_apostrophe apostrophe;
     unsigned bits;    /* rela_language_bit */
     unsigned scripts; /* rela_script */
-    int ordinals;     /* numbers 1 .. ordinals with a stop are ordinals */
-    const char *abbreviations[RELA_LANGUAGE_LISTS]; /* words that a stop belongs to */
-    const char *before_number; /* words that a stop belongs to if a number follows */
+    int ordinals;     /* numbers 1..ordinals with a stop are ordinals */
+    const char *abbreviations[RELA_LANGUAGE_LISTS]; /* words that keep a stop */
+    const char *before_number;                      /* words that keep a stop if a number follows */
 } rela_language;
 
 /* code: "de", "de-AT", "de_CH"; NULL means "en". RELA_ARG if it does not look like a code. */
 rela_status rela_language_find(const rela_language **out, const char *code, rela_error *err);
 
-/* The abbreviations as a set, given; those with a number below *n_always hold everywhere, the
- * others only before a number. */
+/* The abbreviations as a set, given; those with an id below *n_always apply everywhere, the others
+ * only before a number. */
 rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const rela_language *l,
                                         rela_error *err);
 

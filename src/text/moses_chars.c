@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/moses_chars.c - see chars.h. */
+/* src/text/moses_chars.c - see moses_chars.h. */
 #include "text/moses_chars.h"
 
 #include "base/utf8.h"
@@ -20,7 +20,7 @@ typedef struct range {
 } range;
 
 /* clang-format off */
-/* Lower case without being lower-case letters: ordinal signs, small modifiers, small numerals. */
+/* Lower case, but not of category Ll: ordinal signs, small modifiers, small numerals. */
 static const range MORE_LOWER[] = {
     { 0xAA, 0xAA }, { 0xBA, 0xBA }, { 0x2B0, 0x2B8 }, { 0x2C0, 0x2C1 }, { 0x2E0, 0x2E4 },
     { 0x345, 0x345 }, { 0x37A, 0x37A }, { 0x1D2C, 0x1D6A }, { 0x1D78, 0x1D78 },
@@ -31,7 +31,7 @@ static const range MORE_LOWER[] = {
 /* Lower-case by category since Unicode 11, but Georgian writes no capitals in a sentence. */
 static const range GEORGIAN[] = { { 0x10D0, 0x10FF } };
 
-/* Marks that go with any letter of any script. Moses sets them apart, so that text should be
+/* Combining marks that go with letters of any script. Moses splits them off, so text should be
  * composed first (normalise --form nfc). All other marks belong to the spelling of one script. */
 static const range GENERAL_MARKS[] = {
     { 0x300, 0x344 }, { 0x346, 0x36F }, { 0x483, 0x487 }, { 0x1AB0, 0x1AFF }, { 0x1DC0, 0x1DE6 },
@@ -41,7 +41,7 @@ static const range GENERAL_MARKS[] = {
 
 static const range CIRCLED_LETTERS[] = { { 0x24B6, 0x24E9 } };
 
-/* Signs that stand for a syllable or a word: each is a token of its own outside its languages. */
+/* Characters for a syllable or a word: outside their languages, each is a token of its own. */
 static const range IDEOGRAPHS[] = {
     { 0x3005, 0x3005 }, { 0x3007, 0x3007 }, { 0x3021, 0x3029 }, { 0x3038, 0x303B },
     { 0x3400, 0x4DBF }, { 0x4E00, 0x9FFF }, { 0xF900, 0xFAFF }, { 0x20000, 0x3FFFF },
@@ -274,7 +274,7 @@ static rela_status put(rela_buffer *out, uint32_t code, rela_error *err)
     return rela_buffer_append(out, bytes, n, err);
 }
 
-/* Whether what lies between the two offsets follows a letter with case and precedes none. */
+/* Whether the text between the two offsets follows a cased letter and precedes none. */
 static bool ends_word(rela_span s, size_t before, size_t after)
 {
     uint32_t code = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/moses_chars.h - what the Moses conventions want to know about a character.
+/* src/text/moses_chars.h - character classes for the Moses conventions.
  *
- * Classes come from the Unicode categories of utf8proc, with the few departures that chars.c
- * names. All functions take valid UTF-8 and may be called from any thread. */
+ * Classes come from the Unicode categories of utf8proc, with the few exceptions listed in
+ * moses_chars.c. All functions take valid UTF-8 and may be called from any thread. */
 #ifndef RELA_TEXT_MOSES_CHARS_H
 #define RELA_TEXT_MOSES_CHARS_H
 
@@ -23,14 +23,14 @@ typedef enum rela_text_bit {
     RELA_TEXT_DIGIT = 128, /* decimal digit of any script */
 } rela_text_bit;
 
-/* Scripts without blanks whose signs count as letters only in their own languages. */
+/* Scripts without blanks, whose characters count as letters only in their own languages. */
 typedef enum rela_script {
     RELA_SCRIPT_HAN = 1,
     RELA_SCRIPT_KANA = 2,
     RELA_SCRIPT_HANGUL = 4
 } rela_script;
 
-enum { RELA_TEXT_TABLE = 0x2E80 }; /* below it classes do not depend on the scripts */
+enum { RELA_TEXT_TABLE = 0x2E80 }; /* below it, classes do not depend on scripts */
 
 /* Classes of all characters below RELA_TEXT_TABLE; lent, made on first use. */
 const uint8_t *rela_text_classes(void);
@@ -53,10 +53,10 @@ rela_status rela_text_lower(rela_buffer *out, rela_span s, rela_error *err);
 /* Appends s with its first character in upper (title) case. */
 rela_status rela_text_capitalise(rela_buffer *out, rela_span s, rela_error *err);
 
-/* Makes *s valid: if it is not, a repaired copy goes to room and *s points there. */
+/* Makes *s valid UTF-8: if it is not, a repaired copy goes to room and *s points there. */
 rela_status rela_text_repair(rela_span *s, rela_buffer *room, rela_error *err);
 
-/* Takes back what was appended after start, for a call that failed. */
+/* Truncates out to start, to undo what a failed call appended. */
 void rela_text_cut(rela_buffer *out, size_t start);
 
 #endif

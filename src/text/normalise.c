@@ -2,8 +2,8 @@
 /* src/text/normalise.c - the Moses punctuation rules and a few more steps around them.
  *
  * The rules are substitutions, applied one after the other to the whole line. Each is a row of a
- * table. Most lines hold nothing for most rules, so a set of the bytes that occur in the line
- * tells quickly which rules can be skipped. */
+ * table. Most rules match nothing in most lines, so a set of the bytes that occur in the line
+ * shows quickly which rules can be skipped. */
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/utf8.h"
@@ -24,7 +24,7 @@ struct rela_normaliser {
     bool map_breaks, remove_control, collapse_blanks, lowercase;
 };
 
-/* The line between two steps: text is in room[now], or that of the caller before the first. */
+/* The line between two steps: text is lent by the caller at first, later it is in room[!next]. */
 typedef struct work {
     rela_span text;
     rela_buffer room[2];
@@ -155,8 +155,8 @@ static rela_status apply_list(work *w, const rela_rule *list, rela_error *err)
 static rela_status apply_rule(work *w, const rela_rule *r, rela_error *err)
 {
     const char *end = w->text.text + w->text.len;
-    const char *copied = w->text.text; /* all before it is in the output */
-    const char *floor = copied;        /* all before it belongs to matches */
+    const char *copied = w->text.text; /* everything before it is in the output */
+    const char *floor = copied;        /* everything before it is consumed */
     const size_t len = strlen(r->from);
     rela_buffer *out = NULL;
     rela_status st = RELA_OK;
@@ -164,7 +164,7 @@ static rela_status apply_rule(work *w, const rela_rule *r, rela_error *err)
         const char *hit = memmem(at, (size_t)(end - at), r->from, len);
         if (!hit)
             break;
-        const char *rest = NULL; /* what is copied as it is starts here */
+        const char *rest = NULL; /* end of what is replaced */
         const char *used = match(r, hit, floor, end, &rest);
         if (!used) {
             at = hit + 1;
@@ -232,7 +232,7 @@ static const char *match(const rela_rule *r, const char *hit, const char *floor,
 static rela_status replace(rela_buffer *out, const rela_rule *r, const char *hit, const char *rest,
                            rela_error *err)
 {
-    /* The two that move a quote keep the run of stops or commas beside it. */
+    /* The two actions that move a quote keep the run of stops or commas beside it. */
     if (r->action == RELA_RULE_QUOTE_INSIDE) {
         const rela_status st = rela_buffer_append(out, hit + 1, (size_t)(rest - hit) - 1, err);
         return st == RELA_OK ? rela_buffer_append_char(out, '"', err) : st;
@@ -279,7 +279,7 @@ static const char *step_back(const char *at, const char *floor)
     return at;
 }
 
-/* One character at a time: what to append instead of it, NULL for nothing. */
+/* What to write instead of a character; NULL: keep it. */
 typedef const char *(*mapper)(uint32_t code);
 
 static const char *space_for_break(uint32_t code)
@@ -303,7 +303,7 @@ static const char *nothing_for_control(uint32_t code)
     }
 }
 
-/* Replaces the characters for which f gives a text. */
+/* Replaces the characters for which f returns a text. */
 static rela_status map_chars(work *w, mapper f, rela_error *err)
 {
     rela_buffer *out = NULL;
@@ -367,7 +367,7 @@ static rela_buffer *room(work *w)
     return &w->room[w->next];
 }
 
-/* What was written to the room is the text now. */
+/* What was written to the room becomes the text. */
 static void done(work *w)
 {
     const rela_buffer *b = &w->room[w->next];

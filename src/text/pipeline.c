@@ -26,7 +26,7 @@ struct rela_pipeline_scratch {
     uint64_t number; /* of the line, for dropout */
     rela_buffer a, b;
     int32_t *ids;
-    uint32_t *words; /* of each id */
+    uint32_t *words; /* word index of each id */
     size_t n_ids, cap_ids, cap_words;
 };
 
@@ -226,7 +226,7 @@ static rela_status make_side(rela_pipeline *p, size_t i, rela_error *err)
 {
     const rela_pipeline_side *side = &p->parts.side[i];
     rela_status st = RELA_OK;
-    /* The normaliser also does the lower-casing of text that is not tokenised. */
+    /* The normaliser also lower-cases text that is not tokenised. */
     if (side->normalise || (side->lowercase && !side->tokenise)) {
         const rela_normaliser_options o = { .struct_size = sizeof o,
                                             .language = side->language,
@@ -273,7 +273,7 @@ static bool copy_span(char **copy, rela_span *span)
     return *copy != NULL;
 }
 
-/* Normalised, tokenised, lower-cased: the words that BPE sees. Lent, in a buffer of s. */
+/* Normalises, tokenises and lower-cases, as BPE sees the text. Lent: a buffer of s, or text. */
 static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, size_t side, rela_span text,
                            rela_error *err)
 {

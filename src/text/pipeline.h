@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/pipeline.h - from raw text to token numbers and back: what a model carries with it.
+/* src/text/pipeline.h - the text pipeline of a model: from raw text to token ids and back.
  *
  * Per side: normalise punctuation, tokenise, lower-case (each optional), then BPE with joint codes
- * (optional), then the vocabulary. Back: undo BPE, detokenise. Sides are the sources, which share a
- * vocabulary, and after them the target. Immutable once made, so any number of threads may share
- * it; each brings a scratch object. */
+ * (optional), then the vocabulary. Back: undo BPE, detokenise. The sides are the sources, which
+ * share a vocabulary, followed by the target. Immutable once made, so any number of threads may
+ * share it; each needs its own scratch object. */
 #ifndef RELA_TEXT_PIPELINE_H
 #define RELA_TEXT_PIPELINE_H
 
@@ -16,19 +16,19 @@
 enum { RELA_PIPELINE_SIDES_MAX = RELA_SOURCES_MAX + 1, RELA_PIPELINE_VOCABS = 2 };
 
 typedef struct rela_pipeline_side {
-    char language[16]; /* "en"; rules of the tokeniser */
+    char language[16]; /* "en"; selects the rules of the tokeniser */
     bool normalise;    /* punctuation, as normalise-punctuation does */
-    bool tokenise;     /* Moses conventions, not escaped */
+    bool tokenise;     /* Moses conventions, without escaping */
     bool lowercase;
 } rela_pipeline_side;
 
-/* The texts a pipeline is made of. Empty codes: words are the tokens. */
+/* What a pipeline is made of. Empty codes: words are the tokens. */
 typedef struct rela_pipeline_parts {
     size_t n_sides; /* 0: two, a source and the target */
     rela_pipeline_side side[RELA_PIPELINE_SIDES_MAX];
     rela_span codes;                       /* BPE, version 0.2 */
     rela_span vocab[RELA_PIPELINE_VOCABS]; /* of sources and target, one token per line; target
-                                            * NULL: the same */
+                                            * NULL: shared */
 } rela_pipeline_parts;
 
 typedef struct rela_pipeline rela_pipeline;
@@ -41,45 +41,45 @@ void rela_pipeline_destroy(rela_pipeline *p); /* NULL is fine */
 
 size_t rela_pipeline_target(const rela_pipeline *p); /* the last side */
 const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, size_t side);
-/* The texts it was made of, for saving; lent. */
+/* What it was made of, for saving; lent. */
 const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p);
 
 rela_status rela_pipeline_scratch_create(rela_pipeline_scratch **out, const rela_pipeline *p,
                                          rela_error *err);
 void rela_pipeline_scratch_destroy(rela_pipeline_scratch *s); /* NULL is fine */
 
-/* ---- BPE dropout: each line segmented by chance, for training ---- */
+/* ---- BPE dropout: random segmentation, for training ---- */
 
-/* The codes of p with a dropout, for any number of scratch objects. *out is NULL if p has none. */
+/* The codes of p with dropout, for any number of scratch objects. *out is NULL if p has none. */
 rela_status rela_pipeline_sampled(rela_bpe **out, const rela_pipeline *p, double dropout,
                                   uint64_t seed, rela_error *err);
 
-/* A scratch whose lines are segmented by sampled, which must outlive it; NULL: as p does. */
+/* A scratch that segments lines with sampled, which must outlive it; NULL: with the codes of p. */
 rela_status rela_pipeline_scratch_create_sampled(rela_pipeline_scratch **out,
                                                  const rela_pipeline *p, const rela_bpe *sampled,
                                                  rela_error *err);
 
-/* What is sampled for the next lines depends on the seed and this number alone. */
+/* Sets the line number: what is sampled for the next lines depends on the seed and it alone. */
 void rela_pipeline_scratch_number(rela_pipeline_scratch *s, uint64_t number);
 
 /* ---- encoding and decoding ---- */
 
-/* Token numbers of a line, without an end symbol; lent until the next call. */
+/* Token ids of a line, without EOS; lent until the next call. */
 rela_status rela_pipeline_encode(const int32_t **ids, size_t *n, rela_pipeline_scratch *s,
                                  size_t side, const char *text, size_t len, rela_error *err);
 
-/* The word that each token of the last encoded line belongs to, rising from 0; lent as they are. */
+/* Index, from 0, of the word of each token of the last encoded line; lent until the next encode. */
 const uint32_t *rela_pipeline_words(const rela_pipeline_scratch *s);
 
-/* Appends the text of token numbers: target side, special tokens left out except <unk>. instead:
- * NULL, or n texts that stand for their tokens where they are not NULL. */
+/* Appends the text of target-side token ids, without special tokens except <unk>. instead: NULL, or
+ * n spans, of which those with a text replace their tokens. */
 rela_status rela_pipeline_decode(rela_buffer *out, rela_pipeline_scratch *s, const int32_t *ids,
                                  const rela_span *instead, size_t n, rela_error *err);
 
 /* True if a token of the vocabulary is not the last of its word. */
 bool rela_piece_continues(const char *piece, size_t len);
 
-/* Appends the pieces of a line, blank-separated, as encode sees them. */
+/* Appends the subwords of a line, separated by blanks, as encode looks them up. */
 rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, size_t side,
                                  const char *text, size_t len, rela_error *err);
 
@@ -88,7 +88,7 @@ rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, siz
 /* A training file. */
 typedef struct rela_pipeline_text {
     const char *path;
-    size_t side, column, n_columns; /* n_columns above 1: of a file of columns, this one */
+    size_t side, column, n_columns; /* n_columns > 1: one column of a tab-separated file */
 } rela_pipeline_text;
 
 typedef struct rela_pipeline_recipe {
@@ -96,13 +96,13 @@ typedef struct rela_pipeline_recipe {
     rela_pipeline_side side[RELA_PIPELINE_SIDES_MAX];
     const rela_pipeline_text *texts;
     size_t n_texts;
-    size_t max_line;    /* longer ones count for nothing; 0: RELA_LINE_MAX */
+    size_t max_line;    /* bytes; longer lines are ignored; 0: RELA_LINE_MAX */
     uint64_t merges;    /* 0: no BPE */
-    rela_span codes;    /* given instead of learned; empty: learn */
+    rela_span codes;    /* to be used as they are; empty: learn them */
     size_t vocab_size;  /* limit, special tokens included; 0: none */
-    uint64_t vocab_min; /* least frequency of a token */
+    uint64_t vocab_min; /* minimum frequency of a token */
     bool joint_vocab;   /* one vocabulary for both sides */
-    double dropout;     /* over 0: the vocabulary has the pieces of sampled segmentations too */
+    double dropout;     /* above 0: the vocabulary also has the pieces of sampled segmentations */
     uint64_t seed;      /* of these samples */
     int n_threads;
 } rela_pipeline_recipe;

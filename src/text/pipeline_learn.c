@@ -15,7 +15,7 @@ enum { BLOCK_BYTES = 1 << 18 };
 
 typedef struct block {
     rela_buffer in, out;
-    uint64_t first; /* line */
+    uint64_t first; /* number of the first line */
     rela_pipeline_scratch *scratch;
 } block;
 
@@ -120,7 +120,7 @@ static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
     return st;
 }
 
-/* Counts the pieces of a file. sampled: NULL, or what segments it instead of p. */
+/* Counts the pieces of a file. sampled: codes to use instead of those of p; NULL: p's own. */
 static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
                               const rela_bpe *sampled, const rela_pipeline_text *text,
                               const rela_pipeline_recipe *r, rela_error *err)
@@ -155,7 +155,7 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
     return st;
 }
 
-/* The part of a line that belongs to the text; nothing of one that the corpus will drop. */
+/* The column of a line that the text consists of; empty for a line that the corpus will drop. */
 static rela_span column_of(const rela_pipeline_text *text, const rela_line *line)
 {
     const char *at = line->text, *end = at + line->len;

@@ -21,7 +21,7 @@ struct rela_protect {
     size_t n;
 };
 
-/* The look-behind only spares attempts that would fail like the one before. */
+/* The lookbehind only saves attempts that would fail as the previous one did. */
 #define E_MAIL "(?:\\G|(?<![\\w.-]))[\\w.-]++@(?:[\\w-]+\\.)+[a-zA-Z]{2,}"
 
 static const char *const WEB[] = {
@@ -159,7 +159,7 @@ static rela_status match_all(const rela_protect *p, size_t index, pcre2_match_da
                              index + 1);
         const PCRE2_SIZE *bounds = pcre2_get_ovector_pointer(data);
         const rela_part part = { bounds[0], bounds[1] };
-        if (part.end > part.begin) { /* nothing to protect otherwise */
+        if (part.end > part.begin) { /* an empty match protects nothing */
             rela_part *items =
                 rela_mem_grow(parts->items, &parts->cap, parts->n + 1, sizeof *items);
             if (!items)
@@ -174,8 +174,8 @@ static rela_status match_all(const rela_protect *p, size_t index, pcre2_match_da
     return RELA_OK;
 }
 
-/* Longest first, each takes its bytes unless they are taken. Whatever overlaps a part and is at
- * least as long covers one of its ends, so that looking at the ends is enough. */
+/* Longest first: a match is kept unless some of its bytes are taken. Those taken by an overlapping
+ * match, which is at least as long, include one of its ends, so it is enough to test the ends. */
 static rela_status keep_longest(rela_parts *parts, size_t len, rela_error *err)
 {
     char *taken = rela_mem_zalloc(len);

@@ -10,8 +10,8 @@ typedef enum rela_beside { RELA_BESIDE_ANY, RELA_BESIDE_DIGIT, RELA_BESIDE_STOP 
 
 typedef enum rela_rule_action {
     RELA_RULE_REPLACE,
-    RELA_RULE_SWALLOW,       /* also the blanks that follow */
-    RELA_RULE_SPACES,        /* a run of spaces is one */
+    RELA_RULE_SWALLOW,       /* also removes the blanks that follow */
+    RELA_RULE_SPACES,        /* collapses a run of spaces */
     RELA_RULE_QUOTE_INSIDE,  /* ", becomes ," */
     RELA_RULE_QUOTE_OUTSIDE, /* ." becomes ". unless it ends the line */
     RELA_RULE_END

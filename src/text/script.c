@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/script.c - see script.h. Blocks of Unicode, not the script property of each character:
- * to tell a wrong language this is exact enough. */
+/* src/text/script.c - see script.h. Goes by Unicode blocks, not by the script property of each
+ * character: this is exact enough to detect a wrong language. */
 #include "text/script.h"
 
 #include "base/str.h"
@@ -81,7 +81,7 @@ static int script_of(uint32_t code)
 
 void rela_scripts_count(rela_script_counts *c, const char *text, size_t len)
 {
-    uint64_t latin = 0; /* letters of one byte: by far the most */
+    uint64_t latin = 0; /* ASCII letters, by far the most frequent */
     for (size_t at = 0; at < len;) {
         uint32_t code = (unsigned char)text[at];
         if (code < 0x80) {

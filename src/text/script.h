@@ -13,18 +13,18 @@ enum { RELA_SCRIPTS_MAX = 32 };
 
 typedef struct rela_script_counts {
     uint64_t letters[RELA_SCRIPTS_MAX]; /* by script */
-    uint64_t all;                       /* letters of any script; digits and marks are none */
+    uint64_t all; /* letters of any script; digits and punctuation do not count */
 } rela_script_counts;
 
 /* Adds the letters of a text; bytes that are not UTF-8 are skipped. */
 void rela_scripts_count(rela_script_counts *c, const char *text, size_t len);
 
-/* Set of the scripts that hold at least this share of the letters; all if there are no letters. */
+/* Set of the scripts with at least this share of the letters; all if no script has it. */
 uint32_t rela_scripts_of(const rela_script_counts *c, double least);
 /* Share of the letters that are in a set of scripts; 1 if there are no letters. */
 double rela_scripts_share(const rela_script_counts *c, uint32_t set);
 
-/* The set that a list like "han,kana" names. RELA_ARG with the names there are for another. */
+/* Parses a list of names like "han,kana". RELA_ARG if it is empty or a name is unknown. */
 rela_status rela_scripts_parse(uint32_t *set, const char *names, rela_error *err);
 const char *rela_script_name(size_t i); /* NULL past the end */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/split.c - sentences of running text, by rules.
+/* src/text/split.c - a rule-based sentence splitter.
  *
- * A sentence can end after a run of end marks and what closes with them (quotes, brackets, footnote
- * numbers, emoji), where a blank follows or the script writes none. Whether it does depends on how
- * the text goes on, and for a single full stop also on the word before it. */
+ * A sentence can end after a run of end marks and closing characters (quotes, brackets, footnote
+ * numbers, emoji), if a blank follows or the script is written without blanks. Whether it does
+ * depends on what follows, and for a single full stop also on the word before it. */
 #include "base/mem.h"
 #include "base/sized.h"
 #include "rela/text.h"
@@ -22,12 +22,12 @@ struct rela_splitter {
     rela_split_words words;
 };
 
-/* End marks and what closes with them. */
+/* End marks and the closing characters after them. */
 typedef struct ending {
     size_t first, after;
     size_t n_stops;
     unsigned kinds; /* of the marks */
-    bool closed;    /* something closes after them */
+    bool closed;    /* closing characters follow */
 } ending;
 
 static void start(rela_split_line *l);
@@ -87,17 +87,17 @@ bool rela_split_next(rela_sentence *out, size_t *at, const rela_splitter *s, con
     return true;
 }
 
-/* ---- from one ending to the next ---- */
+/* ---- finding endings ---- */
 
 static void start(rela_split_line *l)
 {
     l->first = rela_split_skip(l, l->begin, RELA_GLYPH_OPENERS | RELA_GLYPH_BLANK);
-    while (rela_split_glyph(l, l->first).code == '-') /* an item of a list */
+    while (rela_split_glyph(l, l->first).code == '-') /* a list item */
         l->first = rela_split_skip(l, l->first + 1, RELA_GLYPH_OPENERS | RELA_GLYPH_BLANK);
     l->small = rela_split_glyph(l, l->first).kind == RELA_GLYPH_SMALL;
 }
 
-/* Bytes that neither an end mark nor a separator begins with. */
+/* Whether no end mark or separator begins with this byte. */
 static bool is_plain(unsigned char byte)
 {
     return byte < 0x80 ? byte != '.' && byte != '!' && byte != '?' : byte < 0xCD;
@@ -125,7 +125,7 @@ static size_t find_end(const rela_split_line *l)
     return place;
 }
 
-/* The end of a number in brackets, as of a footnote; place if there is none. */
+/* The end of a footnote number in brackets at place; place if there is none. */
 static size_t skip_note(const rela_split_line *l, size_t place)
 {
     if (rela_split_glyph(l, place).code != '[')
@@ -134,7 +134,7 @@ static size_t skip_note(const rela_split_line *l, size_t place)
     return end > place + 1 && rela_split_glyph(l, end).code == ']' ? end + 1 : place;
 }
 
-/* The end of what closes after a blank, or of emoji, if nothing is joined to it; else place. */
+/* The end of a closing character or emoji after a blank if nothing is joined to it; else place. */
 static size_t skip_detached(const rela_split_line *l, size_t place)
 {
     const rela_glyph blank = rela_split_glyph(l, place), g = rela_split_glyph(l, place + blank.n);
@@ -173,7 +173,7 @@ static ending read_ending(const rela_split_line *l, size_t place)
 
 /* ---- the decision ---- */
 
-/* The text goes on without a blank: that ends a sentence in scripts that have none. */
+/* No blank follows: this ends a sentence only in scripts written without blanks. */
 static bool ends_joined(const rela_split_line *l, const ending *e, rela_glyph after)
 {
     const rela_glyph last = rela_split_previous(l, e->first);
@@ -183,7 +183,7 @@ static bool ends_joined(const rela_split_line *l, const ending *e, rela_glyph af
         return false;
     if (last.kind == RELA_GLYPH_DIGIT && after.kind == RELA_GLYPH_DIGIT)
         return false;
-    /* A quotation that a particle makes part of the sentence. */
+    /* A particle after a quotation makes it part of the sentence. */
     const bool particle = after.code >= FIRST_HIRAGANA && after.code <= LAST_HIRAGANA;
     return after.kind != RELA_GLYPH_JOINT && !(e->closed && particle);
 }
@@ -221,7 +221,7 @@ static bool ends(const rela_split_line *l, const ending *e)
         return false;
     if (e->kinds == RELA_GLYPH_STOP && e->n_stops == 1)
         return rela_split_stop_ends(l, e->first, &x);
-    /* "Er kauft ... Brot": where nouns have capitals, they tell nothing after a pause. */
+    /* "Er kauft ... Brot": where nouns are capitalised, a capital after a pause proves nothing. */
     const bool pause =
         !(e->kinds & (RELA_GLYPH_MARK | RELA_GLYPH_WIDE)) && (last.kind & RELA_GLYPH_BLANKS);
     return !pause || !(l->words->bits & RELA_STOP_ORDINALS) || x.starter;

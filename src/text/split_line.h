@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/split_line.h - a text at the place where a sentence may end: what split.c and
- * split_stop.c look at. */
+/* src/text/split_line.h - a text and a place where a sentence may end; shared by split.c and
+ * split_stop.c. */
 #ifndef RELA_TEXT_SPLIT_LINE_H
 #define RELA_TEXT_SPLIT_LINE_H
 
@@ -8,33 +8,33 @@
 #include "text/glyphs.h"
 #include "text/split_words.h"
 
-/* Several kinds of glyphs. */
+/* Sets of kinds. */
 enum {
     RELA_GLYPH_LETTERS = RELA_GLYPH_LETTER | RELA_GLYPH_CAPITAL | RELA_GLYPH_SMALL,
     RELA_GLYPH_BLANKS = RELA_GLYPH_BLANK | RELA_GLYPH_BREAK,
     RELA_GLYPH_END_MARKS = RELA_GLYPH_STOP | RELA_GLYPH_DOTS | RELA_GLYPH_MARK | RELA_GLYPH_WIDE,
     RELA_GLYPH_OPENERS =
-        RELA_GLYPH_OPEN | RELA_GLYPH_CLOSE | RELA_GLYPH_DASH /* before the first word */
+        RELA_GLYPH_OPEN | RELA_GLYPH_CLOSE | RELA_GLYPH_DASH /* may precede the first word */
 };
 
-enum { RELA_STOP_WORD_MAX = 32 }; /* bytes of a word that is looked up */
+enum { RELA_STOP_WORD_MAX = 32 }; /* bytes; longer words are not looked up */
 
-/* A text, and the sentence whose end is looked for. */
+/* A text, and the sentence whose end is sought. */
 typedef struct rela_split_line {
     const rela_split_words *words;
     const char *text;
     size_t len;
     size_t begin; /* of the sentence */
     size_t first; /* its first letter, digit or symbol */
-    bool small;   /* which is a small letter */
+    bool small;   /* first is a lower-case letter */
 } rela_split_line;
 
-/* How the text goes on after an ending. */
+/* What follows an ending. */
 typedef struct rela_split_ahead {
     unsigned kind;
     size_t at;
     rela_span word;
-    bool starter; /* the word has a capital at the start of a sentence only */
+    bool starter; /* a word capitalised only at the start of a sentence */
     bool number;  /* digits, or a Roman numeral */
 } rela_split_ahead;
 
@@ -55,7 +55,7 @@ static inline size_t rela_split_skip(const rela_split_line *l, size_t place, uns
     return place;
 }
 
-/* split_stop.c: does a single full stop end a sentence? It depends on the word before it. */
+/* Whether the single full stop at offset stop ends a sentence; depends on the word before it. */
 bool rela_split_stop_ends(const rela_split_line *l, size_t stop, const rela_split_ahead *x);
 
 #endif

@@ -9,9 +9,9 @@
 #include <utf8proc.h>
 
 enum {
-    INITIALS_MAX = 4,   /* that belong to the word after them: "i. d. R." */
+    INITIALS_MAX = 4,   /* looked up with the word after them: "i. d. R." */
     SEGMENT_MAX = 3,    /* letters between the stops of an abbreviation */
-    MARKER_DIGITS = 3,  /* of a number that begins an item of a list: "12. Salt the water" */
+    MARKER_DIGITS = 3,  /* of the number of a list item: "12. Salt the water" */
     ORDINAL_DIGITS = 3, /* "im 19. Jahrhundert" */
     DAY_DIGITS = 2,
     APOSTROPHE = 0x2019
@@ -27,7 +27,7 @@ static bool is_apostrophe(rela_glyph g)
     return g.code == '\'' || g.code == APOSTROPHE;
 }
 
-/* May the character that ends at a place be part of an abbreviation or a number? */
+/* Whether the character that ends at place may be part of an abbreviation or a number. */
 static bool is_inner(const rela_split_line *l, rela_glyph g, size_t place)
 {
     if (is_apostrophe(g)) /* "isn't", not "'in" */
@@ -38,8 +38,8 @@ static bool is_inner(const rela_split_line *l, rela_glyph g, size_t place)
            (g.code < 0x80 && g.code && strchr("-,:", (int)g.code));
 }
 
-/* The word that ends at a place, without brackets and quotes before it. Empty: there is none, or it
- * is too long for an abbreviation. */
+/* The word that ends at offset end, without brackets and quotes before it. Empty if there is none
+ * or it is too long for an abbreviation. */
 static rela_span word_before(const rela_split_line *l, size_t end)
 {
     size_t place = end;
@@ -52,7 +52,7 @@ static rela_span word_before(const rela_split_line *l, size_t end)
     return (rela_span){ l->text + place, end - place };
 }
 
-/* One letter, with its marks. */
+/* One letter, with its combining marks. */
 static bool is_initial(const rela_split_line *l, rela_span word)
 {
     size_t n = 0;
@@ -88,7 +88,7 @@ static bool is_dotted(const rela_split_line *l, rela_span word)
     return n_stops && (alone || n_letters == 1);
 }
 
-/* Digits, with marks between them; how many, 0 if it is no number. */
+/* How many digits the word has, perhaps with marks between them; 0 if it is not a number. */
 static size_t count_digits(const rela_split_line *l, rela_span word)
 {
     size_t n = 0;
@@ -102,7 +102,7 @@ static size_t count_digits(const rela_split_line *l, rela_span word)
     return n;
 }
 
-/* Is nothing joined to a word that makes it another? */
+/* Whether nothing is joined to the front of the word that would make it a different one. */
 static bool stands_alone(const rela_split_line *l, rela_span word)
 {
     const rela_glyph g = rela_split_previous(l, offset_of(l, word));
@@ -141,7 +141,7 @@ static rela_stop_class class_of(const rela_split_line *l, rela_span word)
     return c != RELA_STOP_WORD ? c : rela_stop_class_of(l->words, last.text, last.len);
 }
 
-/* Does a number before a stop end a sentence? Else it is an ordinal, or part of a date. */
+/* Whether a number before a stop ends a sentence; if not, it is an ordinal or part of a date. */
 static bool number_ends(const rela_split_line *l, rela_span number, size_t n_digits,
                         const rela_split_ahead *x)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/split_words.c - see split_words.h.
  *
- * Words stand without their last stop; those of several parts ("z. B.") without blanks. Not listed
- * are single letters and letters with stops between them, which are of class RELA_STOP_MAYBE
- * anyway. */
+ * Words are listed without their last stop, those of several parts ("z. B.") also without blanks.
+ * Single letters and letters with stops between them need not be listed: they are of class
+ * RELA_STOP_MAYBE anyway. */
 #include "text/split_words.h"
 
 #include "base/utf8.h"
@@ -17,10 +17,10 @@ enum { WORD_MAX = 64 }; /* bytes */
 typedef struct language {
     const char *code; /* NULL: the general lists */
     unsigned bits;    /* rela_stop_bit */
-    /* By class; entries in small letters stand for those with a capital, too. */
+    /* By class; a lower-case entry also matches with a capital first letter. */
     const char *lists[RELA_STOP_LISTS];
     const char *suffix;   /* an entry that words may end with; NULL: none */
-    const char *starters; /* words that have a capital at the start of a sentence only */
+    const char *starters; /* words capitalised only at the start of a sentence */
     const char *ordinal;  /* words before an ordinal number */
     const char *counted;  /* words after an ordinal number */
 } language;
@@ -304,7 +304,7 @@ bool rela_split_is_roman(rela_span word)
     return word.len > 0;
 }
 
-/* The row of a code that looks like one. */
+/* The row of a code that rela_language_find has accepted. */
 static const language *find(const char *code)
 {
     const language *l = LANGUAGES;
@@ -335,7 +335,7 @@ static rela_status add(rela_map *map, const char *words, rela_error *err)
     return RELA_OK;
 }
 
-/* The word as it is, else with a small first letter; a single letter only as it is. */
+/* Finds the word as it is, or else with a lower-case first letter; one letter only as it is. */
 static uint32_t find_either(const rela_map *map, const char *word, size_t len)
 {
     char lower[WORD_MAX + 4];
@@ -346,7 +346,7 @@ static uint32_t find_either(const rela_map *map, const char *word, size_t len)
     return n ? rela_map_find(map, lower, n) : RELA_MAP_NONE;
 }
 
-/* word with a small first letter, which may be 3 bytes longer; 0 if there is no other letter. */
+/* word with a lower-case first letter, up to 3 bytes longer; returns 0 if it is a single letter. */
 static size_t lower_first(char *out, const char *word, size_t len)
 {
     uint32_t code = 0;

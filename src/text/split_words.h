@@ -13,14 +13,14 @@
 typedef enum rela_stop_class {
     RELA_STOP_NEVER,  /* more always follows: "Dr.", "e.g." */
     RELA_STOP_NUMBER, /* an abbreviation if a number follows: "No. 5" */
-    RELA_STOP_MAYBE,  /* an abbreviation that may end a sentence, too: "Inc." */
+    RELA_STOP_MAYBE,  /* an abbreviation that may also end a sentence: "Inc." */
     RELA_STOP_PLAIN,  /* looks like an abbreviation, but is a word: "I." */
     RELA_STOP_WORD    /* in no list */
 } rela_stop_class;
 
 typedef enum rela_stop_bit {
-    RELA_STOP_ORDINALS = 1, /* nouns have capitals, ordinals a stop: "der 3. Mai" */
-    RELA_STOP_ROMAN = 2     /* Roman ordinals have a stop: "Karel IV." */
+    RELA_STOP_ORDINALS = 1, /* nouns are capitalised, ordinals take a stop: "der 3. Mai" */
+    RELA_STOP_ROMAN = 2     /* Roman ordinals take a stop: "Karel IV." */
 } rela_stop_bit;
 
 enum { RELA_STOP_LISTS = RELA_STOP_WORD };
@@ -29,18 +29,18 @@ enum { RELA_STOP_LISTS = RELA_STOP_WORD };
 typedef struct rela_split_words {
     unsigned bits;
     const char *suffix;
-    rela_map *classes; /* numbers below last[c] and not below last[c - 1] are of class c */
+    rela_map *classes; /* ids in [last[c - 1], last[c]) are of class c */
     size_t last[RELA_STOP_LISTS];
     rela_map *starters, *ordinal, *counted;
 } rela_split_words;
 
-/* code as for rela_language_find, whose failures it has. Free it in any case. */
+/* code and failures as for rela_language_find. Call deinit even after a failure. */
 rela_status rela_split_words_init(rela_split_words *w, const char *code, rela_error *err);
 void rela_split_words_deinit(rela_split_words *w);
 
 rela_stop_class rela_stop_class_of(const rela_split_words *w, const char *word, size_t len);
 bool rela_split_has(const rela_map *set, const char *word, size_t len);
 bool rela_split_has_either(const rela_map *set, const char *word, size_t len); /* either case */
-bool rela_split_is_roman(rela_span word); /* a numeral, capitals below 50 */
+bool rela_split_is_roman(rela_span word); /* capitals I, V, X only */
 
 #endif

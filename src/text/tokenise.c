@@ -80,7 +80,7 @@ rela_status rela_tokenise(rela_buffer *out, const rela_tokeniser *t, const char 
 {
     const size_t start = out->len;
     rela_buffer repaired = RELA_BUFFER_INIT, room = RELA_BUFFER_INIT;
-    rela_char_line l; /* large, so that only what is needed is set */
+    rela_char_line l; /* large: only what is needed is initialised */
     rela_char_line_start(&l, text, len);
     rela_status st = rela_text_repair(&l.text, &repaired, err);
     if (st == RELA_OK && l.text.len >= UINT32_MAX)
@@ -108,7 +108,7 @@ static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela
             return st;
     }
     st = rela_char_line_read(l, language->scripts, err);
-    if (st == RELA_OK && l->junk) { /* rare: the bytes of a token must be in a row */
+    if (st == RELA_OK && l->junk) { /* rare: the bytes of a token must be contiguous */
         st = clean(l, room, err);
         if (st == RELA_OK)
             st = rela_char_line_read(l, language->scripts, err);
@@ -119,7 +119,7 @@ static rela_status tokenise_line(const rela_tokeniser *t, rela_buffer *out, rela
     return write_tokens(t, out, l, err);
 }
 
-/* Single spaces between words, none around them, no control characters. */
+/* Leaves single spaces between words, none around them, and no control characters. */
 static rela_status clean(rela_char_line *l, rela_buffer *room, rela_error *err)
 {
     const char *at = l->text.text, *end = at + l->text.len;

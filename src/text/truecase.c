@@ -16,7 +16,7 @@ enum { MODEL_MAX = 1 << 30, COUNT_MAX = 64 };
 
 typedef struct form {
     double count;
-    uint32_t word; /* number of its lower-cased word */
+    uint32_t word; /* id of its lower-cased word */
 } form;
 
 struct rela_truecaser {
@@ -28,16 +28,16 @@ struct rela_truecaser {
     bool all_words, lowercase;
 };
 
-/* Of a line in a model, for messages. */
+/* A line of the model, for messages. */
 typedef struct place {
     const char *name;
     uint64_t number;
 } place;
 
-/* Where a walk over the tokens of a line stands. */
+/* State of a walk over the tokens of a line. */
 typedef struct walk {
     const char *at, *end;
-    bool no_markup; /* no '>' is left that could end any */
+    bool no_markup; /* no '>' is left in the line */
 } walk;
 
 static rela_truecaser *create(const rela_truecaser_options *options);
@@ -261,7 +261,7 @@ static rela_status add_form(rela_truecaser *t, rela_span word, double count, rel
     return RELA_OK;
 }
 
-/* The form with the highest count; of several the first. */
+/* The form with the highest count; on a tie, the first. */
 static void choose_best(rela_truecaser *t)
 {
     const size_t n = rela_map_size(t->forms);
@@ -287,7 +287,7 @@ static bool parse_count(double *out, rela_span text)
     return strlen(digits) == len && rela_parse_f64(out, digits) && *out >= 0;
 }
 
-/* Words end at blanks and before markup; markup is a token with all its blanks. Markup that
+/* Words end at blanks and before markup; markup, blanks included, is one token. Markup that
  * follows a '|' is a factor of the word before it. */
 static bool next_token(walk *w, rela_span *token)
 {
@@ -355,7 +355,7 @@ static rela_span true_form(const rela_truecaser *t, rela_span word, rela_span lo
     const uint32_t w = rela_map_find(t->words, lower.text, lower.len);
     if (w == RELA_MAP_NONE)
         return word;
-    /* Inside a sentence a spelling that was seen in training is believed. */
+    /* Inside a sentence, a spelling seen in training is kept. */
     if (!first && !t->all_words && !t->lowercase &&
         rela_map_find(t->forms, word.text, word.len) != RELA_MAP_NONE)
         return word;
@@ -370,7 +370,7 @@ static bool one_of(rela_span token, const char *const *words, size_t n)
     return false;
 }
 
-/* English words that stay small in headlines. */
+/* English words that stay lower-case in headlines. */
 static bool headline_small(rela_span token)
 {
     static const char *const SMALL[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/truecase_learn.c - counts spellings and writes them as a truecasing model.
  *
- * Weights are counted in tenths, which are exact, and each spelling remembers where it was first
- * seen; so the model does not depend on which thread counted which lines. */
+ * Weights are integers, in tenths, and each spelling keeps its first occurrence, so the model does
+ * not depend on which thread counted which lines. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -246,7 +246,7 @@ static int by_place(const void *a, const void *b)
     return earlier(&y->s, &x->s) - earlier(&x->s, &y->s);
 }
 
-/* Heaviest first within a word; of equals the one seen first. */
+/* Heaviest first within a word; on a tie, the one seen first. */
 static int by_word(const void *a, const void *b)
 {
     const entry *x = a, *y = b;

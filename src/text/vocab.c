@@ -2,7 +2,7 @@
 /* src/text/vocab.c - the token table of a model; see rela/vocab.h.
  *
  * Whatever form a vocabulary comes in, it is built by adding tokens one by one, which checks them;
- * the number of a token is its place. */
+ * the id of a token is its position. */
 #include "rela/vocab.h"
 
 #include "base/file.h"
@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30, LINE_MAX_BYTES = 1 << 16 }; /* longer tokens are named by their length */
+enum { FILE_MAX = 1 << 30, LINE_MAX_BYTES = 1 << 16 }; /* so long that errors can name the length */
 
 struct rela_vocab {
-    rela_map *map; /* the number in the map is the number of the token */
+    rela_map *map; /* ids in the map are token ids */
 };
 
 static const char *const SPECIAL[RELA_VOCAB_N_SPECIAL] = { "<pad>", "<unk>", "<eos>" };
@@ -206,7 +206,7 @@ static rela_status add_line(rela_vocab *v, rela_span line, rela_error *err)
                          RELA_VOCAB_TOKEN_MAX);
     if (memchr(line.text, '\0', line.len))
         return rela_fail(err, RELA_FORMAT, "NUL byte");
-    if (memchr(line.text, '\r', line.len)) /* at the end it would be taken for one of the line */
+    if (memchr(line.text, '\r', line.len)) /* at the end it would be read as part of the line end */
         return rela_fail(err, RELA_FORMAT, "CR in a token");
     if (rela_utf8_valid(line.text, line.len) != line.len)
         return rela_fail(err, RELA_FORMAT, "not valid UTF-8");
@@ -221,7 +221,7 @@ static rela_status add_line(rela_vocab *v, rela_span line, rela_error *err)
     return add(v, (rela_span){ token, line.len }, err);
 }
 
-/* Can a vocabulary file hold the token, and is it not a special one? */
+/* Whether a vocabulary file can hold the token and it is not a special one. */
 static bool holds(const rela_vocab *v, rela_span token)
 {
     return token.len > 0 && token.len <= RELA_VOCAB_TOKEN_MAX &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/text/vocab_import.c - rela_vocab_import of rela/vocab.h: vocabularies of other tools.
  *
- * Each form turns a line into a token and its number; the tokens, put in order after our special
- * ones, are then read as a vocabulary of our own, which checks them. */
+ * Each format turns a line into a token and its id. The tokens, ordered by id after our special
+ * ones, are then parsed as a vocabulary of our own, which checks them. */
 #include "rela/vocab.h"
 
 #include "base/file.h"
@@ -13,7 +13,7 @@
 
 enum { FILE_MAX = 1 << 30, LINE_MAX_BYTES = 1 << 16, SPECIAL_MAX = 5 };
 
-/* A line of the file: text is lent, or lies in the buffer of the import. */
+/* The token of one line of the file. */
 typedef struct entry {
     size_t at, len; /* in import.text */
     size_t line;
@@ -22,16 +22,16 @@ typedef struct entry {
 typedef struct import {
     const char *path;
     rela_buffer text; /* all tokens concatenated */
-    entry *items;     /* by number; line 0: not seen */
+    entry *items;     /* by id; line 0: not seen */
     size_t n, cap;
     size_t line; /* being read, from 1 */
 } import;
 
 typedef struct form {
-    /* Appends the token of a line to the buffer and tells its number. */
+    /* Appends the token of a line to in->text; sets *number to its id if the line has one. */
     rela_status (*read)(import *in, size_t *number, rela_span line, rela_error *err);
     const char *needs[SPECIAL_MAX]; /* special tokens that must be there; NULL-terminated */
-    bool specials;                  /* may there be any? */
+    bool specials;                  /* whether the file may have special tokens */
 } form;
 
 static rela_status read_marian(import *in, size_t *number, rela_span line, rela_error *err);
@@ -52,7 +52,7 @@ static const form FORMS[] = {
 
 enum { N_FORMS = sizeof FORMS / sizeof FORMS[0] };
 
-/* What other tools call the beginning, the end, padding and unknown words. */
+/* What other tools call BOS, EOS, padding and unknown words. */
 static const char *const SPECIAL[SPECIAL_MAX] = { "<s>", "</s>", "<pad>", "<blank>", "<unk>" };
 
 rela_status rela_vocab_import(rela_vocab **out, const char *path, rela_vocab_format which,
@@ -103,7 +103,7 @@ static rela_status read_lines(import *in, const form *f, const char *text, size_
     return RELA_OK;
 }
 
-/* Remembers the token that the buffer ends with. */
+/* Records the token that in->text ends with, from offset at. */
 static rela_status put(import *in, size_t number, size_t at, rela_error *err)
 {
     if (number >= RELA_VOCAB_SIZE_MAX)
@@ -142,7 +142,7 @@ static rela_status check_needs(const import *in, const form *f, rela_error *err)
     return RELA_OK;
 }
 
-/* The text of our vocabulary: special tokens first, theirs left out. */
+/* The text of our vocabulary: our special tokens first, theirs left out. */
 static rela_status join(rela_buffer *out, const import *in, const form *f, rela_error *err)
 {
     rela_status st = check_needs(in, f, err);
@@ -210,7 +210,7 @@ static rela_status unescape(rela_buffer *out, const char **at, const char *end, 
     return rela_buffer_append(out, bytes, rela_utf8_put(bytes, code), err);
 }
 
-/* Appends what stands between the quotes; *at is at the first one and ends after the last. */
+/* Appends the text between quotes; *at moves from the opening quote to after the closing one. */
 static rela_status unquote(rela_buffer *out, const char **at, const char *end, rela_error *err)
 {
     const char quote = *(*at)++;

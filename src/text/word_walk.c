@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/word_walk.c - see words.h. */
+/* src/text/word_walk.c - see word_walk.h. */
 #include "text/word_walk.h"
 
 #include <endian.h>
@@ -49,8 +49,8 @@ bool rela_words_next(rela_word_walk *walk, rela_word *w)
     return p > start;
 }
 
-/* The first byte that may end a word. Eight at a time and without a branch per byte: how long a
- * word is cannot be foreseen by the processor. */
+/* The first byte that may end a word. Eight bytes at a time and without a branch per byte:
+ * word lengths defeat branch prediction. */
 static inline const unsigned char *skip_plain(const unsigned char *p, const unsigned char *end)
 {
     static const uint64_t ONES = UINT64_C(0x0101010101010101), TOPS = UINT64_C(0x8080808080808080);
@@ -70,7 +70,7 @@ static inline const unsigned char *skip_plain(const unsigned char *p, const unsi
         p += (unsigned)__builtin_ctzll(found) / 8;
         if (CLASS[*p])
             return p;
-        p++; /* another control character */
+        p++; /* a control character inside a word */
     }
     while (p < end && CLASS[*p] == 0)
         p++;

@@ -12,18 +12,18 @@
 #include <stdbool.h>
 
 typedef struct rela_word {
-    rela_span gap;  /* blanks and CRs in front of the word */
+    rela_span gap;  /* blanks and CRs before the word */
     rela_span word; /* empty after the last word: then gap is what ends the line */
-    bool verbatim;  /* the gap stands at the end of a line of subword-nmt, which keeps it as it is;
-                       inside a line it is worth one blank */
+    bool verbatim;  /* the gap is at the start or end of what subword-nmt reads as a line, which
+                       keeps it as it is; inside a line it becomes one blank */
 } rela_word;
 
 typedef struct rela_word_walk {
     const char *at, *end;
-    bool fresh; /* nothing but a line break came before */
+    bool fresh; /* at the start of what subword-nmt reads as a line */
 } rela_word_walk;
 
-/* Starts at a line without its end; the text must be valid UTF-8. */
+/* Starts a walk over a line without its line end. The text is lent and must be valid UTF-8. */
 rela_word_walk rela_words(const char *line, size_t len);
 
 /* The next word; false after the last one. w->gap and w->verbatim are set in both cases. */
