@@ -223,7 +223,7 @@ static rela_status append_line(rela_buffer *out, const scoring *s, const rela_ae
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* s NULL: figures of one pair, without the number of lines. */
+/* s NULL: results of one pair, without the number of lines. */
 static rela_status append_json(rela_buffer *out, const scoring *s, const rela_aer_figures *f,
                                const rela_interval *interval, rela_error *err)
 {

@@ -20,7 +20,7 @@ typedef struct align_options {
     const char *reverse, *symmetrise, *best_on;
     int64_t gold_base, show;
     bool gold_reverse;
-    /* without a model */
+    /* to learn a model */
     const char *save, *src_lang, *tgt_lang;
     bool tokenise;
     int64_t merges, updates;
@@ -210,7 +210,7 @@ static rela_status load_pair(aligner *a, const char *path, rela_error *err)
     return st;
 }
 
-/* Of a pair that is not kept only the loaded models stay. */
+/* Without --save the pair goes into a temporary directory and is deleted once loaded. */
 static rela_status learn_models(aligner *a, rela_error *err)
 {
     const align_options *o = a->o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_analyse.c - rela analyse: what the attention of models does, as tables and figures. */
+/* cli/cmd_analyse.c - rela analyse: tables and figures of the attention of models. */
 #include "jobs.h"
 #include "models.h"
 

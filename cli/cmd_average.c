@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_average.c - rela average: the plain mean of checkpoints. */
+/* cli/cmd_average.c - rela average: averages the parameters of checkpoints. */
 #include "cli.h"
 
 #include "rela/model.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_bench.c - rela bench: how fast this machine is at everything the library does. */
+/* cli/cmd_bench.c - rela bench: measures the speed of the library on this machine. */
 #include "cli.h"
 
 #include "base/str.h"

@@ -139,7 +139,7 @@ static rela_status make_metric(rela_metric **out, const rela_cli *cli, const ble
     return rela_metric_create_bleu(out, &b, err);
 }
 
-/* The option table has checked that it is one of them. */
+/* The option table guarantees a match. */
 static int32_t choice(const char *const *names, const char *name)
 {
     int32_t i = 0;

@@ -231,7 +231,7 @@ static rela_status append_table(rela_buffer *out, const comparison *c, size_t me
     return st;
 }
 
-/* Columns as wide as those of append_row; the mark of plus and minus is two bytes. */
+/* Column widths must match append_row, where the plus-minus sign takes two bytes. */
 static rela_status append_head(rela_buffer *out, const comparison *c, const char *name,
                                int name_width, rela_error *err)
 {
@@ -267,7 +267,7 @@ static rela_status append_p(rela_buffer *out, double p, rela_error *err)
     return rela_buffer_printf(out, err, "  %.4f%c", p, p < SIGNIFICANT ? '*' : ' ');
 }
 
-/* Without blanks before the line end. */
+/* Removes trailing spaces. */
 static rela_status end_line(rela_buffer *out, rela_error *err)
 {
     while (out->data[out->len - 1] == ' ')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_convert.c - rela convert: models and vocabularies in other forms. */
+/* cli/cmd_convert.c - rela convert: models and vocabularies in other formats. */
 #include "cli.h"
 
 #include "rela/model.h"
@@ -106,7 +106,7 @@ static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_e
     return st;
 }
 
-/* The option table allows the listed names only. */
+/* The option table guarantees a match. */
 static int32_t find(const char *const *names, int32_t n, const char *name)
 {
     int32_t i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_corpus_check.c - rela corpus check: the rules applied to a parallel corpus, its lengths,
- * and what padding would cost. */
+/* cli/cmd_corpus_check.c - rela corpus check: checks a parallel corpus against the rules and shows
+ * its lengths and the cost of padding. */
 #include "cli.h"
 
 #include "rela/corpus.h"

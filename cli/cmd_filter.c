@@ -84,7 +84,6 @@ const rela_command rela_commands_filter[] = {
     { .name = NULL },
 };
 
-/* The number of a choice in its list. */
 static int32_t number_of(const char *name, const char *const *list)
 {
     int32_t i = 0;
@@ -129,7 +128,7 @@ typedef struct display {
     bool started;
 } display;
 
-/* The bar starts with the first pairs, not while the score is being made. */
+/* The bar starts with the first pairs, not during calibration. */
 static int on_progress(void *ctx, uint64_t lines)
 {
     display *s = ctx;
@@ -157,7 +156,7 @@ static rela_status check(const rela_cli *cli, const filter_options *o, rela_erro
     return RELA_OK;
 }
 
-/* "2:1,3:4" from 1, as people count; *heads is given (rela_mem_free). */
+/* Parses "2:1,3:4", layer:head counting from 1. *heads is given (rela_mem_free). */
 static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, rela_error *err)
 {
     size_t cap = 0;

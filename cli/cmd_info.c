@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_info.c - rela info: what a model file holds, or what this build is and found here. */
+/* cli/cmd_info.c - rela info: describes a model file, or this build and machine. */
 #include "cli.h"
 
 #include "base/json.h"
@@ -126,7 +126,7 @@ static rela_status list_numbers(rela_buffer *out, size_t i, bool json, rela_erro
     return st;
 }
 
-/* A name and a line about each kind; as JSON an array of objects. */
+/* One line per kind of attention, or a JSON array of objects. */
 static rela_status list_attention(rela_buffer *out, bool json, rela_error *err)
 {
     rela_status st = json ? rela_buffer_printf(out, err, "[") : RELA_OK;

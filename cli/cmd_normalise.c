@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_normalise.c - rela normalise: one spelling for quotes, dashes and blanks. */
+/* cli/cmd_normalise.c - rela normalise: normalises quotes, dashes and spaces. */
 #include "textline.h"
 
 #include "rela/text.h"

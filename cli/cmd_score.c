@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_score.c - rela score: how probable given translations are. */
+/* cli/cmd_score.c - rela score: log-probabilities of given translations. */
 #include "text_jobs.h"
 
 #include "base/json.h"
@@ -69,7 +69,7 @@ typedef struct scorer {
     const score_options *options;
     rela_cli_models models;
     rela_cli_text_job job;
-    uint64_t first; /* line of those at work */
+    uint64_t first; /* line number of the block being scored */
     rela_buffer *out, *notes;
     double logp; /* of all pairs */
     uint64_t tokens, pairs, marked;
@@ -129,7 +129,7 @@ static rela_status score_block(void *ctx, const rela_cli_lines_read *lines, rela
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
     o.first_line = in->first - 1;
-    o.not_finite = RELA_NOT_FINITE_MARK; /* decided here, so that the lines before come out */
+    o.not_finite = RELA_NOT_FINITE_MARK; /* we fail below, after the lines before it */
     rela_status st = rela_score(&r, s->models.session, &pairs, &o, err);
     const bool marks = strcmp(s->options->nan, "mark") == 0;
     size_t n = 0;
@@ -142,7 +142,7 @@ static rela_status score_block(void *ctx, const rela_cli_lines_read *lines, rela
     return st;
 }
 
-/* A number that is not finite is nan, and null in JSON. */
+/* Non-finite numbers are "nan", in JSON null. */
 static rela_status append_number(scorer *s, double x, rela_error *err)
 {
     if (s->cli->common.json)
@@ -151,7 +151,7 @@ static rela_status append_number(scorer *s, double x, rela_error *err)
                        : rela_buffer_append_text(s->out, "nan", err);
 }
 
-/* Adds pairs, in the order of the input, whoever has scored them. */
+/* Sums up in input order, so that the result does not depend on which rank scored a pair. */
 static void count(void *ctx, const char *notes, size_t len)
 {
     scorer *s = ctx;
@@ -170,7 +170,7 @@ static void count(void *ctx, const char *notes, size_t len)
     }
 }
 
-/* One pair. Words of the target are shown as the model saw them. */
+/* Appends one pair. Target words are shown as the model sees them. */
 static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err)
 {
     const bool json = s->cli->common.json;

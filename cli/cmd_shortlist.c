@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_shortlist.c - rela shortlist: learn which words a sentence may be translated with. */
+/* cli/cmd_shortlist.c - rela shortlist: learns a lexical shortlist of target words. */
 #include "models.h"
 
 #include "rela/analyse.h"

@@ -62,7 +62,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     return st;
 }
 
-/* The line end after the last sentence is that of the line. */
+/* Ends no line after the last sentence: the caller does. */
 static rela_status apply(const void *object, rela_buffer *out, const char *text, size_t len,
                          rela_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_symmetrise.c - rela symmetrise: links of two directions become one. */
+/* cli/cmd_symmetrise.c - rela symmetrise: combines the word links of two directions. */
 #include "row_jobs.h"
 
 #include "rela/metric.h"

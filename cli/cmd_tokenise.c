@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_tokenise.c - rela tokenise: words and punctuation marks, separated by blanks. */
+/* cli/cmd_tokenise.c - rela tokenise: words and punctuation marks, separated by spaces. */
 #include "textline.h"
 
 #include "base/mem.h"
@@ -92,7 +92,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     return st;
 }
 
-/* One pattern per line; empty lines do not count. The patterns point into text. */
+/* One pattern per line; empty lines are skipped. The patterns point into *text; the caller frees
+ * both, also on failure. */
 static rela_status read_patterns(const char ***patterns, size_t *n, char **text, const char *path,
                                  rela_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
+/* cli/cmd_train.c - rela train: trains a model on raw parallel text. */
 #include "cli.h"
 #include "stop_signals.h"
 #include "train_texts.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What the table of options fills in. */
+/* Filled in by the option table. */
 typedef struct train_args {
     rela_train_options o;
     rela_cli_texts texts;
@@ -176,7 +176,7 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
-/* The day that a reproducible build names; otherwise none: the same call gives the same bytes. */
+/* The date of SOURCE_DATE_EPOCH, else none, so that the same call gives the same bytes. */
 static const char *source_date(char out[DATE_SIZE])
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -194,8 +194,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_cli_texts *texts = &given->texts;
     rela_train_options o;
     rela_train_options_init(&o, sizeof o);
-    for (const rela_option *row = OPTIONS; row->name; row++) { /* what was given, over "unset" */
-        if (row->offset >= sizeof o)                           /* not of the library */
+    for (const rela_option *row = OPTIONS; row->name; row++) { /* keep "unset" unless given */
+        if (row->offset >= sizeof o)                           /* not a library option */
             continue;
         const bool number = row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL;
         const size_t size = number                          ? 8
@@ -222,7 +222,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     st = st ? st : rela_cli_watch_signals(err);
     st = st ? st : rela_train(&o, on_event, &s, err);
     rela_cli_texts_free(texts);
-    /* Without a signal of its own this rank stops with another one. */
+    /* Without a signal of its own, this rank stopped because another one did. */
     const int own = rela_cli_stop_signal(), number = own ? own : SIGTERM;
     if (st == RELA_CANCEL) {
         if (own || s.rank == 0)
@@ -235,7 +235,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     return st == RELA_OK && cli->common.json && s.rank == 0 ? print_result(&s, &o, err) : st;
 }
 
-/* The best validation is that of this call; a run that was resumed may have had a better one. */
+/* The best validation of this call only: a resumed run may have had a better one before. */
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
@@ -261,7 +261,7 @@ static rela_status print_result(const display *s, const rela_train_options *o, r
     return st;
 }
 
-/* What the library refuses too, but without the names of options. */
+/* The library checks this too, but its messages cannot name options. */
 static rela_status check_given(const rela_train_options *o, rela_error *err)
 {
     if (!o->out || !*o->out)

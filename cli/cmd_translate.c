@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_translate.c - rela translate: raw text to raw text. */
+/* cli/cmd_translate.c - rela translate: translates raw text to raw text. */
 #include "text_jobs.h"
 
 #include "base/json.h"
@@ -66,7 +66,7 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-/* Options that mean nothing without another. */
+/* Options that have no effect without another. */
 static const char *const NEEDS[] = { "temperature", "sampling",      "beam", "!sampling",
                                      "layer",       "alignment",     "head", "alignment",
                                      "source",      "alignment|unk", NULL };
@@ -97,7 +97,7 @@ const rela_command rela_commands_translate[] = {
     { .name = NULL },
 };
 
-/* What is written about one translation; that of a very long line is put together here. */
+/* Output of one translation; for a very long line it is collected from several. */
 typedef struct answer {
     rela_buffer text, words, links;
     double logp, score;
@@ -113,8 +113,8 @@ typedef struct translator {
     rela_translate_options how;
     rela_link_options links;
     rela_cli_text_job job;
-    const rela_cli_lines_read *lines; /* at work */
-    size_t long_bytes;                /* lines over this are translated piece by piece */
+    const rela_cli_lines_read *lines; /* being translated */
+    size_t long_bytes;                /* longer lines are translated in parts */
     answer answer;                    /* of an ordinary line */
     rela_buffer *out;
 } translator;
@@ -170,7 +170,7 @@ static rela_status resolve(translator *t, rela_error *err)
                                                    : RELA_SPLIT_AUTO;
     how->src_language = o->src_lang;
     how->long_sentence = strcmp(o->long_sentence, "cut") == 0 ? RELA_LONG_CUT : RELA_LONG_SPLIT;
-    how->not_finite = RELA_NOT_FINITE_MARK; /* append decides, so that the lines before come out */
+    how->not_finite = RELA_NOT_FINITE_MARK; /* append fails, after the lines before it */
     how->temperature = o->temperature;
     how->seed = (uint64_t)t->cli->common.seed;
     how->batch_sentences = (int32_t)o->batch;
@@ -247,7 +247,7 @@ static rela_status check_head(const translator *t, rela_error *err)
     return RELA_OK;
 }
 
-/* Sentences that are cut are so by the library, as are those of several sources. */
+/* The library cuts sentences itself, and also handles several sources. */
 static size_t long_bytes(const translator *t)
 {
     rela_model_shape shape = { .struct_size = sizeof shape };
@@ -337,8 +337,8 @@ static rela_status translate_lines(translator *t, size_t first, size_t end, rela
 
 /* ---- very long lines ---- */
 
-/* Bytes of the next piece of a text: as many as may be, but rather to the end of a sentence or of a
- * word in the second half of them. */
+/* Length in bytes of the next part of a text: at most `most`, preferably up to the end of a
+ * sentence or of a word in its second half. */
 static size_t piece_bytes(const char *text, size_t len, size_t most)
 {
     size_t word = 0;
@@ -356,7 +356,7 @@ static size_t piece_bytes(const char *text, size_t len, size_t most)
     return word ? word : cut;
 }
 
-/* Adds a piece to what was gathered of those before it. */
+/* Translates a part and appends it to the results of the parts before. */
 static rela_status translate_piece(translator *t, answer *all, size_t *n_best, const char *text,
                                    size_t len, rela_error *err)
 {
@@ -370,7 +370,7 @@ static rela_status translate_piece(translator *t, answer *all, size_t *n_best, c
     return st;
 }
 
-/* A call keeps many times the bytes of its texts, so that a line of many megabytes is several. */
+/* A call needs many times the memory of its text, so a line of many megabytes takes several. */
 static rela_status translate_long(translator *t, size_t i, rela_error *err)
 {
     const char *at = t->lines->in.texts[i], *end = at + t->lines->in.lens[i];
@@ -382,7 +382,7 @@ static rela_status translate_long(translator *t, size_t i, rela_error *err)
                   "line %llu: longer than %zu bytes: translated in parts",
                   (unsigned long long)(t->lines->in.first + i), t->long_bytes);
     const rela_log sink = t->cli->sink;
-    t->cli->sink.write = NULL; /* the warning of each piece would be the same */
+    t->cli->sink.write = NULL; /* every part would give the same warning */
     t->how.first_line = t->lines->in.first - 1 + i;
     set_prefix(t, i);
     rela_status st = RELA_OK;
@@ -430,7 +430,7 @@ static rela_status gather_words(answer *a, const translator *t, const rela_resul
     return st;
 }
 
-/* Takes what is wanted of a translation; of those after the first of a line, at its end. */
+/* Collects the output of a translation; later parts of a line are appended. */
 static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
                           size_t rank, rela_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_truecase.c - rela truecase: learn, apply and undo the usual spelling of words. */
+/* cli/cmd_truecase.c - rela truecase: learns, applies and undoes truecasing. */
 #include "textline.h"
 
 #include "base/mem.h"
