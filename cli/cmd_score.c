@@ -22,18 +22,18 @@ typedef struct score_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "src", 0, RELA_OPTION_FILE, AT(src[0]), 0, 0, NULL, "FILE", "source text; of several sources the first, or all in tab-separated columns" },
-    { "src-2", 0, RELA_OPTION_FILE, AT(src[1]), 0, 0, NULL, "FILE", "models with several sources: text of the second; lines may be empty" },
-    { "src-3", 0, RELA_OPTION_FILE, AT(src[2]), 0, 0, NULL, "FILE", "of the third" },
-    { "src-4", 0, RELA_OPTION_FILE, AT(src[3]), 0, 0, NULL, "FILE", "of the fourth" },
+    { "src", 0, RELA_OPTION_FILE, AT(src[0]), 0, 0, NULL, "FILE", "source text; with several sources the first, or all in tab-separated columns" },
+    { "src-2", 0, RELA_OPTION_FILE, AT(src[1]), 0, 0, NULL, "FILE", "text of the second source, if the model has several; lines may be empty" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src[2]), 0, 0, NULL, "FILE", "text of the third source" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src[3]), 0, 0, NULL, "FILE", "text of the fourth source" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "its translation" },
-    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the scores go" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "output file for the scores; - is standard output" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
-    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
+    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, <eos> last" },
     { "normalize", 0, RELA_OPTION_FLAG, AT(normalize), 0, 0, NULL, NULL, "divide by the number of tokens" },
-    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "pairs for which the model overflows: end with an error, or write nan and leave them out of the sums" },
-    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "tokens scored together, at most" },
-    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
+    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "if the model overflows on a pair: fail, or write nan and leave the pair out of the totals" },
+    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "maximum number of tokens scored together" },
+    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "bytes of text to read ahead and sort by length" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -47,10 +47,10 @@ const rela_command rela_commands_score[] = {
       .min_operands = 1,
       .max_operands = RELA_CLI_MODELS_MAX,
       .description =
-          "Writes one line per pair: the natural logarithm of the probability that the model\n"
-          "gives to the translation, its end included. The perplexity of the whole text is\n"
-          "reported at the end. Several models are an ensemble. With --json every pair is an\n"
-          "object on a line of its own, and the last line is the summary.",
+          "Writes one line per pair: the natural log-probability that the model gives to the\n"
+          "translation, including <eos>. The perplexity of the whole text is reported at the end.\n"
+          "Several models form an ensemble. With --json every pair is an object on a line of its\n"
+          "own, and the last line is the summary.",
       .examples = "rela score run/model.rela --src test.en --tgt test.de > scores\n"
                   "rela score --word-scores run/model.rela --src test.en --tgt test.de",
       .options = OPTIONS,
