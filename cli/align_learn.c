@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* By the size of the text: the recipe of the preset fits some millions of words. Less text needs
- * smaller subwords, or most of them are too rare to learn from, and fewer updates. */
+/* The preset is tuned for some millions of words. Less text needs fewer updates, and fewer merges,
+ * since most subwords would otherwise be too rare to learn from. */
 enum {
     WORDS_PER_MERGE = 400,
     MERGES_LEAST = 200,
@@ -55,7 +55,7 @@ rela_status rela_cli_learn_links(rela_cli *cli, const rela_cli_learn *o, rela_er
     return st;
 }
 
-/* The mean of both sides; also sees to it that they have the same number of lines. */
+/* The mean of both sides. Fails if they differ in the number of lines. */
 static rela_status count_words(int64_t *words, const rela_cli *cli, const rela_cli_learn *o,
                                rela_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/blocks.h - many lines at a time, for commands that work on batches of them. */
+/* cli/blocks.h - blocks of lines, for commands that work on batches. */
 #ifndef RELA_CLI_BLOCKS_H
 #define RELA_CLI_BLOCKS_H
 
 #include "cli.h"
 
-/* All zero is empty. texts and lens are what the functions of the library take. */
+/* All zero means empty. texts and lens (n) can be passed to the library. */
 typedef struct rela_cli_block {
     rela_buffer bytes;
     const char **texts;
@@ -16,15 +16,15 @@ typedef struct rela_cli_block {
 
 void rela_cli_block_free(rela_cli_block *b);
 
-/* Replaces the contents by the next lines, about want bytes of them; less if no more are ready just
- * now (a terminal, a slow pipe), so that an answer never waits for more input. n 0 at the end. */
+/* Replaces the contents by the next lines, about want bytes. Reads less if no more input is ready
+ * (a terminal, a slow pipe), so that output never waits for more input. n is 0 at the end. */
 rela_status rela_cli_block_read(rela_cli_block *b, rela_reader *r, size_t want, rela_error *err);
 
-/* Replaces the contents by so many lines; fewer at the end. */
+/* Replaces the contents by the next n lines; fewer at the end. */
 rela_status rela_cli_block_lines(rela_cli_block *b, rela_reader *r, size_t n, rela_error *err);
 
-/* Replaces the contents by the next n lines of a file that must have as many lines as another; n 0:
- * it must be at its end. other: what to call that one. */
+/* Replaces the contents by the next other->n lines of a parallel file. RELA_FORMAT if it has fewer,
+ * or if other is empty and this file has not ended too. other_name: for messages. */
 rela_status rela_cli_block_match(rela_cli_block *b, rela_reader *r, const rela_cli_block *other,
                                  const char *other_name, rela_error *err);
 

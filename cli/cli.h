@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cli.h - what the commands of the program share.
+/* cli/cli.h - shared by all commands of the program.
  *
  * A command is a row in the table of its file: cli/cmd_<stem>.c defines
  * `const rela_command rela_commands_<stem>[]`, ended by a row without a name, and the build finds
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* Options that every command understands. */
+/* Options of every command. */
 typedef struct rela_cli_common {
     const char *config;
     int64_t threads;
@@ -28,7 +28,7 @@ typedef struct rela_cli_common {
 
 enum { RELA_CLI_WARNINGS_SHOWN = 10, RELA_CLI_WARNING_KINDS = 16 };
 
-/* Warnings that differ in numbers only. */
+/* A kind of warning: all that differ only in numbers. */
 typedef struct rela_cli_warning {
     char first[200];
     uint64_t n;
@@ -37,25 +37,25 @@ typedef struct rela_cli_warning {
 typedef struct rela_cli {
     rela_cli_common common;
     rela_list operands;
-    rela_option_state *state; /* to ask rela_options_given */
+    rela_option_state *state; /* for rela_options_given */
     const rela_command *command;
     const void *options; /* of the command */
     rela_log sink;       /* standard error, unless --quiet, and --log */
     FILE *log_file;
-    bool log_failed; /* to be written, and that was reported */
-    bool bar_open;   /* a progress bar stands on the last line of standard error */
+    bool log_failed; /* the log could not be written, and that was reported */
+    bool bar_open;   /* a progress bar is on the last line of standard error */
     bool encoding_reported;
     rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
     size_t n_warnings;
-    bool reported; /* a failure was, by another process */
-    int exit_code; /* of a run that succeeded but has a warning; normally 0 */
+    bool reported; /* another process reports failures, so this one stays silent */
+    int exit_code; /* after a success with a warning; normally 0 */
 } rela_cli;
 
 extern const rela_option RELA_CLI_COMMON[];
 
 /* The sink of a command's log; ctx is its rela_cli. */
-void rela_cli_write_log(void *ctx, rela_log_level level, const char *line); /* ctx: a rela_cli */
-/* In the end: how many warnings of each kind were not shown. */
+void rela_cli_write_log(void *ctx, rela_log_level level, const char *line);
+/* At the end of a run: reports how many warnings of each kind were not shown. */
 void rela_cli_count_hidden(rela_cli *cli);
 void rela_cli_warn_of_log(rela_cli *cli);
 void rela_cli_clear_bar(rela_cli *cli);
@@ -67,7 +67,7 @@ void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const
 /* Asks for a line on a terminal. */
 void rela_cli_prompt(rela_cli *cli);
 
-/* For calls with a progress callback: a bar that starts with its first call. */
+/* For functions with a progress callback: a bar that appears with the first call. */
 typedef struct rela_cli_bar {
     rela_cli *cli;
     const char *label, *unit;
@@ -77,14 +77,14 @@ typedef struct rela_cli_bar {
 } rela_cli_bar;
 int rela_cli_log(void *bar, uint64_t done, uint64_t total);
 
-/* Reads keys from a YAML file: a map of scalars and lists of scalars. */
+/* Reads options from a YAML file: a mapping to scalars and lists of scalars. */
 rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);
 
-/* RELA_ARG if an output of the command is another one or an input; fields: its options. */
+/* RELA_ARG if an output of the command is also an input or another output. fields: its options. */
 rela_status rela_cli_check_outputs(const rela_cli *cli, const rela_command *c, const void *fields,
                                    rela_error *err);
 
-/* A command that turns each line into one line, on all threads, order kept. */
+/* A command that maps each line to one line, on all threads, keeping the order. */
 typedef struct rela_cli_lines {
     /* Appends the result to out, without a line end. thread < number of threads. The place of the
      * line is added to the message of a failure. */
@@ -98,14 +98,14 @@ typedef struct rela_cli_lines {
 rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_list inputs,
                                const char *output, rela_error *err);
 
-/* Warns once, with the remedy, of text that is not UTF-8: lines numbered from first on. */
+/* Warns once about text that is not UTF-8 and names the remedy. first: number of the first line. */
 void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
                              uint64_t first);
 
-/* Warns of options that have no effect: rela_command.needs, which may be NULL. */
+/* Warns about options that have no effect. needs: rela_command.needs, may be NULL. */
 void rela_cli_check_effect(rela_cli *cli, const char *const *needs);
 
-/* Sorts commands by task, in the order of use; appends the overview of sorted ones. */
+/* Sort commands by task, in the order of use; append an overview of sorted commands. */
 void rela_cli_sort_by_task(const rela_command **commands, size_t n);
 rela_status rela_cli_overview(rela_buffer *out, const rela_command *const *commands, size_t n,
                               rela_error *err);

@@ -26,11 +26,11 @@ static const rela_option OPTIONS[] = {
     { "tgt", 0, RELA_OPTION_FILE, offsetof(aer_options, tgt), 0, 0, NULL, "FILE",
       "target text; needed with --src" },
     { "sentence", 0, RELA_OPTION_FLAG, offsetof(aer_options, sentence), 0, 0, NULL, NULL,
-      "print the figures of every sentence pair instead" },
+      "print the scores of each sentence pair instead" },
     { "samples", 0, RELA_OPTION_INT, offsetof(aer_options, samples), 0, 1e7, "1000", "N",
-      "bootstrap samples of the 95 % interval; 0: none" },
+      "bootstrap samples for the 95 % confidence interval; 0: none" },
     { "width", 'w', RELA_OPTION_INT, offsetof(aer_options, width), 0, 17, "1", "N",
-      "digits after the point" },
+      "digits after the decimal point" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -223,7 +223,7 @@ static rela_status append_line(rela_buffer *out, const scoring *s, const rela_ae
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* s NULL: figures of one pair, without the number of lines. */
+/* s NULL: results of one pair, without the number of lines. */
 static rela_status append_json(rela_buffer *out, const scoring *s, const rela_aer_figures *f,
                                const rela_interval *interval, rela_error *err)
 {

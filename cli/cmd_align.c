@@ -20,7 +20,7 @@ typedef struct align_options {
     const char *reverse, *symmetrise, *best_on;
     int64_t gold_base, show;
     bool gold_reverse;
-    /* without a model */
+    /* to learn a model */
     const char *save, *src_lang, *tgt_lang;
     bool tokenise;
     int64_t merges, updates;
@@ -33,33 +33,33 @@ typedef struct align_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text; - is standard input" },
-    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, parallel to the source text" },
     { "src-2", 0, RELA_OPTION_FILE, AT(src_2), 0, 0, NULL, "FILE", "text of a second source, if the model has one; lines may be empty" },
-    { "src-3", 0, RELA_OPTION_FILE, AT(src_3), 0, 0, NULL, "FILE", "of a third" },
-    { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "of a fourth" },
-    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "of several sources, the one whose words are linked" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src_3), 0, 0, NULL, "FILE", "text of a third source" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "text of a fourth source" },
+    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "with several sources: the source whose words are linked" },
     { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer, from 1; 0: mean of all layers and heads" },
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "head of that layer, from 1; 0: mean of its heads" },
-    { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "attention with the target word as input, not while it is predicted" },
-    { "best-on", 0, RELA_OPTION_FILE, AT(best_on), 0, 0, NULL, "GOLD", "gold links of the first lines: use what has the lowest error on them" },
+    { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "use the attention of the step after the target word is predicted, when it is the decoder input" },
+    { "best-on", 0, RELA_OPTION_FILE, AT(best_on), 0, 0, NULL, "GOLD", "gold links of the first lines; use the layer, head and shift with the lowest error on them" },
     { "gold-base", 0, RELA_OPTION_INT, AT(gold_base), 0, 1, "0", "0|1", "number of the first word in GOLD" },
     { "gold-reverse", 0, RELA_OPTION_FLAG, AT(gold_reverse), 0, 0, NULL, NULL, "GOLD has the target word first" },
-    { "threshold", 0, RELA_OPTION_REAL, AT(threshold), 0, 1, "0", "X", "link all words with this share of the weight of a target word; 0: the heaviest" },
-    { "soft", 0, RELA_OPTION_FLAG, AT(soft), 0, 0, NULL, NULL, "write i-j:weight for all words with weight" },
-    { "reverse", 0, RELA_OPTION_FILE, AT(reverse), 0, 0, NULL, "MODEL2", "model of the other direction; links of both are joined" },
-    { "reverse-layer", 0, RELA_OPTION_INT, AT(reverse_layer), 0, 256, "0", "N", "as --layer, of MODEL2" },
-    { "reverse-head", 0, RELA_OPTION_INT, AT(reverse_head), 0, 256, "0", "N", "as --head, of MODEL2" },
-    { "reverse-shift", 0, RELA_OPTION_FLAG, AT(reverse_shift), 0, 0, NULL, NULL, "as --shift, of MODEL2" },
-    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag-final-and", METHODS, "how links of both directions become one" },
+    { "threshold", 0, RELA_OPTION_REAL, AT(threshold), 0, 1, "0", "X", "link a target word to all source words with at least this share of its attention; 0: to the one with most" },
+    { "soft", 0, RELA_OPTION_FLAG, AT(soft), 0, 0, NULL, NULL, "write i-j:weight for all non-zero weights" },
+    { "reverse", 0, RELA_OPTION_FILE, AT(reverse), 0, 0, NULL, "MODEL2", "model of the other direction, to combine the links of both" },
+    { "reverse-layer", 0, RELA_OPTION_INT, AT(reverse_layer), 0, 256, "0", "N", "as --layer, for MODEL2" },
+    { "reverse-head", 0, RELA_OPTION_INT, AT(reverse_head), 0, 256, "0", "N", "as --head, for MODEL2" },
+    { "reverse-shift", 0, RELA_OPTION_FLAG, AT(reverse_shift), 0, 0, NULL, NULL, "as --shift, for MODEL2" },
+    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag-final-and", METHODS, "how to combine the links of both directions" },
     { "show", 0, RELA_OPTION_INT, AT(show), 0, 9007199254740991.0, "0", "N", "draw the attention of line N instead" },
-    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the links go; - is standard output" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "output file for the links; - is standard output" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
-    { "save", 0, RELA_OPTION_OUTPUT, AT(save), 0, 0, NULL, "FILE", "without a model: keep what was learned, as a MODEL for both directions" },
-    { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "without a model: tokenise the text; links count the words after that" },
+    { "save", 0, RELA_OPTION_OUTPUT, AT(save), 0, 0, NULL, "FILE", "without a model: save the learned models of both directions, for use as MODEL" },
+    { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "without a model: tokenise the text; links then count tokens" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
     { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
     { "merges", 0, RELA_OPTION_INT, AT(merges), 0, 1e7, "0", "N", "without a model: BPE merges to learn; 0: by the size of the text" },
-    { "updates", 0, RELA_OPTION_INT, AT(updates), 0, 1e9, "0", "N", "without a model: updates of training for each direction; 0: by the size of the text" },
+    { "updates", 0, RELA_OPTION_INT, AT(updates), 0, 1e9, "0", "N", "without a model: training updates for each direction; 0: by the size of the text" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -87,14 +87,14 @@ const rela_command rela_commands_align[] = {
       .min_operands = 1,
       .max_operands = 3,
       .description =
-          "Writes one line per pair: blank-separated links i-j between source word i and target\n"
-          "word j, both from 0. Words are those of the text after the tokeniser of the model. A\n"
-          "target word is linked to the source word it attends to most; it has no link if that\n"
-          "is the end of the sentence, or if it attends to nothing. A pair with an empty side, or\n"
-          "too long for the model, gives an empty line. A model with several sources needs the\n"
-          "text of each; links are about one of them.\n"
-          "Without a model, both directions are learned from the text itself first, which takes\n"
-          "seconds to minutes, and joined by --symmetrise.",
+          "Writes one line per pair: space-separated links i-j between source word i and target\n"
+          "word j, both from 0. Words are those that the tokeniser of the model gives. A target\n"
+          "word is linked to the source word it attends to most; it has no link if that is the\n"
+          "end of the sentence, or if it attends to nothing. A pair with an empty side, or too\n"
+          "long for the model, gives an empty line. A model with several sources needs the text\n"
+          "of each; one of them is linked (--source).\n"
+          "Without a model, models for both directions are first trained on the text itself,\n"
+          "which takes seconds to minutes, and their links are combined by --symmetrise.",
       .examples =
           "rela align corpus.de corpus.en > corpus.align\n"
           "rela align corpus.de corpus.en --save aligner.rela > corpus.align\n"
@@ -210,7 +210,7 @@ static rela_status load_pair(aligner *a, const char *path, rela_error *err)
     return st;
 }
 
-/* Of a pair that is not kept only the loaded models stay. */
+/* Without --save the pair goes into a temporary directory and is deleted once loaded. */
 static rela_status learn_models(aligner *a, rela_error *err)
 {
     const align_options *o = a->o;

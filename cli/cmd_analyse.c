@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_analyse.c - rela analyse: what the attention of models does, as tables and figures. */
+/* cli/cmd_analyse.c - rela analyse: tables and figures of the attention of models. */
 #include "jobs.h"
 #include "models.h"
 
@@ -20,25 +20,25 @@ typedef struct analyse_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
-    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, parallel to the source text" },
     { "src-2", 0, RELA_OPTION_FILE, AT(src_2), 0, 0, NULL, "FILE", "text of a second source, if the models have one; lines may be empty" },
-    { "src-3", 0, RELA_OPTION_FILE, AT(src_3), 0, 0, NULL, "FILE", "of a third" },
-    { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "of a fourth" },
-    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "of several sources, the one that gold links, tags and attention maps are about" },
-    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "where tables, figures and the report go" },
-    { "compare", 0, RELA_OPTION_FILES, AT(compare), 0, 0, NULL, "MODEL2", "a further model, side by side with the first; as if it were an operand" },
-    { "names", 0, RELA_OPTION_LIST, AT(names), 0, 0, NULL, "NAME", "name of a model in tables and figures, once for each [from its path]" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src_3), 0, 0, NULL, "FILE", "text of a third source" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src_4), 0, 0, NULL, "FILE", "text of a fourth source" },
+    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "with several sources: the source for gold links, tags and attention maps" },
+    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "directory for tables, figures and the report" },
+    { "compare", 0, RELA_OPTION_FILES, AT(compare), 0, 0, NULL, "MODEL2", "another model to compare; the same as a further operand" },
+    { "names", 0, RELA_OPTION_LIST, AT(names), 0, 0, NULL, "NAME", "name of a model in tables and figures; once for each model [from its path]" },
     { "gold", 0, RELA_OPTION_FILE, AT(gold), 0, 0, NULL, "FILE", "gold links of the first lines, for alignment errors" },
     { "gold-base", 0, RELA_OPTION_INT, AT(gold_base), 0, 1, "0", "0|1", "number of the first word in the gold links" },
     { "gold-reverse", 0, RELA_OPTION_FLAG, AT(gold_reverse), 0, 0, NULL, NULL, "gold links have the target word first" },
-    { "tags", 0, RELA_OPTION_FILE, AT(tags), 0, 0, NULL, "FILE", "parts of speech of the target words, line by line" },
+    { "tags", 0, RELA_OPTION_FILE, AT(tags), 0, 0, NULL, "FILE", "part-of-speech tags of the target words, parallel to --tgt" },
     { "dump", 0, RELA_OPTION_OUTPUT, AT(dump), 0, 0, NULL, "FILE", "write all attention of the first model to a .npz file" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "limit", 'n', RELA_OPTION_INT, AT(limit), 0, 1e9, "0", "N", "only the first N pairs; 0: all" },
     { "example", 0, RELA_OPTION_INT, AT(example), 0, 1e9, "0", "LINE", "line whose attention is shown; 0: the first of medium length" },
-    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer that is shown, from 1; 0: the one with most null rows" },
-    { "pieces", 0, RELA_OPTION_FLAG, AT(pieces), 0, 0, NULL, NULL, "attention maps of subword pieces instead of words" },
-    { "skip-end", 0, RELA_OPTION_FLAG, AT(skip_end), 0, 0, NULL, NULL, "null rates without the query that predicts the end" },
+    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer to show, from 1; 0: the one with most null rows" },
+    { "pieces", 0, RELA_OPTION_FLAG, AT(pieces), 0, 0, NULL, NULL, "draw attention between subwords instead of words" },
+    { "skip-end", 0, RELA_OPTION_FLAG, AT(skip_end), 0, 0, NULL, NULL, "leave the query that predicts the end of the sentence out of null rates" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -52,17 +52,17 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_analyse[] = {
     { .name = "analyse",
       .alias = "analyze",
-      .summary = "measure and draw what the attention of models does",
+      .summary = "measure and draw the attention of models",
       .operands = "MODEL...",
       .min_operands = 1,
       .max_operands = RELA_CLI_MODELS_MAX,
       .description =
-          "Runs the pairs through each model, teacher forced, and writes to --out: analysis.json,\n"
-          "heads.tsv, layers.tsv, models.tsv (tags.tsv), figures as SVG, PNG and PDF, and\n"
-          "report.html with all of it. Measured are sparsity, null rate on the text and with\n"
-          "permuted targets (--seed), head diversity, alignment errors against --gold, and null\n"
-          "rates by part of speech with --tags. Several models are put side by side. Models with\n"
-          "several sources need the text of each, and null rates are measured for each.",
+          "Runs each model on the pairs with teacher forcing and writes to --out: analysis.json,\n"
+          "heads.tsv, layers.tsv, models.tsv (and tags.tsv), figures as SVG, PNG and PDF, and\n"
+          "report.html with all of them. It measures sparsity, null rate on the text and with\n"
+          "permuted targets (--seed), head diversity, alignment error against --gold, and null\n"
+          "rate by part of speech with --tags. Several models are shown side by side. Models with\n"
+          "several sources need the text of each; null rates are measured for each source.",
       .examples = "rela analyse run/model.rela --src test.en --tgt test.de --out analysis\n"
                   "rela analyse softmax/model.rela rela-g/model.rela --src dev.de --tgt dev.en \\\n"
                   "    --gold dev.align --out both\n"

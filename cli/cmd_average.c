@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_average.c - rela average: the plain mean of checkpoints. */
+/* cli/cmd_average.c - rela average: averages the parameters of checkpoints. */
 #include "cli.h"
 
 #include "rela/model.h"
@@ -29,11 +29,11 @@ const rela_command rela_commands_average[] = {
       .min_operands = 1,
       .max_operands = 100000,
       .description =
-          "Writes a model whose parameters are the plain mean of those of the given models or\n"
+          "Writes a model whose parameters are the mean of those of the given models or\n"
           "checkpoints. A directory stands for the checkpoints in it, oldest first, so that\n"
           "-n 5 RUN takes the last five of a run. All must have the same configuration,\n"
-          "subword codes and vocabularies. Every file is checked before it is used; the output\n"
-          "replaces an old file only when all of it is written.",
+          "subword codes and vocabularies. Every file is checked before it is used; an existing\n"
+          "output file is only replaced once the new one is complete.",
       .examples = "rela average -n 5 run -o run/model.rela\n"
                   "rela average a.rela b.rela -o mean.rela",
       .options = OPTIONS,

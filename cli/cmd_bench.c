@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_bench.c - rela bench: how fast this machine is at everything the library does. */
+/* cli/cmd_bench.c - rela bench: measures the speed of the library on this machine. */
 #include "cli.h"
 
 #include "base/str.h"
@@ -19,16 +19,16 @@ typedef struct bench_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "preset", 'p', RELA_OPTION_CHOICE, AT(preset), 0, 0, "tiny", "demo|tiny|base|paper", "size of the model" },
-    { "model", 'm', RELA_OPTION_FILE, AT(model), 0, 0, NULL, "FILE", "sizes of a trained model instead, and its weights in training" },
-    { "attention", 'a', RELA_OPTION_LIST, AT(attention), 0, 0, NULL, "KIND", "a kind to compare with softmax; several times for more [all; in models those of the paper's Table 2]" },
-    { "length", 'l', RELA_OPTION_LIST, AT(lengths), 0, 0, NULL, "T", "tokens of a sentence for the kernels of attention; several times for more [25, 100, 1000, 4000]" },
-    { "train-length", 0, RELA_OPTION_INT, AT(train_length), 1, 65536, "25", "T", "tokens of a sentence in training" },
-    { "zeros", 0, RELA_OPTION_REAL, AT(zeros), 0, 0.99, "0", "SHARE", "in training, share of the weights of kinds max(0, s) that is made zero [what there is]" },
-    { "link", 0, RELA_OPTION_LIST, AT(links), 0, 0, NULL, "G", "speed of the links of scale in Gb/s; several times for more [1, 10, 100]" },
-    { "slot-tokens", 0, RELA_OPTION_INT, AT(slot_tokens), 1, 65536, "512", "N", "target tokens of each thread in an update of scale" },
-    { "rounds", 'r', RELA_OPTION_INT, AT(rounds), 1, 99, "3", "N", "how often everything is measured, in turn" },
-    { "seconds", 0, RELA_OPTION_REAL, AT(seconds), 0, 3600, "0.02", "S", "least time of one measurement" },
-    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "write bench.json, a TSV file for each table, and figures" },
+    { "model", 'm', RELA_OPTION_FILE, AT(model), 0, 0, NULL, "FILE", "use the sizes of a trained model instead, and its weights in training" },
+    { "attention", 'a', RELA_OPTION_LIST, AT(attention), 0, 0, NULL, "KIND", "kind of attention to compare with softmax; may be repeated [all; in models those of the paper's Table 2]" },
+    { "length", 'l', RELA_OPTION_LIST, AT(lengths), 0, 0, NULL, "T", "sentence length in tokens for attention kernels; may be repeated [25, 100, 1000, 4000]" },
+    { "train-length", 0, RELA_OPTION_INT, AT(train_length), 1, 65536, "25", "T", "sentence length in tokens for training" },
+    { "zeros", 0, RELA_OPTION_REAL, AT(zeros), 0, 0.99, "0", "SHARE", "share of attention weights to make zero in training, for kinds with max(0, s); 0: as they are" },
+    { "link", 0, RELA_OPTION_LIST, AT(links), 0, 0, NULL, "G", "scale: network speed in Gb/s; may be repeated [1, 10, 100]" },
+    { "slot-tokens", 0, RELA_OPTION_INT, AT(slot_tokens), 1, 65536, "512", "N", "scale: target tokens per thread and update" },
+    { "rounds", 'r', RELA_OPTION_INT, AT(rounds), 1, 99, "3", "N", "how often each case is measured, in turn" },
+    { "seconds", 0, RELA_OPTION_REAL, AT(seconds), 0, 3600, "0.02", "S", "minimum time of one measurement" },
+    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "directory for bench.json, a TSV file per table, and figures" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -39,16 +39,17 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_bench[] = {
     { .name = "bench",
-      .summary = "measure the speed of everything on this machine",
+      .summary = "measure the speed of the library on this machine",
       .operands = "[train|translate|attention|all|scale]",
       .max_operands = 1,
       .description =
-          "Measures the peak of the machine, and as shares of it matrix products of the shapes of\n"
-          "the model, attention of every kind by length, updates of training, and translation in\n"
+          "Measures the peak of the machine and, as shares of it, matrix products in the shapes "
+          "of\n"
+          "the model, every kind of attention by length, training updates, and translation in\n"
           "fp32 and int8. Prints the paper's Table 2 (speed relative to softmax), Fig. 2 (speed\n"
-          "by source length) and Table 4 (operations and time) beside its own figures. Weights\n"
-          "and tokens are random (--seed), so no text is needed. Cases take turns in --rounds;\n"
-          "medians are printed with the lowest and highest. A minute or two with the defaults.\n"
+          "by source length) and Table 4 (operations and time) next to its own results. Weights\n"
+          "and tokens are random (--seed), so no text is needed. Every round measures all cases;\n"
+          "results are medians with lowest and highest. Takes a minute or two with the defaults.\n"
           "scale measures the parts of an update and forecasts training on 2 to 256 machines like\n"
           "this one, with links of 1, 10 and 100 Gb/s (--link).",
       .examples = "rela bench\n"

@@ -17,27 +17,27 @@ static const rela_option OPTIONS[] = {
     { "input", 'i', RELA_OPTION_FILE, offsetof(bleu_options, score.input), 0, 0, "-", "FILE",
       "the translation, one segment per line; - is standard input" },
     { "tokenize", 'k', RELA_OPTION_CHOICE, offsetof(bleu_options, tokenize), 0, 0, "13a", "13a|intl|char|none",
-      "how text is split into words" },
+      "tokeniser, as in sacrebleu" },
     { "lowercase", 'l', RELA_OPTION_FLAG, offsetof(bleu_options, lowercase), 0, 0, NULL, NULL,
       "ignore case" },
     { "smooth", 's', RELA_OPTION_CHOICE, offsetof(bleu_options, smooth), 0, 0, "exp", "exp|floor|add-k|none",
-      "what a precision of zero counts as" },
+      "smoothing of precisions that are zero" },
     { "smooth-value", 0, RELA_OPTION_REAL, offsetof(bleu_options, smooth_value), 0, 1e9, NULL, "X",
-      "matches that floor and add-k put in; default 0.1 and 1" },
+      "value for floor and add-k [0.1 and 1]" },
     { "max-order", 0, RELA_OPTION_INT, offsetof(bleu_options, max_order), 1, RELA_BLEU_ORDER_MAX, "4", "N",
-      "longest n-gram" },
+      "maximum n-gram order" },
     { "effective-order", 'e', RELA_OPTION_FLAG, offsetof(bleu_options, effective_order), 0, 0, NULL, NULL,
-      "leave out orders longer than every segment; always so with --sentence" },
+      "leave out n-gram orders longer than the segments; always on with --sentence" },
     { "sentence", 0, RELA_OPTION_FLAG, offsetof(bleu_options, score.sentence), 0, 0, NULL, NULL,
       "print one score per line of the translation" },
     { "multi-bleu", 0, RELA_OPTION_FLAG, offsetof(bleu_options, multi_bleu), 0, 0, NULL, NULL,
-      "the figure and line of multi-bleu.perl, for tokenised text" },
+      "print the score as multi-bleu.perl does, for tokenised text" },
     { "confidence", 0, RELA_OPTION_FLAG, offsetof(bleu_options, score.confidence), 0, 0, NULL, NULL,
-      "add the 95 % interval of a bootstrap" },
+      "add the 95 % confidence interval by bootstrap resampling" },
     { "samples", 0, RELA_OPTION_INT, offsetof(bleu_options, score.samples), 1, 1e7, "1000", "N",
-      "samples of the bootstrap" },
+      "bootstrap samples" },
     { "width", 'w', RELA_OPTION_INT, offsetof(bleu_options, score.width), 0, 17, "1", "N",
-      "digits after the point" },
+      "digits after the decimal point" },
     { "score-only", 'b', RELA_OPTION_FLAG, offsetof(bleu_options, score.score_only), 0, 0, NULL, NULL,
       "print the score and nothing else" },
     { "force", 0, RELA_OPTION_FLAG, offsetof(bleu_options, force), 0, 0, NULL, NULL,
@@ -67,7 +67,7 @@ const rela_command rela_commands_bleu[] = {
       .max_operands = RELA_CLI_FILES_MAX,
       .description =
           "Compares a translation with one or more references, line by line, and prints the score\n"
-          "with a signature of everything it depends on. The text should be detokenised. Figures\n"
+          "with a signature of everything it depends on. The text should be detokenised. Scores\n"
           "equal those of sacrebleu 2.6.0. With --multi-bleu the text must be tokenised.",
       .examples = "rela bleu test.de < output.de\n"
                   "rela bleu -i output.de -k intl --lowercase ref1.de ref2.de\n"
@@ -139,7 +139,7 @@ static rela_status make_metric(rela_metric **out, const rela_cli *cli, const ble
     return rela_metric_create_bleu(out, &b, err);
 }
 
-/* The option table has checked that it is one of them. */
+/* The option table guarantees a match. */
 static int32_t choice(const char *const *names, const char *name)
 {
     int32_t i = 0;

@@ -50,11 +50,11 @@ static const rela_option LEARN[] = {
     { "symbols", 's', RELA_OPTION_INT, offsetof(learn_options, symbols), 0, SYMBOLS_MAX, "10000",
       "N", "number of merges to learn" },
     { "min-frequency", 0, RELA_OPTION_INT, offsetof(learn_options, min_frequency), 1, 1e12, "2",
-      "N", "stop when no pair of symbols is as frequent as this" },
+      "N", "stop when no pair of symbols occurs at least N times" },
     { "total-symbols", 0, RELA_OPTION_FLAG, offsetof(learn_options, total_symbols), 0, 0, NULL,
       NULL, "subtract the number of different characters from --symbols" },
     { "dict-input", 0, RELA_OPTION_FLAG, offsetof(learn_options, dict_input), 0, 0, NULL,
-      NULL, "the input holds lines 'word count'" },
+      NULL, "input lines are 'word count'" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(learn_options, output), 0, 0, NULL, "FILE",
       "write the codes to a file instead of standard output" },
     { .name = NULL },
@@ -62,19 +62,19 @@ static const rela_option LEARN[] = {
 
 static const rela_option APPLY[] = {
     { "codes", 'c', RELA_OPTION_FILE, offsetof(apply_options, codes), 0, 0, NULL, "FILE",
-      "codes from 'rela bpe learn' or subword-nmt (needed)" },
+      "codes from 'rela bpe learn' or subword-nmt (required)" },
     { "merges", 'm', RELA_OPTION_INT, offsetof(apply_options, merges), -1, SYMBOLS_MAX, "-1", "N",
       "use only the first N merges; -1: all" },
     { "separator", 's', RELA_OPTION_TEXT, offsetof(apply_options, separator), 0, 0, "@@", "TEXT",
       "mark of a piece that does not end its word" },
     { "vocabulary", 0, RELA_OPTION_FILE, offsetof(apply_options, vocabulary), 0, 0, NULL, "FILE",
-      "lines 'piece count' from 'rela vocab'; pieces not in it are split further" },
+      "vocabulary from 'rela vocab', lines 'subword count'; subwords not in it are split further" },
     { "vocabulary-threshold", 0, RELA_OPTION_INT, offsetof(apply_options, vocabulary_threshold), 0,
-      1e12, "0", "N", "pieces of the vocabulary with a lower count are treated as missing" },
+      1e12, "0", "N", "treat subwords with a lower count as not in the vocabulary" },
     { "glossaries", 0, RELA_OPTION_LIST, offsetof(apply_options, glossaries), 0, 0, NULL, "REGEX",
-      "words and regular expressions that stay whole; may be given several times" },
+      "words or regular expressions to keep whole; may be repeated" },
     { "dropout", 0, RELA_OPTION_REAL, offsetof(apply_options, dropout), 0, 1, "0", "P",
-      "leave each merge out with this probability (for training data); see --seed" },
+      "BPE dropout: skip each merge with this probability (for training data); see --seed" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(apply_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
@@ -95,10 +95,9 @@ const rela_command rela_commands_bpe[] = {
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
       .description =
-          "Counts the blank-separated words of all files together (joint learning), or of standard "
-          "input, and writes the merges of byte pair encoding, one per line, most useful first. "
-          "The result is that of subword-nmt learn-bpe, byte for byte, whatever the number of "
-          "threads.",
+          "Counts the space-separated words of all files together (joint learning), or of standard "
+          "input, and writes the merges of byte pair encoding, one per line, most frequent first. "
+          "The result is that of subword-nmt learn-bpe, byte for byte, with any number of threads.",
       .examples = "rela bpe learn -s 32000 train.de.gz train.en.gz -o codes\n"
                   "rela tokenise -l en < text | rela bpe learn > codes",
       .options = LEARN,
@@ -111,7 +110,7 @@ const rela_command rela_commands_bpe[] = {
       .description =
           "Reads the files, or standard input, line by line and splits every word with the merges "
           "of --codes. The result is that of subword-nmt apply-bpe. With --dropout it depends on "
-          "--seed, the number of the line and the place in it, not on the number of threads.",
+          "--seed, the line number and the position in the line, not on the number of threads.",
       .examples = "rela bpe apply -c codes < train.en > train.bpe.en\n"
                   "rela bpe apply -c codes --vocabulary vocab.en --vocabulary-threshold 50 test.en",
       .options = APPLY,
@@ -119,10 +118,10 @@ const rela_command rela_commands_bpe[] = {
       .in_place = true,
       .run = run_apply },
     { .name = "bpe undo",
-      .summary = "join subwords to words again",
+      .summary = "join subwords back into words",
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
-      .description = "Removes every separator that is followed by a blank, with the blank, and a "
+      .description = "Removes every separator that is followed by a space, with the space, and a "
                      "separator at the end of a line.",
       .examples = "rela bpe undo < output.bpe > output",
       .options = UNDO,

@@ -14,25 +14,25 @@ typedef struct compare_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "ref", 'r', RELA_OPTION_LIST, offsetof(compare_options, refs), 0, 0, NULL, "FILE",
-      "one more reference; may be given several times" },
+      "another reference; may be repeated" },
     { "metric", 'm', RELA_OPTION_CHOICE, offsetof(compare_options, metric), 0, 0, "both", "bleu|chrf|both",
-      "what to compare by" },
+      "metric to compare by" },
     { "test", 0, RELA_OPTION_CHOICE, offsetof(compare_options, test), 0, 0, "both", "bs|ar|both",
       "paired bootstrap, paired approximate randomisation or both" },
     { "samples", 0, RELA_OPTION_INT, offsetof(compare_options, samples), 1, 1e7, "1000", "N",
-      "samples of the bootstrap" },
+      "bootstrap samples" },
     { "trials", 0, RELA_OPTION_INT, offsetof(compare_options, trials), 1, 1e7, "10000", "N",
-      "trials of the randomisation" },
+      "randomisation trials" },
     { "tokenize", 'k', RELA_OPTION_CHOICE, offsetof(compare_options, tokenize), 0, 0, "13a", "13a|intl|char|none",
-      "how BLEU splits text into words" },
+      "tokeniser of BLEU" },
     { "char-order", 0, RELA_OPTION_INT, offsetof(compare_options, char_order), 1, RELA_CHRF_ORDER_MAX, "6", "N",
-      "longest n-gram of characters of chrF" },
+      "chrF: maximum order of character n-grams" },
     { "word-order", 0, RELA_OPTION_INT, offsetof(compare_options, word_order), 0, RELA_CHRF_ORDER_MAX, "0", "N",
-      "longest n-gram of words of chrF; 2 makes it chrF++" },
+      "chrF: maximum order of word n-grams; 2 gives chrF++" },
     { "lowercase", 'l', RELA_OPTION_FLAG, offsetof(compare_options, lowercase), 0, 0, NULL, NULL,
       "ignore case" },
     { "width", 'w', RELA_OPTION_INT, offsetof(compare_options, width), 0, 17, "2", "N",
-      "digits after the point" },
+      "digits after the decimal point" },
     { "force", 0, RELA_OPTION_FLAG, offsetof(compare_options, force), 0, 0, NULL, NULL,
       "do not warn about text that looks tokenised" },
     { .name = NULL },
@@ -88,8 +88,8 @@ const rela_command rela_commands_compare[] = {
           "Scores the translations of several systems against a reference and reports for each\n"
           "system whether it differs from the first one, the baseline, by more than chance: p by\n"
           "paired bootstrap resampling and by paired approximate randomisation. A star marks p\n"
-          "below 0.05. With the bootstrap, the mean and the 95 % interval are given as well. The\n"
-          "result depends on --seed, not on --threads.",
+          "below 0.05. With the bootstrap, mean and 95 % confidence interval are given as well.\n"
+          "The result depends on --seed, not on --threads.",
       .examples = "rela compare test.de baseline.de new.de\n"
                   "rela compare test.de a.de b.de c.de --metric chrf --word-order 2 --json\n"
                   "rela compare test1.de --ref test2.de a.de b.de --samples 5000",
@@ -231,7 +231,7 @@ static rela_status append_table(rela_buffer *out, const comparison *c, size_t me
     return st;
 }
 
-/* Columns as wide as those of append_row; the mark of plus and minus is two bytes. */
+/* Column widths must match append_row, where the plus-minus sign takes two bytes. */
 static rela_status append_head(rela_buffer *out, const comparison *c, const char *name,
                                int name_width, rela_error *err)
 {
@@ -267,7 +267,7 @@ static rela_status append_p(rela_buffer *out, double p, rela_error *err)
     return rela_buffer_printf(out, err, "  %.4f%c", p, p < SIGNIFICANT ? '*' : ' ');
 }
 
-/* Without blanks before the line end. */
+/* Removes trailing spaces. */
 static rela_status end_line(rela_buffer *out, rela_error *err)
 {
     while (out->data[out->len - 1] == ' ')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_convert.c - rela convert: models and vocabularies in other forms. */
+/* cli/cmd_convert.c - rela convert: models and vocabularies in other formats. */
 #include "cli.h"
 
 #include "rela/model.h"
@@ -14,9 +14,9 @@ typedef struct convert_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "to", 0, RELA_OPTION_CHOICE, offsetof(convert_options, to), 0, 0, "rela",
-      "rela|safetensors|ctranslate2|int8|mapped", "form to write" },
+      "rela|safetensors|ctranslate2|int8|mapped", "output format" },
     { "from", 0, RELA_OPTION_CHOICE, offsetof(convert_options, from), 0, 0, "rela",
-      "rela|safetensors", "form of the input" },
+      "rela|safetensors", "input format" },
     { "vocab", 0, RELA_OPTION_CHOICE, offsetof(convert_options, vocab), 0, 0, NULL,
       "marian|fairseq|opennmt|joeynmt", "the input is a vocabulary of that tool, not a model" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(convert_options, output), 0, 0, NULL, "PATH",
@@ -33,23 +33,24 @@ static void on_notice(void *ctx, const char *line);
 
 const rela_command rela_commands_convert[] = {
     { .name = "convert",
-      .summary = "write a model or vocabulary in another form",
+      .summary = "convert a model or vocabulary to another format",
       .operands = "INPUT --to FORM -o PATH",
       .min_operands = 1,
       .max_operands = 1,
       .description =
-          "Forms: 'rela' is one model file. 'safetensors' is a directory with the plain weights\n"
-          "(model.safetensors) and the configuration, subword codes, vocabularies and records as\n"
-          "files beside them; '--from safetensors' makes the same model file of it again, byte\n"
-          "for byte. 'ctranslate2' is a directory that CTranslate2 loads; only models whose\n"
-          "attention is softmax everywhere can be said in it. 'int8' is one model file with the\n"
-          "matrices in int8: a quarter of the size, loaded as it is, for translation only.\n"
-          "'mapped' is one model file whose matrices lie as this kind of processor wants them:\n"
-          "they are used where they are, so it is ready at once and processes share its memory;\n"
-          "for translation only. Replace such a file with a rename: never write into it in use.\n"
-          "With --vocab the input is a vocabulary of another tool, and the output one of ours:\n"
-          "one token per line, our special tokens in place of theirs.\n"
-          "Every input is checked as a whole before anything is written.",
+          "Formats: 'rela' is one model file. 'safetensors' is a directory with the plain weights\n"
+          "(model.safetensors) and, next to them, files with the configuration, subword codes,\n"
+          "vocabularies and records; '--from safetensors' turns it back into the same model file,\n"
+          "byte for byte. 'ctranslate2' is a directory that CTranslate2 loads; only models that\n"
+          "use softmax attention everywhere can be converted. 'int8' is one model file with int8\n"
+          "matrices: a quarter of the size, loaded as it is, for translation only. 'mapped' is\n"
+          "one model file with matrices packed for this type of processor: they are\n"
+          "memory-mapped, so that loading is instant and processes share the memory; for\n"
+          "translation only. To replace such a file, rename a new one over it: never write into\n"
+          "it while it is in use.\n"
+          "With --vocab the input is a vocabulary of another tool, and the output one of rela:\n"
+          "one token per line, with our special tokens instead of theirs.\n"
+          "Every input is checked completely before anything is written.",
       .examples = "rela convert model.rela --to ctranslate2 -o model.ct2\n"
                   "rela convert model.rela --to safetensors -o plain\n"
                   "rela convert --from safetensors plain -o model.rela\n"
@@ -106,7 +107,7 @@ static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_e
     return st;
 }
 
-/* The option table allows the listed names only. */
+/* The option table guarantees a match. */
 static int32_t find(const char *const *names, int32_t n, const char *name)
 {
     int32_t i = 0;

@@ -15,17 +15,17 @@ typedef struct corpus_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "size", 'n', RELA_OPTION_INT, offsetof(corpus_options, size), 0, 1e12, "20000", "N",
-      "pairs of the training part" },
+      "pairs in the training set" },
     { "valid", 0, RELA_OPTION_INT, offsetof(corpus_options, valid), 0, 1 << 20, "500", "N",
-      "pairs of the validation part" },
+      "pairs in the validation set" },
     { "test", 0, RELA_OPTION_INT, offsetof(corpus_options, test), 0, 1 << 20, "500", "N",
-      "pairs of the test part" },
+      "pairs in the test set" },
     { "out", 'o', RELA_OPTION_DIR, offsetof(corpus_options, out), 0, 0, NULL, "DIR",
-      "where to write; made if it is not there" },
+      "output directory; created if missing" },
     { "level", 0, RELA_OPTION_CHOICE, offsetof(corpus_options, level), 0, 0, "hard", "hard|easy",
-      "easy: sentences of one clause and common words" },
+      "easy: sentences of one clause with common words" },
     { "tokenised", 0, RELA_OPTION_FLAG, offsetof(corpus_options, tokenised), 0, 0, NULL, NULL,
-      "put blanks between words and marks, as the alignments count them" },
+      "put spaces between words and punctuation marks, as the alignments count them" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -43,7 +43,7 @@ const rela_command rela_commands_corpus[] = {
           "grammar\n"
           "with reordering, agreement, separable verbs, compounds, ambiguous words, relative\n"
           "clauses, numbers and names. The same --seed gives the same corpus on every machine. No\n"
-          "sentence of the validation and test parts occurs anywhere else.",
+          "sentence of the validation and test sets occurs anywhere else.",
       .examples = "rela corpus --size 20K --seed 1 --out toy\n"
                   "rela corpus --size 1M --valid 2000 --test 2000 --tokenised --out large",
       .options = OPTIONS,

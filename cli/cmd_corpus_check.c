@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_corpus_check.c - rela corpus check: the rules applied to a parallel corpus, its lengths,
- * and what padding would cost. */
+/* cli/cmd_corpus_check.c - rela corpus check: checks a parallel corpus against the rules and shows
+ * its lengths and the cost of padding. */
 #include "cli.h"
 
 #include "rela/corpus.h"
@@ -21,23 +21,23 @@ static const rela_option OPTIONS[] = {
     { "tsv", 0, RELA_OPTION_FILE, offsetof(check_options, tsv), 0, 0, NULL, "FILE",
       "both sides in one file, separated by a tab, instead of --src and --tgt" },
     { "max-line", 0, RELA_OPTION_INT, offsetof(check_options, max_line), 1, RELA_LINE_MAX, "65536", "N",
-      "drop pairs with a line of more bytes" },
+      "drop pairs with a line of more than N bytes" },
     { "max-tokens", 0, RELA_OPTION_INT, offsetof(check_options, max_tokens), 1, RELA_CORPUS_TOKENS_MAX, "65535", "N",
-      "drop pairs with more words on a side" },
+      "drop pairs with more than N words on a side" },
     { "cut", 0, RELA_OPTION_FLAG, offsetof(check_options, cut), 0, 0, NULL, NULL,
-      "cut at --max-tokens instead" },
+      "cut lines at --max-tokens instead of dropping the pair" },
     { "max-ratio", 0, RELA_OPTION_REAL, offsetof(check_options, max_ratio), 0, 1e6, "0", "R",
       "drop pairs with one side more than R times as long as the other; 0: keep them" },
     { "drop-identical", 0, RELA_OPTION_FLAG, offsetof(check_options, drop_identical), 0, 0, NULL, NULL,
       "drop pairs with equal sides" },
     { "any-expansion", 0, RELA_OPTION_FLAG, offsetof(check_options, any_expansion), 0, 0, NULL, NULL,
-      "trust compressed files that expand more than 200 times" },
+      "accept compressed files that expand more than 200 times" },
     { "batch-tokens", 0, RELA_OPTION_INT, offsetof(check_options, batch_tokens), 1, INT32_MAX, "4096", "N",
-      "target tokens per batch, for the padding share" },
+      "target tokens per batch, to compute the padding" },
     { "memory", 0, RELA_OPTION_INT, offsetof(check_options, memory), 0, 1e15, "268435456", "N",
-      "bytes of pairs to hold before a scratch file is used" },
+      "bytes of pairs to keep in memory before a scratch file is used" },
     { "scratch", 0, RELA_OPTION_DIR, offsetof(check_options, scratch), 0, 0, NULL, "DIR",
-      "where that file is made; default: TMPDIR or /tmp" },
+      "directory of that file [TMPDIR or /tmp]" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -49,11 +49,11 @@ const rela_command rela_commands_corpus_check[] = {
       .summary = "check a parallel corpus: what would be dropped, lengths, padding",
       .operands = "",
       .description =
-          "Reads a parallel corpus as training does, with blank-separated words as tokens, and\n"
-          "prints how many pairs are kept and dropped for which reason, the first lines of each,\n"
-          "the lengths of the sentences, and the share of cells that padding would waste in\n"
-          "batches of --batch-tokens. Files may be plain, gzip or zstd. Files with different\n"
-          "numbers of lines are an error.",
+          "Reads a parallel corpus as training does, with space-separated words as tokens, and\n"
+          "prints how many pairs are kept, how many are dropped and why (with the first lines of\n"
+          "each reason), the sentence lengths, and the share of a batch of --batch-tokens that\n"
+          "padding would waste. Files may be plain, gzip or zstd. Files with different numbers of\n"
+          "lines are an error.",
       .examples = "rela corpus check --src train.en.gz --tgt train.de.gz\n"
                   "rela corpus check --tsv pairs.tsv --max-tokens 100 --max-ratio 9 --json",
       .options = OPTIONS,

@@ -19,7 +19,7 @@ static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(detokenise_options, language), 0, 0, "en", "CODE",
       "language of the text: en, de, fr, cs; others get general rules" },
     { "unescape", 'x', RELA_OPTION_FLAG, offsetof(detokenise_options, unescape), 0, 0, "true", NULL,
-      "undo entities like &amp; (on by default; --no-unescape)" },
+      "replace entities like &amp; by their characters (on by default; --no-unescape)" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(detokenise_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
@@ -29,11 +29,11 @@ static const rela_option OPTIONS[] = {
 const rela_command rela_commands_detokenise[] = {
     { .name = "detokenise",
       .alias = "detokenize",
-      .summary = "join tokens to running text",
+      .summary = "join tokens into running text",
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
-      .description = "Reads lines of tokens separated by blanks and writes running text, as the "
-                     "Moses detokeniser does. One line in is one line out.",
+      .description = "Reads lines of tokens separated by spaces and writes running text, as the "
+                     "Moses detokeniser does. Each input line gives one output line.",
       .examples = "rela detokenise -l fr < output.tok > output.txt",
       .options = OPTIONS,
       .options_size = sizeof(detokenise_options),

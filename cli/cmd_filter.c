@@ -26,29 +26,29 @@ typedef struct filter_options {
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text" },
-    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
-    { "out-src", 0, RELA_OPTION_OUTPUT, AT(out_src), 0, 0, NULL, "FILE", "where sources of pairs that are kept go" },
-    { "out-tgt", 0, RELA_OPTION_OUTPUT, AT(out_tgt), 0, 0, NULL, "FILE", "where their targets go" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, parallel to the source text" },
+    { "out-src", 0, RELA_OPTION_OUTPUT, AT(out_src), 0, 0, NULL, "FILE", "output file for the source side of kept pairs" },
+    { "out-tgt", 0, RELA_OPTION_OUTPUT, AT(out_tgt), 0, 0, NULL, "FILE", "output file for their target side" },
     { "scores", 0, RELA_OPTION_OUTPUT, AT(scores), 0, 0, NULL, "FILE", "write a table: line, reason, score, null rate, uncovered share, log-probability per token" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only report what would be dropped" },
-    { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what the score of a pair is" },
+    { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what to score pairs by" },
     { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [0.5 if combined, else 0]" },
-    { "keep", 0, RELA_OPTION_REAL, AT(keep), 0, 1, "0", "SHARE", "keep the best share of what passes the rules, instead of --min-score" },
-    { "heads", 0, RELA_OPTION_TEXT, AT(heads), 0, 0, NULL, "L:H,...", "cross-attention heads of the null rate, layers and heads from 1 [all]" },
-    { "calibrate", 0, RELA_OPTION_INT, AT(calibrate), 20, 1e6, "2000", "N", "pairs the combined score is made from" },
-    { "trusted-src", 0, RELA_OPTION_FILE, AT(trusted_src), 0, 0, NULL, "FILE", "clean text for that, source side [the text that is filtered]" },
-    { "trusted-tgt", 0, RELA_OPTION_FILE, AT(trusted_tgt), 0, 0, NULL, "FILE", "clean text for that, target side" },
-    { "min-words", 0, RELA_OPTION_INT, AT(min_words), 0, 1e6, "1", "N", "least words of a side" },
-    { "max-words", 0, RELA_OPTION_INT, AT(max_words), 1, 1e6, "200", "N", "most words of a side" },
-    { "max-bytes", 0, RELA_OPTION_INT, AT(max_bytes), 1, 67108864, "65536", "N", "most bytes of a side" },
-    { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, "3", "X", "largest ratio of words of the two sides; 0: any" },
-    { "keep-copies", 0, RELA_OPTION_FLAG, AT(keep_copies), 0, 0, NULL, NULL, "do not drop targets that are the source" },
-    { "max-overlap", 0, RELA_OPTION_REAL, AT(max_overlap), 0, 1, "0.8", "X", "largest share of target words that the source has too; 1: any" },
-    { "src-script", 0, RELA_OPTION_TEXT, AT(src_script), 0, 0, NULL, "NAME,...", "scripts of the source, or any [those of the vocabulary]" },
-    { "tgt-script", 0, RELA_OPTION_TEXT, AT(tgt_script), 0, 0, NULL, "NAME,...", "scripts of the target, or any [those of the vocabulary]" },
-    { "script-share", 0, RELA_OPTION_REAL, AT(script_share), 0, 1, "0.5", "X", "least share of letters in these scripts" },
-    { "duplicates", 0, RELA_OPTION_CHOICE, AT(duplicates), 0, 0, "pair", "keep|pair|source|target", "drop pairs that were there before: whole, or one side of them" },
+    { "keep", 0, RELA_OPTION_REAL, AT(keep), 0, 1, "0", "SHARE", "keep this share of the pairs that pass the rules, the best ones, instead of --min-score" },
+    { "heads", 0, RELA_OPTION_TEXT, AT(heads), 0, 0, NULL, "L:H,...", "cross-attention heads that count for the null rate, as layer:head from 1 [all]" },
+    { "calibrate", 0, RELA_OPTION_INT, AT(calibrate), 20, 1e6, "2000", "N", "pairs to calibrate the combined score on" },
+    { "trusted-src", 0, RELA_OPTION_FILE, AT(trusted_src), 0, 0, NULL, "FILE", "clean text to calibrate on, source side [the text to be filtered]" },
+    { "trusted-tgt", 0, RELA_OPTION_FILE, AT(trusted_tgt), 0, 0, NULL, "FILE", "clean text to calibrate on, target side" },
+    { "min-words", 0, RELA_OPTION_INT, AT(min_words), 0, 1e6, "1", "N", "minimum number of words on a side" },
+    { "max-words", 0, RELA_OPTION_INT, AT(max_words), 1, 1e6, "200", "N", "maximum number of words on a side" },
+    { "max-bytes", 0, RELA_OPTION_INT, AT(max_bytes), 1, 67108864, "65536", "N", "maximum number of bytes on a side" },
+    { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, "3", "X", "maximum ratio of the word counts of the two sides; 0: any" },
+    { "keep-copies", 0, RELA_OPTION_FLAG, AT(keep_copies), 0, 0, NULL, NULL, "do not drop pairs whose target is a copy of the source" },
+    { "max-overlap", 0, RELA_OPTION_REAL, AT(max_overlap), 0, 1, "0.8", "X", "maximum share of target words that also occur in the source; 1: any" },
+    { "src-script", 0, RELA_OPTION_TEXT, AT(src_script), 0, 0, NULL, "NAME,...", "allowed scripts of the source, or any [those of the vocabulary]" },
+    { "tgt-script", 0, RELA_OPTION_TEXT, AT(tgt_script), 0, 0, NULL, "NAME,...", "allowed scripts of the target, or any [those of the vocabulary]" },
+    { "script-share", 0, RELA_OPTION_REAL, AT(script_share), 0, 1, "0.5", "X", "minimum share of letters in these scripts" },
+    { "duplicates", 0, RELA_OPTION_CHOICE, AT(duplicates), 0, 0, "pair", "keep|pair|source|target", "duplicates to drop: none, or those with the same pair, source or target as an earlier pair" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -62,17 +62,17 @@ static rela_status print_report(const rela_cli *cli, const rela_filter_report *r
 
 const rela_command rela_commands_filter[] = {
     { .name = "filter",
-      .summary = "drop pairs of parallel text that are no translations",
+      .summary = "remove pairs that are not translations from parallel text",
       .operands = "[MODEL]",
       .min_operands = 0,
       .max_operands = 1,
       .description =
           "Drops pairs by rules (encoding, length, ratio, copies, script, duplicates), then by\n"
-          "what a model says about them: how many target words attend to nothing (null rate), how\n"
-          "many source words get no attention, how probable the target is, or all of it in one\n"
-          "probability that is calibrated on the first pairs of the text against bad pairs made\n"
-          "of them. Order is kept. Without MODEL only rules apply. Prints how many pairs were\n"
-          "dropped and why.",
+          "the score of a model: how many target words attend to nothing (null rate), how many\n"
+          "source words get little attention (uncovered), how probable the target is (logprob),\n"
+          "or all of these combined in one probability, calibrated on the first pairs of the text\n"
+          "against corrupted copies of them. The order is kept. Without MODEL only the rules\n"
+          "apply. Prints how many pairs were dropped and why.",
       .examples =
           "rela filter run/model.rela --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de\n"
           "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
@@ -84,7 +84,6 @@ const rela_command rela_commands_filter[] = {
     { .name = NULL },
 };
 
-/* The number of a choice in its list. */
 static int32_t number_of(const char *name, const char *const *list)
 {
     int32_t i = 0;
@@ -129,7 +128,7 @@ typedef struct display {
     bool started;
 } display;
 
-/* The bar starts with the first pairs, not while the score is being made. */
+/* The bar starts with the first pairs, not during calibration. */
 static int on_progress(void *ctx, uint64_t lines)
 {
     display *s = ctx;
@@ -157,7 +156,7 @@ static rela_status check(const rela_cli *cli, const filter_options *o, rela_erro
     return RELA_OK;
 }
 
-/* "2:1,3:4" from 1, as people count; *heads is given (rela_mem_free). */
+/* Parses "2:1,3:4", layer:head counting from 1. *heads is given (rela_mem_free). */
 static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, rela_error *err)
 {
     size_t cap = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_info.c - rela info: what a model file holds, or what this build is and found here. */
+/* cli/cmd_info.c - rela info: describes a model file, or this build and machine. */
 #include "cli.h"
 
 #include "base/json.h"
@@ -21,9 +21,9 @@ static const rela_option OPTIONS[] = {
     { "attention", 0, RELA_OPTION_FLAG, offsetof(info_options, attention), 0, 0, NULL, NULL,
       "list the kinds of attention" },
     { "max-header", 0, RELA_OPTION_INT, offsetof(info_options, max_header), 2, 1e9, "16777216", "N",
-      "bytes that the header of a model file may have" },
+      "maximum size of the header of a model file in bytes" },
     { "set", 0, RELA_OPTION_LIST, offsetof(info_options, set), 0, 0, NULL, "KEY=VALUE",
-      "write a line of the model card into the file: licence, description, date, score, any other" },
+      "write an entry of the model card into the file: licence, description, date, score or any other key" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -36,14 +36,14 @@ static rela_status list_attention(rela_buffer *out, bool json, rela_error *err);
 
 const rela_command rela_commands_info[] = {
     { .name = "info",
-      .summary = "show what a model file holds, or what this build is",
+      .summary = "describe a model file, or this build",
       .operands = "[MODEL]",
       .max_operands = 1,
       .description =
           "Reads and checks a whole model file or checkpoint and prints its configuration, its\n"
           "parameters per block, its texts, its card (languages, licence, data, score, date) and\n"
-          "the settings of its training. Without a file it prints the version of the program and\n"
-          "what it found on this machine.",
+          "its training settings. Without a file it prints the version of the program and what\n"
+          "it found on this machine.",
       .examples = "rela info run/model.rela\n"
                   "rela info run/model.rela --set licence=CC-BY-4.0 --set date=2026-11-18\n"
                   "rela info --attention\n"
@@ -126,7 +126,7 @@ static rela_status list_numbers(rela_buffer *out, size_t i, bool json, rela_erro
     return st;
 }
 
-/* A name and a line about each kind; as JSON an array of objects. */
+/* One line per kind of attention, or a JSON array of objects. */
 static rela_status list_attention(rela_buffer *out, bool json, rela_error *err)
 {
     rela_status st = json ? rela_buffer_printf(out, err, "[") : RELA_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_normalise.c - rela normalise: one spelling for quotes, dashes and blanks. */
+/* cli/cmd_normalise.c - rela normalise: normalises quotes, dashes and spaces. */
 #include "textline.h"
 
 #include "rela/text.h"
@@ -23,23 +23,23 @@ static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(normalise_options, language), 0, 0, "en", "CODE",
       "language of the text: en, de, fr, cs, es; others get general rules" },
     { "form", 'f', RELA_OPTION_CHOICE, offsetof(normalise_options, form), 0, 0, "as-is", "as-is|nfc|nfkc",
-      "Unicode form to bring the text to first" },
+      "Unicode normal form to apply first" },
     { "map-breaks", 0, RELA_OPTION_FLAG, offsetof(normalise_options, map_breaks), 0, 0, "true", NULL,
-      "make VT, FF, U+0085, U+2028 and U+2029 spaces (on by default)" },
+      "replace VT, FF, U+0085, U+2028 and U+2029 by spaces (on by default)" },
     { "wide-punctuation", 'p', RELA_OPTION_FLAG, offsetof(normalise_options, wide_punctuation), 0, 0, NULL, NULL,
-      "make East Asian punctuation and digits ASCII" },
+      "replace East Asian punctuation and digits by ASCII" },
     { "punctuation", 0, RELA_OPTION_FLAG, offsetof(normalise_options, punctuation), 0, 0, "true", NULL,
       "apply the Moses rules for punctuation (on by default)" },
     { "penn", 0, RELA_OPTION_FLAG, offsetof(normalise_options, penn), 0, 0, "true", NULL,
-      "of these, make ` an apostrophe and '' a quote (on by default)" },
+      "among these rules, replace ` by an apostrophe and '' by a quote (on by default)" },
     { "quote-commas", 0, RELA_OPTION_FLAG, offsetof(normalise_options, quote_commas), 0, 0, "true", NULL,
-      "put commas and stops inside quotes (en) or outside (de, es, fr) (on by default)" },
+      "put commas and full stops inside quotes (en) or outside (de, es, fr) (on by default)" },
     { "numbers", 0, RELA_OPTION_FLAG, offsetof(normalise_options, numbers), 0, 0, "true", NULL,
-      "make a no-break space between digits a point or a comma (on by default)" },
+      "replace a no-break space between digits by a point or a comma (on by default)" },
     { "remove-control", 'c', RELA_OPTION_FLAG, offsetof(normalise_options, remove_control), 0, 0, NULL, NULL,
-      "drop control, format, private and unassigned characters" },
+      "remove control, format, private-use and unassigned characters" },
     { "collapse-blanks", 'b', RELA_OPTION_FLAG, offsetof(normalise_options, collapse_blanks), 0, 0, NULL, NULL,
-      "make every run of blanks of any kind one space" },
+      "replace every run of white space by one space" },
     { "lowercase", 0, RELA_OPTION_FLAG, offsetof(normalise_options, lowercase), 0, 0, NULL, NULL,
       "lower-case the text" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(normalise_options, output), 0, 0, NULL, "FILE",
@@ -51,11 +51,11 @@ static const rela_option OPTIONS[] = {
 const rela_command rela_commands_normalise[] = {
     { .name = "normalise",
       .alias = "normalize",
-      .summary = "give quotes, dashes and blanks one spelling",
+      .summary = "normalise quotes, dashes and spaces",
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
       .description = "Reads lines of text and applies the punctuation rules of Moses, and the "
-                     "other steps that are asked for. One line in is one line out.",
+                     "other steps that are requested. Each input line gives one output line.",
       .examples = "rela normalise -l de < text.de > text.norm.de\n"
                   "rela normalise --no-punctuation -f nfc --collapse-blanks < a > b",
       .options = OPTIONS,

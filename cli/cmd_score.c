@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_score.c - rela score: how probable given translations are. */
+/* cli/cmd_score.c - rela score: log-probabilities of given translations. */
 #include "text_jobs.h"
 
 #include "base/json.h"
@@ -22,18 +22,18 @@ typedef struct score_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "src", 0, RELA_OPTION_FILE, AT(src[0]), 0, 0, NULL, "FILE", "source text; of several sources the first, or all in tab-separated columns" },
-    { "src-2", 0, RELA_OPTION_FILE, AT(src[1]), 0, 0, NULL, "FILE", "models with several sources: text of the second; lines may be empty" },
-    { "src-3", 0, RELA_OPTION_FILE, AT(src[2]), 0, 0, NULL, "FILE", "of the third" },
-    { "src-4", 0, RELA_OPTION_FILE, AT(src[3]), 0, 0, NULL, "FILE", "of the fourth" },
+    { "src", 0, RELA_OPTION_FILE, AT(src[0]), 0, 0, NULL, "FILE", "source text; with several sources the first, or all in tab-separated columns" },
+    { "src-2", 0, RELA_OPTION_FILE, AT(src[1]), 0, 0, NULL, "FILE", "text of the second source, if the model has several; lines may be empty" },
+    { "src-3", 0, RELA_OPTION_FILE, AT(src[2]), 0, 0, NULL, "FILE", "text of the third source" },
+    { "src-4", 0, RELA_OPTION_FILE, AT(src[3]), 0, 0, NULL, "FILE", "text of the fourth source" },
     { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "its translation" },
-    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the scores go" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "output file for the scores; - is standard output" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
-    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
+    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, <eos> last" },
     { "normalize", 0, RELA_OPTION_FLAG, AT(normalize), 0, 0, NULL, NULL, "divide by the number of tokens" },
-    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "pairs for which the model overflows: end with an error, or write nan and leave them out of the sums" },
-    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "tokens scored together, at most" },
-    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
+    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "if the model overflows on a pair: fail, or write nan and leave the pair out of the totals" },
+    { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "2048", "N", "maximum number of tokens scored together" },
+    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "bytes of text to read ahead and sort by length" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -47,10 +47,10 @@ const rela_command rela_commands_score[] = {
       .min_operands = 1,
       .max_operands = RELA_CLI_MODELS_MAX,
       .description =
-          "Writes one line per pair: the natural logarithm of the probability that the model\n"
-          "gives to the translation, its end included. The perplexity of the whole text is\n"
-          "reported at the end. Several models are an ensemble. With --json every pair is an\n"
-          "object on a line of its own, and the last line is the summary.",
+          "Writes one line per pair: the natural log-probability that the model gives to the\n"
+          "translation, including <eos>. The perplexity of the whole text is reported at the end.\n"
+          "Several models form an ensemble. With --json every pair is an object on a line of its\n"
+          "own, and the last line is the summary.",
       .examples = "rela score run/model.rela --src test.en --tgt test.de > scores\n"
                   "rela score --word-scores run/model.rela --src test.en --tgt test.de",
       .options = OPTIONS,
@@ -69,7 +69,7 @@ typedef struct scorer {
     const score_options *options;
     rela_cli_models models;
     rela_cli_text_job job;
-    uint64_t first; /* line of those at work */
+    uint64_t first; /* line number of the block being scored */
     rela_buffer *out, *notes;
     double logp; /* of all pairs */
     uint64_t tokens, pairs, marked;
@@ -129,7 +129,7 @@ static rela_status score_block(void *ctx, const rela_cli_lines_read *lines, rela
     rela_score_options_init(&o, sizeof o);
     o.batch_tokens = (int32_t)s->options->batch_words;
     o.first_line = in->first - 1;
-    o.not_finite = RELA_NOT_FINITE_MARK; /* decided here, so that the lines before come out */
+    o.not_finite = RELA_NOT_FINITE_MARK; /* we fail below, after the lines before it */
     rela_status st = rela_score(&r, s->models.session, &pairs, &o, err);
     const bool marks = strcmp(s->options->nan, "mark") == 0;
     size_t n = 0;
@@ -142,7 +142,7 @@ static rela_status score_block(void *ctx, const rela_cli_lines_read *lines, rela
     return st;
 }
 
-/* A number that is not finite is nan, and null in JSON. */
+/* Non-finite numbers are "nan", in JSON null. */
 static rela_status append_number(scorer *s, double x, rela_error *err)
 {
     if (s->cli->common.json)
@@ -151,7 +151,7 @@ static rela_status append_number(scorer *s, double x, rela_error *err)
                        : rela_buffer_append_text(s->out, "nan", err);
 }
 
-/* Adds pairs, in the order of the input, whoever has scored them. */
+/* Sums up in input order, so that the result does not depend on which rank scored a pair. */
 static void count(void *ctx, const char *notes, size_t len)
 {
     scorer *s = ctx;
@@ -170,7 +170,7 @@ static void count(void *ctx, const char *notes, size_t len)
     }
 }
 
-/* One pair. Words of the target are shown as the model saw them. */
+/* Appends one pair. Target words are shown as the model sees them. */
 static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error *err)
 {
     const bool json = s->cli->common.json;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_shortlist.c - rela shortlist: learn which words a sentence may be translated with. */
+/* cli/cmd_shortlist.c - rela shortlist: learns a lexical shortlist of target words. */
 #include "models.h"
 
 #include "rela/analyse.h"
@@ -15,16 +15,16 @@ typedef struct shortlist_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text, best the training text; - is standard input" },
-    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, line by line its translation" },
-    { "out", 'o', RELA_OPTION_OUTPUT, AT(out), 0, 0, NULL, "FILE", "where the shortlist goes" },
-    { "frequent", 0, RELA_OPTION_INT, AT(frequent), 0, 1048576, "50", "N", "most frequent target subwords, in the list of every sentence" },
-    { "best", 0, RELA_OPTION_INT, AT(best), 0, 1048576, "50", "N", "for each source subword, those it is linked to most often" },
-    { "links", 0, RELA_OPTION_FILE, AT(links), 0, 0, NULL, "FILE", "word links of the text, i-j from 0, instead of those by attention" },
+    { "src", 's', RELA_OPTION_FILE, AT(src), 0, 0, NULL, "FILE", "source text, preferably the training text; - is standard input" },
+    { "tgt", 0, RELA_OPTION_FILE, AT(tgt), 0, 0, NULL, "FILE", "target text, parallel to the source text" },
+    { "out", 'o', RELA_OPTION_OUTPUT, AT(out), 0, 0, NULL, "FILE", "output file for the shortlist" },
+    { "frequent", 0, RELA_OPTION_INT, AT(frequent), 0, 1048576, "50", "N", "number of most frequent target subwords, allowed in every sentence" },
+    { "best", 0, RELA_OPTION_INT, AT(best), 0, 1048576, "50", "N", "number of target subwords per source subword: those it is linked to most often" },
+    { "links", 0, RELA_OPTION_FILE, AT(links), 0, 0, NULL, "FILE", "word links of the text, i-j from 0, to use instead of attention" },
     { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer, from 1; 0: mean of all layers and heads" },
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "head of that layer, from 1; 0: mean of its heads" },
-    { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "attention with the target word as input, not while it is predicted" },
-    { "threshold", 0, RELA_OPTION_REAL, AT(threshold), 0, 1, "0", "X", "link all words with this share of the weight of a target word; 0: the heaviest" },
+    { "shift", 0, RELA_OPTION_FLAG, AT(shift), 0, 0, NULL, NULL, "use the attention of the step after the target word is predicted, when it is the decoder input" },
+    { "threshold", 0, RELA_OPTION_REAL, AT(threshold), 0, 1, "0", "X", "link a target word to all source words with at least this share of its attention; 0: to the one with most" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -33,16 +33,16 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_shortlist[] = {
     { .name = "shortlist",
-      .summary = "learn which words a sentence may be translated with",
+      .summary = "learn a shortlist of target words for faster translation",
       .operands = "MODEL",
       .min_operands = 1,
       .max_operands = 1,
       .description =
-          "Links the words of parallel text by the attention of the model, as 'rela align' does, "
-          "or\n"
-          "takes given links, and counts which subwords of linked words meet. The file that is\n"
-          "written makes 'rela translate --shortlist FILE' choose among a few hundred subwords in\n"
-          "place of the whole vocabulary. It is for models with the same vocabularies only.",
+          "Links the words of parallel text by the attention of the model, as 'rela align' does,\n"
+          "or takes given links, and counts how often the subwords of linked words co-occur. With\n"
+          "the resulting file, 'rela translate --shortlist FILE' chooses among a few hundred\n"
+          "subwords instead of the whole vocabulary. It only fits models with the same\n"
+          "vocabularies.",
       .examples =
           "rela shortlist run/model.rela --src train.en --tgt train.de --out run/shortlist\n"
           "rela translate run/model.rela --shortlist run/shortlist < in.en > out.de\n"

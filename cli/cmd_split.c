@@ -25,7 +25,7 @@ static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(split_options, language), 0, 0, "en", "CODE",
       "language of the text, for its abbreviations: cs, de, en, es, fr, it, nl, pl, pt, ru, sv; others get general rules" },
     { "paragraphs", 'p', RELA_OPTION_FLAG, offsetof(split_options, paragraphs), 0, 0, NULL, NULL,
-      "write an empty line after the sentences of each line, so that the lines can be put together again" },
+      "write an empty line after the sentences of each input line, so that lines can be rejoined" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(split_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },
@@ -38,8 +38,8 @@ const rela_command rela_commands_split[] = {
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
       .description =
-          "Reads lines of text and writes each sentence on a line of its own. Sentences do not go "
-          "over line ends; a line without text gives an empty line.",
+          "Reads lines of text and writes each sentence on a line of its own. Sentences do not "
+          "extend over line ends; a line without text gives an empty line.",
       .examples = "rela split -l de < text.de > sentences.de\n"
                   "rela split -l en --paragraphs report.txt | rela translate model.rela",
       .options = OPTIONS,
@@ -62,7 +62,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     return st;
 }
 
-/* The line end after the last sentence is that of the line. */
+/* Ends no line after the last sentence: the caller does. */
 static rela_status apply(const void *object, rela_buffer *out, const char *text, size_t len,
                          rela_error *err)
 {

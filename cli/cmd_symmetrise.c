@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_symmetrise.c - rela symmetrise: links of two directions become one. */
+/* cli/cmd_symmetrise.c - rela symmetrise: combines the word links of two directions. */
 #include "row_jobs.h"
 
 #include "rela/metric.h"
@@ -21,7 +21,7 @@ static const rela_option OPTIONS[] = {
     { "reverse", 0, RELA_OPTION_FLAG, offsetof(symmetrise_options, reverse), 0, 0, NULL, NULL,
       "the second file has the target word first" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(symmetrise_options, output), 0, 0, "-", "FILE",
-      "where the links go; - is standard output" },
+      "output file for the links; - is standard output" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -42,18 +42,17 @@ static rela_status write_block(void *ctx, const rela_cli_rows *rows, rela_error 
 const rela_command rela_commands_symmetrise[] = {
     { .name = "symmetrise",
       .alias = "symmetrize",
-      .summary = "join word links of two directions",
+      .summary = "combine word links of two directions",
       .operands = "FORWARD BACKWARD",
       .min_operands = 2,
       .max_operands = 2,
       .description =
           "Reads the links of an alignment from source to target and of one from target to "
           "source,\n"
-          "both written source-target, and prints one set of links per line: those of both\n"
-          "(intersect), of any (union), or the intersection grown by neighbouring links of the\n"
-          "union (grow-diag), and then by links of words that have none (grow-diag-final), or "
-          "only\n"
-          "where both words have none (grow-diag-final-and). Output is sorted.",
+          "both written source-target, and prints one set of links per line: those in both\n"
+          "(intersect), those in either (union), or the intersection grown by neighbouring links\n"
+          "of the union (grow-diag), and then by links of words that have none (grow-diag-final),\n"
+          "or only where both words have none (grow-diag-final-and). The output is sorted.",
       .examples = "rela symmetrise forward.align backward.align --method grow-diag > both.align",
       .options = OPTIONS,
       .options_size = sizeof(symmetrise_options),

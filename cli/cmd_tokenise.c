@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_tokenise.c - rela tokenise: words and punctuation marks, separated by blanks. */
+/* cli/cmd_tokenise.c - rela tokenise: words and punctuation marks, separated by spaces. */
 #include "textline.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static const rela_option OPTIONS[] = {
     { "aggressive-dash", 'a', RELA_OPTION_FLAG, offsetof(tokenise_options, aggressive_dash), 0, 0, NULL, NULL,
       "split words at hyphens, marked @-@" },
     { "protected", 'p', RELA_OPTION_FILE, offsetof(tokenise_options, protect), 0, 0, NULL, "FILE",
-      "patterns (PCRE2, one per line) of what stays one token; ':basic:' and ':web:' are built in" },
+      "patterns (PCRE2, one per line) of text to keep as one token; ':basic:' and ':web:' are built in" },
     { "lowercase", 0, RELA_OPTION_FLAG, offsetof(tokenise_options, lowercase), 0, 0, NULL, NULL,
       "lower-case the tokens" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(tokenise_options, output), 0, 0, NULL, "FILE",
@@ -49,7 +49,7 @@ const rela_command rela_commands_tokenise[] = {
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
       .description = "Reads lines of text and writes the tokens of each line, separated by single "
-                     "blanks, as the Moses tokeniser does. One line in is one line out.",
+                     "spaces, as the Moses tokeniser does. Each input line gives one output line.",
       .examples = "rela tokenise -l de < text.de > text.tok.de\n"
                   "rela tokenise -l en --protected :web: tweets.gz -o tweets.tok",
       .options = OPTIONS,
@@ -92,7 +92,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     return st;
 }
 
-/* One pattern per line; empty lines do not count. The patterns point into text. */
+/* One pattern per line; empty lines are skipped. The patterns point into *text; the caller frees
+ * both, also on failure. */
 static rela_status read_patterns(const char ***patterns, size_t *n, char **text, const char *path,
                                  rela_error *err)
 {

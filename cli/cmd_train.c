@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_train.c - rela train: raw parallel text to a trained model. */
+/* cli/cmd_train.c - rela train: trains a model on raw parallel text. */
 #include "cli.h"
 #include "stop_signals.h"
 #include "train_texts.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What the table of options fills in. */
+/* Filled in by the option table. */
 typedef struct train_args {
     rela_train_options o;
     rela_cli_texts texts;
@@ -49,49 +49,49 @@ static int on_event(void *ctx, const rela_train_event *e);
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo|align", "sizes and recipe that the other options change" },
-    { "train-src", 0, RELA_OPTION_FILES, LIST_AT(texts.src[0]), 0, 0, NULL, "FILE", "training text, source side; several times for more text" },
+    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo|align", "model size and training settings, which other options override" },
+    { "train-src", 0, RELA_OPTION_FILES, LIST_AT(texts.src[0]), 0, 0, NULL, "FILE", "training text, source side; may be repeated" },
     { "train-tgt", 0, RELA_OPTION_FILES, LIST_AT(texts.tgt), 0, 0, NULL, "FILE", "training text, target side; once for each --train-src" },
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
     { "valid-tgt", 0, RELA_OPTION_FILE, AT(valid_tgt), 0, 0, NULL, "FILE", "validation text, target side" },
-    { "train-tsv", 0, RELA_OPTION_FILES, LIST_AT(texts.tsv), 0, 0, NULL, "FILE", "training text in one file instead: source TAB target, with several sources all of them before the target; several times for more text" },
+    { "train-tsv", 0, RELA_OPTION_FILES, LIST_AT(texts.tsv), 0, 0, NULL, "FILE", "training text in one file instead: source TAB target, with several sources all of them before the target; may be repeated" },
     { "valid-tsv", 0, RELA_OPTION_FILE, LIST_AT(texts.valid_tsv), 0, 0, NULL, "FILE", "validation text in one file, with the same columns" },
     { "train-src-2", 0, RELA_OPTION_FILES, LIST_AT(texts.src[1]), 0, 0, NULL, "FILE", "training text of a second source, once for each --train-src; lines may be empty" },
-    { "train-src-3", 0, RELA_OPTION_FILES, LIST_AT(texts.src[2]), 0, 0, NULL, "FILE", "of a third" },
-    { "train-src-4", 0, RELA_OPTION_FILES, LIST_AT(texts.src[3]), 0, 0, NULL, "FILE", "of a fourth" },
+    { "train-src-3", 0, RELA_OPTION_FILES, LIST_AT(texts.src[2]), 0, 0, NULL, "FILE", "training text of a third source" },
+    { "train-src-4", 0, RELA_OPTION_FILES, LIST_AT(texts.src[3]), 0, 0, NULL, "FILE", "training text of a fourth source" },
     { "valid-src-2", 0, RELA_OPTION_FILE, AT(valid_src_2), 0, 0, NULL, "FILE", "validation text of the second source" },
-    { "valid-src-3", 0, RELA_OPTION_FILE, AT(valid_src_3), 0, 0, NULL, "FILE", "of the third" },
-    { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "of the fourth" },
-    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "the run; an old one is resumed" },
+    { "valid-src-3", 0, RELA_OPTION_FILE, AT(valid_src_3), 0, 0, NULL, "FILE", "validation text of the third source" },
+    { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "validation text of the fourth source" },
+    { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "directory of the run; an existing run is resumed" },
     { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model whose weights, subwords and vocabularies to start from" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
     { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
     { "src-lang-2", 0, RELA_OPTION_TEXT, AT(src_lang_2), 0, 0, NULL, "CODE", "language of the second source [as --src-lang]" },
-    { "src-lang-3", 0, RELA_OPTION_TEXT, AT(src_lang_3), 0, 0, NULL, "CODE", "of the third" },
-    { "src-lang-4", 0, RELA_OPTION_TEXT, AT(src_lang_4), 0, 0, NULL, "CODE", "of the fourth" },
+    { "src-lang-3", 0, RELA_OPTION_TEXT, AT(src_lang_3), 0, 0, NULL, "CODE", "language of the third source" },
+    { "src-lang-4", 0, RELA_OPTION_TEXT, AT(src_lang_4), 0, 0, NULL, "CODE", "language of the fourth source" },
     { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "tokenise the text (Moses conventions); translations are detokenised" },
     { "normalise", 0, RELA_OPTION_FLAG, AT(normalise), 0, 0, NULL, NULL, "normalise punctuation first" },
     { "lowercase", 0, RELA_OPTION_FLAG, AT(lowercase), 0, 0, NULL, NULL, "lower-case the text" },
-    { "merges", 0, RELA_OPTION_INT, AT(merges), 0, 1e7, NULL, "N", "BPE merges to learn; 0: words" },
+    { "merges", 0, RELA_OPTION_INT, AT(merges), 0, 1e7, NULL, "N", "BPE merges to learn; 0: whole words" },
     { "codes", 0, RELA_OPTION_FILE, AT(codes), 0, 0, NULL, "FILE", "BPE codes to use instead of learning them" },
-    { "vocab-src", 0, RELA_OPTION_FILE, AT(vocab_src), 0, 0, NULL, "FILE", "source (or joint) vocabulary to use instead of making it" },
-    { "vocab-tgt", 0, RELA_OPTION_FILE, AT(vocab_tgt), 0, 0, NULL, "FILE", "target vocabulary to use instead of making it" },
-    { "vocab-size", 0, RELA_OPTION_INT, AT(vocab_size), 0, 1 << 20, NULL, "N", "largest vocabulary; 0: no limit" },
-    { "vocab-min", 0, RELA_OPTION_INT, AT(vocab_min), 1, 1e12, NULL, "N", "least frequency of a token of the vocabulary" },
-    { "bpe-dropout", 0, RELA_OPTION_REAL, AT(bpe_dropout), 0, 0.99, NULL, "P", "probability of leaving a BPE merge out, sampled anew in each epoch" },
+    { "vocab-src", 0, RELA_OPTION_FILE, AT(vocab_src), 0, 0, NULL, "FILE", "source (or joint) vocabulary to use instead of building one" },
+    { "vocab-tgt", 0, RELA_OPTION_FILE, AT(vocab_tgt), 0, 0, NULL, "FILE", "target vocabulary to use instead of building one" },
+    { "vocab-size", 0, RELA_OPTION_INT, AT(vocab_size), 0, 1 << 20, NULL, "N", "maximum vocabulary size; 0: no limit" },
+    { "vocab-min", 0, RELA_OPTION_INT, AT(vocab_min), 1, 1e12, NULL, "N", "minimum frequency of a token in the vocabulary" },
+    { "bpe-dropout", 0, RELA_OPTION_REAL, AT(bpe_dropout), 0, 0.99, NULL, "P", "BPE dropout: probability of skipping a merge, sampled anew in each epoch" },
     { "attention", 'a', RELA_OPTION_TEXT, AT(attention), 0, 0, NULL, "KIND", "kind of attention; 'rela info --attention' lists them [rela-g]" },
-    { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "of encoder self-attention only; by layers and heads: 1-2=local:window=4,3=6xrela-g+2xlocal" },
-    { "attention-dec", 0, RELA_OPTION_TEXT, AT(attention_dec), 0, 0, NULL, "KIND", "of decoder self-attention only" },
-    { "attention-cross", 0, RELA_OPTION_TEXT, AT(attention_cross), 0, 0, NULL, "KIND", "of cross attention only" },
-    { "width", 0, RELA_OPTION_INT, AT(width), 2, 16384, NULL, "N", "width of the model" },
+    { "attention-enc", 0, RELA_OPTION_TEXT, AT(attention_enc), 0, 0, NULL, "KIND", "kind of encoder self-attention only; by layers and heads: 1-2=local:window=4,3=6xrela-g+2xlocal" },
+    { "attention-dec", 0, RELA_OPTION_TEXT, AT(attention_dec), 0, 0, NULL, "KIND", "kind of decoder self-attention only" },
+    { "attention-cross", 0, RELA_OPTION_TEXT, AT(attention_cross), 0, 0, NULL, "KIND", "kind of cross attention only" },
+    { "width", 0, RELA_OPTION_INT, AT(width), 2, 16384, NULL, "N", "width of the model (embedding size)" },
     { "ffn", 0, RELA_OPTION_INT, AT(ffn), 1, 65536, NULL, "N", "inner width of the feed-forward layers" },
     { "heads", 0, RELA_OPTION_INT, AT(heads), 1, 256, NULL, "N", "attention heads" },
     { "enc-layers", 0, RELA_OPTION_INT, AT(enc_layers), 1, 256, NULL, "N", "encoder layers" },
     { "dec-layers", 0, RELA_OPTION_INT, AT(dec_layers), 1, 256, NULL, "N", "decoder layers" },
-    { "max-length", 0, RELA_OPTION_INT, AT(max_length), 2, 65536, NULL, "N", "longest sentence in tokens, end included" },
-    { "norm", 0, RELA_OPTION_CHOICE, AT(norm), 0, 0, NULL, "post|pre", "where LayerNorm stands" },
-    { "tie", 0, RELA_OPTION_CHOICE, AT(tie), 0, 0, NULL, "none|output|all", "embeddings that share one matrix: none, target and output, all three" },
-    { "norm-per-head", 0, RELA_OPTION_FLAG, AT(norm_per_head), 0, 0, NULL, NULL, "norm of the attention output on each head alone" },
+    { "max-length", 0, RELA_OPTION_INT, AT(max_length), 2, 65536, NULL, "N", "maximum sentence length in tokens, including <eos>" },
+    { "norm", 0, RELA_OPTION_CHOICE, AT(norm), 0, 0, NULL, "post|pre", "position of LayerNorm: after or before sublayers" },
+    { "tie", 0, RELA_OPTION_CHOICE, AT(tie), 0, 0, NULL, "none|output|all", "tied embeddings: none, target and output, or source, target and output" },
+    { "norm-per-head", 0, RELA_OPTION_FLAG, AT(norm_per_head), 0, 0, NULL, NULL, "normalise the attention output for each head separately" },
     { "share-encoders", 0, RELA_OPTION_FLAG, AT(share_encoders), 0, 0, NULL, NULL, "one encoder for all sources" },
     { "cross", 0, RELA_OPTION_CHOICE, AT(cross), 0, 0, NULL, "parallel|serial", "cross attention to several sources: in parallel, with outputs added, or one after the other [parallel]" },
     { "dropout", 0, RELA_OPTION_REAL, AT(dropout), 0, 0.99, NULL, "P", "dropout of sublayer outputs" },
@@ -103,45 +103,45 @@ static const rela_option OPTIONS[] = {
     { "attn-slope", 0, RELA_OPTION_REAL, AT(attn_slope), 0, 0.99, NULL, "X", "leaky-g: slope below zero" },
     { "attn-alpha", 0, RELA_OPTION_REAL, AT(attn_alpha), 1.01, 4, NULL, "X", "entmax: alpha" },
     { "attn-fuse", 0, RELA_OPTION_REAL, AT(attn_fuse), 0, 100, NULL, "X", "fusedmax: weight of the total variation" },
-    { "attn-top", 0, RELA_OPTION_INT, AT(attn_top), 1, 65536, NULL, "N", "topk: scores that are kept" },
+    { "attn-top", 0, RELA_OPTION_INT, AT(attn_top), 1, 65536, NULL, "N", "topk: number of scores to keep" },
     { "attn-window", 0, RELA_OPTION_INT, AT(attn_window), 1, 65536, NULL, "N", "local: keys on each side" },
     { "attn-stride", 0, RELA_OPTION_INT, AT(attn_stride), 1, 65536, NULL, "N", "strided: stride" },
-    { "updates", 'u', RELA_OPTION_INT, AT(updates), 1, 1e12, NULL, "N", "updates in all" },
-    { "epochs", 0, RELA_OPTION_INT, AT(epochs), 0, 1e9, NULL, "N", "passes over the data in all; 0: no limit" },
-    { "batch-tokens", 0, RELA_OPTION_INT, AT(batch_tokens), 1, 1e9, NULL, "N", "target tokens of an update" },
+    { "updates", 'u', RELA_OPTION_INT, AT(updates), 1, 1e12, NULL, "N", "total number of updates" },
+    { "epochs", 0, RELA_OPTION_INT, AT(epochs), 0, 1e9, NULL, "N", "maximum number of epochs; 0: no limit" },
+    { "batch-tokens", 0, RELA_OPTION_INT, AT(batch_tokens), 1, 1e9, NULL, "N", "target tokens per update" },
     { "lr", 0, RELA_OPTION_REAL, AT(lr), 0, 1e6, NULL, "X", "peak learning rate; the scale of noam" },
-    { "lr-start", 0, RELA_OPTION_REAL, AT(lr_start), 0, 1e6, NULL, "X", "rate where the warm-up starts" },
-    { "lr-least", 0, RELA_OPTION_REAL, AT(lr_least), 0, 1e6, NULL, "X", "rate where cosine and linear decay and --cool-down end" },
-    { "warmup", 0, RELA_OPTION_INT, AT(warmup), 0, 1e9, NULL, "N", "updates of warm-up" },
-    { "cool-down", 0, RELA_OPTION_INT, AT(cool_down), 0, 1e9, NULL, "N", "number of updates before --updates over which the rate falls to --lr-least, whatever the schedule" },
-    { "schedule", 0, RELA_OPTION_CHOICE, AT(schedule), 0, 0, NULL, "noam|inverse-sqrt|constant|cosine|linear", "learning rate over time" },
+    { "lr-start", 0, RELA_OPTION_REAL, AT(lr_start), 0, 1e6, NULL, "X", "learning rate at the start of warm-up" },
+    { "lr-least", 0, RELA_OPTION_REAL, AT(lr_least), 0, 1e6, NULL, "X", "learning rate at the end of cosine and linear decay and of --cool-down" },
+    { "warmup", 0, RELA_OPTION_INT, AT(warmup), 0, 1e9, NULL, "N", "warm-up updates" },
+    { "cool-down", 0, RELA_OPTION_INT, AT(cool_down), 0, 1e9, NULL, "N", "number of last updates over which the learning rate falls to --lr-least, with any schedule" },
+    { "schedule", 0, RELA_OPTION_CHOICE, AT(schedule), 0, 0, NULL, "noam|inverse-sqrt|constant|cosine|linear", "learning rate schedule" },
     { "beta1", 0, RELA_OPTION_REAL, AT(beta1), 0, 0.9999999, NULL, "X", "Adam: decay of the first moment" },
     { "beta2", 0, RELA_OPTION_REAL, AT(beta2), 0, 0.9999999, NULL, "X", "Adam: decay of the second moment" },
     { "adam-epsilon", 0, RELA_OPTION_REAL, AT(adam_epsilon), 1e-30, 1, NULL, "X", "Adam: epsilon" },
     { "weight-decay", 0, RELA_OPTION_REAL, AT(weight_decay), 0, 1, NULL, "X", "decoupled weight decay" },
-    { "clip", 0, RELA_OPTION_REAL, AT(clip), 0, 1e9, NULL, "X", "largest gradient norm; 0: none" },
-    { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "probability given to other words than the right one" },
+    { "clip", 0, RELA_OPTION_REAL, AT(clip), 0, 1e9, NULL, "X", "gradient clipping: maximum norm; 0: no clipping" },
+    { "label-smoothing", 0, RELA_OPTION_REAL, AT(label_smoothing), 0, 0.99, NULL, "X", "label smoothing: probability given to words other than the reference" },
     { "r-drop", 0, RELA_OPTION_REAL, AT(r_drop), 0, 1000, NULL, "A", "R-Drop: weight of the KL divergence between two passes with different dropout" },
-    { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "mean over tokens, or over sentences of their means" },
-    { "licence", 0, RELA_OPTION_TEXT, AT(licence), 0, 0, NULL, "TEXT", "of the model, for its card ('rela info')" },
-    { "description", 0, RELA_OPTION_TEXT, AT(description), 0, 0, NULL, "TEXT", "of the model, for its card" },
-    { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "of the model, for its card [day of SOURCE_DATE_EPOCH, if that is set]" },
+    { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "average the loss over tokens, or over sentence means" },
+    { "licence", 0, RELA_OPTION_TEXT, AT(licence), 0, 0, NULL, "TEXT", "licence of the model, for its card ('rela info')" },
+    { "description", 0, RELA_OPTION_TEXT, AT(description), 0, 0, NULL, "TEXT", "description of the model, for its card" },
+    { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "date of the model, for its card [that of SOURCE_DATE_EPOCH, if set]" },
     { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are summed in a fixed order, so the result does not depend on the number of threads; more threads than slots are not used" },
     { "gradient-groups", 0, RELA_OPTION_INT, AT(gradient_groups), 1, 1024, NULL, "N", "groups of slots whose gradients are summed first; with at least as many groups as ranks, only sums of groups cross the network; divides the slots" },
-    { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens of a micro-batch, computed at once by one thread; 0: chosen" },
-    { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "updates in a row that may be left out as not finite" },
+    { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens per micro-batch, which one thread computes at once; 0: automatic" },
+    { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "maximum number of consecutive updates that may be skipped as not finite" },
     { "cut-long", 0, RELA_OPTION_FLAG, AT(cut_long), 0, 0, NULL, NULL, "cut sentences over --max-length instead of dropping the pair" },
-    { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, NULL, "X", "drop pairs whose lengths differ more; 0: none" },
-    { "data-memory", 0, RELA_OPTION_INT, AT(data_memory), 0, 1e13, NULL, "BYTES", "encoded text held in memory; more goes to a scratch file" },
-    { "report-every", 0, RELA_OPTION_INT, AT(report_every), 1, 1e9, NULL, "N", "updates between two reports" },
-    { "valid-every", 0, RELA_OPTION_INT, AT(valid_every), 1, 1e9, NULL, "N", "updates between two validations" },
-    { "save-every", 0, RELA_OPTION_INT, AT(save_every), 1, 1e9, NULL, "N", "updates between two checkpoints" },
-    { "keep", 0, RELA_OPTION_INT, AT(keep), 1, 10000, NULL, "N", "checkpoints that are kept" },
-    { "average", 0, RELA_OPTION_INT, AT(average), 1, 10000, NULL, "N", "checkpoints whose mean is the result" },
-    { "patience", 0, RELA_OPTION_INT, AT(patience), 0, 1e9, NULL, "N", "validations without improvement before the run stops; 0: never" },
-    { "best-by", 0, RELA_OPTION_CHOICE, AT(best_by), 0, 0, NULL, "bleu|loss", "what makes a validation the best" },
-    { "valid-beam", 0, RELA_OPTION_INT, AT(valid_beam), 0, 64, NULL, "N", "beam of the translation at validation; 0: no BLEU" },
-    { "show-config", 0, RELA_OPTION_FLAG, LIST_AT(show_config), 0, 0, NULL, NULL, "print all settings, those of the preset included, and train nothing" },
+    { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, NULL, "X", "drop pairs with one side more than X times as long as the other; 0: keep them" },
+    { "data-memory", 0, RELA_OPTION_INT, AT(data_memory), 0, 1e13, NULL, "BYTES", "encoded text kept in memory; the rest goes to a scratch file" },
+    { "report-every", 0, RELA_OPTION_INT, AT(report_every), 1, 1e9, NULL, "N", "updates between reports" },
+    { "valid-every", 0, RELA_OPTION_INT, AT(valid_every), 1, 1e9, NULL, "N", "updates between validations" },
+    { "save-every", 0, RELA_OPTION_INT, AT(save_every), 1, 1e9, NULL, "N", "updates between checkpoints" },
+    { "keep", 0, RELA_OPTION_INT, AT(keep), 1, 10000, NULL, "N", "number of checkpoints to keep" },
+    { "average", 0, RELA_OPTION_INT, AT(average), 1, 10000, NULL, "N", "number of last checkpoints to average for the final model" },
+    { "patience", 0, RELA_OPTION_INT, AT(patience), 0, 1e9, NULL, "N", "stop after this many validations without improvement; 0: never" },
+    { "best-by", 0, RELA_OPTION_CHOICE, AT(best_by), 0, 0, NULL, "bleu|loss", "criterion for the best validation" },
+    { "valid-beam", 0, RELA_OPTION_INT, AT(valid_beam), 0, 64, NULL, "N", "beam size for validation; 0: no BLEU" },
+    { "show-config", 0, RELA_OPTION_FLAG, LIST_AT(show_config), 0, 0, NULL, NULL, "print all settings, including those of the preset, and exit" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -151,15 +151,12 @@ const rela_command rela_commands_train[] = {
       .summary = "train a translation model from raw parallel text",
       .operands = "",
       .description =
-          "Learns BPE and vocabularies if none are given, trains, validates, and writes the mean "
-          "of "
-          "the last checkpoints to OUT/model.rela. Run again on the same --out, it goes on where "
-          "it "
-          "stopped, bit for bit. SIGTERM and SIGINT save and stop (a second one stops at once), "
-          "SIGHUP and SIGUSR1 save and go on. Options without a default take it from the preset. "
-          "Started by mpirun or srun, all processes train one model, and the result does not "
-          "depend "
-          "on their number.",
+          "Learns BPE and vocabularies if none are given, trains, validates, and writes the "
+          "average of the last checkpoints to OUT/model.rela. Run again with the same --out, it "
+          "resumes where it stopped, with bit-identical results. SIGTERM and SIGINT save and stop "
+          "(a second one stops at once), SIGHUP and SIGUSR1 save and continue. Options without a "
+          "default take it from the preset. Started by mpirun or srun, all processes train one "
+          "model, and the result does not depend on their number.",
       .examples =
           "  rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
           "      --valid-src val.en --valid-tgt val.de --out run\n"
@@ -176,7 +173,7 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
-/* The day that a reproducible build names; otherwise none: the same call gives the same bytes. */
+/* The date of SOURCE_DATE_EPOCH, else none, so that the same call gives the same bytes. */
 static const char *source_date(char out[DATE_SIZE])
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -194,8 +191,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_cli_texts *texts = &given->texts;
     rela_train_options o;
     rela_train_options_init(&o, sizeof o);
-    for (const rela_option *row = OPTIONS; row->name; row++) { /* what was given, over "unset" */
-        if (row->offset >= sizeof o)                           /* not of the library */
+    for (const rela_option *row = OPTIONS; row->name; row++) { /* keep "unset" unless given */
+        if (row->offset >= sizeof o)                           /* not a library option */
             continue;
         const bool number = row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL;
         const size_t size = number                          ? 8
@@ -222,7 +219,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     st = st ? st : rela_cli_watch_signals(err);
     st = st ? st : rela_train(&o, on_event, &s, err);
     rela_cli_texts_free(texts);
-    /* Without a signal of its own this rank stops with another one. */
+    /* Without a signal of its own, this rank stopped because another one did. */
     const int own = rela_cli_stop_signal(), number = own ? own : SIGTERM;
     if (st == RELA_CANCEL) {
         if (own || s.rank == 0)
@@ -235,7 +232,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     return st == RELA_OK && cli->common.json && s.rank == 0 ? print_result(&s, &o, err) : st;
 }
 
-/* The best validation is that of this call; a run that was resumed may have had a better one. */
+/* The best validation of this call only: a resumed run may have had a better one before. */
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
@@ -261,7 +258,7 @@ static rela_status print_result(const display *s, const rela_train_options *o, r
     return st;
 }
 
-/* What the library refuses too, but without the names of options. */
+/* The library checks this too, but its messages cannot name options. */
 static rela_status check_given(const rela_train_options *o, rela_error *err)
 {
     if (!o->out || !*o->out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_translate.c - rela translate: raw text to raw text. */
+/* cli/cmd_translate.c - rela translate: translates raw text to raw text. */
 #include "text_jobs.h"
 
 #include "base/json.h"
@@ -32,41 +32,41 @@ typedef struct translate_options {
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "input", 'i', RELA_OPTION_FILE, AT(input[0]), 0, 0, "-", "FILE", "text to translate; of several sources the first, or all in tab-separated columns" },
-    { "input-2", 0, RELA_OPTION_FILE, AT(input[1]), 0, 0, NULL, "FILE", "models with several sources: text of the second; lines may be empty" },
-    { "input-3", 0, RELA_OPTION_FILE, AT(input[2]), 0, 0, NULL, "FILE", "of the third" },
-    { "input-4", 0, RELA_OPTION_FILE, AT(input[3]), 0, 0, NULL, "FILE", "of the fourth" },
-    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "where the translations go" },
+    { "input", 'i', RELA_OPTION_FILE, AT(input[0]), 0, 0, "-", "FILE", "text to translate; with several sources the first, or all in tab-separated columns" },
+    { "input-2", 0, RELA_OPTION_FILE, AT(input[1]), 0, 0, NULL, "FILE", "text of the second source, if the model has several; lines may be empty" },
+    { "input-3", 0, RELA_OPTION_FILE, AT(input[2]), 0, 0, NULL, "FILE", "text of the third source" },
+    { "input-4", 0, RELA_OPTION_FILE, AT(input[3]), 0, 0, NULL, "FILE", "text of the fourth source" },
+    { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "output file for the translations; - is standard output" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
-    { "beam", 'b', RELA_OPTION_INT, AT(beam), 1, 512, "4", "N", "hypotheses of a sentence; 1 is greedy" },
-    { "n-best", 'n', RELA_OPTION_INT, AT(n_best), 1, 512, "1", "N", "translations of a sentence: 'line ||| text ||| logp= X ||| score'" },
-    { "normalize", 0, RELA_OPTION_TEXT, AT(normalize), 0, 0, "gnmt:0.6", "gnmt:A|power:A|none", "what log-probabilities are divided by" },
-    { "max-length-factor", 0, RELA_OPTION_REAL, AT(max_factor), 0, 100, "1", "X", "longest translation in tokens: X times the source ..." },
-    { "max-length-extra", 0, RELA_OPTION_INT, AT(max_extra), 0, 65536, "50", "N", "... and N more" },
-    { "prefix", 0, RELA_OPTION_FILE, AT(prefix), 0, 0, NULL, "FILE", "what each translation must begin with, line by line" },
-    { "unk", 0, RELA_OPTION_CHOICE, AT(unk), 0, 0, "allow", "allow|forbid|replace", "unknown words: write <unk>, never produce them, or copy the aligned source word" },
-    { "split", 0, RELA_OPTION_CHOICE, AT(split), 0, 0, "auto", "auto|never|always", "lines of several sentences: translate these one by one and join them again; auto: not with --prefix or several sources" },
-    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "split: language of the text, for its abbreviations [that of the model]" },
-    { "long", 0, RELA_OPTION_CHOICE, AT(long_sentence), 0, 0, "split", "split|cut", "sentences over the model's limit: translate them in parts, or their beginning" },
-    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "lines for which the model overflows: end with an error, or write <nan>" },
-    { "alignment", 0, RELA_OPTION_CHOICE, AT(alignment), 0, 0, NULL, "hard|soft", "append word links of the cross attention: ' ||| 0-0 2-1', soft with weights" },
-    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "alignment and --unk replace: the source they are about" },
+    { "beam", 'b', RELA_OPTION_INT, AT(beam), 1, 512, "4", "N", "beam size; 1 is greedy search" },
+    { "n-best", 'n', RELA_OPTION_INT, AT(n_best), 1, 512, "1", "N", "translations per sentence, as 'line ||| text ||| logp= X ||| score'" },
+    { "normalize", 0, RELA_OPTION_TEXT, AT(normalize), 0, 0, "gnmt:0.6", "gnmt:A|power:A|none", "length penalty that log-probabilities are divided by" },
+    { "max-length-factor", 0, RELA_OPTION_REAL, AT(max_factor), 0, 100, "1", "X", "maximum length of a translation in tokens: X times the source ..." },
+    { "max-length-extra", 0, RELA_OPTION_INT, AT(max_extra), 0, 65536, "50", "N", "... plus N" },
+    { "prefix", 0, RELA_OPTION_FILE, AT(prefix), 0, 0, NULL, "FILE", "prefixes that translations must begin with, one per line" },
+    { "unk", 0, RELA_OPTION_CHOICE, AT(unk), 0, 0, "allow", "allow|forbid|replace", "unknown words: write <unk>, never generate them, or copy the aligned source word" },
+    { "split", 0, RELA_OPTION_CHOICE, AT(split), 0, 0, "auto", "auto|never|always", "translate the sentences of a line one by one and join them again; auto: not with --prefix or several sources" },
+    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "language whose abbreviations --split uses [that of the model]" },
+    { "long", 0, RELA_OPTION_CHOICE, AT(long_sentence), 0, 0, "split", "split|cut", "sentences over the model's limit: translate them in parts, or only their beginning" },
+    { "nan", 0, RELA_OPTION_CHOICE, AT(nan), 0, 0, "fail", "fail|mark", "if the model overflows on a line: fail, or write <nan>" },
+    { "alignment", 0, RELA_OPTION_CHOICE, AT(alignment), 0, 0, NULL, "hard|soft", "append word links from cross attention: ' ||| 0-0 2-1', soft with weights" },
+    { "source", 0, RELA_OPTION_INT, AT(source), 1, RELA_SOURCES_MAX, "1", "N", "with several sources: the source for --alignment and --unk replace" },
     { "layer", 0, RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "alignment: decoder layer, from 1; 0: mean of all" },
     { "head", 0, RELA_OPTION_INT, AT(head), 0, 256, "0", "N", "alignment: head, from 1; 0: mean of all" },
     { "scores", 0, RELA_OPTION_FLAG, AT(scores), 0, 0, NULL, NULL, "append log-probability and score" },
-    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, the end last" },
-    { "sampling", 0, RELA_OPTION_TEXT, AT(sampling), 0, 0, NULL, "full|top:K|nucleus:P", "sample words by their probability instead of searching" },
-    { "temperature", 0, RELA_OPTION_REAL, AT(temperature), 1e-6, 1e6, "1", "X", "sampling: logits are divided by it" },
+    { "word-scores", 0, RELA_OPTION_FLAG, AT(word_scores), 0, 0, NULL, NULL, "append the log-probability of every token, <eos> last" },
+    { "sampling", 0, RELA_OPTION_TEXT, AT(sampling), 0, 0, NULL, "full|top:K|nucleus:P", "sample words by their probability instead of beam search" },
+    { "temperature", 0, RELA_OPTION_REAL, AT(temperature), 1e-6, 1e6, "1", "X", "sampling: divide logits by X" },
     { "int8", 0, RELA_OPTION_FLAG, AT(int8), 0, 0, NULL, NULL, "int8 weights: faster, a quarter of the memory" },
-    { "shortlist", 0, RELA_OPTION_FILE, AT(shortlist), 0, 0, NULL, "FILE", "translate with likely words only, as 'rela shortlist' found them: faster" },
+    { "shortlist", 0, RELA_OPTION_FILE, AT(shortlist), 0, 0, NULL, "FILE", "restrict output to likely words, from 'rela shortlist': faster" },
     { "batch", 0, RELA_OPTION_INT, AT(batch), 1, 65536, "32", "N", "sentences translated together, by all threads" },
     { "batch-words", 0, RELA_OPTION_INT, AT(batch_words), 1, 1e9, "4096", "N", "source tokens translated together, by all threads" },
-    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "text read ahead and sorted by length" },
+    { "read-bytes", 0, RELA_OPTION_INT, AT(read_bytes), 1, 1e9, "262144", "N", "bytes of text to read ahead and sort by length" },
     { .name = NULL },
 };
 /* clang-format on */
 
-/* Options that mean nothing without another. */
+/* Options that have no effect without another. */
 static const char *const NEEDS[] = { "temperature", "sampling",      "beam", "!sampling",
                                      "layer",       "alignment",     "head", "alignment",
                                      "source",      "alignment|unk", NULL };
@@ -80,11 +80,11 @@ const rela_command rela_commands_translate[] = {
       .min_operands = 1,
       .max_operands = RELA_CLI_MODELS_MAX,
       .description =
-          "Reads raw text and writes raw text: the model brings its tokeniser, subwords and\n"
-          "vocabularies. One line comes out for every line that goes in, in the same order; a\n"
-          "line that can be answered is answered at once, so the program can be talked to through\n"
-          "a pipe. The sentences of a line are translated one by one and written as one line\n"
-          "again. Several models are an ensemble: the mean of their probabilities. With --json\n"
+          "Reads raw text and writes raw text: the model file includes its tokeniser, subwords\n"
+          "and vocabularies. Each input line gives one output line, in the same order. Output\n"
+          "does not wait for more input, so the program can be used interactively through a\n"
+          "pipe. The sentences of a line are translated one by one and written as one line\n"
+          "again. Several models form an ensemble: their probabilities are averaged. With --json\n"
           "every translation is an object on a line of its own.",
       .examples = "rela translate run/model.rela < in.en > out.de\n"
                   "rela translate -b 8 --n-best 4 run/model.rela < in.en\n"
@@ -97,7 +97,7 @@ const rela_command rela_commands_translate[] = {
     { .name = NULL },
 };
 
-/* What is written about one translation; that of a very long line is put together here. */
+/* Output of one translation; for a very long line it is collected from several. */
 typedef struct answer {
     rela_buffer text, words, links;
     double logp, score;
@@ -113,8 +113,8 @@ typedef struct translator {
     rela_translate_options how;
     rela_link_options links;
     rela_cli_text_job job;
-    const rela_cli_lines_read *lines; /* at work */
-    size_t long_bytes;                /* lines over this are translated piece by piece */
+    const rela_cli_lines_read *lines; /* being translated */
+    size_t long_bytes;                /* longer lines are translated in parts */
     answer answer;                    /* of an ordinary line */
     rela_buffer *out;
 } translator;
@@ -170,7 +170,7 @@ static rela_status resolve(translator *t, rela_error *err)
                                                    : RELA_SPLIT_AUTO;
     how->src_language = o->src_lang;
     how->long_sentence = strcmp(o->long_sentence, "cut") == 0 ? RELA_LONG_CUT : RELA_LONG_SPLIT;
-    how->not_finite = RELA_NOT_FINITE_MARK; /* append decides, so that the lines before come out */
+    how->not_finite = RELA_NOT_FINITE_MARK; /* append fails, after the lines before it */
     how->temperature = o->temperature;
     how->seed = (uint64_t)t->cli->common.seed;
     how->batch_sentences = (int32_t)o->batch;
@@ -247,7 +247,7 @@ static rela_status check_head(const translator *t, rela_error *err)
     return RELA_OK;
 }
 
-/* Sentences that are cut are so by the library, as are those of several sources. */
+/* The library cuts sentences itself, and also handles several sources. */
 static size_t long_bytes(const translator *t)
 {
     rela_model_shape shape = { .struct_size = sizeof shape };
@@ -337,8 +337,8 @@ static rela_status translate_lines(translator *t, size_t first, size_t end, rela
 
 /* ---- very long lines ---- */
 
-/* Bytes of the next piece of a text: as many as may be, but rather to the end of a sentence or of a
- * word in the second half of them. */
+/* Length in bytes of the next part of a text: at most `most`, preferably up to the end of a
+ * sentence or of a word in its second half. */
 static size_t piece_bytes(const char *text, size_t len, size_t most)
 {
     size_t word = 0;
@@ -356,7 +356,7 @@ static size_t piece_bytes(const char *text, size_t len, size_t most)
     return word ? word : cut;
 }
 
-/* Adds a piece to what was gathered of those before it. */
+/* Translates a part and appends it to the results of the parts before. */
 static rela_status translate_piece(translator *t, answer *all, size_t *n_best, const char *text,
                                    size_t len, rela_error *err)
 {
@@ -370,7 +370,7 @@ static rela_status translate_piece(translator *t, answer *all, size_t *n_best, c
     return st;
 }
 
-/* A call keeps many times the bytes of its texts, so that a line of many megabytes is several. */
+/* A call needs many times the memory of its text, so a line of many megabytes takes several. */
 static rela_status translate_long(translator *t, size_t i, rela_error *err)
 {
     const char *at = t->lines->in.texts[i], *end = at + t->lines->in.lens[i];
@@ -382,7 +382,7 @@ static rela_status translate_long(translator *t, size_t i, rela_error *err)
                   "line %llu: longer than %zu bytes: translated in parts",
                   (unsigned long long)(t->lines->in.first + i), t->long_bytes);
     const rela_log sink = t->cli->sink;
-    t->cli->sink.write = NULL; /* the warning of each piece would be the same */
+    t->cli->sink.write = NULL; /* every part would give the same warning */
     t->how.first_line = t->lines->in.first - 1 + i;
     set_prefix(t, i);
     rela_status st = RELA_OK;
@@ -430,7 +430,7 @@ static rela_status gather_words(answer *a, const translator *t, const rela_resul
     return st;
 }
 
-/* Takes what is wanted of a translation; of those after the first of a line, at its end. */
+/* Collects the output of a translation; later parts of a line are appended. */
 static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
                           size_t rank, rela_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_truecase.c - rela truecase: learn, apply and undo the usual spelling of words. */
+/* cli/cmd_truecase.c - rela truecase: learns, applies and undoes truecasing. */
 #include "textline.h"
 
 #include "base/mem.h"
@@ -37,7 +37,7 @@ static rela_status undo_line(const void *object, rela_buffer *out, const char *t
 /* clang-format off */
 static const rela_option LEARN_OPTIONS[] = {
     { "first-words", 0, RELA_OPTION_FLAG, offsetof(learn_options, first_words), 0, 0, NULL, NULL,
-      "learn also from first words that are not capitalised, and a little from one-word lines" },
+      "also learn from first words that are not capitalised and, with a low weight, from one-word lines" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(learn_options, output), 0, 0, NULL, "FILE",
       "write the model to a file instead of standard output" },
     { .name = NULL },
@@ -45,11 +45,11 @@ static const rela_option LEARN_OPTIONS[] = {
 
 static const rela_option APPLY_OPTIONS[] = {
     { "model", 'm', RELA_OPTION_FILE, offsetof(apply_options, model), 0, 0, NULL, "FILE",
-      "the model, written by 'rela truecase learn'" },
+      "truecasing model from 'rela truecase learn'" },
     { "known", 0, RELA_OPTION_FLAG, offsetof(apply_options, known), 0, 0, "true", NULL,
-      "leave spellings of the model alone inside a sentence (on by default; --no-known)" },
+      "inside a sentence, keep spellings that the model knows (on by default; --no-known)" },
     { "asr", 0, RELA_OPTION_FLAG, offsetof(apply_options, asr), 0, 0, NULL, NULL,
-      "the input has no case: lower-case it first and trust no spelling" },
+      "the input has no case information: lower-case it first and trust no spelling" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(apply_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },

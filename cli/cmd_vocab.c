@@ -18,7 +18,7 @@ static rela_status write_tokens(rela_cli *cli, rela_buffer *out, rela_word_count
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "format", 0, RELA_OPTION_CHOICE, offsetof(vocab_options, format), 0, 0, "counts",
-      "counts|tokens", "lines 'token count', or the vocabulary of a model: one token per line, "
+      "counts|tokens", "lines 'token count', or a model vocabulary: one token per line, "
       "<pad>, <unk> and <eos> first" },
     { "size", 0, RELA_OPTION_INT, offsetof(vocab_options, size), 0, RELA_VOCAB_SIZE_MAX, "0", "N",
       "write at most N lines; 0: all" },
@@ -36,9 +36,9 @@ const rela_command rela_commands_vocab[] = {
       .operands = "[FILE...]",
       .max_operands = SIZE_MAX,
       .description =
-          "Counts the blank-separated tokens of all files together, or of standard input. With "
-          "'--format counts' tokens of the same count come in the order of their first occurrence, "
-          "as from subword-nmt get-vocab; with '--format tokens' in the order of code points.",
+          "Counts the space-separated tokens of all files together, or of standard input. With "
+          "'--format counts', tokens with the same count are in order of first occurrence, as in "
+          "subword-nmt get-vocab; with '--format tokens', in code point order.",
       .examples = "rela vocab train.bpe.en -o vocab.en\n"
                   "rela vocab --format tokens --size 32000 train.bpe.de train.bpe.en -o vocab",
       .options = OPTIONS,

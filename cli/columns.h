@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/columns.h - parallel text in one file of tab-separated columns, taken apart into a file for
- * each column, which is what the library reads. */
+/* cli/columns.h - splits parallel text in tab-separated columns into one file per column, as the
+ * library reads it. */
 #ifndef RELA_CLI_COLUMNS_H
 #define RELA_CLI_COLUMNS_H
 
@@ -15,8 +15,9 @@ typedef struct rela_cli_columns {
     size_t n;
 } rela_cli_columns;
 
-/* Writes stem.1, stem.2, ...; n 0: as many as the first line has, 2 to RELA_CLI_COLUMNS_MAX. An
- * empty line is empty in all columns; another number of columns is RELA_FORMAT with the line. */
+/* Writes stem.1, stem.2, ... n: columns; 0: as many as the first line has, 2 to
+ * RELA_CLI_COLUMNS_MAX. An empty line is empty in all columns. RELA_FORMAT, naming the line, if a
+ * line has another number of columns. */
 rela_status rela_cli_columns_split(rela_cli_columns *out, const char *path, const char *stem,
                                    size_t n, rela_error *err);
 void rela_cli_columns_free(rela_cli_columns *c);

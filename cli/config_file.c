@@ -94,7 +94,7 @@ static rela_status read_key(walk *w, rela_option_state *state, rela_error *err)
     return read_value(w, state, rela_map_key(w->seen, number).text, err);
 }
 
-/* Nothing may follow: a second document would be ignored in silence. */
+/* Nothing may follow: a second document would be silently ignored. */
 static rela_status read_end(walk *w, rela_error *err)
 {
     rela_status st = next(w, err);

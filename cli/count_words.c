@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/count_words.c - see words.h. */
+/* cli/count_words.c - see count_words.h. */
 #include "count_words.h"
 
-/* Text without blanks between words shows as very long words, or as many long ones. */
+/* Very long words, or many long ones, suggest text without spaces between words. */
 enum { VERY_LONG = 1000, LONG_SHARE = 1000, CHARACTER_MAX = 4 /* bytes */ };
 
 static void note_oddities(rela_cli *cli, const rela_word_stats *s);

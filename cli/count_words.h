@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/count_words.h - counting the words of the input, for the commands that start with it. */
+/* cli/count_words.h - word counts of the input, for commands that start from them. */
 #ifndef RELA_CLI_COUNT_WORDS_H
 #define RELA_CLI_COUNT_WORDS_H
 
@@ -7,8 +7,8 @@
 
 #include "rela/vocab.h"
 
-/* Adds the files of the operands, or standard input, and notes what looks wrong in them.
- * dictionary: they hold lines `word count`. */
+/* Counts the files of the operands, or standard input, and logs what looks wrong in them.
+ * dictionary: lines are `word count`. */
 rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool dictionary,
                                  rela_error *err);
 

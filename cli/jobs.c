@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A larger file is hashed in parts, evenly spread. */
+/* Of a larger file only evenly spaced parts are hashed. */
 enum { PARTS = 64, PART_BYTES = 1 << 20 };
 
 static rela_status name_settings(rela_job *j, const rela_cli *cli, rela_error *err);
@@ -37,7 +37,7 @@ rela_status rela_cli_job_open(rela_job **out, rela_cli *cli, const char *resume,
     rela_status st = rela_job_open(out, &o, err);
     if (st != RELA_OK)
         return st;
-    if (rela_job_rank(*out) > 0) { /* rank 0 speaks for all */
+    if (rela_job_rank(*out) > 0) { /* only rank 0 reports */
         cli->reported = cli->common.quiet = true;
         cli->sink.write = NULL;
     }
@@ -67,7 +67,7 @@ static rela_status hash_file(uint64_t *hash, const rela_blob *b, rela_error *err
     return st;
 }
 
-/* A file that is not there is for the command to report. */
+/* A missing file is left for the command to report. */
 static rela_status name_file(rela_job *j, const char *name, const char *path, rela_error *err)
 {
     rela_blob *b = NULL;
@@ -86,7 +86,7 @@ static rela_status name_file(rela_job *j, const char *name, const char *path, re
     return st;
 }
 
-/* Of a model the name may do. */
+/* input: a path, or the name of a model. */
 static rela_status name_input(rela_job *j, const char *name, const char *input, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
@@ -110,7 +110,7 @@ static rela_status name_list(rela_job *j, const rela_option *o, rela_list list, 
     return st;
 }
 
-/* Inputs count by what they hold, outputs not at all. */
+/* Inputs are recorded by content, outputs not at all. */
 static rela_status name_option(rela_job *j, const rela_option *o, const void *fields,
                                rela_error *err)
 {
@@ -139,7 +139,7 @@ static rela_status name_option(rela_job *j, const rela_option *o, const void *fi
     }
 }
 
-/* Of the options that all commands have, the others change no result. */
+/* The other common options do not change results. */
 static bool counts(const char *common)
 {
     return strcmp(common, "seed") == 0 || strcmp(common, "json") == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/jobs.h - a command on files as a job (rela/job.h): on the ranks of mpirun, and with --resume
- * FILE one that goes on where it was ended. */
+/* cli/jobs.h - runs a command on files as a job (rela/job.h): on the ranks of mpirun, and with
+ * --resume FILE from where it was interrupted. */
 #ifndef RELA_CLI_JOBS_H
 #define RELA_CLI_JOBS_H
 
@@ -12,12 +12,12 @@
     "keep results in FILE until all is done; if it is there, go on with what an ended job has "    \
     "kept"
 
-/* Joins the ranks; all but rank 0 are quiet from now on, and threads are divided. resume: NULL
- * without. Options, and size and hash of the files that the options and operands name, become
+/* Joins the ranks, silences all but rank 0 and divides the threads. resume: FILE of --resume or
+ * NULL. Options, and size and hash of the input files named by options and operands, become
  * settings of the job. */
 rela_status rela_cli_job_open(rela_job **out, rela_cli *cli, const char *resume, rela_error *err);
 
-/* Whether anything but a plain run was asked for. */
+/* Whether it is more than a plain run: several ranks, or --resume. */
 bool rela_cli_job_shared(const rela_job *j, const char *resume);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum {
     BLOCK_BYTES = 1 << 18,
-    PER_THREAD = 2 /* blocks: a thread need not wait for its turn to write */
+    PER_THREAD = 2 /* blocks, so that a thread need not wait for its turn to write */
 };
 
 typedef struct block {

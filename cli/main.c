@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/main.c - finds the command, reads its options, runs it, turns its status into an exit code.
- */
+/* cli/main.c - finds the command, parses its options, runs it and returns an exit code. */
 #include "cli.h"
 
 #include "base/fault.h"
@@ -103,8 +102,8 @@ rela_status rela_cli_print(const rela_buffer *text, rela_error *err)
     return rela_file_write("-", text->data ? text->data : "", text->len, err);
 }
 
-/* A closed standard file would give its number to the next file that is opened, and messages or
- * results would be written into that. Input and output get something that fails when used. */
+/* If a standard file is closed, the next file opened would get its number, and messages or results
+ * would be written into it. Input and output are replaced by files that fail when used. */
 static void keep_standard_files(void)
 {
     static const int FLAGS[] = { O_WRONLY, O_RDONLY, O_WRONLY };
@@ -119,9 +118,9 @@ static void stop(int number)
     (void)raise(number); /* the default action: the handler is used once */
 }
 
-/* A closed output and a file that grows too large are statuses, so that what was begun is cleaned
- * up; every signal that ends the process removes temporary files on its way. Signals that the
- * parent has seen to are left alone: ignored as under nohup, or handled by a sanitizer. */
+/* A closed pipe and a file over the size limit become a rela_status, so that clean-up runs. Every
+ * signal that ends the process removes temporary files first. Signals without the default action
+ * are left alone: ignored under nohup, or handled by a sanitizer. */
 static void handle_signals(void)
 {
     static const int HARMLESS[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
@@ -138,7 +137,7 @@ static void handle_signals(void)
     }
 }
 
-/* glibc gives each thread address space of its own, 64 MiB at a time: too much under a limit. */
+/* glibc reserves address space for each thread, 64 MiB at a time: too much under a limit. */
 static void share_memory(void)
 {
 #ifdef M_ARENA_MAX
@@ -186,7 +185,7 @@ static rela_status unknown_command(const char *word, const char *second, rela_er
                      best.name ? "'? " : "");
 }
 
-/* Fails if word begins commands of two words. */
+/* Fails if word is the first of two-word commands. */
 static rela_status unknown_second(const char *word, const char *second, rela_error *err)
 {
     char list[256] = "";

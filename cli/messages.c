@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/messages.c - standard error and --log: notes, warnings, of which not all are shown, and the
- * progress bar they share the last line with. */
+/* cli/messages.c - standard error and --log: messages, warnings (only the first of each kind are
+ * shown) and the progress bar on the last line. */
 #include "cli.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ int rela_cli_log(void *bar, uint64_t done, uint64_t total)
     return 0;
 }
 
-/* Warnings are of one kind if they differ in numbers only. */
+/* Warnings are of one kind if they differ only in numbers. */
 static bool same_kind(const char *a, const char *b)
 {
     static const char DIGITS[] = "0123456789";
@@ -105,7 +105,8 @@ void rela_cli_write_log(void *ctx, rela_log_level level, const char *line)
         rela_cli_warn_of_log(cli);
 }
 
-/* Once, and even with --quiet: the notes are nowhere then. A run of days does not end for it. */
+/* Warns once, even with --quiet, since messages are lost otherwise. Not an error: a run of days
+ * must not end because of its log. */
 void rela_cli_warn_of_log(rela_cli *cli)
 {
     rela_error err;
@@ -124,7 +125,7 @@ static void emit_progress(void *ctx, const char *bytes, size_t len)
     cli->bar_open = len > 0 && bytes[len - 1] != '\n';
 }
 
-/* Takes the progress bar away, so that a message starts on an empty line. */
+/* Messages start on an empty line. */
 void rela_cli_clear_bar(rela_cli *cli)
 {
     if (cli->bar_open)

@@ -35,7 +35,7 @@ rela_status rela_cli_find_model(rela_buffer *out, const char *name, rela_error *
     return st;
 }
 
-/* With colons between them, as they are searched. */
+/* Directories in search order, separated by colons. */
 static rela_status list_places(rela_buffer *out, rela_error *err)
 {
     const char *models = getenv("RELA_MODELS"), *data = getenv("XDG_DATA_HOME");
@@ -55,7 +55,7 @@ static rela_status add_place(rela_buffer *out, const char *dir, const char *belo
     return rela_buffer_printf(out, err, "%s%s%s", out->len ? ":" : "", dir, below);
 }
 
-/* Beside the program, as the prefix may be chosen when installing. */
+/* Relative to the program, since the install prefix is not known when building. */
 static rela_status add_share(rela_buffer *out, rela_error *err)
 {
     char path[4096];
@@ -63,7 +63,7 @@ static rela_status add_share(rela_buffer *out, rela_error *err)
     if (n <= 0)
         return RELA_OK;
     path[n] = '\0';
-    for (int i = 0; i < 2; i++) { /* the file, and bin */
+    for (int i = 0; i < 2; i++) { /* strip the file name, then bin */
         char *slash = strrchr(path, '/');
         if (!slash)
             return RELA_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/notices.c - what is reported besides results: text in another encoding, options without
- * effect. */
+/* cli/notices.c - warnings about text in another encoding and about options without effect. */
 #include "cli.h"
 
 #include "base/utf8.h"

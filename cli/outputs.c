@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/outputs.c - no output may be another output or an input. */
+/* cli/outputs.c - checks that no output is also an input or another output. */
 #include "cli.h"
 
 #include <string.h>
 
-/* A file of the command line and what to call it. */
+/* A file given on the command line. */
 typedef struct named {
-    const char *name; /* of the option; NULL: an operand */
+    const char *name; /* of its option; NULL: an operand */
     const char *path;
 } named;
 

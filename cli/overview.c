@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Those that no row names come last. */
+/* Commands that are in no row come last. */
 static const struct task {
     const char *title, *commands;
 } TASKS[] = {
@@ -21,7 +21,7 @@ static const struct task {
 };
 enum { N_TASKS = sizeof TASKS / sizeof TASKS[0] };
 
-/* Number of the line of TASKS that names the command, and where in it; else behind all. */
+/* The row of TASKS with the command, and its place in it; N_TASKS if there is none. */
 static size_t task_of(const rela_command *c, size_t *place)
 {
     const size_t len = strlen(c->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/row_jobs.c - see steps.h. */
+/* cli/row_jobs.c - see row_jobs.h. */
 #include "row_jobs.h"
 
 #include "base/par.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/row_jobs.h - base/line_rows.h for commands: with their threads and their progress bar. */
+/* cli/row_jobs.h - base/line_rows.h for commands, with --threads and a progress bar. */
 #ifndef RELA_CLI_ROW_JOBS_H
 #define RELA_CLI_ROW_JOBS_H
 
@@ -20,7 +20,7 @@ typedef struct rela_cli_steps {
 
 rela_status rela_cli_run_steps(rela_cli *cli, const rela_cli_steps *job, rela_error *err);
 
-/* Adds the place of line of a file to the message of a failure; passes RELA_OK on. */
+/* Prefixes the message of a failure with file and line. Returns st; RELA_OK is passed through. */
 rela_status rela_cli_fail_at(rela_error *err, rela_status st, const char *path, uint64_t line);
 
 #endif

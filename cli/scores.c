@@ -10,7 +10,7 @@
 
 enum { TOKENISED_MIN = 100 /* lines, as in sacrebleu */ };
 
-/* What a block holds besides its statistics; comes first in rows->out. */
+/* Header of a block in rows->out, before its statistics. */
 typedef struct block_head {
     uint64_t n_repaired, n_tokenised;
 } block_head;
@@ -230,7 +230,7 @@ static void free_segments(block_text *t)
     rela_mem_free(t->lens);
 }
 
-/* Lines that are not UTF-8 in some file. */
+/* Counts lines that are not UTF-8 in at least one file. */
 static uint64_t count_bad(const rela_cli_rows *rows, size_t n_files)
 {
     uint64_t n_bad = 0;
@@ -245,7 +245,7 @@ static uint64_t count_bad(const rela_cli_rows *rows, size_t n_files)
     return n_bad;
 }
 
-/* Moves the statistics of a block to the tables. */
+/* Appends the statistics of a block to the tables. */
 static rela_status add_block(void *ctx, const rela_cli_rows *rows, rela_error *err)
 {
     rela_cli_scoring *s = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/scores.h - what the commands that score have in common. */
+/* cli/scores.h - shared by the commands that compute metrics. */
 #ifndef RELA_CLI_SCORES_H
 #define RELA_CLI_SCORES_H
 
@@ -27,17 +27,17 @@ typedef struct rela_cli_scoring {
     uint64_t n_tokenised; /* lines of systems that end in " ." */
 } rela_cli_scoring;
 
-/* Reads and counts. Free the result in any case. */
+/* Reads the files and fills in counts and n_... Free s in any case. */
 rela_status rela_cli_count(rela_cli *cli, rela_cli_scoring *s, rela_error *err);
 void rela_cli_scoring_free(rela_cli_scoring *s);
 
-/* The table of one system and metric, ready for resampling. */
+/* Statistics of one system and metric for resampling; lent by s. */
 rela_scored rela_cli_scored(const rela_cli_scoring *s, size_t system, size_t metric);
 
-/* Tells what looks wrong about the input: bytes that are not UTF-8; tokenised text, if asked. */
+/* Warns about suspicious input: bytes that are not UTF-8 and, if `tokenised`, tokenised text. */
 void rela_cli_warn(rela_cli *cli, const rela_cli_scoring *s, bool tokenised);
 
-/* What bleu and chrf share once their metric is made. */
+/* Options that bleu and chrf share. */
 typedef struct rela_cli_score_options {
     const char *input;
     int64_t width;
@@ -45,7 +45,7 @@ typedef struct rela_cli_score_options {
     int64_t samples;
 } rela_cli_score_options;
 
-/* Appends the figures behind a score, like precisions; may be NULL in rela_cli_report. */
+/* Append the numbers a score is made of, like n-gram precisions. May be NULL in rela_cli_report. */
 typedef struct rela_cli_details {
     rela_status (*text)(rela_buffer *out, const rela_metric *m, const uint64_t *sums,
                         rela_error *err);
@@ -53,7 +53,7 @@ typedef struct rela_cli_details {
                         rela_error *err);
 } rela_cli_details;
 
-/* Prints the score of the only system, or one score per line made with the metric for lines. */
+/* Prints the score of the only system or, with --sentence, one score per line by metric `lines`. */
 rela_status rela_cli_report(rela_cli *cli, const rela_cli_scoring *s, const rela_metric *lines,
                             const rela_cli_score_options *o, const rela_cli_details *details,
                             rela_error *err);

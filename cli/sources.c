@@ -27,7 +27,7 @@ rela_status rela_cli_sources_open(rela_cli_sources *s, const rela_model *m,
     return st;
 }
 
-/* All files of the model, or the first alone. */
+/* Either all sources have a path, or only the first, which then has columns. */
 static rela_status check_paths(rela_cli_sources *s, const char *const *paths, const char *option,
                                rela_error *err)
 {
@@ -115,7 +115,7 @@ static rela_status join_files(const rela_cli_sources *s, rela_cli_sentences *b, 
     return RELA_OK;
 }
 
-/* An empty line has all columns, empty. */
+/* In an empty line all columns are empty. */
 static rela_status split_columns(const rela_cli_sources *s, rela_cli_sentences *b, rela_error *err)
 {
     for (size_t i = 0; i < b->n; i++) {

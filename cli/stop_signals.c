@@ -13,9 +13,9 @@ static atomic_int stop_signal, save_signal;
 
 static void *wait_for_signals(void *set);
 
-/* Signals are blocked everywhere and waited for by a thread of their own. A handler would run on
- * top of whatever a computing thread is doing, and the matrix kernels of oneDNN do not survive
- * that: they were seen to corrupt the heap when a signal frame landed among their registers. */
+/* Signals are blocked in all threads and awaited by a dedicated one. A handler would interrupt a
+ * computing thread, which the matrix kernels of oneDNN do not survive: they were seen to corrupt
+ * the heap when a signal frame landed among their registers. */
 rela_status rela_cli_watch_signals(rela_error *err)
 {
     static sigset_t set;
@@ -49,7 +49,7 @@ static void *wait_for_signals(void *set)
             atomic_store(&save_signal, 1);
             continue;
         }
-        if (atomic_load(&stop_signal)) { /* the second time: at once */
+        if (atomic_load(&stop_signal)) { /* second signal: exit at once */
             rela_file_abort_all();
             _Exit(128 + number);
         }

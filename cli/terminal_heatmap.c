@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/shading.c - see shading.h. */
+/* cli/terminal_heatmap.c - see terminal_heatmap.h. */
 #include "terminal_heatmap.h"
 
 #include "base/utf8.h"
@@ -42,7 +42,7 @@ rela_status rela_cli_heatmap(rela_buffer *out, const rela_aligned *p, rela_error
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* Words upright, ending right above the table. */
+/* Vertical words, aligned at the bottom. */
 static rela_status header(rela_buffer *out, const rela_aligned *p, size_t label, rela_error *err)
 {
     size_t height = sizeof END_LABEL - 1;
@@ -121,7 +121,7 @@ static rela_status repeat(rela_buffer *out, const char *what, size_t n, rela_err
     return st;
 }
 
-/* Character number at of a word, and a blank: columns are two wide. */
+/* Appends character `at` of a word and a space: columns are two wide. */
 static rela_status append_char_at(rela_buffer *out, const char *word, size_t at, rela_error *err)
 {
     const char *end = word + strlen(word);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/shading.h - the attention of one pair as a picture of characters. */
+/* cli/terminal_heatmap.h - the attention of one pair as a heatmap of block characters. */
 #ifndef RELA_CLI_TERMINAL_HEATMAP_H
 #define RELA_CLI_TERMINAL_HEATMAP_H
 
 #include "base/str.h"
 #include "rela/analyse.h"
 
-/* Appends a table: source words stand upright above their columns, a row per target word. Shades
- * tell the share of the row; a target word that attends to nothing is marked as such. */
+/* Appends a table with one row per target word; source words run vertically above their columns.
+ * Shades show the share of the row; a target word that attends to nothing is marked. */
 rela_status rela_cli_heatmap(rela_buffer *out, const rela_aligned *pair, rela_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A result: how long its three parts are, then text, notes and lines for the log. */
+/* Header of a result: bytes of the three parts that follow. */
 typedef struct result_head {
     uint64_t text, notes, log;
 } result_head;
@@ -72,7 +72,7 @@ rela_status rela_cli_text_job_close(rela_cli_text_job *t, rela_status st, rela_e
     return rela_job_close(t->job, st, err);
 }
 
-/* As wanted, but on several ranks some blocks for each. */
+/* read_bytes, but on several ranks small enough that each gets some blocks. */
 static size_t block_bytes(const rela_cli_text_job *t)
 {
     enum { ROUNDS = 8, LEAST = 4096 };
@@ -100,7 +100,7 @@ static rela_status read_lines(void *ctx, void *block, uint64_t want, uint64_t *n
     return st;
 }
 
-/* All files that are read in step. */
+/* All files that are read in parallel. */
 static size_t list_readers(const rela_cli_text_job *t, rela_reader *out[RELA_PLACE_FILES])
 {
     size_t n = 0;
@@ -162,7 +162,7 @@ static void free_lines(void *block)
 
 /* ---- work ---- */
 
-/* Lines for the log are part of the result: rank 0 has them, wherever the work was done. */
+/* Log lines are part of the result, so that rank 0 logs them wherever the work was done. */
 static void keep_log(void *ctx, rela_log_level level, const char *line)
 {
     rela_cli_text_job *t = ctx;
@@ -180,7 +180,7 @@ static rela_status work(void *ctx, void *block, rela_buffer *result, int thread,
     t->cli->sink = (rela_log){ keep_log, t, RELA_LOG_INFO };
     const rela_status st = t->work(t->ctx, block, &t->text, &t->notes, err);
     t->cli->sink = sink;
-    if (st != RELA_OK && st != RELA_NOTFINITE) /* the last line may lack its end */
+    if (st != RELA_OK && st != RELA_NOTFINITE) /* the last line may be incomplete */
         rela_buffer_clear(&t->text);
     const result_head head = { t->text.len, t->notes.len, t->log.len };
     const rela_buffer *const parts[] = { &t->text, &t->notes, &t->log };

@@ -10,7 +10,7 @@
 
 enum { BLOCK_BYTES = 1 << 18 };
 
-/* What was wrong with the lines of one thread. */
+/* Invalid UTF-8 that one thread has found. */
 typedef struct flaws {
     rela_buffer room;
     uint64_t n_bad, n_lines;
@@ -33,7 +33,7 @@ typedef struct text_scan {
     void *ctx;
     flaws *flaws; /* one per thread */
     block *blocks;
-    void **block_pointers; /* of the blocks */
+    void **block_pointers; /* into blocks */
     rela_reader *reader;
     rela_progress progress;
     uint64_t before; /* lines of the files before this one */
@@ -157,7 +157,7 @@ static rela_status drop_block(void *ctx, void *b, rela_error *err)
     return RELA_OK;
 }
 
-/* Makes *line valid, in room if it must be changed. */
+/* Makes *line valid UTF-8; a changed line is in f->room until the next call. */
 static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error *err)
 {
     if (rela_utf8_valid(line->text, line->len) == line->len)
@@ -174,7 +174,7 @@ static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error
     return RELA_OK;
 }
 
-/* Failures caused by the text name its line. */
+/* Adds the line number to failures caused by the text. */
 static rela_status name_line(rela_status st, uint64_t number, rela_error *err)
 {
     if (st != RELA_FORMAT && st != RELA_ARG)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/textline.h - commands that map lines of text, whatever bytes the lines hold.
+/* cli/textline.h - runs text functions over the lines of the operands.
  *
  * Invalid UTF-8 is replaced by U+FFFD before the line reaches the command, and reported once at
  * the end. */
@@ -16,7 +16,7 @@ typedef rela_status (*rela_text_apply)(const void *object, rela_buffer *out, con
 rela_status rela_cli_run_text(rela_cli *cli, rela_text_apply apply, const void *object,
                               const char *label, const char *output, rela_error *err);
 
-/* Takes one line, which is valid UTF-8. number counts over all files. */
+/* Processes one line, which is valid UTF-8. number counts over all files. */
 typedef rela_status (*rela_text_take)(void *ctx, const char *text, size_t len, uint64_t number,
                                       int thread, rela_error *err);
 

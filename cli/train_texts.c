@@ -41,7 +41,7 @@ rela_status rela_cli_texts_split(rela_cli_texts *t, rela_train_options *o, rela_
     return st;
 }
 
-/* Of each source one file per training text. */
+/* Each source must have one file per training text. */
 rela_status rela_cli_texts_take(rela_train_options *o, rela_cli_texts *t, rela_error *err)
 {
     const size_t n = t->src[0].n;
@@ -97,7 +97,7 @@ static rela_status check_columns(const rela_train_options *o, const rela_cli_tex
     return RELA_OK;
 }
 
-/* One file of columns, taken apart under OUT/text; n: as in rela_cli_columns_split. */
+/* Splits one TSV file into OUT/text; n: as in rela_cli_columns_split. */
 static rela_status split_file(rela_cli_columns *c, const char *path, const char *out,
                               const char *name, size_t number, size_t n, rela_error *err)
 {

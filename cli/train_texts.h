@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/train_texts.h - the files that a model is trained on: a list for each side, or files with all
- * sides as columns, which are taken apart first. */
+/* cli/train_texts.h - training files: a list for each side, or TSV files with all sides, which are
+ * split first. */
 #ifndef RELA_CLI_TRAIN_TEXTS_H
 #define RELA_CLI_TRAIN_TEXTS_H
 
@@ -11,20 +11,20 @@
 
 #define RELA_CLI_NO_OUT "no directory for the run: option --out"
 
-/* What options say; the rest is all zero to start with. */
+/* The option table fills the public fields; the rest starts as all zero. */
 typedef struct rela_cli_texts {
     rela_list src[RELA_SOURCES_MAX], tgt, tsv;
     const char *valid_tsv;
     /* private */
-    rela_cli_columns *columns, valid; /* files made of those with columns */
+    rela_cli_columns *columns, valid; /* files split from TSV */
     const char **names;               /* (sides, n) */
     size_t n;
     rela_train_text *list;
 } rela_cli_texts;
 
-/* Puts files of single sides in the place of those with columns; o has the directory of the run. */
+/* Splits TSV files into one file per side under o->out, and uses these instead. */
 rela_status rela_cli_texts_split(rela_cli_texts *t, rela_train_options *o, rela_error *err);
-/* The lists as o wants them; t must outlive it. */
+/* Sets the training files of o; t must outlive o. */
 rela_status rela_cli_texts_take(rela_train_options *o, rela_cli_texts *t, rela_error *err);
 void rela_cli_texts_free(rela_cli_texts *t);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_attention.c - attention as layers of a model compute it (nn/attn/attn.h and the
- * norm of the kind), forward and backward, for every kind and length, on one thread.
+/* cli/bench/bench_attention.c - attention as in the layers of a model (nn/attn/attn.h and the norm
+ * of the kind), forward and backward, for every kind and length, on one thread.
  *
- * Queries, keys and values are normally distributed, so half of the scores are negative. A second
- * case, for kinds whose rows may be empty, has nine negative ones out of ten: one number of each
- * query is a constant, and that of each key minus it, which moves all scores down. A table of its
- * own shows what it saves to leave out zeros, for several shares of them. */
+ * Queries, keys and values are normally distributed, so half of the scores are negative. Kinds that
+ * can have null rows get a second case with 90 % negative scores: one component of each query is a
+ * constant and that of each key its negative, which lowers all scores. A second table shows the
+ * time saved by skipping zeros, for several shares of zeros. */
 #include "bench/bench_attention.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -14,8 +14,8 @@
 #include <math.h>
 
 enum { ROWS = 512 };                    /* tokens of a micro-batch */
-static const double FLOPS_MOST = 2.1e9; /* of a forward pass: fewer heads for long sentences */
-/* Below them lie 50, 60, 65, 70, 75, 80, 90 and 95 % of a normal distribution. */
+static const double FLOPS_MOST = 2.1e9; /* of a forward pass; long sentences get fewer heads */
+/* Quantiles of the normal distribution at 50, 60, 65, 70, 75, 80, 90 and 95 %. */
 static const double BOUNDS[RELA_BENCH_SHARES] = { 0,       0.25335, 0.38532, 0.52440,
                                                   0.67449, 0.84162, 1.28155, 1.64485 };
 
@@ -36,7 +36,7 @@ static bool shifts(const rela_attn_kind *kind)
     return (kind->flags & ATTN_NULLABLE) != 0 && !kind->map;
 }
 
-/* The kind whose zeros are left out: the last one that is rectified; n_kinds: none. */
+/* The kind for the second table: the last rectified one; n_kinds: none. */
 static size_t rectified(const rela_bench_job *j)
 {
     for (size_t i = j->n_kinds; i-- > 0;)

@@ -50,8 +50,8 @@ rela_bench_table *rela_bench_zeros_table(rela_bench_job *j)
                                 ZERO_COLUMNS, sizeof ZERO_COLUMNS / sizeof ZERO_COLUMNS[0]);
 }
 
-/* Speed relative to another case; passes: bit 0 forward, bit 1 backward, bit 2: as if the other
- * need not compute its scores. */
+/* Speed relative to another case. passes: bit 0 forward, bit 1 backward, bit 2: without the time
+ * the other case spends on scores. */
 static double speed_of(const rela_bench_attention *s, size_t other, size_t i, int passes)
 {
     const size_t n = s->j->rounds;
@@ -63,14 +63,14 @@ static double speed_of(const rela_bench_attention *s, size_t other, size_t i, in
                 reference += s->seconds[pass][other * n + r];
                 own += s->seconds[pass][i * n + r];
             }
-        /* Scores are one of two products of the dense forward pass. */
+        /* Scores are one of the two products of the dense forward pass. */
         const double scores = passes & 4 ? s->seconds[0][other * n + r] / 2 : 0;
         ratio[r] = (reference - scores) / own;
     }
     return rela_bench_spread_of(ratio, n).median;
 }
 
-/* Of one score of one head. */
+/* Nanoseconds per score and head. */
 static rela_bench_spread ns_of(const rela_bench_attention *s, size_t i, int pass)
 {
     const double scores = (double)s->length * (double)s->rows * (double)s->heads;
@@ -100,7 +100,8 @@ rela_status rela_bench_attention_report(rela_bench_attention *s, size_t which,
             rela_bench_number((double)s->heads),
             { .text = NULL },
         };
-        /* Products: scores and mixing; backward the scores again and four gradients. */
+        /* FLOPs: 2 products forward (scores, weighted sum), 5 backward (scores again, gradients).
+         */
         for (int pass = 0; pass < 2; pass++) {
             const rela_bench_spread v = ns_of(s, i, pass);
             row[6 + 2 * pass] = rela_bench_value(v);

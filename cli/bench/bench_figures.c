@@ -50,7 +50,7 @@ static rela_status draw_lengths(const rela_bench_job *j, rela_error *err)
                                   .series = series[0],
                                   .n_series = j->n_models,
                                   .markers = true,
-                                  .y_high = 1 }, /* from 0 */
+                                  .y_high = 1 }, /* the axis starts at 0 */
                                 { .title = "Relative to softmax",
                                   .x_label = "source tokens",
                                   .y_label = "speed / softmax",
@@ -67,7 +67,7 @@ static rela_status draw_lengths(const rela_bench_job *j, rela_error *err)
     return st;
 }
 
-/* Bars for the kinds that models are compared with, by length; with the shifted scores, too. */
+/* Bars by length for the kinds measured in models, also with shifted scores. */
 static rela_status draw_kernels(const rela_bench_job *j, rela_error *err)
 {
     char lengths[RELA_BENCH_LENGTHS_MAX][LABEL], labels[BARS_MAX][LABEL];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_job.h - one run of rela_bench: what its parts share, and the parts.
+/* cli/bench/bench_job.h - one run of rela_bench: shared state, and its parts.
  *
- * A part measures its cases in rounds and adds tables to the job. Each file measures one thing. */
+ * A part measures its cases in rounds and adds tables to the job. Each part has a file. */
 #ifndef RELA_BENCH_BENCH_JOB_H
 #define RELA_BENCH_BENCH_JOB_H
 
@@ -17,32 +17,32 @@ enum {
     RELA_BENCH_SHEETS_MAX = 12,
     RELA_BENCH_GROUPS = 10, /* of source lengths, as in the paper's Fig. 2 */
     RELA_BENCH_LINKS_MAX = 8,
-    RELA_BENCH_NODES = 9 /* 1, 2, 4 and so on machines in forecasts */
+    RELA_BENCH_NODES = 9 /* forecasts for 1, 2, 4, ... machines */
 };
 
-/* Rates of the machine: on one thread and on all. */
+/* Peak rates of the machine: on one thread and on all. */
 typedef struct rela_bench_peak {
     double multiply_adds[2]; /* GFLOP/s */
-    double product[2];       /* GFLOP/s of one large product per thread */
+    double product[2];       /* GFLOP/s of one large matrix product per thread */
     double reading[2];       /* GB/s from memory */
 } rela_bench_peak;
 
-/* Medians that tables and figures are made of; NAN: not measured. Speeds are relative to softmax.
- */
+/* Medians used in tables and figures; NAN: not measured. Speeds are relative to softmax unless
+ * noted. */
 typedef struct rela_bench_results {
     double train[RELA_BENCH_KINDS_MAX], decode[RELA_BENCH_KINDS_MAX];
     double kernel[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX];  /* forward and backward */
-    double shifted[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX]; /* with nine zeros out of ten */
+    double shifted[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX]; /* the same, with 90 % zeros */
     double weigh[RELA_BENCH_KINDS_MAX][RELA_BENCH_LENGTHS_MAX];   /* seconds for a row of scores */
     double norm[RELA_BENCH_KINDS_MAX];                            /* seconds for a row of d */
     double group_length[RELA_BENCH_GROUPS];                       /* mean, in tokens */
     double group_speed[RELA_BENCH_KINDS_MAX][RELA_BENCH_GROUPS];  /* target tokens per second */
-    double scale[RELA_BENCH_LINKS_MAX][RELA_BENCH_NODES];         /* share of perfect */
+    double scale[RELA_BENCH_LINKS_MAX][RELA_BENCH_NODES];         /* efficiency; 1: perfect */
 } rela_bench_results;
 
 typedef struct rela_bench_job {
     rela_bench_options o;
-    rela_config config; /* of the preset or model; a part sets kinds */
+    rela_config config; /* of the preset or model; parts set the kind */
     rela_net trained;   /* without weights if there is no model */
     const rela_kern *k;
     int n_threads;
@@ -62,7 +62,7 @@ typedef struct rela_bench_job {
     uint64_t done, total; /* turns */
 } rela_bench_job;
 
-/* A part: how many turns it takes in each round, and what runs it. */
+/* A part of the benchmark; turns: how many it has in each round. */
 typedef struct rela_bench_part {
     int32_t flag; /* 0: always */
     size_t (*turns)(const rela_bench_job *j);
@@ -75,19 +75,19 @@ extern const rela_bench_part rela_bench_part_peak, rela_bench_part_products,
 
 /* ---- measuring ---- */
 
-/* In each round a turn for each of n cases; a turn stores what it measures. */
+/* Calls turn for each of n cases in each round; a turn stores its own result. */
 rela_status rela_bench_rounds(rela_bench_job *j, size_t n,
                               rela_status (*turn)(void *ctx, size_t i, size_t round,
                                                   rela_error *err),
                               void *ctx, rela_error *err);
 
-/* Seconds that one call of work takes. It is called once to warm up, which counts if that took more
- * than twice the time asked for, and else again until so many seconds have passed. threads: how
- * many it uses, which decides about the clock. */
+/* Seconds per call of work. A first call warms up; if it takes more than twice `seconds` it is the
+ * result, otherwise work is repeated for about `seconds`. threads: how many work uses, which
+ * decides the clock. */
 double rela_bench_time(void (*work)(void *ctx), void *ctx, double seconds, int threads);
-double rela_bench_clock(int threads); /* processor time for one thread, else the clock */
+double rela_bench_clock(int threads); /* CPU time for one thread, else wall-clock time */
 
-/* For a tap: weights that queries may give, and those that are exactly zero. */
+/* Context of a tap: counts the unmasked weights and those that are exactly zero. */
 typedef struct rela_bench_zeros {
     double zeros, weights;
 } rela_bench_zeros;
@@ -95,25 +95,25 @@ void rela_bench_see_zeros(void *zeros, const rela_attn_view *v);
 
 /* ---- tables ---- */
 
-/* A new table of the job; lent. Names, titles and columns are lent by the caller. */
+/* A new table of the job; lent. name, title and columns must outlive the job. */
 rela_bench_table *rela_bench_table_new(rela_bench_job *j, const char *name, const char *title,
                                        const rela_bench_column *columns, size_t n_columns);
 
-/* The paper's tables beside ours, from the tables that are there. */
+/* Adds the paper's tables next to our results. */
 rela_status rela_bench_paper(rela_bench_job *j, rela_error *err);
-/* Drawings in the directory of the options. */
+/* Writes figures to the output directory. */
 rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err);
 
 /* ---- work ---- */
 
-/* Memory for what a plan without memory has counted; p then starts in it. To be freed with
- * rela_mem_free. */
+/* Allocates what the dry run of plan p has counted, and restarts p in it. *block is given
+ * (rela_mem_free). */
 rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err);
 
-/* GFLOP/s of products of large square matrices, one per thread at the same time. */
+/* GFLOP/s of large square matrix products, one per thread at the same time. */
 rela_status rela_bench_product_rate(double *rate, int threads, double seconds, rela_error *err);
-/* Operations of the products of a forward pass over one update, scores included, those of the
- * causal half once. */
+/* FLOPs of the matrix products of a forward pass over one update, with attention scores; causal
+ * attention counts half. */
 double rela_bench_update_flops(const rela_config *c, const rela_packed *u);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_paper.c - Tables 2 and 4 of Zhang, Titov and Sennrich (2021), "Sparse attention
- * with linear units", beside what was measured here. */
+ * with linear units", next to our measurements. */
 #include "bench/bench_job.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Speed relative to softmax, as published; the last with PyTorch. */
+/* Published speed relative to softmax; train_torch: with PyTorch. */
 static const struct {
     const char *kind;
     double train, decode, train_torch;
@@ -69,8 +69,8 @@ static size_t find_kind(const rela_bench_job *j, const char *name)
     return i;
 }
 
-/* Operations of one sentence of T tokens by the paper's count, and the time that they took: rows of
- * scores of all heads and, for rela-g, the norm of all tokens. */
+/* FLOPs for a sentence of T tokens as the paper counts them, and the measured time: score rows of
+ * all heads and, for rela-g, the norm of all tokens. */
 static rela_status table_4(rela_bench_job *j, rela_error *err)
 {
     static const rela_bench_column COLUMNS[] = {

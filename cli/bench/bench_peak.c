@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_peak.c - what the machine can do at most: multiply-adds in registers, large
+/* cli/bench/bench_peak.c - peak rates of the machine: multiply-adds in registers, large matrix
  * products, reading memory. All other rates are given as shares of these. */
 #include "base/clock.h"
 #include "base/mem.h"
@@ -11,19 +11,19 @@
 #include <string.h>
 
 enum {
-    CHAIN = 1 << 21,   /* multiply-adds of a chain in one call: some milliseconds */
+    CHAIN = 1 << 21,   /* multiply-adds of a chain per call: some milliseconds */
     BIG = 1024,        /* rows of the matrices of a large product */
-    MEMORY = 512 << 20 /* bytes that are read, more than caches hold */
+    MEMORY = 512 << 20 /* bytes to read, more than caches hold */
 };
 enum { MULTIPLY_ADDS, PRODUCT, READING, N_MEASURES };
 
-/* Work of some threads at the same time. */
+/* Work that several threads do at the same time. */
 typedef struct load {
     const rela_kern *k;
     int threads;
     real *memory;
     size_t n;     /* reals of memory */
-    double total; /* operations or bytes of one call, set by the call */
+    double total; /* FLOPs or bytes of one call, set by the call */
     real sink[RELA_PAR_MAX];
 } load;
 
@@ -31,7 +31,7 @@ typedef struct state {
     rela_bench_job *j;
     load l;
     double *rates; /* (case, round) */
-    double *share; /* (round) of a processor that this thread got */
+    double *share; /* (round) share of a CPU that this thread got */
 } state;
 
 static size_t turns(const rela_bench_job *j);
@@ -43,7 +43,7 @@ static void read_memory(void *ctx);
 
 const rela_bench_part rela_bench_part_peak = { .flag = 0, .turns = turns, .run = run };
 
-/* Each on one thread and, if there are more, on all. */
+/* Each measure on one thread and, if there are more, on all. */
 static size_t turns(const rela_bench_job *j)
 {
     return j->n_threads > 1 ? 2 * N_MEASURES : N_MEASURES;
@@ -60,7 +60,7 @@ static rela_status run(rela_bench_job *j, rela_error *err)
             ? RELA_OK
             : rela_fail(err, RELA_NOMEM, "no memory for reading %d bytes", (int)MEMORY);
     if (st == RELA_OK) {
-        memset(s.l.memory, 0, MEMORY); /* pages that were never written are all the same one */
+        memset(s.l.memory, 0, MEMORY); /* pages never written would share one zero page */
         st = rela_bench_rounds(j, turns(j), turn, &s, err);
     }
     st = st ? st : report(&s, err);

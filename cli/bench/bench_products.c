@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_products.c - products of the shapes of the model, on one thread: those of
- * decoding with packed weights, in fp32 and int8, beside oneDNN, and the three of a training step.
- */
+/* cli/bench/bench_products.c - matrix products in the shapes of the model, on one thread: those of
+ * decoding with packed weights, in fp32 and int8, against oneDNN, and the three of training. */
 #include "base/mem.h"
 #include "bench/bench_job.h"
 #include "kern/gemm.h"
@@ -10,22 +9,22 @@
 
 enum { N_MATRICES = 5, FORMS = 3, MICRO_BATCH = 512 /* rows of a micro-batch */ };
 
-/* A weight (n, k), and how many of them there are in a model: they take turns, so that they come
- * from where those of the model would. */
+/* A weight (n, k) and how many of them a model has. All copies are used in turn, so that weights
+ * come from the same cache level or memory as in a model. */
 typedef struct matrix {
     size_t n, k, copies;
 } matrix;
 
-/* Memory for the largest product, 64-byte aligned. */
+/* Buffers are 64-byte aligned and sized for the largest product. */
 typedef struct state {
     rela_bench_job *j;
-    const size_t *rows; /* of the other factor */
+    const size_t *rows; /* numbers of rows of the activations */
     size_t n_rows;
     bool training;
-    matrix m; /* of this turn */
-    size_t n; /* its rows */
+    matrix m; /* of the current turn */
+    size_t n; /* rows of the activations in it */
     int form;
-    real *w, *packed, *a, *c; /* plain weights, packed ones, factor and result */
+    real *w, *packed, *a, *c; /* plain weights, packed weights, activations, result */
     real *da, *dw;            /* gradients */
     int8_t *bytes, *q;
     real *scale, *row_scale;
@@ -179,7 +178,7 @@ static void prepare(state *s)
     }
 }
 
-/* One product with each copy. The rounding of the rows to int8 is a part. */
+/* One product with one copy. For int8 it includes the quantisation of the activations. */
 static void decode_one(state *s, size_t copy)
 {
     const rela_kern *k = s->j->k;
@@ -201,7 +200,7 @@ static void decode_one(state *s, size_t copy)
     }
 }
 
-/* Forward, gradient of the input, gradient of the weight. */
+/* Forms: forward, gradient of the input, gradient of the weight. */
 static void train_one(state *s, size_t copy)
 {
     const matrix *m = &s->m;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_rounds.c - measurements in turn, and the clock for them. */
+/* cli/bench/bench_rounds.c - rounds of measurements, and their clock. */
 #include "base/clock.h"
 #include "bench/bench_job.h"
 
 #include <math.h>
 
-/* Work that takes so many times as long as asked for is not done again: it is warm for most of it.
- */
+/* If the warm-up takes this many times the requested time, it is the result: caches were warm for
+ * most of it. */
 static const double LONG = 2;
-/* The share of the time asked for that will do. */
+/* Share of the requested time that suffices. */
 static const double ENOUGH = 0.9;
 
 rela_status rela_bench_rounds(rela_bench_job *j, size_t n,
@@ -41,7 +41,7 @@ double rela_bench_time(void (*work)(void *ctx), void *ctx, double seconds, int t
     if (each > LONG * seconds && each > 0)
         return each;
     start = rela_bench_clock(threads);
-    while (took <= 0 || took < ENOUGH * seconds) { /* few readings of the clock: they take time */
+    while (took <= 0 || took < ENOUGH * seconds) { /* read the clock rarely: it costs */
         const uint64_t n = each > 0 ? (uint64_t)fmax(1, (seconds - took) / each) : 1;
         for (uint64_t i = 0; i < n; i++)
             work(ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_run.c - rela_bench: takes the options, runs the parts, prints what they found. */
+/* cli/bench/bench_run.c - rela_bench: checks the options, runs the parts, writes the results. */
 #include "bench/bench.h"
 
 #include "base/file.h"
@@ -20,7 +20,7 @@ static const double SECONDS_MOST = 3600;
 static const double ZEROS_MOST = 0.99;
 static const double LINK_LEAST = 0.001, LINK_MOST = 1e5; /* Gb/s */
 
-/* In this order: the peak comes first, as the others are given as shares of it. */
+/* The peak comes first, since the other rates are given as shares of it. */
 static const rela_bench_part *const PARTS[] = {
     &rela_bench_part_peak,      &rela_bench_part_attention, &rela_bench_part_weights,
     &rela_bench_part_gradients, &rela_bench_part_train,     &rela_bench_part_products,
@@ -94,7 +94,7 @@ static void clear_results(rela_bench_results *r)
     }
 }
 
-/* Words of the vocabulary that goes with a preset. */
+/* Vocabulary size of a preset. */
 static size_t vocabulary_of(const char *preset)
 {
     return strcmp(preset, "demo") == 0 ? 2000 : strcmp(preset, "tiny") == 0 ? 10000 : 32000;
@@ -158,7 +158,6 @@ static rela_status take_sizes(rela_bench_job *j, rela_error *err)
     return RELA_OK;
 }
 
-/* Puts a kind into a list unless it is there. */
 static void add_kind(const rela_attn_kind **list, size_t *n, const rela_attn_kind *kind)
 {
     for (size_t i = 0; i < *n; i++)
@@ -252,7 +251,7 @@ rela_bench_table *rela_bench_table_new(rela_bench_job *j, const char *name, cons
 
 /* ---- results ---- */
 
-/* As the system reports it, if it does. */
+/* As the system reports it, if at all. */
 static void cpu_name(char out[CPU_NAME])
 {
     char *text = NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_scale.c - what training on several machines like this one would bring: parts of
- * an update are measured, and put together for more machines and links between them.
+/* cli/bench/bench_scale.c - forecasts the speed of training on several machines like this one:
+ * parts of an update are measured and combined for more machines and different link speeds.
  *
- * With N machines of T threads an update has N groups of T slots of the same number of tokens, and
- * takes
+ * On N machines with T threads an update has N groups of T slots of equally many tokens, and takes
  *   fixed + tokens * (time per token of a slot)    measured: a line through updates of four sizes
  *   + (T - 1 + (N - 1) / N) * (adding all gradients) + (Adam on all parameters) / N
- *   + 2 (N - 1) / N * parameters / link            gradients of the own group, and weights
+ *   + 2 (N - 1) / N * parameters / link            gradients of its own group, then weights
  *   + (save + 2 (N - 1) / N * parameters / link) / SAVE_EVERY. */
 #include "base/file.h"
 #include "base/mem.h"
@@ -19,7 +18,7 @@
 enum {
     FIRST_WORD = 3,
     N_SIZES = 4,
-    ADD = N_SIZES, /* further turns */
+    ADD = N_SIZES, /* other turns follow the sizes */
     ADAM,
     SAVE,
     N_TURNS,
@@ -27,10 +26,10 @@ enum {
     SLICE = 1 << 14
 };
 static const size_t SIZES[N_SIZES] = { 128, 256, 512, 1024 }; /* tokens of a slot */
-/* Taken as given: seconds of an exchange beside its bytes, and the share of a link that is not
+/* Assumed, not measured: latency of an exchange in seconds, and the share of a link left by the
  * headers of Ethernet and TCP. */
 static const double LATENCY = 100e-6, PAYLOAD = 0.94;
-enum { EXCHANGES = 6 }; /* of an update */
+enum { EXCHANGES = 6 }; /* per update */
 
 typedef struct state {
     rela_bench_job *j;
@@ -39,10 +38,10 @@ typedef struct state {
     double *seconds; /* (turn, round) */
 } state;
 
-/* Seconds, but for the last. */
+/* In seconds, except misfit. */
 typedef struct costs {
     double fixed, token, add, adam, save;
-    double misfit; /* largest share by which the line misses an update */
+    double misfit; /* largest relative error of the line at a measured update */
 } costs;
 
 static size_t turns(const rela_bench_job *j);
@@ -143,7 +142,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return RELA_OK;
 }
 
-/* One slot for each thread. */
+/* tokens: of a slot; one slot per thread. */
 static rela_status time_update(double *seconds, state *s, size_t tokens, rela_error *err)
 {
     const rela_bench_job *j = s->j;
@@ -183,13 +182,13 @@ static rela_status time_update(double *seconds, state *s, size_t tokens, rela_er
     return st;
 }
 
-/* Weights and moments into a file without a name, where temporary files go or in --out. */
+/* Writes weights and moments to an unnamed file in --out, else in the temporary directory. */
 static rela_status time_save(double *seconds, const state *s, rela_error *err)
 {
     rela_scratch *file = NULL;
     const size_t bytes = s->net.params.total * sizeof(real);
     rela_status st = rela_scratch_open(&file, s->j->o.out, err);
-    const double start = rela_bench_clock(2); /* the clock: a disk takes no processor time */
+    const double start = rela_bench_clock(2); /* wall-clock time: a disk takes no CPU time */
     for (uint64_t i = 0; i < 3 && st == RELA_OK; i++)
         st = rela_scratch_write(file, s->net.weights, bytes, i * bytes, err);
     *seconds = rela_bench_clock(2) - start;
@@ -202,7 +201,7 @@ static double median(const state *s, size_t i)
     return rela_bench_spread_of(s->seconds + i * s->j->rounds, s->j->rounds).median;
 }
 
-/* The line with the least squares of relative errors: small updates count as much as large ones. */
+/* Least squares of relative errors, so that small updates count as much as large ones. */
 static costs fit(state *s)
 {
     double w = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -254,7 +253,7 @@ static double forecast(const state *s, const costs *c, double nodes, double link
 {
     const double threads = s->j->n_threads, others = (nodes - 1) / nodes;
     const double bytes = (double)(s->net.params.total * sizeof(real));
-    const double block = 8 * bytes * others / (PAYLOAD * link * 1e9); /* but the own parameters */
+    const double block = 8 * bytes * others / (PAYLOAD * link * 1e9); /* all but the own share */
     const double save = (c->save + 2 * block) / SAVE_EVERY;
     return c->fixed + c->token * s->j->o.slot_tokens + (threads - 1 + others) * c->add +
            c->adam / nodes + 2 * block + (nodes > 1 ? EXCHANGES * LATENCY : 0) + save;

@@ -11,7 +11,7 @@ enum {
     FIRST_WORD = 4,
     LENGTH_LEAST = 4,
     FREQUENT = 50, /* symbols in all lists */
-    LIKELY = 30    /* of a source symbol: lists then have as many symbols as those of text */
+    LIKELY = 30    /* per source symbol: makes lists as long as those of real text */
 };
 
 static int rising(const void *a, const void *b)
@@ -25,9 +25,8 @@ static int rising_ids(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* The first symbols are frequent; those of a source symbol are sampled from equal parts of the
- * rest.
- */
+/* The first symbols are the frequent ones. Those of a source symbol are sampled one each from
+ * LIKELY equal parts of the rest. */
 rela_status rela_bench_list_make(rela_shortlist **out, const rela_bench_job *j, rela_error *err)
 {
     const size_t v = j->config.vocab_src, from = RELA_SHORTLIST_SPECIAL + FREQUENT;
@@ -69,7 +68,7 @@ rela_status rela_bench_sentences_list(rela_bench_sentences *t, const rela_bench_
         const rela_source *x = &t->sources[i];
         const size_t n = rela_shortlist_mark(marks, list, x->text[0].ids, x->text[0].n, NULL, 0);
         rela_shortlist_collect(NULL, marks, v);
-        t->words[i] = n > v / 2 ? (double)v : (double)n; /* as decode/words.c does */
+        t->words[i] = n > v / 2 ? (double)v : (double)n; /* as decode/allowed_words.c does */
     }
     const bool done = marks && t->words;
     rela_mem_free(marks);

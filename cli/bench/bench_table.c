@@ -128,7 +128,7 @@ static void cell_text(char out[CELL_TEXT], const rela_bench_column *c, const rel
                          v->low, c->digits, v->high);
 }
 
-/* ---- for programs ---- */
+/* ---- TSV and JSON ---- */
 
 rela_status rela_bench_table_tsv(rela_buffer *out, const rela_bench_table *s, rela_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_train.c - whole updates of training on random sentences: target tokens per second
+/* cli/bench/bench_train.c - whole training updates on random sentences: target tokens per second
  * for each kind. */
 #include "base/mem.h"
 #include "base/rng.h"
@@ -38,7 +38,7 @@ static size_t turns(const rela_bench_job *j)
     return j->n_models;
 }
 
-/* Tokens of an update: enough for all threads and pieces, few enough to wait for. */
+/* Tokens per update: enough for all threads and micro-batches, few enough to wait for. */
 static size_t update_tokens(const rela_bench_job *j)
 {
     static const struct {
@@ -85,7 +85,7 @@ static rela_status make_update(state *s, rela_error *err)
     return RELA_OK;
 }
 
-/* A trainer for each turn: those of all kinds would not fit into memory together. */
+/* Creates a stepper for each turn: those of all kinds would not fit into memory together. */
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 {
     state *s = ctx;
@@ -129,7 +129,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     return st;
 }
 
-/* Finds how far to lower scores, by halving; leaves them as they were. */
+/* Finds by bisection how far to lower scores to reach o.zeros. The net is left unchanged. */
 static rela_status reach_zeros(state *s, size_t i, rela_net *net, rela_error *err)
 {
     real least = 0, most = 16;
@@ -145,8 +145,8 @@ static rela_status reach_zeros(state *s, size_t i, rela_net *net, rela_error *er
     return st;
 }
 
-/* Of the first numbers of a head: for all queries so much more, for all keys so much less. A number
- * below 0 takes it back. */
+/* Adds `by` to the bias of the first component of each head for queries and subtracts it for keys,
+ * which lowers scores by about its square. A negative number undoes it. */
 static void lower_heads(const rela_net *net, size_t queries, size_t keys, real by)
 {
     const size_t d_head = net->config.d / net->config.heads;
@@ -169,7 +169,7 @@ static void lower_scores(rela_net *net, real by)
     }
 }
 
-/* Share of weights of the update that are exactly zero. */
+/* Share of attention weights in the update that are exactly zero. */
 static rela_status count_zeros(double *share, const state *s, const rela_net *net, rela_error *err)
 {
     rela_worker *worker = NULL;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/bench/bench_translate.c - decoding random sentences with fresh weights, each forced to the
- * length of its source: in fp32 and int8, with all words or a shortlist, one sentence or 32 at a
- * time, greedy and with a beam; and one at a time by the length of the source, as in the paper's
- * Fig. 2.
- */
+ * length of its source: in fp32 and int8, with the full vocabulary or a shortlist, batches of 1 or
+ * 32, greedy and with a beam; and batches of 1 by source length, as in the paper's Fig. 2. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/bench_job.h"
@@ -12,7 +10,7 @@
 enum {
     GROUP_SENTENCES = 3,
     GROUP_BEAM = 4,
-    ALONE = 8, /* sentences of a thread that takes one at a time */
+    ALONE = 8, /* sentences per thread in batches of one */
     BATCHES = 2,
     BATCH = 32
 };
@@ -24,7 +22,7 @@ typedef struct load {
 static const load LOADS[] = { { 1, 1 }, { 1, 4 }, { BATCH, 1 }, { BATCH, 4 } };
 enum { N_LOADS = sizeof LOADS / sizeof LOADS[0] };
 
-/* fp32 first: a net that was rounded is not there any more. */
+/* fp32 first: making int8 weights uses up those of the net. */
 static const struct {
     const char *name;
     bool bytes, listed;
@@ -41,7 +39,7 @@ typedef struct state {
     rela_shortlist *list;
     double *seconds;       /* (kind, form, load, round) */
     double *group_seconds; /* (kind, group, round) */
-    /* of this measurement */
+    /* of the current measurement */
     rela_search_pool *pool;
     const rela_bench_sentences *text;
     rela_search_options options;
@@ -168,7 +166,7 @@ static rela_status measure_form(state *s, const rela_packed_weights *f, size_t k
     return s->status;
 }
 
-/* A model for each turn: those of all kinds would not fit into memory together. */
+/* Creates a model for each turn: those of all kinds would not fit into memory together. */
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 {
     state *s = ctx;
@@ -201,7 +199,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 
 /* ---- tables ---- */
 
-/* Operations of the products of all sentences. */
+/* FLOPs of the matrix products of all sentences. */
 static double flops_of(const rela_config *c, const rela_bench_sentences *t, size_t beam,
                        bool listed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench/bench_weights.c - rows of scores to weights and back, without any product, and the norm
- * of the kind: what the paper's Table 4 counts operations of. One thread. */
+/* cli/bench/bench_weights.c - scores to attention weights, forward and backward, without matrix
+ * products, and the norm of the kind: the operations counted in the paper's Table 4. One thread. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/bench_job.h"
@@ -14,10 +14,10 @@ typedef struct state {
     rela_bench_job *j;
     real *s, *w, *dw, *ds, *scratch; /* (rows, padded); ds and scratch one row */
     real *z, *y, *gain;              /* (rows, d), (rows, d), (2d) gain and gate */
-    size_t most;                     /* of a row */
+    size_t most;                     /* longest row */
     void *block;
     double *seconds; /* (case, pass, round) for one row */
-    /* of this turn */
+    /* of the current turn */
     const rela_attn_kind *kind;
     real numbers[RELA_ATTN_NUMBERS_MAX];
     size_t rows, n, padded;
@@ -123,7 +123,7 @@ static void work(void *ctx)
     }
 }
 
-/* Rows are as long as attn.c makes them: whole vectors, if the kind can do with added scores. */
+/* Rows are as long as in attn.c: padded to whole vectors if the kind allows it. */
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 {
     state *s = ctx;

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Neural machine translation with rectified linear attention.
 
-    Translator    translate, score and look at the attention of a model
+    Translator    translate and score with a model, and inspect its attention
     train         train a model from raw parallel text
-    align         word links of parallel text
-    analyse       measures of the attention of models
-    filter        keep the pairs of parallel text that are translations
-    bleu, chrf    scores of translations
-    tokenise, detokenise, normalise, split    text as the Moses tools treat it; sentences
+    align         word alignment of parallel text
+    analyse       measure the attention of models
+    filter        remove pairs that are not translations from parallel text
+    bleu, chrf    evaluate translations
+    tokenise, detokenise, normalise, split    process text as the Moses tools do; split sentences
     bpe           byte pair encoding: bpe.learn, bpe.apply, bpe.restore
     attention     attention of any kind on NumPy arrays; Attention: the same with gradients
-    kinds         the attention kinds with one line about each
-    Error         what failing calls raise
+    kinds         the kinds of attention, each with a one-line summary
+    Error         raised by calls that fail
 
-``rela.torch`` has the operator as a PyTorch module; it is imported on request only.
+``rela.torch`` has the operator as a PyTorch module; import it explicitly.
 """
 from . import bpe
 from ._library import Error

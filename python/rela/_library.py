@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The shared library: where it is, what its functions take, and how they fail."""
+"""Loads the shared library, declares its functions and turns failures into exceptions."""
 from __future__ import annotations
 
 import ctypes
@@ -18,8 +18,8 @@ STATUS = {0: "OK", -1: "NOMEM", -2: "IO", -3: "FORMAT", -4: "ARG", -5: "STATE", 
 
 
 class Error(Exception):
-    """A failed call. ``status`` is the name of the status ("FORMAT", "IO" ...), ``message`` one
-    line with the place and the reason."""
+    """Raised by calls that fail. ``status`` is the name of the status ("FORMAT", "IO" ...), ``message``
+    one line with the place and the reason."""
 
     def __init__(self, status: str, message: str) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class Error(Exception):
 
 
 def _folders() -> Iterator[Path]:
-    """Folders outside the search path of the loader: ours, then those that `make install` fills."""
+    """Folders outside the search path of the loader: that of the package, then those of `make install`."""
     yield Path(__file__).parent
     program = shutil.which("rela")
     if program:
@@ -39,7 +39,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _places() -> Iterator[str]:
-    """Where the library may be, in the order of preference."""
+    """Where the library may be, in order of preference."""
     named = os.environ.get("RELA_LIBRARY")
     if named:
         yield named
@@ -80,7 +80,7 @@ def _p(struct: Any) -> Any:
     return POINTER(struct)
 
 
-# Functions that return a status take the error last; it is added by call().
+# Functions that return a status take the error as last argument; call() adds it.
 _CALLS = {
     "rela_runtime_create": [_OUT, _p(structs.RuntimeOptions)],
     "rela_model_load_with": [_OUT, c_void_p, c_char_p, _p(structs.ModelOptions)],
@@ -176,7 +176,7 @@ for _name, (_restype, _arguments) in _GETTERS.items():
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function that can fail; raises Error if it does."""
+    """Calls a function that returns a status; raises Error if it fails."""
     err = structs.Error()
     status = getattr(lib, name)(*arguments, ctypes.byref(err))
     if status:
@@ -193,7 +193,7 @@ def options(struct: Any) -> Any:
 
 
 def set_options(o: Any, values: dict[str, Any]) -> list[bytes]:
-    """Sets members from Python values; None keeps the default. Returns what must stay alive."""
+    """Sets members from Python values; None keeps the default. Returns objects that must outlive o."""
     types = dict(o._fields_)
     alive = []
     for name, value in values.items():
@@ -215,7 +215,7 @@ def set_options(o: Any, values: dict[str, Any]) -> list[bytes]:
 
 
 def _integer(name: str, value: Any, kind: Any) -> int:
-    """ctypes would cut what does not fit."""
+    """Checks the range, since ctypes silently truncates."""
     number = value.__index__()
     if kind(number).value != number:
         raise ValueError(f"{name}: {number} is out of range")
@@ -229,7 +229,7 @@ def text_array(texts: list[str]) -> tuple[Any, Any]:
 
 
 class Handle:
-    """An object of the library that ends with this one."""
+    """Owns an object of the library and destroys it."""
 
     def __init__(self, create: str, destroy: str, *arguments: Any) -> None:
         self.value = c_void_p()
@@ -242,7 +242,7 @@ class Handle:
 
 
 def appended(name: str, *arguments: Any) -> str:
-    """Calls a function that appends to a buffer, which stands where the argument is None."""
+    """Calls a function that appends to a buffer and returns its text; None stands for the buffer."""
     buffer = structs.Buffer()
     try:
         call(name, *(byref(buffer) if a is None else a for a in arguments))
@@ -258,14 +258,14 @@ def choice(name: str, value: str, values: dict[str, int]) -> int:
 
 
 class Caught:
-    """Exceptions of a callback, and Control-C in it, which cannot pass through the library: kept, and
-    raised when the call has ended."""
+    """Keeps an exception of a callback, or Control-C in it, and raises it after the call, since
+    exceptions cannot pass through C."""
 
     def __init__(self) -> None:
         self.exception: BaseException | None = None
 
     def run(self, function: Any, *arguments: Any) -> int:
-        """What the library gets: not 0 stops it."""
+        """Returns the result for the library: non-zero stops it."""
         try:
             function(*arguments)
         except BaseException as e:

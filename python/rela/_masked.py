@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Attention under any mask, written with PyTorch: what the operator of the library has no words for.
+"""Attention with arbitrary masks in PyTorch, for masks that the operator of the library does not support.
 
 Formulas are those of docs/attention.md. Scores are (batch, heads, queries, keys); ``visible`` has the same
-shape. Thresholds are found without gradient and then corrected by one Newton step with gradient: the value
-stays, and the implicit function theorem does the rest.
+shape. Thresholds are found without gradient, then refined by one Newton step with gradient: it leaves the
+value unchanged and gives the gradient of the implicit function theorem.
 """
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ._library import options, set_options
 
 _RMS = {"relu-rms", "rela-i"}
 _GATED = {"rela-g", "rela-g-ln", "gelu-g", "leaky-g", "relu2-g", "rela-t"}
-_STEPS = 60  # halvings of an interval no wider than 1 / (alpha - 1)
+_STEPS = 60  # bisections of an interval no wider than 1 / (alpha - 1)
 _SETTINGS = {"epsilon": "epsilon", "slope": "slope", "alpha": "alpha", "top": "k", "window": "window", "stride": "stride"}
 
 
 def attend(kind: str, settings: dict[str, Any], heads: int, arrays: tuple[Tensor | None, ...], visible: Tensor,
            bias: Tensor | None, dropout: float) -> tuple[Tensor, Tensor]:
-    """Result (batch, queries, d) and weights before dropout; arrays: q, k, v, gain, gate, head."""
+    """Returns (batch, queries, d) and the weights before dropout. arrays: q, k, v, gain, gate, head."""
     name, numbers = _parse(kind, settings)
     q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in arrays[:3])
     gain, gate, head = arrays[3:]
@@ -43,7 +43,7 @@ def attend(kind: str, settings: dict[str, Any], heads: int, arrays: tuple[Tensor
 
 
 def _parse(kind: str, settings: dict[str, Any]) -> tuple[str, dict[str, float]]:
-    """A kind with its numbers, as text (entmax:alpha=1.3) and as settings have them."""
+    """The name of a kind and its parameters, from its text (entmax:alpha=1.3) or else from settings."""
     name, *given = kind.split(":")
     if name not in _WEIGH:
         raise ValueError(f"kind '{kind}' takes padding masks and the causal mask only")
@@ -86,13 +86,13 @@ def _entmax(s: Tensor, visible: Tensor, alpha: Any) -> Tensor:
 
 
 def _largest(s: Tensor, visible: Tensor, k: int) -> Tensor:
-    """The k largest visible scores of each row, and those that equal the last of them."""
+    """Marks the k largest visible scores of each row, and ties with the last of them."""
     s = s.detach().masked_fill(~visible, -math.inf)
     return visible & (s >= s.topk(min(k, s.shape[-1]), -1).values[..., -1:])
 
 
 def _distance(visible: Tensor) -> Tensor:
-    """From each query to each key. A query behind the last visible key counts as being there."""
+    """Distance of each query to each key. A query after its last visible key counts as being at that key."""
     queries, keys = visible.shape[-2:]
     place = torch.arange(keys)
     last = torch.where(visible, place, torch.zeros_like(place)).amax(-1, keepdim=True)
@@ -135,7 +135,7 @@ _WEIGH: dict[str, Callable[..., Tensor]] = {
 
 
 def _norm(name: str, epsilon: float, z: Tensor, gain: Tensor | None, gate: Tensor | None) -> Tensor:
-    """Over the last dimension: all heads together, or each alone."""
+    """Over the last dimension, which has all heads or a single one."""
     if name not in _RMS | _GATED:
         return z
     centred = z - z.mean(-1, keepdim=True) if name == "rela-g-ln" else z

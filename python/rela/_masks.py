@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Masks as nn.MultiheadAttention takes them, and what they mean for the operator of the library."""
+"""Translates the masks of nn.MultiheadAttention for the operator of the library."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ class Sizes(NamedTuple):
 
 @dataclass
 class Masks:
-    """Masks of one call. The library knows lengths and the causal mask; if ``visible`` is there it
-    cannot be used, and PyTorch computes the weights."""
+    """Masks of one call. The library supports lengths and the causal mask only; if ``visible`` is set,
+    PyTorch computes the weights instead."""
 
     causal: bool = False
-    lengths: Tensor | None = None  #: (batch): visible keys, if the others stand at the end
-    order: Tensor | None = None  #: (batch, keys): the visible keys first, if they do not
+    lengths: Tensor | None = None  #: (batch): number of visible keys, which come first
+    order: Tensor | None = None  #: (batch, keys): permutation that moves the visible keys to the front
     visible: Tensor | None = None  #: (batch, heads, queries, keys)
     bias: Tensor | None = None  #: added to scores; broadcasts to the shape of visible
 
 
 def after(lengths: list[int], n: int) -> Tensor:
-    """(sequences, n): True from the end of each sequence on."""
+    """(sequences, n): True after the end of each sequence."""
     return torch.arange(n)[None] >= torch.tensor(lengths, dtype=torch.int64)[:, None]
 
 
 def read(sizes: Sizes, key_padding_mask: Tensor | None, attn_mask: Tensor | None, is_causal: bool,
          in_order: bool) -> Masks:
-    """in_order: the kind asks where a key stands, so that keys cannot be moved."""
+    """in_order: the kind depends on the positions of keys, so they must not be permuted."""
     batch, heads, queries, keys = sizes
     hidden, key_bias = _split("key_padding_mask", key_padding_mask, (batch, keys))
     shape = (batch * heads, queries, keys) if attn_mask is not None and attn_mask.dim() == 3 else (queries, keys)
@@ -77,7 +77,7 @@ def _at_end(hidden: Tensor) -> bool:
 
 
 def _split(name: str, mask: Tensor | None, shape: tuple[int, ...]) -> tuple[Tensor | None, Tensor | None]:
-    """What a mask hides (True, or -inf) and what it adds to scores, if it does."""
+    """The positions a mask hides (True, or -inf), and the bias it adds to scores or None."""
     if mask is None:
         return None, None
     if mask.shape != shape:

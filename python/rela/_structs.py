@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Structs of the public headers, member by member; a test compares them with a C compiler's."""
+"""Structs of the public headers, member by member; a test compares the layout with that of a C compiler."""
 from __future__ import annotations
 
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Byte pair encoding, compatible with subword-nmt: the same codes, the same subwords.
+"""Byte pair encoding with the same codes and subwords as subword-nmt.
 
     codes = rela.bpe.learn(["the old house", "the small house"], merges=100)
     rela.bpe.apply(codes, "the houses")          # "the house@@ s"
@@ -21,8 +21,8 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Codes:
-    """Merges in the order in which they were learned. May be shared by threads; calls wait for each
-    other. ``text`` is what the file of codes holds."""
+    """BPE merges in the order in which they were learned. Threads may share an object; their calls are
+    serialised. ``text`` is the content of the codes file."""
 
     def __init__(self, text: str, name: str = "codes", *, merges: int = -1, separator: str = "@@",
                  glossaries: Sequence[str] = (), dropout: float = 0.0, seed: int = 1) -> None:
@@ -42,8 +42,8 @@ class Codes:
         self._scratch = None  # before the codes, which it uses
 
     def apply(self, text: Lines, first_line: int = 0) -> Any:
-        """The subwords of a line, or of each line of a list. Dropout depends on the place of the
-        line in a text, from 0."""
+        """Splits a line, or each line of a list, into subwords. first_line: position of the first line
+        in its text, from 0; dropout depends on it."""
         numbers = iter(range(first_line + 1, 2**63))
         with self._lock:
             return each(text, lambda line: appended("rela_bpe_apply", None, self._scratch.value, line,
@@ -56,7 +56,7 @@ class Codes:
 
 def learn(text: Path | Sequence[str], merges: int = 10000, *, min_frequency: int = 2,
           total_symbols: bool = False, threads: int = 0) -> Codes:
-    """Learns merges from the blank-separated words of a file (a path) or of a list of lines."""
+    """Learns merges from the space-separated words of a file (a path) or of a list of lines."""
     counts = Handle("rela_word_counts_create", "rela_word_counts_destroy")
     if isinstance(text, (str, os.PathLike)):
         call("rela_word_counts_add_file", counts.value, os.fsencode(text), threads)
@@ -69,26 +69,26 @@ def learn(text: Path | Sequence[str], merges: int = 10000, *, min_frequency: int
 
 
 def load(path: Path, **settings: Any) -> Codes:
-    """Reads a file of codes, of ``rela bpe learn`` or subword-nmt. settings are those of Codes: merges
-    (how many of the first to use), separator, glossaries (regular expressions that stay whole), dropout, seed."""
+    """Loads a codes file of ``rela bpe learn`` or subword-nmt. settings are those of Codes: merges (use
+    only the first N), separator, glossaries (regular expressions of words to keep whole), dropout, seed."""
     with open(path, encoding="utf-8", newline="\n") as file:
         return Codes(file.read(), os.fspath(path), **settings)
 
 
 def apply(codes: Codes | Path, text: Lines) -> Any:
-    """The subwords of a line, or of each line of a list; codes may be the path of a file."""
+    """Splits a line, or each line of a list, into subwords. codes may be the path of a codes file."""
     return (codes if isinstance(codes, Codes) else load(codes)).apply(text)
 
 
 def restore(text: Lines, separator: str = "@@") -> Any:
-    """The words that subwords were made of."""
+    """Joins the subwords of a line, or of each line of a list, back into words."""
     mark = separator.encode("utf-8", "replace")
     return each(text, lambda line: appended("rela_bpe_undo", None, mark, line, len(line)))
 
 
 def _learn(counts: Handle, o: Any) -> str:
     caught = Caught()
-    o.progress = structs.LEARN_PROGRESS(lambda *_: caught.run(lambda: None))  # lets Control-C in
+    o.progress = structs.LEARN_PROGRESS(lambda *_: caught.run(lambda: None))  # lets Control-C through
     try:
         return appended("rela_bpe_learn", None, 0, counts.value, byref(o))
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a model shows about parallel text: word links, measures of attention, filtering."""
+"""Models applied to parallel text: word alignment, measures of attention, filtering."""
 from __future__ import annotations
 
 import json
@@ -20,7 +20,7 @@ _BY = {"combined": 0, "null": 1, "uncovered": 2, "logprob": 3}
 _DUPLICATES = {"keep": 0, "pair": 1, "source": 2, "target": 3}
 #: A file, or a list of lines
 Text = Union[Path, Sequence[str]]
-#: The path of a model, or one that is loaded
+#: The path of a model, or a loaded model
 Model = Union[Path, Translator]
 
 
@@ -28,12 +28,12 @@ Model = Union[Path, Translator]
 class Alignment:
     """Word links of parallel text."""
 
-    #: of each pair, (source, target) words, from 0; with soft=True (source, target, weight)
+    #: for each pair, links (source, target) of words from 0; with soft=True (source, target, weight)
     links: list[list[Any]] = field(repr=False)
     layer: int  #: from 0; -1: mean of all
     head: int
     shift: bool
-    aer: float  #: 0..1, on the lines of best_on; 0 without
+    aer: float  #: 0..1, on the lines of best_on; 0 without best_on
     empty: int  #: pairs with an empty side, which have no links
     too_long: int  #: pairs that are too long for the model
 
@@ -49,12 +49,13 @@ class Alignment:
 
 def align(model: Model, src: Text, tgt: Text, *, reverse: Model | None = None,
           symmetrise: str = "grow-diag-final-and", soft: bool = False, threads: int = 0, **settings: Any) -> Alignment:
-    """Links the words of parallel text by the cross attention of a model, as ``rela align``.
+    """Aligns the words of parallel text by the cross attention of a model, as ``rela align`` does.
 
     src and tgt are files or lists of lines. reverse is a model of the other direction, whose links
-    are joined with those of the first. settings: further members of rela_align_options, such as
-    layer and head (from 0; -1, the default: mean of all), shift, threshold, best_on (a file of gold
-    links: the best layer, head and shift on its lines are used), src_2 and source.
+    are combined with those of the first (symmetrise). settings: other members of rela_align_options,
+    such as layer and head (from 0; -1, the default: mean of all), shift, threshold, best_on (a file
+    of gold links: uses the layer, head and shift with the lowest error on its lines), src_2 and
+    source.
     """
     with ExitStack() as stack:
         o = options(structs.AlignOptions)
@@ -75,11 +76,11 @@ def align(model: Model, src: Text, tgt: Text, *, reverse: Model | None = None,
 
 def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
             names: Sequence[str] | None = None, threads: int = 0, **settings: Any) -> dict[str, Any]:
-    """Measures the attention of one or more models on parallel text, as ``rela analyse``.
+    """Measures the attention of one or more models on parallel text, as ``rela analyse`` does.
 
-    Writes tables and report.html to the directory out (figures only by the program) and gives what
-    analysis.json has. settings: further members of rela_analyse_options, such as gold, tags, seed,
-    limit, example (a line) and layer, both from 0.
+    Writes tables and report.html to the directory out (only the program draws figures) and returns
+    the content of analysis.json. settings: other members of rela_analyse_options, such as gold, tags,
+    seed, limit, example (a line, from 0) and layer (from 0).
     """
     several = not isinstance(models, (str, os.PathLike, Translator))
     with ExitStack() as stack:
@@ -102,12 +103,13 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
 def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | None = None,
            model: Model | None = None, *, by: str = "combined", duplicates: str = "pair",
            heads: Sequence[tuple[int, int]] | None = None, threads: int = 0, **settings: Any) -> dict[str, Any]:
-    """Drops pairs of parallel text that are no translations, as ``rela filter``.
+    """Removes pairs that are not translations from parallel text, as ``rela filter`` does.
 
-    Without a model only rules apply, without out_src and out_tgt nothing is written. Gives the
-    figures: "read", "counts" by reason ("kept" is one), and with a model "cut", "auc", "mean_score".
-    heads are those of null rates: pairs of layer and head, from 0; None: all. settings: further
-    members of rela_filter_options, such as scores (a file), min_score, keep, max_words, max_ratio.
+    Without a model only rules apply; without out_src and out_tgt nothing is written. Returns a dict
+    with "read", "counts" by reason (including "kept"), and with a model "cut", "calibrated", "auc" and
+    "mean_score". heads: the heads that count for the null rate, as pairs (layer, head) from 0; None:
+    all. settings: other members of rela_filter_options, such as scores (a file), min_score, keep,
+    max_words, max_ratio.
     """
     with ExitStack() as stack:
         loaded = None if model is None else _load(stack, model, threads)
@@ -125,14 +127,14 @@ def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | No
 
 
 def _load(stack: ExitStack, model: Model, threads: int) -> c_void_p:
-    """The (first) model of a translator, which is kept from other calls until the stack is unwound."""
+    """The (first) model of a translator, which is locked until the stack is unwound."""
     translator = model if isinstance(model, Translator) else stack.enter_context(
         Translator(model, threads=threads))
     return stack.enter_context(translator.lent())
 
 
 def _files(stack: ExitStack, values: dict[str, Any]) -> dict[str, Any]:
-    """Lists of lines become files, since the library reads files."""
+    """Writes lists of lines to temporary files, since the library reads files."""
     return {name: _write(stack, name, value) if isinstance(value, (list, tuple)) else value
             for name, value in values.items()}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scores of translations, with the figures of sacrebleu."""
+"""Evaluates translations; scores equal those of sacrebleu."""
 from __future__ import annotations
 
 import ctypes
@@ -24,8 +24,8 @@ class Metric:
 
     name: str
     score: float
-    signature: str  #: all that the figure depends on
-    sentences: list[float] = field(repr=False)  #: the score of every segment, if it was asked for
+    signature: str  #: everything the score depends on, as in sacrebleu
+    sentences: list[float] = field(repr=False)  #: scores of the segments, if requested
 
     def __float__(self) -> float:
         return self.score
@@ -33,7 +33,7 @@ class Metric:
 
 @dataclass
 class Bleu(Metric):
-    """With precisions in percent, of order 1, 2, ..."""
+    """The score and its parts; precisions are in percent, of order 1, 2, ..."""
 
     precisions: list[float]
     brevity: float
@@ -44,9 +44,10 @@ class Bleu(Metric):
 def bleu(hypotheses: Sequence[str], references: References, *, tokenize: str = "13a", lowercase: bool = False,
          smooth: str = "exp", smooth_value: float | None = None, max_order: int = 4,
          effective_order: bool = False, sentences: bool = False, threads: int = 0) -> Bleu:
-    """BLEU of translations against one or more references, as ``rela bleu`` and sacrebleu.
+    """BLEU of translations against one or more references, as computed by ``rela bleu`` and sacrebleu.
 
-    Texts should be detokenised. Sentence scores leave out orders longer than the segment.
+    Texts should be detokenised. Sentence scores use the effective order: n-grams longer than the
+    segment are left out.
     """
     values = {"tokens": choice("tokenize", tokenize, _TOKENS), "lowercase": int(lowercase),
               "smoothing": choice("smooth", smooth, _SMOOTHING), "smooth_value": smooth_value,
@@ -65,7 +66,7 @@ def bleu(hypotheses: Sequence[str], references: References, *, tokenize: str = "
 def chrf(hypotheses: Sequence[str], references: References, *, char_order: int = 6, word_order: int = 0,
          beta: float = 2.0, lowercase: bool = False, whitespace: bool = False, eps_smoothing: bool = False,
          sentences: bool = False, threads: int = 0) -> Metric:
-    """chrF of translations, as ``rela chrf`` and sacrebleu; word_order=2 makes it chrF++."""
+    """chrF of translations, as computed by ``rela chrf`` and sacrebleu; word_order=2 gives chrF++."""
     metric = _metric("chrf", structs.ChrfOptions, {
         "char_order": char_order, "word_order": word_order, "beta": beta, "lowercase": int(lowercase),
         "whitespace": int(whitespace), "eps_smoothing": int(eps_smoothing)})
@@ -82,7 +83,7 @@ def _metric(name: str, struct: Any, values: dict[str, Any]) -> Handle:
 
 def _count(metric: Handle, hypotheses: Sequence[str], references: References,
            threads: int) -> tuple[np.ndarray, int]:
-    """(segments, statistics), and the number of references of each segment."""
+    """Statistics (segments, n_stats), and the number of references per segment."""
     hypotheses = _list("hypotheses", hypotheses)
     streams = _streams(hypotheses, references)
     n, rows = len(hypotheses), list(zip(*streams))

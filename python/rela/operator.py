@@ -15,7 +15,7 @@ from ._library import call, lib, options, set_options
 
 
 def kinds() -> dict[str, str]:
-    """The kinds of attention with one line about each."""
+    """The kinds of attention, each with a one-line summary."""
 
     def walk() -> Iterator[tuple[str, str]]:
         i = 0
@@ -28,9 +28,9 @@ def kinds() -> dict[str, str]:
 
 @dataclass
 class Learned:
-    """What a kind has to learn: numbers of each sort (0: none) and where they start.
+    """The learned parameters of a kind: how many of each sort (0: none), and their initial values.
 
-    A start of None is random, uniform on +-sqrt(3 / d)."""
+    An initial value of None means random, uniform on +-sqrt(3 / d)."""
 
     gain: int
     gate: int
@@ -41,16 +41,17 @@ class Learned:
 
 
 class Attention:
-    """An attention operator: created once, called often, allocates nothing in between.
+    """An attention operator, to be created once and called often; the library allocates its memory
+    on creation, not in calls.
 
-    kind        a name of kinds()
-    max_length  most keys of a sequence
-    causal      query i sees the keys 0 .. i only
-    settings    further members of rela_attention_options: norm_per_head, epsilon, dropout, slope,
+    kind        one of kinds()
+    max_length  maximum number of keys in a sequence
+    causal      query i attends only to keys 0 .. i
+    settings    other members of rela_attention_options: norm_per_head, epsilon, dropout, slope,
                 alpha, fuse, top, window, stride
 
-    Arrays are float32 of shape (batch, length, d) or (length, d), d = heads * head_width. May be
-    shared by threads; calls wait for each other.
+    Arrays are float32 of shape (batch, length, d) or (length, d), d = heads * head_width. Threads
+    may share an operator; their calls are serialised.
     """
 
     def __init__(self, heads: int, head_width: int, kind: str = "rela-g", *,
@@ -80,11 +81,12 @@ class Attention:
                 head: Any = None, q_lengths: Sequence[int] | None = None,
                 k_lengths: Sequence[int] | None = None, seed: int = 0, training: bool = False,
                 weights: bool = False, mixed: bool = False) -> Any:
-        """The result, shaped like q; with weights or mixed a tuple (y, weights, mixed).
+        """Returns y, shaped like q; with weights or mixed a tuple (y, weights, mixed).
 
-        weights are (batch, heads, queries, keys), mixed the values before the norm, which backward
-        can use; None where not asked for. gain and gate are 1 and head is the kind's first value
-        where they are not given. Lengths say how many rows of each sequence count.
+        weights is (batch, heads, queries, keys); mixed is the weighted sum of values before the norm,
+        which saves backward some work; each is None unless requested. gain and gate default to 1,
+        head to the initial value of the kind. q_lengths and k_lengths: number of valid rows of each
+        sequence.
         """
         call_ = _Call(self, q, k, v, gain, gate, head, q_lengths, k_lengths, seed, training)
         y = np.empty_like(call_.q)
@@ -103,8 +105,8 @@ class Attention:
                  head: Any = None, q_lengths: Sequence[int] | None = None,
                  k_lengths: Sequence[int] | None = None, seed: int = 0, training: bool = False,
                  mixed: Any = None) -> dict[str, np.ndarray]:
-        """Gradients by name ("q", "k", "v", and "gain", "gate", "head" as far as the kind has
-        them), given that of the result. The other arguments are those of forward."""
+        """Returns gradients by name ("q", "k", "v", and those of "gain", "gate", "head" that the kind
+        has), given the gradient dy of the result. The other arguments are those of forward."""
         call_ = _Call(self, q, k, v, gain, gate, head, q_lengths, k_lengths, seed, training)
         above = _floats("dy", dy, call_.q.shape)
         kept = None if mixed is None else _floats("mixed", mixed, call_.q.shape)
@@ -126,9 +128,9 @@ def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *,
               return_weights: bool = False, threads: int = 0, **settings: Any) -> Any:
     """Attention of any kind on arrays (length, d) or (batch, length, d).
 
-    Gives the result, or with return_weights a tuple of it and the weights (batch, heads, queries,
+    Returns the result, or with return_weights a tuple of it and the weights (batch, heads, queries,
     keys). k_lengths masks keys after the end of each sequence. See Attention for the settings, and
-    use it where the same operator is called often or gradients are wanted.
+    use it directly if the operator is called often or if gradients are needed.
     """
     width = np.shape(q)[-1] if np.ndim(q) else 0
     if heads < 1 or width % heads:
@@ -142,7 +144,7 @@ def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *,
 
 
 class _Call:
-    """The arguments of a call, checked, as a struct that stays valid with them."""
+    """Checks the arguments of a call and keeps them alive for the struct."""
 
     def __init__(self, op: Attention, q: Any, k: Any, v: Any, gain: Any, gate: Any, head: Any,
                  q_lengths: Any, k_lengths: Any, seed: int, training: bool) -> None:
@@ -159,7 +161,7 @@ class _Call:
         self._lengths = [_lengths("q_lengths", q_lengths, self.q), _lengths("k_lengths", k_lengths,
                                                                             self.k)]
         s = self.struct = options(structs.AttentionInput)
-        # A step of 0 would mean packed sequences; without rows there is nothing to do.
+        # A step of 0 would mean packed sequences; without rows there is nothing to compute.
         s.n = len(self.q) if self.q.shape[1] else 0
         s.q_step, s.k_step = self.q.shape[1], max(1, self.k.shape[1])
         s.q_lens, s.k_lens = (_at(x) for x in self._lengths)
@@ -190,7 +192,7 @@ def _lengths(name: str, lengths: Any, rows: np.ndarray) -> np.ndarray | None:
     if lengths is None:
         if rows.shape[1]:
             return None
-        lengths = np.zeros(len(rows))  # the step is 1 then
+        lengths = np.zeros(len(rows))  # since k_step is then 1
     x = np.ravel(np.asarray(lengths))
     if len(x) != len(rows) or (len(x) and (x.min() < 0 or x.max() > rows.shape[1])):
         raise ValueError(f"{name}: expected {len(rows)} numbers from 0 to {rows.shape[1]}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text as the Moses tools treat it, and sentences of running text."""
+"""Text processing as in the Moses tools, and sentence splitting."""
 from __future__ import annotations
 
 from ctypes import byref, c_char_p, c_size_t
@@ -16,10 +16,10 @@ _Found = TypeVar("_Found")
 
 def tokenise(text: Lines, language: str = "en", *, escape: bool = True, aggressive_dash: bool = False,
              lowercase: bool = False, protect: str | Sequence[str] = ()) -> Any:
-    """The tokens of a line, separated by single blanks; of a list of lines, a list.
+    """Tokenises a line, or each line of a list; tokens are separated by single spaces.
 
-    escape writes & | < > ' " [ ] as entities. protect: regular expressions (PCRE2) of what stays one
-    token, or the name of built-in ones, "web" or "basic".
+    escape: write & | < > ' " [ ] as entities. protect: regular expressions (PCRE2) of text to keep as
+    one token, or the name of a built-in set, "web" or "basic".
     """
     patterns = _patterns(protect) if isinstance(protect, str) else tuple(protect)
     t = _tokeniser(language, not escape, aggressive_dash, lowercase, patterns)
@@ -27,15 +27,15 @@ def tokenise(text: Lines, language: str = "en", *, escape: bool = True, aggressi
 
 
 def detokenise(text: Lines, language: str = "en", *, unescape: bool = True) -> Any:
-    """Running text of a line of tokens; of a list of lines, a list."""
+    """Joins the tokens of a line, or of each line of a list, into running text."""
     d = _detokeniser(language, not unescape)
     return each(text, lambda line: appended("rela_detokenise", None, d.value, line, len(line)))
 
 
 def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **settings: bool) -> Any:
-    """One spelling for quotes, dashes and blanks of a line, or of each line of a list.
+    """Normalises quotes, dashes and spaces of a line, or of each line of a list.
 
-    form: Unicode normal form, "as-is", "nfc" or "nfkc"; settings: further members of
+    form: Unicode normal form, "as-is", "nfc" or "nfkc"; settings: other members of
     rela_normaliser_options.
     """
     n = _normaliser(language, choice("form", form, _FORM), tuple(sorted(settings.items())))
@@ -43,13 +43,13 @@ def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **setti
 
 
 def split(text: Lines, language: str = "en") -> Any:
-    """The sentences of a text as a list; of a list of texts, a list of lists."""
+    """Splits a text into a list of sentences; a list of texts gives a list of lists."""
     s = _splitter(language)
     return each(text, lambda line: _sentences(s, line))
 
 
 def each(text: Lines, change: Callable[[bytes], _Found]) -> _Found | list[_Found]:
-    """What a change makes of a text, or of each text of a list."""
+    """Applies change to a text, or to each text of a list."""
     single = isinstance(text, str)
     found = [change(line.encode("utf-8", "replace")) for line in ([text] if single else text)]
     return found[0] if single else found
@@ -67,7 +67,7 @@ def _patterns(name: str) -> tuple[str, ...]:
     return tuple(found[i].decode() for i in range(n.value))
 
 
-# Regular expressions are compiled when the objects are made; they never change, and threads share them.
+# Cached, since creating these objects compiles regular expressions. They are immutable and thread-safe.
 @lru_cache(maxsize=16)
 def _tokeniser(language: str, no_escape: bool, aggressive_dash: bool, lowercase: bool,
                protect: tuple[str, ...]) -> Handle:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The attention kinds as a PyTorch module, on the CPU."""
+"""All kinds of attention as a PyTorch module, on the CPU."""
 from __future__ import annotations
 
 from ctypes import byref
@@ -19,7 +19,7 @@ __all__ = ["RectifiedLinearAttention", "attention"]
 
 
 class _Operator(torch.autograd.Function):
-    """Tensors straight to the library: contiguous float32, (batch, length, d)."""
+    """Passes tensors to the library without a copy if contiguous: float32, (batch, length, d)."""
 
     @staticmethod
     def forward(ctx: Any, op: Attention, setting: tuple[int, bool, bool], q: Tensor, k: Tensor,
@@ -63,10 +63,10 @@ def attention(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | Non
               gate: Tensor | None = None, head: Tensor | None = None, *,
               k_lengths: Tensor | None = None, training: bool = False,
               weights: bool = False) -> tuple[Tensor, Tensor | None]:
-    """The operator on tensors (batch, length, d), with gradients: (result, weights or None).
+    """Applies an operator to tensors (batch, length, d), with gradients; returns (result, weights or None).
 
-    What the kind learns (op.learned) must be given. No gradient flows through the weights that are
-    shown. Dropout takes its seed from PyTorch's generator.
+    The learned parameters of the kind (op.learned) are required. The returned weights are not
+    differentiable. Dropout takes its seed from PyTorch's generator.
     """
     _check(op, q, k, v, gain, gate, head)
     seed = int(torch.randint(2**62, ())) if training else 0
@@ -78,18 +78,18 @@ def attention(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | Non
 
 
 class RectifiedLinearAttention(nn.Module):
-    """Multi-head attention of any kind of this library, in the place of nn.MultiheadAttention.
+    """A drop-in replacement for nn.MultiheadAttention with any kind of attention of this library.
 
-    Takes the same arguments in the same order, and the parameters it shares with it have the same
-    names. kind is "rela-g" unless said otherwise; settings are those of rela.Attention. Masks are those
-    of nn.MultiheadAttention. Padding and the causal mask are computed by the library in float32; for
-    others PyTorch computes the weights, in float32 or float64, which takes longer and memory for all
-    of them. It runs on the CPU; add_bias_kv and add_zero_attn are refused. Nested tensors are taken with
+    It takes the same arguments in the same order, and the parameters they share have the same names.
+    kind defaults to "rela-g"; settings are those of rela.Attention. Masks are those of
+    nn.MultiheadAttention. With padding and causal masks the library computes attention in float32; with
+    other masks PyTorch does, in float32 or float64, which is slower and keeps all weights in memory. The
+    module runs on the CPU; add_bias_kv and add_zero_attn are not supported. Nested tensors need
     batch_first.
     """
 
-    # PyTorch's encoder layers ask for this before they compute softmax attention with the parameters
-    # of the module instead of calling it, which they do in eval mode. False keeps them from it.
+    # In eval mode PyTorch's encoder layers bypass the module and compute softmax attention from its
+    # parameters, unless this is False.
     _qkv_same_embed_dim = False
     bias_k = bias_v = None
     add_zero_attn = False
@@ -123,7 +123,7 @@ class RectifiedLinearAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """First values as in training: Glorot matrices, zero biases, gain and gate of the kind."""
+        """Initialises as in training: Xavier-uniform matrices, zero biases, gain and gate of the kind."""
         learned = self._operators[False].learned
         for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight,
                        self.v_proj_weight, self.out_proj.weight):
@@ -140,9 +140,9 @@ class RectifiedLinearAttention(nn.Module):
                 key_padding_mask: Tensor | None = None, need_weights: bool = True,
                 attn_mask: Tensor | None = None, average_attn_weights: bool = True,
                 is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
-        """As nn.MultiheadAttention: the result and, with need_weights, the weights before dropout
-        (batch, queries, keys), or (batch, heads, queries, keys) unless averaged over heads.
-        is_causal needs no attn_mask; one that is given with it must be the causal mask. Inputs may have
+        """As nn.MultiheadAttention: returns the result and, with need_weights, the weights before dropout:
+        (batch, queries, keys), or (batch, heads, queries, keys) unless averaged over heads. is_causal
+        works without attn_mask; if both are given, attn_mask must be the causal mask. Inputs may have
         another floating point type than the parameters; the result has the type of query."""
         if query.is_nested or key.is_nested or value.is_nested:
             _check_nested(self.batch_first, (query, key, value), key_padding_mask, attn_mask)
@@ -204,7 +204,7 @@ class RectifiedLinearAttention(nn.Module):
         return y, shown if weights else None
 
     def _in_order(self) -> bool:
-        """Whether a kind asks where a key stands."""
+        """Whether the kind depends on the positions of keys."""
         return "local" in self.kind or "strided" in self.kind
 
     def _forward_nested(self, query: Tensor, key: Tensor, value: Tensor, need_weights: bool,
@@ -237,7 +237,7 @@ class RectifiedLinearAttention(nn.Module):
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected rows of {width}")
 
     def _operator(self, causal: bool, keys: int) -> Attention:
-        """The operator, made anew where sequences are longer than ever before."""
+        """The operator, created anew for sequences longer than all before."""
         op = self._operators.get(causal)
         if op is None or op.max_length < keys:
             longest = 1 << max(6, (keys - 1).bit_length())
@@ -269,7 +269,7 @@ def _start(x: Tensor | None, value: float | None, d: int) -> None:
 
 
 def _each(change: Callable[[Tensor], Tensor], *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Changes every tensor, each once: those that are one stay one."""
+    """Applies a change once to each distinct tensor, so that identical inputs stay identical."""
     changed = {id(x): change(x) for x in tensors}
     return tuple(changed[id(x)] for x in tensors)
 

@@ -18,15 +18,15 @@ _ANSWERS = {None: _GO_ON, "stop": _STOP, "save": _SAVE}
 
 @dataclass
 class TrainEvent:
-    """What a callback gets; numbers that do not belong to the kind are 0."""
+    """Passed to the callback of train; numbers that do not apply to the kind are 0."""
 
     kind: str  #: "log", "update", "report", "validated", "saved" or "joined"
-    text: str  #: of "log"; the path of "saved"
+    text: str  #: message of "log"; path of "saved"
     update: int
-    updates: int  #: in all
+    updates: int  #: total number of updates
     epoch: int
-    loss: float  #: what is minimised; NaN if all updates of an interval were skipped
-    nll: float  #: negative log-likelihood, mean of target tokens
+    loss: float  #: training objective; NaN if all updates since the last report were skipped
+    nll: float  #: negative log-likelihood per target token
     rate: float
     grad_norm: float
     tokens_per_second: float
@@ -34,8 +34,8 @@ class TrainEvent:
     perplexity: float  #: exp(nll)
     bleu: float  #: below 0: not measured
     is_best: bool
-    rank: int = 0  #: which process this is
-    ranks: int = 1  #: of how many
+    rank: int = 0  #: of this process
+    ranks: int = 1  #: number of processes
 
 
 _Name = Union[str, "os.PathLike[str]"]
@@ -45,16 +45,16 @@ _Names = Union[_Name, Sequence[_Name]]
 def train(train_src: _Names, train_tgt: _Names, out: _Name,
           callback: Callable[[TrainEvent], str | None] | None = None,
           preset: str | None = None, **settings: Any) -> Path:
-    """Trains a model, or goes on where the run in the directory ``out`` stopped.
+    """Trains a model, or resumes the run in the directory ``out``.
 
-    Gives the path of the model. Lists of files are read one after the other. A model with several
-    sources has train_src_2 and so on besides (a file or as long a list), and valid_src_2.
-    ``settings`` are the members of rela_train_options in
-    ``rela/train.h``: valid_src, valid_tgt, attention, width, heads, updates, batch_tokens, lr ...;
-    None means as the preset ("paper", "base", "tiny", "demo", "align") says. The callback gets every
-    update; it may answer "save", or "stop", which ends the run so that it can be resumed: then
-    Error with status "CANCEL" is raised. An exception of the callback, or Control-C, stops the
-    run in the same way and is raised here.
+    Returns the path of the model. Lists of files are concatenated. A model with several sources also
+    takes train_src_2 and so on (a file, or a list of the same length), and valid_src_2 and so on.
+    ``settings`` are members of rela_train_options in ``rela/train.h``: valid_src, valid_tgt,
+    attention, width, heads, updates, batch_tokens, lr ...; None means the value of the preset
+    ("paper", "base", "tiny", "demo", "align"). The callback is called for every event, including each
+    update; it may return "save" to write a checkpoint, or "stop" to end the run so that it can be
+    resumed, which raises Error with status "CANCEL". An exception in the callback, or Control-C,
+    stops the run in the same way and is re-raised here.
     """
     o = options(structs.TrainOptions)
     texts = {"train_src": train_src, "train_tgt": train_tgt} | {
@@ -74,7 +74,7 @@ def train(train_src: _Names, train_tgt: _Names, out: _Name,
             if answer not in _ANSWERS:
                 raise ValueError(f"a callback answered {answer!r}; expected None, 'save' or 'stop'")
             return _ANSWERS[answer]
-        except BaseException as e:  # it cannot pass through the library
+        except BaseException as e:  # exceptions cannot pass through C
             failed.append(e)
             return _STOP
 
@@ -97,7 +97,7 @@ def _list(names: _Names) -> list[_Name]:
 
 
 def _more(files: dict[str, list[_Name]]) -> Any:
-    """What comes after the first files."""
+    """All files after the first of each list."""
     counts = {name: len(names) for name, names in files.items()}
     n = counts["train_src"]
     if n == 0 or set(counts.values()) != {n}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Using a model: translate, score, look at its attention."""
+"""Translates and scores with a model, and shows its attention."""
 from __future__ import annotations
 
 import ctypes
@@ -22,7 +22,7 @@ _SPLIT = {"never": 0, "auto": 1, "always": 2}
 _NOT_FINITE = {"fail": 0, "mark": 1}
 _LINKS = {"hard": 0, "soft": 1}
 Path = Union[str, "os.PathLike[str]"]
-#: What a sentence is translated from: a text, or for models with several sources one of each
+#: Input of one sentence: a text or, for models with several sources, a tuple with one text per source
 Source = Union[str, "tuple[str, ...]"]
 
 
@@ -31,12 +31,12 @@ class Translation:
     """One translation of one text."""
 
     text: str
-    score: float  #: what the search ranks by
-    logp: float  #: natural logarithm of its probability
-    tokens: list[str] = field(repr=False)  #: subwords; the last is the end symbol
+    score: float  #: what the search ranks by: logp with length penalty
+    logp: float  #: natural log-probability
+    tokens: list[str] = field(repr=False)  #: subwords; the last is <eos>
     token_logps: list[float] = field(repr=False)
     source_tokens: list[str] = field(repr=False)
-    #: (tokens, layers, heads, source tokens), if it was asked for
+    #: (tokens, layers, heads, source tokens), if requested
     attention: np.ndarray | None = field(default=None, repr=False)
     #: (source, target) words; with links="soft" (source, target, weight)
     links: list[Any] | None = field(default=None, repr=False)
@@ -44,7 +44,7 @@ class Translation:
 
 @dataclass
 class Score:
-    """How probable a given translation is."""
+    """Log-probability of a given translation."""
 
     logp: float
     tokens: list[str] = field(repr=False)
@@ -53,14 +53,14 @@ class Score:
 
 @dataclass
 class PairAttention:
-    """Weights of every layer and head for one sentence pair, dense: (layers, heads, queries, keys).
+    """Attention weights of all layers and heads for one sentence pair, dense: (layers, heads, queries, keys).
 
-    Iterating over ``items()`` gives the arrays with their names: "encoder", "decoder" and "cross",
-    or for models with several sources "encoder0", "encoder1", ..., "decoder", "cross0", ...; the
-    members without a number are of the first source.
+    ``items()`` gives the arrays with their names: "encoder", "decoder" and "cross", or for models with
+    several sources "encoder0", "encoder1", ..., "decoder", "cross0", ...; the properties are those of
+    the first source.
     """
 
-    sources: list[list[str]]  #: tokens of each, the end symbol last; an empty one has none
+    sources: list[list[str]]  #: tokens of each source, ending in <eos>; none if the source is empty
     target: list[str]
     stacks: dict[str, np.ndarray]
 
@@ -88,18 +88,18 @@ class PairAttention:
 
 
 class Translator:
-    """A loaded model, or several that vote.
+    """A loaded model, or an ensemble.
 
-    path     model file, or a list of them (then their probabilities are averaged)
+    path     model file, or a list of them (an ensemble: probabilities are averaged)
     threads  0: every core this process may use
-    log      called with notices such as a sentence that had to be cut
-    int8     keep matrices in int8: faster, in a quarter of the memory; translates, but
-             neither scores nor shows the attention of given pairs
-    shortlist  file that ``rela shortlist`` made for this model: translations consist of likely
-             words only, which is faster; translate(..., shortlist=False) does without it
+    log      called with messages, for example about a sentence that had to be cut
+    int8     int8 weights: faster, a quarter of the memory; only for translate, not for score and
+             attention
+    shortlist  file made by ``rela shortlist`` for this model: restricts translations to likely
+             words, which is faster; translate(..., shortlist=False) ignores it
 
-    May be shared by threads; calls wait for each other. ``close`` or a ``with`` block frees the
-    memory early.
+    Threads may share a translator; their calls are serialised. ``close`` or a ``with`` block frees
+    the memory early.
     """
 
     def __init__(self, path: Path | Sequence[Path], threads: int = 0,
@@ -150,7 +150,7 @@ class Translator:
 
     @property
     def shape(self) -> dict[str, Any]:
-        """Sizes of the (first) model, and its kinds of attention."""
+        """Hyper-parameters of the (first) model, and its kinds of attention."""
         self._check_open()
         s = structs.ModelShape(struct_size=sizeof(structs.ModelShape))
         call("rela_model_shape_get", byref(s), self._models[0])
@@ -175,26 +175,26 @@ class Translator:
                   batch_sentences: int | None = None, batch_tokens: int | None = None,
                   shortlist: bool = True, not_finite: str = "fail", source: int = 0,
                   split: str = "auto", src_lang: str | None = None) -> Any:
-        """Translates a text (gives one) or a list of texts (gives a list).
+        """Translates a text (returns one translation) or a list of texts (returns a list).
 
-        Of a model with several sources, a sentence is a tuple with a text of each, some of which
-        may be empty; source tokens, attention and links are those of number ``source``, from 0.
+        For a model with several sources, a sentence is a tuple with one text per source, some of
+        which may be empty; source tokens, attention and links are those of source number ``source``,
+        from 0.
 
         A translation is a str. With n_best > 1 it is a list of Translation, best first; with
-        details or attention it is one Translation. sample samples translations at random instead of
-        searching for the best. prefix: what each translation must begin with. layer and head (from
-        0; None: mean of all) are those that links are taken from, with weights if links is
-        "soft". Notices and random numbers of sampling depend on first_line, the place of the
-        first text, from 0. shortlist=False: all words, although a shortlist was loaded. If numbers of the
-        model overflow for a text, Error with status "NOTFINITE" is raised; with
-        not_finite="mark" its translation is None, or a Translation without tokens whose score is
-        NaN.
+        details or attention it is one Translation. sample: sample at random instead of beam search.
+        prefix: what each translation must begin with. Links are taken from layer and head (from 0;
+        None: mean of all), with weights if links is "soft". first_line is the position of the first
+        text, from 0; line numbers in messages and random numbers of sampling depend on it.
+        shortlist=False: use all words even if a shortlist is loaded. If the model overflows on a
+        text, Error with status "NOTFINITE" is raised; with not_finite="mark" its translation is
+        None, or a Translation without tokens whose score is NaN.
 
-        A text of several sentences is translated sentence by sentence, and its translation put
-        together; log-probabilities are sums then, and the tokens have an end symbol for each.
-        split="auto" takes a text as one sentence if it has a prefix, the model several sources, or
-        attention is asked for, "never" always does. src_lang is the language whose abbreviations
-        count; None: that of the model.
+        A text of several sentences is translated sentence by sentence and joined again; its
+        log-probability is then the sum, and its tokens have one <eos> per sentence. split="auto"
+        treats a text as one sentence if a prefix is given, the model has several sources, or
+        attention is requested; "never" always does. src_lang: language of the abbreviations used to
+        split; None: that of the model.
         """
         single = isinstance(text, (str, tuple))
         sentences = [text] if single else list(text)
@@ -228,9 +228,9 @@ class Translator:
 
     def score(self, src: Source | Sequence[Source], tgt: str | Sequence[str], *, first_line: int = 0,
               batch_tokens: int | None = None, not_finite: str = "fail") -> Any:
-        """How probable tgt is as a translation of src: a Score, or a list for lists.
+        """Scores tgt as a translation of src; returns a Score, or a list for lists.
 
-        not_finite as of translate; the logp of a marked pair is not finite.
+        not_finite: as in translate; the logp of a marked pair is not finite.
         """
         sentences, targets = _pairs(src, tgt)
         sources = self._flatten(sentences)
@@ -238,7 +238,7 @@ class Translator:
         set_options(o, {"first_line": first_line, "batch_tokens": batch_tokens,
                         "not_finite": choice("not_finite", not_finite, _NOT_FINITE)})
         scores = c_void_p()
-        with self._lock:  # until all is read: the model lends the tokens
+        with self._lock:  # until all is read, since the tokens are lent by the model
             self._check_open()
             pairs = structs.Pairs(*text_array(sources), *text_array(targets), len(targets))
             call("rela_score", byref(scores), self._session, byref(pairs), byref(o))
@@ -249,7 +249,7 @@ class Translator:
         return found[0] if isinstance(src, (str, tuple)) else found
 
     def attention(self, src: Source, tgt: str) -> PairAttention:
-        """All weights of attention while the model reads src and is forced to say tgt."""
+        """All attention weights of a pair, with tgt teacher-forced."""
         sizes = self.shape
         texts = self._flatten([src])
         sources = [self._source_tokens(src, k) for k in range(sizes["sources"])]
@@ -278,7 +278,7 @@ class Translator:
         return PairAttention(sources, target, dict(zip(shapes, arrays)))
 
     def _flatten(self, sentences: Sequence[Source]) -> list[str]:
-        """The texts of all sources side by side, as the library takes them."""
+        """All texts in one list, the sources of a sentence next to each other, as the library takes them."""
         n = self.shape["sources"]
         if n == 1:
             return [s[0] if isinstance(s, tuple) and len(s) == 1 else s for s in sentences]
@@ -289,7 +289,7 @@ class Translator:
 
     @contextmanager
     def lent(self) -> Iterator[c_void_p]:
-        """The (first) model, for other calls of the library; calls of this object wait until the end."""
+        """Lends the (first) model to other library calls; calls of this object wait until the block ends."""
         with self._lock:
             self._check_open()
             yield self._models[0]
@@ -300,7 +300,7 @@ class Translator:
 
     @contextmanager
     def _results(self, texts: list[str], n: int, o: Any) -> Iterator[c_void_p]:
-        """A result, and the model with it, which lends the tokens."""
+        """Holds the lock while the result is read, since its tokens are lent by the model."""
         result = c_void_p()
         with self._lock:
             self._check_open()
@@ -334,7 +334,7 @@ class Translator:
         return found
 
     def _source_tokens(self, sentence: Source, source: int) -> list[str]:
-        """As scoring sees them. The shortest possible translation is made on the way."""
+        """Source tokens as score sees them, from the shortest possible translation."""
         o = options(structs.TranslateOptions)
         set_options(o, {"beam_size": 1, "max_factor": 0, "max_extra": 1,
                         "long_sentence": _LONG["cut"], "source": source})

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/align/align_heads.c - the heads with the lowest alignment error on lines with gold links. */
+/* src/align/align_heads.c - chooses the heads with the lowest alignment error on lines with gold
+ * links. */
 #include "align/align_job.h"
 
 static rela_status parse_gold(const rela_align_job *j, rela_align_worker *l, int d, size_t i,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/align/align_text.c - rela_align: word links of parallel text, streamed. The heads are chosen
- * first, on the lines that have gold links, if that is asked for. */
+/* src/align/align_text.c - rela_align: word links of parallel text, streamed. On request it first
+ * chooses the heads on the lines that have gold links. */
 #include "align/align_job.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -77,8 +77,8 @@ rela_status rela_align_job_start(rela_align_job *j, const rela_model *m, rela_er
     return make_workers(j, err);
 }
 
-/* All ranks choose for themselves, and so does a job that goes on: the same, or results would not
- * fit together. */
+/* Each rank, and a job that resumes, chooses heads on its own. Recording the choice as a setting
+ * makes sure that all agree; otherwise their results could not be combined. */
 static rela_status name_choice(const rela_align_job *j, rela_error *err)
 {
     const rela_head_choice *a = &j->choice[0], *b = &j->choice[1];
@@ -233,7 +233,7 @@ const rela_watched *rela_align_pair(const rela_align_worker *l, int d, size_t i)
     return rela_watcher_pair(l->watcher[d], i);
 }
 
-/* Both models must see the same words, or links of the two cannot be put together. */
+/* Both models must see the same words, or their links cannot be combined. */
 static rela_status compare_words(const rela_align_job *j, const rela_align_worker *l, size_t i,
                                  uint64_t line, rela_error *err)
 {
@@ -298,7 +298,7 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
     return st;
 }
 
-/* The links of one pair, all directions run. */
+/* Appends the links of pair i; all directions must have run. */
 static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_align_worker *l,
                                size_t i, rela_error *err)
 {
@@ -322,7 +322,7 @@ static rela_status format_pair(rela_buffer *out, const rela_align_job *j, rela_a
     return st == RELA_OK ? rela_links_format(out, result, &PHARAOH, err) : st;
 }
 
-/* Keeps words and weights of the pair that is to be shown. */
+/* Keeps the words and weights of the line of options.only for the caller. */
 static rela_status keep_shown(rela_align_job *j, rela_align_worker *l, const rela_rows *rows,
                               size_t i, rela_error *err)
 {
@@ -335,14 +335,14 @@ static rela_status keep_shown(rela_align_job *j, rela_align_worker *l, const rel
     return st == RELA_OK && m->w ? rela_word_weights_add(&j->shown, m, err) : st;
 }
 
-/* Makes a byte for the state of each pair, then a line for its links. */
+/* Output of a block: one state byte per pair, then one line of links per pair. */
 static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
 {
     rela_align_job *j = ctx;
     rela_align_worker *l = &j->workers[thread];
     char states[RELA_ALIGN_ROWS] = { 0 };
     if (number_shown(j) && rows->first + rows->n <= number_shown(j))
-        return RELA_OK; /* only lines before the one that counts */
+        return RELA_OK; /* all lines are before options.only */
     rela_status st = rela_buffer_append(&rows->out, states, rows->n, err);
     for (int d = 0; d < j->n_directions && st == RELA_OK; d++) {
         rela_align_callback e = { j, l, d };
@@ -371,7 +371,7 @@ static rela_status align_block(void *ctx, rela_rows *rows, int thread, rela_erro
     return st;
 }
 
-/* Of the line that is shown alone, from 1 as readers count; 0: all are. */
+/* options.only as a line number from 1, as readers count; 0: all lines are shown. */
 static uint64_t number_shown(const rela_align_job *j)
 {
     return j->o.only < 0 ? 0 : (uint64_t)j->o.only + 1;
@@ -394,7 +394,8 @@ void rela_align_log_long(const rela_align_job *j, uint64_t line)
                   rela_watcher_limit(j->workers[0].watcher[0]) - 1);
 }
 
-/* Pointers to the words of a buffer, whose line ends become NUL; given (rela_mem_free). */
+/* Pointers to the words of a buffer, one per line; line ends become NUL. The list is given to the
+ * caller (rela_mem_free), its words are lent. NULL: no memory. */
 static const char **list_words(rela_buffer *b, size_t *n)
 {
     const char **list = NULL;
@@ -411,7 +412,7 @@ static const char **list_words(rela_buffer *b, size_t *n)
         }
         list = more;
         if (!end)
-            break; /* one place too many, so that there is a list even of nothing */
+            break; /* with one spare slot, so that an empty list is not NULL */
         b->data[i] = '\0';
         list[(*n)++] = b->data + start;
         start = i + 1;

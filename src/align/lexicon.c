@@ -9,7 +9,7 @@
 
 enum { FIRST_SLOTS = 1 << 12 };
 
-/* A pair of tokens and its co-occurrence count; count 0: an empty slot. */
+/* A token pair and its co-occurrence count; count 0: an empty slot. */
 typedef struct entry {
     uint32_t src, tgt;
     uint64_t count;
@@ -18,15 +18,15 @@ typedef struct entry {
 struct rela_lexicon {
     const rela_vocab *src, *tgt;
     uint64_t *seen; /* (target vocabulary) */
-    entry *slots;   /* open addressing, a power of two of them, at most half full */
+    entry *slots;   /* (n_slots) open addressing; a power of two, at most half full */
     size_t n_slots, n;
 };
 
-/* While a shortlist is made. */
+/* Working memory of rela_lexicon_shortlist. */
 typedef struct builder {
     const rela_lexicon *l;
-    entry *sorted; /* (n) by source symbol, then by falling count */
-    entry *ranked; /* (target vocabulary) by falling count */
+    entry *sorted; /* (n) by source token, then by descending count */
+    entry *ranked; /* (target vocabulary) by descending count */
     uint8_t *is_frequent;
     int32_t *frequent, *first, *words;
     size_t n_frequent, n_words;
@@ -81,7 +81,7 @@ rela_status rela_lexicon_link(rela_lexicon *l, uint32_t src, uint32_t tgt, rela_
     return RELA_OK;
 }
 
-/* Where the two symbols are, or may be put. */
+/* The slot of the pair, or the empty slot where it belongs. */
 static size_t find_slot(const rela_lexicon *l, uint32_t src, uint32_t tgt)
 {
     uint64_t h = ((uint64_t)src << 32 | tgt) * 0x9E3779B97F4A7C15u;
@@ -164,7 +164,7 @@ static rela_status make_room(builder *m, size_t best, rela_error *err)
         own = i > 0 && m->sorted[i - 1].src == m->sorted[i].src ? own + 1 : 0;
         words += own < best;
     }
-    m->words = rela_mem_array(words + n_src + 1, sizeof *m->words); /* and one of the same text */
+    m->words = rela_mem_array(words + n_src + 1, sizeof *m->words); /* + n_src: of the same text */
     if (words + n_src > INT32_MAX)
         return rela_fail(err, RELA_UNSUP, "a shortlist of %zu symbols; expected at most %d", words,
                          (int)INT32_MAX);
@@ -173,7 +173,7 @@ static rela_status make_room(builder *m, size_t best, rela_error *err)
                : rela_fail(err, RELA_NOMEM, "no memory for a shortlist");
 }
 
-/* Special symbols are in every list anyway. */
+/* Special symbols count as 0: every list has them anyway. */
 static void choose_frequent(builder *m, size_t most)
 {
     const size_t n_tgt = rela_vocab_size(m->l->tgt);
@@ -194,7 +194,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds a symbol to the list that began at `first`, unless it is there. */
+/* Adds a token to the list that starts at `first`, without duplicates. */
 static void add(builder *m, size_t first, int32_t tgt)
 {
     if (tgt < RELA_SHORTLIST_SPECIAL || m->is_frequent[tgt])

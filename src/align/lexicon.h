@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/align/lexicon.h - how often symbols of linked words met in parallel text, and the shortlist
- * that follows from it.
+/* src/align/lexicon.h - co-occurrence counts of the tokens of linked words in parallel text, and
+ * the shortlist made from them.
  *
  * One thread at a time. The order in which pairs are added does not matter. */
 #ifndef RELA_ALIGN_LEXICON_H
@@ -14,12 +14,13 @@ rela_status rela_lexicon_create(rela_lexicon **out, const rela_vocab *src, const
                                 rela_error *err);
 void rela_lexicon_destroy(rela_lexicon *l); /* NULL is fine */
 
-/* A target symbol was seen; a source symbol was linked to a target symbol. */
+/* Count one occurrence of a target token; count one link between a source and a target token. */
 void rela_lexicon_add(rela_lexicon *l, uint32_t tgt);
 rela_status rela_lexicon_link(rela_lexicon *l, uint32_t src, uint32_t tgt, rela_error *err);
 
-/* The most frequent target symbols; for each source symbol the best of the others, those it was
- * linked to most often (of equals the smaller number), and the target symbol of the same text. */
+/* The `frequent` most frequent target tokens go into every list. Each source token adds the `best`
+ * other target tokens it was linked to most often (ties: the smaller id), and the target token of
+ * the same text. */
 rela_status rela_lexicon_shortlist(rela_shortlist **out, const rela_lexicon *l, size_t frequent,
                                    size_t best, rela_error *err);
 

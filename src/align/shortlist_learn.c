@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/align/shortlist_learn.c - rela_shortlist_learn: links of parallel text, from attention or
- * from a file, counted between the symbols of the linked words. */
+/* src/align/shortlist_learn.c - rela_shortlist_learn: takes word links of parallel text from
+ * attention or from a file and counts them between the tokens of the linked words. */
 #include "align/align_job.h"
 #include "align/lexicon.h"
 #include "base/file.h"
@@ -16,10 +16,10 @@ typedef struct learner {
     rela_shortlist_report report;
 } learner;
 
-/* What a block gives, for the thread that finishes it. */
+/* Result of a block, passed from its worker to the thread that finishes blocks in order. */
 typedef struct found {
     rela_watched_state state[RELA_ALIGN_ROWS];
-    uint32_t *pairs;   /* (n_pairs, 2): source and target symbol */
+    uint32_t *pairs;   /* (n_pairs, 2): source and target token */
     uint32_t *targets; /* (n_targets) */
     size_t n_pairs, cap_pairs, n_targets, cap_targets;
     uint64_t n_links;
@@ -96,7 +96,7 @@ static rela_status check(const rela_shortlist_options *o, rela_error *err)
     if (o->best < 0 || o->best > MOST)
         return rela_fail(err, RELA_ARG, "%lld best symbols; expected 0..%d", (long long)o->best,
                          (int)MOST);
-    const rela_status st = rela_writer_open(&w, o->out, err); /* not after hours of work */
+    const rela_status st = rela_writer_open(&w, o->out, err); /* fail early, not after hours */
     rela_writer_abort(w);
     return st;
 }
@@ -125,7 +125,7 @@ static rela_status learn(learner *l, rela_error *err)
 
 /* ---- links of a block ---- */
 
-/* Every symbol of a linked source word with every one of its target word. */
+/* Pairs every token of the source word with every token of the target word. */
 static rela_status add_link(found *f, const rela_watched *p, const rela_link *link, rela_error *err)
 {
     f->n_links++;
@@ -163,7 +163,7 @@ static rela_status add_pair(found *f, const rela_watched *p, const rela_links *l
     return st;
 }
 
-/* The links of one pair, as they were given or as the model attends. */
+/* Sets worker->links[0] to the links of pair i, from the file of links or from attention. */
 static rela_status find_links(const learner *l, rela_align_worker *worker, const rela_rows *rows,
                               size_t i, rela_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/analyse_blocks.c - some pairs at a time: runs the model, measures, adds up. */
+/* src/analyse/analyse_blocks.c - runs the model on a block of pairs, measures and adds up. */
 #include "analyse/analyse_job.h"
 #include "base/line_rows.h"
 #include "base/mem.h"
@@ -39,7 +39,8 @@ void rela_analyse_block_end(rela_analyse_block *b)
     *b = (rela_analyse_block){ 0 };
 }
 
-/* Sums of a block are its own, and are added up in order: then no bit depends on the threads. */
+/* Each block has its own sums, which are added up in order, so that results do not depend on the
+ * number of threads, down to the last bit. */
 static void block_clear(rela_analyse_block *b)
 {
     rela_measures_clear(&b->measures);
@@ -51,7 +52,6 @@ static void block_clear(rela_analyse_block *b)
     rela_dump_block_clear(&b->dump);
 }
 
-/* A line of the sources with one of the targets. */
 rela_text_pair rela_analyse_pair(const rela_analyse_job *j, size_t line, size_t target)
 {
     rela_text_pair pair = { .tgt = j->files[TGT].items[target] };
@@ -134,7 +134,7 @@ rela_status rela_analyse_gold(rela_links *out, const rela_analyse_job *j, size_t
                         line + 1);
 }
 
-/* Gold links and tags of the pairs of a block. */
+/* Gold links, tags and, for a dump, tokens of the pairs of a block. */
 static rela_status load_notes(const rela_analyse_job *j, rela_analyse_block *b, rela_error *err)
 {
     rela_status st = RELA_OK;

@@ -8,7 +8,7 @@
 
 enum { EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18, LABEL_BYTES = 48 };
 
-/* An example that is being filled. */
+/* Context of keep_layer: the example to fill and its pair. */
 typedef struct filler {
     const rela_analyse_job *j;
     rela_example *e;
@@ -20,7 +20,7 @@ static const rela_watched_text *source_of(const filler *f)
     return &f->pair->src[f->j->source];
 }
 
-/* The end symbol as a word of its own. */
+/* Adds <eos> as a word of its own. */
 static rela_word_map with_end(const rela_word_map *m)
 {
     return (rela_word_map){ m->word_of, m->n_pieces + 1, m->n_words + 1 };
@@ -48,9 +48,9 @@ static rela_status keep_layer(void *ctx, const rela_heads *h, rela_error *err)
     return merged && e->w ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for an example");
 }
 
-/* ---- names of rows and columns ---- */
+/* ---- labels of rows and columns ---- */
 
-/* Text comes from anywhere and may be long. */
+/* Input text may be long or unprintable: cuts it and makes it printable. */
 static rela_status add_label(rela_buffer *out, rela_span text, rela_error *err)
 {
     static const char MORE[] = "\xE2\x80\xA6";
@@ -72,7 +72,6 @@ static rela_status add_piece(rela_buffer *out, const filler *f, size_t side, int
     return add_label(out, (rela_span){ text, strlen(text) }, err);
 }
 
-/* *n: how many there are. */
 static rela_status add_words(rela_buffer *out, size_t *n, const filler *f, size_t side,
                              rela_span line, rela_error *err)
 {
@@ -86,7 +85,8 @@ static rela_status add_words(rela_buffer *out, size_t *n, const filler *f, size_
     return st;
 }
 
-/* Names of the words or pieces of a text, the end among them. */
+/* Labels of the words or subwords of a text, including <eos>. The list is given, its items point
+ * into texts. */
 static rela_status name_text(const char ***list, rela_buffer *texts, const filler *f, size_t side,
                              const rela_watched_text *t, rela_error *err)
 {
@@ -114,7 +114,7 @@ static rela_status name_example(const filler *f, const rela_text_pair *lines, re
         st = add_words(&e->texts[0], &n_tgt, f, target, lines->tgt, err);
     if (st == RELA_OK && !f->j->o.pieces)
         st = add_words(&e->texts[1], &n_src, f, source, lines->src[source], err);
-    /* Words with odd blanks in them have no names of their own; their pieces have. */
+    /* A word with unusual white space in it gives several labels; then use subwords instead. */
     e->words = !f->j->o.pieces && n_src == src->map.n_words && n_tgt == tgt->map.n_words;
     for (int i = 0; i < 2 && !e->words; i++)
         rela_buffer_clear(&e->texts[i]);
@@ -127,7 +127,7 @@ static rela_status name_example(const filler *f, const rela_text_pair *lines, re
 
 /* ---- gold links ---- */
 
-/* First and number of the rows or columns that belong to a word. */
+/* The rows or columns that belong to a word. */
 static void span_of(size_t *first, size_t *n, const filler *f, const rela_word_map *m, size_t word)
 {
     size_t i = 0, end = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/analyse/analyse_models.c - rela_analyse: runs every model over the text and over the text
- * with permuted targets, and has the findings written. */
+ * with permuted targets, and writes the findings. */
 #include "analyse/analyse_job.h"
 #include "base/file.h"
 #include "base/line_rows.h"
@@ -105,13 +105,13 @@ static rela_status check(const rela_analyse_options *o, const rela_model *const 
     return st;
 }
 
-/* Of several ranks, the one that adds up and writes. */
+/* Rank 0 adds up and writes. */
 static bool is_first(const rela_analyse_job *j)
 {
     return rela_job_rank(j->o.job) == 0;
 }
 
-/* path NULL: attention is not dumped. */
+/* path NULL: no dump. */
 static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -158,7 +158,7 @@ static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_a
 
 /* ---- text ---- */
 
-/* Every pair gets the target of another: one cycle through all of them (Sattolo). */
+/* Sattolo's shuffle: one cycle through all pairs, so that none keeps its own target. */
 static rela_status permute(rela_analyse_job *j, rela_error *err)
 {
     rela_rng r = rela_rng_start(j->o.seed, 0);
@@ -227,7 +227,8 @@ static rela_status read_texts(rela_analyse_job *j, rela_error *err)
     return st == RELA_OK && paths[TAGS] ? name_tags(j, err) : st;
 }
 
-/* Lines with all that belongs to them: results on others do not fit. */
+/* Records a hash of all texts as a setting: results on other texts cannot be combined with these.
+ */
 static rela_status name_texts(const rela_analyse_job *j, rela_error *err)
 {
     uint64_t hash = 0;
@@ -276,7 +277,7 @@ static void log_left_out(const rela_analyse_job *j)
                       f->name, (unsigned long long)f->untagged, rela_plural(f->untagged));
 }
 
-/* By the mean over the sources, then by each. */
+/* AUC by the mean null rate over the sources, then by each source. */
 static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
 {
     rela_findings *f = j->found;
@@ -308,7 +309,7 @@ static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
     return RELA_OK;
 }
 
-/* The text, then the text with permuted targets. */
+/* Runs the text, then the text with permuted targets. */
 static rela_status run_texts(rela_analyse_job *j, int n_threads, rela_error *err)
 {
     const rela_flow flow = { .block_size = sizeof(rela_analyse_range),
@@ -328,7 +329,7 @@ static rela_status run_texts(rela_analyse_job *j, int n_threads, rela_error *err
     return st;
 }
 
-/* Sums become figures. */
+/* Examples, AUC and log messages, after all pairs; rank 0 only. */
 static rela_status conclude(const rela_analyse_job *j, rela_error *err)
 {
     rela_status st = RELA_OK;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/analyse_pack.c - what was found on some pairs as bytes: how it gets from rank to
- * rank, and into the record of a job. */
+/* src/analyse/analyse_pack.c - serialises the results of some pairs, to send them from rank to rank
+ * and to store them in the record of a job. */
 #include "analyse/analyse_job.h"
 
 #include <string.h>
 
 enum { ARRAYS_MAX = 2 * RELA_STACKS_MAX + 8, DUMP_PARTS = 5 };
 
-/* Arrays whose size is known beforehand. */
+/* An array of known size. */
 typedef struct array {
     void *data;
     size_t len;
 } array;
 
-/* All sums of a block but its dump. */
+/* All results of a block except its dump. */
 static size_t list_arrays(array out[ARRAYS_MAX], const rela_analyse_job *j, rela_analyse_block *b)
 {
     const rela_measures *m = &b->measures;

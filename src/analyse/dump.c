@@ -12,7 +12,7 @@ enum { ROWS, POINTERS, INDICES, WEIGHTS, TEXT, N_ARRAYS, PLACES = N_ARRAYS };
 struct rela_dump {
     rela_npz *npz;
     size_t arrays[N_ARRAYS + 1];
-    int64_t end; /* of the indices so far */
+    int64_t end; /* number of indices so far */
 };
 
 static rela_status see_row(rela_dump_block *b, const real *row, size_t n, rela_error *err);
@@ -165,7 +165,7 @@ static rela_status append_text(rela_dump_block *b, const rela_watched_text *t, c
     return st;
 }
 
-/* One line each. */
+/* Names of the stacks, one line each. */
 static rela_status name_places(rela_dump *d, const rela_block_list *list, rela_error *err)
 {
     rela_status st = rela_npz_add(&d->arrays[PLACES], d->npz, "places", RELA_NPY_U8, 0, err);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/dump.h - every attention row of every pair as sparse rows in one .npz file, from
- * which all figures can be worked out again. docs/formats.md describes it.
+/* src/analyse/dump.h - all attention of all pairs as sparse rows in one .npz file, from which every
+ * number of an analysis can be recomputed. Format: docs/formats.md.
  *
- * Blocks are filled on any thread and written one after the other. */
+ * Any thread may fill blocks; they are written one at a time. */
 #ifndef RELA_ANALYSE_DUMP_H
 #define RELA_ANALYSE_DUMP_H
 
 #include "session/watch.h"
 
-/* Rows of some pairs. All zero is empty. */
+/* Rows of some pairs. All zero means empty. */
 typedef struct rela_dump_block {
     rela_buffer rows;    /* (n, 6) int32: pair, number of the stack, layer, head, query, n_keys */
-    rela_buffer counts;  /* (n) int64: keys with weight */
+    rela_buffer counts;  /* (n) int64: keys with non-zero weight */
     rela_buffer indices; /* int32 */
     rela_buffer weights; /* float32 */
     rela_buffer text;    /* tokens of the pairs */
@@ -24,12 +24,12 @@ void rela_dump_block_free(rela_dump_block *b);
 /* number: of the pair in the corpus, from 0. */
 rela_status rela_dump_add(rela_dump_block *b, const rela_heads *h, uint64_t number,
                           rela_error *err);
-/* The tokens of a pair: each source, target, with tabs between them, line end; an empty line for
- * one that was not run. */
+/* Appends a line with the tokens of a pair, sources then target, separated by tabs; an empty line
+ * for a pair that was not run. */
 rela_status rela_dump_tokens(rela_dump_block *b, const rela_watched *p,
                              const rela_pipeline *pipeline, rela_error *err);
 
-/* The list of a model with several sources is written too, so that numbers of stacks have names. */
+/* For a model with several sources the names of the stacks are written too. */
 rela_status rela_dump_open(rela_dump **out, const char *path, const rela_block_list *list,
                            rela_error *err);
 rela_status rela_dump_write(rela_dump *d, rela_dump_block *b, rela_error *err);

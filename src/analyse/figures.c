@@ -18,9 +18,9 @@ typedef struct chart {
     void (*caption)(rela_figure *f, const rela_analysis *a);
     size_t n_variants;
     const char *variants[VARIANTS_MAX]; /* added to the name of the model; NULL: nothing */
-    double y_low, y_high;               /* shown in any case; both 0: what the data need */
-    bool gold;                          /* only with gold links: panels normal and shifted */
-    bool null;                          /* only where queries are null */
+    double y_low, y_high;               /* always included; both 0: fitted to the data */
+    bool gold;                          /* only with gold links; panels: normal and shifted */
+    bool null;                          /* only if there are null queries */
     double (*value)(const rela_findings *f, size_t panel, size_t variant, size_t layer);
 } chart;
 
@@ -153,7 +153,7 @@ static double diversity_at(const rela_findings *f, size_t panel, size_t variant,
     return rela_layer_js(&f->text.layer[panel][layer], 0);
 }
 
-/* Memory of a chart. */
+/* Buffers of a chart. */
 typedef struct ink {
     rela_series *series; /* (panels, models, variants) */
     rela_style *styles;  /* (models, variants) */

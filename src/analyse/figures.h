@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/figures.h - what the files that draw the figures of an analysis share. */
+/* src/analyse/figures.h - shared by the files that draw the figures of an analysis. */
 #ifndef RELA_ANALYSE_FIGURES_H
 #define RELA_ANALYSE_FIGURES_H
 
 #include "analyse/findings.h"
 
-/* Where figures go and the list of those that are there. */
+/* The output folder and the list of figures so far. */
 typedef struct rela_gallery {
     const char *dir;
     rela_figure *figures;
@@ -13,18 +13,18 @@ typedef struct rela_gallery {
     const rela_analysis *a;
 } rela_gallery;
 
-/* Adds a figure to the list; model SIZE_MAX: of all models. */
+/* Adds a figure to the list; model SIZE_MAX: a figure of all models. */
 rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t model,
                                 const char *title);
-/* Saves a drawing with every ending. */
+/* Saves a drawing in every file format. */
 rela_status rela_gallery_save(const rela_gallery *g, const rela_figure *f,
                               rela_status (*save)(const void *drawing, const char *path,
                                                   rela_error *err),
                               const void *drawing, rela_error *err);
 
-/* Texts of figures, made of what was found. The first call replaces the text that a figure has. */
+/* Captions with numbers from the findings. The first call replaces the default text of a figure. */
 void rela_caption_add(rela_figure *f, const char *format, ...) RELA_PRINTF(2, 3);
-/* Which source it is about, where there are several. */
+/* Names the source that the figure is about if there are several. */
 void rela_caption_source(rela_figure *f, const rela_analysis *a);
 void rela_caption_sparsity(rela_figure *f, const rela_analysis *a);
 void rela_caption_null_rate(rela_figure *f, const rela_analysis *a);
@@ -35,7 +35,8 @@ void rela_caption_tags(rela_figure *f, const rela_analysis *a, const rela_findin
 void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_findings *m,
                           bool permuted);
 
-/* Whether any query of a model is null, on the text or its permuted; cross: to a source. */
+/* Whether a model has null queries, on the text or with permuted targets; cross: in cross attention
+ * only. */
 bool rela_findings_null(const rela_findings *f, bool cross);
 bool rela_example_null(const rela_example *e, size_t head, size_t row);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/figures_captions.c - captions of figures: how to read them, and the numbers of this
- * text and these models. */
+/* src/analyse/figures_captions.c - captions of figures: how to read them, with the numbers of this
+ * analysis. */
 #include "analyse/figures.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ bool rela_findings_null(const rela_findings *f, bool cross)
 
 /* ---- curves ---- */
 
-/* "Cross attention" or "Cross attention to source 2", and what ends a list of models. */
+/* "Cross attention" or "Cross attention to source 2". */
 static void start_cross(rela_figure *f, const rela_analysis *a)
 {
     rela_caption_add(f, " Cross attention");
@@ -144,7 +144,7 @@ void rela_caption_null_heads(rela_figure *f, const rela_analysis *a, const rela_
                      n);
 }
 
-/* Null rate of all heads after words of a tag; negative: there are none. */
+/* Null rate over all heads after words of a tag; negative: there are no such words. */
 static double tag_rate(const rela_tag_null *t, size_t tag)
 {
     uint64_t null = 0, rows = 0;
@@ -192,7 +192,7 @@ bool rela_example_null(const rela_example *e, size_t head, size_t row)
     return true;
 }
 
-/* Heads that leave a row without weight. */
+/* Number of heads in which a row is null. */
 static size_t null_heads(const rela_example *e, size_t row)
 {
     size_t n = 0;
@@ -209,7 +209,7 @@ static size_t null_rows(const rela_example *e)
     return n;
 }
 
-/* The rows that no head has weight for, as far as there is room. */
+/* Names the rows that are null in every head, as many as fit. */
 static void name_null_rows(rela_figure *f, const rela_example *e)
 {
     size_t n = 0, named = 0, bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/figures_maps.c - figures of an analysis that are maps: null rates by head, by part of
+/* src/analyse/figures_maps.c - heatmaps of an analysis: null rates by head, null rates by part of
  * speech, attention on an example. */
 #include "analyse/figures.h"
 
@@ -10,10 +10,10 @@
 
 enum { LABEL_MAX = 96, MAPS_PER_LINE = 4 };
 
-/* Values of rows and columns with names: room for several maps of them, one after the other. */
+/* Values and labels of several heatmaps with the same rows and columns. */
 typedef struct grid {
-    char (*texts)[LABEL_MAX]; /* of the rows, then of the columns */
-    const char **names;       /* the same */
+    char (*texts)[LABEL_MAX]; /* rows, then columns */
+    const char **names;       /* pointers to texts */
     double *values;
     size_t n_rows, n_columns;
 } grid;
@@ -39,7 +39,7 @@ static void grid_free(grid *m)
     rela_mem_free(m->values);
 }
 
-/* Map number k. */
+/* Heatmap k. */
 static rela_heatmap grid_map(const grid *m, size_t k, const char *title)
 {
     return (rela_heatmap){ .title = title,
@@ -52,7 +52,7 @@ static rela_heatmap grid_map(const grid *m, size_t k, const char *title)
                            .numbers = true };
 }
 
-/* A page of maps. */
+/* A page of heatmaps. */
 typedef struct page {
     const rela_heatmap *maps;
     size_t n;
@@ -73,8 +73,8 @@ static void name_heads(const grid *m)
         rela_format_text(m->texts[m->n_rows + i], LABEL_MAX, "head %zu", i + 1);
 }
 
-/* Null rates of the cross attention to a source: maps 2 * source, of the text, and the next, of its
- * permuted. */
+/* Null rates of the cross attention to a source: map 2 * source for the text, the next one for
+ * permuted targets. */
 static void fill_source(const grid *m, rela_heatmap *maps, char titles[][LABEL_MAX],
                         const rela_findings *f, size_t source)
 {
@@ -160,7 +160,7 @@ static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, con
                      permuted ? ", with the target of another line" : "");
 }
 
-/* Its number and, where heads can have null rows, the share of them. */
+/* The number of the head and, if there are null rows, its null rate. */
 static void name_head(char out[LABEL_MAX], const rela_example *e, size_t head, bool null_rows)
 {
     size_t n = 0;

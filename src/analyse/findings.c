@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/findings.c - see findings.h: means, and the table for people. */
+/* src/analyse/findings.c - see findings.h: means, and the human-readable table. */
 #include "analyse/findings.h"
 
 #include "base/mem.h"
@@ -42,7 +42,7 @@ double rela_auc(double *a, size_t n_a, double *b, size_t n_b)
     qsort(a, n_a, sizeof *a, by_value);
     qsort(b, n_b, sizeof *b, by_value);
     double sum = 0;
-    size_t below = 0, equal = 0; /* of a, against the present b */
+    size_t below = 0, equal = 0; /* values of a below b[i]; below or equal */
     for (size_t i = 0; i < n_b; i++) {
         while (below < n_a && a[below] < b[i])
             below++;
@@ -100,7 +100,7 @@ static int column_width(const rela_measures *m)
     return width;
 }
 
-/* With several sources the labels stand above their columns. */
+/* With several sources the name is padded, so that the labels line up with their columns. */
 static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
     const rela_measures *m = &f->text;
@@ -115,7 +115,7 @@ static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_err
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* figure NULL: the diversity of heads. */
+/* figure NULL: head diversity. */
 static rela_status table_row(rela_buffer *out, const char *label, const rela_measures *m,
                              double (*figure)(const rela_head_sums *s), rela_error *err)
 {
@@ -127,7 +127,7 @@ static rela_status table_row(rela_buffer *out, const char *label, const rela_mea
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* What belongs to the cross attention to each source. */
+/* A row with one value per source, under its cross attention. */
 static rela_status table_sources(rela_buffer *out, const char *label, const rela_measures *m,
                                  const double *values, int digits, rela_error *err)
 {

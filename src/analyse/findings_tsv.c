@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/findings_tsv.c - an analysis as tables that programs read: layers, heads and
- * sources count from 0. */
+/* src/analyse/findings_tsv.c - an analysis as TSV tables; layers, heads and sources count from 0.
+ */
 #include "analyse/findings.h"
 
 #include "base/file.h"
@@ -35,7 +35,7 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
     return st;
 }
 
-/* Head k of all layers of a stack. */
+/* k counts the heads of all layers of the stack. */
 static rela_status heads_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
                              size_t stack, size_t k, rela_error *err)
 {

@@ -162,7 +162,7 @@ double rela_js(const real *w, size_t heads, size_t stride, size_t n, bool sum_on
             mean[i] += p[i] / (double)heads;
     }
     const double js = entropy(mean, n + 1) - inside / (double)heads;
-    return js > 0 ? js : 0; /* rounding */
+    return js > 0 ? js : 0; /* rounding may make it negative */
 }
 
 static void count_head(rela_head_sums *to, const rela_heads *h, size_t head, bool skip_end)
@@ -186,7 +186,7 @@ static void count_head(rela_head_sums *to, const rela_heads *h, size_t head, boo
     to->with_keys += h->n_k > 0;
 }
 
-/* The mean over heads is null where every head is. */
+/* A query of the layer is null if it is null in every head. */
 static void count_layer(rela_layer_sums *to, const rela_heads *h, bool skip_end)
 {
     const size_t rows = h->n_q - (skip_end && h->n_q > 1);
@@ -208,7 +208,7 @@ static void add_diversity(rela_measures *m, const rela_heads *h)
     const bool sum_one = m->sum_one[h->stack];
     for (size_t k = 0; k < RELA_TAUS; k++) {
         double sum = 0;
-        if (sum_one && k > 0) { /* no temperature */
+        if (sum_one && k > 0) { /* tau has no effect */
             to->js[k] = to->js[0];
             continue;
         }
@@ -227,7 +227,7 @@ static size_t zeros_of(const real *row, size_t n)
     return zeros;
 }
 
-/* p (n + 1), the last for "nothing"; returns its entropy. */
+/* p (n + 1); p[n] is the mass of a null row. Returns the entropy of p. */
 static double to_distribution(double *p, const real *w, size_t n, bool sum_one, double tau)
 {
     double most = -INFINITY, sum = 0;

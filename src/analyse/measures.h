@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/measures.h - zeros, null rows and head diversity of attention, per head and layer.
+/* src/analyse/measures.h - sparsity, null rate and head diversity of attention, by head and layer.
  *
- * Sparsity of a head: exact zeros over the query-key pairs that can be seen. Null rate: queries
- * whose whole row is zero, or that have no keys, as those of an empty source. Micro counts over the
- * corpus, macro is the mean over sentences. Diversity of a layer: the Jensen-Shannon divergence of
- * its heads, natural logarithm, mean over the queries of a sentence, then over sentences: JS =
- * Ent(mean_h p_h) - mean_h Ent(p_h), between 0 and ln(heads). Weights that sum to one are the p_h;
- * others are made so by a softmax of w^tau over the keys that can be seen (negative ones keep their
- * sign), and a null head is all on a slot of its own. One object per thread; they are added up in a
- * fixed order. */
+ * Sparsity of a head: the share of exact zeros among the unmasked query-key pairs. Null rate: the
+ * share of queries whose row is all zero, or that have no keys (empty source). Micro averages over
+ * the corpus, macro over sentences. Diversity of a layer: the Jensen-Shannon divergence of its
+ * heads in nats, averaged over the queries of a sentence, then over sentences: JS =
+ * Ent(mean_h p_h) - mean_h Ent(p_h), between 0 and ln(heads). Weights that sum to one are p_h
+ * itself; others are normalised by a softmax of w^tau over the unmasked keys (negative weights keep
+ * their sign), and a null head puts all its mass on an extra slot. One object per thread; they are
+ * summed in a fixed order. */
 #ifndef RELA_ANALYSE_MEASURES_H
 #define RELA_ANALYSE_MEASURES_H
 
@@ -19,23 +19,23 @@ extern const double rela_taus[RELA_TAUS]; /* 1, 0.5, 0.25, 0.1 */
 
 typedef struct rela_head_sums {
     uint64_t zeros, pairs, null_rows, rows;
-    double zero_shares, null_shares; /* sums over sentences of their shares */
-    uint64_t sentences, with_keys;   /* all of them; those with keys */
+    double zero_shares, null_shares; /* per-sentence shares, summed */
+    uint64_t sentences, with_keys;   /* all; those with keys */
 } rela_head_sums;
 
 typedef struct rela_layer_sums {
     double js[RELA_TAUS];     /* sums over sentences */
-    uint64_t null_rows, rows; /* of the layer attention: queries that no head answers */
+    uint64_t null_rows, rows; /* queries that are null in every head */
     uint64_t sentences;       /* with keys */
 } rela_layer_sums;
 
-/* Arrays are by stack, as the list of the model numbers them. */
+/* Arrays are indexed by stack, numbered as in the block list of the model. */
 typedef struct rela_measures {
     const rela_attn_stack *stacks; /* (n_stacks) lent by the model */
     size_t n_stacks, heads;
     bool sum_one[RELA_STACKS_MAX];
-    bool diversity;                          /* also measure it; it costs most of the time */
-    bool skip_end;                           /* null rates without the last query, the end */
+    bool diversity; /* measure it too; takes most of the time */
+    bool skip_end;  /* null rates without the last query, which predicts <eos> */
     rela_head_sums *head[RELA_STACKS_MAX];   /* (layers, heads) */
     rela_layer_sums *layer[RELA_STACKS_MAX]; /* (layers) */
     double *scratch;
@@ -50,7 +50,7 @@ void rela_measures_clear(rela_measures *m);
 rela_status rela_measures_count(rela_measures *m, const rela_heads *h, rela_error *err);
 void rela_measures_add(rela_measures *sum, const rela_measures *x);
 
-/* Figures; a share of nothing is 0. */
+/* 0 if there is nothing to average. */
 double rela_sparsity_micro(const rela_head_sums *s);
 double rela_sparsity_macro(const rela_head_sums *s);
 double rela_null_micro(const rela_head_sums *s);
@@ -60,15 +60,15 @@ double rela_layer_js(const rela_layer_sums *s, size_t tau);
 /* Null rate of one head on one pair. */
 double rela_head_null(const rela_heads *h, size_t head, bool skip_end);
 
-/* Mean and variance (n - 1 below the line; 0 for one head) over the heads of a layer. */
+/* Mean and sample variance (divisor n - 1; 0 for one head) over the heads of a layer. */
 typedef struct rela_spread {
     double mean, variance;
 } rela_spread;
 rela_spread rela_spread_over_heads(const rela_measures *m, size_t stack, size_t layer,
                                    double (*figure)(const rela_head_sums *s));
 
-/* The divergence of one query. w: row of the first head; heads lie stride apart; n keys can be
- * seen. scratch: 2 * (n + 1). */
+/* Divergence of the heads for one query. w: row of the first head; heads are stride apart; n:
+ * unmasked keys. scratch: (2 * (n + 1)). */
 double rela_js(const real *w, size_t heads, size_t stride, size_t n, bool sum_one, double tau,
                double *scratch);
 

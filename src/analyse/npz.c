@@ -25,7 +25,7 @@ typedef struct array {
     uint64_t items, bytes;
     uLong crc; /* of the contents */
     rela_scratch *scratch;
-    /* as it was written */
+    /* set when it is written */
     uint64_t place;
     char header[HEADER_MAX];
     size_t header_len;
@@ -114,7 +114,7 @@ void rela_npz_abort(rela_npz *z)
 
 /* ---- bytes ---- */
 
-/* Little-endian numbers, one after the other. */
+/* A sequence of little-endian numbers. */
 typedef struct bytes {
     unsigned char data[HEADER_MAX];
     size_t n;
@@ -132,7 +132,7 @@ static rela_status write_bytes(rela_writer *w, const bytes *b, uint64_t *at, rel
     return rela_writer_write(w, (const char *)b->data, b->n, err);
 }
 
-/* "\x93NUMPY", version 1.0, length, a Python dictionary padded to whole lines of 64 bytes. */
+/* "\x93NUMPY", version 1.0, length, then a Python dict; padded to a multiple of 64 bytes. */
 static void make_header(array *a)
 {
     char text[HEADER_MAX - NPY_ALIGN], shape[64];
@@ -167,12 +167,13 @@ static rela_status write_all(rela_npz *z, rela_writer *w, rela_error *err)
     return st == RELA_OK ? write_index(z, w, at, err) : st;
 }
 
-/* What local header and index share: version, flags, method, time, date, crc, sizes elsewhere. */
+/* Common to local header and central directory: version, flags, method, time, date, CRC; the sizes
+ * are in the extra field. */
 static void put_entry(bytes *b, const array *a, int extra)
 {
     put(b, ZIP_VERSION, 2);
     put(b, 0, 2);
-    put(b, 0, 2); /* stored */
+    put(b, 0, 2); /* method: stored */
     put(b, 0, 2);
     put(b, ZIP_DATE, 2);
     put(b, a->crc, 4);
@@ -238,7 +239,7 @@ static rela_status write_index(rela_npz *z, rela_writer *w, uint64_t at, rela_er
     }
     const uint64_t end = at;
     bytes b = { .n = 0 };
-    put(&b, 0x06064b50, 4); /* the end, with 64 bits */
+    put(&b, 0x06064b50, 4); /* zip64 end of central directory */
     put(&b, 44, 8);
     put(&b, ZIP_VERSION, 2);
     put(&b, ZIP_VERSION, 2);
@@ -247,11 +248,11 @@ static rela_status write_index(rela_npz *z, rela_writer *w, uint64_t at, rela_er
     put(&b, z->n, 8);
     put(&b, end - start, 8);
     put(&b, start, 8);
-    put(&b, 0x07064b50, 4); /* where that is */
+    put(&b, 0x07064b50, 4); /* its locator */
     put(&b, 0, 4);
     put(&b, end, 8);
     put(&b, 1, 4);
-    put(&b, 0x06054b50, 4); /* the end, as old readers look for it */
+    put(&b, 0x06054b50, 4); /* end of central directory, required also with zip64 */
     put(&b, 0, 4);
     put(&b, z->n, 2);
     put(&b, z->n, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/report_html.c - report.html: tables and all figures of an analysis in one file that
- * needs nothing else. */
+/* src/analyse/report_html.c - report.html: tables and all figures of an analysis in one
+ * self-contained file. */
 #include "analyse/findings.h"
 #include "base/file.h"
 #include "base/markup.h"
@@ -13,11 +13,11 @@ static const char STYLE[] =
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid "
     "#ccc;text-align:right}td:first-child,th:first-child{text-align:left}figure{margin:2em "
     "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}"
-    /* On phones wide figures and tables keep a readable size and are scrolled, the page is not. */
+    /* On phones wide figures and tables keep a readable size and scroll on their own. */
     "@media(max-width:50em){table{display:block;overflow-x:auto;font-size:13px}td,th{padding:.2em "
     ".25em}.wide{overflow-x:auto}.wide svg{max-width:none;width:50em}}";
 
-enum { WIDE = 450 }; /* points: text of such a figure is too small on a phone */
+enum { WIDE = 450 }; /* points: text of wider figures would be too small on a phone */
 
 static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
@@ -52,7 +52,7 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
     return st;
 }
 
-/* Kinds of attention of all stacks, then their names in brackets. */
+/* The attention kinds of all stacks, then the names of the stacks in brackets. */
 static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
     const size_t n = f->text.n_stacks;
@@ -143,7 +143,7 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
     return st;
 }
 
-/* Temperatures are for weights that do not sum to one. */
+/* Temperatures only apply to weights that do not sum to one. */
 static bool all_sum_one(const rela_measures *m)
 {
     bool all = true;
@@ -211,7 +211,8 @@ static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_erro
                : st;
 }
 
-/* Names inside the drawing get the number of the figure in front: several drawings share a page. */
+/* Prefixes the ids in a drawing with the number of the figure, so that drawings on one page do not
+ * clash. */
 static rela_status inline_svg(rela_buffer *out, const char *svg, size_t len, size_t number,
                               rela_error *err)
 {
@@ -248,7 +249,7 @@ static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "</h2>\n", err);
     if (st == RELA_OK) {
-        const char *start = strstr(svg, "<svg"); /* without the declaration of XML */
+        const char *start = strstr(svg, "<svg"); /* skip the XML declaration */
         start = start ? start : svg;
         const char *width = strstr(start, "width=\"");
         const bool wide = width && rela_scan_f64(width + strlen("width=\""), NULL) > WIDE;

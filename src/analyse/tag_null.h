@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/tag_null.h - null rate of cross-attention heads after words of a part of speech.
+/* src/analyse/tag_null.h - null rate of cross-attention heads after target words of each POS tag.
  *
- * The query that follows the last piece of a target word belongs to the tag of that word; queries
- * inside a word are not counted. The first query has the tag "(start)". */
+ * The query after the last subword of a target word counts for the tag of that word; queries inside
+ * a word are not counted. The first query has the tag "(start)". */
 #ifndef RELA_ANALYSE_TAG_NULL_H
 #define RELA_ANALYSE_TAG_NULL_H
 
@@ -29,8 +29,8 @@ void rela_tag_null_count(rela_tag_null *t, const rela_heads *h, const rela_watch
                          const uint32_t *tags);
 void rela_tag_null_add(rela_tag_null *sum, const rela_tag_null *x);
 
-/* Numbers of the tags of a line in the map, which must have them; how many. tags has room for most;
- * more are counted only. */
+/* Looks up the tags of a line, all of which must be in names. Writes at most `most` of them to tags
+ * and returns the count of all. */
 size_t rela_tags_find(uint32_t *tags, size_t most, const rela_map *names, rela_span line);
 
 #endif

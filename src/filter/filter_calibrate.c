@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/filter/filter_calibrate.c - the combined score of rela_filter: a logistic regression that
- * tells the first pairs of the text from bad pairs made of them. A third of those have the target
- * of another pair, a third a target with another one appended, a third a source with another one
- * appended. */
+ * tells the first pairs of the text from corrupted copies. A third of the copies have the target of
+ * another pair, a third have another target appended, a third have another source appended. */
 #include "analyse/findings.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -13,17 +12,17 @@
 
 enum { KINDS = 4, FOLDS = 5, LEAST_PAIRS = 20 };
 
-/* Good pairs, and what is found on them and their permuted pairs. */
+/* Good pairs, and the features of them and of their corrupted copies. */
 typedef struct sample {
     rela_filter_job *j;
     rela_buffer text;
-    size_t *at; /* (2 n + 1) places of the sides in text */
+    size_t *at; /* (2 n + 1) offsets of the sides in text */
     size_t n, cap;
-    uint32_t *other; /* (n) whose text is used for the bad permuted */
+    uint32_t *other; /* (n) the pair whose text is used for the corrupted copy */
     double *rows;    /* (2 n, features) good, then bad */
     bool *good, *usable;
     size_t next;
-    rela_buffer *made; /* per worker: text of made pairs */
+    rela_buffer *made; /* per worker: text of its corrupted pairs */
 } sample;
 
 static rela_status gather(sample *s, rela_error *err);
@@ -87,7 +86,7 @@ static rela_status take(void *ctx, rela_rows *rows, rela_error *err)
         }
         s->n++;
     }
-    /* The first failure stops the reading; being done looks like one. */
+    /* A failure stops the reader; RELA_CANCEL stands for "enough" and is not an error. */
     return s->n < (size_t)s->j->o.calibrate ? st : rela_fail(err, RELA_CANCEL, "enough");
 }
 
@@ -117,7 +116,7 @@ static rela_span side(const sample *s, size_t pair, size_t k)
     return (rela_span){ s->text.data + from, to - from };
 }
 
-/* Appends two texts with a blank between them; the place is all that lasts. */
+/* Appends two texts with a space between them. Returns an offset, since out may move later. */
 static rela_status join(rela_buffer *out, size_t *from, rela_span a, rela_span b, rela_error *err)
 {
     *from = out->len;
@@ -127,7 +126,7 @@ static rela_status join(rela_buffer *out, size_t *from, rela_span a, rela_span b
     return st == RELA_OK ? rela_buffer_append(out, b.text, b.len, err) : st;
 }
 
-/* Rows [first, first + n) of all 2 s->n: pairs as they are, then their permuted pairs. */
+/* Fills rows [first, first + n) of all 2 s->n: the pairs as they are, then the corrupted ones. */
 static rela_status make_pairs(const sample *s, rela_filter_worker *l, rela_buffer *made,
                               size_t first, size_t n, rela_error *err)
 {
@@ -144,7 +143,7 @@ static rela_status make_pairs(const sample *s, rela_filter_worker *l, rela_buffe
             st = join(made, &from[i], side(s, p, kind == 2), side(s, other, kind == 2), err);
         to[i] = made->len;
     }
-    for (size_t i = 0; i < n && st == RELA_OK; i++) { /* the buffer has stopped moving */
+    for (size_t i = 0; i < n && st == RELA_OK; i++) { /* made no longer moves */
         const size_t p = (first + i) % s->n;
         const size_t kind = first + i < s->n ? 0 : 1 + p % (KINDS - 1);
         if (kind >= 2)
@@ -213,7 +212,7 @@ static rela_status measure(sample *s, rela_error *err)
     rela_status st = RELA_OK;
     if (!ranges || !blocks || !s->other || !s->rows || !s->good || !s->usable || !s->made)
         st = rela_fail(err, RELA_NOMEM, "no memory for a sample of %zu pairs", s->n);
-    for (size_t i = 0; i < s->n && st == RELA_OK; i++) /* anyone but itself */
+    for (size_t i = 0; i < s->n && st == RELA_OK; i++) /* any pair but itself */
         s->other[i] = (uint32_t)((i + 1 + rela_rng_below(&r, s->n - 1)) % s->n);
     for (int i = 0; i < n_workers && st == RELA_OK; i++)
         blocks[i] = ranges[i];
@@ -232,7 +231,7 @@ static rela_status measure(sample *s, rela_error *err)
 
 /* ---- fitting ---- */
 
-/* Moves the usable rows of a part to the front of to; returns how many. */
+/* Copies the usable rows of the training or the test part to `to`; returns how many. */
 static size_t select_rows(double *to, bool *good, const sample *s, size_t features, bool test)
 {
     size_t n = 0;
@@ -246,7 +245,7 @@ static size_t select_rows(double *to, bool *good, const sample *s, size_t featur
     return n;
 }
 
-/* How well the score does on pairs it was not made from. */
+/* AUC on pairs held out from the fit. */
 static double test_auc(const rela_logit *l, double *rows, const bool *good, size_t n,
                        double *scores)
 {

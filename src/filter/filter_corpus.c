@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/filter_corpus.c - rela_filter: rules, then scores of the model, pair by pair in order.
- * With a share to keep, scores are gathered first and the text is read once more to be cut. */
+/* src/filter/filter_corpus.c - rela_filter: rules, then model scores, pair by pair in order. With a
+ * share to keep, a first pass collects the scores and a second one writes the best pairs. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -16,7 +16,8 @@
 #include <xxhash.h>
 
 enum { OUT_SRC, OUT_TGT, OUT_SCORES, N_OUT };
-static const double SCRIPT_LEAST = 0.05; /* of the letters of a vocabulary, to be one of its own */
+/* Share of the letters of a vocabulary from which on a script belongs to it. */
+static const double SCRIPT_LEAST = 0.05;
 
 static rela_status check(const rela_filter_job *j, rela_error *err);
 static rela_status set_rules(rela_filter_job *j, rela_error *err);
@@ -54,7 +55,7 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
         st = rela_sized_check(report, sizeof *report, "rela_filter_report", err);
     if (st != RELA_OK)
         return st;
-    const bool first = rela_job_rank(j.o.job) == 0; /* it alone writes */
+    const bool first = rela_job_rank(j.o.job) == 0; /* only rank 0 writes */
     j.cut = j.o.min_score >= 0 ? j.o.min_score : j.o.by == RELA_FILTER_COMBINED ? 0.5 : 0;
     st = check(&j, err);
     if (st == RELA_OK)
@@ -81,8 +82,8 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
     return st;
 }
 
-/* Of two outputs in one file only the last would be left, and an input that is replaced no longer
- * fits the other side. */
+/* Of two outputs in one file only the last would survive, and an overwritten input would no longer
+ * match the other side. */
 static rela_status check_apart(const rela_filter_options *o, rela_error *err)
 {
     const char *const out[] = { o->out_src, o->out_tgt, o->scores };
@@ -132,7 +133,7 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
     return st ? st : rela_model_check_full(j->model, err);
 }
 
-/* Scripts as named, or those of the vocabulary. */
+/* The named scripts, else those of the vocabulary, else any. */
 static rela_status set_scripts(rela_filter_job *j, int side, const char *names, rela_error *err)
 {
     uint32_t *set = &j->rules.scripts[side];
@@ -165,8 +166,8 @@ static rela_status set_rules(rela_filter_job *j, rela_error *err)
     return st == RELA_OK ? set_scripts(j, 1, o->tgt_script, err) : st;
 }
 
-/* All ranks calibrate for themselves, and so does a job that goes on: the same, or scores would not
- * fit together. */
+/* Each rank, and a job that resumes, calibrates on its own. Recording a hash as a setting makes
+ * sure that all agree; otherwise their scores could not be compared. */
 static rela_status name_weights(const rela_filter_job *j, rela_error *err)
 {
     const rela_logit *l = &j->logit;
@@ -330,8 +331,8 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
 
 /* ---- lines ---- */
 
-/* A pair that passes the other rules may still have been there before; only the thread that keeps
- * the order can tell. */
+/* Duplicates depend on all earlier pairs, so only the thread that finishes blocks in order can find
+ * them. */
 static rela_status find_duplicate(rela_filter_job *j, rela_verdict *v, const rela_span *c,
                                   rela_error *err)
 {
@@ -450,7 +451,7 @@ static int by_falling_score(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
-/* The score of the last pair that is kept: equal ones are kept too. */
+/* Sets j->cut to the score of the last pair to keep; pairs with an equal score are kept too. */
 static rela_status find_cut(rela_filter_job *j, rela_error *err)
 {
     float *sorted = rela_mem_array(j->n_scores + 1, sizeof *sorted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/filter_job.h - what calibrating and filtering share. */
+/* src/filter/filter_job.h - state shared by calibration and filtering. */
 #ifndef RELA_FILTER_FILTER_JOB_H
 #define RELA_FILTER_FILTER_JOB_H
 
@@ -13,22 +13,22 @@
 
 enum { RELA_FILTER_ROWS = 32 };
 
-/* What one thread owns. */
+/* State of one thread. */
 typedef struct rela_filter_worker {
     rela_watcher *watcher;
-    size_t stack; /* of the cross attention */
+    size_t stack; /* number of the cross-attention stack */
     rela_pair_scores scores;
     double *row; /* features of one pair */
     rela_text_pair pairs[RELA_FILTER_ROWS];
-    size_t of[RELA_FILTER_ROWS]; /* the row of each pair in its block */
+    size_t of[RELA_FILTER_ROWS]; /* row in the block of each pair that is run */
 } rela_filter_worker;
 
 typedef struct rela_filter_job {
     rela_filter_options o;
-    const rela_model *model; /* NULL: rules alone */
+    const rela_model *model; /* NULL: rules only */
     rela_pair_rules rules;
     rela_logit logit;
-    bool *marks; /* heads of null rates; NULL: all */
+    bool *marks; /* heads that count for the null rate; NULL: all */
     rela_filter_worker *workers;
     int n_workers;
     rela_filter_report report;
@@ -36,16 +36,16 @@ typedef struct rela_filter_job {
     rela_seen *seen;
     rela_writer *writers[3]; /* source, target, scores */
     rela_buffer out[3];
-    float *kept_scores; /* with options.keep: of every line, negative for those a rule dropped */
+    float *kept_scores; /* with options.keep: one per line, negative if a rule dropped it */
     size_t n_scores, cap_scores;
     double cut, sum;
     uint64_t scored;
 } rela_filter_job;
 
-/* Runs n pairs of the worker with attention and log-probabilities. */
+/* Runs the first n pairs of the worker; collects attention and log-probabilities. */
 rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err);
 
-/* Makes the combined score: pairs of the text against bad pairs made of them. */
+/* Fits the combined score: pairs of the text against corrupted copies of them. */
 rela_status rela_filter_calibrate(rela_filter_job *j, rela_error *err);
 
 #endif

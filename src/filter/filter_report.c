@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/filter_report.c - what a filter run did, for people and programs. */
+/* src/filter/filter_report.c - the report of a filter run, as text and as JSON. */
 #include "base/sized.h"
 #include "base/str.h"
 #include "rela/analyse.h"

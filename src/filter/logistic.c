@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/logistic.c - see logistic.h. Newton's method; the system is solved by Cholesky's. */
+/* src/filter/logistic.c - see logistic.h. Newton's method with a Cholesky solver. */
 #include "filter/logistic.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { ROUNDS = 25 };
-static const double PENALTY = 1e-2; /* on squared weights of standardised features, per example */
+static const double PENALTY = 1e-2; /* L2, on the weights of standardised features, per example */
 static const double SMALL = 1e-9;
 
 static void standardise(rela_logit *l, const double *rows, size_t n_rows);
@@ -92,7 +92,7 @@ static void standardise(rela_logit *l, const double *rows, size_t n_rows)
     }
 }
 
-/* Second derivatives of the penalised loss, and its negative first ones. */
+/* matrix: Hessian of the penalised loss; slope: its negative gradient. */
 static void gather(const rela_logit *l, double *matrix, double *slope, const double *rows,
                    const bool *good, const double *share, size_t n_rows)
 {
@@ -115,7 +115,8 @@ static void gather(const rela_logit *l, double *matrix, double *slope, const dou
     }
 }
 
-/* x = matrix^-1 x; the lower half of a positive matrix, which is overwritten. */
+/* x = matrix^-1 x by Cholesky. Reads the lower half of a positive definite matrix and overwrites
+ * it. */
 static void solve(double *matrix, double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)

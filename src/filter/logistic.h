@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/logistic.h - logistic regression of a few features: how probable it is that something
- * is good. */
+/* src/filter/logistic.h - logistic regression on a few features: the probability of "good". */
 #ifndef RELA_FILTER_LOGISTIC_H
 #define RELA_FILTER_LOGISTIC_H
 
@@ -12,13 +11,13 @@
 /* All zero is empty. */
 typedef struct rela_logit {
     size_t n;       /* features */
-    double *mean;   /* (n) of the examples it was made from */
-    double *scale;  /* (n) one over their standard deviation; 0 for a feature that never changes */
-    double *weight; /* (n + 1); the last is the constant */
+    double *mean;   /* (n) of the training examples */
+    double *scale;  /* (n) one over their standard deviation; 0 for a constant feature */
+    double *weight; /* (n + 1); the last is the bias */
 } rela_logit;
 
-/* Fits to rows (n_rows, n) with a penalty on large weights, classes weighted equally. good
- * (n_rows). Deterministic. RELA_FORMAT if one class is missing. */
+/* Fits to rows (n_rows, n) with labels good (n_rows), L2 regularisation and equal class weights.
+ * Deterministic. RELA_FORMAT if one class is missing. */
 rela_status rela_logit_fit(rela_logit *l, const double *rows, const bool *good, size_t n_rows,
                            size_t n, rela_error *err);
 void rela_logit_free(rela_logit *l);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEATURES = 6 };                    /* before those of the heads */
+enum { FEATURES = 6 };                    /* not counting those of the heads */
 static const double LEAST_COVERAGE = 0.5; /* of the mean */
 
 rela_status rela_pair_scores_init(rela_pair_scores *s, const rela_config *c, size_t n,
@@ -78,7 +78,7 @@ double rela_pair_null(const rela_pair_scores *s, size_t pair, const bool *marks)
     return used > 0 ? sum / used : 0;
 }
 
-/* Standard deviation of the attention that source words get, by its mean. */
+/* Coefficient of variation (standard deviation over mean) of the attention to source words. */
 static double unevenness(const rela_pair_scores *s, size_t pair, const rela_watched *p)
 {
     const double *mass = s->mass + pair * RELA_WATCH_TOKENS_MAX;

@@ -6,7 +6,7 @@
 
 enum { REASON, HAS_SCORE, HEAD_BYTES };
 
-/* The reason, and numbers if there is a score. */
+/* The reason and, if there is a score, the numbers. */
 rela_status rela_verdict_append(rela_buffer *out, const rela_verdict *v, rela_error *err)
 {
     const double numbers[] = { v->score, v->null, v->uncovered, v->logp };

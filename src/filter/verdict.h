@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/verdict.h - what was found on a pair, and the same as bytes. */
+/* src/filter/verdict.h - the verdict on a pair and its serialisation. */
 #ifndef RELA_FILTER_VERDICT_H
 #define RELA_FILTER_VERDICT_H
 
@@ -12,7 +12,7 @@ typedef struct rela_verdict {
 } rela_verdict;
 
 rela_status rela_verdict_append(rela_buffer *out, const rela_verdict *v, rela_error *err);
-/* The next one of *bytes. line: its number, for messages. */
+/* Reads the next verdict and advances *bytes. line: for error messages. */
 rela_status rela_verdict_take(rela_verdict *v, rela_span *bytes, uint64_t line, rela_error *err);
 
 #endif
