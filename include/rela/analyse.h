@@ -92,8 +92,8 @@ typedef struct rela_shortlist_options {
     int32_t layer, head;   /* from 0; -1: mean of all */
     bool shift;
     double threshold;
-    int64_t frequent; /* so many of the most frequent target symbols, allowed in every sentence */
-    int64_t best;     /* for each source symbol, so many of those most often linked to it */
+    int64_t frequent; /* number of most frequent target symbols, allowed in every sentence */
+    int64_t best;     /* number of target symbols per source symbol, most often linked first */
     const char *out;  /* file to write the shortlist to */
     /* A return value other than 0 stops with RELA_CANCEL. May be NULL. */
     int (*progress)(void *ctx, uint64_t lines);

@@ -36,7 +36,7 @@ RELA_API rela_status rela_model_card_set(const char *path, const char *const *li
 
 typedef struct rela_model_average_options {
     size_t struct_size;
-    int32_t last;                                /* use only the last so many files; 0: all */
+    int32_t last;                                /* how many files to use, from the last; 0: all */
     int32_t n_threads;                           /* 0: all */
     void (*notice)(void *ctx, const char *line); /* warnings; may be NULL */
     void *notice_ctx;

@@ -52,7 +52,7 @@ RELA_API rela_status rela_bpe_learn(rela_buffer *out, rela_bpe_learn_report *rep
  * copy everything. Defaults are after the colon. */
 typedef struct rela_bpe_options {
     size_t struct_size;
-    int64_t merges;        /* use only the first so many merges; -1, the default: all */
+    int64_t merges;        /* how many merges to use, from the first; -1, the default: all */
     const char *separator; /* marks a piece that is not the last of its word: "@@" */
     const rela_word_counts *vocabulary; /* NULL, or the pieces that may be produced; others are
                                          * split again, undoing their merges */

@@ -59,8 +59,8 @@ rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *firs
  * read yet). rela_reader_lines: the number of lines before it. */
 uint64_t rela_reader_place(const rela_reader *r);
 uint64_t rela_reader_lines(const rela_reader *r);
-/* Seeks to the line that starts at byte place and has so many lines before it. place UINT64_MAX:
- * reads forward until that line, so it must not be behind the present one. */
+/* Seeks to the line at byte offset place, which has the given number of lines before it. place
+ * UINT64_MAX: reads forward to that line, which must not have been read yet. */
 rela_status rela_reader_seek(rela_reader *r, uint64_t place, uint64_t lines, rela_error *err);
 
 const char *rela_reader_name(const rela_reader *r);  /* for messages; lent */

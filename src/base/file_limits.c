@@ -76,7 +76,7 @@ static size_t read_text(char text[SYSTEM_TEXT_MAX], const char *path)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* What is left of a limit of the process when so many bytes are used. */
+/* What is left of a limit of the process when this many bytes are used. */
 static uint64_t left(int resource, uint64_t used)
 {
     struct rlimit limit;

@@ -140,7 +140,7 @@ bool rela_size_add(size_t *out, size_t a, size_t b)
     return !__builtin_add_overflow(a, b, out);
 }
 
-/* Whether allocating so many more bytes leaves the reserve intact. Asking the system takes
+/* Whether allocating this many more bytes leaves the reserve intact. Asking the system takes
  * microseconds, so small allocations are checked in groups. */
 static bool leaves_reserve(size_t more)
 {

@@ -9,7 +9,7 @@
 
 enum {
     PANEL = 2 * LANES, /* columns stored side by side */
-    FETCH_FROM = 6     /* from so many blocks on there is time to prefetch the next panel */
+    FETCH_FROM = 6     /* with this many blocks there is time to prefetch the next panel */
 };
 
 /* n rows as a zero-padded panel. In tiles of one cache line: rows are often a power of two apart,

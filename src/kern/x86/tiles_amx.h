@@ -14,7 +14,7 @@ typedef struct tile_shapes {
 
 enum { TILE_ROWS = 16, TILE_BYTES = 64, TILE_SUMS = 16 };
 
-/* For rows and panels with a depth of so many bytes, a multiple of 16 up to 64. */
+/* For rows and panels of this depth in bytes, a multiple of 16 up to 64. */
 static inline void tiles_begin(size_t bytes)
 {
     tile_shapes s = { .palette = 1 };
