@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* include/rela/corpus.h - parallel text: rules that keep it clean, a check, the built-in corpus.
+/* include/rela/corpus.h - parallel text: cleaning rules, a corpus check, the built-in corpus.
  *
- * A corpus is two files with one sentence per line (plain, gzip or zstd, found by content) or one
- * file with two columns separated by a tab. Only LF ends a line; one CR before it and a byte order
- * mark at the start are removed; NUL is data. Options structs are filled by their _init function
- * first, which also lets them grow in later versions. */
+ * A corpus is two files with one sentence per line (plain, gzip or zstd, detected by content) or
+ * one file with two tab-separated columns. Only LF ends a line; one CR before it and a byte order
+ * mark at the start are removed; NUL is data. Call the _init function of an options struct before
+ * setting its members. */
 #ifndef RELA_CORPUS_H
 #define RELA_CORPUS_H
 
@@ -36,23 +36,24 @@ typedef enum rela_corpus_reason {
 
 enum {
     RELA_CORPUS_REASONS_MAX = 32,   /* room for later reasons; part of the ABI, as is the next */
-    RELA_CORPUS_SHOWN = 5,          /* offenders remembered per reason */
+    RELA_CORPUS_SHOWN = 5,          /* dropped lines reported per reason */
     RELA_CORPUS_TOKENS_MAX = 65535, /* per side, whatever the rules say */
     RELA_CORPUS_LINE_MAX = 64 << 10 /* bytes, the default of max_line */
 };
 
 typedef struct rela_corpus_rules {
     size_t struct_size;
-    uint64_t max_line;   /* bytes per side; longer lines are never held whole */
+    uint64_t max_line;   /* bytes per side; longer lines are never held in memory whole */
     int32_t max_tokens;  /* per side, 1 .. RELA_CORPUS_TOKENS_MAX */
     bool cut;            /* cut a side at max_tokens instead of dropping the pair */
-    double max_ratio;    /* longer side by shorter side, in tokens; 0: no such rule */
+    double max_ratio;    /* of lengths in tokens, longer to shorter; 0: any */
     bool drop_identical; /* drop pairs whose sides are equal */
-    bool any_expansion;  /* trust compressed files that expand more than 200 times */
+    bool any_expansion;  /* accept compressed files that expand more than 200 times */
 } rela_corpus_rules;
 
-/* What happened to the pairs of a corpus: kept plus all of dropped is read. The library may know
- * more reasons than the header of the program: rela_corpus_reason_key gives NULL past the last. */
+/* What happened to the pairs of a corpus; kept and all counts of dropped add up to read. A later
+ * library may know more reasons than this header; rela_corpus_reason_key returns NULL past the last
+ * one. */
 typedef struct rela_corpus_report {
     size_t struct_size; /* set by the caller */
     uint64_t read, kept;
@@ -61,7 +62,7 @@ typedef struct rela_corpus_report {
     uint64_t nuls;    /* kept pairs that hold a NUL byte */
     uint64_t cut;     /* kept pairs that were shortened */
     uint64_t dropped[RELA_CORPUS_REASONS_MAX];
-    /* The first lines of each reason, from 0: as many as were dropped, up to RELA_CORPUS_SHOWN. */
+    /* Line numbers, from 0, of the first pairs dropped for each reason, up to RELA_CORPUS_SHOWN. */
     uint64_t first[RELA_CORPUS_REASONS_MAX][RELA_CORPUS_SHOWN];
 } rela_corpus_report;
 
@@ -77,8 +78,8 @@ RELA_API rela_status rela_corpus_report_table(rela_buffer *out, const rela_corpu
 RELA_API rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *report,
                                              rela_error *err);
 
-/* Called on one thread at a time with how much is done and in all (0: unknown): bytes that were
- * read, or pairs; not 0 stops the run with RELA_CANCEL. */
+/* Called on one thread at a time with the amount done and the total (0: unknown), in bytes read or
+ * in pairs; a return value other than 0 stops the run with RELA_CANCEL. */
 typedef int (*rela_corpus_progress)(void *ctx, uint64_t done, uint64_t total);
 
 typedef struct rela_corpus_check_options {
@@ -106,14 +107,14 @@ typedef struct rela_corpus_stats {
     size_t struct_size;          /* set by the caller */
     rela_corpus_lengths side[2]; /* source, target */
     uint64_t batch_tokens;       /* as in the options */
-    uint64_t batches;            /* of one epoch; an end symbol is counted on each side */
-    double padding;              /* share of cells that padded batches would waste */
+    uint64_t batches;            /* in one epoch; lengths include an end symbol on each side */
+    double padding;              /* share of positions that would be padding in padded batches */
 } rela_corpus_stats;
 
 RELA_API void rela_corpus_check_options_init(rela_corpus_check_options *o, size_t size);
 
-/* Reads a corpus once, by the rules and with blank-separated words as tokens. Different numbers of
- * lines are RELA_FORMAT. report and stats may be NULL. */
+/* Reads a corpus once and applies the rules, with blank-separated words as tokens. Files with
+ * different numbers of lines are RELA_FORMAT. report and stats may be NULL. */
 RELA_API rela_status rela_corpus_check(rela_corpus_report *report, rela_corpus_stats *stats,
                                        const rela_corpus_check_options *o, rela_error *err);
 
@@ -123,8 +124,9 @@ RELA_API rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus
 RELA_API rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_report *report,
                                             const rela_corpus_stats *stats, rela_error *err);
 
-/* The built-in corpus: simplified English and German with gold word alignments, made by a grammar.
- * It needs no download, has any size, and is the same on every machine for the same seed. */
+/* The built-in corpus: simplified English and German with gold word alignments, generated by a
+ * grammar. It needs no download, can have any size, and the same seed gives the same corpus on
+ * every machine. */
 enum {
     RELA_CORPUS_HARD = 0, /* up to two clauses, with phrases and clauses inside */
     RELA_CORPUS_EASY = 1  /* one clause of common words, about eight of them */
@@ -132,14 +134,14 @@ enum {
 
 typedef struct rela_corpus_make_options {
     size_t struct_size;
-    const char *dir;      /* made if need be; gets {train,valid,test}.{src,tgt,align}: English,
-                           * German, gold links (0-0 sure, 1?2 possible, from 0); files of these
-                           * names are replaced */
+    const char *dir;      /* created if missing; receives {train,valid,test}.{src,tgt,align}:
+                           * English, German, gold links (0-0 sure, 1?2 possible, from 0);
+                           * existing files of these names are replaced */
     uint64_t train;       /* pairs; the first n are the same for every size */
-    uint64_t valid, test; /* pairs; no sentence of them, of either side, occurs elsewhere */
+    uint64_t valid, test; /* pairs; none of their sentences, on either side, occurs elsewhere */
     uint64_t seed;
     int32_t n_threads;             /* 0: all */
-    bool tokenised;                /* blanks between words and marks, as the alignments count */
+    bool tokenised;                /* separate punctuation from words, as the alignments count */
     rela_corpus_progress progress; /* in pairs */
     void *progress_ctx;
     int32_t level; /* RELA_CORPUS_HARD or RELA_CORPUS_EASY */
@@ -148,9 +150,9 @@ typedef struct rela_corpus_make_options {
 typedef struct rela_corpus_made {
     size_t struct_size;    /* set by the caller */
     uint64_t pairs[3];     /* train, valid, test */
-    uint64_t words[2];     /* source, target; all three parts, marks included */
-    uint64_t types[2];     /* different words, marks included */
-    uint32_t longest[2];   /* words of a sentence */
+    uint64_t words[2];     /* source, target; of all three parts, punctuation included */
+    uint64_t types[2];     /* distinct words, punctuation included */
+    uint32_t longest[2];   /* words of the longest sentence */
     uint64_t unaligned[2]; /* words without a link */
     uint64_t links;        /* sure and possible */
     uint64_t possible;     /* links that are not sure */
@@ -159,7 +161,7 @@ typedef struct rela_corpus_made {
 
 RELA_API void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size);
 
-/* Writes the nine files, each under its name only when it is complete. out may be NULL. */
+/* Writes the nine files; each appears under its name only when it is complete. out may be NULL. */
 RELA_API rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
                                       rela_error *err);
 RELA_API rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made,

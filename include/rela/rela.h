@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* include/rela/rela.h - what every part of the library shares: status codes, errors, buffers,
- * memory, version.
+/* include/rela/rela.h - shared by all parts of the library: status codes, errors, buffers, memory,
+ * version.
  *
- * Conventions that hold for all of librela:
- *   - A function that can fail returns rela_status and takes a rela_error last; NULL is allowed
- *     there. The message is one line and names the place (file, line, tensor) and the reason.
- *   - Outputs come first. A pointer that is returned is lent; a pointer-to-pointer output is
- *     given to the caller, who frees it with the function of the same type.
+ * Conventions throughout librela:
+ *   - A function that can fail returns rela_status and takes a rela_error last, which may be NULL.
+ *     The message is one line and names the place (file, line, tensor) and the reason.
+ *   - Outputs come first. A returned pointer is lent: the library keeps ownership, do not free it.
+ *     A pointer-to-pointer output is given to the caller, who frees it with the _free, _destroy or
+ *     _close function of its type; on failure it is NULL.
  *   - Text is UTF-8 with an explicit length; NUL is data, never a terminator.
- *   - Options and reports begin with their size, struct_size: _init functions set that of options,
- *     the caller that of a report. They grow at their end, so that a program goes on working with a
- *     later library. Size 0 is RELA_ARG; a size above what the library knows, which a program for a
- *     later one has, is RELA_UNSUP. What callbacks are given grows in the same way. All other
- *     structs stay as they are.
+ *   - Options and reports begin with struct_size, their size: _init functions set it for options,
+ *     the caller sets it for reports. New members are only added at the end, so a program keeps
+ *     working with a later library. Size 0 is RELA_ARG; a size larger than the library knows, from
+ *     a program built for a later version, is RELA_UNSUP. Structs passed to callbacks grow in the
+ *     same way. All other structs never change.
  *   - The library never prints, never exits, installs no signal handlers, changes no locale. */
 #ifndef RELA_RELA_H
 #define RELA_RELA_H
@@ -25,7 +26,7 @@
 extern "C" {
 #endif
 
-enum { RELA_SOURCES_MAX = 4 }; /* texts that a sentence can be translated from */
+enum { RELA_SOURCES_MAX = 4 }; /* sources of a multi-source model */
 
 #if defined(__GNUC__)
 #define RELA_API __attribute__((visibility("default")))
@@ -77,14 +78,15 @@ typedef struct rela_buffer {
 #define RELA_BUFFER_INIT { NULL, 0, 0 }
 /* clang-format on */
 
-/* One function does it all: old NULL allocates, new_size 0 frees, anything else resizes. old_size
- * is always exact, so a hook can account and limit. Must be callable from any thread. */
+/* One function does everything: old NULL allocates, new_size 0 frees, anything else resizes.
+ * old_size is always exact, so an allocator can account for memory and limit it. Must be callable
+ * from any thread. */
 typedef struct rela_allocator {
     void *(*resize)(void *ctx, void *old, size_t old_size, size_t new_size);
     void *ctx;
 } rela_allocator;
 
-/* Counters of the library's own allocations since the start of the process. */
+/* The library's own allocations since the start of the process. */
 typedef struct rela_memory_stats {
     size_t struct_size; /* set by the caller */
     uint64_t calls;     /* allocations and resizes */
@@ -95,11 +97,11 @@ typedef struct rela_memory_stats {
 /* Version of the library at run time: major << 16 | minor << 8 | patch. */
 RELA_API uint32_t rela_version(void);
 
-/* A short lent text for a status code; "unknown status" for other numbers. */
+/* A short text for a status code, lent; "unknown status" for other numbers. */
 RELA_API const char *rela_status_text(rela_status status);
 
-/* Replaces the allocator of the whole process. Call it before anything else of the library;
- * later calls fail with RELA_STATE. The struct is copied. */
+/* Replaces the library's allocator for the whole process. Call it before any other function of
+ * the library; later calls fail with RELA_STATE. The struct is copied. */
 RELA_API rela_status rela_allocator_set(const rela_allocator *allocator, rela_error *err);
 
 RELA_API rela_status rela_memory_stats_get(rela_memory_stats *out, rela_error *err);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* include/rela/text.h - text as the Moses tools treat it: normalise, tokenise, truecase, and back;
- * and sentences of running text.
+/* include/rela/text.h - text processing compatible with the Moses tools: normalise, tokenise,
+ * truecase, and back; and sentence splitting.
  *
- * The objects are immutable after creation: any number of threads may use one at a time. Texts are
- * single lines without their line end, of any length below 4 GiB; NUL is data. Invalid UTF-8 is
- * read as if each bad sequence were U+FFFD. Results are appended to a buffer, always valid UTF-8
- * and never more than one line for one line; on failure the buffer keeps its old length.
+ * Unless noted, objects are immutable after creation and any number of threads may share one. Texts
+ * are single lines without their line end, of any length below 4 GiB; NUL is data. Each invalid
+ * UTF-8 sequence is read as U+FFFD. Results are appended to a buffer, always valid UTF-8 and never
+ * more than one line for one line; on failure the buffer keeps its old length.
  *
  * A language is a code such as "en", "de", "fr", "cs" or "pt-BR"; NULL means "en". Codes without
- * rules of their own get the general ones. Options start with their _init function: all defaults,
- * as with NULL. */
+ * rules of their own use the general rules. The _init function of an options struct sets all
+ * defaults; NULL for the options means the same. */
 #ifndef RELA_TEXT_H
 #define RELA_TEXT_H
 
@@ -30,12 +30,12 @@ typedef struct rela_tokeniser_options {
     bool no_escape;             /* leave & | < > ' " [ ] as they are, not as &amp; and so on */
     bool aggressive_dash;       /* split words at hyphens, marked @-@ */
     bool lowercase;             /* lower-case the tokens */
-    const char *const *protect; /* PCRE2 patterns of what must stay one token, case ignored */
+    const char *const *protect; /* PCRE2 patterns, case-insensitive: a match stays one token */
     size_t n_protect;
 } rela_tokeniser_options;
 
-/* Patterns for URLs, e-mail addresses, @names and #tags, and for XML tags, e-mail addresses and
- * URLs; lent. name: "web" or "basic"; NULL and *n 0 for others. */
+/* Patterns for options.protect, lent. name: "web" (URLs, e-mail addresses, @names, #tags) or
+ * "basic" (XML tags, e-mail addresses, URLs); for any other name NULL, with *n 0. */
 RELA_API const char *const *rela_tokeniser_patterns(size_t *n, const char *name);
 
 RELA_API void rela_tokeniser_options_init(rela_tokeniser_options *o, size_t size);
@@ -45,7 +45,7 @@ RELA_API void rela_tokeniser_destroy(rela_tokeniser *t); /* NULL is fine */
 RELA_API rela_status rela_tokenise(rela_buffer *out, const rela_tokeniser *t, const char *text,
                                    size_t len, rela_error *err);
 
-/* Detokeniser: joins tokens to running text. */
+/* Detokeniser: joins tokens into running text. */
 typedef struct rela_detokeniser rela_detokeniser;
 
 typedef struct rela_detokeniser_options {
@@ -74,15 +74,15 @@ typedef enum rela_unicode_form {
 typedef struct rela_normaliser_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *language;
-    rela_unicode_form form; /* first of all */
+    rela_unicode_form form; /* applied before everything else */
     bool keep_breaks;       /* keep VT, FF, U+0085, U+2028, U+2029; otherwise each is a space */
     bool wide_punctuation;  /* turn East Asian punctuation and digits into ASCII */
-    bool no_punctuation;    /* none of the Moses rules */
-    bool keep_penn;         /* of these, keep ` and '' as they are */
+    bool no_punctuation;    /* apply none of the Moses rules */
+    bool keep_penn;         /* of the Moses rules: leave ` and '' as they are */
     bool no_quote_commas;   /* keep the order of quotes and commas */
     bool no_numbers;        /* keep no-break spaces between digits */
-    bool remove_control;    /* drop control, format, private and unassigned characters */
-    bool collapse_blanks;   /* every run of blanks of any kind is one space */
+    bool remove_control;    /* drop control, format, private-use and unassigned characters */
+    bool collapse_blanks;   /* turn every run of whitespace into one space */
     bool lowercase;
 } rela_normaliser_options;
 
@@ -101,14 +101,15 @@ typedef struct rela_truecaser rela_truecaser;
 typedef struct rela_truecaser_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     bool all_words;     /* also change known spellings inside sentences */
-    bool lowercase;     /* the input has no case: lower-case it first and trust no spelling */
+    bool lowercase;     /* the input has no reliable case: lower-case it first, and keep no
+                         * spelling just because it is known */
 } rela_truecaser_options;
 
 RELA_API void rela_truecaser_options_init(rela_truecaser_options *o, size_t size);
 RELA_API rela_status rela_truecaser_load(rela_truecaser **out, const char *path,
                                          const rela_truecaser_options *options, rela_error *err);
 
-/* The same from memory; name stands for the file in messages. */
+/* The same from memory; name is used in messages as the file name. */
 RELA_API rela_status rela_truecaser_parse(rela_truecaser **out, const char *name, const char *model,
                                           size_t len, const rela_truecaser_options *options,
                                           rela_error *err);
@@ -122,7 +123,7 @@ RELA_API rela_status rela_detruecase(rela_buffer *out, const char *text, size_t 
                                      rela_error *err);
 
 /* Counts of spellings, from which a model is written. One thread at a time per object; several
- * can be filled concurrently and merged, and the model depends only on the lines. */
+ * can be filled concurrently and merged: the model depends only on the lines. */
 typedef struct rela_truecase_counts rela_truecase_counts;
 
 /* first_words: also learn from sentence-initial words that are not capitalised, and a little
@@ -131,22 +132,22 @@ RELA_API rela_status rela_truecase_counts_create(rela_truecase_counts **out, boo
                                                  rela_error *err);
 RELA_API void rela_truecase_counts_destroy(rela_truecase_counts *c); /* NULL is fine */
 
-/* number: of the line in the whole input, so that first occurrences can be ordered. */
+/* number: the number of the line in the whole input, which orders first occurrences. */
 RELA_API rela_status rela_truecase_counts_add(rela_truecase_counts *c, const char *text, size_t len,
                                               uint64_t number, rela_error *err);
 RELA_API rela_status rela_truecase_counts_merge(rela_truecase_counts *into,
                                                 const rela_truecase_counts *from, rela_error *err);
 
-/* Appends the model. */
+/* Appends the model, as rela_truecaser_parse reads it. */
 RELA_API rela_status rela_truecase_counts_write(rela_buffer *out, const rela_truecase_counts *c,
                                                 rela_error *err);
 
-/* Splitter: the sentences of running text. */
+/* Splitter: splits running text into sentences. */
 typedef struct rela_splitter rela_splitter;
 
 typedef struct rela_splitter_options {
     size_t struct_size;   /* set by _init; lets the struct grow at its end */
-    const char *language; /* of the abbreviations */
+    const char *language; /* whose abbreviations are known */
 } rela_splitter_options;
 
 /* A sentence: bytes [begin, end) of a text, without the blanks around it. */
@@ -159,9 +160,9 @@ RELA_API rela_status rela_splitter_create(rela_splitter **out, const rela_splitt
                                           rela_error *err);
 RELA_API void rela_splitter_destroy(rela_splitter *s); /* NULL is fine */
 
-/* The next sentence of a text, from *at, which starts at 0 and moves past the sentence and the
- * blanks after it. False: nothing but blanks is left, and *at is len. Nothing is changed, copied or
- * allocated; sentences never cut a character, and bytes between them are blanks. */
+/* Finds the next sentence of a text from *at, which starts at 0 and advances past the sentence and
+ * the whitespace after it. False if only whitespace is left; *at is then len. Nothing is changed,
+ * copied or allocated; sentences never split a character, and only whitespace lies between them. */
 RELA_API bool rela_split_next(rela_sentence *out, size_t *at, const rela_splitter *s,
                               const char *text, size_t len);
 

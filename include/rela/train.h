@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* include/rela/train.h - training: raw parallel text in, a model file out.
  *
- * One blocking call. Everything it writes is below one directory, the run:
- *   config.yml           all settings, as they were resolved
- *   train.log            what a person reads
+ * One blocking call. Everything it writes goes into one directory, the run:
+ *   config.yml           all settings, after defaults and preset are applied
+ *   train.log            the log, for people
  *   train.jsonl          one record per interval: update, epoch, loss, nll, rate, speed ...
  *   valid.tsv            one row per validation
  *   checkpoints/N.rela   the last few, each complete: weights, optimiser, position in the data
- *   interim-N.rela       the same, saved on demand between two checkpoints; the next replaces it
+ *   interim-N.rela       a checkpoint saved on demand; the next regular one replaces it
  *   best.rela            best by validation
  *   model.rela           mean of the last checkpoints: the result
- *   figures/             curves
+ *   figures/             training curves
  * The same call on the same directory resumes, bit for bit as if it had never stopped. */
 #ifndef RELA_TRAIN_H
 #define RELA_TRAIN_H
@@ -29,9 +29,10 @@ typedef struct rela_train_text {
     const char *tgt;
 } rela_train_text;
 
-/* After _init numbers are below zero and texts NULL: as the preset says; flags are false. Text is
- * used as it is, words between blanks, unless tokenise is set. A preset is a size of the model and
- * a recipe (docs/training.md); rela_train_options_show lists its settings. */
+/* _init sets numbers below zero and texts to NULL, which means the preset's value, and flags to
+ * false. Text is taken as already tokenised, with words separated by blanks, unless tokenise is
+ * set. A preset is a model size and a training recipe (docs/training.md); rela_train_options_show
+ * lists its settings. */
 typedef struct rela_train_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *preset; /* "paper", "base", "tiny", "demo", "align"; NULL: base */
@@ -39,47 +40,47 @@ typedef struct rela_train_options {
     /* files */
     const char *train_src, *train_tgt;
     const char *valid_src, *valid_tgt; /* NULL: no validation */
-    /* The run directory; made if need be. One that has checkpoints is resumed; other settings than
-     * those of the run are then RELA_STATE with both values. */
+    /* The run directory; created if missing. A run with checkpoints is resumed; settings that
+     * differ from those of the run are then RELA_STATE, with both values in the message. */
     const char *out;
-    const char *init; /* NULL, or a model whose weights, subwords and vocabularies to begin with */
+    const char *init; /* model whose weights, subwords and vocabularies to start from; or NULL */
 
     /* text */
     const char *src_lang, *tgt_lang; /* for the tokeniser: "en", "de", "fr", "cs", any other */
     bool tokenise, normalise, lowercase;
-    int64_t merges;                    /* of the BPE that is learned; 0: none */
-    const char *codes;                 /* BPE codes to use instead of learning them */
-    const char *vocab_src, *vocab_tgt; /* vocabularies to use instead of making them */
-    int64_t vocab_size;                /* largest vocabulary; 0: no limit */
-    int64_t vocab_min;                 /* least frequency of a token */
-    double bpe_dropout; /* probability of leaving a merge out, sampled anew each epoch; 0: none */
+    int64_t merges;                    /* BPE merges to learn; 0: no BPE */
+    const char *codes;                 /* file of BPE codes to use instead of learning them */
+    const char *vocab_src, *vocab_tgt; /* files of vocabularies to use instead of building them */
+    int64_t vocab_size;                /* maximum size of a vocabulary; 0: no limit */
+    int64_t vocab_min;                 /* minimum frequency of a token */
+    double bpe_dropout; /* probability of skipping a merge, sampled anew each epoch; 0: off */
 
     /* model */
-    const char *attention; /* kind for encoder, decoder and cross attention */
-    const char *attention_enc, *attention_dec, *attention_cross; /* or for one */
+    const char *attention; /* kind of encoder, decoder and cross attention */
+    const char *attention_enc, *attention_dec, *attention_cross; /* kinds set separately */
     int64_t width, ffn, heads, enc_layers, dec_layers, max_length;
     const char *norm; /* "post", "pre" */
     const char *tie;  /* "none", "output", "all" */
     bool norm_per_head;
     double dropout, dropout_embed, dropout_attention, dropout_ffn;
-    double ln_epsilon, attn_epsilon; /* of LayerNorm; of the norm of attention outputs */
+    double ln_epsilon, attn_epsilon; /* of LayerNorm; of the norm on attention outputs */
     double attn_slope, attn_alpha, attn_fuse;
     int64_t attn_top, attn_window, attn_stride;
 
     /* optimisation */
     int64_t updates, epochs; /* whichever is reached first; epochs 0: no limit */
-    int64_t batch_tokens;    /* target tokens of an update */
+    int64_t batch_tokens;    /* target tokens per update */
     double lr, lr_start, lr_least;
     int64_t warmup;
-    int64_t cool_down;    /* updates before the last over which the rate falls to lr_least */
+    int64_t cool_down;    /* number of last updates over which the rate falls to lr_least */
     const char *schedule; /* "noam", "inverse-sqrt", "constant", "cosine", "linear" */
     double beta1, beta2, adam_epsilon, weight_decay, clip, label_smoothing;
     double r_drop; /* R-Drop: weight of the KL divergence between two dropout masks; 0: off */
-    const char *loss_mean; /* "token", or "sentence": of the means of their tokens */
+    const char *loss_mean; /* "token", or "sentence": mean over sentences of their token means */
     int64_t seed;
     int64_t threads;     /* 0: all */
-    int64_t micro_batch; /* tokens of a micro-batch; 0: chosen */
-    int64_t max_skipped;
+    int64_t micro_batch; /* tokens of a micro-batch; 0: automatic */
+    int64_t max_skipped; /* updates in a row skipped as not finite before the run fails */
 
     /* corpus */
     bool cut_long;       /* cut sentences over max_length instead of dropping them */
@@ -88,9 +89,9 @@ typedef struct rela_train_options {
 
     /* intervals, in updates */
     int64_t report_every, valid_every, save_every;
-    int64_t keep;        /* checkpoints */
-    int64_t average;     /* number of last checkpoints whose mean is the result */
-    int64_t patience;    /* validations without improvement; 0: no early stopping */
+    int64_t keep;        /* number of checkpoints to keep */
+    int64_t average;     /* number of last checkpoints averaged for the result */
+    int64_t patience;    /* validations without improvement before stopping; 0: no early stopping */
     const char *best_by; /* "bleu", "loss" */
     int64_t valid_beam;  /* 0: no translation, so no BLEU */
 
@@ -99,68 +100,70 @@ typedef struct rela_train_options {
     const char *valid_src_2, *valid_src_3, *valid_src_4;
     const char *src_lang_2, *src_lang_3, *src_lang_4; /* NULL: as src_lang */
     bool share_encoders; /* one encoder for all of them, instead of one for each */
-    const char *cross;   /* "parallel", "serial": attention of the decoder to them */
+    const char *cross;   /* "parallel", "serial": how the decoder attends to the sources */
 
     /* further training text, read after the first */
     const rela_train_text *more;
     size_t n_more;
 
-    /* Parts of an update whose gradients are added in a fixed order: the result depends on it, but
-     * not on the number of threads and ranks; no more threads than that compute. */
+    /* Slots that an update is divided into; their gradients are added in a fixed order. The result
+     * depends on the number of slots, but not on that of threads and ranks. No more threads than
+     * slots, over all ranks, compute at a time. */
     int64_t gradient_slots;
 
-    /* for the card of the model (rela_model_info); nothing else depends on them */
+    /* for the model card (rela_model_info); nothing else depends on them */
     const char *licence, *description, *date; /* NULL: none */
 
     /* The processes that mpirun or srun has started together (ranks) train one model. Each of them
-     * makes the same call; rank 0 writes all files. Alone, a process trains as without it. A rank
-     * that is lost ends the others, with a line on standard error: see docs/cluster.md. */
+     * makes the same call; rank 0 writes all files. It has no effect on a single process. If a rank
+     * is lost the others end too, with a line on standard error: see docs/cluster.md. */
     bool mpi;
 
-    /* Gradients of neighbouring slots are added in so many groups first, then the groups. Ranks
-     * that compute whole groups exchange one sum for each instead of every slot. Divides
-     * gradient_slots; the result depends on it. */
+    /* Number of groups of neighbouring slots: gradients are added within each group first, then
+     * across groups. Ranks that compute whole groups exchange one sum per group instead of one per
+     * slot. Must divide gradient_slots; the result depends on it. */
     int64_t gradient_groups;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {
-    RELA_TRAIN_LOG,       /* text */
-    RELA_TRAIN_UPDATE,    /* after every update: cheap to ignore */
-    RELA_TRAIN_REPORT,    /* figures of the last interval */
-    RELA_TRAIN_VALIDATED, /* figures of a validation */
-    RELA_TRAIN_SAVED,     /* text: the path */
-    RELA_TRAIN_JOINED     /* one of several ranks: all but 0 get this event and updates only */
+    RELA_TRAIN_LOG,       /* a line of the log, in text */
+    RELA_TRAIN_UPDATE,    /* after every update */
+    RELA_TRAIN_REPORT,    /* statistics of the last interval */
+    RELA_TRAIN_VALIDATED, /* results of a validation */
+    RELA_TRAIN_SAVED,     /* a checkpoint was saved; text is its path */
+    RELA_TRAIN_JOINED     /* training on several ranks: all but 0 get only this and updates */
 } rela_train_event_kind;
 
-/* What a callback gets; members that do not belong to the kind are 0. Lent during the call. */
+/* Passed to a callback and lent during the call; members that do not apply to the kind are 0. */
 typedef struct rela_train_event {
     int32_t kind; /* rela_train_event_kind */
     const char *text;
-    uint64_t update, updates; /* now, and in all */
+    uint64_t update, updates; /* the current one, and the total */
     uint64_t epoch;
-    /* What is minimised: label smoothing and R-Drop (not at validation) included, mean as loss_mean
-     * says. NaN, as nll and grad_norm, if all updates of an interval were skipped. */
+    /* The training objective, with label smoothing and R-Drop (not at validation), averaged as
+     * loss_mean says. NaN, like nll and grad_norm, if all updates of an interval were skipped. */
     double loss;
-    double nll; /* plain negative log-likelihood, mean of target tokens, whatever loss_mean says */
+    double nll; /* negative log-likelihood, always averaged over target tokens */
     double rate, grad_norm, tokens_per_second, padding;
     double perplexity; /* exp(nll) */
     double bleu;       /* < 0: not measured */
     bool is_best;
-    uint32_t rank, ranks; /* which process this is, of how many */
+    uint32_t rank, ranks; /* of this process, and how many there are */
 } rela_train_event;
 
 /* What a callback may return for RELA_TRAIN_UPDATE; other events ignore it. */
 enum { RELA_TRAIN_GO_ON = 0, RELA_TRAIN_STOP = 1, RELA_TRAIN_SAVE = 2 };
 
-/* Everything as the preset says. size: sizeof(rela_train_options) of the caller. */
+/* Sets everything to the preset's values. size: sizeof(rela_train_options) of the caller. */
 RELA_API void rela_train_options_init(rela_train_options *o, size_t size);
 
-/* Appends all settings, those of the preset included, as YAML that --config and config.yml hold. */
+/* Appends all settings, including those of the preset, as YAML in the format of config.yml and
+ * --config. */
 RELA_API rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o,
                                              rela_error *err);
 
-/* Trains, or goes on where the run stopped. Calls on_event, which may be NULL, on the calling
- * thread. RELA_CANCEL if it asked to stop: the run is saved and can be resumed. */
+/* Trains, or resumes the run. Calls on_event, which may be NULL, on the calling thread. RELA_CANCEL
+ * if on_event asked to stop: the run is saved and can be resumed. */
 RELA_API rela_status rela_train(const rela_train_options *o,
                                 int (*on_event)(void *ctx, const rela_train_event *e), void *ctx,
                                 rela_error *err);

@@ -6,7 +6,7 @@
 double rela_clock_seconds(void); /* since an arbitrary start */
 /* The time of day in UTC, as in "2026-01-31T12:00:00Z". */
 void rela_clock_text(char out[32]);
-/* Processor time of the calling thread: what others use does not count. */
+/* CPU time of the calling thread only. */
 double rela_clock_thread_seconds(void);
 
 #endif

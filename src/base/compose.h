@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/compose.h - a text made by many small appends, whose failure is looked at once, at the
- * end.
+/* src/base/compose.h - builds a text by many small appends and checks for failure once, at the end.
  *
  *     rela_composer t = { out, err, RELA_OK };
  *     rela_compose(&t, "one %d", 1);

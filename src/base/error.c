@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { CONTEXT_MIN = 40 }; /* bytes that a context keeps, however long the reason is */
+enum { CONTEXT_MIN = 40 }; /* bytes of context that are kept, however long the reason is */
 
 static void fill(rela_error *err, rela_status status, const char *format, va_list args);
 static rela_status join(rela_error *err, rela_status status, const char *context,
@@ -72,7 +72,7 @@ static void fill(rela_error *err, rela_status status, const char *format, va_lis
     rela_utf8_make_printable(err->message);
 }
 
-/* "context: reason". A context that is too long (a path) is cut, so that the reason stays. */
+/* "context: reason". An over-long context (a path) is truncated to keep the reason. */
 static rela_status join(rela_error *err, rela_status status, const char *context,
                         const char *reason)
 {

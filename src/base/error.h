@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/error.h - fill a rela_error on the way out.
+/* src/base/error.h - fill in a rela_error and return its status.
  *
- * Every function returns the status it was given, so that a failing line reads
+ * Every function returns the status, so that a failing line reads
  * `return rela_fail(err, RELA_FORMAT, "line %zu: ...", n)`. err may be NULL. Messages: one line,
- * lower case, no full stop, fact plus limit plus place. Control and format characters and bytes
- * that are not UTF-8, as they come from file names or data, are shown as '?', so that a message is
- * always one printable line. A message that is too long loses the end of its context, not the
- * reason. */
+ * lower case, no full stop; place, fact and limit. Control and format characters and invalid UTF-8,
+ * which file names or data may contain, are shown as '?', so that a message is always one printable
+ * line. If a message is too long, its context is truncated, not the reason. */
 #ifndef RELA_BASE_ERROR_H
 #define RELA_BASE_ERROR_H
 
@@ -28,7 +27,7 @@ rela_status rela_fail_in(rela_error *err, rela_status status, const char *contex
 rela_status rela_fail_errno(rela_error *err, int error_number, const char *format, ...)
     RELA_PRINTF(3, 4);
 
-/* The analyser sees one file at a time and would follow paths on which a failure succeeds. */
+/* Static analysers see one file at a time and would explore paths on which rela_fail returns OK. */
 #if defined(__clang_analyzer__) && !defined(RELA_ERROR_DEFINITIONS)
 #define rela_fail(err, status, ...)        ((void)(rela_fail)(err, status, __VA_ARGS__), (status))
 #define rela_fail_in(err, status, context) ((void)(rela_fail_in)(err, status, context), (status))

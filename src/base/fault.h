@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/fault.h - make the n-th allocation or file call fail, or a signal arrive there or in a
- * phase of training, for tests.
+/* src/base/fault.h - fault injection for tests: fails the n-th allocation or file call, or sends a
+ * signal at a file call or in a phase of training.
  *
- * Off unless a test (or RELA_FAULT in the environment of the program) switches it on; then every
- * call of the class is counted, and call number n fails once or from there on. */
+ * Off unless a test (or RELA_FAULT in the program's environment) switches it on; then every call of
+ * the class is counted, and call n fails, either just that one or all from there on. */
 #ifndef RELA_BASE_FAULT_H
 #define RELA_BASE_FAULT_H
 
@@ -16,11 +16,11 @@ typedef enum rela_fault_class {
     RELA_FAULT_N_CLASSES
 } rela_fault_class;
 
-/* Phases of training at which a signal can arrive. Of several ranks each counts its own. */
+/* Phases of training at which a signal can be sent. Each rank counts its own. */
 /* clang-format off */
 #define RELA_FAULT_PHASE_MAP(X)                                                      \
     X(GRADIENTS,  "gradients")  /* a round of slots is about to be computed */       \
-    X(EXCHANGE,   "exchange")   /* gradients are on their way between ranks */       \
+    X(EXCHANGE,   "exchange")   /* gradients are in flight between ranks */          \
     X(OPTIMISER,  "optimiser")  /* Adam has run, other ranks lack the new weights */ \
     X(VALIDATION, "validation") /* a batch of the validation set was scored */       \
     X(SAVE,       "save")       /* rank 0 has written part of a checkpoint */
@@ -40,17 +40,17 @@ void rela_fault_set(rela_fault_class c, uint64_t n, bool persistent);
 void rela_fault_set_short(uint32_t bytes);
 uint32_t rela_fault_short(void);
 
-/* The process gets this signal before file call n, or before each one from n on; n 0: off. */
+/* Sends this signal to the process before file call n, or before each one from n on; n 0: off. */
 void rela_fault_set_signal(int number, uint64_t n, bool persistent);
-/* Counts one file call: the signal to send before it, normally 0. */
+/* Counts one file call; returns the signal to send before it, normally 0. */
 int rela_fault_signal(void);
 
-/* The same when a phase begins for the n-th time. */
+/* The same, when a phase starts for the n-th time. */
 void rela_fault_set_phase(rela_fault_phase p, int number, uint64_t n, bool persistent);
-/* Counts one beginning of a phase, and sends the signal if it is due. */
+/* Counts one start of a phase and sends the signal if it is due. */
 void rela_fault_reach(rela_fault_phase p);
 
-/* Reads a setting like "mem:17", "file:3+" (from the third on), "short:7", "signal15:3" or
+/* Applies a setting like "mem:17", "file:3+" (from the third on), "short:7", "signal15:3" or
  * "signal9@exchange:5"; false if malformed. */
 bool rela_fault_parse(const char *text);
 

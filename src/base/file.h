@@ -2,8 +2,8 @@
 /* src/base/file.h - the only caller of open, read, write, fsync, rename.
  *
  * Reading: plain, gzip and zstd, recognised by content and not by name. A truncated or damaged
- * stream, trailing garbage, a file that changes size while it is read, and an expansion that
- * looks like an attack are errors, never a silent end.
+ * stream, trailing garbage, a file that changes size while it is read, and a compression ratio that
+ * suggests a decompression bomb are errors, never a silent end of file.
  * Writing: under a temporary name in the same directory, then flush, fsync, rename and fsync of
  * the directory, so the final name holds either the old contents or all of the new.
  * A path of "-" is standard input or output. One thread at a time per object. */
@@ -21,20 +21,20 @@ typedef struct rela_writer rela_writer;
 
 typedef struct rela_reader_options {
     size_t max_line;    /* bytes; 0: RELA_LINE_MAX */
-    uint32_t max_ratio; /* expansion of compressed input after the first 16 MiB; 0: 200 */
-    bool any_ratio;     /* no limit on the expansion */
+    uint32_t max_ratio; /* decoded to stored bytes, checked after 16 MiB decoded; 0: 200 */
+    bool any_ratio;     /* no limit on the ratio */
 } rela_reader_options;
 
 enum { RELA_LINE_MAX = 64 << 20 };
 
-/* One line without its end. A line ends at LF only; one CR before it is removed. A missing LF at
- * the end of the input counts as there. */
+/* One line without its line end. Only LF ends a line; one CR before it is removed. The last line
+ * may lack its LF. */
 typedef struct rela_line {
     const char *text; /* lent until the next call; NULL at the end of the input */
     size_t len;
     uint64_t number; /* from 1 */
-    bool too_long;   /* longer than max_line: text holds its beginning, the rest was skipped */
-    bool had_cr;     /* a CR before the end was removed */
+    bool too_long;   /* longer than max_line: text holds the first max_line bytes */
+    bool had_cr;     /* a CR before the LF was removed */
 } rela_line;
 
 /* options may be NULL. */
@@ -48,90 +48,89 @@ rela_status rela_reader_bytes(rela_reader *r, char *out, size_t size, size_t *go
 /* The next line. A byte order mark at the start of the input is removed. */
 rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err);
 
-/* Replaces the contents of block by whole lines, each ended by LF, about want bytes of them; less
- * if the input has no more ready just now (a terminal, a slow pipe). block->len 0 at the end.
- * *first is the number of the first line. A line over max_line is an error that names it, after
- * the lines before it have been given out. */
+/* Replaces the contents of block with whole lines, each ended by LF, of about want bytes in total;
+ * fewer if reading on would block (a terminal, a slow pipe). block->len is 0 at the end of the
+ * input. *first is the number of the first line. A line over max_line is an error that names it,
+ * reported after the lines before it have been returned. */
 rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *first, size_t want,
                               rela_error *err);
 
-/* Where the next line begins, after rela_reader_lines(r) others: a byte of a plain file; UINT64_MAX
- * where that is not known (compressed, a pipe, nothing read yet). */
+/* Byte offset of the next line in a plain file; UINT64_MAX if unknown (compressed, a pipe, nothing
+ * read yet). rela_reader_lines: the number of lines before it. */
 uint64_t rela_reader_place(const rela_reader *r);
 uint64_t rela_reader_lines(const rela_reader *r);
-/* Goes to the line after so many others, which begins at place; without a place lines are read
- * until there, so that it must lie ahead. */
+/* Seeks to the line at byte offset place, which has the given number of lines before it. place
+ * UINT64_MAX: reads forward to that line, which must not have been read yet. */
 rela_status rela_reader_seek(rela_reader *r, uint64_t place, uint64_t lines, rela_error *err);
 
 const char *rela_reader_name(const rela_reader *r);  /* for messages; lent */
 uint64_t rela_reader_position(const rela_reader *r); /* stored bytes read so far */
-uint64_t rela_reader_size(const rela_reader *r);     /* stored bytes in all; 0 if unknown */
+uint64_t rela_reader_size(const rela_reader *r);     /* total stored bytes; 0 if unknown */
 bool rela_reader_had_mark(const rela_reader *r);     /* a byte order mark was removed */
 
 /* Walks the lines of a block filled by rela_reader_block; false at the end. */
 bool rela_next_line(rela_span *line, const char **at, const char *end);
 
-/* The whole decoded file, NUL added after it; freed with rela_mem_free. max_size 0: no limit. */
+/* The whole decoded file, followed by a NUL; free with rela_mem_free. max_size 0: no limit. */
 rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max_size,
                            rela_error *err);
-/* The same of a file of short lines in UTF-8: a line over max_line bytes, or one that is not UTF-8,
- * is RELA_FORMAT with its number as soon as it is read, so that something else by that name (a
- * device, a model) does not fill memory first. */
+/* The same for a text file of short lines: a line over max_line bytes, or one that is not UTF-8, is
+ * RELA_FORMAT with its number as soon as it is read, so that the wrong kind of file (a device, a
+ * model) does not fill memory first. */
 rela_status rela_file_read_lines(char **out, size_t *len, const char *path, size_t max_size,
                                  size_t max_line, rela_error *err);
 
 /* A regular file (or one that does not exist yet) is replaced atomically at commit and keeps its
- * rights; a link stays and what it points to is replaced; anything else, like a device or a pipe,
- * is written directly. Compressed if the name ends in .gz/.zst. */
+ * permissions; a symbolic link stays and its target is replaced; anything else, like a device or a
+ * pipe, is written directly. Compressed if the name ends in .gz or .zst. */
 rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *err);
 rela_status rela_writer_write(rela_writer *w, const char *bytes, size_t len, rela_error *err);
 rela_status rela_writer_flush(rela_writer *w, rela_error *err);
-/* Ends the life of w in any case. After a failed write it fails too. On failure the old file is
- * untouched, unless only the last sync of its directory failed: then it is all of the new. */
+/* Always frees w. Fails if an earlier write failed. On failure the old file is untouched, unless
+ * only the final sync of the directory failed: then the new file is in place, complete. */
 rela_status rela_writer_commit(rela_writer *w, rela_error *err);
-void rela_writer_abort(rela_writer *w); /* drops what was written; NULL is fine */
-/* Commits if st, the status of all that was written, is RELA_OK; otherwise aborts and returns it.
- */
+void rela_writer_abort(rela_writer *w); /* discards what was written, frees w; NULL is fine */
+/* Commits if st, the status of the writes so far, is RELA_OK; otherwise aborts and returns st. */
 rela_status rela_writer_finish(rela_writer *w, rela_status st, rela_error *err);
-/* Removes the temporary files of all open writers, however many. For a signal handler, which may
- * call it, that ends the process: no writer can be opened or closed any more. */
+/* Removes the temporary files of all open writers. Async-signal-safe; for a handler that ends the
+ * process: afterwards no writer can be opened or closed. */
 void rela_file_abort_all(void);
-/* Is it the name of such a file? One that was killed leaves it. */
+/* Is it the name of such a temporary file? A process that was killed leaves them behind. */
 bool rela_file_temporary(const char *name);
 
 /* All at once: open, write, commit. */
 rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err);
 
-/* Makes the directory and its parents; fine if it is there. */
+/* Creates the directory and its parents; fine if it exists. */
 rela_status rela_dir_make(const char *path, rela_error *err);
 bool rela_file_exists(const char *path);
-rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it is not there */
-/* Within a file system; replaces what is there. */
+rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it does not exist */
+/* Within one file system; replaces an existing file. */
 rela_status rela_file_rename(const char *from, const char *to, rela_error *err);
 bool rela_dir_exists(const char *path);
-/* Would writing one name replace what the other stands for? Links and dots are resolved, and a file
- * need not be there yet. Never true for anything but regular files ("-" is none), nor for two hard
- * links, of which one stays when the other is replaced. */
+/* Would writing one path replace the file at the other? Links and dots are resolved, and a file
+ * need not exist yet. Never true for anything but regular files ("-" is not one), nor for two hard
+ * links, as replacing one leaves the other. */
 bool rela_file_same(const char *a, const char *b);
-/* Is there anything with this name, be it a link to nothing? */
+/* Is there anything with this name, even a dangling link? */
 bool rela_name_taken(const char *path);
 
-/* A regular file read at any place, stored bytes as they are. Anything else (a directory, pipe or
- * device) is refused without waiting for it. Any number of threads may read at once. */
+/* A regular file with random access to its stored bytes. Anything else (a directory, pipe or
+ * device) is refused without blocking. Any number of threads may read at once. */
 typedef struct rela_blob rela_blob;
 rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err);
-/* Exactly len bytes, or an error: a file that lost its end meanwhile is RELA_FORMAT. */
+/* Exactly len bytes, or an error: RELA_FORMAT if the file was truncated meanwhile. */
 rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t at,
                            rela_error *err);
-/* All of it in memory that the system fills when it is touched, until the blob is closed. Who cuts
- * the file meanwhile kills whoever reads beyond its new end: check often, or read instead. */
+/* Maps the whole file, until the blob is closed. If the file is truncated meanwhile, reading past
+ * its new end kills the process (SIGBUS): check often, or use rela_blob_read. */
 rela_status rela_blob_map(rela_blob *b, const char **bytes, rela_error *err);
-rela_status rela_blob_check(const rela_blob *b, rela_error *err); /* is the size what it was? */
+rela_status rela_blob_check(const rela_blob *b, rela_error *err); /* fails if the size changed */
 void rela_blob_close(rela_blob *b);                               /* NULL is fine */
-uint64_t rela_blob_size(const rela_blob *b);                      /* at the opening */
+uint64_t rela_blob_size(const rela_blob *b);                      /* when it was opened */
 const char *rela_blob_name(const rela_blob *b);                   /* lent */
 
-/* An anonymous scratch file in dir (NULL: TMPDIR or /tmp), gone when closed or at any crash. */
+/* An anonymous scratch file in dir (NULL: TMPDIR or /tmp), gone when closed or after a crash. */
 typedef struct rela_scratch rela_scratch;
 rela_status rela_scratch_open(rela_scratch **out, const char *dir, rela_error *err);
 rela_status rela_scratch_write(rela_scratch *s, const void *bytes, size_t len, uint64_t at,
@@ -141,14 +140,15 @@ rela_status rela_scratch_read(rela_scratch *s, void *bytes, size_t len, uint64_t
 void rela_scratch_close(rela_scratch *s);       /* NULL is fine */
 
 /* A lock on a directory or job, held until closed or until the process ends, however it ends. The
- * file stays and tells who holds it. RELA_STATE with that note if another process does; also for a
- * link and for a file that is neither empty nor such a note, which are left alone. */
+ * lock file stays; it contains one line that names the holder. If another process holds the lock,
+ * RELA_STATE with that line; RELA_STATE too for a link and for a file with other contents, which
+ * are left alone. */
 typedef struct rela_lock rela_lock;
 rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err);
-bool rela_lock_left(const char *path); /* Is the file the note of a lock, held or not? */
+bool rela_lock_left(const char *path); /* is it a lock file, held or not? */
 void rela_lock_close(rela_lock *l);    /* NULL is fine */
 
-/* A file that grows line by line. keep: bytes of an old file to keep (UINT64_MAX: all). */
+/* A file that is appended to. keep: bytes of an existing file to keep (UINT64_MAX: all). */
 typedef struct rela_appender rela_appender;
 rela_status rela_appender_open(rela_appender **out, const char *path, uint64_t keep,
                                rela_error *err);
@@ -158,23 +158,24 @@ rela_status rela_appender_lock(rela_appender *a, rela_error *err);
 rela_status rela_appender_cut(rela_appender *a, uint64_t keep, rela_error *err);
 void rela_appender_close(rela_appender *a); /* NULL is fine */
 
-/* Calls see with the name of every entry of a directory but . and .., in no order. */
+/* Calls on_name for every entry of a directory except . and .., in no particular order. */
 rela_status rela_dir_list(const char *path,
                           rela_status (*on_name)(void *ctx, const char *name, rela_error *err),
                           void *ctx, rela_error *err);
 
-/* A new directory of this user alone in TMPDIR or /tmp; its name replaces the contents of out. */
+/* Creates a directory in TMPDIR or /tmp that only this user can access; its name replaces the
+ * contents of out. */
 rela_status rela_dir_temporary(rela_buffer *out, rela_error *err);
-rela_status rela_dir_remove(const char *path, rela_error *err); /* with all that is in it */
+rela_status rela_dir_remove(const char *path, rela_error *err); /* with all its contents */
 
 /* Bytes free for this user in the file system of path; 0 if unknown. */
 uint64_t rela_disk_free(const char *path);
 
-/* Bytes of memory that this process can still get without harm, as far as the system, its control
- * group and the limits of the process tell; 0 if unknown. Cached files of the control group count
- * as free: the system gives them up. */
+/* Bytes of memory that this process can still allocate safely, judging by the system, its cgroup
+ * and the limits of the process; 0 if unknown. Page cache of the cgroup counts as free, as the
+ * kernel reclaims it. */
 uint64_t rela_memory_free(void);
-/* The same of the system whose /proc and /sys lie below root, without the limits of the process. */
+/* The same for a system whose /proc and /sys are below root, without the limits of the process. */
 uint64_t rela_memory_free_below(const char *root);
 
 /* Bytes that RLIMIT_AS and RLIMIT_DATA leave this process; UINT64_MAX without such limits. */

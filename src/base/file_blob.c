@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/file_blob.c - files of file.h that are read at any place. */
+/* src/base/file_blob.c - random-access files of file.h. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -103,7 +103,7 @@ static rela_status blob_start(rela_blob *b, const char *path, rela_error *err)
     b->name = rela_str_copy(path, strlen(path));
     if (!b->name)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
-    b->fd = rela_sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe must not make us wait */
+    b->fd = rela_sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a pipe must not block */
     struct stat info;
     if (b->fd < 0 || rela_sys_stat(b->fd, &info) != 0)
         return rela_fail_errno(err, errno, "%s", path);

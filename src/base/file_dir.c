@@ -32,7 +32,7 @@ rela_status rela_dir_remove(const char *path, rela_error *err)
     return st;
 }
 
-/* ctx: "directory/", which the name is put after for the time of the call. */
+/* ctx: a buffer with "directory/", to which the name is appended during the call. */
 static rela_status remove_entry(void *ctx, const char *name, rela_error *err)
 {
     rela_buffer *path = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/file_limits.c - parts of file.h that tell how much memory there is. */
+/* src/base/file_limits.c - available memory, for file.h. */
 #include "base/file.h"
 #include "base/str.h"
 #include "base/sys.h"
@@ -32,7 +32,7 @@ uint64_t rela_memory_free_below(const char *root)
                            read_number(root, "/sys/fs/cgroup/memory.stat", "\nactive_file ");
     const uint64_t used = all > files ? all - files : 0;
     const uint64_t free_bytes = kib << 10;
-    if (most == 0) /* "max", or no control groups */
+    if (most == 0) /* "max", or no cgroups */
         return free_bytes;
     const uint64_t rest = most > used ? most - used : 1;
     return free_bytes && free_bytes < rest ? free_bytes : rest;
@@ -55,7 +55,7 @@ uint64_t rela_address_free(void)
     return space < data ? space : data;
 }
 
-/* The number after key in a small file of the system; 0 if there is none. */
+/* The number after key in a small file of /proc or /sys; 0 if there is none. */
 static uint64_t read_number(const char *root, const char *path, const char *key)
 {
     char text[SYSTEM_TEXT_MAX], name[PATH_ROOM];
@@ -76,7 +76,7 @@ static size_t read_text(char text[SYSTEM_TEXT_MAX], const char *path)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* What a limit of the process leaves when so many bytes are used. */
+/* What is left of a limit of the process when this many bytes are used. */
 static uint64_t left(int resource, uint64_t used)
 {
     struct rlimit limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/file_name.c - names of file.h that stand for the same file. */
+/* src/base/file_name.c - whether two paths of file.h mean the same file. */
 #include "base/file.h"
 
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The directory that a name stands in, and its last part. */
+/* The directory of a path, and its last component. */
 typedef struct place {
     struct stat dir;
     char base[PATH_MAX];
@@ -30,7 +30,7 @@ bool rela_name_taken(const char *path)
     return lstat(path, &info) == 0;
 }
 
-/* False for what is there and no regular file, and for what cannot be there. */
+/* False for anything that exists but is not a regular file, and for impossible paths. */
 static bool find_place(place *p, const char *path)
 {
     char whole[PATH_MAX];
@@ -41,7 +41,7 @@ static bool find_place(place *p, const char *path)
     } else {
         if (strlen(path) >= sizeof whole)
             return false;
-        memcpy(whole, path, strlen(path) + 1); /* a link to nothing is replaced itself */
+        memcpy(whole, path, strlen(path) + 1); /* a dangling link is itself replaced */
     }
     char *slash = strrchr(whole, '/');
     const char *base = slash ? slash + 1 : whole;

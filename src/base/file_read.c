@@ -11,7 +11,7 @@ enum { DECODED_SIZE = 256 << 10 }; /* bytes decoded at once */
 struct rela_reader {
     rela_stream *source;
     size_t max_line;
-    char *decoded; /* bytes at .. len are still to be given out */
+    char *decoded; /* bytes decoded_at .. decoded_len are still unread */
     size_t decoded_at, decoded_len, decoded_cap;
     bool decoded_end;
     bool started; /* the byte order mark has been dealt with */
@@ -57,11 +57,11 @@ void rela_reader_close(rela_reader *r)
 
 rela_status rela_reader_bytes(rela_reader *r, char *out, size_t size, size_t *got, rela_error *err)
 {
-    r->started = true; /* a mark belongs to the bytes */
+    r->started = true; /* here a byte order mark is data */
     *got = r->decoded_len - r->decoded_at;
     if (*got == 0)
         return rela_stream_bytes(r->source, out, size, got, err);
-    *got = *got < size ? *got : size; /* what the lines have left over comes first */
+    *got = *got < size ? *got : size; /* first what line reads have buffered */
     if (*got)
         memcpy(out, r->decoded + r->decoded_at, *got);
     r->decoded_at += *got;
@@ -77,7 +77,7 @@ rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err)
     if (st == RELA_OK)
         st = find_line(r, &len, &has_end, err);
     if (st != RELA_OK || (len == 0 && !has_end))
-        return st; /* the end */
+        return st; /* failure or end of input */
     const size_t at = r->decoded_at;
     r->n_lines++;
     r->decoded_at += len + has_end;
@@ -88,7 +88,7 @@ rela_status rela_reader_line(rela_reader *r, rela_line *line, rela_error *err)
         line->len = r->max_line;
         st = has_end ? RELA_OK : skip_rest(r, err);
     }
-    line->text = r->decoded + at; /* the bytes may have moved */
+    line->text = r->decoded + at; /* skip_rest may have moved the buffer */
     return st;
 }
 
@@ -105,7 +105,7 @@ rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *firs
         return st;
     uint64_t n = 0;
     const size_t good = good_lines(r, whole, &n);
-    if (good == 0) /* the lines before it have been given out by an earlier call */
+    if (good == 0) /* an earlier call has returned the lines before it */
         return rela_fail(err, RELA_FORMAT, "%s: line %llu: longer than %zu bytes",
                          rela_reader_name(r), (unsigned long long)*first, r->max_line);
     st = rela_buffer_append(block, r->decoded + r->decoded_at, good, err);
@@ -182,11 +182,11 @@ bool rela_next_line(rela_span *line, const char **at, const char *end)
     return true;
 }
 
-/* Removes a byte order mark, without waiting for more bytes than it takes to tell. */
+/* Removes a byte order mark, without reading more bytes than needed to recognise it. */
 static rela_status start(rela_reader *r, rela_error *err)
 {
     static const char MARK[3] = "\xEF\xBB\xBF";
-    rela_status st = r->decoded ? RELA_OK : more_decoded(r, err); /* makes the buffer */
+    rela_status st = r->decoded ? RELA_OK : more_decoded(r, err); /* allocates the buffer */
     while (st == RELA_OK && !r->started) {
         const size_t have = r->decoded_len - r->decoded_at;
         const size_t n = have < sizeof MARK ? have : sizeof MARK;
@@ -223,7 +223,7 @@ static rela_status more_decoded(rela_reader *r, rela_error *err)
     return st;
 }
 
-/* The bytes up to the next line end, or what there is of a line that is too long or the last. */
+/* Length of the next line without LF; of one that is over-long or lacks LF, the bytes buffered. */
 static rela_status find_line(rela_reader *r, size_t *len, bool *has_end, rela_error *err)
 {
     for (size_t scanned = 0;;) {
@@ -232,7 +232,7 @@ static rela_status find_line(rela_reader *r, size_t *len, bool *has_end, rela_er
         const char *end = have > scanned ? memchr(at + scanned, '\n', have - scanned) : NULL;
         *len = end ? (size_t)(end - at) : have;
         *has_end = end != NULL;
-        /* One byte more than allowed may be the CR of a line end. */
+        /* One byte over the limit may be the CR of a line end. */
         if (end || r->decoded_end || have > r->max_line + 1)
             return RELA_OK;
         scanned = have;
@@ -242,7 +242,7 @@ static rela_status find_line(rela_reader *r, size_t *len, bool *has_end, rela_er
     }
 }
 
-/* Throws away what follows of an over-long line; its beginning stays where it is. */
+/* Discards the rest of an over-long line; its beginning stays in the buffer. */
 static rela_status skip_rest(rela_reader *r, rela_error *err)
 {
     char *spare = rela_mem_alloc(DECODED_SIZE);
@@ -256,7 +256,7 @@ static rela_status skip_rest(rela_reader *r, rela_error *err)
         end = got ? memchr(spare, '\n', got) : NULL;
     }
     r->decoded_end = st == RELA_OK && got == 0;
-    if (st == RELA_OK && end) { /* what follows the line is the next thing to be read */
+    if (st == RELA_OK && end) { /* keep what follows the line for the next read */
         const size_t rest = got - (size_t)(end + 1 - spare);
         char *p = rela_mem_grow(r->decoded, &r->decoded_cap, r->decoded_len + rest, 1);
         if (p) {
@@ -271,9 +271,9 @@ static rela_status skip_rest(rela_reader *r, rela_error *err)
     return st;
 }
 
-/* Reads until there are whole lines of about want bytes, the input pauses after some, ends, or a
- * line is too long. *whole: the bytes of the lines, the last of which may lack its end only when
- * the input has ended or it is too long. */
+/* Reads until there are whole lines of about want bytes, or some lines and reading on would block,
+ * or the input ends, or a line is too long. *whole: bytes of these lines, the last of which lacks
+ * its LF only if the input has ended or it is too long. */
 static rela_status gather(rela_reader *r, size_t *whole, size_t want, rela_error *err)
 {
     *whole = 0;
@@ -282,7 +282,7 @@ static rela_status gather(rela_reader *r, size_t *whole, size_t want, rela_error
         const size_t have = r->decoded_len - r->decoded_at;
         const char *last = have > scanned ? memrchr(at + scanned, '\n', have - scanned) : NULL;
         *whole = last ? (size_t)(last - at) + 1 : *whole;
-        if (want > 0 && *whole >= want) { /* there may be many more */
+        if (want > 0 && *whole >= want) { /* end at the first line end past want */
             *whole =
                 (size_t)((const char *)memchr(at + want - 1, '\n', *whole - want + 1) - at) + 1;
             return RELA_OK;
@@ -300,7 +300,7 @@ static rela_status gather(rela_reader *r, size_t *whole, size_t want, rela_error
     }
 }
 
-/* The bytes of the lines before the first that is too long, and their number. */
+/* Bytes of the lines before the first over-long one, and their number. */
 static size_t good_lines(const rela_reader *r, size_t whole, uint64_t *n)
 {
     const char *start = r->decoded + r->decoded_at, *at = start, *end = start + whole;

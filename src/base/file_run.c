@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/file_run.c - parts of file.h that a run directory needs: locks, growing files, listing.
- */
+/* src/base/file_run.c - parts of file.h for run directories: locks, appending, listing. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -35,7 +34,7 @@ rela_status rela_lock_open(rela_lock **out, const char *path, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "%s: no memory for a lock", path);
     struct stat info;
     rela_status st = RELA_OK;
-    /* Neither a link nor a pipe may lead somewhere else. */
+    /* Follow no link, and do not block on a pipe. */
     l->fd = rela_sys_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (l->fd < 0)
         st = errno == ELOOP ? rela_fail(err, RELA_STATE, "%s: a link; expected a file", path)

@@ -68,7 +68,7 @@ void rela_scratch_close(rela_scratch *s)
     rela_mem_free(s);
 }
 
-/* Without a name from the start where the system can, otherwise unlinked at once. */
+/* Created without a name where the system supports it, otherwise unlinked at once. */
 static rela_status open_nameless(int *fd, const char *dir, rela_error *err)
 {
 #ifdef O_TMPFILE

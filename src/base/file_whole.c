@@ -8,17 +8,17 @@
 #include <string.h>
 
 enum {
-    CHUNK = 1 << 20, /* what is read before lines are looked at */
-    AROUND = 4       /* bytes of a byte order mark and of CR, which belong to no line */
+    CHUNK = 1 << 20, /* bytes read between checks of lines */
+    AROUND = 4       /* bytes of a byte order mark and a CR, which do not count */
 };
 
-/* A file while it is read, and the lines in it that were looked at. */
+/* A file while it is read, and the lines checked so far. */
 typedef struct whole {
     rela_stream *stream;
     rela_buffer all;
     size_t max_size, max_line; /* 0: any */
-    size_t line_at;            /* the first line that is not complete */
-    size_t n_lines;            /* complete ones before it */
+    size_t line_at;            /* offset of the first incomplete line */
+    size_t n_lines;            /* complete lines before it */
 } whole;
 
 static rela_status read_all(whole *w, rela_error *err);
@@ -55,7 +55,7 @@ static rela_status read_all(whole *w, rela_error *err)
     rela_buffer *all = &w->all;
     const uint64_t size = rela_stream_size(w->stream);
     const uint64_t most = w->max_size ? w->max_size : UINT64_MAX;
-    /* One allocation for a plain file; its size is a hint, not a promise. */
+    /* One allocation for a plain file; its size is only a hint. */
     rela_status st = rela_buffer_reserve(all, (size_t)(size < most ? size : most), err);
     size_t got = 1;
     while (st == RELA_OK && got > 0) {

@@ -15,8 +15,8 @@
 #include <zstd.h>
 
 enum {
-    PLAIN_SIZE = 256 << 10,  /* bytes gathered before they are coded and written */
-    STORED_SIZE = 256 << 10, /* room for coded bytes */
+    PLAIN_SIZE = 256 << 10,  /* bytes buffered before they are compressed and written */
+    STORED_SIZE = 256 << 10, /* buffer for compressed bytes */
     GZIP_WINDOW = 15 + 16,
     GZIP_MEMORY = 8
 };
@@ -28,8 +28,8 @@ struct rela_writer {
     bool own_fd;
     char *name;                /* for messages */
     char *target;              /* final path; NULL: written directly */
-    rela_temporary *temporary; /* while it has another name */
-    rela_status failed;        /* of the first failed write: nothing after it counts */
+    rela_temporary *temporary; /* until it is renamed; NULL: none */
+    rela_status failed;        /* status of the first failed write; later ones fail too */
     coding coding;
     bool gz_live;
     z_stream gz;
@@ -161,7 +161,7 @@ rela_status rela_dir_make(const char *path, rela_error *err)
         const char old = *p;
         *p = '\0';
         if (rela_sys_mkdir(copy, 0777) != 0) {
-            const int why = errno; /* on a read-only disk even for a directory that is there */
+            const int why = errno; /* EROFS even for an existing directory */
             if (!is_dir(copy))
                 st =
                     rela_fail_errno(err, why == EEXIST ? ENOTDIR : why, "%s: cannot be made", copy);
@@ -216,9 +216,9 @@ static rela_status open_temporary(rela_writer *w, const char *path, const struct
                                   rela_error *err)
 {
     char resolved[PATH_MAX];
-    if (old && access(path, W_OK) != 0) /* the directory may allow what the file forbids */
+    if (old && access(path, W_OK) != 0) /* rename would replace a read-only file */
         return rela_fail_errno(err, errno, "%s: cannot be written", path);
-    if (old && realpath(path, resolved)) /* a link stays a link, what it points to is replaced */
+    if (old && realpath(path, resolved)) /* replace the target of a link, not the link */
         path = resolved;
     w->target = rela_str_copy(path, strlen(path));
     if (!w->target)
@@ -227,7 +227,7 @@ static rela_status open_temporary(rela_writer *w, const char *path, const struct
     const rela_status st = rela_temporary_open(&w->fd, &w->temporary, path, mode, err);
     w->own_fd = st == RELA_OK;
     if (st == RELA_OK && old)
-        (void)fchmod(w->fd, mode); /* what the mask has taken away */
+        (void)fchmod(w->fd, mode); /* undo the umask */
     return st;
 }
 
@@ -325,7 +325,7 @@ static rela_status finish_file(rela_writer *w, rela_error *err)
     return sync_parent(w->target, err);
 }
 
-/* Makes the new name durable: without it a power loss may bring back the old file. */
+/* Makes the rename durable: otherwise a power failure may bring back the old file. */
 static rela_status sync_parent(const char *path, rela_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -335,8 +335,8 @@ static rela_status sync_parent(const char *path, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to make it durable", path);
     rela_status st = RELA_OK;
     const int fd = rela_sys_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    /* Some file systems refuse to sync a directory (EINVAL), and one that we may not read cannot
-     * be opened for it (EACCES): there is no better promise then. */
+    /* Some file systems cannot sync a directory (EINVAL), and one without read permission cannot be
+     * opened for it (EACCES): the weaker guarantee is then accepted. */
     if ((fd < 0 && errno != EACCES) || (fd >= 0 && rela_sys_sync(fd) != 0 && errno != EINVAL))
         st = rela_fail_errno(err, errno, "%s: its directory cannot be made durable", path);
     if (fd >= 0)

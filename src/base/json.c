@@ -264,7 +264,7 @@ static rela_status unescape(rela_json *j, char **to, rela_error *err)
         }
     uint32_t code = 0, low = 0;
     bool good = letter == 'u' && take_hex(j, &code);
-    if (good && code >= 0xD800 && code < 0xE000) { /* half of a pair */
+    if (good && code >= 0xD800 && code < 0xE000) { /* a surrogate */
         good = code < 0xDC00 && take_word(j, "\\u") && take_hex(j, &low) && low >= 0xDC00 &&
                low < 0xE000;
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
@@ -304,7 +304,7 @@ static rela_status scan_number(rela_json *j, rela_span *number, rela_error *err)
     return RELA_OK;
 }
 
-/* Enters a bracket, if the value is one; *value tells that it is not. */
+/* Enters an object or array; *value is true if the next value is neither. */
 static rela_status skip_open(rela_json *j, uint64_t *objects, int *depth, bool *value,
                              rela_error *err)
 {

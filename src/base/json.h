@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/json.h - strict JSON without a tree: a pull scanner for hostile input, and writers
+/* src/base/json.h - strict JSON without a tree: a pull parser for untrusted input, and writers
  * of values.
  *
- * A tree of a hostile text takes twenty times its size; this scanner takes none. The caller walks
- * the text with one call per expected thing, so depth and types are bounded by the shape of its
- * code, and nothing recurses. Strict: UTF-8 only, no control characters, no lone surrogates, no
- * comments, nothing after the value. Duplicate keys are the caller's to notice; keys arrive
- * unescaped, so "\u0061" and "a" are equal. Messages name the byte, counted from 1. */
+ * A tree of hostile input can take twenty times its size; this parser allocates nothing. The caller
+ * makes one call per expected value, so depth and types are bounded by its code, and nothing
+ * recurses. Strict: UTF-8 only, no control characters, no lone surrogates, no comments, nothing
+ * after the value. The caller must detect duplicate keys; keys are returned unescaped, so "\u0061"
+ * and "a" are equal. Messages name the byte, counted from 1. */
 #ifndef RELA_BASE_JSON_H
 #define RELA_BASE_JSON_H
 
@@ -19,10 +19,10 @@
 typedef struct rela_json {
     const char *start;
     char *at, *end;
-    bool fresh; /* just after an opening bracket: no comma is due */
+    bool fresh; /* just after an opening bracket: no comma expected */
 } rela_json;
 
-/* text is lent and changed: strings are unescaped in place, and spans point into it. */
+/* text is borrowed and modified: strings are unescaped in place, and spans point into it. */
 rela_status rela_json_start(rela_json *j, char *text, size_t len, rela_error *err);
 rela_status rela_json_end(rela_json *j, rela_error *err); /* only white space may be left */
 
@@ -43,7 +43,7 @@ rela_status rela_json_skip(rela_json *j, rela_error *err);
 
 enum { RELA_JSON_DEPTH = 64 };
 
-/* RELA_FORMAT with "byte N: ...; expected ..." at the present place. */
+/* RELA_FORMAT with "byte N: ...; expected ..." at the current position. */
 rela_status rela_json_fail(const rela_json *j, rela_error *err, const char *expected);
 
 /* Appends text as a JSON string; bytes that are not UTF-8 become U+FFFD. */

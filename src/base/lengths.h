@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/lengths.h - the order in which sentences are put into batches: neighbours in length
- * share one, and the longest come first, so that no thread is left alone with them at the end. */
+/* src/base/lengths.h - the order in which sentences are batched: sentences of similar length share
+ * a batch, and the longest come first, so that no thread is left alone with them at the end. */
 #ifndef RELA_BASE_LENGTHS_H
 #define RELA_BASE_LENGTHS_H
 
@@ -8,10 +8,10 @@
 
 typedef struct rela_length {
     size_t length;
-    size_t at; /* place in the input */
+    size_t at; /* index in the input */
 } rela_length;
 
-/* Longest first; equal lengths in the order of the input. */
+/* Longest first; equal lengths in input order. */
 void rela_lengths_sort(rela_length *x, size_t n);
 
 #endif

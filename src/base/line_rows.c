@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/line_rows.c - see steps.h. */
+/* src/base/line_rows.c - see line_rows.h. */
 #include "base/line_rows.h"
 
 #include "base/file.h"
@@ -157,7 +157,7 @@ rela_status rela_row_reader_next(rela_row_reader *w, rela_rows *rows, size_t wan
     while (st == RELA_OK && more && rows->n < most && rows->text.len < bytes &&
            (w->job->limit == 0 || w->n_rows < w->job->limit))
         st = read_row(w, rows, &more, err);
-    const char *at = rows->text.data; /* which has stopped moving */
+    const char *at = rows->text.data; /* set last: the buffer moves while it grows */
     for (size_t i = 0; i < rows->n * w->job->n_files; i++) {
         rows->lines[i].text = at ? at : "";
         at += rows->lines[i].len;
@@ -201,7 +201,7 @@ static rela_status read_row(rela_row_reader *w, rela_rows *rows, bool *more, rel
     return RELA_OK;
 }
 
-/* Reads all files to the end, so that the message can tell how many lines they have. */
+/* Reads all files to the end, so that the message can give their numbers of lines. */
 static rela_status compare_counts(rela_row_reader *w, rela_error *err)
 {
     for (size_t i = 0; i < w->job->n_files; i++)

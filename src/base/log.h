@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/log.h - one-line messages to a sink of the caller; the library itself never prints. */
+/* src/base/log.h - one-line messages to the caller's sink; the library itself never prints. */
 #ifndef RELA_BASE_LOG_H
 #define RELA_BASE_LOG_H
 
@@ -13,12 +13,12 @@ typedef struct rela_log {
     rela_log_level least; /* messages below it are dropped */
 } rela_log;
 
-/* log NULL or without a write function: silent. Over-long messages are cut at 1,000 bytes, control
- * and format characters are shown as '?'. */
+/* log may be NULL or have no write function: silent. Messages are cut at 1,000 bytes; control and
+ * format characters are shown as '?'. */
 void rela_log_line(const rela_log *log, rela_log_level level, const char *format, ...)
     RELA_PRINTF(3, 4);
 
-/* A callback of the public interface as the sink of a log: write is rela_notice_write, ctx a
+/* Adapts a notice callback of the public interface to rela_log: write is rela_notice_write, ctx a
  * rela_notice. */
 typedef struct rela_notice {
     void (*write)(void *ctx, const char *line); /* NULL: silent */

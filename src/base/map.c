@@ -11,7 +11,7 @@
 enum { SLOTS_MIN = 64, CHUNK = 1 << 16 };
 
 typedef struct slot {
-    uint32_t tag;    /* upper half of the hash: spares most key comparisons */
+    uint32_t tag;    /* upper half of the hash: avoids most key comparisons */
     uint32_t number; /* RELA_MAP_NONE: free */
 } slot;
 

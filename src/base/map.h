@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/map.h - hash map from byte strings to dense numbers 0, 1, 2 ... in order of insertion.
  *
- * Values live in arrays of the caller, indexed by the number. Keys are copied and may hold any
- * bytes. Reading from several threads is fine while none adds. */
+ * The caller keeps values in its own arrays, indexed by the number. Keys are copied and may hold
+ * any bytes. Several threads may read while none adds. */
 #ifndef RELA_BASE_MAP_H
 #define RELA_BASE_MAP_H
 
@@ -23,7 +23,7 @@ void rela_map_destroy(rela_map *m);         /* NULL is fine */
 uint32_t rela_map_add(rela_map *m, const char *key, size_t len);
 uint32_t rela_map_find(const rela_map *m, const char *key, size_t len); /* RELA_MAP_NONE: absent */
 
-/* The same with a hash the caller already has (rela_map_hash of the same bytes). */
+/* The same with a precomputed hash (rela_map_hash of the same bytes). */
 uint64_t rela_map_hash(const char *key, size_t len);
 uint32_t rela_map_add_hashed(rela_map *m, const char *key, size_t len, uint64_t hash);
 uint32_t rela_map_find_hashed(const rela_map *m, const char *key, size_t len, uint64_t hash);

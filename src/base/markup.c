@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What stands for a byte; NULL: itself. */
+/* The replacement of a byte; NULL: none needed. */
 static const char *stand_in(char c)
 {
     switch (c) {
@@ -16,7 +16,7 @@ static const char *stand_in(char c)
         return "&amp;";
     case '"':
         return "&quot;";
-    case '#': /* so that no text looks like a reference to a name: url(#clip) */
+    case '#': /* so that no text looks like a reference such as url(#clip) */
         return "&#35;";
     default:
         return (unsigned char)c < ' ' && !strchr("\t\n\r", c) ? "\xEF\xBF\xBD" : NULL;

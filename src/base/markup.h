@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 
-/* Appends text, UTF-8, so that it means itself between tags and in attributes. Control characters,
- * which XML does not allow, become U+FFFD. */
+/* Appends UTF-8 text, escaped for use between tags and in attributes. Control characters, which XML
+ * does not allow, become U+FFFD. */
 rela_status rela_markup_append(rela_buffer *out, const char *text, rela_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/mem.c - see mem.h. A 16-byte header in front of each block holds its size, so that
- * the allocator hook always learns the exact old size. */
+ * the allocator hook always gets the exact old size. */
 #include "base/mem.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ enum { HEADER = 16, GROW_MIN = 16, HUGE_PAGE = 2 << 20, CHECK_EVERY = 1 << 20 };
 static rela_allocator hook; /* written only while no allocation has been made */
 static _Atomic uint64_t n_calls, n_live, n_peak;
 static _Atomic uint64_t n_reserved;
-static _Atomic uint64_t n_checked = UINT64_MAX; /* n_live may grow to that without another look */
+static _Atomic uint64_t n_checked = UINT64_MAX; /* no new check until n_live exceeds this */
 
 static bool leaves_reserve(size_t more);
 static void *raw_resize(void *old, size_t old_size, size_t new_size);
@@ -63,7 +63,7 @@ void *rela_mem_zalloc(size_t size)
     if (!rela_size_add(&total, size, HEADER) || rela_fault_hit(RELA_FAULT_MEM) ||
         !leaves_reserve(total))
         return NULL;
-    return started(calloc(1, total), 0, total); /* knows which memory is zero already */
+    return started(calloc(1, total), 0, total); /* calloc need not clear fresh pages */
 }
 
 void *rela_mem_resize(void *p, size_t size)
@@ -140,8 +140,8 @@ bool rela_size_add(size_t *out, size_t a, size_t b)
     return !__builtin_add_overflow(a, b, out);
 }
 
-/* Whether so many bytes more leave what is set aside. To ask the system takes microseconds, so that
- * small blocks are looked at together. */
+/* Whether allocating this many more bytes leaves the reserve intact. Asking the system takes
+ * microseconds, so small allocations are checked in groups. */
 static bool leaves_reserve(size_t more)
 {
     const uint64_t checked = atomic_load_explicit(&n_checked, memory_order_relaxed);
@@ -168,7 +168,7 @@ static void *raw_resize(void *old, size_t old_size, size_t new_size)
     return realloc(old, new_size);
 }
 
-/* Notes the size of a block and gives its usable part. */
+/* Stores the size in the header of a block and returns its usable part; NULL for NULL. */
 static void *started(char *block, size_t old_total, size_t total)
 {
     if (!block)
@@ -180,7 +180,7 @@ static void *started(char *block, size_t old_total, size_t total)
     return block + HEADER;
 }
 
-/* Asks for huge pages: to touch a big block for the first time takes a third of the time. */
+/* Asks for huge pages: the first touch of a large block then takes a third of the time. */
 static void advise(char *block, size_t size)
 {
     const size_t before = (HUGE_PAGE - (uintptr_t)block % HUGE_PAGE) % HUGE_PAGE;

@@ -20,18 +20,18 @@ void rela_mem_free(void *p);                 /* NULL is fine */
 /* n elements of the given size, overflow checked; NULL when the product does not fit. */
 void *rela_mem_array(size_t n, size_t size);
 
-/* Makes array hold at least need elements, doubling; returns its new place and updates *cap. NULL
- * (and nothing changed) on failure. */
+/* Makes room for at least need elements by doubling; returns the new address and updates *cap. On
+ * failure NULL, with nothing changed. */
 void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size);
 
-enum { RELA_MEM_RESERVE = 4 << 20 }; /* for what libraries allocate besides products: see below */
+enum { RELA_MEM_RESERVE = 4 << 20 }; /* for what libraries allocate besides matrix products */
 
-/* Sets address space aside for libraries that end the process when they run out of memory: from now
- * on an allocation that would leave less than all that was set aside fails, if the process has a
- * limit (RLIMIT_AS, RLIMIT_DATA) and the allocator is our own. RELA_NOMEM, and nothing set aside,
- * if the limit does not leave so much; what names those who need it. */
+/* Reserves address space for libraries that abort when they run out of memory: from now on an
+ * allocation of ours fails if it would leave less than the total reserve. Only has an effect if the
+ * process has a limit (RLIMIT_AS, RLIMIT_DATA) and no rela_allocator is set. RELA_NOMEM, with
+ * nothing reserved, if the limit leaves too little; what names the purpose in the message. */
 rela_status rela_mem_reserve(size_t bytes, const char *what, rela_error *err);
-void rela_mem_unreserve(size_t bytes); /* what rela_mem_reserve has set aside */
+void rela_mem_unreserve(size_t bytes); /* gives back what rela_mem_reserve has reserved */
 
 /* out = a * b, out = a + b; false on overflow. */
 bool rela_size_mul(size_t *out, size_t a, size_t b);

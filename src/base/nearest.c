@@ -17,7 +17,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters left out, put in or changed, and neighbours that changed places, each counting one. */
+/* Damerau-Levenshtein distance (optimal string alignment). */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t rows[3][NAME_MAX_BYTES + 1];

@@ -5,15 +5,15 @@
 
 #include <stddef.h>
 
-/* The nearest so far; all zero to start with. */
+/* The nearest name so far; zero-initialise. */
 typedef struct rela_nearest {
     const char *name; /* lent; NULL: none is close */
     size_t distance;
 } rela_nearest;
 
-/* Offers a name of len bytes for what was given, up to a '='. Edit distance with '-' and '_' alike,
- * neighbours that changed places counting one:
- * at most 2, and less than a third of the name in short ones. */
+/* Compares a name of len bytes with the part of given before '=', and keeps it if it is closer. By
+ * edit distance, where '-' equals '_' and a transposition counts one: at most 2, and for short
+ * names at most a third of their length, rounded up. */
 void rela_nearest_offer(rela_nearest *n, const char *given, const char *name, size_t len);
 
 #endif

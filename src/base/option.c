@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/option.c - parsing half of option.h; the texts are in option_text.c. */
+/* src/base/option.c - parsing half of option.h; help and manual pages are in option_text.c. */
 #include "base/option.h"
 
 #include "base/mem.h"
@@ -247,7 +247,7 @@ static rela_status dump_real(rela_buffer *out, const rela_option *o, double v, r
     return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
-/* A YAML scalar and the line end. */
+/* Appends a YAML scalar and LF. */
 static rela_status dump_text(rela_buffer *out, const char *lead, const char *text, rela_error *err)
 {
     rela_status st = rela_buffer_append_text(out, lead, err);
@@ -285,7 +285,7 @@ static bool find(const rela_option_state *s, place *p, const char *name, size_t 
     return false;
 }
 
-/* The option that may have been meant; NULL if none is close. */
+/* The option that was probably meant; NULL if none is close. */
 static const char *nearest_name(const rela_option_state *s, const char *name)
 {
     rela_nearest best = { NULL, 0 };
@@ -306,7 +306,7 @@ static rela_status assign(rela_option_state *s, const place *p, const char *valu
 {
     if (from == SOURCE_COMMAND_LINE && *p->given == from && !is_list(p->option))
         return rela_fail(err, RELA_ARG, "option --%s is given twice", p->option->name);
-    if (is_list(p->option) && *p->given < from) /* a better source replaces the list as a whole */
+    if (is_list(p->option) && *p->given < from) /* a stronger source replaces the whole list */
         ((rela_list *)p->field)->n = 0;
     *p->given = from;
     return store(s, p, value, err);
@@ -384,8 +384,8 @@ static rela_status store_choice(const place *p, const char *value, rela_error *e
 static rela_status append_item(rela_option_state *s, rela_list *list, const char *value,
                                rela_error *err)
 {
-    /* Arrays grow by copying into a new one, all of which live until the state is destroyed:
-     * lists are short, and they have one owner. */
+    /* Copies to a new array; all arrays live until the state, their only owner, is destroyed. Lists
+     * are short. */
     void **lists = rela_mem_grow(s->lists, &s->cap_lists, s->n_lists + 1, sizeof *lists);
     if (lists)
         s->lists = lists;
@@ -401,7 +401,7 @@ static rela_status append_item(rela_option_state *s, rela_list *list, const char
     return RELA_OK;
 }
 
-/* Whole numbers, with K, M or G for thousands, millions, thousand millions. */
+/* Integers, with suffix K, M or G for 10^3, 10^6, 10^9. */
 static bool parse_count(double *out, const char *value)
 {
     char digits[NAME_MAX_BYTES];
@@ -420,7 +420,7 @@ static bool parse_count(double *out, const char *value)
     return fabs(*out) < 0x1p53; /* exact, and fits an int64_t */
 }
 
-/* Whether digits that could not be read are just too many. */
+/* Whether a number that could not be parsed is well-formed but too large. */
 static bool looks_like_number(const char *value, bool whole)
 {
     static const char DIGITS[] = "0123456789";

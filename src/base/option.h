@@ -40,11 +40,11 @@ typedef struct rela_option {
     size_t offset;       /* of the field in the options struct */
     double min, max;     /* INT and REAL, both ends included */
     const char *initial; /* default as text; NULL: false, 0 or NULL */
-    const char *value;   /* what stands for the value in help: "FILE", "a|b|c" */
+    const char *value;   /* placeholder for the value in help: "FILE", "a|b|c" */
     const char *help;    /* one sentence, lower case, no full stop */
 } rela_option;
 
-struct rela_cli; /* what a command is given; defined by the program */
+struct rela_cli; /* passed to commands; defined by the program */
 
 typedef struct rela_command {
     const char *name;     /* "translate", "bpe learn" */
@@ -55,10 +55,10 @@ typedef struct rela_command {
     const char *description; /* paragraphs for --help and the manual */
     const char *examples;    /* one command line per line, or NULL */
     const rela_option *options;
-    size_t options_size; /* of the struct the rows point into */
-    bool in_place;       /* an operand may be the output too */
-    /* Options that have no effect alone, or NULL. Rows: option, what must be given too (options,
-     * with | between, or in capitals an operand) or, after !, what must not; NULL ends them. */
+    size_t options_size; /* of the struct the rows fill */
+    bool in_place;       /* an operand may also be the output */
+    /* Dependencies between options, or NULL. Pairs: an option, and what it requires (options
+     * separated by |, or an operand in capitals) or, after !, excludes; NULL ends them. */
     const char *const *needs;
     rela_status (*run)(struct rela_cli *cli, void *options, rela_error *err);
 } rela_command;
@@ -72,14 +72,15 @@ typedef struct rela_option_group {
 /* The result of parsing; owns the texts that came from a configuration. */
 typedef struct rela_option_state rela_option_state;
 
-/* What an option of the version before is called now; name itself and *len if it was not renamed.
- * Old names are understood on the command line, in configurations and in checkpoints. */
+/* The current name of an option that was renamed since the previous version, with its length in
+ * *len; otherwise name, with *len unchanged. Old names are still accepted on the command line, in
+ * configurations and in checkpoints. */
 const char *rela_option_present_name(const char *name, size_t *len);
 
 rela_option_state *rela_options_create(const rela_option_group *groups, size_t n_groups);
 void rela_options_destroy(rela_option_state *s); /* NULL is fine */
 
-/* Fills in the defaults. */
+/* Sets all fields to their defaults. */
 rela_status rela_options_default(rela_option_state *s, rela_error *err);
 
 /* Reads arguments in any order; those that are not options go to operands (lent, in argv). */
@@ -92,18 +93,18 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
 bool rela_options_is_list(const rela_option_state *s, const char *key);
 
 bool rela_options_given(const rela_option_state *s, const char *name);
-/* On the command line: configurations may be complete, and have settings without effect. */
+/* Given on the command line. Unlike that, a configuration may contain settings without effect. */
 bool rela_options_typed(const rela_option_state *s, const char *name);
 
-/* Writes all keys with their present values as YAML, defaults included: a configuration that can
- * be read back. */
+/* Appends all keys with their current values, defaults included, as YAML that can be read back as a
+ * configuration. */
 rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err);
 
-/* The same of one row; fields: the struct it points into. */
+/* The same for one row; fields: the struct it fills. */
 rela_status rela_option_dump(rela_buffer *out, const rela_option *o, const void *fields,
                              rela_error *err);
 
-/* Texts. common: the options that every command has. */
+/* Help and manual page. common: the options that every command has. */
 rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rela_option *common,
                               rela_error *err);
 rela_status rela_options_man(rela_buffer *out, const rela_command *c, const rela_option *common,

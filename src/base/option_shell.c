@@ -35,7 +35,7 @@ rela_status rela_options_completion(rela_buffer *out, const char *shell, rela_co
                      shell);
 }
 
-/* Bytes of the first word of a command; a second one follows if the name goes on. */
+/* Bytes of the first word of a command; the name is longer if it has a second word. */
 static int first_word(const rela_command *c)
 {
     return (int)strcspn(c->name, " ");
@@ -47,7 +47,7 @@ static const char *second_word(const rela_command *c)
     return space ? space + 1 : NULL;
 }
 
-/* Commands of two words share their first: it is listed with the first of them only. */
+/* Commands of two words may share their first word: list it only once. */
 static bool is_repeated(rela_command_list commands, size_t i)
 {
     const int n = first_word(commands.items[i]);
@@ -58,7 +58,7 @@ static bool is_repeated(rela_command_list commands, size_t i)
     return false;
 }
 
-/* Words inside single quotes of a shell. */
+/* Appends text inside single quotes of a shell. */
 static void put_quoted(rela_composer *t, const char *words, const char *escape)
 {
     for (; *words; words++) {
@@ -69,8 +69,8 @@ static void put_quoted(rela_composer *t, const char *words, const char *escape)
     }
 }
 
-/* Texts of which the shell can know the words: what stands for them in help, and the words, or a
- * command that prints them. */
+/* TEXT options whose values can be completed: the placeholder in help, and the values, or a command
+ * that prints them. */
 static const struct known {
     const char *value, *words, *command;
 } KNOWN[] = {
@@ -78,7 +78,7 @@ static const struct known {
     { "KIND", NULL, "rela info --attention 2>/dev/null | sed -n \"s/^\\([a-z][^ ]*\\) .*/\\1/p\"" },
 };
 
-/* NULL unless it is an option of such a text. */
+/* The row for an option; NULL if it is not such an option. */
 static const struct known *known_words(const rela_option *o)
 {
     for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
@@ -87,8 +87,8 @@ static const struct known *known_words(const rela_option *o)
     return NULL;
 }
 
-/* The words of a choice, with blanks between, or of a known text; a command stands in $() or, for
- * fish, in (). False: there are none. */
+/* Appends the values of a CHOICE or of an option in KNOWN, separated by blanks; a command is put in
+ * $() or, for fish, in (). False if there are none. */
 static bool put_words(rela_composer *t, const rela_option *o, const char *open)
 {
     const struct known *known = known_words(o);
@@ -129,8 +129,8 @@ static void bash_words(rela_composer *t, const rela_option *o)
         rela_compose(t, "--%s ", o->name);
 }
 
-/* What may follow an option: words, names of files or folders, or a number, which is not completed.
- */
+/* What may follow an option: given values, file or directory names, or a number, which is not
+ * completed. */
 static void bash_values(rela_composer *t, const rela_option *o)
 {
     for (; o && o->name; o++) {

@@ -99,10 +99,10 @@ static void help_row(rela_composer *t, const rela_option *o)
     rela_buffer_free(&words);
 }
 
-/* Breaks words into lines of HELP_WIDTH; LF starts a new line. */
+/* Wraps text to HELP_WIDTH; LF starts a new line. */
 static void flow(rela_composer *t, const char *words, size_t column, size_t indent)
 {
-    bool glued = false; /* the last piece was the start of a long word */
+    bool glued = false; /* the previous part was the start of a long word */
     while (*words) {
         const size_t word = piece(words, HELP_WIDTH - indent);
         if (column > indent && (glued || column + 1 + word > HELP_WIDTH)) {
@@ -126,8 +126,8 @@ static void flow(rela_composer *t, const char *words, size_t column, size_t inde
     rela_compose(t, "\n");
 }
 
-/* Bytes of the next word; of one that does not fit into a line, what fits, up to a bar if there
- * is one: a list of choices has no blanks. */
+/* Bytes of the next word; if it does not fit on a line, the part that fits, up to a bar if there is
+ * one: a list of choices has no blanks. */
 static size_t piece(const char *words, size_t room)
 {
     const size_t word = strcspn(words, " \n");
@@ -190,8 +190,8 @@ static void man_rows(rela_composer *t, const rela_option *o)
     }
 }
 
-/* Escapes what roff would take as a request; LF LF starts a paragraph. A list of choices may be
- * broken after each of its bars. */
+/* Escapes what roff would take for a request; LF LF starts a paragraph. A list of choices may be
+ * broken after any bar. */
 static void man_text(rela_composer *t, const char *words)
 {
     bool start = true;

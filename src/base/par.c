@@ -9,10 +9,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* ThreadSanitizer does not see how OpenMP's threads wait for each other, so it needs annotations.
- * The way into a parallel region and the way out have an object each; with one for both, a thread
- * that begins late would seem to have waited for those that are done, and races between them would
- * be hidden. */
+/* ThreadSanitizer does not see the synchronisation inside OpenMP, so it needs annotations. Fork and
+ * join of a parallel region have an object each; with one for both, a thread that starts late would
+ * seem to have synchronised with those that are done, which would hide races between them. */
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #define UNWATCHED     __attribute__((no_sanitize("thread")))
@@ -36,13 +35,13 @@ typedef struct pipe_state {
     pthread_cond_t turn;
     size_t n_blocks, n_free;
     void **free;     /* blocks not in use */
-    pipe_done *done; /* (n_blocks) by number of the block, which is below n_written + n_blocks */
+    pipe_done *done; /* (n_blocks), a ring: block numbers are below n_written + n_blocks */
     uint64_t n_read, n_written; /* blocks */
     bool ended;
     bool reading, writing;
     rela_status status; /* of the earliest block that failed */
     uint64_t failed_at; /* its number: blocks before it are still written */
-    rela_error *err;    /* of the caller, under the lock */
+    rela_error *err;    /* the caller's; protected by the lock */
 } pipe_state;
 
 static void pipe_workers(const rela_pipe *p, pipe_state *s);
@@ -65,12 +64,12 @@ UNWATCHED void rela_par_rows(size_t n, int n_threads,
     if (n == 0)
         return;
     const size_t wanted = n_threads > 1 ? (size_t)n_threads : 1, parts = wanted < n ? wanted : n;
-    const size_t each = n / parts, rest = n % parts; /* the first rest parts get one row more */
+    const size_t each = n / parts, rest = n % parts; /* the first rest parts get an extra row */
     char fork = 0, join = 0;
     (void)fork;
     (void)join;
     HAND_OVER(&fork);
-    /* A loop over parts, not over threads: OpenMP may give fewer threads than asked for (one,
+    /* A loop over parts, not over threads: OpenMP may provide fewer threads than requested (one
      * inside a parallel region), and the split must not depend on that. */
     const bool together = parts > 1 && !omp_in_parallel() && rela_par_ready((int)parts, NULL) == 0;
 #pragma omp parallel for num_threads((int)parts) schedule(static, 1) if (together)
@@ -164,7 +163,7 @@ static void give_block(pipe_state *s, void *block)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One reader at a time; the lock is not held while reading, so that writers go on meanwhile. */
+/* One reader at a time; the lock is released while reading, so that writers can continue. */
 static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *number)
 {
     pthread_mutex_lock(&s->lock);
@@ -191,8 +190,8 @@ static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *
     return more;
 }
 
-/* Writes all blocks whose turn has come, unless another thread is at it, which then sees them too.
- * Called and left with the lock held; it is not held while writing. */
+/* Writes all blocks whose turn has come, unless another thread is writing, which then writes these
+ * too. Called and left with the lock held; the lock is released while writing. */
 static void pipe_write(const rela_pipe *p, pipe_state *s)
 {
     for (;;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/par_start.c - see par_start.h and par.h.
  *
- * libgomp ends the process when it cannot start a thread, and offers no way to ask. So as many
- * threads as it will start are started here first, all at the same time, and ended again; what they
- * took is free then, and libgomp finds it. */
+ * libgomp ends the process when it cannot start a thread, and offers no way to ask beforehand. So
+ * as many threads as it will start are started here first, all at the same time, and joined again,
+ * which frees their resources for libgomp. */
 #include "base/par_start.h"
 
 #include "base/mem.h"
@@ -11,8 +11,9 @@
 
 #include <pthread.h>
 
-/* Threads that libgomp keeps for the calling thread, that one among them: those of its last region
- * of two or more. Threads beyond a smaller region end, and are started anew for a larger one. */
+/* Size of the thread pool that libgomp keeps for the calling thread, which is included: that of its
+ * last region of two or more threads. A smaller region ends the surplus threads; a larger one
+ * starts new ones. */
 static _Thread_local int n_kept = 1;
 
 static bool can_start(int n);
@@ -25,7 +26,7 @@ rela_status rela_par_start(int n_threads, rela_error *err)
     if (st != RELA_OK || n_threads < 2)
         return st;
     rela_par_rows((size_t)n_threads, n_threads, allocate, NULL);
-    return rela_mem_reserve(0, "threads", err); /* what is set aside is still there */
+    return rela_mem_reserve(0, "threads", err); /* checks that the reserve is still intact */
 }
 
 rela_status rela_par_ready(int n_threads, rela_error *err)
@@ -38,7 +39,7 @@ rela_status rela_par_ready(int n_threads, rela_error *err)
     return RELA_OK;
 }
 
-/* Whether n threads more can be there at the same time, with what is set aside left over. */
+/* Whether n more threads can exist at the same time without touching the reserve (mem.h). */
 static bool can_start(int n)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,7 +64,7 @@ static void *wait_for(void *lock)
     return NULL;
 }
 
-/* The first allocation of a thread takes address space of its own, up to 64 MiB with glibc. */
+/* The first allocation of a thread creates its arena: up to 64 MiB of address space with glibc. */
 static void allocate(void *ctx, size_t begin, size_t end, int thread)
 {
     (void)ctx, (void)begin, (void)end, (void)thread;

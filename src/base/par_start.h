@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* RELA_OK: a parallel region of n threads may follow. */
+/* RELA_OK: the calling thread may start a parallel region of n_threads threads. */
 rela_status rela_par_ready(int n_threads, rela_error *err);
 
 #endif

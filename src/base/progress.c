@@ -74,7 +74,7 @@ static void show(rela_progress *p, uint64_t done, const char *note, double now, 
         const double share = done < p->total ? (double)done / (double)p->total : 1.0;
         if (p->terminal)
             append_bar(text, share, p->width - columns(text) - columns(tail) - 8);
-        append(text, "%3.0f %% ", floor(100.0 * share)); /* 100 only when it is done */
+        append(text, "%3.0f %% ", floor(100.0 * share)); /* 100 only when done */
     }
     append(text, "%s", tail);
     if (p->terminal)
@@ -130,7 +130,7 @@ static void append_count(char *text, double n)
         append(text, "%.1fG", n / 1e9);
 }
 
-/* One per character: labels and notes hold no wide ones. */
+/* One per character: labels and notes have no wide characters. */
 static int columns(const char *text)
 {
     return (int)rela_utf8_count(text, strlen(text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/progress.h - how far a long job is: a bar on a terminal, a line per interval elsewhere.
+/* src/base/progress.h - progress of a long job: a bar on a terminal, a line per interval elsewhere.
  *
- * One thread at a time. Nothing is printed here: finished bytes go to the emit function. */
+ * One thread at a time. Nothing is printed here: output goes to the emit function. */
 #ifndef RELA_BASE_PROGRESS_H
 #define RELA_BASE_PROGRESS_H
 
@@ -24,13 +24,13 @@ typedef struct rela_progress {
     bool visible;
 } rela_progress;
 
-/* Sets the clock; done is where the job stands already (a resumed one). */
+/* Starts the clock; done is what a resumed job has done before. */
 void rela_progress_start(rela_progress *p, uint64_t done);
 
 /* Cheap when called often. note: extra text such as a loss, may be NULL. */
 void rela_progress_update(rela_progress *p, uint64_t done, const char *note);
 
-/* Shows the last state and ends the line. */
+/* Shows the final state and ends the line. */
 void rela_progress_finish(rela_progress *p, uint64_t done, const char *note);
 
 #endif

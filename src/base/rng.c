@@ -54,7 +54,7 @@ uint64_t rela_rng_u64(rela_rng *r)
 
 uint64_t rela_rng_below(rela_rng *r, uint64_t n)
 {
-    /* Values past the last whole multiple of n would favour small results: draw again. */
+    /* Values past the last whole multiple of n would favour small results: reject them. */
     const uint64_t limit = UINT64_MAX - (UINT64_MAX % n + 1) % n;
     uint64_t v = rela_rng_u64(r);
     while (v > limit)

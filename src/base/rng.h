@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/rng.h - counter-based random numbers: Philox 4x32 with ten rounds (Salmon et al. 2011).
  *
- * A number is a pure function of (seed, stream, counter), so any position can be reached without
- * walking to it, and results depend neither on threads nor on the order of calls. */
+ * A number is a pure function of (seed, stream, counter), so any position can be reached directly,
+ * and results depend neither on threads nor on the order of calls. */
 #ifndef RELA_BASE_RNG_H
 #define RELA_BASE_RNG_H
 
@@ -12,7 +12,7 @@
 /* The block function: four 32-bit words from a 128-bit counter and a 64-bit key. */
 void rela_rng_block(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 
-/* A walk along one stream. Copy it to remember the place. */
+/* A position in one stream. Copy it to save the position. */
 typedef struct rela_rng {
     uint64_t seed;
     uint64_t stream;

@@ -16,7 +16,7 @@
 
 enum { BUFFER_MIN = 64 };
 
-static locale_t c_locale; /* (locale_t)0 if it could not be made: then the caller's is used */
+static locale_t c_locale; /* (locale_t)0 if it could not be created: then the caller's is used */
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
 static void make_c_locale(void);

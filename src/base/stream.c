@@ -14,9 +14,9 @@
 #include <zstd_errors.h>
 
 enum {
-    STORED_SIZE = 256 << 10, /* bytes read from the system at once */
-    INFLATE_MAX = 1 << 30,   /* zlib counts in 32 bits */
-    RATIO_FREE = 16 << 20,   /* decoded bytes before the ratio counts */
+    STORED_SIZE = 256 << 10, /* bytes per read */
+    INFLATE_MAX = 1 << 30,   /* zlib has 32-bit counts */
+    RATIO_FREE = 16 << 20,   /* decoded bytes before the ratio is checked */
     RATIO_MAX = 200,
     WINDOW_LOG_MAX = 27, /* zstd: 128 MiB */
     MAGIC_MAX = 4,
@@ -33,7 +33,7 @@ struct rela_stream {
     coding coding;
     z_stream gz;
     ZSTD_DCtx *zst;
-    bool frame_open; /* inside a gzip member or zstd frame: an end here is a truncation */
+    bool frame_open; /* inside a gzip member or zstd frame: if the file ends here it is truncated */
     bool stored_end;
     uint64_t stored_total, decoded_total;
     uint64_t size; /* at open, regular files only */
@@ -166,8 +166,8 @@ static rela_status open_file(rela_stream *s, const char *path, rela_error *err)
     return RELA_OK;
 }
 
-/* Whether the n bytes at m may be the start of a stream whose first bytes are magic, except for
- * the low bits of mask in the first. */
+/* Whether the n bytes at m may be the start of a stream with this magic number, ignoring the bits
+ * of mask in the first byte. */
 static bool starts(const unsigned char *m, size_t n, const char *magic, size_t len, unsigned mask)
 {
     if (n == 0 || (m[0] & ~mask) != ((unsigned char)magic[0] & ~mask))
@@ -181,7 +181,7 @@ static rela_status recognise(rela_stream *s, rela_error *err)
     static const char GZIP[] = "\x1F\x8B", ZSTD[] = "\x28\xB5\x2F\xFD", SKIP[] = "\x50\x2A\x4D\x18";
     size_t n = 0;
     bool gzip = false, zstd = false;
-    do { /* no longer than needed: a short line typed at a terminal must not wait for the next */
+    do { /* stop as early as possible: a short line typed at a terminal must not wait for more */
         const rela_status st = fill_stored(s, err);
         if (st != RELA_OK)
             return st;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/stream.h - decoded bytes of a plain, gzip or zstd file, recognised by content.
  *
- * For the reading half of file.h only; what it promises about damaged input is kept here. One
- * thread at a time. */
+ * Only for the reading half of file.h, whose guarantees about damaged input are implemented here.
+ * One thread at a time. */
 #ifndef RELA_BASE_STREAM_H
 #define RELA_BASE_STREAM_H
 
@@ -10,7 +10,7 @@
 
 typedef struct rela_stream rela_stream;
 
-/* max_ratio 0: the default of file.h; any_ratio: none. */
+/* max_ratio 0: the default of file.h; any_ratio: no limit. */
 rela_status rela_stream_open(rela_stream **out, const char *path, uint32_t max_ratio,
                              bool any_ratio, rela_error *err);
 void rela_stream_close(rela_stream *s); /* NULL is fine */
@@ -18,16 +18,16 @@ void rela_stream_close(rela_stream *s); /* NULL is fine */
 /* At least one byte, unless the input has ended (*got 0) or size is 0. */
 rela_status rela_stream_bytes(rela_stream *s, char *out, size_t size, size_t *got, rela_error *err);
 
-/* Whether it is a regular file whose bytes are the text; false as long as none were read. */
+/* Whether it is an uncompressed regular file; false until the first bytes are read. */
 bool rela_stream_plain(const rela_stream *s);
-/* The next byte of such a file is the one at this place. */
+/* Sets the offset of the next byte; only for such a file. */
 rela_status rela_stream_seek(rela_stream *s, uint64_t at, rela_error *err);
 
-/* True if the next bytes may have to be waited for. */
+/* True if the next read may block. */
 bool rela_stream_waits(const rela_stream *s);
 
 const char *rela_stream_name(const rela_stream *s);  /* for messages; lent */
-uint64_t rela_stream_position(const rela_stream *s); /* stored bytes used so far */
+uint64_t rela_stream_position(const rela_stream *s); /* stored bytes consumed so far */
 uint64_t rela_stream_size(const rela_stream *s);     /* stored bytes at open; 0 if unknown */
 
 #endif

@@ -31,7 +31,7 @@ int rela_sys_open(const char *path, int flags, mode_t mode)
 int rela_sys_close(int fd)
 {
     const int bad = faulty(EIO);
-    /* The descriptor is gone even after EINTR on Linux: never close twice. */
+    /* On Linux the descriptor is closed even after EINTR: never close twice. */
     const int got = close(fd);
     if (bad)
         errno = EIO;
@@ -173,7 +173,7 @@ int rela_sys_readdir(const char **name, DIR *dir)
     *name = NULL;
     if (faulty(EIO))
         return -1;
-    errno = 0; /* the only way to tell the end from a failure */
+    errno = 0; /* the only way to distinguish the end from a failure */
     const struct dirent *entry = readdir(dir);
     if (!entry)
         return errno ? -1 : 0;
@@ -184,7 +184,7 @@ int rela_sys_readdir(const char **name, DIR *dir)
 int rela_sys_ready(int fd)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
-    return poll(&p, 1, 0) != 0; /* an error shows itself in the read that follows */
+    return poll(&p, 1, 0) != 0; /* the following read reports errors */
 }
 
 static int faulty(int error_number)
@@ -198,8 +198,8 @@ static int faulty(int error_number)
     return 1;
 }
 
-/* True if a call must be made once more: it was interrupted, or the descriptor does not wait by
- * itself (another program that shares it may have set that). */
+/* True if a call must be retried: it was interrupted, or the descriptor is non-blocking (another
+ * program that shares it may have set that), in which case it waits here until it is ready. */
 static int again(int fd, short events)
 {
     if (errno == EINTR)

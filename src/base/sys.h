@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/sys.h - file calls of the system with fault injection, EINTR handled.
+/* src/base/sys.h - file system calls with fault injection and EINTR handled.
  *
- * For stream.c and the file_*.c only. Failure is -1 and errno. */
+ * For stream.c and the file_*.c only. Failure is -1 with errno set. */
 #ifndef RELA_BASE_SYS_H
 #define RELA_BASE_SYS_H
 
@@ -19,17 +19,17 @@ int rela_sys_write(int fd, const void *bytes, size_t len);               /* all 
 int rela_sys_pwrite(int fd, const void *bytes, size_t len, uint64_t at); /* all of it */
 ssize_t rela_sys_pread(int fd, void *bytes, size_t len, uint64_t at);    /* until len or the end */
 int rela_sys_stat(int fd, struct stat *out);
-/* The first len bytes, to be read only; NULL on failure. */
+/* Maps the first len bytes read-only; NULL on failure. */
 void *rela_sys_map(int fd, size_t len);
 void rela_sys_unmap(void *p, size_t len); /* NULL is fine */
 int rela_sys_sync(int fd);
 int rela_sys_rename(const char *from, const char *to);
-int rela_sys_unlink(const char *path); /* never made to fail: it is what cleans up */
+int rela_sys_unlink(const char *path); /* no fault injection: it is what cleans up */
 int rela_sys_mkdir(const char *path, mode_t mode);
-int rela_sys_lock(int fd); /* exclusive, does not wait */
+int rela_sys_lock(int fd); /* exclusive, does not block */
 int rela_sys_truncate(int fd, uint64_t bytes);
 int rela_sys_opendir(DIR **out, const char *path);
 int rela_sys_readdir(const char **name, DIR *dir); /* *name NULL at the end; lent */
-int rela_sys_ready(int fd);                        /* 1 if a read would not wait */
+int rela_sys_ready(int fd);                        /* 1 if a read would not block */
 
 #endif

@@ -18,8 +18,8 @@
 
 enum { TRIES = 100, TAIL_MAX = 32, WAITS_MAX = 2000 };
 
-/* Guards the list. Who holds it has all signals blocked, so that a handler never waits for the
- * thread that it interrupted. */
+/* Protects the list. The thread that holds it has all signals blocked, so that a handler never
+ * waits for the thread it interrupted. */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static rela_temporary *first;
 
@@ -57,7 +57,7 @@ rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *targe
         rela_mem_free(t);
         return st;
     }
-    *out = t; /* given, the text with it */
+    *out = t; /* given, with the name */
     return RELA_OK;
 }
 
@@ -75,8 +75,8 @@ void rela_temporary_free(rela_temporary *t)
     rela_mem_free(t);
 }
 
-/* The lock is not given back: a file that another thread opened now would stay. A thread that holds
- * it is waited for, but not for ever: its file system may hang. */
+/* The lock is never released: a file that another thread opened now would be left behind. The wait
+ * for the lock is limited, as the file system of the thread that holds it may hang. */
 void rela_file_abort_all(void)
 {
     sigset_t old;
@@ -104,7 +104,7 @@ bool rela_file_temporary(const char *name)
     return false;
 }
 
-/* The name of the target and a tail; a long name is cut to make room. */
+/* The name of the target plus a suffix; a long name is truncated to make room. */
 static rela_status make_name(rela_buffer *name, const char *target, unsigned number,
                              rela_error *err)
 {
@@ -117,7 +117,8 @@ static rela_status make_name(rela_buffer *name, const char *target, unsigned num
                               number);
 }
 
-/* -1 and errno on failure. A signal comes before the file is there or finds it in the list. */
+/* -1 with errno set on failure. A signal arrives either before the file exists or when it is in the
+ * list. */
 static int open_listed(rela_temporary *t, mode_t mode)
 {
     sigset_t old;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/textlines.h - all lines of a file in memory, for those who must go back and forth. */
+/* src/base/textlines.h - all lines of a file in memory, for random access. */
 #ifndef RELA_BASE_TEXTLINES_H
 #define RELA_BASE_TEXTLINES_H
 
 #include "base/str.h"
 
-/* All zero is empty. */
+/* Zero-initialise: empty. */
 typedef struct rela_text_lines {
-    rela_span *items; /* without line ends; lent until it is freed */
+    rela_span *items; /* without line ends; valid until rela_text_lines_free */
     size_t n;
     /* private */
     char *text;

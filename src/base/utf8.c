@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* Ranges of characters that cannot be seen or change how others are shown: controls (C0, C1),
- * format characters with those of direction and without width, separators of lines, what Unicode
- * calls default-ignorable, and places kept free for no character. The last two places of each plane
- * are checked apart. */
+/* Ranges of characters that are invisible or change how others are displayed: controls (C0, C1),
+ * format characters including bidirectional and zero-width ones, line separators, what Unicode
+ * calls default-ignorable, and noncharacters. The last two code points of each plane, also
+ * noncharacters, are checked separately. */
 static const struct {
     uint32_t first, last;
 } HIDDEN[] = {
@@ -172,8 +172,8 @@ static bool is_hidden(uint32_t code)
     return (code & 0xFFFE) == 0xFFFE;
 }
 
-/* Length of the bad sequence at s: the longest prefix of a character that could have been valid,
- * at least one byte, as the Unicode standard recommends for replacement. */
+/* Length of the invalid sequence at s: the longest prefix of a valid character, at least one byte,
+ * as the Unicode standard recommends for replacement. */
 static size_t bad_run(const char *s, size_t len)
 {
     const unsigned char *u = (const unsigned char *)s;

@@ -9,28 +9,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the longest valid prefix; == len when all is valid. */
+/* Bytes of the longest valid prefix; len if all of s is valid. */
 size_t rela_utf8_valid(const char *s, size_t len);
 
-/* Decodes the character at s (len >= 1): its length in bytes, 0 if it is not valid. */
+/* Decodes the character at s (len >= 1); returns its length in bytes, 0 if it is invalid. */
 size_t rela_utf8_next(uint32_t *code, const char *s, size_t len);
 
-/* Writes 1 to 4 bytes to out; code must be a Unicode scalar value. */
+/* Encodes code, which must be a Unicode scalar value, to 1 to 4 bytes; returns their number. */
 size_t rela_utf8_put(char *out, uint32_t code);
 
-/* Appends s with each maximal bad sequence replaced by U+FFFD; *n_bad counts them. */
+/* Appends s with each maximal invalid sequence replaced by U+FFFD; *n_bad is their number. */
 rela_status rela_utf8_repair(rela_buffer *out, size_t *n_bad, const char *s, size_t len,
                              rela_error *err);
 
 /* Number of characters of a valid text. */
 size_t rela_utf8_count(const char *s, size_t len);
 
-/* len without the bytes of a character that is cut off at the end of s. */
+/* len without the bytes of an incomplete character at the end of s. */
 size_t rela_utf8_whole(const char *s, size_t len);
 
-/* Makes s one line that is safe to show: '?' for every byte of a character that is not seen itself
- * (control and format characters, among them those of direction and without width, separators of
- * lines) and of what is not UTF-8. */
+/* Makes s one line that is safe to display: '?' for every byte of an invisible character (control
+ * and format characters, including bidirectional and zero-width ones, line separators) and of
+ * invalid UTF-8. */
 void rela_utf8_make_printable(char *s);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/bit_indices.h - which bits of a byte are set, for levels without an instruction that
- * squeezes numbers together. */
+/* src/kern/bit_indices.h - table of the set bits of a byte, for levels without a compress
+ * instruction. */
 #ifndef RELA_KERN_BIT_INDICES_H
 #define RELA_KERN_BIT_INDICES_H
 
 #include <stdint.h>
 
-/* Bit b of byte, as the number in its place among those that are set. */
+/* If bit b of byte is set: b, shifted to the output byte that corresponds to its rank. */
 #define BIT_INDEX(byte, b)                                                                         \
     ((byte) >> (b)&1 ? (uint64_t)(b) << 8 * __builtin_popcount((byte) & ((1u << (b)) - 1)) : 0)
 #define BIT_INDEX_ROW(byte)                                                                        \
@@ -22,7 +22,7 @@
     BIT_INDEX_ROW_16(byte), BIT_INDEX_ROW_16((byte) + 16), BIT_INDEX_ROW_16((byte) + 32),          \
         BIT_INDEX_ROW_16((byte) + 48)
 
-/* The numbers of the bits that are set, in bytes from the lowest one on; 0 after the last. */
+/* The indices of the set bits, one per byte from the lowest byte up; 0 after the last. */
 static const uint64_t BIT_INDICES[256] = { BIT_INDEX_ROW_64(0u), BIT_INDEX_ROW_64(64u),
                                            BIT_INDEX_ROW_64(128u), BIT_INDEX_ROW_64(192u) };
 

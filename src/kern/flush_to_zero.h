@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/flush_to_zero.h - numbers too small for a normal float count as zero while we compute.
+/* src/kern/flush_to_zero.h - treats subnormal floats as zero while we compute.
  *
- * A trained softmax gives weights like 1e-40. Processors need a hundred times as long for a product
- * with such a number, and through the gradients they reach every big product: a training update of
- * a trained model took 1.4 times as long. What is lost is below 1e-38. The setting belongs to the
- * thread and is put back, so a program that uses the library keeps its own. */
+ * A trained softmax gives weights like 1e-40. Products with subnormals take a hundred times as
+ * long, and gradients spread them to every large product: an update of a trained model took 1.4
+ * times as long. What is lost is below 1e-38. The setting is per thread and is restored, so the
+ * host program keeps its own. */
 #ifndef RELA_KERN_FLUSH_TO_ZERO_H
 #define RELA_KERN_FLUSH_TO_ZERO_H
 

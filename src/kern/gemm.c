@@ -25,7 +25,7 @@ static void plain(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col
 }
 
 #ifndef RELA_REAL_IS_DOUBLE
-/* Signals that something asked for, not those that a bad instruction raises. */
+/* All signals except those that a faulting instruction or abort raises. */
 static sigset_t asynchronous;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -37,13 +37,13 @@ static void fill_asynchronous(void)
         (void)sigdelset(&asynchronous, synchronous[i]);
 }
 
-/* The generated code of oneDNN 2.6 does not survive a signal handler: the frame of the handler was
- * seen to land in its packing buffers and to corrupt the heap (tests/unit/test_gemm.c). Signals
- * wait until the product is done; the two system calls cost a fraction of a microsecond.
+/* The generated code of oneDNN 2.6 does not survive a signal handler: the handler's stack frame was
+ * seen to land in its packing buffers and to corrupt the heap (tests/unit/test_gemm.c). Signals are
+ * blocked until the product is done; the two system calls cost a fraction of a microsecond.
  *
- * A product runs on the thread that asks for it: whoever calls has already divided the work, or
- * was set to one thread. Outside a parallel region the library would start threads of its
- * own, which spin for each other and slow a busy machine down by a factor of twenty. */
+ * A product runs on the calling thread only: callers have already divided the work, or use one
+ * thread. Outside a parallel region oneDNN would start threads of its own, which spin while they
+ * wait and slow a busy machine down by a factor of twenty. */
 static dnnl_status_t shielded(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda,
                               const real *b, size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
@@ -61,8 +61,8 @@ static dnnl_status_t shielded(char ta, char tb, real *c, size_t ldc, const real 
 }
 #endif
 
-/* False if the library did not do it: it may run out of memory for its packing buffers, and for
- * k = 0 it leaves c as it is, where an empty sum is 0. */
+/* False if oneDNN did not compute the product: it may run out of memory for its packing buffers,
+ * and for k = 0 it leaves c unchanged, where the empty sum is 0. */
 static bool library(char ta, char tb, real *c, size_t ldc, const real *a, size_t lda, const real *b,
                     size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
@@ -109,13 +109,13 @@ int rela_gemm_isa(void)
 /* Measured with oneDNN 2.6.3: 18 MB with AVX-512, 6 MB with AVX2, 1 MB with SSE 4.1. */
 enum { COMPILED_BYTES = 32 << 20 };
 
-/* Its packing buffers: blocks of at most BLOCK_ROWS x BLOCK_DEPTH and BLOCK_DEPTH x BLOCK_DEPTH. */
+/* Packing buffers of oneDNN: at most BLOCK_ROWS x BLOCK_DEPTH and BLOCK_DEPTH x BLOCK_DEPTH. */
 enum { BLOCK_ROWS = 10000, BLOCK_DEPTH = 384, BLOCK_ROUNDING = 48, BLOCK_PAGES = 32 << 10 };
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static bool started;
 
-/* One product of each class that has loops of its own: vectors, few rows, more rows. */
+/* One product of each class with generated code of its own: vectors, few rows, more rows. */
 static void compile_all(void)
 {
     enum { MOST = 40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/levels.h - the tables that this build has; only those compiled in are defined. */
+/* src/kern/levels.h - the kernel tables of all levels; only those compiled in are defined. */
 #ifndef RELA_KERN_LEVELS_H
 #define RELA_KERN_LEVELS_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/loops.h - the loops of kern.h, written once; included by the file of each level.
  *
- * Before it is included, VECTOR_BYTES names the width of a vector register, REGISTERS how many
- * there are (16 unless it is said) and LEVEL the table.
- * The loops are plain C that compilers turn into vector code (`omp simd` allows the reordering of
- * sums that this needs); only the small product is written with vector types. Everything is
- * static, so that no code for wide instructions can be picked by the linker for other files. */
+ * Before it is included, define VECTOR_BYTES, the width of a vector register, REGISTERS, how many
+ * there are (default 16), and LEVEL, the name of the table.
+ * Most loops are plain C that compilers vectorise (`omp simd` allows the reordering of sums that
+ * this needs); the rest use vector types. Everything is static, so that the linker cannot pick code
+ * for wide instructions for other files. */
 #include "kern/kern.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ typedef __typeof__((vec){ 0 } > (vec){ 0 }) vec_mask;
 
 /* ---- lanes ---- */
 
-/* Levels that have instructions for lanes define all that is asked for in this way. */
+/* A level with better instructions defines LEVEL_LANES and all functions guarded by it. */
 #ifndef LEVEL_LANES
 static inline real lane_sum(vec v)
 {
@@ -65,20 +65,20 @@ static inline void two_sums(real *sums, vec a, vec b)
 }
 #endif
 
-/* ---- scalar helpers, all without branches, so that loops over them become vector code ---- */
+/* ---- scalar helpers, branch-free, so that loops over them are vectorised ---- */
 
 static inline real rmax(real a, real b)
 {
     return a > b ? a : b;
 }
 
-/* The larger of x and 0. NaN stays NaN: an overflow must reach the logits, where it is found. */
+/* max(x, 0). NaN stays NaN: an overflow must reach the logits, where it is detected. */
 static inline real relu_of(real x)
 {
     return 0 > x ? 0 : x;
 }
 
-/* 1 / sqrt(square + eps), but NaN if the square has overflowed: a row of zeros would hide it. */
+/* 1 / sqrt(square + eps), but NaN if square is infinite: 0 would hide the overflow. */
 static inline real inverse_root(real square, real eps)
 {
     return 1 / (real)sqrt((double)(square + eps)) + 0 * square;
@@ -121,8 +121,8 @@ static inline real fast_exp(real x)
     return exp_within(x);
 }
 
-/* Clamped well inside the normal numbers: compilers compute the clamped case for all lanes, and a
- * product with a subnormal number takes a hundred times as long as any other. */
+/* Clamped well inside the normal range: compilers compute the clamped case for all lanes, and
+ * products with subnormals take a hundred times as long. */
 static inline real sigmoid(real x)
 {
     x = x < -40 ? -40 : x;
@@ -160,7 +160,7 @@ static void cut(real *x, size_t n, real value)
         return;
     memcpy(y, last, sizeof y);
     SIMD for (size_t i = 0; i < LANES; i++) y[i] = i < rest ? y[i] : value;
-    memcpy(last, y, sizeof y); /* a whole vector, as it will be read */
+    memcpy(last, y, sizeof y); /* stored as a whole vector, as it will be loaded */
 }
 
 static real dot(const real *x, const real *y, size_t n)
@@ -296,7 +296,7 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 #include "kern/loops_mix_prefiltered.h"
 
-/* ---- the peak of the machine ---- */
+/* ---- peak throughput ---- */
 
 /* Enough to hide the latency of a multiply-add, few enough for the registers. */
 #ifndef PEAK_CHAINS
@@ -305,7 +305,7 @@ static void adam(real *restrict p, real *restrict m, real *restrict v, const rea
 
 static double multiply_adds(real *end, size_t n)
 {
-    volatile real half = (real)0.5, rest = 0; /* the compiler must not know what comes out */
+    volatile real half = (real)0.5, rest = 0; /* prevents constant folding */
     const vec factor = (vec){ 0 } + half, one = factor + factor;
     vec chain[PEAK_CHAINS];
     for (size_t i = 0; i < PEAK_CHAINS; i++)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_bytes.h - products in int8 for decoding. Part of loops.h.
+/* src/kern/loops_bytes.h - int8 products for decoding. Part of loops.h.
  *
- * Sums are whole numbers and exact, and what is done to them afterwards is the same sequence of
- * roundings in every level: all levels give the same bits as a plain loop. A level with suitable
- * instructions defines BYTE_ROWS and, before loops.h, the few operations that the others get here.
- */
+ * Sums are integers and exact, and rounding afterwards happens in the same steps at every level, so
+ * all levels give the same bits as a plain loop. A level with suitable instructions defines
+ * BYTE_ROWS and, before loops.h, the few operations that have a portable version here. */
 
 #ifndef BYTE_ROWS
-#define BYTE_ROWS       1     /* rows whose sums fit the registers */
-#define BYTE_OFFSET     0     /* what is added to the bytes of rows, to make them unsigned */
+#define BYTE_ROWS       1     /* rows whose sums fit in registers */
+#define BYTE_OFFSET     0     /* added to the bytes of rows, to make them unsigned */
 #define BYTE_PREFILTERS false /* see prefilters of kern.h */
 
 enum { BYTE_COLS = 4 }; /* columns of a vector of sums */
@@ -36,7 +35,7 @@ static inline byte_sums byte_dot(byte_sums sums, byte_row q, byte_weights w)
     return sums;
 }
 
-/* Bit i is set if number i is not below the least. */
+/* Bit i is set if sum i is at least least. */
 static inline uint32_t byte_from(byte_sums sums, int32_t least)
 {
     uint32_t lanes = 0;
@@ -50,12 +49,12 @@ static inline void byte_store(real *c, byte_sums sums, real row, const real *sca
                               const real *bias)
 {
     for (size_t j = 0; j < BYTE_COLS; j++) {
-        const volatile real y = (real)sums[j] * (scale[j] * row); /* no multiply-add */
+        const volatile real y = (real)sums[j] * (scale[j] * row); /* no fused multiply-add */
         c[j] = y + bias[j];
     }
 }
 
-/* Nearest whole numbers of x * inverse, halves to the even one. */
+/* x * inverse rounded to the nearest integer, halves to even. */
 static inline void byte_round(int8_t *q, const real *x, real inverse, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -74,7 +73,7 @@ typedef int32_t real_bits;
 #endif
 
 #ifndef LEVEL_LANES
-/* The largest of the sizes of n numbers, as their bits. */
+/* The bit pattern of the largest magnitude among n numbers. */
 static inline real_bits largest_bits(const real *x, size_t n)
 {
     real_bits most = 0;
@@ -89,8 +88,8 @@ static inline real_bits largest_bits(const real *x, size_t n)
 }
 #endif
 
-/* NaN if one of the numbers is not finite: whole numbers could not show it. Sizes are compared by
- * their bits, among which those that are not finite are the largest. */
+/* The largest magnitude; NaN if a number is not finite, which int8 could not represent. Bit
+ * patterns are compared as integers: those of infinity and NaN are the largest. */
 static inline real largest_size(const real *x, size_t n)
 {
     const real_bits most = largest_bits(x, n);
@@ -99,8 +98,8 @@ static inline real largest_size(const real *x, size_t n)
     return largest + 0 * largest; /* infinity becomes NaN */
 }
 
-/* What makes the largest number RELA_BYTE_MOST; 0 if a float cannot hold it or the row is not
- * finite. */
+/* The factor that maps the largest magnitude to RELA_BYTE_MOST; 0 if it is too large for a float or
+ * the row is not finite. */
 static inline real byte_inverse(real most)
 {
     const real inverse = RELA_BYTE_MOST / most;
@@ -141,7 +140,7 @@ static void pack_bytes(int8_t *p, real *scale, int32_t *sums, const real *w, siz
     }
 }
 
-/* First the fours of a row together, then vectors of them. */
+/* Gathers the groups of four first, so that the conversion is vectorised. */
 static void unpack_bytes(real *y, const int8_t *p, const real *scale, size_t j, size_t k)
 {
     enum { PART = 64 };
@@ -157,8 +156,8 @@ static void unpack_bytes(real *y, const int8_t *p, const real *scale, size_t j, 
     }
 }
 
-/* Row by row: the fours of a row are one line of the cache apart, and the lines of a panel follow
- * each other, which the processor foresees. */
+/* Row by row: the groups of four of a row are one cache line apart, so the lines of a panel are
+ * read in order, which the hardware prefetches. */
 static void pick_bytes(int8_t *p, real *scale, int32_t *sums, const rela_bytes *w,
                        const uint32_t *at, size_t n, size_t k)
 {
@@ -188,8 +187,8 @@ typedef struct byte_block {
     size_t ldc, ldq, steps; /* steps: k / 4, rounded up */
 } byte_block;
 
-/* What begins with that row and column, which is the first of a panel. all may be without a bias,
- * the result has one. */
+/* The block that starts at this row and column, which must be the first of a panel. all->bias may
+ * be NULL; the result has zeros instead. */
 static inline byte_block byte_block_at(const byte_block *all, size_t row, size_t column)
 {
     static const real NONE[BYTE_PANELS_MOST * RELA_BYTE_PANEL];
@@ -208,7 +207,7 @@ static inline byte_block byte_block_at(const byte_block *all, size_t row, size_t
 #include LEVEL_TILES
 #endif
 
-/* R rows by V vectors in registers; places of rows as in packed_rows. */
+/* R rows by V vectors in registers; rows are addressed as in packed_rows. */
 INLINE void byte_rows(const byte_block *g, size_t R, size_t V)
 {
     byte_sums sum[BYTE_ROWS][BYTE_PANELS_MOST * BYTE_VECS];
@@ -285,7 +284,7 @@ BYTE_BLOCK(11, 1)
 BYTE_BLOCK(12, 1)
 #endif
 
-/* By the number of rows: one panel, and several at once. */
+/* By number of rows: the function for one panel, and the one for several panels at once. */
 static const struct byte_runs {
     byte_run *one, *wide;
     size_t panels;
@@ -325,7 +324,7 @@ static void bytes_last(const byte_block *g, size_t rows, size_t n)
         memcpy(g->c + i * g->ldc, c + i * RELA_BYTE_PANEL, n * sizeof *c);
 }
 
-/* Several panels, one after the other: for blocks that are lower than their neighbours. */
+/* Several panels, one after the other: for blocks with fewer rows than their neighbours. */
 static void bytes_narrow(const byte_block *g, size_t rows, size_t panels)
 {
     for (size_t i = 0; i < panels; i++) {
@@ -340,7 +339,7 @@ static void rectify(real *c, size_t ldc, size_t m, size_t n)
         SIMD for (size_t j = 0; j < n; j++) c[i * ldc + j] = relu_of(c[i * ldc + j]);
 }
 
-/* Rows [row, m) and columns [column, n) of the product, by vectors. */
+/* Rows [row, m) and columns [column, n) of the product, with vector code. */
 static void bytes_part(const byte_block *all, size_t row, size_t m, size_t column, size_t n)
 {
     const size_t rows = m - row, blocks = (rows + BYTE_ROWS - 1) / BYTE_ROWS;
@@ -376,7 +375,7 @@ static void packed_bytes(real *c, size_t ldc, const int8_t *q, size_t ldq, const
                              .ldc = ldc,
                              .ldq = ldq,
                              .steps = (k + 3) / 4 };
-    size_t below = 0, beside = 0; /* rows and columns that tiles have done */
+    size_t below = 0, beside = 0; /* rows and columns done with tiles */
 #ifdef LEVEL_TILES
     if (k % TILE_BYTES == 0) {
         below = m / TILE_ROWS * TILE_ROWS;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_mix_prefiltered.h - attention with the scores that a prefilter leaves
+/* src/kern/loops_mix_prefiltered.h - attention over the scores that a prefilter leaves
  * (loops_prefilter.h): lists of keys, their weights, mixed values. Part of loops.h. */
 
 #ifndef LEVEL_LANES
-/* Weights from the sums of the lanes of four vectors; 0 where the list of ends[i] has no place p.
- */
+/* Weights from the lane sums of four vectors; 0 where p is past the end of the list, ends[i]. */
 static inline void four_weights(real *w, const vec *v, const int32_t *ends, int32_t p)
 {
     for (size_t i = 0; i < 4; i++) {
@@ -17,21 +16,21 @@ static inline void four_weights(real *w, const vec *v, const int32_t *ends, int3
 #ifndef LEVEL_BITS
 #include "kern/bit_indices.h"
 
-/* The numbers of the bits that are set, from first on, side by side in at, which has room for 64.
- */
+/* Writes the indices of the set bits, counted from first, to at, which must have room for 64;
+ * returns how many. */
 static inline size_t squeeze_bits(uint8_t *at, uint64_t bits, uint8_t first)
 {
     const uint64_t every = UINT64_C(0x0101010101010101);
     size_t have = 0;
     for (uint64_t i = first; bits; bits >>= 8, i += 8) {
         const uint64_t eight = BIT_INDICES[bits & 0xFF] + i * every;
-        memcpy(at + have, &eight, sizeof eight); /* the lowest byte first */
+        memcpy(at + have, &eight, sizeof eight); /* little-endian */
         have += (size_t)__builtin_popcountll(bits & 0xFF);
     }
     return have;
 }
 
-/* Every fourth bit from number first on, side by side. */
+/* Every fourth bit from bit first on, packed together. */
 static inline uint64_t fourth_bits(uint64_t bits, size_t first)
 {
     bits = bits >> first & UINT64_C(0x1111111111111111);
@@ -41,7 +40,7 @@ static inline uint64_t fourth_bits(uint64_t bits, size_t first)
     return (bits | bits >> 24) & 0xFFFF;
 }
 
-/* The lowest bits of some at the places that are set in where. */
+/* Deposits the lowest bits of some at the positions that are set in where. */
 static inline uint64_t spread_bits(uint64_t some, uint64_t where)
 {
     uint64_t bits = 0;
@@ -51,7 +50,7 @@ static inline uint64_t spread_bits(uint64_t some, uint64_t where)
 }
 #endif
 
-/* Row `at` of x. The compiler must not find better ways to say it: they take more instructions. */
+/* Row `at` of x. The barrier keeps the compiler from address forms that take more instructions. */
 INLINE const real *list_row(const real *x, size_t at, size_t V)
 {
     const real *row = x + at * V * LANES;
@@ -61,18 +60,18 @@ INLINE const real *list_row(const real *x, size_t at, size_t V)
 
 enum { LISTS = 4, LIST_MOST = RELA_SCREEN_KEYS + 64 };
 
-/* Queries whose lists of keys are worked on in turn: sums of one do not wait for each other, and
- * all have one end. */
+/* Queries whose lists of keys are processed together: interleaved, to hide the latency of sums, and
+ * padded to one length. */
 typedef struct prefiltered {
     const rela_prefiltered *b;
-    size_t n, row[LISTS]; /* how many queries, and which; the last one again if fewer */
+    size_t n, row[LISTS]; /* number of queries, and their rows; the last repeated if fewer */
     uint8_t at[LISTS][LIST_MOST];
     int32_t ends[LISTS];
     size_t most;               /* length of the longest list */
-    real w[LIST_MOST * LISTS]; /* place by place */
+    real w[LIST_MOST * LISTS]; /* (LIST_MOST, LISTS) */
 } prefiltered;
 
-/* No more queries have empty lists. */
+/* Lists of queries from l->n on are empty. */
 static inline void list_keys(prefiltered *l)
 {
     l->most = 0;
@@ -84,7 +83,7 @@ static inline void list_keys(prefiltered *l)
         l->ends[r] = (int32_t)have;
         l->most = have > l->most ? have : l->most;
     }
-    for (size_t r = 0; r < LISTS; r++) /* any key does: its weight is made 0 */
+    for (size_t r = 0; r < LISTS; r++) /* pad with any key: its weight becomes 0 */
         for (size_t p = (size_t)l->ends[r]; p < l->most; p += 64)
             memset(l->at[r] + p, 0, 64);
 }
@@ -109,7 +108,7 @@ INLINE void list_weights(prefiltered *l, size_t V)
     memset(l->w + l->most * LISTS, 0, 16 * LISTS * sizeof *l->w); /* see keep_weighty */
 }
 
-/* Of R queries from number first on, V vectors from column c on. */
+/* For R queries from index first on, V vectors from column c on. */
 INLINE void list_mix_part(const prefiltered *l, size_t wide, size_t first, size_t c, size_t R,
                           size_t V)
 {
@@ -130,7 +129,7 @@ INLINE void list_mix_part(const prefiltered *l, size_t wide, size_t first, size_
             (vec *)(b->z + (l->row[first + r] * wide + c + v) * LANES) = sum[r][v];
 }
 
-/* In parts whose sums fit the registers. */
+/* In parts whose sums fit in registers. */
 INLINE void list_mix(const prefiltered *l, size_t V)
 {
     const size_t most = REGISTERS == 32 ? 16 : 8, columns = V < 4 ? V : 4;
@@ -140,12 +139,12 @@ INLINE void list_mix(const prefiltered *l, size_t V)
             list_mix_part(l, V, first, c, rows, columns);
 }
 
-/* Returns how many weights are above 0, and leaves the bits of their keys if those are kept. */
+/* Returns how many weights are above 0; with keeps, clears the bits of all other keys. */
 static inline size_t keep_weighty(prefiltered *l)
 {
-    uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* by places */
+    uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* one bit per list element */
     size_t all = 0;
-    for (size_t p = 0; p < l->most; p += 16) { /* 16 places of 4 lists: 64 bits */
+    for (size_t p = 0; p < l->most; p += 16) { /* 16 elements of 4 lists: 64 bits */
         const uint64_t above_0 = bits_above(l->w + p * LISTS, 64);
         all += (size_t)__builtin_popcountll(above_0);
         for (size_t r = 0; l->b->keeps && r < LISTS; r++)
@@ -163,8 +162,8 @@ static inline size_t keep_weighty(prefiltered *l)
     return all;
 }
 
-/* Queries in the order of the lengths of their lists, so that those worked on together have about
- * the same; order has room for 64 more. */
+/* Sorts queries by the length of their lists, longest first, so that those processed together have
+ * similar lengths; empty ones are left out. order must have room for 64 more. Returns how many. */
 static size_t sort_by_length(uint8_t *order, const rela_prefiltered *b)
 {
     enum { STEP = 4 };

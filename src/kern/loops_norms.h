@@ -56,7 +56,7 @@ static void residual_norm_back(real *dr, real *da, real *dgain, real *doffset, r
     for (size_t t = 0; t < rows; t++) {
         const real *dyy = dy + t * d, *rr = r + t * d;
         const real mean = stats[t].mean, rstd = stats[t].rstd;
-        real sum = 0, along = 0; /* mean of gain*dy, and its mean along xhat */
+        real sum = 0, along = 0; /* become the means of gain*dy and of gain*dy*xhat */
         SIMD_TEXT(omp simd reduction(+ : sum, along))
         for (size_t i = 0; i < d; i++) {
             const real xhat = (rr[i] - mean) * rstd;
@@ -129,8 +129,8 @@ static void gated_norm(real *y, const real *z, const real *gain, const real *gat
     }
 }
 
-/* With a = gain * s(gate*z), y = a * zhat: dzhat = dy * a; the norm's backward turns it into dz,
- * and the gate adds dy * gain * zhat * s' * gate. */
+/* With a = gain * s(gate*z), y = a * zhat: dzhat = dy * a; the backward pass of the norm turns it
+ * into dz, to which the gate adds dy * gain * zhat * s' * gate. */
 static void gated_norm_back(real *dz, real *dgain, real *dgate, const real *dy, const real *z,
                             const real *gain, const real *gate, size_t rows, size_t d,
                             size_t groups, real eps, bool center)

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/loops_prefilter.h - attention whose weights are max(0, score), where most scores are
- * below 0: a product in int8 tells which may be above, and only those are computed. Part of
+ * below 0: an int8 product finds those that may be above, and only they are computed. Part of
  * loops.h.
  *
- * Let a query be a * (Q + e) and a key b * (K + f), with whole numbers Q and K and no number of e
- * and f above 1/2. Then score / (a * b) is at most Q.K + |Q| / 2 + |key| / 2b, where |x| sums the
- * sizes of x, and |Q| is at most |query| / a + d / 2. Where that is below 0, so is the score. Each
- * side has its part of what is added to Q.K, its bound, as a whole number: rounded up, and larger
- * by what rounding of Q, K and of scores in floating point may add. So the same weights are zero as
- * if all scores had been computed. */
+ * Let a query be a * (Q + e) and a key b * (K + f), with integers Q and K and all elements of e and
+ * f at most 1/2 in magnitude. Then score / (a * b) is at most Q.K + |Q| / 2 + |key| / 2b, where |x|
+ * is the 1-norm, and |Q| is at most |query| / a + d / 2. Where that is below 0, so is the score.
+ * What is added to Q.K is split into a bound for each side, an integer that is rounded up and
+ * allows for floating-point rounding of Q, K and scores. So the same weights are zero as if all
+ * scores had been computed. */
 
 enum {
-    BOUND_ALL = 1 << 29,    /* of rows that int8 says nothing about */
-    BOUND_NONE = -(1 << 30) /* of what is after the keys */
+    BOUND_ALL = 1 << 29,    /* for rows that cannot be quantised: all scores may be above 0 */
+    BOUND_NONE = -(1 << 30) /* for padding after the keys: no score is above 0 */
 };
 
-/* Products of numbers above this may overflow, and then the order of a sum decides its sign. */
+/* Products of larger numbers may overflow, and then the sign depends on the order of the sum. */
 #define SCREEN_LARGEST ((real)1e17)
 
 static inline int32_t bound_of(real most, real sizes, real inverse, size_t k)
 {
     const double d = (double)k, units = (double)sizes * (double)inverse;
     const double bound = units / 2 * (1.0001 + 1e-5 * d) + d / 8 + 2;
-    /* Also of what is not a number. */
+    /* NaN gives BOUND_ALL too. */
     return most < SCREEN_LARGEST && bound < BOUND_ALL ? (int32_t)bound : BOUND_ALL;
 }
 
-/* Whole numbers q (k) of a row; returns its bound. */
+/* Quantises a row to q (k); returns its bound. */
 static inline int32_t prefilter_row(int8_t *q, const real *x, size_t k)
 {
     vec tops = { 0 }, sizes = { 0 };
@@ -46,8 +46,8 @@ static void prefilter_queries(int8_t *q, int32_t *bound, const real *x, size_t m
         bound[i] = prefilter_row(q + i * k, x + i * k, k);
 }
 
-/* Whole numbers of a key to their places in a panel, without the offset; returns their sum if there
- * is one. Eight at a time: the sums of bytes fit 16 bits. */
+/* Stores a quantised key in a panel, without BYTE_OFFSET; returns the sum of its integers, which is
+ * only used if there is an offset. Eight at a time: sums of bytes fit in 16 bits. */
 static inline int32_t put_key(int8_t *p, const int8_t *row, size_t k)
 {
     const uint64_t every = UINT64_C(0x0001000100010001), bytes_8 = every * 0x0101;
@@ -67,7 +67,7 @@ static inline int32_t put_key(int8_t *p, const int8_t *row, size_t k)
     return (int32_t)((pairs >> 32) + (pairs & UINT32_MAX)) - BYTE_OFFSET * (int32_t)k;
 }
 
-/* Queries have the offset, if there is one, keys the sign. */
+/* With an offset, queries are unsigned and keys signed; the bound of a key corrects for it. */
 static void prefilter_keys(int8_t *p, int32_t *bound, const real *x, size_t n, size_t k)
 {
     for (size_t j0 = 0; j0 < n; j0 += RELA_BYTE_PANEL, p += RELA_BYTE_PANEL * k) {
@@ -86,12 +86,12 @@ static void prefilter_keys(int8_t *p, int32_t *bound, const real *x, size_t n, s
 
 enum {
     SCREEN_ROWS = BYTE_ROWS < 8 ? BYTE_ROWS : 8,
-    SCREEN_PANELS = BYTE_VECS == 1 ? 2 : 1, /* sums of more would not fit the registers */
+    SCREEN_PANELS = BYTE_VECS == 1 ? 2 : 1, /* sums of more would not fit in registers */
     SCREEN_VECTORS = SCREEN_PANELS * BYTE_VECS,
     WORD_PANELS = 64 / RELA_BYTE_PANEL
 };
 
-/* R queries against P panels of keys, the first of which is number panel; bits are added. */
+/* R queries against P panels of keys from index panel on; sets bits. */
 INLINE void prefilter_block(uint64_t *bits, const rela_prefilter *s, size_t first, size_t panel,
                             size_t R, size_t P)
 {
@@ -156,7 +156,8 @@ static void drop_bits(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t 
     }
 }
 
-/* Bits above the lowest j of each 2 j change places with the low ones of the word j further on. */
+/* One step of a recursive bit transpose: in each group of 2 j bits, swaps the high j bits of word i
+ * with the low j bits of word i + j. */
 static inline void turn_step(uint64_t *x, size_t j, uint64_t low)
 {
     for (size_t i0 = 0; i0 < 64; i0 += 2 * j)
@@ -177,7 +178,7 @@ static inline void turn_near(uint64_t *x)
 }
 #endif
 
-/* 64 words of 64 bits become their transpose. */
+/* Transposes a 64 x 64 bit matrix in place. */
 static inline void turn_bits(uint64_t *x)
 {
     turn_step(x, 32, UINT64_C(0x00000000FFFFFFFF));
@@ -186,7 +187,7 @@ static inline void turn_bits(uint64_t *x)
     turn_near(x);
 }
 
-/* The n bits from number at on, at most 64. */
+/* n bits, at most 64, starting at bit at. */
 static inline uint64_t some_bits(const uint64_t *bits, size_t at, size_t n)
 {
     const uint64_t *from = bits + at / 64;

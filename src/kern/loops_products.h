@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_products.h - small products of matrices, transposed and scaled copies. Part of
- * loops.h. */
+/* src/kern/loops_products.h - small matrix products, transposed and scaled copies. Part of loops.h.
+ */
 
 /* ---- small products ---- */
 
-/* Constants once it is inlined: the loops below then unfold. */
+/* Once inlined, R and V are constants, so the loops over them can be unrolled. */
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
-enum { ROWS_MOST = REGISTERS == 32 ? 12 : 6 }; /* by two vectors: sums that fit the registers */
+enum { ROWS_MOST = REGISTERS == 32 ? 12 : 6 }; /* by two vectors: sums that fit in registers */
 
-/* A block of R rows by V vectors, kept in registers over the whole of k. */
+/* A block of R rows by V vectors, kept in registers for all of k. */
 INLINE void mm_block(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
                      size_t ldb, size_t k, bool add, size_t R, size_t V)
 {
@@ -40,7 +40,7 @@ INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t 
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, ROWS_MOST, V);
     for (; i + HALF <= m && (REGISTERS == 32 ? m - i != 8 : (m - i) % 4 != 0); i += HALF)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, HALF, V);
-    for (; i + 4 <= m; i += 4) /* the least that keeps the multipliers busy */
+    for (; i + 4 <= m; i += 4) /* the minimum that keeps the multipliers busy */
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 4, V);
     for (; i + 2 <= m; i += 2)
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 2, V);
@@ -48,7 +48,7 @@ INLINE void mm_columns(real *c, size_t ldc, const real *a, size_t a_row, size_t 
         mm_block(c + i * ldc, ldc, a + i * a_row, a_row, a_col, b, ldb, k, add, 1, V);
 }
 
-/* The last columns, fewer than a vector: same order of sums as above, one element at a time. */
+/* The last columns, fewer than a vector: sums in the same order as above. */
 static void mm_tail(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, const real *b,
                     size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
@@ -70,7 +70,7 @@ static void mm(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col, c
                size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
     size_t j = 0;
-    for (; ROWS_MOST > 6 && j + 4 * LANES <= n; j += 4 * LANES) /* a is read less often */
+    for (; ROWS_MOST > 6 && j + 4 * LANES <= n; j += 4 * LANES) /* reads a less often */
         mm_columns(c + j, ldc, a, a_row, a_col, b + j, ldb, m, k, add, 4);
     for (; j + 2 * LANES <= n; j += 2 * LANES)
         mm_columns(c + j, ldc, a, a_row, a_col, b + j, ldb, m, k, add, 2);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_rows.h - the loops of decoding: products with packed weights, attention over kept
- * rows. Part of loops.h.
+/* src/kern/loops_rows.h - the loops of decoding: products with packed weights, attention over
+ * cached rows. Part of loops.h.
  *
- * Every element of a result is one chain of sums in a fixed order, whatever the number of rows: a
- * sentence is translated to the same bits alone and in a batch. */
+ * Every element of a result is summed in a fixed order, whatever the number of rows: a sentence
+ * gives the same bits alone and in a batch. */
 
 /* ---- products with packed weights ---- */
 
 enum {
-    PANEL = 2 * LANES, /* columns kept side by side */
-    FETCH_FROM = 6     /* blocks: from here on there is time to fetch the next panel */
+    PANEL = 2 * LANES, /* columns stored side by side */
+    FETCH_FROM = 6     /* with this many blocks there is time to prefetch the next panel */
 };
 
-/* n rows as a panel, with zeros after them. In tiles as long as a line of the cache: rows are
- * often a power of two apart, and all of a panel together would compete for the same few places
- * there. */
+/* n rows as a zero-padded panel. In tiles of one cache line: rows are often a power of two apart,
+ * so all rows of a panel together would compete for the same few cache sets. */
 static void pack_panel(real *restrict p, const real *const *rows, size_t n, size_t k)
 {
     enum { TILE = 64 / sizeof(real) };
@@ -94,7 +93,7 @@ typedef struct packed_block {
     bool relu;
 } packed_block;
 
-/* Sums of R rows by V vectors with what comes on top, to their places. */
+/* Adds the bias to the sums of R rows by V vectors, rectifies if asked, and stores them. */
 INLINE void packed_finish(const packed_block *g, vec sum[][MOST_VECTORS], size_t R, size_t V)
 {
     if (g->bias)
@@ -112,9 +111,9 @@ INLINE void packed_finish(const packed_block *g, vec sum[][MOST_VECTORS], size_t
         (vec *)(c + j * LANES) = sum[i][j];
 }
 
-/* R rows by V vectors, two for each panel, in registers: few rows take several panels, or the
- * latency of the multiply-add would show. Rows are reached from every third one, or there would not
- * be enough registers for their places. */
+/* R rows by V vectors, two per panel, in registers: few rows take several panels at once to hide
+ * the latency of the multiply-add. Rows are addressed relative to every third one, as there are not
+ * enough registers for all their addresses. */
 INLINE void packed_rows(const packed_block *g, size_t R, size_t V)
 {
     vec sum[ROWS_MOST][MOST_VECTORS];
@@ -166,7 +165,7 @@ PACKED_BLOCK(12, 1)
 
 typedef void packed_run(const packed_block *g);
 
-/* One panel, by the number of rows. */
+/* For one panel, by number of rows. */
 static packed_run *const PACKED[ROWS_MOST + 1] = {
     NULL,       packed_1x1, packed_2x1, packed_3x1,  packed_4x1,  packed_5x1,  packed_6x1,
 #if REGISTERS == 32
@@ -174,7 +173,7 @@ static packed_run *const PACKED[ROWS_MOST + 1] = {
 #endif
 };
 
-/* Several panels at once. */
+/* For several panels at once. */
 static const struct packed_wide {
     packed_run *run;
     size_t panels;
@@ -201,7 +200,7 @@ static void packed_last(const packed_block *g, size_t rows, size_t n)
         memcpy(g->c + i * g->ldc, c + i * PANEL, n * sizeof *c);
 }
 
-/* Part b of the next panel on its way to the second cache while this one is used. */
+/* Prefetches part b of the next panel to the L2 cache while this one is used. */
 static inline void fetch(const real *next, size_t size, size_t b, size_t blocks)
 {
     enum { LINE = 64 / sizeof(real) };
@@ -242,7 +241,7 @@ static void packed(real *c, size_t ldc, const real *a, size_t lda, const real *p
         }
 }
 
-/* ---- attention of one query over rows kept anywhere ---- */
+/* ---- attention of one query over scattered rows ---- */
 
 /* One head whose width is a whole number of vectors. */
 static inline void gather_head(real *s, const real *q, const real *keys, size_t ld,
@@ -270,7 +269,7 @@ static void gather_scores(real *s, size_t lds, const real *q, const real *keys, 
     }
 }
 
-/* Rows that have weight, and how much. */
+/* Rows whose weight is not zero, and their weights. */
 typedef struct gathered {
     uint32_t row[RELA_FEW_MOST];
     real w[RELA_FEW_MOST];
@@ -311,7 +310,7 @@ static void gather_mix(real *z, const real *w, size_t ldw, const real *values, s
         for (size_t first = 0; first < n; first += RELA_FEW_MOST) {
             const size_t end = n - first < RELA_FEW_MOST ? n : first + RELA_FEW_MOST;
             g.n = 0;
-            for (size_t j = first; j < end; j++) { /* no branch: it could not be predicted */
+            for (size_t j = first; j < end; j++) { /* a branch would be unpredictable */
                 const real x = w[h * ldw + j];
                 g.row[g.n] = at[j];
                 g.w[g.n] = x;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_select.h - the sum of the exponentials of many logits, and the best of them. Part
+/* src/kern/loops_select.h - the sum of the exponentials of many logits, and the top k of them. Part
  * of loops.h. */
 
-/* Sum of exp(z - base) and the largest z, in one pass; lanes are joined at the end. The sum is NaN
- * if a z is NaN or infinite, but for -INFINITY beside others. */
+/* Sum of exp(z - base) and the largest z, in one pass. With base the largest z, the sum is NaN if
+ * any z is NaN or INFINITY, or if all are -INFINITY. */
 static inline real exp_pass(double *sum, const real *z, size_t n, real base)
 {
     enum { TWO = 2 * LANES };
@@ -34,7 +34,7 @@ static inline real exp_pass(double *sum, const real *z, size_t n, real base)
 
 static real exp_sum(rela_exp_sum *total, const real *z, size_t n)
 {
-    const real far = 40; /* from the base to what float still sums well */
+    const real far = 40; /* z up to this far above the base still sum well in float */
     double sum = 0;
     const bool first = total->sum <= 0;
     real most = first ? row_max(z, n) : exp_pass(&sum, z, n, total->base);

@@ -13,21 +13,21 @@ static inline real row_max(const real *s, size_t n)
     return top;
 }
 
-/* a where the test holds, b elsewhere. */
+/* a where test is true, b elsewhere. */
 static inline vec either(vec_mask test, vec a, vec b)
 {
     return (vec)(((vec_mask)a & test) | ((vec_mask)b & ~test));
 }
 
 #ifndef LEVEL_LANES
-/* The larger numbers; those of b if one is NaN. */
+/* Lane-wise maximum; b if either is NaN. */
 static inline vec larger(vec a, vec b)
 {
     return either(a > b, a, b);
 }
 
-/* exp(x) of all lanes for x <= 0, or NaN. Below -87 it is 0: whatever such a number is multiplied
- * by would leave the normal ones, which takes a hundred times as long as anything else. */
+/* exp(x) of all lanes, for x <= 0 or NaN. Below -87 the result is 0: products with so small a
+ * number would be subnormal, which takes a hundred times as long. */
 static inline vec exp_lanes(vec x)
 {
     real y[LANES];
@@ -42,7 +42,7 @@ static inline vec exp_lanes(vec x)
     return x;
 }
 
-/* The first n numbers of a vector, which is filled up with rest; and back. */
+/* Loads the first n lanes of a vector, the others being rest; stores the first n lanes. */
 static inline vec load_some(const real *s, size_t n, real rest)
 {
     vec y = (vec){ 0 } + rest;
@@ -56,7 +56,7 @@ static inline void store_some(real *w, vec y, size_t n)
 }
 #endif
 
-/* Vector i of a row of n, whose last one is filled up with numbers below every score; and back. */
+/* Loads the vector at i of a row of n, padded with numbers below every score; stores it. */
 static inline vec row_vector(const real *s, size_t i, size_t n)
 {
     if (i + LANES <= n)
@@ -168,8 +168,8 @@ static void relu(real *w, const real *s, size_t n)
 
 #include "kern/loops_weights.h"
 
-/* With target q, loss = lse - sum q z. q = smooth/(n-1) everywhere plus the rest on gold, so
- * only the sum of all logits is needed beside the usual log-sum-exp. */
+/* With target q, loss = lse - sum q z. q = smooth/(n-1) everywhere plus the rest on gold, so only
+ * the sum of all logits is needed besides log-sum-exp. */
 static double loss_row(real *z, size_t n, size_t gold, real smooth, real grad_scale, double *nll)
 {
     const real top = row_max(z, n);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/loops_sparse.h - attention whose weights are mostly zero; part of loops.h.
  *
- * Only weights that are not zero are touched. Sums run over the keys, or the queries, in the same
- * order as those of mm, one chain for each result, and adding zero times a number changes nothing:
- * so mix_few gives the bits of mm. */
+ * Only weights that are not zero are processed. Sums run over the keys, or the queries, in the same
+ * order as those of mm, one chain per result, and adding zero times a number changes nothing: so
+ * mix_few gives the same bits as mm. */
 
-/* Heads up to this many vectors wide have loops of their own. */
+/* Widths of heads up to this many vectors have specialised loops. */
 #ifndef VECTORS_MOST
 #define VECTORS_MOST (VECTOR_BYTES == 64 ? 4 : 8)
 #endif
 
-/* Places of a row whose weights are not zero. */
+/* Indices of the weights of a row that are not zero. */
 typedef uint32_t places[RELA_FEW_MOST + 2 * LANES];
 
 #ifndef LEVEL_LANES
-/* Numbers, from first on, of the lanes of x that are not zero, side by side in at. */
+/* Writes the indices, counted from first, of the lanes of x that are not zero; returns how many. */
 static inline size_t squeeze_lanes(uint32_t *at, const real *x, uint32_t first)
 {
     size_t have = 0;
-    for (uint32_t i = 0; i < LANES; i++) { /* no branch: it could not be predicted */
+    for (uint32_t i = 0; i < LANES; i++) { /* a branch would be unpredictable */
         at[have] = first + i;
         have += x[i] < 0 || x[i] > 0;
     }
@@ -34,7 +34,7 @@ INLINE size_t squeeze(uint32_t *at, const real *x, size_t n)
     return have;
 }
 
-/* Extends a list with the first place whose weight is zero: there is one, as others are longer. */
+/* Pads a list with the first index whose weight is zero; there is one if another list is longer. */
 INLINE void fill_up(uint32_t *at, size_t have, size_t most)
 {
     uint32_t zero = 0;
@@ -44,8 +44,8 @@ INLINE void fill_up(uint32_t *at, size_t have, size_t most)
         UNROLL for (size_t i = 0; i < LANES; i++) at[p + i] = zero;
 }
 
-/* z (R rows of V vectors) += the weights w (, n) of lists of one length times values. Rows take
- * turns, so that the sums of one do not wait for each other. */
+/* z (R rows of V vectors) += the listed weights of w (R, n) times values, for lists of one length.
+ * Rows are interleaved to hide the latency of the sums. */
 INLINE void mix_block(real *z, const real *w, size_t n, places *at, size_t length,
                       const real *values, size_t wide, size_t R, size_t V)
 {
@@ -62,7 +62,7 @@ INLINE void mix_block(real *z, const real *w, size_t n, places *at, size_t lengt
         (vec *)(z + r * wide + c * LANES) = sum[r][c];
 }
 
-/* R rows. Short lists are filled up: one end of all is easier to foresee than R of them. */
+/* R rows. Short lists are padded: one loop end is easier to predict than R. */
 INLINE void mix_rows(real *z, const real *w, size_t n, const real *values, size_t wide, size_t R)
 {
     places at[4];
@@ -93,7 +93,7 @@ INLINE void mix_all(real *z, const real *w, size_t rows, size_t n, const real *v
         mix_rows(z + i * wide, w + i * n, n, values, wide, 1);
 }
 
-/* Widths that are usual are known to the compiler. */
+/* Common widths are compile-time constants. */
 static void mix_few(real *z, const real *w, size_t rows, size_t n, const real *values, size_t wide)
 {
     if (wide == 8 * LANES)
@@ -137,7 +137,8 @@ static size_t note_above(uint64_t *bits, const real *x, size_t n)
     return count;
 }
 
-/* Keys and values of V vectors each, kept in registers while the queries that look at them pass. */
+/* Keys and values of V vectors each, kept in registers during the loop over the queries that attend
+ * to them. again: weights are recomputed. */
 INLINE void rectified_keys(const rela_rectified *b, size_t V, bool again)
 {
     const size_t wide = V * LANES;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/loops_weights.h - rows of scores to weights, beside softmax; part of loops.h.
+/* src/kern/loops_weights.h - rows of scores to weights, other than softmax. Part of loops.h.
  *
- * The simplex kinds look for a threshold. All of them use Newton's method on the norm
- * h(t) = (sum of max(0, z - t)^p)^(1/p), which is 1 at the solution: h falls and is convex for
+ * The simplex kinds need a threshold. All of them use Newton's method on the norm
+ * h(t) = (sum of max(0, z - t)^p)^(1/p), which is 1 at the solution: h is decreasing and convex for
  * p >= 1, so from the left the steps never overshoot, and where few scores remain h is nearly
- * straight and the last steps are almost exact. No sort, only passes that become vector code.
+ * linear and the last steps are almost exact. No sorting, only passes that are vectorised.
  * docs/attention.md derives every formula. */
 #include <float.h>
 
@@ -13,7 +13,7 @@
 static const real REAL_EPSILON =
     sizeof(real) == sizeof(double) ? (real)DBL_EPSILON : (real)FLT_EPSILON;
 
-enum { NEWTON_MAX = 64 }; /* passes; about six are usual, for bisection as many as bits */
+enum { NEWTON_MAX = 64 }; /* passes; typically about six, for bisection one per bit */
 
 /* log(x) for normal x > 0: mantissa around 1, polynomial of degree 9 (Cephes coefficients);
  * relative error below 2e-7 in float. */
@@ -41,7 +41,7 @@ static inline real fast_log(real x)
     return (real)(r + p + n * 0.693359375f);
 }
 
-/* log(1 + u) for u > -1, exact to rounding also where u is tiny. */
+/* log(1 + u) for u > -1, accurate also for tiny u. */
 static inline real fast_log1p(real u)
 {
     if (sizeof(real) == sizeof(double))
@@ -55,7 +55,7 @@ static inline real root(real x)
     return sizeof(real) == sizeof(double) ? (real)sqrt((double)x) : (real)sqrtf((float)x);
 }
 
-/* x or 0; as arguments both are read in any case, so that a loop stays without branches. */
+/* x or 0; as arguments are always evaluated, loops stay branch-free. */
 static inline real only_if(bool condition, real x)
 {
     return condition ? x : 0;
@@ -68,8 +68,8 @@ static void relu_back(real *ds, const real *dw, const real *w, size_t n)
 
 /* ---- Gaussian error linear unit ---- */
 
-/* Gauss's distribution function from e = exp(-x^2/2): e times a polynomial in 1/(1 + 0.3|x|), our
- * own fit with relative error 1.2e-7 on the whole lower tail. */
+/* The normal distribution function from e = exp(-x^2/2): e times a polynomial in 1/(1 + 0.3|x|),
+ * our own fit with relative error 1.2e-7 on the whole lower tail. */
 static inline real normal_cdf(real x, real e)
 {
     if (sizeof(real) == sizeof(double))
@@ -119,7 +119,7 @@ static void elu1_back(real *dx, const real *dy, const real *x, size_t n)
     SIMD for (size_t i = 0; i < n; i++) dx[i] = x[i] > 0 ? dy[i] : dy[i] * fast_exp(x[i]);
 }
 
-/* ---- softmax over the scores from a bound up ---- */
+/* ---- softmax over the scores above a bound ---- */
 
 static void softmax_from(real *w, const real *s, real least, size_t n)
 {
@@ -144,8 +144,8 @@ static inline void shift_row(real *w, const real *s, real factor, size_t n)
     SIMD for (size_t i = 0; i < n; i++) w[i] = (s[i] - top) * factor;
 }
 
-/* With p = 1 Newton's step is the exact solution on the present support, which only shrinks:
- * finished when it no longer does. */
+/* With p = 1 Newton's step is the exact solution for the current support, which only shrinks: done
+ * when it no longer does. */
 static void sparsemax(real *w, const real *s, size_t n)
 {
     if (n == 0)
@@ -278,8 +278,8 @@ static inline real power_weight(real u, real b)
     return t > -1 + REAL_EPSILON ? y : 0;
 }
 
-/* The next shift: Newton on the norm, written so that alpha near 1 needs no large power; from 2 up
- * the norm is not convex and the bracket [lo, hi] is halved. */
+/* The next shift: Newton on the norm, written so that alpha near 1 needs no large power; for alpha
+ * above 2 the norm is not convex, so the bracket [lo, hi] is bisected. */
 static double next_shift(double c, double b, double sum, double slope, double lo, double hi)
 {
     if (b > 1)
@@ -322,8 +322,8 @@ static void entmax(real *w, const real *s, real b, size_t n)
     scale(w, 1 / sum, n);
 }
 
-/* With v = -b log(w): g = w e^v weighs the gradient, and -(e^v - 1 - v) w / b^2 is the derivative
- * of w by alpha while the shift stays; both from the weights alone. */
+/* With v = -b log(w): g = w e^v weights the gradient, and -(e^v - 1 - v) w / b^2 is the derivative
+ * of w by alpha for a fixed shift; both need only the weights. */
 typedef struct power_slope {
     real g, by_alpha;
 } power_slope;

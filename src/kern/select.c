@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/select.c - pick the table of loops once. */
+/* src/kern/select.c - choose the kernel table, once per process. */
 #include "kern/levels.h"
 
 #include <pthread.h>
@@ -62,7 +62,7 @@ static int have_vbmi2(void)
 #endif
 
 #ifdef RELA_HAVE_AMX
-/* The system gives room for tiles only to processes that ask; asking again changes nothing. */
+/* Linux enables AMX tiles only for processes that request it; repeated requests are harmless. */
 static int have_amx(void)
 {
     enum { TILE = 1 << 24, INT8 = 1 << 25, ASK = 0x1023, TILE_DATA = 18 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/arm/bytes_128.h - those operations of loops_bytes.h that all NEON levels share. Products
- * of signed bytes need no offset. */
+/* src/kern/arm/bytes_128.h - operations of loops_bytes.h shared by all NEON levels. Products of
+ * signed bytes need no offset. */
 #define BYTE_OFFSET 0
 
 enum { BYTE_COLS = 4 };
@@ -23,11 +23,11 @@ static inline void byte_store(float *c, byte_sums sums, float row, const float *
 {
     const float32x4_t factor = vmulq_n_f32(vld1q_f32(scale), row);
     float32x4_t y = vmulq_f32(vcvtq_f32_s32(sums), factor);
-    __asm__("" : "+w"(y)); /* rounded here: no multiply-add */
+    __asm__("" : "+w"(y)); /* rounded here: no fused multiply-add */
     vst1q_f32(c, vaddq_f32(y, vld1q_f32(bias)));
 }
 
-/* Four nearest whole numbers, halves to the even one, in 16 bits. */
+/* Four numbers rounded to the nearest integer, halves to even, in 16 bits. */
 static inline int16x4_t round_4(const float *x, float inverse)
 {
     return vqmovn_s32(vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x), inverse)));

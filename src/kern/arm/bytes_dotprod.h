@@ -7,7 +7,7 @@
 
 typedef int8x8_t byte_row;
 
-/* Not spread: the instruction takes the same four bytes for all columns. */
+/* Not broadcast: the instruction uses the same four bytes for all columns. */
 static inline byte_row byte_spread(const int8_t *q)
 {
     uint32_t four = 0;

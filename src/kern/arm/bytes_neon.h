@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/kern/arm/bytes_neon.h - the operations of loops_bytes.h for CPUs without int8 dot products.
  *
- * Products have 16 bits. Rows have no number below -127, so that sums of two products fit, whatever
- * bytes the weights have. */
+ * Products have 16 bits. Rows have no number below -127, so that the sum of two products fits,
+ * whatever the weights. */
 #define BYTE_ROWS       4
 #define BYTE_PREFILTERS false
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/arm/dotprod.c - neon.c with int8 dot products (+dotprod); reached only after the check
+/* src/kern/arm/dotprod.c - neon.c plus int8 dot products (+dotprod); reached only after the check
  * in select.c. */
 #include "kern/levels.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/arm/lanes_neon.h - what loops.h cannot say about lanes in plain C, for NEON. */
+/* src/kern/arm/lanes_neon.h - operations on lanes that loops.h cannot express in plain C, for NEON.
+ */
 #include "kern/bit_indices.h"
 
 #define LEVEL_LANES
@@ -17,14 +18,14 @@ static inline float lane_max(float32x4_t v)
     return vmaxvq_f32(v);
 }
 
-/* Bit i is set if all bits of lane i are. */
+/* Turns a lane mask into bits: bit i is set if lane i is. */
 static inline uint32_t lane_bits(uint32x4_t lanes)
 {
     const uint32x4_t bits = { 1, 2, 4, 8 };
     return vaddvq_u32(vandq_u32(lanes, bits));
 }
 
-/* All bits of byte i are set if number i is above 0. */
+/* Byte i is 0xFF if number i is above 0, else 0. */
 static inline uint8x16_t above_16(const float *x)
 {
     const uint16x8_t a = vuzp1q_u16(vreinterpretq_u16_u32(vcgtzq_f32(vld1q_f32(x))),
@@ -34,7 +35,7 @@ static inline uint8x16_t above_16(const float *x)
     return vuzp1q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b));
 }
 
-/* One bit of each byte, then sums of neighbours until eight are in one byte. */
+/* Keeps one bit of each byte, then adds neighbours until a byte holds eight of them. */
 static inline uint64_t above_64(const float *x)
 {
     const uint8x16_t bits = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
@@ -50,7 +51,7 @@ static inline uint32_t above(const float *z, float x)
     return lane_bits(vcgtq_f32(vld1q_f32(z), vdupq_n_f32(x)));
 }
 
-/* Not an instruction for the maximum: those of b if one is NaN. */
+/* Not vmaxq: the result must be b if either is NaN. */
 static inline float32x4_t larger(float32x4_t a, float32x4_t b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
@@ -85,11 +86,11 @@ static inline void store_some(float *w, float32x4_t y, size_t n)
         vst1q_lane_f32(w + 2, y, 2);
 }
 
-/* As exp_within of loops.h, with the polynomial of least relative error (1.8e-9). */
+/* Like exp_within of loops.h, with the minimax polynomial for relative error (1.8e-9). */
 static inline float32x4_t exp_lanes(float32x4_t x)
 {
     const float32x4_t magic = vdupq_n_f32(12582912.0f), one = vdupq_n_f32(1);
-    const uint32x4_t none = vcltq_f32(x, vdupq_n_f32(-87)); /* not of NaN */
+    const uint32x4_t none = vcltq_f32(x, vdupq_n_f32(-87)); /* false for NaN */
     const float32x4_t shifted = vfmaq_f32(magic, x, vdupq_n_f32(1.44269504f));
     const float32x4_t n = vsubq_f32(shifted, magic);
     float32x4_t r = vfmsq_f32(x, n, vdupq_n_f32(0.693359375f));
@@ -167,7 +168,7 @@ static inline void four_weights(float *w, const lanes_4 *v, const int32_t *ends,
     vst1q_f32(w, vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(sums), some)));
 }
 
-/* y (4, ldy) = the transpose of 4 numbers of 4 rows: pairs of numbers side by side, then fours. */
+/* y (4, ldy) = the transpose of 4 numbers of 4 rows: interleaves pairs of numbers, then fours. */
 static inline void turn_lanes(float *y, size_t ldy, const float *const *rows)
 {
     const float32x4_t a = vld1q_f32(rows[0]), b = vld1q_f32(rows[1]);

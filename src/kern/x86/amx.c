@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/amx.c - vbmi2.c with tiles of bytes (-mamx-int8); reached only after the check in
+/* src/kern/x86/amx.c - vbmi2.c plus int8 tiles (-mamx-int8); reached only after the check in
  * select.c. */
 #include "kern/levels.h"
 

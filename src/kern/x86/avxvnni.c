@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/avxvnni.c - avx2.c with 8-bit dot products (-mavxvnni); reached only after the check
+/* src/kern/x86/avxvnni.c - avx2.c plus int8 dot products (-mavxvnni); reached only after the check
  * in select.c. */
 #include "kern/levels.h"
 

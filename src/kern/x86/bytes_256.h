@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/bytes_256.h - those operations of loops_bytes.h that 256 bits have in common;
- * BYTE_OFFSET is what the level adds to the bytes of rows. */
+/* src/kern/x86/bytes_256.h - operations of loops_bytes.h shared by the 256-bit levels; BYTE_OFFSET
+ * is what the level adds to the bytes of rows. */
 enum { BYTE_COLS = 8 };
 
 typedef int32_t byte_sums __attribute__((vector_size(32), aligned(4), may_alias));
@@ -23,7 +23,7 @@ static inline void byte_store(float *c, byte_sums sums, float row, const float *
 {
     const __m256 factor = _mm256_mul_ps(_mm256_loadu_ps(scale), _mm256_set1_ps(row));
     __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps((__m256i)sums), factor);
-    __asm__("" : "+x"(y)); /* rounded here: no multiply-add */
+    __asm__("" : "+x"(y)); /* rounded here: no fused multiply-add */
     _mm256_storeu_ps(c, _mm256_add_ps(y, _mm256_loadu_ps(bias)));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/bytes_avx2.h - the operations of loops_bytes.h for CPUs without 8-bit dot products.
+/* src/kern/x86/bytes_avx2.h - the operations of loops_bytes.h for CPUs without int8 dot products.
  *
- * maddubs takes one operand without sign: the size of the weight; the sign of the weight goes to
- * the other. Two products of numbers up to 127 fit its 16 bits, so nothing is ever cut off. */
+ * maddubs takes one unsigned operand: the magnitude of the weight; the sign of the weight is moved
+ * to the other operand. The sum of two products of numbers up to 127 fits in its 16 bits, so it
+ * never saturates. */
 #define BYTE_ROWS       4
 #define BYTE_OFFSET     0
 #define BYTE_PREFILTERS false

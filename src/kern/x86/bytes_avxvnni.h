@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/bytes_avxvnni.h - as bytes_vnni.h, for CPUs that have 8-bit dot products of 256 bits
- * only. */
+/* src/kern/x86/bytes_avxvnni.h - like bytes_vnni.h, for CPUs whose int8 dot products have only 256
+ * bits. */
 #define BYTE_ROWS       6
 #define BYTE_OFFSET     128
 #define BYTE_PREFILTERS true

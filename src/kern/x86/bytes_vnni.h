@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/bytes_vnni.h - the operations of loops_bytes.h with 8-bit dot products.
+/* src/kern/x86/bytes_vnni.h - the operations of loops_bytes.h with int8 dot products.
  *
- * dpbusd takes four products of bytes without and with sign: 128 is added to the bytes of rows, and
- * 128 times the sum of the weights taken off the result. */
+ * dpbusd multiplies unsigned by signed bytes: 128 is added to the bytes of rows, and 128 times the
+ * sum of the weights subtracted from the result. */
 #define BYTE_ROWS       12
 #define BYTE_OFFSET     128
 #define BYTE_PREFILTERS true
@@ -15,7 +15,7 @@ typedef __m512i byte_row, byte_weights;
 static inline byte_weights byte_load(const int8_t *w)
 {
     __m512i x = _mm512_loadu_si512(w);
-    __asm__("" : "+v"(x)); /* in a register: the compiler would read some again for each row */
+    __asm__("" : "+v"(x)); /* keep it in a register: the compiler would reload it for each row */
     return x;
 }
 
@@ -41,7 +41,7 @@ static inline void byte_store(float *c, byte_sums sums, float row, const float *
 {
     const __m512 factor = _mm512_mul_ps(_mm512_loadu_ps(scale), _mm512_set1_ps(row));
     __m512 y = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)sums), factor);
-    __asm__("" : "+v"(y)); /* rounded here: no multiply-add */
+    __asm__("" : "+v"(y)); /* rounded here: no fused multiply-add */
     _mm512_storeu_ps(c, _mm512_add_ps(y, _mm512_loadu_ps(bias)));
 }
 

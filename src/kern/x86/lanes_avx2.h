@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/lanes_avx2.h - what loops.h cannot say about lanes in plain C, for 256 bits. */
+/* src/kern/x86/lanes_avx2.h - operations on lanes that loops.h cannot express in plain C, for 256
+ * bits. */
 #include "kern/bit_indices.h"
 
 #define LEVEL_LANES
@@ -21,7 +22,7 @@ static inline float lane_max(__m256 v)
     return _mm_cvtss_f32(h);
 }
 
-/* All bits of the first n lanes. */
+/* A mask of the first n lanes. */
 static inline __m256i first_lanes(size_t n)
 {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -45,7 +46,7 @@ static inline int32_t largest_bits(const float *x, size_t n)
     return _mm_cvtsi128_si32(h);
 }
 
-/* Positive numbers are positive integers, too, and stay so when these are made narrower. */
+/* The bit pattern of a positive float is a positive integer, and saturating packs keep it so. */
 static inline uint32_t above_32(const float *x)
 {
     const __m256i *v = (const __m256i *)x;
@@ -84,7 +85,7 @@ static inline void store_some(float *w, __m256 y, size_t n)
     _mm256_maskstore_ps(w, first_lanes(n), y);
 }
 
-/* As exp_within of loops.h, with the polynomial of least relative error (1.8e-9). */
+/* Like exp_within of loops.h, with the minimax polynomial for relative error (1.8e-9). */
 static inline __m256 exp_lanes(__m256 x)
 {
     const __m256 magic = _mm256_set1_ps(12582912.0f);
@@ -118,7 +119,7 @@ static inline size_t squeeze_lanes(uint32_t *at, const float *x, uint32_t first)
     return (size_t)__builtin_popcount(lanes);
 }
 
-/* The last steps of turn_bits: within vectors of four words, between two for the first of them. */
+/* The last steps of turn_bits: the first between two vectors of four words, the others within. */
 static inline __m256i turn_low(__m256i x, __m256i other, uint64_t low, int j)
 {
     const __m256i mask = _mm256_set1_epi64x((long long)low);
@@ -170,8 +171,8 @@ static inline void four_weights(float *w, const __m256_u *v, const int32_t *ends
     _mm_storeu_ps(w, _mm_and_ps(there, _mm_max_ps(sums, _mm_setzero_ps())));
 }
 
-/* y (8, ldy) = the transpose of 8 numbers of 8 rows: pairs of numbers side by side, then fours,
- * then the halves of the vectors. */
+/* y (8, ldy) = the transpose of 8 numbers of 8 rows: interleaves pairs of numbers, then fours, then
+ * the halves of the vectors. */
 static inline void turn_lanes(float *y, size_t ldy, const float *const *rows)
 {
     __m256 x[8], t[8];

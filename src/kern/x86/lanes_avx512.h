@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/lanes_avx512.h - what loops.h cannot say about lanes in plain C, for 512 bits. */
+/* src/kern/x86/lanes_avx512.h - operations on lanes that loops.h cannot express in plain C, for 512
+ * bits. */
 #define LEVEL_LANES
 #define LEVEL_BITS
 #define LEVEL_ABOVE_64
@@ -46,7 +47,7 @@ static inline void store_some(float *w, __m512 y, size_t n)
     _mm512_mask_storeu_ps(w, (__mmask16)((1u << n) - 1), y);
 }
 
-/* As exp_within of loops.h, with the polynomial of least relative error (1.8e-9). */
+/* Like exp_within of loops.h, with the minimax polynomial for relative error (1.8e-9). */
 static inline __m512 exp_lanes(__m512 x)
 {
     const __m512 magic = _mm512_set1_ps(12582912.0f);
@@ -64,7 +65,7 @@ static inline __m512 exp_lanes(__m512 x)
     return _mm512_maskz_scalef_ps(some, p, n);
 }
 
-/* Positive numbers are positive integers, too, and stay so when these are made narrower. */
+/* The bit pattern of a positive float is a positive integer, and saturating packs keep it so. */
 static inline uint64_t above_64(const float *x)
 {
     const __m512i in_turn = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -138,7 +139,8 @@ static inline void two_sums(float *sums, __m512 a, __m512 b)
     _mm_storel_pi((__m64 *)(void *)sums, _mm_add_ps(four, _mm_movehl_ps(four, four)));
 }
 
-/* Pairs of lanes of two vectors side by side, and again; then the quarters. */
+/* The lane sums of four vectors: interleaves and adds pairs of vectors twice, then adds the
+ * quarters. */
 static inline __m128 sum_lanes(const __m512_u *v)
 {
     const __m512 a = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
@@ -167,7 +169,7 @@ static inline uint64_t fourth_bits(uint64_t bits, size_t first)
     return _pext_u64(bits, UINT64_C(0x1111111111111111) << first);
 }
 
-/* y (16, ldy) = the transpose of 16 numbers of 16 rows: pairs of numbers side by side, then fours,
+/* y (16, ldy) = the transpose of 16 numbers of 16 rows: interleaves pairs of numbers, then fours,
  * then the quarters of the vectors. */
 static inline void turn_lanes(float *y, size_t ldy, const float *const *rows)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/tiles_amx.h - products in int8 by tiles of 16 x 64 bytes (AMX).
+/* src/kern/x86/tiles_amx.h - int8 products with tiles of 16 x 64 bytes (AMX).
  *
- * A panel of 16 columns, packed in fours, is as it lies a column of tiles. Sums are whole numbers
- * and exact, so what comes out has the bits of the vector code, which does what is left over:
- * fewer than 16 rows, and lengths that do not divide into tiles. */
+ * The layout of a panel of 16 columns, packed in fours, is that of a column of tiles. Sums are
+ * integers and exact, so results have the same bits as those of the vector code, which handles the
+ * rest: fewer than 16 rows, and depths that are not a multiple of the tile size. */
 
-/* What tiles hold: sums in 0 to 3, rows in 4 and 5, panels in the others. */
+/* Tile configuration: sums in tiles 0 to 3, rows in 4 and 5, panels in the others. */
 typedef struct tile_shapes {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -14,7 +14,7 @@ typedef struct tile_shapes {
 
 enum { TILE_ROWS = 16, TILE_BYTES = 64, TILE_SUMS = 16 };
 
-/* Rows of so many bytes, a multiple of 16 up to 64, against panels as long. */
+/* For rows and panels of this depth in bytes, a multiple of 16 up to 64. */
 static inline void tiles_begin(size_t bytes)
 {
     tile_shapes s = { .palette = 1 };
@@ -27,7 +27,7 @@ static inline void tiles_begin(size_t bytes)
 
 static inline void tiles_end(void)
 {
-    _tile_release(); /* nothing to save when threads change */
+    _tile_release(); /* context switches then need not save tiles */
 }
 
 typedef struct tile_sums {
@@ -41,7 +41,7 @@ static inline void tile_store(const byte_block *g, const tile_sums *sums, size_t
                    g->rows[row + i], g->scale + column, g->bias + column);
 }
 
-/* One or two times 16 rows and columns. */
+/* 16 or 32 rows by 16 or 32 columns. */
 INLINE void tile_product(const byte_block *g, bool rows_2, bool panels_2)
 {
     const size_t k = 4 * g->steps;
@@ -49,8 +49,8 @@ INLINE void tile_product(const byte_block *g, bool rows_2, bool panels_2)
     tile_sums sums[4];
     for (size_t j = 0; j < (panels_2 ? 2 : 1) * TILE_SUMS; j++)
         start[j / TILE_SUMS][j % TILE_SUMS] = g->sums[j] * -BYTE_OFFSET;
-    __asm__ volatile("" : : "r"(start) : "memory"); /* the compiler does not see who reads it */
-    _tile_loadd(0, start[0], 0);                    /* the same in every row */
+    __asm__ volatile("" : : "r"(start) : "memory"); /* compilers do not see that tiles read it */
+    _tile_loadd(0, start[0], 0);                    /* stride 0: the same in every row */
     if (panels_2)
         _tile_loadd(1, start[1], 0);
     if (rows_2)
@@ -89,7 +89,7 @@ INLINE void tile_product(const byte_block *g, bool rows_2, bool panels_2)
     }
 }
 
-/* Part of packed_bytes from its beginning, where m and n are multiples of 16 and k of 64. */
+/* The first m rows and n columns of packed_bytes; m and n are multiples of 16, k of 64. */
 static void tile_bytes(const byte_block *all, size_t m, size_t n)
 {
     tiles_begin(TILE_BYTES);
@@ -114,7 +114,7 @@ static inline bool tiles_fit(size_t bytes)
     return bytes % TILE_BYTES == 0 || (bytes < TILE_BYTES && bytes % TILE_ROWS == 0);
 }
 
-/* 16 queries against panels of keys, at most four: bits of those that may be above 0. */
+/* 16 queries against up to four panels of keys: bits of the scores that may be above 0. */
 static inline void prefilter_tile(uint64_t *bits, const rela_prefilter *s, size_t first,
                                   size_t panel, size_t panels)
 {
@@ -160,7 +160,7 @@ static inline void prefilter_tile(uint64_t *bits, const rela_prefilter *s, size_
     }
 }
 
-/* Returns how many queries are done: all or none of each 16. */
+/* Returns how many queries are done, a multiple of 16. */
 static size_t prefilter_tiles(const rela_prefilter *s)
 {
     const size_t panels = rela_byte_rows(s->n) / RELA_BYTE_PANEL;

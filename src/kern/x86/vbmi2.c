@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/vbmi2.c - vnni.c with bytes that can be squeezed (-mavx512vbmi2); reached only after
- * the check in select.c. */
+/* src/kern/x86/vbmi2.c - vnni.c plus compression of bytes (-mavx512vbmi2); reached only after the
+ * check in select.c. */
 #include "kern/levels.h"
 
 #define VECTOR_BYTES 64

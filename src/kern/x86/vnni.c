@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/kern/x86/vnni.c - avx512.c with 8-bit dot products (-mavx512vnni); reached only after the
+/* src/kern/x86/vnni.c - avx512.c plus int8 dot products (-mavx512vnni); reached only after the
  * check in select.c. */
 #include "kern/levels.h"
 
