@@ -60,7 +60,7 @@ test-stops: all
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
 
-# Several ranks: the bytes of one for every preset, 60 runs in which a rank is killed, stopped or ended, a link that goes down.
+# Several ranks: the bytes of one for every preset, 72 runs in which a rank is killed, stopped or ended, a link that goes down.
 test-ranks:
 	@tools/setup test # before the build, as for test
 	@$(MAKE) --no-print-directory all

@@ -286,8 +286,9 @@ static int on_event(void *ctx, const rela_train_event *e)
 {
     display *s = ctx;
     switch (e->kind) {
-    case RELA_TRAIN_LOG:
     case RELA_TRAIN_SAVED:
+        break;
+    case RELA_TRAIN_LOG:
         if (s->bar.visible && s->bar.terminal && s->bar.emit)
             s->bar.emit(s->bar.ctx, "\r\033[K", 4);
         rela_log_line(&s->cli->sink, RELA_LOG_INFO, "%s", e->text);

@@ -16,7 +16,7 @@ static rela_status parse(rela_links *l, const char *line, size_t len, const rela
     HOLDS(st == RELA_OK || *err.message);
     for (size_t i = 0; st == RELA_OK && i < l->n; i++) {
         const rela_link *k = &l->items[i];
-        HOLDS(k->src <= RELA_LINK_MAX && k->tgt <= RELA_LINK_MAX && k->possible <= 1);
+        HOLDS(k->src <= RELA_LINK_MAX && k->tgt <= RELA_LINK_MAX);
         HOLDS(!form->check || (k->src < form->n_src && k->tgt < form->n_tgt));
         HOLDS(i == 0 || k[-1].src < k->src || (k[-1].src == k->src && k[-1].tgt < k->tgt));
     }

@@ -23,7 +23,8 @@ typedef enum rela_fault_class {
     X(EXCHANGE,   "exchange")   /* gradients are in flight between ranks */          \
     X(OPTIMISER,  "optimiser")  /* Adam has run, other ranks lack the new weights */ \
     X(VALIDATION, "validation") /* a batch of the validation set was scored */       \
-    X(SAVE,       "save")       /* rank 0 has written part of a checkpoint */
+    X(SAVE,       "save")       /* rank 0 has written part of a checkpoint */        \
+    X(COMMIT,     "commit")     /* it is written, but not yet under its name */
 /* clang-format on */
 
 typedef enum rela_fault_phase {

@@ -69,6 +69,8 @@ typedef struct rela_checkpoint_options {
     bool blocks;       /* load further blocks too; they are checked in any case */
     /* How to save; only RELA_MATRICES_PLAIN keeps the training state. */
     rela_matrices matrices;
+    /* Not NULL: receives the file that was saved, for the caller to commit. */
+    rela_writer **written;
     const rela_log *log; /* for notices; NULL: none */
     /* For a file of plain weights: the texts that it lacks, the configuration among them. Lent
      * while the file is open. NULL: the file has its own. */

@@ -48,7 +48,10 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
         st = rela_fail_in(err, st, path);
     if (st == RELA_OK) {
         list_text(&l, RELA_HASH_KEY, rela_span_of(l.hash));
-        st = rela_safetensors_write(path, &l.header, options ? options->max_header : 0, err);
+        const size_t most = options ? options->max_header : 0;
+        st = options && options->written
+                 ? rela_safetensors_write_open(options->written, path, &l.header, most, err)
+                 : rela_safetensors_write(path, &l.header, most, err);
     }
     rela_buffer_free(&l.config);
     rela_mem_free(l.packed);

@@ -19,16 +19,25 @@ static rela_status check_metadata(const rela_header *h, rela_error *err);
 static rela_status build_header(rela_buffer *out, const rela_header *h, rela_error *err);
 static rela_status add_tensor(rela_buffer *out, const rela_tensor *t, uint64_t *at,
                               rela_error *err);
-static rela_status write_all(const char *path, const rela_buffer *header, const rela_header *h,
-                             rela_error *err);
+static rela_status write_all(rela_writer **out, const char *path, const rela_buffer *header,
+                             const rela_header *h, rela_error *err);
 static rela_status check_path(const char *path, rela_error *err);
 static int compare_tensors(const void *a, const void *b);
 
 rela_status rela_safetensors_write(const char *path, const rela_header *h, size_t max_header,
                                    rela_error *err)
 {
+    rela_writer *w = NULL;
+    const rela_status st = rela_safetensors_write_open(&w, path, h, max_header, err);
+    return st ? st : rela_writer_commit(w, err);
+}
+
+rela_status rela_safetensors_write_open(rela_writer **out, const char *path, const rela_header *h,
+                                        size_t max_header, rela_error *err)
+{
     const size_t most = max_header ? max_header : RELA_HEADER_MAX;
     rela_buffer text = RELA_BUFFER_INIT;
+    *out = NULL;
     rela_status st = rela_host_check(err);
     st = st ? st : check_path(path, err);
     if (st != RELA_OK)
@@ -47,7 +56,7 @@ rela_status rela_safetensors_write(const char *path, const rela_header *h, size_
     if (st != RELA_OK)
         st = rela_fail_in(err, st, path);
     else
-        st = write_all(path, &text, h, err);
+        st = write_all(out, path, &text, h, err);
     rela_buffer_free(&text);
     return st;
 }
@@ -139,8 +148,8 @@ static rela_status add_tensor(rela_buffer *out, const rela_tensor *t, uint64_t *
     return st;
 }
 
-static rela_status write_all(const char *path, const rela_buffer *header, const rela_header *h,
-                             rela_error *err)
+static rela_status write_all(rela_writer **out, const char *path, const rela_buffer *header,
+                             const rela_header *h, rela_error *err)
 {
     rela_writer *w = NULL;
     const uint64_t len = header->len; /* little endian, as this machine is */
@@ -158,7 +167,12 @@ static rela_status write_all(const char *path, const rela_buffer *header, const 
         (void)rela_tensor_bytes(&bytes, &h->tensors[i]);
         st = rela_writer_write(w, h->tensors[i].data, (size_t)bytes, err);
     }
-    return rela_writer_finish(w, st, err);
+    st = st ? st : rela_writer_flush(w, err);
+    if (st == RELA_OK)
+        *out = w;
+    else
+        rela_writer_abort(w);
+    return st;
 }
 
 /* The writer compresses depending on the name, but a model needs random access. */

@@ -389,6 +389,8 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
 
 static void cleanup(rela_trainer *t)
 {
+    rela_committer_destroy(t->committer);
+    rela_buffer_free(&t->saving);
     rela_buffer_free(&t->unlogged);
     rela_valid_destroy(t->translator);
     rela_stepper_destroy(t->stepper);

@@ -4,6 +4,7 @@
 #ifndef RELA_TRAIN_TRAINER_H
 #define RELA_TRAIN_TRAINER_H
 
+#include "base/committer.h"
 #include "rela/train.h"
 #include "train/ranks.h"
 #include "train/resume_state.h"
@@ -31,6 +32,11 @@ typedef struct rela_trainer {
     bool interim;         /* what is resumed, see run_dir.h */
     rela_buffer unlogged; /* lines for train.log */
     uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
+    /* Checkpoints and best.rela are made durable in the background; rank 0 only. */
+    rela_committer *committer;
+    bool committing;
+    rela_buffer saving;    /* path of the checkpoint among them; empty: none */
+    rela_error save_error; /* of the files before */
 } rela_trainer;
 
 static inline bool rela_trainer_is_first(const rela_trainer *t)

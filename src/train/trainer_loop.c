@@ -18,6 +18,7 @@
 enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096 };
 
 static rela_status finish(rela_trainer *t, rela_error *err);
+static rela_status finish_save(rela_trainer *t, rela_error *err);
 static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
 static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
                                rela_error *err);
@@ -57,6 +58,8 @@ static rela_status make_loop(rela_trainer *t, rela_error *err)
     }
     const rela_step_options so = rela_trainer_step_options(t);
     rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
+    if (st == RELA_OK && rela_trainer_is_first(t))
+        st = rela_committer_create(&t->committer, err);
     st = rela_world_agree(t->world, st, err);
     if (st == RELA_OK)
         st = rela_stepper_create(&t->stepper, &t->net, &so, err);
@@ -88,6 +91,10 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
         st = rela_loop_run(&t->loop, &end, err);
     if (st != RELA_OK)
         return st;
+    st = rela_trainer_is_first(t) ? finish_save(t, err) : RELA_OK;
+    st = rela_world_agree(t->world, st, err);
+    if (st != RELA_OK)
+        return st;
     if (end == RELA_END_STOPPED)
         return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
                          (unsigned long long)t->loop.state.update);
@@ -98,11 +105,11 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
 }
 
 /* moments NULL: not to be resumed. */
-static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_state *s,
-                           const real *const *moments, rela_error *err)
+static rela_status write_to(rela_writer **out, rela_trainer *t, const char *path,
+                            const rela_loop_state *s, const real *const *moments, rela_error *err)
 {
     rela_extras e = { 0 };
-    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads };
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .written = out };
     t->state.loop = *s;
     t->state.adam_count = rela_stepper_count(t->stepper);
     t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
@@ -119,19 +126,56 @@ static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_st
     return st;
 }
 
+/* Training goes on while the file is made durable. */
+static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_state *s,
+                           const real *const *moments, rela_error *err)
+{
+    rela_writer *w = NULL;
+    const rela_status st = write_to(&w, t, path, s, moments, err);
+    if (st == RELA_OK) {
+        rela_committer_add(t->committer, w);
+        t->committing = true;
+    }
+    return st;
+}
+
+/* What follows when the files that were saved are durable. */
+static rela_status finish_save(rela_trainer *t, rela_error *err)
+{
+    rela_status st = t->save_error.status;
+    if (st != RELA_OK)
+        return rela_fail(err, st, "%s", t->save_error.message);
+    if (!t->committing)
+        return RELA_OK;
+    t->committing = false;
+    st = rela_committer_wait(t->committer, err);
+    if (st == RELA_OK && t->saving.len) {
+        st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
+        (void)rela_trainer_notify(
+            t, (rela_train_event){ .kind = RELA_TRAIN_SAVED, .text = t->saving.data });
+    }
+    rela_buffer_clear(&t->saving);
+    return st;
+}
+
+/* Between two updates. A failure is returned by the next save. */
+static void check_saved(rela_trainer *t)
+{
+    if (t->committing && rela_committer_done(t->committer))
+        t->save_error.status = finish_save(t, &t->save_error);
+}
+
 static rela_status save(rela_trainer *t, const rela_loop_state *s, const real *const *moments,
                         bool regular, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT;
-    rela_status st = t->ended ? rela_run_demote(&t->run, t->ended, err) : RELA_OK;
+    rela_status st = t->saving.len || t->save_error.status ? finish_save(t, err) : RELA_OK;
+    if (st == RELA_OK && t->ended)
+        st = rela_run_demote(&t->run, t->ended, err);
     t->ended = 0;
     if (st == RELA_OK)
-        st = rela_run_checkpoint_path(&path, &t->run, s->update, regular, err);
+        st = rela_run_checkpoint_path(&t->saving, &t->run, s->update, regular, err);
     if (st == RELA_OK)
-        st = save_to(t, path.data, s, moments, err);
-    if (st == RELA_OK)
-        st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
-    rela_buffer_free(&path);
+        st = save_to(t, t->saving.data, s, moments, err);
     return st;
 }
 
@@ -141,8 +185,10 @@ static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, re
     const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
                                     rela_stepper_moment(t->stepper, 1) };
     const bool is_first = rela_trainer_is_first(t);
-    if (!is_first)
-        rela_fault_reach(RELA_FAULT_SAVE); /* rank 0 reaches it while it writes */
+    if (!is_first) { /* rank 0 reaches them while it writes */
+        rela_fault_reach(RELA_FAULT_SAVE);
+        rela_fault_reach(RELA_FAULT_COMMIT);
+    }
     const rela_status st = is_first ? save(t, s, moments, regular, err) : RELA_OK;
     rela_stepper_end_moments(t->stepper);
     return rela_world_agree(t->world, st, err);
@@ -232,11 +278,13 @@ static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rel
                                                                   .updates = (uint64_t)t->o.updates,
                                                                   .epoch = s->position.epoch,
                                                                   .grad_norm = r->grad_norm });
+    check_saved(t);
     /* What one rank is asked to do, all do; to stop is to save as well. */
     enum { GO_ON, SAVE, STOP };
-    const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP   ? STOP
-                                                 : answer == RELA_TRAIN_SAVE ? SAVE
-                                                                             : GO_ON);
+    const bool saves = answer == RELA_TRAIN_SAVE || t->save_error.status != RELA_OK;
+    const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP ? STOP
+                                                 : saves                   ? SAVE
+                                                                           : GO_ON);
     return all == STOP ? RELA_STOP_NOW : all == SAVE ? RELA_SAVE_NOW : RELA_GO_ON;
 }
 
@@ -245,6 +293,7 @@ static rela_status save_mean(rela_trainer *t, size_t *n_mean, rela_error *err)
 {
     uint64_t *updates = NULL;
     size_t n = 0;
+    rela_writer *w = NULL;
     rela_buffer path = RELA_BUFFER_INIT;
     const rela_train_run of = rela_trainer_run_of(t);
     /* Again: the process may have been killed between the last save and its pruning. */
@@ -257,7 +306,8 @@ static rela_status save_mean(rela_trainer *t, size_t *n_mean, rela_error *err)
     if (st == RELA_OK)
         st = rela_run_path(&path, &t->run, "model.rela", err);
     if (st == RELA_OK)
-        st = save_to(t, path.data, &t->loop.state, NULL, err);
+        st = write_to(&w, t, path.data, &t->loop.state, NULL, err);
+    st = st ? st : rela_writer_commit(w, err);
     *n_mean = n - first;
     rela_mem_free(updates);
     rela_buffer_free(&path);

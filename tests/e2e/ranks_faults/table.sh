@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# table.sh: 60 runs of three ranks, in each of which one rank gets KILL, STOP or TERM in a phase of an update: all processes end within
+# table.sh: 72 runs of three ranks, in each of which one rank gets KILL, STOP or TERM in a phase of an update: all processes end within
 # 30 seconds, the newest checkpoint can be loaded, and the resumed run has the bytes of one that was never disturbed. Needs $RELA and
 # $RELA_SOURCE; works in the current folder. `make test-ranks` runs it.
 # shellcheck disable=SC2086,SC2154 # lists of options are split; lib.sh sets variables
@@ -74,14 +74,14 @@ moments() {
     gradients | exchange) echo 5 23 47 71 ;;
     optimiser) echo 2 11 20 33 ;;
     validation) echo 1 2 3 4 ;;
-    save) echo 1 2 3 2 ;; # the fourth is the last, after which a signal comes too late
+    save | commit) echo 1 2 3 2 ;; # the fourth is the last, after which a signal comes too late
     esac
 }
 
 ranks 1 $common --out whole
 n_runs=0 n_good=0
 for signal in 9:KILL 19:STOP 15:TERM; do
-    for phase in gradients exchange optimiser validation save; do
+    for phase in gradients exchange optimiser validation save commit; do
         for time in $(moments $phase); do
             rank=$((n_runs % 3)) # ranks and times take turns
             n_runs=$((n_runs + 1))
