@@ -99,10 +99,10 @@ typedef struct rela_rectified {
 } rela_rectified;
 
 enum {
-    RELA_SCREEN_QUERIES = 64, /* limits of one call of prefilter and mix_prefiltered */
-    RELA_SCREEN_KEYS = 128,
-    RELA_SCREEN_WORDS = RELA_SCREEN_KEYS / 64, /* one bit per key */
-    RELA_SCREEN_WIDEST = 1024
+    RELA_PREFILTER_QUERIES = 64, /* limits of one call of prefilter and mix_prefiltered */
+    RELA_PREFILTER_KEYS = 128,
+    RELA_PREFILTER_WORDS = RELA_PREFILTER_KEYS / 64, /* one bit per key */
+    RELA_PREFILTER_WIDEST = 1024
 };
 
 /* Bit j % 64 of bits[i * WORDS + j / 64] is set if the score of query i and key j may be above 0;
@@ -220,10 +220,10 @@ typedef struct rela_kern {
      * count_above: the number of elements of x (n) above 0.
      * note_above: the same, and a bit mask of them, padded to whole words.
      * transpose_mask: bit i of looks[j] is bit j of row i of bits (m, step), whose rows follow each
-     * other without gaps; m is at most 64, step at most RELA_SCREEN_KEYS; all RELA_SCREEN_KEYS
-     * looks are written.
-     * mix_few: z (rows, wide) += w (rows, n) times values (n, wide), n at most RELA_FEW_MOST; bit
-     * for bit the result of mm, but faster if most of w is zero. */
+     * other without gaps; m is at most 64, step at most RELA_PREFILTER_KEYS; all
+     * RELA_PREFILTER_KEYS looks are written. mix_few: z (rows, wide) += w (rows, n) times values
+     * (n, wide), n at most RELA_FEW_MOST; bit for bit the result of mm, but faster if most of w is
+     * zero. */
     size_t (*count_above)(const real *x, size_t n);
     size_t (*note_above)(uint64_t *bits, const real *x, size_t n);
     void (*transpose_mask)(uint64_t *looks, const uint64_t *bits, size_t m, size_t step);
@@ -297,10 +297,10 @@ typedef struct rela_kern {
                   size_t first);
 
     /* Finds the scores that may be above 0 by an int8 product. prefilter_queries and prefilter_keys
-     * quantise x (m, k) or (n, k), k a multiple of 16 and at most RELA_SCREEN_WIDEST, and bound the
-     * error; p and bound of keys are padded to whole panels. drop_bits clears the bits of weights
-     * that dropout drops. mix_prefiltered computes the remaining weights and mixes values, and
-     * returns how many weights are above 0. The same weights are zero as with float products;
+     * quantise x (m, k) or (n, k), k a multiple of 16 and at most RELA_PREFILTER_WIDEST, and bound
+     * the error; p and bound of keys are padded to whole panels. drop_bits clears the bits of
+     * weights that dropout drops. mix_prefiltered computes the remaining weights and mixes values,
+     * and returns how many weights are above 0. The same weights are zero as with float products;
      * others may differ by rounding, as their sums have another order. */
     void (*prefilter_queries)(int8_t *q, int32_t *bound, const real *x, size_t m, size_t k);
     void (*prefilter_keys)(int8_t *p, int32_t *bound, const real *x, size_t n, size_t k);

@@ -58,7 +58,7 @@ INLINE const real *list_row(const real *x, size_t at, size_t V)
     return row;
 }
 
-enum { LISTS = 4, LIST_MOST = RELA_SCREEN_KEYS + 64 };
+enum { LISTS = 4, LIST_MOST = RELA_PREFILTER_KEYS + 64 };
 
 /* Queries whose lists of keys are processed together: interleaved, to hide the latency of sums, and
  * padded to one length. */
@@ -77,8 +77,8 @@ static inline void list_keys(prefiltered *l)
     l->most = 0;
     for (size_t r = 0; r < LISTS; r++) {
         size_t have = 0;
-        for (size_t i = 0; r < l->n && i < RELA_SCREEN_WORDS; i++)
-            have += squeeze_bits(l->at[r] + have, l->b->bits[l->row[r] * RELA_SCREEN_WORDS + i],
+        for (size_t i = 0; r < l->n && i < RELA_PREFILTER_WORDS; i++)
+            have += squeeze_bits(l->at[r] + have, l->b->bits[l->row[r] * RELA_PREFILTER_WORDS + i],
                                  (uint8_t)(64 * i));
         l->ends[r] = (int32_t)have;
         l->most = have > l->most ? have : l->most;
@@ -142,7 +142,7 @@ INLINE void list_mix(const prefiltered *l, size_t V)
 /* Returns how many weights are above 0; with keeps, clears the bits of all other keys. */
 static inline size_t keep_weighty(prefiltered *l)
 {
-    uint64_t some[LISTS][RELA_SCREEN_WORDS + 1] = { { 0 } }; /* one bit per list element */
+    uint64_t some[LISTS][RELA_PREFILTER_WORDS + 1] = { { 0 } }; /* one bit per list element */
     size_t all = 0;
     for (size_t p = 0; p < l->most; p += 16) { /* 16 elements of 4 lists: 64 bits */
         const uint64_t above_0 = bits_above(l->w + p * LISTS, 64);
@@ -151,8 +151,8 @@ static inline size_t keep_weighty(prefiltered *l)
             some[r][p / 64] |= fourth_bits(above_0, r) << p % 64;
     }
     for (size_t r = 0; l->b->keeps && r < l->n; r++) {
-        uint64_t *bits = l->b->bits + l->row[r] * RELA_SCREEN_WORDS;
-        for (size_t i = 0, p = 0; i < RELA_SCREEN_WORDS; i++) {
+        uint64_t *bits = l->b->bits + l->row[r] * RELA_PREFILTER_WORDS;
+        for (size_t i = 0, p = 0; i < RELA_PREFILTER_WORDS; i++) {
             const uint64_t low = some[r][p / 64] >> p % 64,
                            high = p % 64 ? some[r][p / 64 + 1] << (64 - p % 64) : 0;
             p += (size_t)__builtin_popcountll(bits[i]);
@@ -167,21 +167,21 @@ static inline size_t keep_weighty(prefiltered *l)
 static size_t sort_by_length(uint8_t *order, const rela_prefiltered *b)
 {
     enum { STEP = 4 };
-    real length[RELA_SCREEN_QUERIES];
-    int32_t have[RELA_SCREEN_QUERIES] = { 0 }, most = 0;
+    real length[RELA_PREFILTER_QUERIES];
+    int32_t have[RELA_PREFILTER_QUERIES] = { 0 }, most = 0;
     size_t n = 0;
     for (size_t i = 0; i < b->m; i++)
-        for (size_t w = 0; w < RELA_SCREEN_WORDS; w++)
-            have[i] += __builtin_popcountll(b->bits[i * RELA_SCREEN_WORDS + w]);
+        for (size_t w = 0; w < RELA_PREFILTER_WORDS; w++)
+            have[i] += __builtin_popcountll(b->bits[i * RELA_PREFILTER_WORDS + w]);
     SIMD_MAX(most)
-    for (size_t i = 0; i < RELA_SCREEN_QUERIES; i++) {
+    for (size_t i = 0; i < RELA_PREFILTER_QUERIES; i++) {
         length[i] = (real)have[i];
         most = have[i] > most ? have[i] : most;
     }
     uint64_t done = 0;
     for (size_t end = rela_round_up((size_t)most, STEP); end > 0; end -= STEP) {
         uint64_t now = 0;
-        for (size_t i = 0; i < RELA_SCREEN_QUERIES; i += LANES)
+        for (size_t i = 0; i < RELA_PREFILTER_QUERIES; i += LANES)
             now |= (uint64_t)above(length + i, (real)(end - STEP)) << i;
         n += squeeze_bits(order + n, now & ~done, 0);
         done |= now;
@@ -191,7 +191,7 @@ static size_t sort_by_length(uint8_t *order, const rela_prefiltered *b)
 
 INLINE size_t prefiltered_rows(const rela_prefiltered *b, size_t V)
 {
-    uint8_t order[RELA_SCREEN_QUERIES + 64];
+    uint8_t order[RELA_PREFILTER_QUERIES + 64];
     prefiltered l;
     l.b = b;
     size_t all = 0;
@@ -213,8 +213,8 @@ static size_t prefiltered_wide(const rela_prefiltered *b)
 {
     const size_t wide = b->wide;
     size_t all = 0;
-    for (size_t i = 0; i < b->m * RELA_SCREEN_WORDS; i++) {
-        const size_t row = i / RELA_SCREEN_WORDS * wide, first = i % RELA_SCREEN_WORDS * 64;
+    for (size_t i = 0; i < b->m * RELA_PREFILTER_WORDS; i++) {
+        const size_t row = i / RELA_PREFILTER_WORDS * wide, first = i % RELA_PREFILTER_WORDS * 64;
         uint64_t kept = b->bits[i];
         for (uint64_t left = b->bits[i]; left; left &= left - 1) {
             const size_t key = (first + (size_t)__builtin_ctzll(left)) * wide;

@@ -77,7 +77,7 @@ static void prefilter_keys(int8_t *p, int32_t *bound, const real *x, size_t n, s
         if (rows < RELA_BYTE_PANEL)
             memset(p, 0, RELA_BYTE_PANEL * k);
         for (size_t j = 0; j < rows; j++) {
-            int8_t row[RELA_SCREEN_WIDEST];
+            int8_t row[RELA_PREFILTER_WIDEST];
             const int32_t own = prefilter_row(row, x + (j0 + j) * k, k);
             bound[j0 + j] = own - BYTE_OFFSET * put_key(p + 4 * j, row, k);
         }
@@ -119,7 +119,7 @@ INLINE void prefilter_block(uint64_t *bits, const rela_prefilter *s, size_t firs
 INLINE void prefilter_rows(const rela_prefilter *s, size_t first, size_t R)
 {
     const size_t panels = rela_byte_rows(s->n) / RELA_BYTE_PANEL;
-    for (size_t word = 0; word < RELA_SCREEN_WORDS; word++) {
+    for (size_t word = 0; word < RELA_PREFILTER_WORDS; word++) {
         uint64_t bits[SCREEN_ROWS] = { 0 };
         size_t panel = word * WORD_PANELS, end = panel + WORD_PANELS;
         end = end < panels ? end : panels;
@@ -128,7 +128,7 @@ INLINE void prefilter_rows(const rela_prefilter *s, size_t first, size_t R)
         for (; panel < end; panel++)
             prefilter_block(bits, s, first, panel, R, 1);
         for (size_t i = 0; i < R; i++)
-            s->bits[(first + i) * RELA_SCREEN_WORDS + word] = bits[i];
+            s->bits[(first + i) * RELA_PREFILTER_WORDS + word] = bits[i];
     }
 }
 
@@ -147,9 +147,9 @@ static void prefilter(const rela_prefilter *s)
 static void drop_bits(uint64_t *bits, size_t m, const rela_drop *drop, uint32_t step)
 {
     const rela_drop d = *drop;
-    for (size_t i = 0; i < m * RELA_SCREEN_WORDS; i++) {
-        const uint32_t first = d.first + (uint32_t)(i / RELA_SCREEN_WORDS) * step +
-                               (uint32_t)(i % RELA_SCREEN_WORDS) * 64;
+    for (size_t i = 0; i < m * RELA_PREFILTER_WORDS; i++) {
+        const uint32_t first = d.first + (uint32_t)(i / RELA_PREFILTER_WORDS) * step +
+                               (uint32_t)(i % RELA_PREFILTER_WORDS) * 64;
         real left[64];
         SIMD for (size_t j = 0; j < 64; j++) left[j] = drop_factor(&d, first + (uint32_t)j);
         bits[i] &= bits_above(left, 64);
@@ -200,7 +200,7 @@ static inline uint64_t some_bits(const uint64_t *bits, size_t at, size_t n)
 
 static void transpose_mask(uint64_t *looks, const uint64_t *bits, size_t m, size_t step)
 {
-    memset(looks, 0, RELA_SCREEN_KEYS * sizeof *looks);
+    memset(looks, 0, RELA_PREFILTER_KEYS * sizeof *looks);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < step; j += 64)
             looks[j + i] = some_bits(bits, i * step + j, step - j < 64 ? step - j : 64);

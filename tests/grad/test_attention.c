@@ -103,7 +103,7 @@ static void check(const rela_attn_kind *kind, const shape *s, const attn_setup *
     const size_t words = keeps ? rela_attn_kept_words(kind, HEADS, l.n_q, l.n_k, LEN_MAX) : 0;
     uint64_t *const kept = words ? calloc(words, sizeof *kept) : NULL;
     l.base.attn.kept = kept;
-    l.base.attn.path = keeps ? RELA_ATTN_SCREENED : RELA_ATTN_AUTO;
+    l.base.attn.path = keeps ? RELA_ATTN_PREFILTERED : RELA_ATTN_AUTO;
     (void)snprintf(what, sizeof what, "%s, %s%s", kind->name, s->name, keeps ? ", kept" : "");
     probe p = { .what = what, .value = value, .layer = &l, .samples = s->n > 1 ? 40 : 20 };
     (void)probe_add(&p, "queries", l.n_q * LD_Q, 2);

@@ -132,7 +132,7 @@ static void check_shape(shape *s)
     attend(&dense, s, RELA_ATTN_DENSE, PLAIN);
     attend(&sparse, s, RELA_ATTN_SPARSE, PLAIN);
     attend(&kept, s, RELA_ATTN_SPARSE, KEPT);
-    attend(&prefiltered, s, RELA_ATTN_SCREENED, KEPT);
+    attend(&prefiltered, s, RELA_ATTN_PREFILTERED, KEPT);
     attend(&chosen, s, RELA_ATTN_AUTO, KEPT);
     attend(&whole, s, RELA_ATTN_AUTO, LOOKED_AT);
     check_same(s, "sparse z", sparse.z, dense.z, s->n_q * d, 0);
@@ -254,7 +254,7 @@ static float w[ROWS * KEYS], values[KEYS * WIDE], z[ROWS * WIDE], expected[ROWS 
 
 static void check_bits(const rela_kern *k, size_t rows, size_t n, size_t positive)
 {
-    uint64_t looks[KEYS], bits[ROWS * RELA_SCREEN_WORDS];
+    uint64_t looks[KEYS], bits[ROWS * RELA_PREFILTER_WORDS];
     CHECK(k->count_above(w, rows * n) == positive, "%s: %zu above 0, not %zu", k->name,
           k->count_above(w, rows * n), positive);
     CHECK(k->note_above(bits, w, rows * n) == positive, "%s: not %zu above 0", k->name, positive);
@@ -338,8 +338,8 @@ static size_t weigh_plainly(const screen_case *c)
 {
     size_t weighty = 0;
     memset(expected, 0, c->m * c->wide * sizeof *expected);
-    for (size_t i = 0; i < c->m * RELA_SCREEN_KEYS; i++) {
-        const size_t j = i % RELA_SCREEN_KEYS, row = i / RELA_SCREEN_KEYS * c->wide;
+    for (size_t i = 0; i < c->m * RELA_PREFILTER_KEYS; i++) {
+        const size_t j = i % RELA_PREFILTER_KEYS, row = i / RELA_PREFILTER_KEYS * c->wide;
         const float score = j < c->n ? c->k->dot(queries + row, keys + j * c->wide, c->wide) : 0;
         w[i] = score > 0 ? score : 0;
         if (score > 0)
@@ -369,7 +369,7 @@ static void screen_all(const screen_case *c, uint64_t *bits)
 static void check_screen(const screen_case *c, const uint64_t *bits, size_t weighty)
 {
     size_t left = 0;
-    for (size_t i = 0; i < c->m * RELA_SCREEN_KEYS; i++) {
+    for (size_t i = 0; i < c->m * RELA_PREFILTER_KEYS; i++) {
         const bool may = bits[i / 64] >> i % 64 & 1;
         CHECK(may || !(w[i] > 0), "%s, %zu x %zu x %zu: query %zu, key %zu: score %g missed",
               c->k->name, c->m, c->n, c->wide, i / KEYS, i % KEYS, (double)w[i]);
@@ -383,7 +383,7 @@ static void check_screen(const screen_case *c, const uint64_t *bits, size_t weig
 
 static void check_mixed(const screen_case *c, uint64_t *bits, size_t weighty)
 {
-    uint64_t expected_bits[ROWS * RELA_SCREEN_WORDS];
+    uint64_t expected_bits[ROWS * RELA_PREFILTER_WORDS];
     const double bound = (double)(c->n * c->wide * c->wide) * (double)FLT_EPSILON;
     const rela_prefiltered b = { .bits = bits,
                                  .m = c->m,
@@ -403,7 +403,7 @@ static void check_mixed(const screen_case *c, uint64_t *bits, size_t weighty)
         CHECK(fabs((double)z[i] - (double)expected[i]) <= bound, "%s: %zu x %zu x %zu: %g, not %g",
               c->k->name, c->m, c->n, c->wide, (double)z[i], (double)expected[i]);
     c->k->note_above(expected_bits, w, c->m * KEYS);
-    CHECK(memcmp(bits, expected_bits, c->m * RELA_SCREEN_WORDS * sizeof *bits) == 0,
+    CHECK(memcmp(bits, expected_bits, c->m * RELA_PREFILTER_WORDS * sizeof *bits) == 0,
           "%s: %zu x %zu x %zu looked otherwise", c->k->name, c->m, c->n, c->wide);
 }
 
@@ -420,7 +420,7 @@ static void no_score_above_zero_is_missed(void **state)
                                     .wide = 16 * (1 + (size_t)i / 64),
                                     .shift = (float)(i % 5),
                                     .odd = i % 3 == 0 };
-            uint64_t bits[ROWS * RELA_SCREEN_WORDS];
+            uint64_t bits[ROWS * RELA_PREFILTER_WORDS];
             fill_screen(&c);
             const size_t weighty = weigh_plainly(&c);
             screen_all(&c, bits);
@@ -436,7 +436,7 @@ static void dropped_bits_are_those_of_dropped_weights(void **state)
     const rela_drop drop = rela_drop_make(0.3, 1, 2, 3, 4);
     for (size_t level = 0; level_at(level); level++) {
         const rela_kern *k = rela_kern_at(level);
-        uint64_t bits[ROWS * RELA_SCREEN_WORDS];
+        uint64_t bits[ROWS * RELA_PREFILTER_WORDS];
         memset(bits, 0xFF, sizeof bits);
         k->drop_bits(bits, ROWS, &drop, 1000);
         for (size_t i = 0; i < ROWS * KEYS; i++)

@@ -156,7 +156,7 @@ static inline void prefilter_tile(uint64_t *bits, const rela_prefilter *s, size_
         const __mmask16 m2 = _mm512_cmpge_epi32_mask(_mm512_load_si512(sums[2].row[i]), least);
         const __mmask16 m3 = _mm512_cmpge_epi32_mask(_mm512_load_si512(sums[3].row[i]), least);
         const __mmask32 low = _mm512_kunpackw(m1, m0), high = _mm512_kunpackw(m3, m2);
-        bits[i * RELA_SCREEN_WORDS] = _cvtmask64_u64(_mm512_kunpackd(high, low)) & there;
+        bits[i * RELA_PREFILTER_WORDS] = _cvtmask64_u64(_mm512_kunpackd(high, low)) & there;
     }
 }
 
@@ -168,14 +168,14 @@ static size_t prefilter_tiles(const rela_prefilter *s)
     if (rows == 0)
         return 0;
     tiles_begin(s->wide < TILE_BYTES ? s->wide : TILE_BYTES);
-    for (size_t word = 0; word < RELA_SCREEN_WORDS; word++) {
+    for (size_t word = 0; word < RELA_PREFILTER_WORDS; word++) {
         const size_t first = word * 4, left = panels > first ? panels - first : 0;
         for (size_t i = 0; i < rows; i += TILE_ROWS) {
-            uint64_t *bits = s->bits + i * RELA_SCREEN_WORDS + word;
+            uint64_t *bits = s->bits + i * RELA_PREFILTER_WORDS + word;
             if (left)
                 prefilter_tile(bits, s, i, first, left < 4 ? left : 4);
             for (size_t r = 0; !left && r < TILE_ROWS; r++)
-                bits[r * RELA_SCREEN_WORDS] = 0;
+                bits[r * RELA_PREFILTER_WORDS] = 0;
         }
     }
     tiles_end();

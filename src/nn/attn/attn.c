@@ -52,7 +52,7 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
     s->query_bytes = rela_plan_take(p, queries, s->wide);
     s->key_bound = rela_plan_take(p, keys, sizeof *s->key_bound);
     s->query_bound = rela_plan_take(p, queries, sizeof *s->query_bound);
-    s->may = rela_plan_take(p, queries, RELA_SCREEN_WORDS * sizeof *s->may);
+    s->may = rela_plan_take(p, queries, RELA_PREFILTER_WORDS * sizeof *s->may);
 }
 
 /* A sentence has at most q_rows / STRIP whole strips, and one of m < STRIP queries. The latter has

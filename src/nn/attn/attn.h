@@ -39,11 +39,11 @@ typedef struct rela_attn_tap {
 
 /* How to treat weights that are exactly zero: tests and measurements may force it. */
 typedef enum rela_attn_path {
-    RELA_ATTN_AUTO,     /* whichever is faster for the weights at hand, unless the environment
-                         * variable RELA_ATTENTION_PATH names one of the others */
-    RELA_ATTN_DENSE,    /* treat them like any other weight */
-    RELA_ATTN_SPARSE,   /* skip them wherever the kind allows it */
-    RELA_ATTN_SCREENED, /* the same, and the forward pass skips scores known not to be above 0 */
+    RELA_ATTN_AUTO,        /* whichever is faster for the weights at hand, unless the environment
+                            * variable RELA_ATTENTION_PATH names one of the others */
+    RELA_ATTN_DENSE,       /* treat them like any other weight */
+    RELA_ATTN_SPARSE,      /* skip them wherever the kind allows it */
+    RELA_ATTN_PREFILTERED, /* the same, and the forward pass skips scores known not to be above 0 */
     RELA_ATTN_N_PATHS
 } rela_attn_path;
 
@@ -101,7 +101,7 @@ typedef struct rela_attn_scratch {
     real *per_query;                             /* 3 numbers for each query of a strip */
     int8_t *key_bytes, *query_bytes;             /* see prefilter of kern.h; rectified kinds only */
     int32_t *key_bound, *query_bound;
-    uint64_t *may; /* (strip, RELA_SCREEN_WORDS) */
+    uint64_t *may; /* (strip, RELA_PREFILTER_WORDS) */
 } rela_attn_scratch;
 
 /* Scratch for sentences of up to max_len keys, for the given kind. */

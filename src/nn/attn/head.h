@@ -84,7 +84,7 @@ static inline uint32_t rela_attn_drop_step(const rela_attn *a)
 /* Words kept of m queries against a block of keys, see rela_tile_kept. */
 static inline size_t rela_attn_kept_block(size_t m)
 {
-    return 1 + m * RELA_SCREEN_WORDS;
+    return 1 + m * RELA_PREFILTER_WORDS;
 }
 
 /* The same against n_k keys. */

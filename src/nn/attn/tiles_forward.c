@@ -195,16 +195,16 @@ static void hide_keys(const rela_attn_head *h, const rela_tile *t, real *x, real
 
 /* ---- prefiltered tiles ---- */
 
-_Static_assert((int)RELA_ATTN_STRIP == RELA_SCREEN_QUERIES &&
-                   (int)RELA_ATTN_BLOCK == RELA_SCREEN_KEYS,
+_Static_assert((int)RELA_ATTN_STRIP == RELA_PREFILTER_QUERIES &&
+                   (int)RELA_ATTN_BLOCK == RELA_PREFILTER_KEYS,
                "a tile is what a prefilter takes at once");
 
 bool rela_attn_may_prefilter(const rela_attn_head *h)
 {
-    if (!(h->a->kind->flags & ATTN_RECTIFIED) || h->s->wide > RELA_SCREEN_WIDEST)
+    if (!(h->a->kind->flags & ATTN_RECTIFIED) || h->s->wide > RELA_PREFILTER_WIDEST)
         return false;
     if (h->path != RELA_ATTN_AUTO)
-        return h->path == RELA_ATTN_SCREENED;
+        return h->path == RELA_ATTN_PREFILTERED;
     return h->a->k->prefilters && h->n_q >= 2 * RELA_ATTN_STRIP; /* less does not pay */
 }
 
@@ -213,7 +213,7 @@ static bool prefilters(const rela_attn_head *h, double share)
 {
     if (!rela_attn_may_prefilter(h))
         return false;
-    return h->path == RELA_ATTN_SCREENED || share < few_prefiltered(h->a->k, h->s->wide);
+    return h->path == RELA_ATTN_PREFILTERED || share < few_prefiltered(h->a->k, h->s->wide);
 }
 
 /* Returns the share of non-zero weights. */
@@ -249,7 +249,7 @@ static double tile_prefiltered(const rela_attn_head *h, const rela_tile *t)
                                     .z = s->mixed };
     const size_t some = a->k->mix_prefiltered(&left);
     if (kept)
-        kept[0] = RELA_SCREEN_KEYS;
+        kept[0] = RELA_PREFILTER_KEYS;
     return (double)some / (double)(t->m * t->n);
 }
 
@@ -258,9 +258,10 @@ static void hide_bits(const rela_attn_head *h, const rela_tile *t, uint64_t *bit
 {
     for (size_t i = 0; rela_tile_hides(h, t) && i < t->m; i++) {
         const size_t last = t->first + i + 1, past = last > t->key ? last - t->key : 0;
-        for (size_t w = 0; w < RELA_SCREEN_WORDS; w++) {
+        for (size_t w = 0; w < RELA_PREFILTER_WORDS; w++) {
             const size_t seen = past > 64 * w ? past - 64 * w : 0;
-            bits[i * RELA_SCREEN_WORDS + w] &= seen < 64 ? (UINT64_C(1) << seen) - 1 : ~UINT64_C(0);
+            bits[i * RELA_PREFILTER_WORDS + w] &=
+                seen < 64 ? (UINT64_C(1) << seen) - 1 : ~UINT64_C(0);
         }
     }
 }
