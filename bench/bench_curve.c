@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/bench_curve.c - the loss of the tiny preset over a file of batches, the mean of every
- * hundred updates: what another trainer must show on the same batches.
+/* bench/bench_curve.c - training loss of the tiny preset over a file of batches, averaged over
+ * every hundred updates: the reference for other trainers on the same batches.
  *   bench_curve KIND THREADS BATCHES [SEED [UPDATES]] */
 #include "base/clock.h"
 #include "batches.h"

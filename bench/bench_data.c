@@ -99,7 +99,7 @@ static rela_status walk(const rela_store *store, uint32_t tokens, rela_error *er
     return st;
 }
 
-/* Words become numbers by their hash: what it costs hardly differs from a real vocabulary. */
+/* Ids are hashes of words: this costs about as much as a real vocabulary. */
 static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
                           rela_error *err)
 {

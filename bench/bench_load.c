@@ -40,7 +40,7 @@ static rela_status load(int n_threads, rela_error *err)
     return st;
 }
 
-/* What the system needs to hand over the bytes at all: one thread, one fresh block. */
+/* The lower bound: reading the bytes with one thread into fresh memory. */
 static rela_status read_only(int n_threads, rela_error *err)
 {
     char *bytes = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/bench_step.c - our side of `python3 bench/peers train`: speed of training updates from a
- * file of batches; real target tokens per second, products as a share of one large product in the
- * same run, and memory. `rela bench train` measures random sentences.
+ * file of batches. Reports real target tokens per second, matrix products as a share of the speed
+ * of one large product in the same run, and memory. `rela bench train` measures random sentences.
  *   bench_step PRESET KIND THREADS UPDATES BATCHES WARM
- * WARM updates are not measured. Dropout acts on embeddings and on what sublayers add, with the
- * rate of the preset: within attention it would keep PyTorch from its fused kernel. */
+ * WARM updates are not measured. Dropout acts on embeddings and residual branches only, with the
+ * rate of the preset: dropout in attention would keep PyTorch from its fused kernel. */
 #include "batches.h"
 #include "bench/bench_job.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz/fuzz_bpe.c - any codes are read or refused with a message; whatever they are, taking a line
- * apart and joining it again gives the same letters.
+/* fuzz/fuzz_bpe.c - any codes are read or refused with a message; with any codes, segmenting a line
+ * and joining it again gives the same letters.
  *
  * The input is a line, an LF, and the codes. */
 #include "base/utf8.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Without blanks: how many there are is not kept. */
+/* Segmenting does not keep the number of blanks. */
 static void drop_blanks(rela_buffer *b)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz/fuzz_lines.c - plain, gzip and zstd bytes read whole, by line and by block: all the same.
+/* fuzz/fuzz_lines.c - plain, gzip and zstd bytes read whole, by line and by block: all must agree.
  *
  * The first byte sets the limits, the rest is the file. */
 #include "base/fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz/fuzz_links.c - alignment links: read or refused with a message, sorted and unique, the same
- * when written and read back; symmetrising keeps between intersection and union.
+ * when written and read back; symmetrised links lie between intersection and union.
  *
- * The first byte sets the form; two lines follow. */
+ * The first byte sets the format; two lines follow. */
 #include "fuzz.h"
 
 #include "rela/metric.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz/fuzz_safetensors.c - the header of a model file, the configuration in it, and any JSON.
  *
- * Beyond not crashing: what the reader accepts keeps its promises (sorted, unique, without holes);
- * a configuration that is read gives the same text when written, read and written again; any bytes
- * that are quoted scan back; and what the header scanner accepts is JSON. */
+ * Beyond not crashing: a header that is accepted is sorted, unique and without holes; a
+ * configuration that is read gives the same text when written, read and written again; quoted bytes
+ * can be read back; and what the header scanner accepts is JSON. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         len |= (uint64_t)data[i] << (8 * i);
     size -= sizeof len;
     if (len > size)
-        len = size; /* a length out of range is an easy case: tested elsewhere */
+        len = size; /* a length out of range is tested elsewhere */
     const char *header = (const char *)data + sizeof len;
     char *copy = rela_str_copy(header, (size_t)len);
     rela_header h;

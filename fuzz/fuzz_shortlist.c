@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz/fuzz_shortlist.c - any bytes as the file of a shortlist are read or refused with a message;
- * any numbers as its contents give lists that rise and hold what they must, or are refused. */
+ * any numbers as its contents give ascending lists with all required words, or are refused. */
 #include "fuzz.h"
 
 #include "model/shortlist.h"
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(l);
     rela_shortlist_free(l);
 
-    /* The same without a container: a byte is a number. */
+    /* The same without the file format: each byte is a number. */
     int32_t first[N_SRC + 1] = { 0 }, words[WORDS_MAX] = { 0 };
     size_t n = 0;
     for (size_t i = 0; i < N_SRC + 1 && i < size; i++)

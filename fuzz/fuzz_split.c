@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz/fuzz_split.c - sentences of any bytes: they lie one after the other, only blanks are between
- * them, and no character is cut.
+/* fuzz/fuzz_split.c - splitting any bytes into sentences: they are in order, with only blanks
+ * between them, and no character is cut.
  *
  * The first byte chooses the language. */
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz/fuzz_text.c - the text tools on any line: one valid line comes out of one line, and what was
- * there before stays in front of it.
+/* fuzz/fuzz_text.c - the text tools on any line: each appends one valid line to its output and
+ * keeps what was there before.
  *
  * The first byte chooses language and options. */
 #include "base/utf8.h"

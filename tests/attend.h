@@ -15,7 +15,7 @@ typedef struct attn_setup {
     real fuse;
 } attn_setup;
 
-/* Those of one kind; what a test leaves at 0 is as usual. */
+/* The numbers of one kind; those that a test leaves at 0 keep their defaults. */
 static inline void attn_setup_numbers(real *numbers, const rela_attn_kind *kind,
                                       const attn_setup *s)
 {
@@ -33,14 +33,14 @@ static inline void attn_setup_numbers(real *numbers, const rela_attn_kind *kind,
                 numbers[i] = (real)all[k].value;
 }
 
-/* Attention of one place of a model, from its text. */
+/* Sets the attention of one place of a model from its specification. */
 static inline void set_attention(rela_config *c, int place, const char *text)
 {
     rela_error err = { RELA_OK, "" };
     CHECK_OK(rela_attn_spec_parse(&c->attention[place], text, &err), err);
 }
 
-/* Patterns that leave keys out of short sentences too. */
+/* Makes sparse patterns narrow enough to skip keys even in short sentences. */
 static inline void narrow_patterns(rela_config *c)
 {
     static const char *const ALIASES[] = { "top", "window", "stride" };

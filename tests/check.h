@@ -22,8 +22,7 @@
 /* The call must succeed; the message of err is shown otherwise. */
 #define CHECK_OK(call, err) CHECK((call) == RELA_OK, "%s: %s", #call, (err).message)
 
-/* Programs for another processor are slow in an emulator (make arm64): tests that repeat themselves
- * do so less often there. */
+/* Emulated programs (make arm64) are slow: tests that repeat themselves do so less often there. */
 #ifdef RELA_EMULATED
 enum { EMULATED = 1 };
 #else

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Notes that something was run: covered("level", "avx2"), covered("attention path", "sparse"). To
- * be called after its checks. The file that RELA_COVERED names gets each pair once per program;
+/* Records that something was run: covered("level", "avx2"), covered("attention path", "sparse").
+ * Call it after the checks. Appends each pair once per program to the file that RELA_COVERED names;
  * without the variable nothing happens. tools/test-summary reads it. */
 static inline void covered(const char *what, const char *name)
 {

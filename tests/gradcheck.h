@@ -74,8 +74,8 @@ static inline double probe_slope(const probe *p, double *x, double h)
     return (up - down) / (2 * h);
 }
 
-/* Relative gap of one entry; central differences of two steps, extrapolated. Where they disagree
- * there is a kink nearby and the entry says nothing. */
+/* Relative difference of one entry to central differences of two steps, extrapolated. Where the two
+ * steps disagree there is a kink nearby: such an entry does not count. */
 static inline double probe_gap(const probe *p, double *x, double analytic, bool *kink)
 {
     const double h = 2e-5, wide = probe_slope(p, x, h), narrow = probe_slope(p, x, h / 2);
@@ -85,7 +85,7 @@ static inline double probe_gap(const probe *p, double *x, double analytic, bool 
     return fabs(numeric - analytic) / scale;
 }
 
-/* Checks all inputs, tells the worst gap and frees the probe. */
+/* Checks all inputs, prints the worst gap and frees the probe. */
 static inline void probe_run(probe *p)
 {
     double worst = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/lens.h - a small model with random weights and a text pipeline, to be looked at. */
+/* tests/lens.h - a small model with random weights and a text pipeline, for tests of attention
+ * analysis. */
 #ifndef RELA_TESTS_LENS_H
 #define RELA_TESTS_LENS_H
 
@@ -16,7 +17,7 @@ typedef struct lens {
     rela_pipeline *pipeline;
 } lens;
 
-/* Two layers of two heads; words a b c d e, as they are. */
+/* Two layers of two heads; the words a b c d e, without subwords. */
 static inline void lens_start_sources(lens *l, const char *kind, uint64_t seed, size_t sources,
                                       bool serial)
 {

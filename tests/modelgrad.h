@@ -22,10 +22,11 @@ typedef struct probe {
     real *grads;
     const rela_packed *batch; /* lent */
     rela_pass_options pass;
-    double step; /* of differences: wide enough for the rounding of the loss */
+    double step; /* of central differences: large against the rounding of the loss */
 } probe;
 
-/* kl_weight: see rela_loss_options; then every sentence of the batch is followed by its pair. */
+/* kl_weight above 0: every sentence of the batch must be followed by its R-Drop pair, see
+ * rela_loss_options. */
 static inline void probe_start(probe *p, const rela_config *c, const rela_packed *batch,
                                double kl_weight)
 {
@@ -70,15 +71,15 @@ static inline double probe_slope(probe *p, size_t at, double h)
     return (probe_loss_at(p, at, x + h) - probe_loss_at(p, at, x - h)) / (2 * h);
 }
 
-/* Relative difference of the analytic and the numeric derivative (central differences of two
- * steps, extrapolated). Where the two steps disagree the function has a kink nearby, a rectified
- * score that changes its sign: such an entry says nothing. */
+/* Relative difference of the analytic and the numeric derivative (central differences of two steps,
+ * extrapolated). Where the two steps disagree the function has a kink nearby, such as a rectified
+ * score that changes its sign: such an entry does not count. */
 static inline double probe_gap(probe *p, size_t at, bool *kink)
 {
     const double h = p->step, wide = probe_slope(p, at, h), narrow = probe_slope(p, at, h / 2);
     const double numeric = (4 * narrow - wide) / 3, analytic = p->grads[at];
     const double scale = fabs(numeric) + fabs(analytic) + 1e-3;
-    *kink = fabs(wide - narrow) > 2e-6 * scale; /* a kink below it moves the gap by 7e-7 */
+    *kink = fabs(wide - narrow) > 2e-6 * scale; /* smaller kinks move the gap by 7e-7 */
     return fabs(numeric - analytic) / scale;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/oracle.h - what the tests of numeric loops share: random numbers, unaligned arrays between
- * guard bands, comparison against exact values with a bound, and the walk over all tables. */
+/* tests/oracle.h - shared by the tests of kernels: random numbers, unaligned arrays between guard
+ * bands, comparison with exact values within a bound, and the walk over all kernel tables. */
 #ifndef RELA_TESTS_ORACLE_H
 #define RELA_TESTS_ORACLE_H
 
@@ -26,7 +26,8 @@ static inline float rnd(void)
     return (float)(oracle_seed >> 8) / 8388608.0f - 1.0f;
 }
 
-/* The guard is a NaN with a mark: a stray write changes its bits, a stray read shows in results. */
+/* The guard is a NaN with a known payload: a stray write changes its bits, a stray read shows in
+ * results. */
 static const uint32_t GUARD_BITS = 0x7FC0ABCDu;
 
 static float box_memory[N_BOXES][BOX_REALS + 2 * GUARD];
@@ -93,7 +94,7 @@ typedef struct loop_check {
     void (*run)(const place *p);
 } loop_check;
 
-/* Every check on every table at every tail length. */
+/* Every check on every kernel table, for all lengths up to N_MAX. */
 static inline void run_checks(const loop_check *checks, size_t n_checks)
 {
     for (size_t level = 0; rela_kern_at(level); level++) {

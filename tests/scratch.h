@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/scratch.h - a scratch folder per test program and raw files in it.
  *
- * Plain C library calls on purpose: what the library writes is checked by other means than its
- * own. Every helper fails the test when the system does not play along. */
+ * Plain C library calls on purpose: what the library writes is checked by other means than its own.
+ * Every helper fails the test if a system call fails. */
 #ifndef RELA_TESTS_SCRATCH_H
 #define RELA_TESTS_SCRATCH_H
 
@@ -37,7 +37,7 @@ static inline int scratch_remove(void **state)
     return system(command) == 0 ? 0 : -1;
 }
 
-/* The path of a file in the folder; good until the fourth call from now. */
+/* The path of a file in the folder; valid until the fourth call after this one. */
 static inline const char *scratch(const char *name)
 {
     static char paths[4][SCRATCH_PATH];
@@ -47,8 +47,8 @@ static inline const char *scratch(const char *name)
     return path;
 }
 
-/* The folder with two paths in it, for tests that must leave nothing else behind: removing it fails
- * then. */
+/* The folder with two paths in it, for tests that must leave no other file: removing the folder
+ * fails if they do. */
 typedef struct two_paths {
     char path[SCRATCH_PATH], other[SCRATCH_PATH];
 } two_paths;
@@ -84,7 +84,7 @@ static inline const char *spill_text(const char *name, const char *text)
     return spill(name, text, strlen(text));
 }
 
-/* The bytes of a file with a NUL after them, to be freed. */
+/* The bytes of a file, followed by NUL; the caller frees them. */
 static inline char *slurp(const char *path, size_t *len)
 {
     FILE *f = fopen(path, "rb");
@@ -113,7 +113,7 @@ static inline void check_contents(const char *path, const char *want, size_t wan
     free(bytes);
 }
 
-/* How many files there are; with a part, only those whose name holds it. */
+/* Number of files in a folder; part: counts only names that contain it, or NULL. */
 static inline size_t count_files(const char *dir, const char *part)
 {
     DIR *d = opendir(dir);

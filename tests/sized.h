@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/sized.h - structs that begin with their size, walked through the functions that take them.
+/* tests/sized.h - structs that begin with their size, passed with right and wrong sizes to the
+ * functions that take them.
  *
- * A test has a row per struct and function. Its function makes a struct with a given size, calls
- * and returns the status. Headers are read too, so that no struct is forgotten. */
+ * A test has a row per struct and function; run makes a struct with the given size, calls the
+ * function and returns its status. The headers are scanned too, so that no struct is forgotten. */
 #ifndef RELA_TESTS_SIZED_H
 #define RELA_TESTS_SIZED_H
 
@@ -23,7 +24,7 @@ typedef struct sized_rows {
     size_t n;
     const char *const *headers; /* whose structs these are */
     size_t n_headers;
-    const char *const *fixed; /* structs without a size: they never change, or callbacks get them */
+    const char *const *fixed; /* structs without a size: they never change, or are for callbacks */
     size_t n_fixed;
 } sized_rows;
 
@@ -40,13 +41,13 @@ typedef struct sized_rows {
     init(&s.o, sizeof s.o);                                                                        \
     s.o.struct_size = size
 
-/* The same for a result: poisoned, so that it shows what is written. */
+/* The same for a result: poisoned, so that writes show. */
 #define SIZED_REPORT(type)                                                                         \
     SIZED_ROOM(type);                                                                              \
     memset(&s, SIZED_POISON, sizeof s);                                                            \
     s.o.struct_size = size
 
-/* The whole of a function that appends a struct of zeros to text. */
+/* The body of a run whose call appends a struct of zeros to text. */
 #define SIZED_SHOWN(type, call)                                                                    \
     SIZED_ROOM(type);                                                                              \
     rela_buffer text = RELA_BUFFER_INIT;                                                           \
@@ -56,7 +57,7 @@ typedef struct sized_rows {
     rela_buffer_free(&text);                                                                       \
     return st
 
-/* Only a report that was taken is written, and only as far as it goes. */
+/* A report must be written on success only, and not beyond its struct_size. */
 static inline rela_status sized_written(rela_status st, const void *report, size_t size,
                                         size_t room)
 {
@@ -110,7 +111,7 @@ static inline bool sized_known(const sized_rows *r, const char *name, bool sized
     return known;
 }
 
-/* Every struct of the headers is in the rows, or has no size and is known for that. */
+/* Every struct of the headers must be in the rows, or in fixed if it has no size. */
 static inline void sized_complete(const sized_rows *r)
 {
     static const char OPENS[] = "typedef struct ", SIZE[] = "    size_t struct_size;";
@@ -122,7 +123,7 @@ static inline void sized_complete(const sized_rows *r)
         char *text = slurp(file, &len);
         for (const char *at = text; (at = strstr(at, OPENS)) != NULL; at += sizeof OPENS - 1) {
             const char *end = strchr(at, '\n');
-            if (end[-1] != '{') /* only declared */
+            if (end[-1] != '{') /* a forward declaration */
                 continue;
             (void)snprintf(name, sizeof name, "%.*s", (int)(end - 2 - at) - (int)(sizeof OPENS - 1),
                            at + sizeof OPENS - 1);

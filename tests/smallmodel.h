@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/smallmodel.h - the model of the gradient checks: 2+2 narrow layers of one kind, dropout
- * everywhere, patterns that leave keys out of short sentences too. */
+/* tests/smallmodel.h - the model of the gradient checks: 2+2 narrow layers of one attention kind,
+ * dropout everywhere, sparse patterns that skip keys even in short sentences. */
 #ifndef RELA_TESTS_SMALLMODEL_H
 #define RELA_TESTS_SMALLMODEL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/sweep.h - let every allocation and every file call of a piece of code fail in turn, once
- * and from there on, and see that nothing leaks:
+/* tests/sweep.h - makes every allocation and every file call of a piece of code fail in turn, first
+ * that call alone, then all from it on, and checks that nothing leaks:
  *
  *     for (sweep s = SWEEP_START; sweep_next(&s);) {
  *         ... prepare ...
@@ -22,7 +22,7 @@ typedef struct sweep {
     rela_fault_class kind;
     bool persistent;
     uint64_t n; /* the call that fails */
-    bool hit;   /* it was reached; false ends the turn */
+    bool hit;   /* it was reached; false ends the pass */
     uint64_t live;
 } sweep;
 
@@ -64,7 +64,8 @@ static inline void sweep_check(const sweep *s)
     CHECK(stats.live == s->live, "class %d call %d: leak", s->kind, (int)s->n);
 }
 
-/* A call that was not reached means success; a failure has one of two reasons and a message. */
+/* The code must succeed if the failing call was not reached; a failure must be RELA_NOMEM or
+ * RELA_IO, with a message. */
 static inline void sweep_status(const sweep *s, rela_status st, const rela_error *err)
 {
     CHECK(s->hit || st == RELA_OK, "without a fault: %s", err->message);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/thread_ranks.h - ranks that are threads of one process: the transport without MPI.
+/* tests/thread_ranks.h - ranks as threads of one process: a transport without MPI.
  *
- * A message is copied by its receiver. `begin` publishes what is sent; `wait` meets the others,
- * copies, and meets them again. */
+ * `begin` publishes messages; in `wait` each receiver copies its own, between two barriers. */
 #ifndef RELA_TESTS_THREAD_RANKS_H
 #define RELA_TESTS_THREAD_RANKS_H
 
@@ -19,7 +18,7 @@ typedef struct thread_rank {
     size_t rank;
     rela_message out[THREAD_MESSAGES_MAX], in[THREAD_MESSAGES_MAX];
     size_t n_out, n_in;
-    size_t n_advanced; /* calls of it */
+    size_t n_advanced; /* calls of advance */
     void (*run)(rela_world *w, void *ctx);
     void *ctx;
     rela_transport_options o;
@@ -54,7 +53,7 @@ static void thread_rank_begin(void *transport, const rela_message *out, size_t n
     t->n_in += n_in;
 }
 
-/* Message number `skip` of those from one rank to another. */
+/* Message number `skip`, from 0, of those that `from` sends to rank `to`. */
 static const rela_message *thread_rank_find(const thread_rank *from, size_t to, size_t skip)
 {
     for (size_t i = 0; i < from->n_out; i++)

@@ -85,7 +85,7 @@ rela_status rela_committer_wait(rela_committer *c, rela_error *err)
     return st;
 }
 
-/* Signals are for the threads of the caller. */
+/* The thread blocks all signals: they are for the threads of the caller. */
 static bool start(rela_committer *c)
 {
     sigset_t all, old;
@@ -116,7 +116,7 @@ static void *run(void *ctx)
     return NULL;
 }
 
-/* Called with the lock, which is free while the file is made durable. */
+/* Called with the lock held; releases it while the file is made durable. */
 static void commit_first(rela_committer *c)
 {
     rela_writer *w = c->pending[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/committer.h - commits written files in the background, in the order they come.
+/* src/base/committer.h - commits written files in the background, in order.
  *
- * To make a large file durable takes longer than to write it; with a committer the caller goes on
- * meanwhile. All functions are called by one thread. */
+ * Making a large file durable takes longer than writing it; meanwhile the caller goes on. All
+ * functions must be called from one thread. */
 #ifndef RELA_BASE_COMMITTER_H
 #define RELA_BASE_COMMITTER_H
 
@@ -14,8 +14,8 @@ rela_status rela_committer_create(rela_committer **out, rela_error *err);
 /* Waits for all files. NULL is fine. */
 void rela_committer_destroy(rela_committer *c);
 
-/* Takes w, into which everything has been written. After a failure it is aborted instead. Waits
- * while many files are pending; if no thread can start, commits before it returns. */
+/* Takes w, which must be completely written. If an earlier file has failed, w is aborted instead.
+ * Waits while many files are pending; if no thread can start, commits before it returns. */
 void rela_committer_add(rela_committer *c, rela_writer *w);
 /* Whether all files have been committed, or one has failed. */
 bool rela_committer_done(rela_committer *c);

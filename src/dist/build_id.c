@@ -27,7 +27,7 @@ static bool holds(const struct dl_phdr_info *object, const void *place)
     return false;
 }
 
-/* Notes are a head, a name and a value, each filled up to four bytes. */
+/* An ELF note is a header, a name and a value, each padded to four bytes. */
 static bool read_notes(char *out, const char *at, size_t len)
 {
     while (len >= sizeof(ElfW(Nhdr))) {

@@ -5,8 +5,8 @@
 
 enum { RELA_BUILD_ID_MAX = 48 };
 
-/* The identifier that the linker gave to the program or library that this code is in: the same for
- * the same bytes. "unknown" if it gave none. */
+/* The linker's build ID of the program or library that this code is in: the same for the same
+ * bytes. "unknown" if there is none. */
 void rela_build_id(char out[RELA_BUILD_ID_MAX]);
 
 #endif

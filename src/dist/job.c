@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/dist/job.c - the life of a job, and a flow of blocks in one process; see rela/job.h and
- * job_flow.h. */
+/* src/dist/job.c - opening and closing a job, and a flow of blocks in one process; see rela/job.h
+ * and job_flow.h. */
 #include "rela/job.h"
 
 #include "base/log.h"
@@ -104,8 +104,8 @@ rela_status rela_job_run(rela_job *j, const rela_flow *f, rela_error *err)
     return st;
 }
 
-/* The settings of the caller come first: what a user has changed is worth more than what follows.
- */
+/* The settings of the caller come first: only the first difference is reported, and what a user has
+ * changed matters more than the build. */
 static rela_status begin(rela_job *j, rela_error *err)
 {
     char build[RELA_BUILD_ID_MAX];
@@ -174,7 +174,7 @@ rela_status rela_job_finish(rela_job *j, const rela_flow *f, rela_job_slot *s, r
     return st ? st : f->finish(f->ctx, s->block, &s->result, err);
 }
 
-/* ---- what an earlier process has done ---- */
+/* ---- replay of the record ---- */
 
 static rela_status compare_text(const rela_job *j, const rela_flow *f, const rela_job_slot *s,
                                 const rela_record_head *head, uint64_t before, rela_error *err)

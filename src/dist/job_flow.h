@@ -2,9 +2,9 @@
 /* src/dist/job_flow.h - the blocks of a job: read in order, worked on by the threads of all ranks,
  * and finished in order by rank 0.
  *
- * What work makes of a block is bytes. It is the same to `finish` whether they were made by this
- * process, by another rank, or by an earlier one that left them in the record of the job. Rank 0
- * reads all of the text; the others go to the places that it names and read their own blocks. */
+ * The result of a block is bytes: to `finish` it makes no difference whether they come from this
+ * process, another rank, or the record that an earlier process left. Rank 0 reads all of the text;
+ * the other ranks seek to the places that it names and read their own blocks. */
 #ifndef RELA_DIST_JOB_FLOW_H
 #define RELA_DIST_JOB_FLOW_H
 
@@ -20,25 +20,25 @@ typedef struct rela_place {
 } rela_place;
 
 typedef struct rela_flow {
-    size_t block_size; /* bytes of the caller's struct of a block; all zero to start with */
-    void (*free_block)(void *block); /* what it holds; or NULL */
-    /* The next block: so many lines, or with want 0 as many as it likes. *n: how many, 0 at the
+    size_t block_size; /* of the caller's struct of a block, which starts as all zero */
+    void (*free_block)(void *block); /* frees what it holds; may be NULL */
+    /* Reads the next block of `want` lines, or of any size if want is 0. *n: lines read, 0 at the
      * end. */
     rela_status (*read)(void *ctx, void *block, uint64_t want, uint64_t *n, rela_error *err);
     void (*place)(void *ctx, rela_place *out); /* of the block that is read next */
     rela_status (*seek)(void *ctx, const rela_place *at, rela_error *err);
     uint64_t (*hash)(void *ctx,
                      const void *block); /* of its text; NULL: a setting of the job covers it */
-    /* On any thread. The result is empty before. */
+    /* Called on any thread; result is empty on entry. */
     rela_status (*work)(void *ctx, void *block, rela_buffer *result, int thread, rela_error *err);
-    /* On rank 0. */
+    /* Called on rank 0, in the order of the blocks. */
     rela_status (*finish)(void *ctx, void *block, const rela_buffer *result, rela_error *err);
-    bool partial;  /* a block whose work failed is finished all the same */
+    bool partial;  /* a failed block is finished too, if it has a result */
     int n_threads; /* that call work; 1 if it has threads of its own */
     void *ctx;
 } rela_flow;
 
-/* From the present place to the end of the text. j NULL: this process alone. */
+/* Runs from the current place to the end of the text. j NULL: this process alone. Collective. */
 rela_status rela_job_run(rela_job *j, const rela_flow *f, rela_error *err);
 
 rela_world *rela_job_world(const rela_job *j); /* NULL: one process */

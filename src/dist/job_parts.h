@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/dist/job_parts.h - what the files of a job share: its struct, and the two ways to run a flow.
- */
+/* src/dist/job_parts.h - shared by the files of a job: its struct, and both ways to run a flow. */
 #ifndef RELA_DIST_JOB_PARTS_H
 #define RELA_DIST_JOB_PARTS_H
 
@@ -17,24 +16,25 @@ struct rela_job {
     uint64_t run;
 };
 
-/* A block with what was made of it. */
+/* A block and its result. */
 typedef struct rela_job_slot {
     void *block;
     uint64_t lines;
     rela_place place;
     rela_buffer result;
-    rela_status st; /* of the work, if it failed and is finished all the same */
+    rela_status st; /* of the work, if rela_flow.partial let a failure pass */
     rela_error why;
 } rela_job_slot;
 
 rela_job_slot *rela_job_slots_create(const rela_flow *f, size_t n, rela_error *err);
 void rela_job_slots_destroy(rela_job_slot *s, const rela_flow *f, size_t n); /* NULL is fine */
 
-/* Work on a block, and the end of one: it is recorded, unless its work has failed, and finished. */
+/* The work on a block; and its end, on rank 0: records the result, unless the work failed, and
+ * finishes the block. */
 rela_status rela_job_work(const rela_flow *f, rela_job_slot *s, int thread, rela_error *err);
 rela_status rela_job_finish(rela_job *j, const rela_flow *f, rela_job_slot *s, rela_error *err);
 
-/* All blocks that are left, by all ranks. */
+/* Runs the remaining blocks on all ranks. Collective. */
 rela_status rela_job_run_ranks(rela_job *j, const rela_flow *f, rela_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/dist/job_ranks.c - a flow of blocks on several ranks, in rounds: rank 0 reads blocks and says
- * where they are, every rank works on a row of them, and rank 0 gets the results and finishes them.
- */
+/* src/dist/job_ranks.c - a flow of blocks on several ranks, in rounds: rank 0 reads blocks and
+ * broadcasts their places, every rank works on a consecutive share of them, and rank 0 gathers the
+ * results and finishes them. */
 #include "base/mem.h"
 #include "base/par.h"
 #include "dist/job_parts.h"
@@ -9,19 +9,19 @@
 #include <string.h>
 
 enum {
-    PER_THREAD = 8,         /* blocks of a round: ranks wait for each other at its end */
-    ROUND_BYTES = 256 << 20 /* of text, about: rank 0 has all blocks of a round */
+    PER_THREAD = 8,         /* blocks per thread in a round: ranks wait for each other at its end */
+    ROUND_BYTES = 256 << 20 /* of text, about: rank 0 holds all blocks of a round */
 };
 
-/* What rank 0 says at the start of a round, as numbers. */
+/* Broadcast by rank 0 at the start of a round. */
 typedef struct plan {
     uint64_t n;         /* blocks */
-    uint64_t failed;    /* what follows them could not be read */
+    uint64_t failed;    /* reading failed after them */
     uint64_t *lines;    /* (n) of each block */
     rela_place *places; /* (n) */
 } plan;
 
-/* What a rank has for rank 0. */
+/* What a rank has done in a round. */
 typedef struct tally {
     uint64_t done;  /* blocks */
     uint64_t bytes; /* of their results */
@@ -32,17 +32,17 @@ typedef struct team {
     rela_job *j;
     const rela_flow *f;
     size_t rank, size;
-    size_t most;          /* blocks of a round */
-    rela_job_slot *slots; /* (most) on rank 0, else room for the own ones */
+    size_t most;          /* maximum blocks of a round */
+    rela_job_slot *slots; /* (n_slots) all blocks on rank 0, else the own ones */
     size_t n_slots;
     plan plan;
     size_t first, end; /* of the own blocks */
-    /* the own work */
+    /* the work of this rank */
     rela_job_slot *own;
     size_t next, done;
     void **blocks; /* (threads) */
     size_t *numbers;
-    bool cut; /* the work on the last of those that are done has failed */
+    bool cut; /* the work on the last block done failed */
     rela_buffer sent, got;
     tally *tallies;         /* (size) */
     rela_message *messages; /* (size) */
@@ -107,7 +107,7 @@ static void stop(team *t)
     rela_buffer_free(&t->got);
 }
 
-/* A failure of reading comes after all blocks before it. */
+/* A read failure is returned after the blocks before it have been finished. */
 static rela_status run_round(team *t, bool *more, rela_error *err)
 {
     rela_error why = { RELA_OK, "" }, unread = { RELA_OK, "" };
@@ -145,7 +145,7 @@ static uint64_t bytes_between(const rela_place *a, const rela_place *b)
     return sum;
 }
 
-/* The blocks of the round, on rank 0. */
+/* Rank 0: reads the blocks of the round. */
 static rela_status read_round(team *t, bool *more, rela_error *err)
 {
     const rela_flow *f = t->f;
@@ -177,7 +177,7 @@ static void share_plan(team *t)
     rela_world_broadcast(w, p->places, p->n * sizeof *p->places);
 }
 
-/* The own blocks, on other ranks. */
+/* Other ranks: read their own blocks, at the places that rank 0 named. */
 static rela_status fetch_own(team *t, rela_error *err)
 {
     const rela_flow *f = t->f;
@@ -212,7 +212,7 @@ static rela_status work_one(void *ctx, void *number, int thread, rela_error *err
     return rela_job_work(t->f, &t->own[*(const size_t *)number], thread, err);
 }
 
-/* The results of blocks after one that failed are lost. */
+/* Called in order; a failure drops the results of later blocks. */
 static rela_status count_one(void *ctx, void *number, rela_error *err)
 {
     team *t = ctx;
@@ -237,7 +237,7 @@ static rela_status work_own(team *t, rela_error *err)
 
 /* ---- results ---- */
 
-/* Length and bytes of every result that another rank has for rank 0. */
+/* Packs length and bytes of every result of another rank, for rank 0. */
 static rela_status pack(team *t, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -251,7 +251,7 @@ static rela_status pack(team *t, rela_error *err)
     return st;
 }
 
-/* Puts what a rank has sent into the slots of its blocks; *at: where it is. */
+/* Unpacks what a rank has sent into the slots of its blocks; moves *at past it. */
 static rela_status unpack(team *t, size_t first, size_t n, const char **at, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -265,7 +265,7 @@ static rela_status unpack(team *t, size_t first, size_t n, const char **at, rela
     return st;
 }
 
-/* The results of the first ranks, on rank 0. */
+/* Rank 0: finishes the results of the first n_ranks ranks. */
 static rela_status finish_all(team *t, size_t n_ranks, rela_error *err)
 {
     const char *at = t->got.data;
@@ -281,7 +281,7 @@ static rela_status finish_all(team *t, size_t n_ranks, rela_error *err)
     return st;
 }
 
-/* Sends the results of the first ranks to rank 0, which has made room. */
+/* Sends the results of the first n_ranks ranks to rank 0, which has reserved room. */
 static void transfer(team *t, size_t n_ranks)
 {
     const rela_message out = { 0, t->sent.data, t->sent.len };
@@ -297,7 +297,8 @@ static void transfer(team *t, size_t n_ranks)
     rela_world_wait(t->j->world);
 }
 
-/* Ranks up to the first that failed have results that count. own: how the own work went. */
+/* Gathers the results on rank 0, up to those of the first rank that failed: output stays in order.
+ * own: status of this rank's work. */
 static rela_status collect(team *t, rela_status own, rela_error *err)
 {
     rela_world *w = t->j->world;

@@ -17,13 +17,13 @@ enum { TITLE_BYTES = sizeof TITLE - 1 };
 typedef struct head {
     rela_record_head known;
     uint64_t len;
-    uint64_t hash; /* of all before it and of the bytes */
+    uint64_t hash; /* of the members above and of the bytes */
 } head;
 
 struct rela_record {
     char *path;
     rela_appender *out;
-    rela_blob *old; /* what was there when it was opened; NULL: nothing that is left to take */
+    rela_blob *old; /* the file as it was opened; NULL: no blocks left to take */
     uint64_t at;    /* the next block in it */
     head ahead;     /* its head, if there is one */
 };
@@ -77,7 +77,7 @@ const char *rela_record_path(const rela_record *r)
     return r->path;
 }
 
-/* Opening a pipe to write would wait for a reader. */
+/* Opening a FIFO for writing would block until it has a reader. */
 static rela_status check_kind(const char *path, rela_error *err)
 {
     rela_blob *file = NULL;
@@ -105,7 +105,7 @@ static rela_status look(rela_record *r, const char *settings, rela_error *err)
     return st;
 }
 
-/* A file that holds no more than the beginning of a title was left by a process that was killed. */
+/* A file with only the beginning of a title was left by a process that was killed. */
 static rela_status check_title(const rela_record *r, bool *empty, rela_error *err)
 {
     char bytes[TITLE_BYTES];
@@ -134,7 +134,7 @@ static uint64_t hash_of(const head *h, const char *bytes)
     return XXH3_64bits_withSeed(bytes, h->len, XXH3_64bits(h, offsetof(head, hash)));
 }
 
-/* *there false: no whole block is left. What there is instead goes before anything is added. */
+/* *there is false if no complete block is left; a partial one is cut off before adding. */
 static rela_status take(rela_record *r, rela_buffer *bytes, bool *there, rela_error *err)
 {
     const uint64_t size = rela_blob_size(r->old);
@@ -166,7 +166,7 @@ rela_status rela_record_next(rela_record *r, rela_record_head *known, rela_buffe
         return RELA_OK;
     const uint64_t at = r->at;
     rela_status st = take(r, result, there, err);
-    if (st == RELA_OK && *there && r->ahead.known.run != run) { /* of a later one */
+    if (st == RELA_OK && *there && r->ahead.known.run != run) { /* of a later run */
         *there = false;
         r->at = at;
     } else if (st == RELA_OK && !*there) {

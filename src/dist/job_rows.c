@@ -67,7 +67,7 @@ static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
     return rela_row_reader_seek(w->reader, at->bytes, at->line, err);
 }
 
-/* Of the bytes and of where each line ends. */
+/* Includes the lengths of lines, so that a moved line end changes it. */
 static uint64_t hash_rows(void *ctx, const void *block)
 {
     const walk *w = ctx;

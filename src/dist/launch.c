@@ -62,7 +62,7 @@ rela_status rela_launch_module(const rela_transport **out, rela_error *err)
     return RELA_OK;
 }
 
-/* In the folder of a program or library, and where it is installed from there. */
+/* Looks in the folder of a program or library, and in the install folder relative to it. */
 static void *open_beside(const char *file, char why[PATH_BYTES])
 {
     static const char *const PLACES[] = { MODULE, "rela/" MODULE, RELA_MODULE_DIR "/" MODULE };
@@ -71,13 +71,13 @@ static void *open_beside(const char *file, char why[PATH_BYTES])
     for (size_t i = 0; slash && i < sizeof PLACES / sizeof PLACES[0] && !module; i++) {
         char path[PATH_BYTES];
         rela_format_text(path, sizeof path, "%.*s/%s", (int)(slash - file), file, PLACES[i]);
-        if (rela_file_exists(path)) /* what cannot be loaded though it is there is worth a word */
+        if (rela_file_exists(path)) /* only failures to load an existing file are reported */
             module = open_module(path, why);
     }
     return module;
 }
 
-/* What it needs in turn, the plug-ins of Open MPI among it, looks for its symbols among all. */
+/* RTLD_GLOBAL: plug-ins that Open MPI loads in turn find its symbols in the global scope only. */
 static void *open_module(const char *path, char why[PATH_BYTES])
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/dist/mpi_module.c - librela_mpi.so: the transport over MPI.
  *
- * A thread sends a sign of life every second, between rank 0 and each of the others, and watches
- * for theirs: so a rank that hangs is distinguished from one that has much to do. It also polls for
- * messages that move while the caller computes. Calls of MPI are made under a lock
- * (MPI_THREAD_SERIALIZED), and waiting polls, so that the thread gets its turn and idle ranks leave
- * the processor to busy ones. */
+ * A thread exchanges heartbeats between rank 0 and each of the others every second: so a process
+ * that is lost is distinguished from one that is busy. The thread also polls for messages in flight
+ * while the caller computes. MPI is called under a lock (MPI_THREAD_SERIALIZED), and waiting polls,
+ * so that the thread gets its turn and idle ranks leave the processor to busy ones. */
 #include "dist/transport.h"
 
 #include <mpi.h>
@@ -21,10 +20,10 @@
 #define SECOND 1000000000L
 
 enum {
-    CHUNK = 1 << 30, /* bytes of a message: MPI counts in int */
-    SPINS = 500,     /* polls before a pause between them */
+    CHUNK = 1 << 30, /* maximum bytes per message: MPI counts in int */
+    SPINS = 500,     /* polls without a pause between them */
     PAUSE_MIN = 20,  /* microseconds */
-    PAUSE_MAX = 50,  /* MPI moves large messages only while it is called: longer ones slow them */
+    PAUSE_MAX = 50,  /* MPI moves large messages only inside its calls: longer pauses slow them */
     ABORT_SECONDS = 5
 };
 
@@ -38,9 +37,9 @@ typedef struct group {
     pthread_cond_t wake;
     pthread_t thread;
     bool started, ending;
-    bool advancing;   /* the thread polls for the messages under way */
-    bool initialised; /* by us */
-    /* signs of life, by rank */
+    bool advancing;   /* the thread polls for the messages in flight */
+    bool initialised; /* MPI was initialised by us */
+    /* heartbeats, by rank */
     MPI_Request *beats;
     double *heard;
 } group;
@@ -96,7 +95,7 @@ static bool refuse(char why[RELA_TRANSPORT_TEXT], const char *text)
     return false;
 }
 
-/* The thread that watches is there first: MPI waits for all ranks when it starts. */
+/* The watching thread starts before MPI, which waits for all ranks when it starts. */
 static bool start_watch(group *g)
 {
     pthread_condattr_t clock;
@@ -150,7 +149,7 @@ static bool join(group *g, char why[RELA_TRANSPORT_TEXT])
     return refuse(why, wrong);
 }
 
-/* Room for one more; without it there is no way on. */
+/* Without memory for one more, all ranks are ended: begin has no status. */
 static MPI_Request *next_request(group *g)
 {
     if (g->n == g->cap) {
@@ -224,7 +223,7 @@ static void broadcast(void *transport, void *bytes, size_t len)
     }
 }
 
-/* MPI_Abort may wait for those that do not answer any more. */
+/* The alarm ends the process if MPI_Abort waits for ranks that no longer answer. */
 static void abort_all(void *transport)
 {
     group *g = transport;
@@ -247,7 +246,7 @@ static void finish(void *transport)
     (void)pthread_cond_signal(&g->wake);
     (void)pthread_mutex_unlock(&g->lock);
     (void)pthread_join(g->thread, NULL);
-    (void)MPI_Barrier(g->data); /* all have sent their last sign of life */
+    (void)MPI_Barrier(g->data); /* all have sent their last heartbeat */
     do {
         char beat;
         (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, g->life, &there, MPI_STATUS_IGNORE);
@@ -275,7 +274,7 @@ static void pause_for(group *g, long nanoseconds)
     (void)pthread_cond_timedwait(&g->wake, &g->lock, &until);
 }
 
-/* Until about a second has passed; messages move meanwhile if they should. */
+/* Waits about a second; polls for messages meanwhile if advance was called. */
 static void sleep_second(group *g)
 {
     const double from = g->o.seconds();
@@ -296,7 +295,7 @@ static void *watch(void *transport)
     while (!g->started && !g->ending) {
         pause_for(g, SECOND);
         if (!g->started && !g->ending && g->o.seconds() - from > g->o.timeout) {
-            /* MPI cannot be asked before it has started; mpirun ends the others. */
+            /* MPI_Abort is not available before MPI has started; mpirun ends the others. */
             g->o.on_lost(g->o.ctx, SIZE_MAX, g->o.seconds() - from);
             _exit(1); /* NOLINT: see above */
         }
@@ -307,7 +306,7 @@ static void *watch(void *transport)
         if (g->ending)
             break;
         exchange_beats(g);
-        /* A process that was stopped and goes on has heard from none meanwhile. */
+        /* A process that was suspended has heard from no rank meanwhile: start afresh. */
         check_silence(g, g->o.seconds() - before > g->o.timeout / 2);
     }
     (void)pthread_mutex_unlock(&g->lock);
@@ -316,7 +315,7 @@ static void *watch(void *transport)
 
 static void check_silence(group *g, bool forgive)
 {
-    /* One message is enough: the others wait for that of rank 0 or 1. */
+    /* One report is enough: other ranks give rank 0 or 1 time to make it. */
     const double limit = g->o.timeout + (g->rank > 1 ? 2 : 0), now = g->o.seconds();
     for (int i = 0; i < (g->rank ? 1 : g->size); i++) {
         if (forgive)
@@ -328,7 +327,7 @@ static void check_silence(group *g, bool forgive)
     }
 }
 
-/* Between rank 0 and the others. One that has not been sent yet is enough. */
+/* Between rank 0 and the others. Sends none while the last one is still pending. */
 static void exchange_beats(group *g)
 {
     static char beat;

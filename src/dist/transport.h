@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/dist/transport.h - what carries bytes between the ranks of a run: the interface of a module.
+/* src/dist/transport.h - moves bytes between the ranks of a run: the interface of a module.
  *
  * A module is a shared object that exports rela_transport_module. It is loaded at run time, so that
- * neither program nor library needs MPI, and calls nothing of ours but what start receives. All
- * calls but abort are made by one thread at a time, by every rank in the same order. What cannot be
- * carried ends all ranks: there is no status. */
+ * neither program nor library is linked with MPI, and calls back only through the options of start.
+ * All functions but abort are called by one thread at a time; all but abort and advance are called
+ * by every rank in the same order. A failed transfer ends all ranks: there is no status. */
 #ifndef RELA_DIST_TRANSPORT_H
 #define RELA_DIST_TRANSPORT_H
 
@@ -12,7 +12,7 @@
 
 enum { RELA_TRANSPORT_VERSION = 2, RELA_TRANSPORT_TEXT = 256 };
 
-/* Bytes to or from another rank. Those between two ranks arrive in the order they were sent. */
+/* Bytes to or from another rank. Messages between two ranks arrive in the order they were sent. */
 typedef struct rela_message {
     size_t rank;
     void *bytes; /* only read if it is sent */
@@ -24,23 +24,23 @@ typedef struct rela_transport_options {
     void *(*resize)(void *p, size_t bytes); /* NULL p allocates; NULL: no memory */
     void (*release)(void *p);
     double (*seconds)(void);
-    /* A rank was silent for so long, or for SIZE_MAX some rank has not even started; called by a
-     * thread of the module, which then ends all ranks. */
+    /* A rank has been silent for this long, or, if rank is SIZE_MAX, some rank has not even
+     * started. Called by a thread of the module, which then ends all ranks. */
     void (*on_lost)(void *ctx, size_t rank, double seconds);
     void *ctx;
 } rela_transport_options;
 
 typedef struct rela_transport {
     int version;
-    /* Joins the ranks; o is copied. 0, or -1 and why. */
+    /* Joins the ranks; o is copied. Returns 0, or -1 with the reason in why. */
     int (*start)(void **out, size_t *rank, size_t *size, const rela_transport_options *o,
                  char why[RELA_TRANSPORT_TEXT]);
-    /* Starts to send and receive. The bytes are in use, and only begin and advance may be called,
-     * until wait returns, which waits for the messages of all calls of begin. */
+    /* Starts non-blocking sends and receives; wait completes those of all calls of begin. Until it
+     * returns, the bytes are in use and only begin and advance may be called. */
     void (*begin)(void *transport, const rela_message *out, size_t n_out, const rela_message *in,
                   size_t n_in);
     void (*wait)(void *transport);
-    /* The caller will compute before it waits: messages move in the background. */
+    /* The caller is about to compute: makes progress on messages in the background until wait. */
     void (*advance)(void *transport);
     void (*broadcast)(void *transport, void *bytes, size_t len); /* from rank 0 */
     void (*abort)(void *transport); /* ends all ranks; any thread; does not return */

@@ -21,9 +21,9 @@ struct rela_world {
     size_t rank, size;
     char (*hosts)[RELA_HOST_MAX]; /* (size) */
     rela_message *messages;       /* (2 * size) */
-    size_t *each;                 /* (size + 1) 0, 1, 2 ...: an element of each rank */
+    size_t *each;                 /* (size + 1) 0, 1, 2 ...: one element per rank */
     int64_t *values;              /* (size) */
-    bool failed;                  /* and all ranks know */
+    bool failed;                  /* a rank failed, and all ranks know */
 };
 
 static rela_status get_timeout(double *seconds, rela_error *err);
@@ -88,7 +88,8 @@ void rela_world_close(rela_world *w, rela_status st, const rela_error *why)
     if (!w)
         return;
     if (st != RELA_OK && st != RELA_CANCEL && !w->failed) {
-        /* The others wait for this rank, unless all met the same: then rank 0 is first to say. */
+        /* The others wait for this rank for ever, unless all failed alike: then rank 0 reports
+         * first. */
         if (w->rank)
             (void)sleep(FOLLOW_SECONDS);
         print_line(w, why && *why->message ? why->message : rela_status_text(st));
@@ -242,7 +243,7 @@ void rela_world_share(rela_world *w, void *array, size_t element, const size_t *
     rela_world_wait(w);
 }
 
-/* What the other ranks have of an array. */
+/* Messages to receive the parts of an array that the other ranks have. */
 static size_t list_parts(const rela_world *w, rela_message *in, void *array, size_t element,
                          const size_t *first)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/dist/world.h - the processes (ranks) of a run that mpirun has started, and what they do
- * together.
+/* src/dist/world.h - the processes (ranks) of a run that mpirun has started, and their collective
+ * operations.
  *
- * A world of NULL is one process: rank 0 of 1, for which all calls are allowed and do nothing. All
- * calls but the getters are collective: every rank makes them in the same order, from one thread. A
- * rank that fails says so in the next rela_world_agree, and all ranks fail; one that returns
- * without that ends all ranks when it closes its world. */
+ * A NULL world is a single process, rank 0 of 1: all calls but begin, wait and advance accept it
+ * and do nothing. All calls but the getters and advance are collective: every rank makes them in
+ * the same order, from one thread. A rank that fails reports it in the next rela_world_agree, and
+ * all ranks fail; one that closes its world with a failure not reported that way ends all ranks. */
 #ifndef RELA_DIST_WORLD_H
 #define RELA_DIST_WORLD_H
 
@@ -18,26 +18,27 @@ enum { RELA_HOST_MAX = 64 };
 
 typedef struct rela_world rela_world;
 
-/* Joins the ranks of mpirun or srun through the module for MPI; *out is NULL if this process was
- * not started by them, or alone. */
+/* Joins the ranks of mpirun or srun through the MPI module; *out is NULL if they did not start this
+ * process, or started it alone. */
 rela_status rela_world_open(rela_world **out, rela_error *err);
 /* The same with a transport of the caller. */
 rela_status rela_world_open_with(rela_world **out, const rela_transport *t, rela_error *err);
-/* st: how the work ended. NULL is fine. */
+/* st and why: status and message of the work. A failure that the ranks have not agreed on ends all
+ * ranks, unless it is RELA_CANCEL. NULL is fine. */
 void rela_world_close(rela_world *w, rela_status st, const rela_error *why);
 
 size_t rela_world_rank(const rela_world *w);
 size_t rela_world_size(const rela_world *w);
 const char *rela_world_host(const rela_world *w, size_t rank); /* lent */
-/* Ranks on the host of this one, and this one's number among them. */
+/* Number of ranks on this host, and index of this one among them. */
 size_t rela_world_local_size(const rela_world *w);
 size_t rela_world_local_rank(const rela_world *w);
 
-/* RELA_OK if st is for all ranks; otherwise status and message of the first rank that failed, with
- * its number and host in front. */
+/* RELA_OK if st is RELA_OK on all ranks; otherwise status and message of the first rank that
+ * failed, prefixed with its number and host. After such a failure it returns st at once. */
 rela_status rela_world_agree(rela_world *w, rela_status st, rela_error *err);
-/* Texts of lines "name: value" must be the same on all ranks: otherwise RELA_STATE, with both
- * values of the first line that differs. */
+/* Checks that a text of lines "name: value" is the same on all ranks: otherwise RELA_STATE, with
+ * both values of the first line that differs. */
 rela_status rela_world_same(rela_world *w, const char *text, rela_error *err);
 
 int64_t rela_world_max(rela_world *w, int64_t value);
@@ -47,13 +48,14 @@ int64_t rela_world_min(rela_world *w, int64_t value);
 void rela_world_broadcast(rela_world *w, void *bytes, size_t len);
 rela_status rela_world_broadcast_text(rela_world *w, rela_buffer *text, rela_error *err);
 
-/* Rank r has the elements [first[r], first[r + 1]) of an array, and all ranks get all of them. */
+/* All-gather in place: rank r contributes the elements [first[r], first[r + 1]) of an array.
+ * element: bytes of each. */
 void rela_world_share(rela_world *w, void *array, size_t element, const size_t *first);
-/* The same of one element each. */
+/* The same with one element per rank. */
 void rela_world_share_equal(rela_world *w, void *array, size_t element);
 
-/* Messages to and from other ranks, see transport.h. Between begin and wait they may be called by
- * any thread, one at a time. */
+/* Point-to-point messages, see transport.h; w must not be NULL. Between begin and wait they may be
+ * called by any thread, one at a time. */
 void rela_world_begin(rela_world *w, const rela_message *out, size_t n_out, const rela_message *in,
                       size_t n_in);
 void rela_world_wait(rela_world *w);

@@ -12,11 +12,11 @@
 
 struct rela_worker {
     const rela_net *net;
-    size_t reserved; /* for products of the library */
+    size_t reserved; /* bytes, see rela_gemm_bytes */
     rela_pass_size size;
     void *block; /* everything planned lies in it */
     rela_stream streams[RELA_STREAMS_MAX];
-    rela_state *states; /* (blocks); NULL: it cannot train */
+    rela_state *states; /* (blocks) if it can train; otherwise unused */
     rela_plan kept, scratch;
     size_t scratch_bytes;
     real *grads[4]; /* (rows, d) each: see rela_pass */
@@ -220,14 +220,14 @@ static void forward(const rela_net *n, rela_pass *p)
     }
 }
 
-/* A block may add to the norm that follows it, which in pre-norm is a parameter of the next block:
- * so it is the blocks after this one whose gradients are complete. */
+/* A block may add to the gradient of the norm after it, which in pre-norm is a parameter of the
+ * next block: so only the blocks after this one are complete. */
 static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r)
 {
     for (size_t i = n->list.n; i-- > 0;) {
         const rela_block *b = &n->list.blocks[i];
         const rela_stream *s = &p->streams[b->stream];
-        if (b->last && s->dmemory) /* its gradient comes from those who attended to it */
+        if (b->last && s->dmemory) /* summed over the cross-attentions to it */
             memcpy(p->dx, s->dmemory, s->rows * b->d * sizeof *p->dx);
         if (b->type->back)
             b->type->back(b, p);

@@ -9,21 +9,20 @@
 #include "model/net.h"
 
 /* A micro-batch: the sentences of each source, then of the target. Each ends with the end symbol;
- * where there are several sources, some of a sentence may be empty. */
+ * with several sources, a sentence may be empty in some of them. */
 typedef struct rela_packed {
     rela_tokens streams[RELA_STREAMS_MAX];
-    uint32_t first[RELA_STREAMS_MAX]; /* rows of the update before this part: for dropout */
+    uint32_t first[RELA_STREAMS_MAX]; /* rows of the update before this micro-batch: for dropout */
 } rela_packed;
 
-/* How to run it. */
 typedef struct rela_pass_options {
     bool training; /* with dropout */
     uint64_t seed, update;
     rela_loss_options loss;
     const rela_attn_tap *tap; /* may be NULL */
     rela_attn_path path;      /* of every attention: tests force it */
-    /* Called during the backward pass, may be NULL: the gradients of the parameters at offsets
-     * [from, params_end of the list of blocks) are complete. from falls from call to call. */
+    /* May be NULL. Called during the backward pass: the gradients of the parameters at offsets
+     * [from, params_end of the list of blocks) are complete. from decreases from call to call. */
     void (*on_gradients)(void *ctx, size_t from);
     void *on_gradients_ctx;
 } rela_pass_options;
@@ -41,7 +40,7 @@ size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_
 /* Forward only: loss sums. */
 rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b,
                                    const rela_pass_options *r);
-/* Forward without the output layer: for those who want attention or features alone. */
+/* Forward without the output layer, for callers that need only attention or features. */
 void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
 /* Forward and backward; grads (layout of the parameters) is added to. */
 rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
@@ -49,7 +48,7 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
 
 /* Features (rows of the target, d) of the last pass; lent. */
 const real *rela_worker_features(const rela_worker *w);
-/* Whether those of a sentence are finite. A model for alignment has none. */
+/* Whether the features of a sentence are finite; true for alignment models, which have none. */
 bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence);
 
 #endif

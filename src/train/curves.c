@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of valid.tsv; rela_report_head writes its head. */
+/* Columns of valid.tsv, see rela_report_head. */
 enum { UPDATE, LOSS, NLL, PERPLEXITY, BLEU, BEST, ZEROS };
 
 enum {
@@ -115,7 +115,7 @@ static rela_status read_rows(table *t, const rela_run *run, const char *name, si
     for (rela_span line; st == RELA_OK && text && rela_next_line(&line, &at, end);) {
         double row[COLUMNS] = { 0 };
         parse(row, line.text);
-        if (row[0] <= 0) /* the head of a table */
+        if (row[0] <= 0) /* a header */
             continue;
         for (size_t i = 0; i < n_columns && st == RELA_OK; i++) {
             double *column = rela_mem_grow(t->column[i], &t->cap[i], t->n + 1, sizeof *column);
@@ -133,7 +133,7 @@ static rela_status read_rows(table *t, const rela_run *run, const char *name, si
     return st;
 }
 
-/* The records are our own: update first, then "loss", which is null where nothing was learnt. */
+/* The records are our own; "loss" is null if all updates were skipped. */
 static void parse_record(double *row, const char *line)
 {
     const char *loss = strstr(line, "\"loss\": ");

@@ -7,7 +7,7 @@
 #include "train/run_dir.h"
 
 /* Writes DIR/figures/{loss,bleu,sparsity}.{svg,png} from train.jsonl and valid.tsv. list: of the
- * model, whose places the last columns of valid.tsv are about. */
+ * model; names the attention stacks of the last columns of valid.tsv. */
 rela_status rela_train_figures(const rela_run *run, const rela_block_list *list, rela_error *err);
 
 #endif

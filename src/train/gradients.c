@@ -28,13 +28,13 @@ static size_t group_slots(const rela_step_options *o)
     return o->slots / o->groups;
 }
 
-/* Whether a rank computes whole groups; otherwise the ranks share every group. */
+/* Whether ranks compute whole groups; otherwise slots are distributed one by one. */
 static bool takes_groups(const rela_step_options *o)
 {
     return rela_world_size(o->world) <= o->groups;
 }
 
-/* Slots that a rank computes at a time. */
+/* Slots that a rank computes concurrently. */
 static size_t round_of(const rela_step_options *o)
 {
     const size_t threads = (size_t)rela_par_threads(o->n_threads), n = rela_world_size(o->world);
@@ -42,8 +42,8 @@ static size_t round_of(const rela_step_options *o)
     return threads < share ? threads : share;
 }
 
-/* While the slots of a further round are computed, the sum of those before is kept. Rank 0 gathers
- * two arrays of moments there (rela_stepper_moment). */
+/* One array per slot of a round, plus the running sum if a group takes several rounds. Rank 0 has
+ * at least two, where rela_stepper_moment gathers the moments. */
 static size_t count_grads(const rela_step_options *o)
 {
     const size_t n = round_of(o) + (takes_groups(o) && round_of(o) < group_slots(o));
@@ -55,7 +55,7 @@ static bool has_total(const rela_step_options *o)
     return o->groups > 1 && !has_ranks(o);
 }
 
-/* The units that ranks exchange are groups or slots. */
+/* Ranks exchange the gradients of units: sums of groups, or single slots. */
 static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_options *o)
 {
     const bool groups = takes_groups(o);
@@ -177,7 +177,8 @@ real *rela_gradients_sum(const rela_gradients *g)
     return has_ranks(g->job.o) ? g->ranks.sum : g->total ? g->total : g->group_sum;
 }
 
-/* Slices that the backward pass completes before its end; after them come the norms of streams. */
+/* Slices that the backward pass completes before its end. The norms of streams, which follow them,
+ * are complete only at the end. */
 static size_t complete_slices(const rela_gradients *g)
 {
     const size_t end = g->job.net->list.params_end;
@@ -190,7 +191,7 @@ static size_t complete_end(const rela_gradients *g)
     return end < total ? end : total;
 }
 
-/* Slices have a fixed size and are added in order, whoever computed them. */
+/* Adds slices of a fixed size in a fixed order: the result does not depend on threads or ranks. */
 double rela_gradients_squares(const rela_gradients *g)
 {
     double sum = 0;
@@ -201,12 +202,12 @@ double rela_gradients_squares(const rela_gradients *g)
 
 void rela_gradients_clear(rela_gradients *g)
 {
-    if (!has_ranks(g->job.o) && !g->total) /* those are written anew */
+    if (!has_ranks(g->job.o) && !g->total) /* the others are overwritten by the next update */
         memset(g->group_sum, 0, g->job.net->params.total * sizeof *g->group_sum);
 }
 
-/* Gives each slot neighbouring sentences of about the same number of tokens: a pure function of the
- * update. */
+/* Gives each slot consecutive sentences of about the same number of tokens. A pure function of the
+ * update, independent of threads and ranks. */
 static void cut(rela_gradients *g)
 {
     const size_t n = g->job.update->streams[0].n, all = rela_count_rows(&g->job, 0, n).all;
@@ -238,8 +239,8 @@ static void run_slots_from(rela_gradients *g, size_t first, size_t end)
     rela_par_rows(n, (int)n, run_round, g);
 }
 
-/* The slots of a group, as many at a time as there are threads: ((0 + 1) + 2) + 3 and so on. The
- * first slot is the sum so far; if there is another round, the spare array takes its place. */
+/* Computes a group in rounds and adds its slots in the order ((0 + 1) + 2) + 3 and so on. The array
+ * of the first slot becomes the running sum; in further rounds a spare array takes its place. */
 static void run_group(rela_gradients *g)
 {
     const size_t n = group_slots(g->job.o), begin = g->group * n, round = round_of(g->job.o);
@@ -257,8 +258,8 @@ static void run_group(rela_gradients *g)
     }
 }
 
-/* Every rank takes the groups rank, rank + ranks and so on; in the last turn there may be none for
- * it. */
+/* Rank r computes the groups r, r + ranks, r + 2 * ranks and so on. In the last turn it may have
+ * none, but still takes part in the exchange. */
 static void run_groups(rela_gradients *g)
 {
     const size_t rank = rela_world_rank(g->job.o->world), n = rela_world_size(g->job.o->world);
@@ -276,7 +277,7 @@ static void run_groups(rela_gradients *g)
     }
 }
 
-/* All ranks take slots of the same group. */
+/* More ranks than groups: in a round each rank takes the next n slots, regardless of groups. */
 static void share_groups(rela_gradients *g)
 {
     const size_t rank = rela_world_rank(g->job.o->world), n = round_of(g->job.o);
@@ -289,13 +290,14 @@ static void share_groups(rela_gradients *g)
     }
 }
 
-/* What all threads have completed goes to the other ranks while they compute the rest. */
+/* Overlaps communication with the backward pass: sends what all threads have completed. Called by
+ * the threads of a round. */
 static void on_gradients(void *ctx, rela_slot_runner *r, size_t from)
 {
     rela_gradients *g = ctx;
     const size_t group_end = (g->group + 1) * group_slots(g->job.o);
     if (takes_groups(g->job.o) && g->end_slot < group_end)
-        return; /* more rounds are to be added */
+        return; /* further rounds are yet to be added */
     (void)pthread_mutex_lock(&g->lock);
     r->complete_from = from;
     for (size_t i = 0; i < round_of(g->job.o); i++)
@@ -318,7 +320,7 @@ static void run_round(void *ctx, size_t begin, size_t end, int thread)
         rela_slot_run(&g->runners[i], &g->slots[g->first_slot + i], &g->job, g->grads[i]);
 }
 
-/* Slices that all threads add: [first, first + n). */
+/* Context of add_range, whose slices count from `first`. */
 typedef struct slice_range {
     rela_gradients *g;
     size_t first;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/gradients.h - the gradient of an update: slots through the model, and their sum in a
- * fixed order, on several threads and ranks. See step.h. */
+/* src/train/gradients.h - the gradient of an update: runs the slots through the model and adds
+ * their gradients in a fixed order, on several threads and ranks. See step.h.
+ *
+ * A round is the set of slots that a rank computes concurrently. */
 #ifndef RELA_TRAIN_GRADIENTS_H
 #define RELA_TRAIN_GRADIENTS_H
 
@@ -9,51 +11,52 @@
 
 #include <pthread.h>
 
-/* Parameters that one thread adds or updates at a time. */
+/* Reals per slice: the unit of parameters that a thread adds or updates. */
 enum { RELA_SLICE = 1 << 14 };
 
 typedef struct rela_gradients {
-    rela_slot_job job;         /* of the update at work */
-    rela_slot_runner *runners; /* (threads) */
+    rela_slot_job job;         /* the current update */
+    rela_slot_runner *runners; /* (slots of a round) */
     rela_slot *slots;          /* (o->slots) */
-    /* Of the slots that are computed at a time, and the sum of those before in their group. All are
-     * 0 between two updates. */
+    /* Gradients of the slots of a round, plus one array for the running sum if a group takes
+     * several rounds. All zero between updates. */
     real **grads; /* (n_grads) */
     size_t n_grads;
-    real *group_sum;             /* one of them */
-    real *total;                 /* of all groups; NULL if there is but one, or several ranks */
-    double *squares;             /* of each slice of the sum of all groups */
-    rela_rank_sum ranks;         /* several ranks: has the sum of all groups */
-    size_t group;                /* at work */
-    size_t first_slot, end_slot; /* those that are computed at a time */
-    /* Several ranks: what the backward pass has completed is added and sent before it ends. */
+    real *group_sum;             /* sum of the current group; one of grads */
+    real *total;                 /* sum of all groups; NULL with one group or several ranks */
+    double *squares;             /* (slices) sum of squares of the total gradient */
+    rela_rank_sum ranks;         /* several ranks: holds the sum of all groups */
+    size_t group;                /* current */
+    size_t first_slot, end_slot; /* of the current round */
+    /* Several ranks: what all threads have completed is added and sent while the backward pass is
+     * still running. The lock guards `added` and the complete_from of the runners. */
     pthread_mutex_t lock;
-    size_t added; /* slices [added, complete_slices) of the round are */
+    size_t added; /* slices [added, complete_slices) are added and passed on */
 } rela_gradients;
 
-/* n and o, whose slots and groups are not 0, are lent. */
+/* n and o are lent. o->slots and o->groups must not be 0. */
 rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_options *o,
                                 rela_error *err);
 void rela_gradients_deinit(rela_gradients *g);
-/* Bytes, before anything is allocated. */
+/* Estimate of the memory that init and grow will allocate, in bytes. */
 size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o);
 
-/* Makes room for g->job; nothing to do after the first few updates. */
+/* Allocates what g->job needs; nothing once the largest update has been seen. */
 rela_status rela_gradients_grow(rela_gradients *g, rela_error *err);
-/* Sums of the slots of g->job and, if it is training, of their gradients and squares. Collective.
- */
+/* Computes the loss sums of the slots of g->job and, if it is training, the sum of their gradients
+ * and its squares. Collective. */
 void rela_gradients_run(rela_gradients *g);
 
-/* Slices of the parameters whose sum is here: how many, the number of each among all slices, and
- * their sums, concatenated. */
+/* With several ranks the sum is sharded by slices (rank_sum.h). Number of slices that this rank
+ * owns, index of own slice i among all slices, and the sums of the own slices, concatenated. */
 size_t rela_gradients_own(const rela_gradients *g);
 size_t rela_gradients_slice(const rela_gradients *g, size_t i);
 real *rela_gradients_sum(const rela_gradients *g);
-/* The most reals of such an array, before anything is allocated. */
+/* Upper bound of the reals in rela_gradients_sum; callable before init. */
 size_t rela_gradients_own_max(const rela_net *n, const rela_step_options *o);
-/* Of all parameters, those of the other ranks included. */
+/* Sum of squares of the whole gradient, the slices of other ranks included. */
 double rela_gradients_squares(const rela_gradients *g);
-/* Makes ready for the next update; not needed if the caller has cleared the sum. */
+/* Prepares for the next update; not needed if the caller has zeroed the sum. */
 void rela_gradients_clear(rela_gradients *g);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* What a report needs beside the sums of the state: it starts anew when a run is resumed. */
+/* What a report needs besides the sums in the state. Not saved: starts afresh on resume. */
 typedef struct interval {
     uint64_t tokens;
     double rate;
@@ -37,7 +37,7 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
         if (st == RELA_OK && l->valid && due(l->state.update, l->o.valid_every)) {
             const double before = rela_clock_seconds();
             st = validate(l, err);
-            v.started += rela_clock_seconds() - before; /* speed is that of training */
+            v.started += rela_clock_seconds() - before; /* the speed is that of training */
         }
         const rela_loop_action action = st == RELA_OK && l->hooks.action
                                             ? l->hooks.action(l->hooks.ctx, &l->state, &r)
@@ -124,7 +124,7 @@ static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, re
     return check_skipped(l, r, err);
 }
 
-/* One bad update is left out; many in a row are an error that names the parameter. */
+/* A bad update is skipped; max_skipped in a row are an error that names the parameter. */
 static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err)
 {
     if (!r->skipped) {
@@ -178,8 +178,9 @@ static rela_status validate(rela_loop *l, rela_error *err)
     return l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
 }
 
-/* Whether this validation is the best so far. One that is not finite never is. A best of the other
- * measure, from before --best-by or --valid-beam changed, cannot be compared with. */
+/* Whether this validation is the best so far; one that is not finite never is. An earlier best in
+ * the other measure, from before --best-by or --valid-beam changed, cannot be compared: it is
+ * replaced. */
 static bool rank(rela_loop *l, rela_loop_score *score)
 {
     rela_loop_state *s = &l->state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/loop.h - updates until done: batches, rate, reports, validation, saving, stopping.
+/* src/train/loop.h - the training loop: batches, learning rate, reports, validation, checkpoints,
+ * stopping.
  *
- * The loop itself touches no file and no clock but the monotonic one: what has to be written,
- * shown or translated goes through hooks, all called on the calling thread. Its state is a small
- * plain struct; weights, moments and this state are all that exact resuming needs. */
+ * The loop itself opens no files and reads only the monotonic clock: writing, logging and
+ * translation go through hooks, all called on the calling thread. Its state is a small plain
+ * struct; with the weights and moments it is all that an exact resume needs. */
 #ifndef RELA_TRAIN_LOOP_H
 #define RELA_TRAIN_LOOP_H
 
@@ -11,27 +12,27 @@
 #include "train/schedule.h"
 #include "train/step.h"
 
-/* What is saved with a checkpoint. Starts as all zero. */
+/* Saved in checkpoints. Initialise to zero. */
 typedef struct rela_loop_state {
     uint64_t update;        /* done so far */
     rela_position position; /* in the data */
     uint64_t tokens;        /* target tokens seen */
-    uint64_t n_skipped;     /* updates left out because something was not finite */
-    uint64_t n_skipped_row; /* of these, without a good one between */
-    double best;            /* validation score so far */
-    bool best_is_bleu;      /* what that score is: BLEU or log-likelihood */
+    uint64_t n_skipped;     /* updates skipped because loss or gradient was not finite */
+    uint64_t n_skipped_row; /* consecutive ones up to now */
+    double best;            /* best validation score so far */
+    bool best_is_bleu;      /* that score is BLEU, not log-likelihood */
     uint64_t best_update;   /* 0: none yet */
     uint64_t n_stale;       /* validations since the best */
-    /* sums since the last report */
+    /* Since the last report, without skipped updates: sums, and the last gradient norm. */
     double part_loss, part_nll, part_norm;
-    uint64_t part_n_loss, part_tokens; /* what part_loss and part_nll are sums over */
+    uint64_t part_n_loss, part_tokens; /* terms of part_loss and part_nll */
 } rela_loop_state;
 
-/* Figures of the updates since the last report. loss, nll and grad_norm are NaN if all of them were
- * skipped. */
+/* Figures of the updates since the last report; rate is that of the last one, grad_norm that of the
+ * last one not skipped. loss, nll and grad_norm are NaN if all were skipped. */
 typedef struct rela_loop_report {
     uint64_t update, epoch;
-    double loss; /* what is minimised: mean of tokens, or of sentences if sentence_mean */
+    double loss; /* the objective: mean over tokens, or over sentences if sentence_mean */
     double nll;  /* mean of target tokens */
     double rate, grad_norm;
     double tokens_per_second; /* target */
@@ -53,23 +54,23 @@ typedef enum rela_loop_action { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_
 typedef struct rela_loop_hooks {
     void *ctx;
     rela_status (*report)(void *ctx, const rela_loop_report *r, rela_error *err);
-    /* Adds to the score what the loop cannot measure itself; may be NULL. */
+    /* Adds what the loop cannot measure itself (BLEU); may be NULL. */
     rela_status (*validate)(void *ctx, const rela_loop_state *s, rela_loop_score *score,
                             rela_error *err);
     rela_status (*validated)(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                              bool is_best, rela_error *err);
-    /* regular: every save_every updates, and at the end; otherwise because action asked for it. */
+    /* regular: every save_every updates and at the end; otherwise because action asked for it. */
     rela_status (*save)(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
-    /* After every update: shall it go on? */
+    /* Called after every update, to go on, stop or save; may be NULL. */
     rela_loop_action (*action)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 } rela_loop_hooks;
 
 typedef struct rela_loop_options {
-    uint64_t updates;                               /* in all */
+    uint64_t updates;                               /* total */
     uint64_t epochs;                                /* 0: no limit */
     uint64_t report_every, valid_every, save_every; /* updates; 0: never */
     uint64_t patience;    /* validations without a new best; 0: no early stopping */
-    uint64_t max_skipped; /* in a row, then the run fails */
+    uint64_t max_skipped; /* in a row, at which the run fails */
     bool by_bleu;         /* best and patience by BLEU instead of the cross entropy */
     rela_schedule schedule;
 } rela_loop_options;
@@ -88,18 +89,18 @@ typedef struct rela_loop {
     rela_loop_options o;
     rela_loop_hooks hooks;
     rela_loop_state state;
-    bool interim; /* state comes from a save that was not regular */
+    bool interim; /* state was loaded from an interim checkpoint (run_dir.h) */
 } rela_loop;
 
-/* Goes on from l->state (the batches are moved there first) to the end, which *end receives. The
- * state is saved at the end too, unless nothing happened since the last regular save. What is
- * saved regularly depends on the options alone, not on stops and resumes. */
+/* Seeks the batches to l->state and runs to the end; *end says why it ended. Saves at the end too,
+ * unless nothing has happened since the last regular save. Which updates are saved regularly
+ * depends on the options alone, not on stops and resumes. */
 rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
 
-/* Cross entropy of the validation set. */
 /* A batch as the model reads it; lent as the batch is. */
 rela_packed rela_packed_batch(const rela_batch *b);
 
+/* Cross entropy on the validation set. Collective. */
 rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err);
 
 #endif

@@ -10,12 +10,12 @@
 #include <string.h>
 
 enum {
-    INBOX_BYTES = 64 << 20, /* for all bands that are on their way */
-    WIDTH_MAX = 64,         /* slices of a message: larger ones would gain nothing */
-    BANDS = 16              /* at least, if there are slices enough: the first are sent early */
+    INBOX_BYTES = 64 << 20, /* for all bands in flight, about */
+    WIDTH_MAX = 64,         /* slices per message: larger ones gain nothing */
+    BANDS = 16              /* at least, given enough slices: sending can start early */
 };
 
-/* Own slices of a band, which threads add. */
+/* Context of the threads that add, square or zero slices. */
 typedef struct addition {
     rela_rank_sum *s;
     size_t band;
@@ -39,7 +39,7 @@ static size_t count_slices(const rela_rank_sum_options *o)
     return (o->total + o->slice - 1) / o->slice;
 }
 
-/* Reals that are received for one slice of a rank. */
+/* Reals received per round for one own slice. */
 static size_t slice_inbox(const rela_world *w, const rela_rank_sum_options *o)
 {
     return (rela_world_size(w) - 1) * o->per * o->slice;
@@ -105,7 +105,8 @@ size_t rela_rank_sum_slice(const rela_rank_sum *s, size_t i)
     return chunk_begin(s, i / s->width, rela_world_rank(s->world)) + i % s->width;
 }
 
-/* The band that is exchanged as number i: downwards, and at last what lies beyond the first. */
+/* The i-th band to be exchanged: downwards from first_band, then those above it, which the backward
+ * pass completes last. */
 static size_t band_at(const rela_rank_sum *s, size_t i)
 {
     return (s->first_band + s->n_bands - i) % s->n_bands;
@@ -118,7 +119,7 @@ static size_t round_of(const rela_rank_sum *s)
     return s->o.per * rela_world_size(s->world);
 }
 
-/* In all rounds of an update; in the last some may be missing. */
+/* Units of a rank in all rounds of an update; the last round may lack some. */
 static size_t units_of_rank(const rela_rank_sum *s)
 {
     return (s->o.units + round_of(s) - 1) / round_of(s) * s->o.per;
@@ -202,21 +203,21 @@ void rela_rank_sum_add(rela_rank_sum *s)
             received = s->begun;
         }
         while (s->begun < s->n_bands && s->begun < i + s->depth)
-            begin_band(s); /* where band i - 1 was received */
+            begin_band(s); /* in the inbox that band i - 1 has left */
         add_band(s, i);
     }
     addition all = { .s = s };
     rela_par_rows(s->n_slices, s->o.n_threads, clear_slices, &all);
 }
 
-/* Where the gradient of a unit of another rank is received, in its place of the inbox. */
+/* Offset in the inbox of a band of the gradient of another rank's unit t. */
 static size_t inbox_at(const rela_rank_sum *s, size_t rank, size_t t)
 {
     const size_t other = rank < rela_world_rank(s->world) ? rank : rank - 1;
     return (other * s->o.per + t) * s->width * s->o.slice;
 }
 
-/* Where the band that is exchanged as number i is received. */
+/* Inbox of the i-th band to be exchanged. */
 static real *inbox_of(const rela_rank_sum *s, size_t i)
 {
     return s->inbox + i % s->depth * s->width * slice_inbox(s->world, &s->o);
@@ -242,8 +243,8 @@ static void begin_band(rela_rank_sum *s)
     s->begun++;
 }
 
-/* Adds n reals of a unit at reals `at` of the own slices: the units of a group first, then the
- * groups. What is first is not added to 0, which would change the sign of -0. */
+/* Adds n reals of a unit at offset `at` of the own slices: units to the sum of their group,
+ * complete groups to the total. The first is copied: adding it to 0 would change the sign of -0. */
 static void add_unit(rela_rank_sum *s, size_t unit, size_t at, const real *from, size_t n)
 {
     const bool is_first_group = unit < s->o.group;
@@ -316,7 +317,7 @@ void rela_rank_sum_squares(rela_rank_sum *s, double *squares)
 
 /* ---- arrays of all slices ---- */
 
-/* What a rank has of an array in a band: bytes, and where they begin. */
+/* Bytes of an array that a rank owns in a band; *begin is their offset. */
 static size_t chunk_bytes(const rela_rank_sum *s, size_t band, size_t rank, size_t slice_bytes,
                           size_t bytes, size_t *begin)
 {
@@ -363,7 +364,7 @@ void rela_rank_sum_gather(rela_rank_sum *s, real *all, real *own)
     rela_world_wait(s->world);
 }
 
-/* ---- what is recorded of units ---- */
+/* ---- records of units ---- */
 
 /* The rank that computes a unit. */
 static size_t rank_of(const rela_rank_sum *s, size_t unit)

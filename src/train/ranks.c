@@ -11,7 +11,7 @@
 
 #include <xxhash.h>
 
-enum { NOTE_MAX = 256, PAIRS_BYTES = 4 << 20 /* of pairs that are sent at a time */ };
+enum { NOTE_MAX = 256, PAIRS_BYTES = 4 << 20 /* of pairs per broadcast */ };
 
 static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rela_error *err);
 static rela_status find_traps(rela_buffer *notes, rela_world *w, const rela_train_options *o,
@@ -53,7 +53,7 @@ static rela_status compare_ranks(rela_world *w, const rela_train_options *o, rel
     return st;
 }
 
-/* What mpirun does unless it is asked not to, and what makes ranks slow. */
+/* Warns of the default binding of mpirun and of too many threads: both make ranks slow. */
 static void find_trap(char note[NOTE_MAX], rela_world *w, const rela_train_options *o)
 {
     const rela_processors p = rela_processors_count();
@@ -78,7 +78,7 @@ static void find_trap(char note[NOTE_MAX], rela_world *w, const rela_train_optio
                          local, threads, p.all, p.all / local);
 }
 
-/* The first rank that is in one speaks for all. */
+/* Passes the warning of the first rank that has one to rank 0; the others are alike. */
 static rela_status find_traps(rela_buffer *notes, rela_world *w, const rela_train_options *o,
                               rela_error *err)
 {

@@ -10,19 +10,20 @@
 #include "rela/train.h"
 #include "text/pipeline.h"
 
-/* Joins the ranks that mpirun has started, if o->mpi asks for it; *out is NULL for one process. All
- * must be of the same build, use the same instruction set and have the same settings. Threads that
- * are not given are divided among the ranks of a host. notes: lines with traps of mpirun, on rank
- * 0. */
+/* Joins the ranks that mpirun has started, if o->mpi asks for it; *out is NULL for a single
+ * process. All ranks must have the same build, instruction set and settings. If o->threads is 0,
+ * the processors of a host are divided among its ranks. notes: on rank 0, a warning if the way
+ * mpirun was called makes ranks slow. On failure *out may be set, for rank 0 to report and the
+ * caller to close. */
 rela_status rela_ranks_join(rela_world **out, rela_buffer *notes, rela_train_options *o,
                             rela_error *err);
 
-/* The pipeline of rank 0 goes to the others. st: how making it went on this rank. */
+/* Broadcasts the pipeline of rank 0. st: status of making it on this rank. Collective. */
 rela_status rela_ranks_share_pipeline(rela_pipeline **p, rela_world *w, rela_status st,
                                       rela_error *err);
 
-/* The encoded pairs of rank 0 go to the others, which make stores of theirs: so one rank reads the
- * text. st: how making them went on this rank. */
+/* Broadcasts the encoded pairs of rank 0, so that only one rank reads the text; the others make
+ * their own stores. st: status of reading on this rank. Collective. */
 rela_status rela_ranks_share_store(rela_store **s, rela_world *w, const rela_train_options *o,
                                    rela_status st, rela_error *err);
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Settings that do not change the weights of an update that is done already; names of files, whose
- * contents are compared. */
+/* Settings that may change on resume: they do not affect updates already done, or name files whose
+ * contents are compared instead. */
 static const char *const FREE_KEYS[] = {
     "train-src:",   "train-tgt:",   "valid-src:",   "valid-tgt:",   "out:",          "codes:",
     "vocab-src:",   "vocab-tgt:",   "updates:",     "epochs:",      "threads:",      "max-skipped:",
@@ -44,7 +44,7 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     const rela_loop_state *l = &s->loop;
     rela_buffer settings = RELA_BUFFER_INIT;
     rela_train_options kept = *o;
-    /* The same run under another name or on more threads gives the same bytes. */
+    /* Left out: the same run under another name or on more threads must give the same bytes. */
     kept.out = NULL;
     kept.threads = 0;
     rela_status st = rela_train_options_dump(&settings, &kept, err);
@@ -113,7 +113,7 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
                                : rela_fail(err, RELA_FORMAT, "the training state is damaged");
 }
 
-/* Nothing was counted more often than there were updates. */
+/* No counter can exceed the number of updates. */
 static bool is_sound(const rela_train_state *s)
 {
     const rela_loop_state *l = &s->loop;
@@ -172,7 +172,7 @@ static rela_status put_change(rela_buffer *out, const char *old, rela_span line,
                               (int)strcspn(at, "\n"), at, (int)(line.len - skip), line.text + skip);
 }
 
-/* Appends settings with the keys that this version has for them. */
+/* Appends settings, old keys replaced by those of this version. */
 static rela_status rename_keys(rela_buffer *out, const char *settings, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -188,7 +188,8 @@ static rela_status rename_keys(rela_buffer *out, const char *settings, rela_erro
     return st;
 }
 
-/* Appends the first setting that is not as in the checkpoint and would change the result. */
+/* Describes the first setting that differs from the checkpoint and would change the result; appends
+ * nothing if there is none. */
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
                               rela_error *err)
 {
@@ -206,7 +207,7 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
         st = dump_preset(&usual, o, err);
     const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
     for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);) {
-        /* A setting that an older version did not have was as in the preset. */
+        /* Older versions behaved as the preset in settings that they did not have. */
         const char *known = has_key(old, line) ? old : usual.data;
         if (!is_free(line) && !has_line(known, line))
             st = put_change(out, known, line, err);
@@ -223,9 +224,9 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
     return st;
 }
 
-/* A checkpoint of a version that did not store what its sums and its best are of. BLEU is never
- * below 0, a log-likelihood never above it; with a mean of sentences the latter had another scale.
- */
+/* For checkpoints of a version that stored neither the number of terms of its sums nor the measure
+ * of its best score. BLEU is never below 0, a log-likelihood never above it. With a mean over
+ * sentences the latter had another scale, so that best is dropped. */
 static void update_state(rela_loop_state *l, const rela_extras *e)
 {
     const rela_section *record = rela_extras_get(e, RELA_SECTION_RECORD);
@@ -236,7 +237,7 @@ static void update_state(rela_loop_state *l, const rela_extras *e)
         l->best_update = l->n_stale = 0;
 }
 
-/* The settings of the preset of o alone. */
+/* All settings as the preset of o has them. */
 static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
     rela_train_options plain, all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/resume_state.h - what a checkpoint remembers of a run beside numbers: where it stands,
- * and with which settings and data it was made. */
+/* src/train/resume_state.h - what a checkpoint holds of a run besides tensors: its progress, and
+ * the settings and data it was made with. */
 #ifndef RELA_TRAIN_RESUME_STATE_H
 #define RELA_TRAIN_RESUME_STATE_H
 
@@ -15,13 +15,15 @@ typedef struct rela_train_state {
     bool at_interval;     /* the update is a multiple of --save-every */
 } rela_train_state;
 
-/* State and resolved settings as sections of a checkpoint. */
+/* Adds the state and the settings, which are resolved, as sections of a checkpoint; reads the state
+ * back. */
 rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
                                    const rela_train_options *o, rela_error *err);
 rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, rela_error *err);
 
-/* RELA_STATE naming the first setting that differs from those of the checkpoint and would change
- * the result. Lengths of the run, intervals and numbers of files may change. */
+/* RELA_STATE, naming the first setting that differs from the checkpoint and would change the
+ * result. The length of the run, intervals, file names and the number of checkpoints to keep may
+ * change. */
 rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
                                      rela_error *err);
 

@@ -112,7 +112,8 @@ static bool has_moments(const rela_checkpoint *c)
     return n == N_MOMENTS;
 }
 
-/* Opens a checkpoint of the run; a file that is none is reported with its name. */
+/* Opens a checkpoint; RELA_FORMAT, naming the file, if it is not one of the run. The caller closes
+ * *out even on failure. */
 static rela_status open_one(rela_checkpoint **out, const rela_train_run *r,
                             const rela_extras *texts, uint64_t update, rela_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/run_checkpoints.h - the checkpoints of a run: the newest is resumed, the mean of the
- * last ones is the result. Any file may lie in the folder, so each is compared with the run before
+ * last ones is the result. The folder may hold any file, so each is checked against the run before
  * its numbers are used. */
 #ifndef RELA_TRAIN_RUN_CHECKPOINTS_H
 #define RELA_TRAIN_RUN_CHECKPOINTS_H
@@ -19,20 +19,22 @@ typedef struct rela_train_run {
     uint64_t data_digest;
 } rela_train_run;
 
-/* Are configuration, state and moments of the checkpoint that was loaded, with its net and
- * pipeline, what the settings make of them? RELA_FORMAT if not, the file not named. */
+/* Checks a loaded checkpoint, whose net and pipeline are those of r: configuration, state and
+ * moments must match the settings. RELA_FORMAT if not; the message does not name the file. */
 rela_status rela_train_check_loaded(const rela_train_run *r, const rela_extras *loaded,
                                     uint64_t update, rela_error *err);
 
-/* RELA_FORMAT with the name of the first checkpoint that is packed, of another model or another
- * run. Only headers are read. */
+/* RELA_FORMAT, naming the first checkpoint that is packed or of another model or run. Only headers
+ * are read. */
 rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *updates, size_t n,
                                    rela_error *err);
 
-/* Moments and count of the optimiser go from the checkpoint, which was checked, to the stepper. */
+/* Moves the moments of a checkpoint that has passed the checks to the stepper; count: updates that
+ * they have seen. */
 void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count);
 
-/* weights, of r->net, become the mean of the given checkpoints. On failure they are of no use. */
+/* Sets weights, in the layout of r->net, to the mean of the given checkpoints. On failure their
+ * values are undefined. */
 rela_status rela_train_mean(real *weights, const rela_train_run *r, const uint64_t *updates,
                             size_t n, rela_error *err);
 

@@ -11,7 +11,7 @@ enum { LOG_MAX = 1 << 30 };
 
 static const char CHECKPOINTS[] = "checkpoints", INTERIM[] = "interim-";
 
-/* Numbers of the files whose names begin with a prefix. */
+/* Update numbers in the names of files with a prefix. */
 typedef struct numbers {
     const char *prefix;
     uint64_t *items;
@@ -177,7 +177,7 @@ rela_status rela_run_prune(const rela_run *r, size_t keep, rela_error *err)
     return st;
 }
 
-/* The first n of them. */
+/* The oldest n. */
 static rela_status remove_some(const rela_run *r, const numbers *found, size_t n, bool regular,
                                rela_error *err)
 {
@@ -192,8 +192,8 @@ static rela_status remove_some(const rela_run *r, const numbers *found, size_t n
     return st;
 }
 
-/* A folder that is not of a run must not have files that a run would replace. The lock is checked
- * when it is taken. */
+/* A folder that is not a run directory must not have files that a run would replace. The lock is
+ * checked when it is taken. */
 static rela_status check_folder(const rela_run *r, rela_error *err)
 {
     static const char *const NAMES[] = { "config.yml", "train.log",  "train.jsonl", "valid.tsv",
@@ -213,7 +213,7 @@ static rela_status check_folder(const rela_run *r, rela_error *err)
     return st;
 }
 
-/* It has the note of a lock, or checkpoints. */
+/* A run directory has a lock file, held or not, or checkpoints. */
 static rela_status is_run(bool *yes, const rela_run *r, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
@@ -256,7 +256,7 @@ static rela_status sweep_name(void *ctx, const char *name, rela_error *err)
     return st;
 }
 
-/* Rising; nothing on failure. */
+/* Ascending; empty on failure. */
 static rela_status list(numbers *found, const rela_run *r, bool regular, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
@@ -299,7 +299,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A line belongs to the update whose number follows mark; lines after `update` go. */
+/* A line belongs to the update whose number follows mark; lines after `update` are dropped. */
 static rela_status open_cut(rela_appender **out, const rela_run *r, const char *name,
                             const char *mark, uint64_t update, rela_error *err)
 {
@@ -315,7 +315,7 @@ static rela_status open_cut(rela_appender **out, const rela_run *r, const char *
         const size_t skip = strlen(mark);
         const bool numbered = line.len > skip && memcmp(line.text, mark, skip) == 0;
         if (at[-1] != '\n' || (numbered && strtoull(line.text + skip, NULL, 10) > update))
-            break; /* a half-written line, or the first that will come again */
+            break; /* half-written, or to be written again */
         keep = (uint64_t)(at - text);
     }
     rela_mem_free(text);

@@ -17,30 +17,31 @@ typedef struct rela_run {
 
 /* Makes the directory and locks it; RELA_STATE if another trainer is at work there. */
 rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err);
-/* Reads in a directory that another process has locked. */
+/* For the other ranks: reads a directory that rank 0 has made and locked. */
 rela_status rela_run_view(rela_run *r, const char *dir, rela_error *err);
 void rela_run_close(rela_run *r);
 
-/* Opens the logs; records of updates after the given one are cut off, as they will come again.
- * head: the first line of a new valid.tsv. */
+/* Opens the logs; drops records of updates after the given one, which will be written again. head:
+ * the first line of a new valid.tsv. */
 rela_status rela_run_open_logs(rela_run *r, rela_span head, uint64_t update, rela_error *err);
 
-/* path = DIR/name; a text to be freed with rela_buffer_free. */
+/* path = DIR/name; the caller frees it with rela_buffer_free. */
 rela_status rela_run_path(rela_buffer *path, const rela_run *r, const char *name, rela_error *err);
 rela_status rela_run_checkpoint_path(rela_buffer *path, const rela_run *r, uint64_t update,
                                      bool regular, rela_error *err);
 
-/* Numbers of the regular checkpoints, rising; given, freed with rela_mem_free. */
+/* Updates of the regular checkpoints, ascending; given to the caller, freed with rela_mem_free. */
 rela_status rela_run_checkpoints(uint64_t **updates, size_t *n, const rela_run *r, rela_error *err);
 
 /* The newest checkpoint of either kind; *update is 0 if there is none. */
 rela_status rela_run_newest(uint64_t *update, bool *regular, const rela_run *r, rela_error *err);
 
-/* A regular checkpoint becomes an interim one: the last of a run that had ended and goes on with
- * more updates, with which it would not have been saved. */
+/* Turns a regular checkpoint into an interim one: for a finished run that is extended, whose last
+ * checkpoint was saved only because the run ended there. */
 rela_status rela_run_demote(const rela_run *r, uint64_t update, rela_error *err);
 
-/* Removes regular checkpoints but the newest `keep`, and interim ones but the newest checkpoint. */
+/* Removes all regular checkpoints but the newest `keep`, and all interim ones, unless one is the
+ * newest checkpoint. */
 rela_status rela_run_prune(const rela_run *r, size_t keep, rela_error *err);
 
 #endif

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 typedef enum rela_schedule_kind {
-    RELA_SCHEDULE_NOAM,         /* scale * d^-0.5 * min(s^-0.5, s * w^-1.5) */
+    RELA_SCHEDULE_NOAM,         /* rate * d^-0.5 * min(s^-0.5, s * w^-1.5); s: update, w: warmup */
     RELA_SCHEDULE_INVERSE_SQRT, /* linear to rate over w updates, then rate * sqrt(w/s) */
-    RELA_SCHEDULE_CONSTANT,     /* the others: linear to rate over w updates, then ... */
+    RELA_SCHEDULE_CONSTANT,     /* this and the others: the same warm-up, then as named */
     RELA_SCHEDULE_COSINE,
     RELA_SCHEDULE_LINEAR
 } rela_schedule_kind;
@@ -20,10 +20,10 @@ typedef struct rela_schedule {
     rela_schedule_kind kind;
     double rate;      /* peak; the scale of noam */
     double start;     /* rate before the first update of the warm-up */
-    double least;     /* floor of cosine and linear decay, and of cooling down */
+    double least;     /* floor of cosine and linear decay, and of the cool-down */
     uint64_t warmup;  /* updates */
-    uint64_t updates; /* length of the run, for cosine, linear and the end of all */
-    uint64_t cool;    /* updates before the end at which the rate starts to fall to the floor */
+    uint64_t updates; /* length of the run: where cosine, linear and the cool-down end */
+    uint64_t cool;    /* last updates, over which the rate falls linearly to the floor; 0: none */
     size_t d;         /* width of the model, for noam */
 } rela_schedule;
 

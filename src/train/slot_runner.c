@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Some 512 rows do for full speed. With a little more room a share of an update that is just above
- * a multiple of 512, as quarters of 4096 tokens are, needs no micro-batch more. */
+/* About 512 rows are enough for full speed. The margin saves a micro-batch when a slot is just
+ * above a multiple of 512 rows, as quarters of 4096 tokens are. */
 enum { MICRO_BATCH_ROWS = 576 };
 
 /* Sentences [first, last) of a slot. */
@@ -50,14 +50,14 @@ size_t rela_sentence_copies(const rela_step_options *o)
     return o->r_drop > 0 ? 2 : 1;
 }
 
-/* Rows of the sentences of a micro-batch, each counted once; it has at least one sentence. */
+/* Rows available to the sentences of a micro-batch, each counted once even if R-Drop doubles it. */
 static size_t room_of(const rela_step_options *o)
 {
     const size_t room = rela_micro_batch_rows(o) / rela_sentence_copies(o);
     return room > 0 ? room : 1;
 }
 
-/* The most rows of a micro-batch of a stream, which may be a single long sentence. */
+/* Most rows of a micro-batch in one stream; a single sentence may exceed the usual limit. */
 static size_t rows_needed(const rela_slot_job *j, const rela_tokens *t)
 {
     size_t rows = rela_micro_batch_rows(j->o);
@@ -87,7 +87,7 @@ rela_status rela_slot_runner_grow(rela_slot_runner *r, const rela_slot_job *j, r
         const size_t rows = rows_needed(j, &j->update->streams[i]);
         src = rows > src ? rows : src;
     }
-    for (size_t i = 0; i <= target; i++) { /* a sentence has at least one token in the target */
+    for (size_t i = 0; i <= target; i++) { /* sentences <= rows of the target */
         uint32_t *at = rela_mem_grow(r->at[i], &r->cap_at[i], tgt + 1, sizeof *at);
         r->at[i] = at ? at : r->at[i];
         good = good && at;
@@ -112,7 +112,7 @@ void rela_slot_run(rela_slot_runner *r, rela_slot *part, const rela_slot_job *j,
 {
     if (part->first == part->last)
         return;
-    /* Micro-batches of equal size: a small last one would waste the products. */
+    /* Micro-batches of equal size: matrix products of a small last one would be inefficient. */
     const size_t most = rela_count_rows(j, part->first, part->last).most, room = room_of(j->o);
     const size_t n = most > room ? (most + room - 1) / room : 1, rows = (most + n - 1) / n;
     for (size_t at = part->first; at < part->last;) {
@@ -122,8 +122,7 @@ void rela_slot_run(rela_slot_runner *r, rela_slot *part, const rela_slot_job *j,
     }
 }
 
-/* About the given number of rows on the longer side, never more than there is room for, at least
- * one sentence. */
+/* About the given number of rows in the longest stream, at most room_of; at least one sentence. */
 static micro_batch next_micro_batch(const rela_slot_job *j, const rela_slot *part, size_t from,
                                     size_t rows)
 {
@@ -174,8 +173,9 @@ static void on_gradients(void *ctx, size_t from)
     r->on_gradients(r->ctx, r, from);
 }
 
-/* One stream of a micro-batch, each sentence followed by its copies: so the rows of a sentence in
- * the update, on which dropout depends, are the same however the update is divided. */
+/* One stream of a micro-batch, each sentence followed by its copies: thus the row numbers of a
+ * sentence within the update, on which dropout depends, do not depend on the division into
+ * micro-batches. */
 static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
                                       uint32_t *at, int32_t *ids)
 {

@@ -15,10 +15,10 @@ struct rela_stepper {
     rela_net *net;
     rela_step_options o;
     rela_gradients gradients;
-    real *moments[2]; /* of the own parameters */
+    real *moments[2]; /* of the slices that this rank owns */
     uint64_t count;
     const rela_param *not_finite;
-    rela_adam adam; /* of the step under way */
+    rela_adam adam; /* of the current step */
 };
 
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
@@ -58,7 +58,7 @@ rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step
                                 rela_error *err)
 {
     *out = NULL;
-    /* Every rank computes as many slots at a time as the one with fewest threads. */
+    /* All ranks must compute equally many slots at a time: as the one with the fewest threads. */
     const int threads = (int)rela_world_min(o->world, rela_par_threads(o->n_threads));
     rela_stepper *s = rela_mem_zalloc(sizeof *s);
     rela_status st = s ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for training");
@@ -143,7 +143,7 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
     return RELA_OK;
 }
 
-/* Reals of an own slice, and where they begin among the parameters. */
+/* Reals of own slice i; *at is their offset in the parameters. */
 static size_t own_slice(const rela_stepper *s, size_t i, size_t *at)
 {
     *at = rela_gradients_slice(&s->gradients, i) * RELA_SLICE;
@@ -151,7 +151,7 @@ static size_t own_slice(const rela_stepper *s, size_t i, size_t *at)
     return rest < RELA_SLICE ? rest : RELA_SLICE;
 }
 
-/* Between two steps the arrays of gradients are free: rank 0 gathers moments there. */
+/* Between steps the gradient arrays are unused: rank 0 gathers moments there. */
 const real *rela_stepper_moment(rela_stepper *s, int which)
 {
     if (!has_ranks(s))

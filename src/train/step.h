@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/step.h - one update: forward, backward, sum of gradients, Adam.
  *
- * The sentences of an update are cut into a fixed number of *slots* by tokens, and a slot into
- * micro-batches small enough for the caches of a core; a slot is computed by one thread. Gradients
- * are added in a fixed order, the slots of a group and then the groups, so the same seed, slots and
- * groups give the same bytes on any number of threads and ranks (dist/world.h). A rank that
- * computes whole groups exchanges one sum for each instead of every slot.
+ * The sentences of an update are divided by tokens into a fixed number of *slots*. A slot is
+ * computed by one thread, which accumulates gradients over micro-batches small enough for the
+ * caches of a core. Gradients are added in a fixed order, first the slots of a group, then the
+ * groups, so the same seed, slots and groups give the same bytes on any number of threads and ranks
+ * (dist/world.h). A rank that computes whole groups exchanges one sum per group instead of every
+ * slot.
  *
- * On several ranks, all functions with a rela_error are collective, and each rank has moments and
- * updates weights for a part of the parameters (rank_sum.h). A step allocates nothing once the
- * largest batch has been seen. */
+ * On several ranks, all functions with a rela_error are collective, and the optimiser state is
+ * sharded: each rank keeps moments and updates weights for a part of the parameters (rank_sum.h). A
+ * step allocates nothing once the largest batch has been seen. */
 #ifndef RELA_TRAIN_STEP_H
 #define RELA_TRAIN_STEP_H
 
@@ -20,22 +21,22 @@ enum { RELA_STEP_SLOTS = 4, RELA_STEP_SLOTS_MAX = 1024 };
 
 typedef struct rela_step_options {
     int n_threads;
-    size_t slots;            /* 0: RELA_STEP_SLOTS; no more threads than that compute */
-    size_t groups;           /* of neighbouring slots; divides slots; 0: 1 */
+    size_t slots;            /* 0: RELA_STEP_SLOTS; at most this many threads compute */
+    size_t groups;           /* of consecutive slots; divides slots; 0: 1 */
     size_t micro_batch_rows; /* tokens of a micro-batch, source and target each; 0: 576 */
     double beta1, beta2, epsilon;
     double weight_decay; /* decoupled */
-    double clip;         /* largest gradient norm; 0: none */
+    double clip;         /* maximum gradient norm; 0: no clipping */
     double smooth;       /* label smoothing */
-    double r_drop;       /* weight of the divergence of two samples of dropout; 0: one sample */
+    double r_drop;       /* R-Drop: weight of the KL divergence of two dropout samples; 0: off */
     bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
     uint64_t seed;
     rela_world *world; /* NULL: one process; lent, must outlive the stepper */
 } rela_step_options;
 
 typedef struct rela_step_result {
-    double loss;   /* what is minimised, summed over tokens or, if sentence_mean, over sentences */
-    size_t n_loss; /* how many those are: loss / n_loss is the mean */
+    double loss;   /* objective, summed over tokens or, if sentence_mean, over sentences */
+    size_t n_loss; /* number of these: loss / n_loss is the mean */
     double nll;    /* sum over target tokens, whatever the mean */
     size_t src_tokens, tgt_tokens, sentences;
     double grad_norm; /* of the mean gradient */
@@ -57,20 +58,21 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
 rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                                rela_error *err);
 
-/* Moments and the number of updates they have seen: part of a checkpoint. */
+/* Optimiser state for checkpoints: moments, and the number of updates they have seen. */
 /* All moments (0: m, 1: v), in the layout of the parameters; lent until rela_stepper_end_moments,
  * which comes before the next step. Collective; NULL on other ranks than 0. */
 const real *rela_stepper_moment(rela_stepper *s, int which);
 void rela_stepper_end_moments(rela_stepper *s);
-/* Takes what it needs of all moments. */
+/* Copies this rank's part of all moments. */
 void rela_stepper_set_moment(rela_stepper *s, int which, const real *all);
 uint64_t rela_stepper_count(const rela_stepper *s);
 void rela_stepper_set_count(rela_stepper *s, uint64_t n);
 
-/* Name of the first parameter whose gradient was not finite in the last skipped step; lent. */
+/* Name of the first parameter whose gradient was not finite in the last skipped step, or "the
+ * loss"; lent. */
 const char *rela_stepper_not_finite(const rela_stepper *s);
 
-/* Bytes for the given largest update, before anything is allocated. */
+/* Estimate of the memory that a stepper takes, in bytes; callable before n has weights. */
 size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/train_config.c - what the options of training mean: texts, a model, a loop, steps. See
+/* src/train/train_config.c - turns training options into texts, model, loop and step options. See
  * train_options.h. */
 #include "train/train_options.h"
 
@@ -45,7 +45,7 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
     size_t norm = 0, tie = 0, order = 0;
     rela_status st = rela_train_one_of(&norm, "norm", o->norm, NORMS, 2, err);
     st = st ? st : rela_train_one_of(&tie, "tie", o->tie, TIES, 3, err);
-    if (o->cross) /* the first of them otherwise */
+    if (o->cross) /* default: the first */
         st = st ? st : rela_train_one_of(&order, "cross", o->cross, ORDERS, 2, err);
     const bool align = strcmp(o->preset, RELA_PRESET_ALIGN) == 0;
     if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
@@ -122,7 +122,8 @@ rela_step_options rela_train_step_options(const rela_train_options *o)
                                 .seed = (uint64_t)o->seed };
 }
 
-/* Options of old versions set numbers of kinds for all places; what the text says is stronger. */
+/* Options of older versions set the numbers of attention kinds for all places; the specification
+ * takes precedence. */
 static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
                                   const rela_train_options *o, rela_error *err)
 {

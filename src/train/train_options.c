@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One row per setting: where it is, what the presets say, what is allowed. Texts come from names.
- */
+/* One row per setting: its member, its value in each preset, its range. Keys are made from the
+ * names of members. */
 typedef struct number_row {
     const char *name;
     size_t offset;
@@ -117,7 +117,7 @@ static const text_row TEXTS[] = {
 typedef struct flag_row {
     const char *name;
     size_t offset;
-    bool recent; /* older records do not have it: left out if false */
+    bool recent; /* missing in older records: left out if false */
 } flag_row;
 
 static const flag_row FLAGS[] = { { AT(tokenise), false }, { AT(normalise), false }, { AT(lowercase), false },
@@ -166,7 +166,7 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
     return st ? st : check_sources(out, err);
 }
 
-/* All but the files, which a list of the settings of a preset does not need. */
+/* Everything but the files, which are not needed to list the settings of a preset. */
 static rela_status resolve_settings(rela_train_options *out, const rela_train_options *in,
                                     rela_error *err)
 {
@@ -243,7 +243,7 @@ static const char *train_file(const rela_train_options *o, const char *key, size
     return strcmp(key, "train-src") == 0 ? t.src[0] : t.src[key[strlen(key) - 1] - '1'];
 }
 
-/* A list on one line. */
+/* A YAML list on one line. */
 static rela_status dump_files(rela_buffer *out, const char *key, const rela_train_options *o,
                               rela_error *err)
 {
@@ -294,7 +294,7 @@ static rela_status resolve_number(rela_train_options *o, const number_row *row, 
                      row->max);
 }
 
-/* They go to config.yml and into the record of the model, which can hold nothing but UTF-8. */
+/* Texts go to config.yml and into the record of the model, which must be UTF-8. */
 static rela_status check_texts(const rela_train_options *o, rela_error *err)
 {
     for (size_t i = 0; i < N_TEXTS; i++) {
@@ -345,7 +345,7 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
     return RELA_OK;
 }
 
-/* Every text has the files of all sources. */
+/* Every text must have one file for each source. */
 static rela_status check_sources(const rela_train_options *o, rela_error *err)
 {
     const size_t sources = rela_train_sources(o);

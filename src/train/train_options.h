@@ -9,18 +9,19 @@
 
 #define RELA_PRESET_ALIGN "align" /* makes a model for alignment */
 
-/* Copies what the caller knows of the struct over the defaults, fills in the preset. */
+/* Copies the members that the caller's version of the struct has, and fills in the rest from the
+ * preset. RELA_ARG if a value or file is missing or invalid. */
 rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
                                rela_error *err);
 
-/* The number of a value among n words; RELA_ARG lists them. */
+/* Index of a value among n words; RELA_ARG, listing them, if it is none of them. */
 rela_status rela_train_one_of(size_t *which, const char *name, const char *value,
                               const char *const *words, size_t n, rela_error *err);
 
 /* The model, without vocabulary sizes. o is resolved. */
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
 
-/* What is trained on: text 0 and o->n_more others. */
+/* Training texts: number 0 and o->n_more others. */
 rela_train_text rela_train_text_at(const rela_train_options *o, size_t i);
 rela_train_text rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/trainer.c - rela_train: text, model, run directory and loop joined. */
+/* src/train/trainer.c - rela_train: joins the ranks, prepares text, model and run directory, and
+ * runs the loop. */
 #include "train/trainer.h"
 
 #include "base/mem.h"
@@ -49,12 +50,12 @@ rela_status rela_train(const rela_train_options *o,
     return st;
 }
 
-/* Threads, the other ranks, and the folder: rank 0 makes it. */
+/* Joins the ranks, starts threads and opens the run directory, which rank 0 makes. */
 static rela_status join(rela_trainer *t, rela_error *err)
 {
     rela_buffer notes = RELA_BUFFER_INIT;
     rela_status st = rela_ranks_join(&t->world, &notes, &t->o, err);
-    if (t->world) /* even if they do not fit together: rank 0 speaks for all */
+    if (t->world) /* even on a mismatch: only rank 0 shows it */
         (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
     st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
     if (st == RELA_OK && rela_trainer_is_first(t))
@@ -115,7 +116,7 @@ static rela_status check_text(const rela_train_text *text, rela_error *err)
     return st;
 }
 
-/* Files that cannot be read are known before BPE is learned. */
+/* Finds unreadable files before BPE is learned. */
 static rela_status check_texts(const rela_trainer *t, rela_error *err)
 {
     const rela_train_text valid = rela_train_valid_text(&t->o);
@@ -144,7 +145,7 @@ static rela_status start_or_resume(rela_trainer *t, rela_error *err)
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_run_checkpoints(&updates, &n, &t->run, err);
     if (st == RELA_OK && n > 0) {
-        /* They may enter the mean: a wrong one is found before hours are spent. */
+        /* They may be averaged into the result: find a wrong one now, not after hours. */
         const rela_train_run of = rela_trainer_run_of(t);
         st = rela_train_check_files(&of, updates, n - regular, err);
     }
@@ -152,7 +153,7 @@ static rela_status start_or_resume(rela_trainer *t, rela_error *err)
     return st;
 }
 
-/* What is wrong with a file is said with its name. */
+/* Puts the path before messages about the contents of a file. */
 static rela_status in_file(rela_status st, const char *path, rela_error *err)
 {
     return st == RELA_FORMAT || st == RELA_STATE ? rela_fail_in(err, st, path) : st;
@@ -209,7 +210,7 @@ static rela_status start(rela_trainer *t, rela_error *err)
     rela_status st = rela_train_config(&c, &t->o, err);
     if (st == RELA_OK && t->o.init)
         return start_from(t, &c, err);
-    c.vocab_src = c.vocab_tgt = 4; /* what is wrong with the rest is known before BPE is learned */
+    c.vocab_src = c.vocab_tgt = 4; /* placeholder: the rest is checked before BPE is learned */
     st = st ? st : rela_config_check(&c, err);
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = check_files(&t->o, err);
@@ -235,8 +236,8 @@ static rela_status start(rela_trainer *t, rela_error *err)
     return RELA_OK;
 }
 
-/* From the weights of a model, whose sizes must be those of c. What is no size, such as dropout, is
- * as c says. */
+/* Starts from the weights of a model of the same dimensions as c. Other settings, such as dropout,
+ * are those of c. */
 static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error *err)
 {
     const char *path = t->o.init;
@@ -338,8 +339,8 @@ rela_step_options rela_trainer_step_options(const rela_trainer *t)
     return o;
 }
 
-/* Said before it is allocated: the system would rather end the process later than refuse. Weights
- * that are loaded already are no longer needed. */
+/* Checked before allocation: with overcommit the system would kill the process later rather than
+ * refuse. Weights already loaded are not counted again. */
 static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_error *err)
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
@@ -361,7 +362,8 @@ static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_erro
                      need / 1e6, available / 1e6);
 }
 
-/* Memory and disk are looked at before hours are spent. */
+/* Checks the disk space before hours are spent; logs the memory needed, and settings that waste
+ * threads or bandwidth. */
 static rela_status check_room(rela_trainer *t, rela_error *err)
 {
     const rela_step_options so = rela_trainer_step_options(t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/trainer.h - a training run: what preparing it (trainer.c) and its loop (trainer_loop.c)
- * share. */
+/* src/train/trainer.h - a training run: what trainer.c, which prepares it, and trainer_loop.c,
+ * which runs it, share. */
 #ifndef RELA_TRAIN_TRAINER_H
 #define RELA_TRAIN_TRAINER_H
 
@@ -29,14 +29,14 @@ typedef struct rela_trainer {
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop loop;
     rela_train_state state;
-    bool interim;         /* what is resumed, see run_dir.h */
-    rela_buffer unlogged; /* lines for train.log */
-    uint64_t ended; /* update where the run had ended between two regular saves; 0: it had not */
+    bool interim;         /* the resumed checkpoint is interim, see run_dir.h */
+    rela_buffer unlogged; /* lines logged before train.log was open */
+    uint64_t ended;       /* where a finished run had ended, if off the save interval; else 0 */
     /* Checkpoints and best.rela are made durable in the background; rank 0 only. */
     rela_committer *committer;
     bool committing;
-    rela_buffer saving;    /* path of the checkpoint among them; empty: none */
-    rela_error save_error; /* of the files before */
+    rela_buffer saving;    /* path of the checkpoint being committed; empty: none */
+    rela_error save_error; /* of a background commit; returned by the next save */
 } rela_trainer;
 
 static inline bool rela_trainer_is_first(const rela_trainer *t)
@@ -51,12 +51,12 @@ static inline rela_train_run rela_trainer_run_of(const rela_trainer *t)
 
 rela_step_options rela_trainer_step_options(const rela_trainer *t);
 
-/* From the state that is loaded to the end, and the model of the run. */
+/* Trains from the loaded state to the end and writes the model of the run. Collective. */
 rela_status rela_trainer_loop(rela_trainer *t, rela_error *err);
 
-/* What the callback answers. */
+/* Returns the answer of the callback. */
 int rela_trainer_notify(rela_trainer *t, rela_train_event e);
-/* To the callback and to train.log. */
+/* To the callback and to train.log; rank 0 only, a no-op on the others. */
 void rela_trainer_log(rela_trainer *t, const char *format, ...) RELA_PRINTF(2, 3);
 
 #endif

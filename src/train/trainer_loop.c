@@ -27,7 +27,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
 static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
 static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 
-/* With BPE dropout each epoch sees the text in other pieces; the pieces of the last one go. */
+/* With BPE dropout each epoch is segmented anew; the store of the last one is freed. */
 static rela_status sample_epoch(void *ctx, uint64_t epoch, const rela_store **store,
                                 rela_error *err)
 {
@@ -104,7 +104,7 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
     return finish(t, err);
 }
 
-/* moments NULL: not to be resumed. */
+/* moments NULL: a model, not a checkpoint. *out: the file, still to be committed. */
 static rela_status write_to(rela_writer **out, rela_trainer *t, const char *path,
                             const rela_loop_state *s, const real *const *moments, rela_error *err)
 {
@@ -126,7 +126,7 @@ static rela_status write_to(rela_writer **out, rela_trainer *t, const char *path
     return st;
 }
 
-/* Training goes on while the file is made durable. */
+/* The committer makes the file durable while training goes on. */
 static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_state *s,
                            const real *const *moments, rela_error *err)
 {
@@ -139,7 +139,8 @@ static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_st
     return st;
 }
 
-/* What follows when the files that were saved are durable. */
+/* Waits until the saved files are durable, then prunes old checkpoints and reports the new one.
+ * Returns an earlier failure too. */
 static rela_status finish_save(rela_trainer *t, rela_error *err)
 {
     rela_status st = t->save_error.status;
@@ -158,7 +159,8 @@ static rela_status finish_save(rela_trainer *t, rela_error *err)
     return st;
 }
 
-/* Between two updates. A failure is returned by the next save. */
+/* Called between updates, does not wait. A failure makes on_update ask for a save, which returns
+ * it. */
 static void check_saved(rela_trainer *t)
 {
     if (t->committing && rela_committer_done(t->committer))
@@ -185,7 +187,7 @@ static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, re
     const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
                                     rela_stepper_moment(t->stepper, 1) };
     const bool is_first = rela_trainer_is_first(t);
-    if (!is_first) { /* rank 0 reaches them while it writes */
+    if (!is_first) { /* rank 0 reaches these faults while it writes */
         rela_fault_reach(RELA_FAULT_SAVE);
         rela_fault_reach(RELA_FAULT_COMMIT);
     }
@@ -279,7 +281,7 @@ static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rel
                                                                   .epoch = s->position.epoch,
                                                                   .grad_norm = r->grad_norm });
     check_saved(t);
-    /* What one rank is asked to do, all do; to stop is to save as well. */
+    /* If one rank is asked to save or stop, all do; stopping implies saving. */
     enum { GO_ON, SAVE, STOP };
     const bool saves = answer == RELA_TRAIN_SAVE || t->save_error.status != RELA_OK;
     const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP ? STOP
@@ -314,7 +316,7 @@ static rela_status save_mean(rela_trainer *t, size_t *n_mean, rela_error *err)
     return st;
 }
 
-/* A last validation tells what the result is worth. */
+/* Saves the averaged model, validates it and plots the curves. Collective. */
 static rela_status finish(rela_trainer *t, rela_error *err)
 {
     size_t n = 0;
@@ -346,7 +348,6 @@ int rela_trainer_notify(rela_trainer *t, rela_train_event e)
     return t->on_event ? t->on_event(t->ctx, &e) : RELA_TRAIN_GO_ON;
 }
 
-/* To the callback and to train.log. */
 void rela_trainer_log(rela_trainer *t, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
@@ -360,8 +361,8 @@ void rela_trainer_log(rela_trainer *t, const char *format, ...)
     char now[32];
     rela_clock_text(now);
     (void)rela_buffer_printf(&t->unlogged, NULL, "%s %s\n", now, line);
-    if (!t->run.log) /* it is opened when the run is known to be ours */
+    if (!t->run.log) /* not open until the run is known to be ours */
         return;
     (void)rela_appender_write(t->run.log, t->unlogged.data, t->unlogged.len, NULL);
-    rela_buffer_clear(&t->unlogged); /* a log is no reason to stop */
+    rela_buffer_clear(&t->unlogged); /* even if the write failed: a log is no reason to stop */
 }

@@ -113,7 +113,7 @@ static double without_sign(double x)
     return isnan(x) ? (double)NAN : x;
 }
 
-/* Nothing where it was not measured. */
+/* Empty if BLEU was not measured. */
 static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score)
 {
     out[0] = '\0';

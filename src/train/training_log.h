@@ -11,8 +11,8 @@ enum { RELA_REPORT_MAX = 256 };
 
 /* A line of train.jsonl; figures that are not finite are null. */
 rela_status rela_report_record(rela_buffer *out, const rela_loop_report *r, rela_error *err);
-/* The head of valid.tsv, and a row: share of zeros of each place of attention, then null rate of
- * each cross attention. */
+/* Header and row of valid.tsv. The last columns are the share of zeros of each attention stack,
+ * then the null rate of each cross-attention. */
 rela_status rela_report_head(rela_buffer *out, const rela_block_list *list, rela_error *err);
 rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_score *score,
                             const rela_valid_zeros *z, bool is_best, rela_error *err);

@@ -14,7 +14,7 @@
 
 enum {
     CODES_MAX = 256 << 20,
-    HEADER_ROOM = RELA_HEADER_MAX - (1 << 20) /* the list of tensors needs some */
+    HEADER_ROOM = RELA_HEADER_MAX - (1 << 20) /* leaves room for the list of tensors */
 };
 
 typedef struct encoders {
@@ -24,7 +24,8 @@ typedef struct encoders {
     uint64_t draw; /* with BPE dropout: numbers the segmentations of the same text */
 } encoders;
 
-/* Lines of a corpus there are fewer than 2^37. */
+/* Bits of the number of a segmentation: target 0, line 1..37, source 38..39, draw from 40. A corpus
+ * has fewer than 2^37 lines. */
 enum { DRAW_SHIFT = 40, FURTHER_SHIFT = 38 };
 
 typedef struct reading {
@@ -64,7 +65,7 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
     rela_pipeline_recipe r = { .n_sides = n_sides,
                                .texts = files,
                                .n_texts = files ? list_files(files, o) : 0,
-                               .max_line = RELA_CORPUS_LINE_MAX, /* as read_pairs drops them */
+                               .max_line = RELA_CORPUS_LINE_MAX, /* ignores what read_pairs drops */
                                .merges = (uint64_t)o->merges,
                                .codes = { texts[0], lens[0] },
                                .vocab_size = (size_t)o->vocab_size,
@@ -144,7 +145,7 @@ rela_status rela_train_read_sampled(rela_store **out, const rela_train_options *
     rela_bpe *sampled = NULL;
     rela_corpus_report report;
     rela_status st = rela_pipeline_sampled(&sampled, p, o->bpe_dropout, (uint64_t)o->seed, err);
-    const reading r = { false, sampled, epoch + 1 }; /* 0: the vocabulary's */
+    const reading r = { false, sampled, epoch + 1 }; /* 0 is that of the vocabulary */
     if (st == RELA_OK)
         st = read_pairs(out, &report, o, p, &r, err);
     rela_bpe_free(sampled);
@@ -173,7 +174,7 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
                             .encode = encode,
                             .encode_ctx = &e };
     rela_corpus_rules_init(&job.rules, sizeof job.rules);
-    job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol comes on top */
+    job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol is added */
     job.rules.cut = o->cut_long;
     job.rules.max_ratio = o->max_ratio;
     rela_status st = RELA_OK;
@@ -187,7 +188,7 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
     return st;
 }
 
-/* Bytes of a text in the header of a model file. */
+/* Bytes that a text takes as a JSON string in the header of a model file. */
 static size_t quoted_size(rela_span text)
 {
     size_t n = text.len;
@@ -198,7 +199,7 @@ static size_t quoted_size(rela_span text)
     return n;
 }
 
-/* Found out now, not at the first checkpoint. */
+/* Fails now rather than at the first checkpoint. */
 static rela_status check_size(const rela_pipeline *p, rela_error *err)
 {
     const rela_pipeline_parts *parts = rela_pipeline_parts_of(p);
@@ -213,7 +214,7 @@ static rela_status check_size(const rela_pipeline *p, rela_error *err)
                      size, HEADER_ROOM);
 }
 
-/* Parsed here once more, so that a message names the file. */
+/* Parsed here as well, so that messages name the file. */
 static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
                               rela_error *err)
 {

@@ -116,7 +116,7 @@ rela_span rela_valid_samples(const rela_valid *v)
     return (rela_span){ v->samples.data, v->samples.len };
 }
 
-/* Long texts are cut: it is a look at them. */
+/* Long texts are cut: samples are only for a glance. */
 static rela_status add_sample(rela_buffer *out, const char *label, const char *text, size_t len,
                               rela_error *err)
 {
@@ -126,7 +126,7 @@ static rela_status add_sample(rela_buffer *out, const char *label, const char *t
     return rela_buffer_printf(out, err, "%-11s %.*s\n", label, (int)n, text ? text : "");
 }
 
-/* Of a rank; rank 0 has the sentences that are shown. */
+/* The sentences that this rank translates. Rank 0 must have those that are shown as samples. */
 static part part_of(const rela_valid *v)
 {
     const size_t n = v->refs.n, rank = rela_world_rank(v->world), ranks = rela_world_size(v->world);
@@ -163,7 +163,7 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
     return st;
 }
 
-/* The counts of this rank come first. */
+/* Adds the counts of all ranks. sums: (ranks, n_stats); on entry the first row is this rank's. */
 static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, rela_status st,
                              rela_error *err)
 {
@@ -180,7 +180,7 @@ static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, 
     return RELA_OK;
 }
 
-/* Rank 0 reads the file, and the others get what it has. st: how it went on this rank so far. */
+/* Rank 0 reads the file and broadcasts it. st: status of this rank so far. Collective. */
 static rela_status read_lines(lines *l, const char *path, rela_world *world, rela_status st,
                               rela_error *err)
 {
@@ -225,7 +225,7 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
             st = rela_buffer_append_text(&v->shown[i], " | ", err);
         st = st ? st : rela_buffer_append(&v->shown[i], src.items[i].text, src.items[i].len, err);
     }
-    for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* they have moved while growing */
+    for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* only now: ids moved while growing */
         v->sources[i].text[k] =
             (rela_source_text){ ids->ids + ids->at[i], ids->at[i + 1] - ids->at[i] };
     rela_buffer_free(&src.text);
@@ -271,7 +271,7 @@ static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_result
     return st;
 }
 
-/* Rows of the source with most. */
+/* Rows of the longest source. */
 static size_t longest_source(const rela_batch *b)
 {
     size_t rows = 0;

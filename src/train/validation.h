@@ -12,26 +12,27 @@
 
 typedef struct rela_valid rela_valid;
 
-/* Shares of exact zeros, and of queries that attend to nothing, by place of attention. */
+/* Shares of exact zeros, and of queries that attend to nothing, by attention stack. */
 typedef struct rela_valid_zeros {
-    const rela_block_list *list; /* of the places; set by the caller */
+    const rela_block_list *list; /* of the stacks; set by the caller */
     double sparsity[RELA_STACKS_MAX], null[RELA_STACKS_MAX];
 } rela_valid_zeros;
 
-/* Encodes the validation text of o, which is resolved and which rank 0 reads; net, pipeline and
- * world (NULL: one process) are lent and must outlive it. */
+/* Encodes the validation text of o, which is resolved; only rank 0 reads the files. net, pipeline
+ * and world (NULL: one process) are lent and must outlive it. Collective. */
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
                               const rela_train_options *o, rela_world *world, rela_error *err);
 void rela_valid_destroy(rela_valid *v); /* NULL is fine */
 
-/* Lines that show the first sentences: source, translation, reference; of the last rela_valid_bleu.
- * Lent. */
+/* Source, translation and reference of the first sentences, as lines, from the last
+ * rela_valid_bleu. Empty on other ranks than 0. Lent. */
 rela_span rela_valid_samples(const rela_valid *v);
-/* Translates with the present weights of the net. Text that the pipeline tokenises is scored with
- * the 13a tokeniser, text that came tokenised as it is. Ranks translate a part each. */
+/* Translates with the current weights of the net. Text that the pipeline tokenises is scored with
+ * the 13a tokeniser, text that came tokenised as it is. Collective: each rank translates a part,
+ * and all get the score. */
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
 
-/* Measured on the first pairs of an encoded validation set, teacher forced, with present weights.
+/* Measured on the first pairs of an encoded validation set, teacher forced. Uses current weights.
  */
 rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
                                 rela_error *err);
