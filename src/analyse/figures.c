@@ -20,7 +20,7 @@ typedef struct chart {
     const char *variants[VARIANTS_MAX]; /* added to the name of the model; NULL: nothing */
     double y_low, y_high;               /* always included; both 0: fitted to the data */
     bool gold;                          /* only with gold links; panels: normal and shifted */
-    bool null;                          /* only if there are null queries */
+    bool null;                          /* only if there is null attention */
     double (*value)(const rela_findings *f, size_t panel, size_t variant, size_t layer);
 } chart;
 
@@ -36,14 +36,14 @@ static const chart CHARTS[] = {
     { .stem = "sparsity",
       .title = "Sparsity",
       .caption = rela_caption_sparsity,
-      .y_label = "zero weights",
+      .y_label = "sparsity",
       .n_variants = 1,
       .y_high = 1,
       .value = sparsity_at },
     { .stem = "null-rate",
       .title = "Null rate",
       .caption = rela_caption_null_rate,
-      .y_label = "null queries",
+      .y_label = "null rate",
       .n_variants = 2,
       .variants = { NULL, "permuted" },
       .y_high = 0.1,
@@ -106,24 +106,29 @@ rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t 
         rela_format_text(f->stem, sizeof f->stem, "%s", stem);
     else
         rela_format_text(f->stem, sizeof f->stem, "%s-%zu", stem, model + 1);
-    f->title = title;
+    if (model == SIZE_MAX)
+        rela_format_text(f->title, sizeof f->title, "%s", title);
+    else
+        rela_format_text(f->title, sizeof f->title, "%s: %s", title, g->a->models[model].name);
     f->text = "";
+    f->narrow = false;
     return f;
 }
 
-rela_status rela_gallery_save(const rela_gallery *g, const rela_figure *f,
-                              rela_status (*save)(const void *drawing, const char *path,
-                                                  rela_error *err),
-                              const void *drawing, rela_error *err)
+rela_status rela_gallery_save(const rela_gallery *g, rela_figure *f, rela_drawing_save *save,
+                              const void *drawing, size_t n_panels, size_t per_line,
+                              rela_error *err)
 {
     static const char *const ENDINGS[] = { "svg", "png", "pdf" };
     char path[PATH_SIZE];
     rela_status st = RELA_OK;
     for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0] && st == RELA_OK; i++) {
         rela_format_text(path, sizeof path, "%s/%s.%s", g->dir, f->stem, ENDINGS[i]);
-        st = save(drawing, path, err);
+        st = save(drawing, per_line, path, err);
     }
-    return st;
+    f->narrow = n_panels > 1;
+    rela_format_text(path, sizeof path, "%s/%s-narrow.svg", g->dir, f->stem);
+    return st == RELA_OK && f->narrow ? save(drawing, 1, path, err) : st;
 }
 
 /* ---- curves ---- */
@@ -212,21 +217,22 @@ static void share_range(rela_plot *plots, size_t n_panels, const chart *c)
 
 typedef struct panels {
     rela_plot plots[RELA_STACKS_MAX];
-    size_t n, per_line;
+    size_t n;
 } panels;
 
-static rela_status save_panels(const void *drawing, const char *path, rela_error *err)
+static rela_status save_panels(const void *drawing, size_t per_line, const char *path,
+                               rela_error *err)
 {
     const panels *p = drawing;
-    return rela_plots_save(p->plots, p->n, p->per_line, path, err);
+    return rela_plots_save(p->plots, p->n, per_line, path, err);
 }
 
 static rela_status save_chart(const rela_gallery *g, const chart *c, ink *k, size_t n_series,
                               size_t most, rela_error *err)
 {
     const size_t wide = g->a->n_sources + 1;
-    panels page = { .n = panels_of(g, c),
-                    .per_line = wide > PANELS_PER_LINE ? wide : PANELS_PER_LINE };
+    const size_t per_line = wide > PANELS_PER_LINE ? wide : PANELS_PER_LINE;
+    panels page = { .n = panels_of(g, c) };
     for (size_t i = 0; i < most; i++)
         k->x[i] = (double)(i + 1);
     for (size_t p = 0; p < page.n; p++) {
@@ -246,7 +252,7 @@ static rela_status save_chart(const rela_gallery *g, const chart *c, ink *k, siz
     share_range(page.plots, page.n, c);
     rela_figure *f = rela_gallery_enter(g, c->stem, SIZE_MAX, c->title);
     c->caption(f, g->a);
-    return rela_gallery_save(g, f, save_panels, &page, err);
+    return rela_gallery_save(g, f, save_panels, &page, page.n, per_line, err);
 }
 
 static rela_status draw_chart(const rela_gallery *g, const chart *c, rela_error *err)
@@ -276,8 +282,10 @@ static rela_status draw_chart(const rela_gallery *g, const chart *c, rela_error 
 
 /* ---- bars ---- */
 
-static rela_status save_bars(const void *drawing, const char *path, rela_error *err)
+static rela_status save_bars(const void *drawing, size_t per_line, const char *path,
+                             rela_error *err)
 {
+    (void)per_line;
     return rela_bars_save(drawing, path, err);
 }
 
@@ -310,7 +318,7 @@ static rela_status draw_means(const rela_gallery *g, rela_error *err)
                         "of the best head of each layer (AoH).");
     rela_caption_source(f, g->a);
     if (st == RELA_OK)
-        st = rela_gallery_save(g, f, save_bars, &bars, err);
+        st = rela_gallery_save(g, f, save_bars, &bars, 1, 1, err);
     rela_mem_free((void *)names);
     rela_mem_free(values);
     return st;
@@ -333,16 +341,17 @@ static void describe_sources(rela_figure *to, const rela_findings *f)
         least = source_null(f, k, SIZE_MAX) < source_null(f, least, SIZE_MAX) ? k : least;
     }
     rela_caption_add(to,
-                     "Share of queries that the cross attention to each source leaves without any "
-                     "weight, mean over the heads of a layer: over all layers it is highest for "
+                     "Null rate of the cross attention to each source, mean over the heads of a "
+                     "layer: over all layers it is highest for "
                      "source %zu (%.1f %%) and lowest for source %zu (%.1f %%).",
                      most + 1, 100 * source_null(f, most, SIZE_MAX), least + 1,
                      100 * source_null(f, least, SIZE_MAX));
     for (size_t k = 0; k < n; k++)
         if (f->source_empty[k])
             rela_caption_add(
-                to, " Source %zu is empty in %llu of %llu pairs; their queries are null.", k + 1,
-                (unsigned long long)f->source_empty[k], (unsigned long long)f->pairs);
+                to,
+                " Source %zu is empty in %llu of %llu pairs; their queries have null attention.",
+                k + 1, (unsigned long long)f->source_empty[k], (unsigned long long)f->pairs);
 }
 
 static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error *err)
@@ -365,7 +374,7 @@ static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error 
     }
     rela_format_text(title, sizeof title, "%s: null rate of cross attention", f->name);
     const rela_bars bars = { .title = title,
-                             .y_label = "null queries (%)",
+                             .y_label = "null rate (%)",
                              .groups = group_names,
                              .series = series_names,
                              .n_groups = layers + 1,
@@ -374,5 +383,5 @@ static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error 
                              .digits = 1 };
     rela_figure *figure = rela_gallery_enter(g, "null-sources", model, "Null rate of each source");
     describe_sources(figure, f);
-    return rela_gallery_save(g, figure, save_bars, &bars, err);
+    return rela_gallery_save(g, figure, save_bars, &bars, 1, 1, err);
 }

@@ -13,14 +13,18 @@ typedef struct rela_gallery {
     const rela_analysis *a;
 } rela_gallery;
 
-/* Adds a figure to the list; model SIZE_MAX: a figure of all models. */
+/* Adds a figure to the list; model SIZE_MAX: a figure of all models, otherwise its title gets the
+ * name of the model. */
 rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t model,
                                 const char *title);
-/* Saves a drawing in every file format. */
-rela_status rela_gallery_save(const rela_gallery *g, const rela_figure *f,
-                              rela_status (*save)(const void *drawing, const char *path,
-                                                  rela_error *err),
-                              const void *drawing, rela_error *err);
+/* Saves a drawing with at most per_line panels side by side. */
+typedef rela_status rela_drawing_save(const void *drawing, size_t per_line, const char *path,
+                                      rela_error *err);
+/* Saves a drawing in every file format; one of several panels also with one per line, which fits a
+ * phone. */
+rela_status rela_gallery_save(const rela_gallery *g, rela_figure *f, rela_drawing_save *save,
+                              const void *drawing, size_t n_panels, size_t per_line,
+                              rela_error *err);
 
 /* Captions with numbers from the findings. The first call replaces the default text of a figure. */
 void rela_caption_add(rela_figure *f, const char *format, ...) RELA_PRINTF(2, 3);
@@ -35,8 +39,8 @@ void rela_caption_tags(rela_figure *f, const rela_analysis *a, const rela_findin
 void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_findings *m,
                           bool permuted);
 
-/* Whether a model has null queries, on the text or with permuted targets; cross: in cross attention
- * only. */
+/* Whether a model has null attention, on the text or with permuted targets; cross: in cross
+ * attention only. */
 bool rela_findings_null(const rela_findings *f, bool cross);
 bool rela_example_null(const rela_example *e, size_t head, size_t row);
 

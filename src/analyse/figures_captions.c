@@ -69,8 +69,9 @@ void rela_caption_sparsity(rela_figure *f, const rela_analysis *a)
 
 void rela_caption_null_rate(rela_figure *f, const rela_analysis *a)
 {
-    rela_caption_add(f, "Share of queries that a head leaves without any weight, mean over the "
-                        "heads of a layer; dashed: the same sources with permuted targets.");
+    rela_caption_add(f, "Share of queries with null attention (all weights of the head are zero), "
+                        "mean over the heads of a layer; dashed: the same sources with permuted "
+                        "targets.");
     start_cross(f, a);
     for (size_t i = 0; i < a->n && i < MODELS_NAMED; i++) {
         const rela_findings *m = &a->models[i];
@@ -111,8 +112,8 @@ void rela_caption_diversity(rela_figure *f, const rela_analysis *a)
     for (size_t i = 1; i < a->n; i++)
         same = same && a->models[i].text.heads == a->models[0].text.heads;
     rela_caption_add(f, "Jensen-Shannon divergence between the heads of a layer (natural "
-                        "logarithm, temperature 1): 0 if all heads look at the same, ln(heads) if "
-                        "no two do");
+                        "logarithm, temperature 1): 0 if all heads attend alike, ln(heads) if no "
+                        "two overlap");
     if (same)
         rela_caption_add(f, "; ln(%zu) is %.2f", a->models[0].text.heads,
                          log((double)a->models[0].text.heads));
@@ -138,7 +139,7 @@ void rela_caption_null_heads(rela_figure *f, const rela_analysis *a, const rela_
     start_cross(f, a);
     rela_caption_add(f,
                      ": on the text from %.1f %% (layer %zu, head %zu) to %.1f %% (layer %zu, head "
-                     "%zu); with permuted targets %zu of %zu heads have a higher one.",
+                     "%zu); with permuted targets %zu of %zu heads have a higher rate.",
                      100 * rela_null_micro(&text[low]), low / heads + 1, low % heads + 1,
                      100 * rela_null_micro(&text[high]), high / heads + 1, high % heads + 1, risen,
                      n);
@@ -218,7 +219,7 @@ static void name_null_rows(rela_figure *f, const rela_example *e)
             continue;
         bytes += strlen(e->rows[q]);
         if (n++ == named && named < WORDS_NAMED && bytes < WORDS_BYTES)
-            rela_caption_add(f, "%s %s", named++ ? "," : "; null in all heads:", e->rows[q]);
+            rela_caption_add(f, "%s %s", named++ ? "," : "; in all heads:", e->rows[q]);
     }
     if (n > named)
         rela_caption_add(f, named ? " and %zu more" : "; %zu in all heads", n - named);
@@ -228,15 +229,17 @@ static void describe_null_rows(rela_figure *f, const rela_example *e, const rela
 {
     const size_t n = null_rows(e), all = e->heads * e->n_q;
     if (n == 0) {
-        rela_caption_add(f, " No row is null.");
+        rela_caption_add(f, " No row has null attention.");
     } else {
-        rela_caption_add(f, " Hatched rows, marked \xC3\x98, are null: %zu of %zu (%.0f %%)", n,
-                         all, 100 * (double)n / (double)all);
+        rela_caption_add(f,
+                         " Hatched rows, marked \xE2\x88\x85, have null attention: %zu of %zu "
+                         "(%.0f %%)",
+                         n, all, 100 * (double)n / (double)all);
         name_null_rows(f, e);
         rela_caption_add(f, ".");
     }
     if (own)
-        rela_caption_add(f, " With its own target %.0f %% are.",
+        rela_caption_add(f, " With its own target %.0f %% have.",
                          100 * (double)null_rows(own) / (double)(own->heads * own->n_q));
 }
 
@@ -246,13 +249,15 @@ void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_fin
     const rela_example *e = permuted ? &m->example_permuted : &m->example;
     const char *unit = e->words ? "word" : "subword piece";
     if (permuted)
-        rela_caption_add(f, "The same source with the target of line %llu.",
-                         (unsigned long long)e->target);
+        rela_caption_add(f,
+                         "Cross attention of layer %zu on the source of line %llu, with the target "
+                         "of line %llu.",
+                         e->layer + 1, (unsigned long long)e->line, (unsigned long long)e->target);
     else
         rela_caption_add(f,
-                         "Cross attention of one layer, head by head: a row is the target %s that "
-                         "is predicted, a column a source %s.%s",
-                         unit, unit,
+                         "Cross attention of layer %zu on line %llu, head by head: a row is the "
+                         "target %s that is predicted, a column a source %s.%s",
+                         e->layer + 1, (unsigned long long)e->line, unit, unit,
                          e->words ? " Weights of the pieces of a source word are added up, those "
                                     "of a target word averaged."
                                   : "");

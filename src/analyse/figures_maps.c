@@ -59,10 +59,11 @@ typedef struct page {
     const char *caption;
 } page;
 
-static rela_status save_page(const void *drawing, const char *path, rela_error *err)
+static rela_status save_page(const void *drawing, size_t per_line, const char *path,
+                             rela_error *err)
 {
     const page *p = drawing;
-    return rela_heatmaps_save(p->maps, p->n, MAPS_PER_LINE, p->caption, path, err);
+    return rela_heatmaps_save(p->maps, p->n, per_line, p->caption, path, err);
 }
 
 static void name_heads(const grid *m)
@@ -110,7 +111,7 @@ rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error
     if (st == RELA_OK) {
         rela_figure *figure = rela_gallery_enter(g, "null-heads", model, "Null rate of each head");
         rela_caption_null_heads(figure, g->a, f);
-        st = rela_gallery_save(g, figure, save_page, &all, err);
+        st = rela_gallery_save(g, figure, save_page, &all, all.n, MAPS_PER_LINE, err);
     }
     grid_free(&m);
     return st;
@@ -143,7 +144,7 @@ rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
         const page one = { &map, 1, caption };
         rela_figure *figure = rela_gallery_enter(g, "tags", model, "Null rate by part of speech");
         rela_caption_tags(figure, g->a, f);
-        st = rela_gallery_save(g, figure, save_page, &one, err);
+        st = rela_gallery_save(g, figure, save_page, &one, 1, 1, err);
     }
     grid_free(&m);
     return st;
@@ -152,22 +153,24 @@ rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
 static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, const rela_findings *f,
                             const rela_example *e, bool permuted)
 {
-    char to[LABEL_MAX] = "";
+    char to[LABEL_MAX] = "", target[LABEL_MAX] = "";
     if (a->n_sources > 1)
         rela_format_text(to, sizeof to, " to source %zu", a->source + 1);
+    if (permuted)
+        rela_format_text(target, sizeof target, ", with the target of line %llu",
+                         (unsigned long long)e->target);
     rela_format_text(out, 2 * LABEL_MAX, "%s: cross attention of layer %zu%s on line %llu%s",
-                     f->name, e->layer + 1, to, (unsigned long long)e->line,
-                     permuted ? ", with the target of another line" : "");
+                     f->name, e->layer + 1, to, (unsigned long long)e->line, target);
 }
 
-/* The number of the head and, if there are null rows, its null rate. */
+/* The number of the head and, if it may have null attention, its null rate. */
 static void name_head(char out[LABEL_MAX], const rela_example *e, size_t head, bool null_rows)
 {
     size_t n = 0;
     for (size_t q = 0; q < e->n_q; q++)
         n += rela_example_null(e, head, q);
     if (null_rows)
-        rela_format_text(out, LABEL_MAX, "head %zu: %.0f %% null", head + 1,
+        rela_format_text(out, LABEL_MAX, "head %zu: null rate %.0f %%", head + 1,
                          100 * (double)n / (double)e->n_q);
     else
         rela_format_text(out, LABEL_MAX, "head %zu", head + 1);
@@ -205,7 +208,7 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
             rela_gallery_enter(g, permuted ? "maps-permuted" : "maps", model,
                                permuted ? "Attention on a wrong target" : "Attention of each head");
         rela_caption_example(figure, g->a, f, permuted);
-        st = rela_gallery_save(g, figure, save_page, &all, err);
+        st = rela_gallery_save(g, figure, save_page, &all, all.n, MAPS_PER_LINE, err);
     }
     rela_mem_free(maps);
     rela_mem_free(titles);

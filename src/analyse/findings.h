@@ -74,8 +74,10 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
 /* A written figure: dir/stem.svg, .png and .pdf. */
 typedef struct rela_figure {
     char stem[64];
-    const char *title, *text; /* lent */
-    char own[1024];           /* memory of a text made for it */
+    char title[160];
+    const char *text; /* lent */
+    char own[1024];   /* memory of a text made for it */
+    bool narrow;      /* also dir/stem-narrow.svg, its panels one below the other */
 } rela_figure;
 
 enum { RELA_FIGURES_MAX = 256 };

@@ -155,8 +155,8 @@ static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_e
     rela_status st = rela_buffer_append_text(
         out,
         "model\tplace\tattention\tpairs\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_permuted\t"
-        "diversity_1\tdiversity_0.5\tdiversity_0.25\tdiversity_0.1\tauc_permuted\tAoL\tAoH\t"
-        "AoL_shifted\tAoH_shifted\n",
+        "diversity_1\tdiversity_0.5\tdiversity_0.25\tdiversity_0.1\tauc_text_permuted\tAoL\t"
+        "AoH\tAoL_shifted\tAoH_shifted\n",
         err);
     for (size_t i = 0; i < a->n; i++)
         for (size_t p = 0; p < a->models[i].text.n_stacks && st == RELA_OK; p++)

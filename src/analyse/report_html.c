@@ -12,12 +12,17 @@ static const char STYLE[] =
     "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#111}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid "
     "#ccc;text-align:right}td:first-child,th:first-child{text-align:left}figure{margin:2em "
-    "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em 0}"
-    /* On phones wide figures and tables keep a readable size and scroll on their own. */
+    "0}figcaption{max-width:46em}svg{max-width:100%;height:auto}h2{margin:.2em "
+    "0;overflow-wrap:anywhere}.narrow{display:none}"
+    /* On phones panels are one below the other. What has no panels and is wide, and tables, keep a
+     * readable size and scroll on their own; figures say so. */
     "@media(max-width:50em){table{display:block;overflow-x:auto;font-size:13px}td,th{padding:.2em "
-    ".25em}.wide{overflow-x:auto}.wide svg{max-width:none;width:50em}}";
+    ".25em}.broad{display:none}.narrow{display:block}}"
+    "@media(max-width:38em){.wide{overflow-x:auto}.wide svg{max-width:none}.wide::before{content:"
+    "\"scroll sideways \\2192\";position:sticky;left:0;display:block;width:max-content;font-size:"
+    "13px;color:#555}}";
 
-enum { WIDE = 450 }; /* points: text of wider figures would be too small on a phone */
+enum { WIDE = 450 }; /* points, the 38em above: smaller ones shrink to a phone and stay readable */
 
 static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
@@ -73,15 +78,17 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width\"><title>Attention</title><style>%s</style></head><body>\n"
         "<h1>What the attention does</h1>\n<p>%llu line%s, teacher forced. <em>Permuted</em>: the "
-        "same sources with the targets of other lines (seed %llu). The query that predicts the "
-        "end %s in null rates.",
+        "same sources with the targets of other lines (seed %llu). <em>Null attention</em>: all "
+        "weights of a query are zero; the <em>null rate</em> is the share of such queries. The "
+        "query that predicts &lt;eos&gt; %s in null rates.",
         STYLE, (unsigned long long)a->lines, rela_plural(a->lines), (unsigned long long)a->seed,
         a->skip_end ? "is left out" : "counts");
     if (st == RELA_OK && a->n_sources > 1)
-        st = rela_buffer_printf(out, err,
-                                " Queries to an empty source are null. Alignment errors, tags and "
-                                "maps are about source %zu.",
-                                a->source + 1);
+        st = rela_buffer_printf(
+            out, err,
+            " Queries to an empty source have null attention. Alignment errors, tags and "
+            "maps are about source %zu.",
+            a->source + 1);
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, "</p>\n<ul>\n", err);
     for (size_t i = 0; i < a->n && st == RELA_OK; i++) {
@@ -233,37 +240,46 @@ static rela_status inline_svg(rela_buffer *out, const char *svg, size_t len, siz
     return st;
 }
 
-static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *f, size_t number,
-                          rela_error *err)
+/* Adds the SVG at path to the page. class NULL: by its width. number: prefix of the ids in it. */
+static rela_status drawing(rela_buffer *out, const rela_buffer *path, const char *class,
+                           size_t number, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT;
     char *svg = NULL;
     size_t len = 0;
-    rela_status st = rela_buffer_printf(&path, err, "%s/%s.svg", dir, f->stem);
-    if (st == RELA_OK)
-        st = rela_file_read(&svg, &len, path.data, 0, err);
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(out, "<figure><h2>", err);
-    if (st == RELA_OK)
-        st = rela_markup_append(out, f->title, err);
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(out, "</h2>\n", err);
+    rela_status st = rela_file_read(&svg, &len, path->data, 0, err);
     if (st == RELA_OK) {
         const char *start = strstr(svg, "<svg"); /* skip the XML declaration */
         start = start ? start : svg;
         const char *width = strstr(start, "width=\"");
         const bool wide = width && rela_scan_f64(width + strlen("width=\""), NULL) > WIDE;
-        st = rela_buffer_append_text(out, wide ? "<div class=\"wide\">" : "<div>", err);
+        st = rela_buffer_printf(out, err, "<div class=\"%s\">",
+                                class  ? class
+                                : wide ? "wide"
+                                       : "small");
         st = st ? st : inline_svg(out, start, len - (size_t)(start - svg), number, err);
         st = st ? st : rela_buffer_append_text(out, "</div>\n", err);
     }
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(out, "<figcaption>", err);
-    if (st == RELA_OK)
-        st = rela_markup_append(out, f->text, err);
-    if (st == RELA_OK)
-        st = rela_buffer_append_text(out, "</figcaption></figure>\n", err);
     rela_mem_free(svg);
+    return st;
+}
+
+static rela_status figure(rela_buffer *out, const char *dir, const rela_figure *f, size_t number,
+                          rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_append_text(out, "<figure><h2>", err);
+    st = st ? st : rela_markup_append(out, f->title, err);
+    st = st ? st : rela_buffer_append_text(out, "</h2>\n", err);
+    st = st ? st : rela_buffer_printf(&path, err, "%s/%s.svg", dir, f->stem);
+    st = st ? st : drawing(out, &path, f->narrow ? "broad" : NULL, 2 * number, err);
+    rela_buffer_clear(&path);
+    if (st == RELA_OK && f->narrow)
+        st = rela_buffer_printf(&path, err, "%s/%s-narrow.svg", dir, f->stem);
+    if (st == RELA_OK && f->narrow)
+        st = drawing(out, &path, "narrow", 2 * number + 1, err);
+    st = st ? st : rela_buffer_append_text(out, "<figcaption>", err);
+    st = st ? st : rela_markup_append(out, f->text, err);
+    st = st ? st : rela_buffer_append_text(out, "</figcaption></figure>\n", err);
     rela_buffer_free(&path);
     return st;
 }

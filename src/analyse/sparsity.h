@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* src/analyse/sparsity.h - counts exact zeros and null rows of attention, per head.
+/* src/analyse/sparsity.h - counts exact zeros and null attention, per head.
  *
  * Sparsity: the share of zeros among the query-key pairs that are not causally masked. Null rate:
- * the share of queries that attend to nothing, or that have no keys. Observes a forward pass: set
+ * the share of queries with null attention, or that have no keys. Observes a forward pass: set
  * rela_pass_options.tap to rela_sparsity_tap. One thread at a time. */
 #ifndef RELA_ANALYSE_SPARSITY_H
 #define RELA_ANALYSE_SPARSITY_H
@@ -28,6 +28,6 @@ rela_attn_tap rela_sparsity_tap(rela_sparsity *s);
 /* Sum over the heads of a layer, or over all layers for layer SIZE_MAX. */
 rela_zeros rela_sparsity_sum(const rela_sparsity *s, size_t stack, size_t layer);
 double rela_zeros_share(rela_zeros z); /* share of zero weights; 0 if there are no weights */
-double rela_zeros_null(rela_zeros z);  /* share of queries that attend to nothing */
+double rela_zeros_null(rela_zeros z);  /* null rate */
 
 #endif

@@ -11,49 +11,73 @@
 enum { TICKS = 5 };
 
 static const double BAR = 34, GAP = 26, LEFT = 62, TOP = 34, BOTTOM = 26, INSIDE = 220, LINE = 16,
-                    ABOVE = 16; /* room for the value of the highest bar */
+                    MARGIN = 14, NAME = 18, ABOVE = 16; /* room for the value of the highest bar */
 
+/* The bars and how far apart their groups begin, so that neither bars nor names overlap. */
+typedef struct layout {
+    const rela_bars *b;
+    double pitch, width;
+} layout;
+
+static void measure(layout *s, cairo_t *ruler);
 static void draw(void *ctx, cairo_t *c);
-static void draw_axes(const rela_bars *b, cairo_t *c, double step, double high);
-static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double x, double high);
+static void draw_axes(const layout *s, cairo_t *c, double step, double high);
+static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double middle, double high);
 static double highest(const rela_bars *b);
 
 rela_status rela_bars_save(const rela_bars *b, const char *path, rela_error *err)
 {
-    const double group = BAR * (double)b->n_series + GAP;
-    double w = LEFT + group * (double)b->n_groups + GAP;
-    w = w < 320 ? 320 : w;
+    layout s = { .b = b };
+    cairo_t *ruler = rela_page_ruler();
+    if (!ruler)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
+    measure(&s, ruler);
+    cairo_destroy(ruler);
     const double h = TOP + INSIDE + BOTTOM + LINE * (double)(b->n_series + 1);
-    rela_bars own = *b;
-    return rela_page_save(path, w, h, draw, &own, err);
+    return rela_page_save(path, s.width, h, draw, &s, err);
+}
+
+static void measure(layout *s, cairo_t *ruler)
+{
+    const rela_bars *b = s->b;
+    s->pitch = BAR * (double)b->n_series + GAP;
+    for (size_t i = 0; i < b->n_groups; i++)
+        s->pitch = fmax(s->pitch, rela_page_text_width(ruler, b->groups[i]) + GAP / 2);
+    s->width = fmax(320, LEFT + s->pitch * (double)b->n_groups + GAP);
+    for (size_t i = 0; i < b->n_series; i++)
+        s->width = fmax(s->width, LEFT + NAME + rela_page_text_width(ruler, b->series[i]) + MARGIN);
+    cairo_set_font_size(ruler, RELA_FONT_TITLE);
+    if (b->title)
+        s->width = fmax(s->width, rela_page_text_width(ruler, b->title) + 2 * MARGIN);
 }
 
 static void draw(void *ctx, cairo_t *c)
 {
-    const rela_bars *b = ctx;
+    const layout *s = ctx;
+    const rela_bars *b = s->b;
     const double step = rela_tick_step(highest(b), TICKS), base = TOP + INSIDE;
     const double high = ceil(highest(b) / step - 1e-9) * step; /* the axis ends with a tick */
     cairo_set_source_rgb(c, 0, 0, 0);
     cairo_set_font_size(c, RELA_FONT_TITLE);
-    rela_page_text(c, b->title, 14, 20, 0);
+    rela_page_text(c, b->title, MARGIN, 20, 0);
     cairo_set_font_size(c, RELA_FONT);
-    draw_axes(b, c, step, high);
+    draw_axes(s, c, step, high);
     for (size_t i = 0; i < b->n_groups; i++)
-        draw_group(b, c, i, LEFT + GAP / 2 + (BAR * (double)b->n_series + GAP) * (double)i, high);
+        draw_group(b, c, i, LEFT + s->pitch * ((double)i + 0.5), high);
     for (size_t k = 0; k < b->n_series; k++) {
         const double y = base + BOTTOM + LINE * (double)(k + 1);
         rela_page_colour(c, k);
         cairo_rectangle(c, LEFT, y - 9, 12, 10);
         cairo_fill(c);
         cairo_set_source_rgb(c, 0, 0, 0);
-        rela_page_text(c, b->series[k], LEFT + 18, y, 0);
+        rela_page_text(c, b->series[k], LEFT + NAME, y, 0);
     }
 }
 
-static void draw_axes(const rela_bars *b, cairo_t *c, double step, double high)
+static void draw_axes(const layout *s, cairo_t *c, double step, double high)
 {
     const double base = TOP + INSIDE, left = LEFT - 4;
-    const double right = LEFT + (BAR * (double)b->n_series + GAP) * (double)b->n_groups;
+    const double right = LEFT + s->pitch * (double)s->b->n_groups;
     char label[48];
     cairo_set_line_width(c, 0.7);
     for (int i = 0; i * step <= high * (1 + 1e-9); i++) {
@@ -74,13 +98,13 @@ static void draw_axes(const rela_bars *b, cairo_t *c, double step, double high)
     cairo_save(c);
     cairo_translate(c, 14, TOP + INSIDE / 2);
     cairo_rotate(c, -1.57079632679489661923);
-    rela_page_text(c, b->y_label, 0, 0, 0.5);
+    rela_page_text(c, s->b->y_label, 0, 0, 0.5);
     cairo_restore(c);
 }
 
-static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double x, double high)
+static void draw_group(const rela_bars *b, cairo_t *c, size_t group, double middle, double high)
 {
-    const double base = TOP + INSIDE, middle = x + BAR * (double)b->n_series / 2;
+    const double base = TOP + INSIDE, x = middle - BAR * (double)b->n_series / 2;
     char label[32];
     for (size_t k = 0; k < b->n_series; k++) {
         const double v = b->values[group * b->n_series + k];

@@ -7,8 +7,10 @@
 
 #include <math.h>
 
-static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, SLANT = 0.87,
-                    HATCH = 5;
+static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, LINE = 17,
+                    SLANT = 0.87, HATCH = 5, LEAST = 280;
+
+enum { LINE_BYTES = 512 };
 
 /* The layout of a page, which gives all maps the same space. */
 typedef struct layout {
@@ -18,14 +20,17 @@ typedef struct layout {
     double left, top;  /* room for the names of rows and columns */
     double wide, tall; /* space of one map */
     double width, height;
+    double head; /* height of the caption */
 } layout;
 
 static void measure(layout *s, cairo_t *ruler);
+static size_t caption_lines(layout *s, cairo_t *c, bool draw);
 static void draw(void *ctx, cairo_t *c);
 static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m);
 static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high);
 static void draw_outlines(const layout *s, cairo_t *c, const rela_heatmap *m);
 static void hatch(cairo_t *c, double x, double y, double w, double h);
+static void empty_set(cairo_t *c, double x, double y);
 static bool is_null(const rela_heatmap *m, size_t row);
 static double cell_of(const rela_heatmap *m);
 
@@ -64,24 +69,40 @@ static void measure(layout *s, cairo_t *ruler)
     s->wide += s->left + AIR;
     s->tall += s->top + TITLE + AIR;
     const size_t lines = s->n ? (s->n + s->per_line - 1) / s->per_line : 0;
-    s->width = fmax(200, s->wide * (double)s->per_line + AIR);
-    if (s->caption)
-        s->width = fmax(s->width, rela_page_text_width(ruler, s->caption) * 1.2 + 2 * AIR);
-    s->height = s->tall * (double)lines + AIR + (s->caption ? CAPTION : 0);
+    s->width = fmax(LEAST, s->wide * (double)s->per_line + AIR);
+    cairo_set_font_size(ruler, RELA_FONT_TITLE);
+    s->head = s->caption ? CAPTION + LINE * ((double)caption_lines(s, ruler, false) - 1) : 0;
+    s->height = s->tall * (double)lines + AIR + s->head;
+}
+
+/* Breaks the caption into lines; a long name widens the page, so that nothing is cut. */
+static size_t caption_lines(layout *s, cairo_t *c, bool draw)
+{
+    char line[LINE_BYTES];
+    size_t n = 0;
+    for (const char *at = s->caption; at && *at; n++) {
+        const size_t len = rela_page_line(c, at, s->width - 2 * AIR);
+        rela_format_text(line, sizeof line, "%.*s", (int)len, at);
+        if (draw)
+            rela_page_text(c, line, AIR, 20 + LINE * (double)n, 0);
+        else
+            s->width = fmax(s->width, rela_page_text_width(c, line) + 2 * AIR);
+        at += len + (at[len] == ' ');
+    }
+    return n ? n : 1;
 }
 
 static void draw(void *ctx, cairo_t *c)
 {
-    const layout *s = ctx;
+    layout *s = ctx;
     cairo_set_source_rgb(c, 0, 0, 0);
     cairo_set_font_size(c, RELA_FONT_TITLE);
-    rela_page_text(c, s->caption, AIR, 20, 0);
+    (void)caption_lines(s, c, true);
     cairo_set_font_size(c, RELA_FONT);
     for (size_t i = 0; i < s->n; i++) {
         const size_t line = i / s->per_line, column = i % s->per_line;
         cairo_save(c);
-        cairo_translate(c, AIR + s->wide * (double)column,
-                        (s->caption ? CAPTION : 0) + s->tall * (double)line);
+        cairo_translate(c, AIR + s->wide * (double)column, s->head + s->tall * (double)line);
         draw_map(s, c, &s->maps[i]);
         cairo_restore(c);
     }
@@ -122,7 +143,7 @@ static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t 
     if (null) {
         hatch(c, s->left, y, cell * (double)m->n_columns, CELL);
         rela_page_colour(c, 1);
-        rela_page_text(c, "\xC3\x98", s->left + cell * (double)m->n_columns + 4, y + CELL - 4, 0);
+        empty_set(c, s->left + cell * (double)m->n_columns + 9, y + CELL / 2);
         return;
     }
     for (size_t k = 0; k < m->n_columns; k++) {
@@ -183,6 +204,18 @@ static void hatch(cairo_t *c, double x, double y, double w, double h)
     }
     cairo_stroke(c);
     cairo_restore(c);
+}
+
+/* The sign of null attention as lines, since many fonts do not have it. */
+static void empty_set(cairo_t *c, double x, double y)
+{
+    const double r = 3.4, over = 4.6;
+    cairo_set_line_width(c, 1.1);
+    cairo_new_path(c);
+    cairo_arc(c, x, y, r, 0, 6.28318530717958648);
+    cairo_move_to(c, x - over * 0.71, y + over * 0.71);
+    cairo_line_to(c, x + over * 0.71, y - over * 0.71);
+    cairo_stroke(c);
 }
 
 static bool is_null(const rela_heatmap *m, size_t row)

@@ -30,7 +30,7 @@ typedef struct rela_heatmap {
     size_t n_outlines;
 } rela_heatmap;
 
-/* per_line maps side by side. caption may be NULL. */
+/* per_line maps side by side. caption, which is broken into lines, may be NULL. */
 rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
                                const char *caption, const char *path, rela_error *err);
 

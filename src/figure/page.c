@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PNG_SCALE = 2, N_COLOURS = 7 };
+enum { PNG_SCALE = 2, N_COLOURS = 7, LINE_BYTES = 512 };
 
 static const double COLOURS[N_COLOURS][3] = {
     { 0.00, 0.45, 0.70 }, { 0.84, 0.37, 0.00 }, { 0.00, 0.62, 0.45 }, { 0.80, 0.47, 0.65 },
@@ -82,6 +82,19 @@ double rela_page_text_width(cairo_t *c, const char *s)
     cairo_text_extents_t e;
     cairo_text_extents(c, s, &e);
     return e.x_advance;
+}
+
+size_t rela_page_line(cairo_t *c, const char *s, double width)
+{
+    char line[LINE_BYTES];
+    size_t fits = 0;
+    for (size_t n = strcspn(s, " ");; n += 1 + strcspn(s + n + 1, " ")) {
+        rela_format_text(line, sizeof line, "%.*s", (int)n, s);
+        if (fits == 0 || rela_page_text_width(c, line) <= width)
+            fits = n;
+        if (s[n] == '\0' || fits < n)
+            return fits;
+    }
 }
 
 void rela_page_text(cairo_t *c, const char *s, double x, double y, double align)

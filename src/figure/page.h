@@ -22,6 +22,9 @@ rela_status rela_page_save(const char *path, double w, double h,
  * cairo_destroy. NULL when out of memory. */
 cairo_t *rela_page_ruler(void);
 double rela_page_text_width(cairo_t *c, const char *s);
+/* Bytes of the first line of a text that is broken at blanks: as many words as fit into width, and
+ * at least one. */
+size_t rela_page_line(cairo_t *c, const char *s, double width);
 
 /* align: 0 left, 0.5 centre, 1 right of x. s NULL: draws nothing. In an SVG, text stays text, above
  * the rest of the page. */

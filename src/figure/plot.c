@@ -11,7 +11,7 @@
 enum { TICKS = 6 };
 
 static const double MARGIN_LEFT = 62, MARGIN_RIGHT = 16, MARGIN_TOP = 34, MARGIN_BOTTOM = 46;
-static const double WIDTH = 480, HEIGHT = 320, LEGEND_LINE = 15;
+static const double WIDTH = 480, HEIGHT = 320, LEGEND_LINE = 15, SAMPLE = 28;
 
 /* An axis: the range of values and where it lies on the page. */
 typedef struct axis {
@@ -29,7 +29,8 @@ typedef struct page {
 static void draw_page(void *ctx, cairo_t *c);
 static void draw(cairo_t *c, const rela_plot *p, double w, double h);
 static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y);
-static double legend_height(const rela_plot *p, double w);
+static double longest_entry(cairo_t *ruler, const rela_plot *p);
+static double legend_height(cairo_t *ruler, const rela_plot *p, double w);
 static void find_range(axis *a, const rela_plot *p, bool vertical);
 static void draw_axis(const page *g, bool vertical);
 static void draw_series(const page *g, size_t i);
@@ -77,8 +78,16 @@ rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, c
     const size_t lines = (n + per_line - 1) / per_line, columns = n < per_line ? n : per_line;
     figure f = { plots, n, per_line, (double)columns * width_of(plots),
                  (double)lines * height_of(plots) };
-    return rela_page_save(path, f.w, has_legend(plots) ? f.h + legend_height(plots, f.w) : f.h,
-                          draw_page, &f, err);
+    double legend = 0;
+    if (has_legend(plots)) {
+        cairo_t *ruler = rela_page_ruler();
+        if (!ruler)
+            return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
+        f.w = fmax(f.w, MARGIN_LEFT + longest_entry(ruler, plots));
+        legend = legend_height(ruler, plots, f.w);
+        cairo_destroy(ruler);
+    }
+    return rela_page_save(path, f.w, f.h + legend, draw_page, &f, err);
 }
 
 static void draw_page(void *ctx, cairo_t *c)
@@ -110,17 +119,28 @@ static void draw(cairo_t *c, const rela_plot *p, double w, double h)
     cairo_set_font_size(c, RELA_FONT);
     draw_axis(&g, false);
     draw_axis(&g, true);
-    cairo_save(c);
-    cairo_rectangle(c, g.x.from, g.y.to, g.x.to - g.x.from, g.y.from - g.y.to);
-    cairo_clip(c);
     for (size_t i = 0; i < p->n_series; i++)
         draw_series(&g, i);
-    cairo_restore(c);
 }
 
 static bool usable(const axis *a, double v)
 {
     return isfinite(v) && (!a->log || v > 0);
+}
+
+/* Of a single value: from zero to it, as there is no other scale; a layer or a logarithm is in the
+ * middle. */
+static void widen_range(axis *a, bool middle)
+{
+    if (middle) {
+        a->low -= 0.5;
+        a->high += 0.5;
+    } else if (a->low == 0) {
+        a->high = 1;
+    } else {
+        a->low = fmin(a->low, 0);
+        a->high = fmax(a->high, 0);
+    }
 }
 
 static void find_range(axis *a, const rela_plot *p, bool vertical)
@@ -145,18 +165,17 @@ static void find_range(axis *a, const rela_plot *p, bool vertical)
         a->low = 0;
         a->high = 1;
     }
-    if (a->low == a->high) {
-        a->low -= 0.5;
-        a->high += 0.5;
-    }
-    if (!vertical && p->whole_x) { /* so that markers at the ends are not clipped */
+    const bool single = a->low == a->high, whole = !vertical && p->whole_x;
+    if (single)
+        widen_range(a, whole || a->log);
+    if (whole) { /* so that markers do not touch the axis */
         a->low -= 0.15;
         a->high += 0.15;
     }
     if (vertical) { /* air above and below the curves */
         const double air = 0.05 * (a->high - a->low);
-        a->low -= air;
-        a->high += air;
+        a->low -= single && a->low == 0 ? 0 : air;
+        a->high += single && a->high == 0 ? 0 : air;
     }
 }
 
@@ -232,13 +251,35 @@ static void set_style(cairo_t *c, const rela_plot *p, size_t i)
     cairo_set_line_width(c, 1.6);
 }
 
+/* Whether there is a point to show. */
+static bool good_point(const rela_series *s, size_t j, bool log_y)
+{
+    const axis y = { .log = log_y };
+    return j < s->n && isfinite(s->x[j]) && usable(&y, s->y[j]);
+}
+
+/* A point without neighbours is on no line, so it needs a marker to be seen. */
+static bool has_marker(const rela_plot *p, const rela_series *s, size_t j)
+{
+    return good_point(s, j, p->log_y) &&
+           (p->markers ||
+            !(good_point(s, j + 1, p->log_y) || (j > 0 && good_point(s, j - 1, p->log_y))));
+}
+
+static void draw_marker(cairo_t *c, double x, double y)
+{
+    cairo_new_path(c);
+    cairo_arc(c, x, y, 2.4, 0, 6.28318530717958648);
+    cairo_fill(c);
+}
+
 static void draw_series(const page *g, size_t i)
 {
     const rela_series *s = &g->p->series[i];
     bool pen_down = false;
     set_style(g->c, g->p, i);
     for (size_t j = 0; j < s->n; j++) {
-        const bool good = isfinite(s->x[j]) && usable(&g->y, s->y[j]);
+        const bool good = good_point(s, j, g->p->log_y);
         if (good && pen_down)
             cairo_line_to(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]));
         else if (good)
@@ -247,12 +288,33 @@ static void draw_series(const page *g, size_t i)
     }
     cairo_stroke(g->c);
     cairo_set_dash(g->c, NULL, 0, 0);
-    for (size_t j = 0; g->p->markers && j < s->n; j++) {
-        if (!isfinite(s->x[j]) || !usable(&g->y, s->y[j]))
-            continue;
-        cairo_arc(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]), 2.4, 0, 6.28318530717958648);
-        cairo_fill(g->c);
+    for (size_t j = 0; j < s->n; j++)
+        if (has_marker(g->p, s, j))
+            draw_marker(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]));
+}
+
+/* Looks like the series: with a line if it has one, with a marker if it has any. */
+static void draw_sample(cairo_t *c, const rela_plot *p, size_t i, double x, double y)
+{
+    const rela_series *s = &p->series[i];
+    bool line = false, marker = false;
+    for (size_t j = 0; j < s->n; j++) {
+        line = line || (good_point(s, j, p->log_y) && good_point(s, j + 1, p->log_y));
+        marker = marker || has_marker(p, s, j);
     }
+    set_style(c, p, i);
+    cairo_move_to(c, x, y);
+    cairo_line_to(c, x + SAMPLE, y);
+    if (line || !marker)
+        cairo_stroke(c);
+    cairo_set_dash(c, NULL, 0, 0);
+    if (marker)
+        draw_marker(c, x + SAMPLE / 2, y);
+}
+
+static double entry_width(cairo_t *c, const rela_series *s)
+{
+    return rela_page_text_width(c, s->label) + SAMPLE + 28;
 }
 
 /* Entries side by side, as many lines as they need. */
@@ -263,39 +325,42 @@ static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y)
     for (size_t i = 0; i < p->n_series; i++) {
         if (!p->series[i].label)
             continue;
-        const double wide = rela_page_text_width(c, p->series[i].label) + 56;
+        const double wide = entry_width(c, &p->series[i]);
         if (x > MARGIN_LEFT && x + wide > w) {
             x = MARGIN_LEFT;
             y += LEGEND_LINE;
         }
-        set_style(c, p, i);
-        cairo_move_to(c, x, y);
-        cairo_line_to(c, x + 28, y);
-        cairo_stroke(c);
-        cairo_set_dash(c, NULL, 0, 0);
+        draw_sample(c, p, i, x, y);
         cairo_set_source_rgb(c, 0, 0, 0);
-        rela_page_text(c, p->series[i].label, x + 34, y + 4, 0);
+        rela_page_text(c, p->series[i].label, x + SAMPLE + 6, y + 4, 0);
         x += wide;
     }
 }
 
-/* Room for as many lines as the entries need. */
-static double legend_height(const rela_plot *p, double w)
+/* Room for a legend of one entry per line. */
+static double longest_entry(cairo_t *ruler, const rela_plot *p)
 {
-    cairo_t *ruler = rela_page_ruler();
+    double most = 0;
+    for (size_t i = 0; i < p->n_series; i++)
+        if (p->series[i].label)
+            most = fmax(most, entry_width(ruler, &p->series[i]));
+    return most;
+}
+
+/* Room for as many lines as the entries need. */
+static double legend_height(cairo_t *ruler, const rela_plot *p, double w)
+{
     double x = MARGIN_LEFT;
     size_t lines = 1;
-    for (size_t i = 0; ruler && i < p->n_series; i++) {
+    for (size_t i = 0; i < p->n_series; i++) {
         if (!p->series[i].label)
             continue;
-        const double wide = rela_page_text_width(ruler, p->series[i].label) + 56;
+        const double wide = entry_width(ruler, &p->series[i]);
         if (x > MARGIN_LEFT && x + wide > w) {
             x = MARGIN_LEFT;
             lines++;
         }
         x += wide;
     }
-    if (ruler)
-        cairo_destroy(ruler);
     return LEGEND_LINE * (double)lines + 6;
 }

@@ -28,7 +28,7 @@ typedef struct rela_plot {
     const rela_style *styles; /* (n_series); NULL: by index */
     size_t n_series;
     bool log_y;           /* values that are not positive are left out */
-    bool markers;         /* a dot at every point */
+    bool markers;         /* a dot at every point; one without neighbours always has it */
     double width, height; /* points; 0: 480 x 320 */
     bool whole_x;         /* ticks at whole numbers only */
     double y_low, y_high; /* range of the axis, extended to fit the data; both 0: data only */

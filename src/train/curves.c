@@ -34,7 +34,7 @@ static void parse_valid(double *row, const char *line);
 static rela_status save(const rela_run *run, const rela_plot *p, const char *name, rela_error *err);
 static void table_free(table *t);
 
-/* The last columns: zeros of each stack, then null rows of each cross attention. */
+/* The last columns: sparsity of each stack, then null rate of each cross attention. */
 static size_t list_zeros(rela_series *series, char labels[][LABEL_MAX], const table *t,
                          const rela_block_list *list)
 {
@@ -44,7 +44,7 @@ static size_t list_zeros(rela_series *series, char labels[][LABEL_MAX], const ta
             if (null && !rela_attn_stack_cross(&list->stacks[i]))
                 continue;
             rela_format_text(labels[n], LABEL_MAX, "%s%s", list->stacks[i].label,
-                             null ? ", null rows" : "");
+                             null ? ", null rate" : ", sparsity");
             series[n] = (rela_series){ labels[n], t->column[UPDATE], t->column[ZEROS + n], t->n };
             n++;
         }
@@ -77,12 +77,13 @@ rela_status rela_train_figures(const rela_run *run, const rela_block_list *list,
           .series = bleu,
           .n_series = 1,
           .markers = true },
-        { .title = "Exact zeros in attention",
+        { .title = "Sparsity and null rate of attention",
           .x_label = "update",
           .y_label = "share",
           .series = zeros,
           .n_series = list_zeros(zeros, labels, &valid, list),
-          .markers = true },
+          .markers = true,
+          .y_high = 1 },
     };
     static const char *const NAMES[] = { "loss", "bleu", "sparsity" };
     for (int i = 0; i < (valid.n ? 3 : 1) && st == RELA_OK; i++)

@@ -13,7 +13,10 @@
 
 #include <string.h>
 
-enum { SPARSITY_TOKENS = 1024 }; /* enough for three digits */
+enum {
+    ZEROS_TOKENS = 4096,      /* of the target that are measured; a smaller set is measured whole */
+    ZEROS_BATCH_TOKENS = 1024 /* rows of a pass, which bound its memory */
+};
 
 /* Lines of a file, all in memory: validation sets are small. */
 typedef struct lines {
@@ -271,45 +274,87 @@ static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_result
     return st;
 }
 
-/* Rows of the longest source. */
-static size_t longest_source(const rela_batch *b)
+/* Given: pairs of the validation set at even distances, so that they are as long and as mixed as
+ * all of them. NULL: the set is small enough to take it whole. It does not depend on the weights or
+ * on earlier validations. */
+static rela_status spread_sample(rela_store **out, const rela_store *valid, rela_error *err)
 {
-    size_t rows = 0;
-    for (size_t i = 0; i + 1 < b->n_sides; i++)
-        rows = b->at[i][b->n] > rows ? b->at[i][b->n] : rows;
-    return rows;
+    const size_t n_sides = rela_store_sides(valid);
+    const uint64_t n = rela_store_size(valid), all = rela_store_tokens(valid, n_sides - 1) + n;
+    rela_buffer pairs = RELA_BUFFER_INIT;
+    rela_store *sample = NULL;
+    *out = NULL;
+    if (all <= ZEROS_TOKENS)
+        return RELA_OK;
+    const uint64_t fit = n * ZEROS_TOKENS / all, want = fit ? fit : 1;
+    rela_status st = RELA_OK;
+    for (uint64_t i = 0; i < want && st == RELA_OK; i++) {
+        uint32_t at = (uint32_t)((2 * i + 1) * n / (2 * want));
+        st = rela_store_pack(&pairs, valid, &at, 0, err); /* one pair */
+    }
+    st = st ? st : rela_store_create(&sample, n_sides, UINT64_MAX, NULL, err);
+    st = st ? st : rela_store_unpack(sample, pairs.data, pairs.len, err);
+    st = st ? st : rela_store_finish(sample, err);
+    rela_buffer_free(&pairs);
+    if (st == RELA_OK) {
+        *out = sample;
+        sample = NULL; /* given */
+    }
+    rela_store_destroy(sample);
+    return st;
+}
+
+/* Rows of the largest batch with at most ZEROS_BATCH_TOKENS rows, or with one longer pair. */
+static size_t most_rows(const rela_store *s)
+{
+    size_t most = ZEROS_BATCH_TOKENS;
+    for (uint32_t i = 0; i < rela_store_size(s); i++)
+        for (size_t side = 0; side < rela_store_sides(s); side++) {
+            const size_t rows = rela_store_length(s, i, side) + (size_t)1; /* the end symbol */
+            most = rows > most ? rows : most;
+        }
+    return most;
+}
+
+static rela_status count_zeros(rela_sparsity *zeros, const rela_net *net, const rela_store *text,
+                               rela_error *err)
+{
+    const size_t rows = most_rows(text);
+    const rela_attn_tap tap = rela_sparsity_tap(zeros);
+    const rela_pass_options pass = { .tap = &tap };
+    rela_batches_options o;
+    rela_batches *batches = NULL;
+    rela_worker *worker = NULL;
+    rela_batch b = { .last = false };
+    rela_batches_options_init(&o, ZEROS_BATCH_TOKENS);
+    o.order.budget.source_tokens = ZEROS_BATCH_TOKENS;
+    rela_status st = rela_batches_create(&batches, text, &o, err);
+    st = st ? st : rela_worker_create(&worker, net, rows, rows, false, err);
+    while (st == RELA_OK && !b.last) {
+        st = rela_batches_next(batches, &b, err);
+        const rela_packed packed = st ? (rela_packed){ 0 } : rela_packed_batch(&b);
+        if (st == RELA_OK)
+            rela_worker_attend(worker, &packed, &pass);
+    }
+    rela_worker_destroy(worker);
+    rela_batches_destroy(batches);
+    return st;
 }
 
 rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
                                 rela_error *err)
 {
-    rela_batches_options o;
-    rela_batches *batches = NULL;
-    rela_batch b;
-    rela_worker *worker = NULL;
+    rela_store *sample = NULL;
     rela_sparsity zeros = { 0 };
-    rela_batches_options_init(&o, SPARSITY_TOKENS);
-    rela_status st = rela_batches_create(&batches, valid, &o, err);
-    if (st == RELA_OK)
-        st = rela_batches_next(batches, &b, err);
-    if (st == RELA_OK)
-        st = rela_sparsity_init(&zeros, net, err);
-    if (st == RELA_OK)
-        st = rela_worker_create(&worker, net, longest_source(&b), b.at[b.n_sides - 1][b.n], false,
-                                err);
-    if (st == RELA_OK) {
-        const rela_attn_tap tap = rela_sparsity_tap(&zeros);
-        const rela_pass_options pass = { .tap = &tap };
-        const rela_packed packed = rela_packed_batch(&b);
-        rela_worker_attend(worker, &packed, &pass);
-        for (size_t i = 0; i < net->list.n_stacks; i++) {
-            const rela_zeros sum = rela_sparsity_sum(&zeros, i, SIZE_MAX);
-            out->sparsity[i] = rela_zeros_share(sum);
-            out->null[i] = rela_zeros_null(sum);
-        }
+    rela_status st = spread_sample(&sample, valid, err);
+    st = st ? st : rela_sparsity_init(&zeros, net, err);
+    st = st ? st : count_zeros(&zeros, net, sample ? sample : valid, err);
+    for (size_t i = 0; i < net->list.n_stacks && st == RELA_OK; i++) {
+        const rela_zeros sum = rela_sparsity_sum(&zeros, i, SIZE_MAX);
+        out->sparsity[i] = rela_zeros_share(sum);
+        out->null[i] = rela_zeros_null(sum);
     }
-    rela_worker_destroy(worker);
     rela_sparsity_deinit(&zeros);
-    rela_batches_destroy(batches);
+    rela_store_destroy(sample);
     return st;
 }

@@ -12,7 +12,7 @@
 
 typedef struct rela_valid rela_valid;
 
-/* Shares of exact zeros, and of queries that attend to nothing, by attention stack. */
+/* Sparsity and null rate, by attention stack. */
 typedef struct rela_valid_zeros {
     const rela_block_list *list; /* of the stacks; set by the caller */
     double sparsity[RELA_STACKS_MAX], null[RELA_STACKS_MAX];
@@ -32,8 +32,9 @@ rela_span rela_valid_samples(const rela_valid *v);
  * and all get the score. */
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
 
-/* Measured on the first pairs of an encoded validation set, teacher forced. Uses current weights.
- */
+/* Measured on an encoded validation set, teacher forced, with the current weights: as rela analyse
+ * does if the set has at most 4,096 tokens, otherwise on about as many, spread evenly over it. One
+ * thread. */
 rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, const rela_store *valid,
                                 rela_error *err);
 

@@ -21,12 +21,12 @@ awk 'BEGIN {
         print tags > "all.tags"
     }
 }'
+head -n 70 text >a
 for kind in rela-g softmax; do
     "$RELA" train --quiet --preset demo --attention $kind --merges 4 --width 32 --ffn 64 --heads 4 \
-        --enc-layers 1 --dec-layers 2 --updates 40 --batch-tokens 256 --save-every 40 --average 1 \
-        --train-src text --train-tgt text --out $kind --threads 2
+        --enc-layers 1 --dec-layers 2 --updates 40 --batch-tokens 256 --save-every 40 --average 1 --valid-every 40 \
+        --train-src text --train-tgt text --valid-src a --valid-tgt a --valid-beam 0 --out $kind --threads 2
 done
-head -n 70 text >a
 head -n 50 all.gold >gold
 head -n 70 all.tags >tags
 
@@ -46,8 +46,14 @@ for stem in sparsity null-rate aer aer-means diversity null-heads-1 tags-1 maps-
     grep -q "</text>" one/$stem.svg && ! grep -q glyph one/$stem.svg || fail "text of $stem.svg is not text"
 done
 [ "$(grep -c '<figure>' one/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' one/report.html) figures in the report"
-# Figures of several panels are scrolled on a phone; small ones fit it.
-[ "$(grep -c '^<div class="wide"><svg' one/report.html)" -ge 4 ] && grep -q '^<div><svg' one/report.html || fail "wide figures"
+# Figures of several panels are there twice: a phone gets their panels one below the other.
+[ "$(grep -c '^<div class="broad"><svg' one/report.html)" -eq 7 ] && [ "$(grep -c '^<div class="narrow"><svg' one/report.html)" -eq 7 ] &&
+    [ "$(grep -c '^<div class="\(small\|wide\)"><svg' one/report.html)" -eq 2 ] || fail "wide figures"
+[ "$(grep -o ' id="[^"]*"' one/report.html | sort | uniq -d | wc -l)" -eq 0 ] || fail "ids that occur twice"
+for stem in sparsity maps-1; do
+    width=$(sed -n 's/^<svg .* width="\([0-9]*\).*/\1/p' one/$stem-narrow.svg)
+    [ "$width" -gt 100 ] && [ "$width" -le 360 ] || fail "$stem-narrow.svg is $width wide"
+done
 grep -q 'src=\|href="http' one/report.html && fail "the report needs other files"
 [ "$(head -c 2 one.npz)" = PK ] || fail "the dump is no archive"
 awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/heads.tsv | grep . && fail "heads.tsv"
@@ -84,10 +90,12 @@ cmp one/heads.tsv pieces/heads.tsv || fail "--pieces changes measures"
 # Captions say what the tables say.
 rates=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $2 == "cross" { x = 100 * $at["null_rate"]
     low = n++ && low < x ? low : x; high = high > x ? high : x } END { printf "from %.1f %% .* to %.1f %% ", low, high }' one/heads.tsv)
-caption 'Null rate of each head' one | grep -q "$rates" || fail "caption of null-heads: $(caption 'Null rate of each head' one), not $rates"
+caption 'Null rate of each head: rela-g' one | grep -q "$rates" || fail "caption of null-heads: $(caption 'Null rate of each head: rela-g' one), not $rates"
 rows=$((4 * (words + 1)))
-caption 'Attention of each head' one | grep -q "No row is null\|are null: [0-9]* of $rows (" || fail "caption: $(caption 'Attention of each head' one)"
-caption 'Null rate by part of speech' one | grep -q 'highest after .* and lowest after ' || fail "caption of tags"
+caption 'Attention of each head: rela-g' one >below
+grep -q "No row has null attention\|have null attention: [0-9]* of $rows (" below || fail "caption: $(cat below)"
+grep -q "^Cross attention of layer [12] on line $line, " below || fail "caption: $(cat below)"
+caption 'Null rate by part of speech: rela-g' one | grep -q 'highest after .* and lowest after ' || fail "caption of tags"
 
 # Threads change no byte; the seed only what is permuted.
 "$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --tags tags --out two --dump two.npz -q \
@@ -101,6 +109,22 @@ cmp json three/analysis.json || fail "--json prints something else"
 grep -q '"seed": 7' json || fail "the seed is not told"
 [ ! -e three/aer.svg ] && [ ! -e three/tags.tsv ] || fail "figures without data"
 
+# The figures of a validation are those of an analysis: the same on a text of up to 4,096 tokens, and close to them on a
+# longer one, even if it is sorted by length. Columns of valid.tsv: enc, dec, cross, null rate of cross.
+# validated RUN: sparsity and null rate of its validation. analysed DIR: the same of an analysis.
+validated() { tail -n 1 "$1/valid.tsv" | cut -f 7-10 | tr '\t' '\n'; }
+analysed() { awk -F '\t' 'NR > 1 { print $5; null = $7 } END { print null }' "$1/models.tsv"; }
+# apart RUN DIR: the largest difference
+apart() { { validated "$1" && analysed "$2"; } | awk '{ x[NR] = $1 } END { for (i = 1; i <= 4; i++) { d = x[i] - x[i + 4]
+    most = d > most ? d : -d > most ? -d : most }; print NR == 8 ? most : 9 }'; }
+awk -v d="$(apart rela-g one)" 'BEGIN { exit d > 0.0001 }' || fail "validated: $(validated rela-g | xargs), analysed: $(analysed one | xargs)"
+cat text text text text text | awk '{ print NF, $0 }' | sort -n | cut -d ' ' -f 2- >sorted
+"$RELA" train --quiet --preset demo --merges 4 --width 32 --ffn 64 --heads 4 --enc-layers 1 --dec-layers 2 --updates 40 \
+    --batch-tokens 256 --save-every 40 --average 1 --valid-every 40 --train-src text --train-tgt text --valid-src sorted --valid-tgt sorted \
+    --valid-beam 0 --out long --threads 2
+"$RELA" analyse long/model.rela --src sorted --tgt sorted --out long.out -q >/dev/null
+awk -v d="$(apart long long.out)" 'BEGIN { exit d > 0.01 }' || fail "validated: $(validated long | xargs), analysed: $(analysed long.out | xargs)"
+
 # Side by side. Softmax has neither zeros nor null rows.
 "$RELA" analyse rela-g/model.rela --compare softmax/model.rela --src a --tgt a --gold gold --out both -q >table
 grep -q '^rela-g (70 pairs)' table && grep -q '^softmax (70 pairs)' table || fail "names: $(cat table)"
@@ -109,7 +133,9 @@ awk -F '\t' '$1 == "rela-g" && $2 == "cross" && $5 < 0.01' both/models.tsv | gre
 [ -s both/maps-2.svg ] && [ -s both/maps-permuted-2.pdf ] || fail "no figures of the second model"
 [ -s both/null-heads-1.svg ] && [ ! -e both/null-heads-2.svg ] || fail "null rates of the heads of softmax"
 texts both/maps-2.svg | grep -q null && fail "null rows of softmax: $(texts both/maps-2.svg)"
-caption 'Attention of each head' both | sed -n 2p | grep -q 'null\|Hatched' && fail "null rows below softmax"
+caption 'Attention of each head: rela-g' both | grep -q 'null attention' || fail "caption of rela-g"
+caption 'Attention of each head: softmax' both >below
+grep -q '^Cross attention of layer' below && ! grep -q 'null\|Hatched' below || fail "caption of softmax: $(cat below)"
 caption 'Null rate' both | grep -q 'softmax 0.0 %, permuted 0.0 %' || fail "caption: $(caption 'Null rate' both)"
 "$RELA" analyse rela-g/model.rela softmax/model.rela --names A --names '<b>' --src a --tgt a --out named -q -n 20 >table
 grep -q '^<b> (20 pairs)' table || fail "given names: $(cat table)"
@@ -117,7 +143,8 @@ grep -q '<b><b>' named/report.html && fail "names are not escaped"
 
 "$RELA" analyse softmax/model.rela --src a --tgt a --tags tags --out soft -q >/dev/null
 [ ! -e soft/null-rate.svg ] && [ ! -e soft/tags-1.svg ] && [ -s soft/tags.tsv ] || fail "figures of null rates of softmax"
-caption 'Attention on a wrong target' soft | grep -q null && fail "null rows below softmax: $(caption 'Attention on a wrong target' soft)"
+caption 'Attention on a wrong target: softmax' soft >below
+grep -q '^Cross attention of layer' below && ! grep -q null below || fail "caption of softmax: $(cat below)"
 
 # Text that fonts and XML cannot show: control characters, bytes that are not UTF-8, long words.
 printf 'w1 w2 a\001b \377\376 %060d <b>&amp; w3 w4 w5\n' 7 >strange

@@ -93,14 +93,14 @@ for column in AoL AoH_shifted; do
     [ "$(figure a1/models.tsv 'cross 1' $column)" = none ] || fail "$column of the second source"
 done
 for place in 'cross 0' 'cross 1'; do
-    [ "$(figure a1/models.tsv "$place" auc_permuted)" != none ] || fail "no AUC of $place"
+    [ "$(figure a1/models.tsv "$place" auc_text_permuted)" != none ] || fail "no AUC of $place"
 done
 for stem in sparsity null-rate aer aer-means diversity null-sources-1 null-heads-1 maps-1 maps-permuted-1; do
     [ -s a1/$stem.svg ] && [ -s a1/$stem.png ] && [ -s a1/$stem.pdf ] || fail "no figure $stem"
 done
 [ "$(grep -c '<figure>' a1/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' a1/report.html) figures in the report"
 grep -q 'highest for source 2 ([0-9.]* %) and lowest for source 1 .* Source 2 is empty in 13 of 40 pairs' a1/report.html ||
-    fail "caption: $(grep -o 'leaves without any weight[^<]*' a1/report.html)"
+    fail "caption: $(grep -o 'Null rate of the cross attention[^<]*' a1/report.html)"
 grep -aq 'places.npy' a1.npz && grep -aq 'cross 1' a1.npz || fail "the dump does not name places"
 "$RELA" analyse -q two/model.rela $texts --gold toy/test.align --out a2 --dump a2.npz --threads 3 >/dev/null
 for file in analysis.json heads.tsv layers.tsv models.tsv report.html null-sources-1.png; do
