@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # model.sh RELA CORPUS OUT UPDATES [OPTION...]: the recipe of the demo model, for text of `rela corpus --level easy`. Sizes and
-# rates were chosen by BLEU on the validation part. Further options go to `rela train`.
+# rates were chosen by BLEU on the validation set. Further options go to `rela train`.
 set -eu
 rela=$1 corpus=$2 out=$3 updates=$4
 shift 4
 "$rela" train --preset demo --tokenise --merges 0 --norm pre --batch-tokens 2048 \
-    --updates "$updates" --lr 5e-3 --warmup 100 --cool-down $((updates * 3 / 10)) --report-every 100 --valid-every "$updates" \
+    --updates "$updates" --lr 5e-3 --warmup 100 --cool-down $((updates * 3 / 10)) --report-every 100 --valid-every $(((updates + 4) / 5)) \
     --licence MIT --description 'simplified English to German, from the grammar of rela corpus --level easy' \
     --train-src "$corpus/train.src" --train-tgt "$corpus/train.tgt" \
     --valid-src "$corpus/valid.src" --valid-tgt "$corpus/valid.tgt" --out "$out" "$@"

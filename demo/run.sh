@@ -20,15 +20,16 @@ map() {
 rm -rf "$dir"
 mkdir -p "$dir"
 say "1. A corpus from a grammar, with gold word alignments: rela corpus --level easy"
-"$rela" corpus --quiet --level easy --size "${DEMO_SIZE:-50000}" --out "$dir/corpus" | sed 's/^/  /'
+"$rela" corpus --quiet --level easy --size "${DEMO_SIZE:-50000}" --out "$dir/corpus" >"$dir/corpus.txt"
+sed 's/^./  &/' "$dir/corpus.txt"
 
 say "2. A model with rectified linear attention: rela train --attention rela-g (options in demo/model.sh)"
 "$demo/model.sh" "$rela" "$dir/corpus" "$dir/rela" "$updates" --attention rela-g
 
 say "3. The same with softmax, to compare: rela train --attention softmax"
-"$demo/model.sh" "$rela" "$dir/corpus" "$dir/softmax" "$updates" --attention softmax --quiet
+"$demo/model.sh" "$rela" "$dir/corpus" "$dir/softmax" "$updates" --attention softmax
 
-say "4. The 500 sentences of the test part, which neither has seen: rela translate $dir/rela/model.rela"
+say "4. The 500 sentences of the test set, which neither model has seen: $rela translate $dir/rela/model.rela"
 for kind in rela softmax; do
     "$rela" translate --quiet "$dir/$kind/model.rela" <"$dir/corpus/test.src" >"$dir/$kind.out"
 done
@@ -41,9 +42,10 @@ for line in 1 2 3 4 5 6; do
     echo
 done
 for kind in rela softmax; do
-    same=$(paste -d '|' "$dir/$kind.out" "$dir/corpus/test.tgt" | awk -F '|' '$1 == $2 { n++ } END { print n + 0 }')
-    printf '  %-8s BLEU %s; %d of 500 are the reference, word for word\n' "$kind" \
-        "$("$rela" bleu "$dir/corpus/test.tgt" <"$dir/$kind.out" | awk '{ print $3 }')" "$same"
+    "$rela" bleu "$dir/corpus/test.tgt" <"$dir/$kind.out" | awk '{ print $3 }' >"$dir/$kind.bleu"
+    paste -d '|' "$dir/$kind.out" "$dir/corpus/test.tgt" | awk -F '|' '$1 == $2 { n++ } END { print n + 0 }' >"$dir/$kind.same"
+    printf '  %-8s BLEU %s; %d of 500 match the reference word for word\n' \
+        "$kind" "$(cat "$dir/$kind.bleu")" "$(cat "$dir/$kind.same")"
 done
 
 say "5. What the decoder looks at: rela analyse, rela align --show"
@@ -52,17 +54,25 @@ say "5. What the decoder looks at: rela analyse, rela align --show"
 echo "The old teacher has bought the small house." >"$dir/one.src"
 "$rela" translate --quiet "$dir/rela/model.rela" <"$dir/one.src" >"$dir/one.tgt"
 printf '  %s\n  %s\n' "$(cat "$dir/one.src")" "$(cat "$dir/one.tgt")"
-for head in 1 2 3 4; do
-    map "$dir/rela/model.rela" 2 $head >"$dir/left"
-    map "$dir/softmax/model.rela" 2 $head >"$dir/right"
-    printf '\nLayer 2, head %s: rela-g on the left, softmax on the right\n' $head
-    paste -d '|' "$dir/left" "$dir/right" | sed 's/|/    /'
-done
+map "$dir/rela/model.rela" 2 1 >"$dir/left"
+map "$dir/softmax/model.rela" 2 1 >"$dir/right"
+printf '\nLayer 2, head 1 of 4: rela-g on the left, softmax on the right. Rows are target words, columns source words.\n'
+paste -d '|' "$dir/left" "$dir/right" | sed 's/|/    /'
 printf '\nA blank is a weight of exactly zero, a dot one above it, darker is more; a row of dashes (∅) attends to nothing at all.\n'
-awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    $at["place"] == "cross" { n[$at["model"]]++; zero[$at["model"]] += $at["sparsity"]; none[$at["model"]] += $at["null_rate"] }
-    END { for (i = split("rela-g softmax", k, " "); i > 0; i--) printf "  %-8s %4.1f %% of the cross attention weights are zero, %4.1f %% of the rows are empty\n",
-        k[3 - i], 100 * zero[k[3 - i]] / n[k[3 - i]], 100 * none[k[3 - i]] / n[k[3 - i]] }' "$dir/report/heads.tsv"
+# attention FILE COLUMN SCALE: the mean of a column over the rows of cross attention, of each model in turn
+attention() {
+    awk -F '\t' -v column="$2" -v scale="$3" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["place"] == "cross" { n[$at["model"]]++; sum[$at["model"]] += $at[column] }
+        END { printf "%.1f %.1f\n", scale * sum["rela-g"] / n["rela-g"], scale * sum["softmax"] / n["softmax"] }' "$dir/report/$1"
+}
+zeros=$(attention heads.tsv sparsity 100)
+empty=$(attention heads.tsv null_rate 100)
+own_aer=$(attention models.tsv AoL 1) # links of the mean of the heads of a layer, mean over layers
+# row LABEL PAIR: a figure of each model behind a label
+row() { printf '  %-58s %8s %8s\n' "$1" "${2% *}" "${2#* }"; }
+row 'Over all heads and the validation set' 'rela-g softmax'
+row 'cross attention weights that are zero, %' "$zeros"
+row 'rows that are empty, %' "$empty"
 
 say "6. Word alignment, learned from the text in both directions: rela align --tokenise train.src train.tgt"
 "$rela" align --quiet --tokenise "$dir/corpus/train.src" "$dir/corpus/train.tgt" --save "$dir/aligner.rela" \
@@ -71,19 +81,30 @@ say "6. Word alignment, learned from the text in both directions: rela align --t
 show source 1 "$dir/corpus/test.src"
 show target 1 "$dir/corpus/test.tgt"
 show links 1 "$dir/test.links"
-printf '\n  Against the gold links of the test part: '
-"$rela" aer "$dir/corpus/test.align" -i "$dir/test.links"
+"$rela" aer "$dir/corpus/test.align" -i "$dir/test.links" >"$dir/aer.txt"
+printf '\n  Against the gold links of the test set: %s\n' "$(cat "$dir/aer.txt")"
 
 say "Done in $(($(date +%s) - start)) seconds"
-echo "The model is $dir/rela/model.rela; 'rela info' shows its card. Its curves are in $dir/rela/figures."
+row '' 'rela-g softmax'
+row 'BLEU on the test set' "$(cat "$dir/rela.bleu") $(cat "$dir/softmax.bleu")"
+row 'of its 500 sentences, those right word for word' "$(cat "$dir/rela.same") $(cat "$dir/softmax.same")"
+row 'cross attention weights that are zero, %' "$zeros"
+row 'rows of cross attention that are empty, %' "$empty"
+row 'AER of links read off cross attention (validation set)' "$own_aer"
+printf '  AER of the aligner learned from the text alone, section 6 (test set): %s\n\n' "$(awk '{ print $2 }' "$dir/aer.txt")"
+echo "The model is $dir/rela/model.rela; '$rela info $dir/rela/model.rela' shows its card. Its curves are in $dir/rela/figures."
 echo "Open the report on its attention: $dir/report/report.html"
-printf '\nTalk to it: rela translate %s\n' "$dir/rela/model.rela"
+printf '\nTalk to it: %s translate %s\n' "$rela" "$dir/rela/model.rela"
 for line in 'The old man sees a child.' 'Our teacher has bought the small house.' 'Yesterday I saw the dog in the garden.'; do
     printf '  > %s\n    %s\n' "$line" "$(printf '%s\n' "$line" | "$rela" translate --quiet "$dir/rela/model.rela")"
 done
 if [ -t 0 ] && [ -t 1 ]; then
-    printf '\nYour turn, in sentences like these; Ctrl-D ends it. It knows %s words, such as:\n' \
-        "$(tr -s ' .?' '\n' <"$dir/corpus/train.src" | sort -u | wc -l)"
-    tr -s ' .?' '\n' <"$dir/corpus/train.src" | sort | uniq -c | sort -rn | awk 'NR <= 120 && $2 != "" { printf "%s ", $2 } END { print "" }' | fold -sw 100
+    printf '\nYour turn, in sentences like these; Ctrl-D ends it. It knows %s different words;\nothers give nonsense. The most frequent:\n' \
+        "$(awk '/^different words/ { print $3 }' "$dir/corpus.txt")"
+    # The and the are one word, in the spelling that is more frequent.
+    tr -s ' .?' '\n' <"$dir/corpus/train.src" | sort | uniq -c | sort -rn |
+        awk '$2 != "" && !seen[tolower($2)]++ && ++n <= 100 { printf "%s ", $2 } END { print "" }' | fold -sw 100
     "$rela" translate --unk replace "$dir/rela/model.rela" || true
+else
+    printf '\nNo prompt, because input or output is not a terminal; for lines of a file: %s translate %s <FILE\n' "$rela" "$dir/rela/model.rela"
 fi

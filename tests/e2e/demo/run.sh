@@ -16,10 +16,14 @@ ends() {
 DEMO_SIZE=2000 DEMO_UPDATES=20
 export DEMO_SIZE DEMO_UPDATES
 ends "Open the report on its attention: run/report/report.html" "$RELA_SOURCE/demo/run.sh" "$RELA" run
-for text in 'of 500 are the reference' 'rela-g on the left, softmax on the right' 'of the rows are empty' 'AER '; do
+for text in 'of 500 match the reference word for word' 'rela-g on the left, softmax on the right' 'rows that are empty' 'AER of links read off cross attention' \
+    "Talk to it: $RELA translate run/rela/model.rela" 'No prompt, because'; do
     grep -qF "$text" out || fail "no '$text' in the demo"
 done
 [ -s run/report/report.html ] || fail "no report"
+for kind in rela softmax; do # curves, not single dots
+    [ "$(grep -c '^[0-9]' run/$kind/valid.tsv)" -eq 5 ] || fail "$kind: $(cat run/$kind/valid.tsv)"
+done
 mkdir build
 ends "bytes, BLEU" "$RELA_SOURCE/demo/install-model.sh" "$RELA" build
 bytes=$(wc -c <build/demo.rela) # does not depend on the length of training

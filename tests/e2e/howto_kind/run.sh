@@ -20,7 +20,7 @@ unset RELA_COVERED || true
 n_checks=$((n_checks + 4))
 # Without benchmarks and fuzz targets; only the programs that the page runs.
 block sh 1 | sed -e 's/cmake --preset release/& -DRELA_BUILD_BENCH=OFF/' \
-    -e 's/cmake --build build.release/& -j 2 --target rela test_attn test_attention_grad test_model_grad precision_float precision_double test_decode/' >build.sh
+    -e 's/-j "$(nproc)"/-j 2 --target rela test_attn test_attention_grad test_model_grad precision_float precision_double test_decode/' >build.sh
 sh -eu build.sh >build.log 2>&1 || fail "the example does not build: $(grep -m 3 error build.log)"
 grep -q '^sigmoid  *sigma' build.log || fail "rela info --attention does not list it"
 block sh 2 | sed "s/'attn|grad|precision|decode'/'unit.attn$|grad.attention|grad.model|precision|unit.decode'/" >check.sh
