@@ -3,7 +3,7 @@
 """Draws the attention of one head as an SVG picture: rows are queries, columns are keys, white is
 exactly zero.
 
-    plot_head.py model.rela "the old house is small ." "das alte Haus ist klein ." -o head.svg
+    plot_head.py model.rela "The old house is small." "Das alte Haus ist klein." -o head.svg
 """
 import argparse
 from html import escape
