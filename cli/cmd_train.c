@@ -285,6 +285,7 @@ static rela_status show_config(const rela_train_options *o, rela_error *err)
 static int on_event(void *ctx, const rela_train_event *e)
 {
     display *s = ctx;
+    char speed[RELA_GROUPED_SIZE];
     switch (e->kind) {
     case RELA_TRAIN_SAVED:
         break;
@@ -321,8 +322,9 @@ static int on_event(void *ctx, const rela_train_event *e)
         if (isnan(e->loss))
             (void)snprintf(s->note, sizeof s->note, "updates are not finite");
         else
-            (void)snprintf(s->note, sizeof s->note, "loss %.3f, %.0f tok/s, padding %.1f %%",
-                           e->loss, e->tokens_per_second, 100 * e->padding);
+            (void)snprintf(s->note, sizeof s->note, "loss %.3f, %s tok/s, padding %.1f %%", e->loss,
+                           rela_grouped(speed, (uint64_t)(e->tokens_per_second + 0.5)),
+                           100 * e->padding);
         break;
     default:
         break;

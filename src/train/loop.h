@@ -31,8 +31,9 @@ typedef struct rela_loop_state {
  * skipped. */
 typedef struct rela_loop_report {
     uint64_t update, epoch;
-    double loss; /* what is minimised: mean of tokens, or of sentences if sentence_mean */
-    double nll;  /* mean of target tokens */
+    uint64_t nth_epoch; /* for people: that of the last sentence, from 1 */
+    double loss;        /* what is minimised: mean of tokens, or of sentences if sentence_mean */
+    double nll;         /* mean of target tokens */
     double rate, grad_norm;
     double tokens_per_second; /* target */
     double padding;           /* share that padded batches would waste */
