@@ -105,7 +105,7 @@ const rela_command rela_commands_bpe[] = {
       .run = run_learn },
     { .name = "bpe apply",
       .summary = "split the words of a text into subwords",
-      .operands = "[FILE...]",
+      .operands = "--codes FILE [FILE...]",
       .max_operands = SIZE_MAX,
       .description =
           "Reads the files, or standard input, line by line and splits every word with the merges "

@@ -51,7 +51,8 @@ const rela_command rela_commands_convert[] = {
           "With --vocab the input is a vocabulary of another tool, and the output one of rela:\n"
           "one token per line, with our special tokens instead of theirs.\n"
           "Every input is checked completely before anything is written.",
-      .examples = "rela convert model.rela --to ctranslate2 -o model.ct2\n"
+      .examples = "rela convert model.rela --to int8 -o small.rela\n"
+                  "rela convert model.rela --to ctranslate2 -o model.ct2\n"
                   "rela convert model.rela --to safetensors -o plain\n"
                   "rela convert --from safetensors plain -o model.rela\n"
                   "rela convert --vocab marian vocab.yml -o vocab",

@@ -35,7 +35,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_corpus[] = {
     { .name = "corpus",
       .summary = "write the built-in parallel corpus with gold word alignments",
-      .operands = "",
+      .operands = "--out DIR",
       .description =
           "Writes DIR/train, DIR/valid and DIR/test, each as .src (simplified English), .tgt\n"
           "(simplified German) and .align (gold word alignment: i-j sure, i?j possible, counted\n"

@@ -47,7 +47,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_corpus_check[] = {
     { .name = "corpus check",
       .summary = "check a parallel corpus: what would be dropped, lengths, padding",
-      .operands = "",
+      .operands = "--src FILE --tgt FILE | --tsv FILE",
       .description =
           "Reads a parallel corpus as training does, with space-separated words as tokens, and\n"
           "prints how many pairs are kept, how many are dropped and why (with the first lines of\n"

@@ -19,7 +19,7 @@ static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(detokenise_options, language), 0, 0, "en", "CODE",
       "language of the text: en, de, fr, cs; others get general rules" },
     { "unescape", 'x', RELA_OPTION_FLAG, offsetof(detokenise_options, unescape), 0, 0, "true", NULL,
-      "replace entities like &amp; by their characters (on by default; --no-unescape)" },
+      "replace entities like &amp; by their characters" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(detokenise_options, output), 0, 0, NULL, "FILE",
       "write to a file instead of standard output" },
     { .name = NULL },

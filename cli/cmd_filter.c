@@ -63,7 +63,7 @@ static rela_status print_report(const rela_cli *cli, const rela_filter_report *r
 const rela_command rela_commands_filter[] = {
     { .name = "filter",
       .summary = "remove pairs that are not translations from parallel text",
-      .operands = "[MODEL]",
+      .operands = "[MODEL] --src FILE --tgt FILE --out-src FILE --out-tgt FILE",
       .min_operands = 0,
       .max_operands = 1,
       .description =

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/par.h"
+#include "dist/machine.h"
 #include "model_names.h"
 #include "rela/attention.h"
 #include "rela/model.h"
@@ -43,7 +44,7 @@ const rela_command rela_commands_info[] = {
           "Reads and checks a whole model file or checkpoint and prints its configuration, its\n"
           "parameters per block, its texts, its card (languages, licence, data, score, date) and\n"
           "its training settings. Without a file it prints the version of the program and what\n"
-          "it found on this machine.",
+          "it found on this machine: threads, instruction set, free memory, MPI, libraries.",
       .examples = "rela info run/model.rela\n"
                   "rela info run/model.rela --set licence=CC-BY-4.0 --set date=2026-11-18\n"
                   "rela info --attention\n"
@@ -95,12 +96,29 @@ static rela_status describe_model(rela_buffer *out, const rela_cli *cli, const i
 
 static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_error *err)
 {
+    const bool json = cli->common.json, mpi = rela_machine_mpi();
     const int n = rela_par_threads((int)cli->common.threads);
     const uint32_t v = rela_version();
-    return rela_buffer_printf(out, err,
-                              cli->common.json ? "{\"version\": \"%u.%u.%u\", \"threads\": %d}\n"
-                                               : "rela %u.%u.%u\nthreads %d\n",
-                              v >> 16, v >> 8 & 255, v & 255, n);
+    const uint64_t memory = rela_memory_free();
+    rela_status st = rela_buffer_printf(
+        out, err,
+        json ? "{\"version\": \"%u.%u.%u\", \"threads\": %d, \"instruction_set\": \"%s\", "
+             : "rela %u.%u.%u\nthreads          %d\ninstruction set  %s\n",
+        v >> 16, v >> 8 & 255, v & 255, n, rela_machine_level());
+    if (st == RELA_OK && json)
+        st = rela_buffer_printf(out, err, "\"memory_free\": %llu, \"mpi\": %s, \"libraries\": {",
+                                (unsigned long long)memory, mpi ? "true" : "false");
+    else if (st == RELA_OK && memory) /* 0: unknown */
+        st = rela_buffer_printf(out, err, "memory           %.1f GB free\n", (double)memory / 1e9);
+    if (st == RELA_OK && !json)
+        st = rela_buffer_printf(out, err, "MPI module       %s\nlibraries        ",
+                                mpi ? "found" : "not found");
+    char version[RELA_LIBRARY_VERSION];
+    const char *name = NULL;
+    for (size_t i = 0; st == RELA_OK && (name = rela_machine_library(version, i)); i++)
+        st = rela_buffer_printf(out, err, json ? "%s\"%s\": \"%s\"" : "%s%s %s", i ? ", " : "",
+                                name, version);
+    return st ? st : rela_buffer_append_text(out, json ? "}}\n" : "\n", err);
 }
 
 /* The hyper-parameters of kind i. */

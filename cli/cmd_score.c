@@ -43,7 +43,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_score[] = {
     { .name = "score",
       .summary = "score given translations by their probability",
-      .operands = "MODEL...",
+      .operands = "MODEL... --src FILE --tgt FILE",
       .min_operands = 1,
       .max_operands = RELA_CLI_MODELS_MAX,
       .description =

@@ -34,7 +34,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_shortlist[] = {
     { .name = "shortlist",
       .summary = "learn a shortlist of target words for faster translation",
-      .operands = "MODEL",
+      .operands = "MODEL --src FILE --tgt FILE --out FILE",
       .min_operands = 1,
       .max_operands = 1,
       .description =

@@ -29,7 +29,7 @@ static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(tokenise_options, language), 0, 0, "en", "CODE",
       "language of the text: en, de, fr, cs; others get general rules" },
     { "escape", 'x', RELA_OPTION_FLAG, offsetof(tokenise_options, escape), 0, 0, "true", NULL,
-      "write & | < > ' \" [ ] as entities like &amp; (on by default; --no-escape)" },
+      "write & | < > ' \" [ ] as entities like &amp;" },
     { "aggressive-dash", 'a', RELA_OPTION_FLAG, offsetof(tokenise_options, aggressive_dash), 0, 0, NULL, NULL,
       "split words at hyphens, marked @-@" },
     { "protected", 'p', RELA_OPTION_FILE, offsetof(tokenise_options, protect), 0, 0, NULL, "FILE",

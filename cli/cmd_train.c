@@ -149,7 +149,7 @@ static const rela_option OPTIONS[] = {
 const rela_command rela_commands_train[] = {
     { .name = "train",
       .summary = "train a translation model from raw parallel text",
-      .operands = "",
+      .operands = "--train-src FILE --train-tgt FILE --out DIR",
       .description =
           "Learns BPE and vocabularies if none are given, trains, validates, and writes the "
           "average of the last checkpoints to OUT/model.rela. Run again with the same --out, it "
@@ -158,14 +158,14 @@ const rela_command rela_commands_train[] = {
           "default take it from the preset. Started by mpirun or srun, all processes train one "
           "model, and the result does not depend on their number.",
       .examples =
-          "  rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
-          "      --valid-src val.en --valid-tgt val.de --out run\n"
-          "  rela train --preset base --attention softmax --tokenise \\\n"
-          "      --train-src corpus.en --train-tgt corpus.de --out run2\n"
-          "  rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
-          "      --src-lang en --src-lang-2 fr --out en+fr-de\n"
-          "  mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"
-          "      --gradient-groups 4 --train-src corpus.en --train-tgt corpus.de --out run3\n",
+          "rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
+          "    --valid-src val.en --valid-tgt val.de --out run\n"
+          "rela train --preset base --attention softmax --tokenise \\\n"
+          "    --train-src corpus.en --train-tgt corpus.de --out run2\n"
+          "rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
+          "    --src-lang en --src-lang-2 fr --out en+fr-de\n"
+          "mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"
+          "    --gradient-groups 4 --train-src corpus.en --train-tgt corpus.de --out run3\n",
       .options = OPTIONS,
       .options_size = sizeof(train_args),
       .needs = NEEDS,
@@ -285,6 +285,7 @@ static rela_status show_config(const rela_train_options *o, rela_error *err)
 static int on_event(void *ctx, const rela_train_event *e)
 {
     display *s = ctx;
+    char speed[RELA_GROUPED_SIZE];
     switch (e->kind) {
     case RELA_TRAIN_SAVED:
         break;
@@ -321,8 +322,9 @@ static int on_event(void *ctx, const rela_train_event *e)
         if (isnan(e->loss))
             (void)snprintf(s->note, sizeof s->note, "updates are not finite");
         else
-            (void)snprintf(s->note, sizeof s->note, "loss %.3f, %.0f tok/s, padding %.1f %%",
-                           e->loss, e->tokens_per_second, 100 * e->padding);
+            (void)snprintf(s->note, sizeof s->note, "loss %.3f, %s tok/s, padding %.1f %%", e->loss,
+                           rela_grouped(speed, (uint64_t)(e->tokens_per_second + 0.5)),
+                           100 * e->padding);
         break;
     default:
         break;

@@ -47,7 +47,7 @@ static const rela_option APPLY_OPTIONS[] = {
     { "model", 'm', RELA_OPTION_FILE, offsetof(apply_options, model), 0, 0, NULL, "FILE",
       "truecasing model from 'rela truecase learn'" },
     { "known", 0, RELA_OPTION_FLAG, offsetof(apply_options, known), 0, 0, "true", NULL,
-      "inside a sentence, keep spellings that the model knows (on by default; --no-known)" },
+      "inside a sentence, keep spellings that the model knows" },
     { "asr", 0, RELA_OPTION_FLAG, offsetof(apply_options, asr), 0, 0, NULL, NULL,
       "the input has no case information: lower-case it first and trust no spelling" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(apply_options, output), 0, 0, NULL, "FILE",
@@ -65,8 +65,7 @@ static const rela_option UNDO_OPTIONS[] = {
 /* clang-format on */
 
 #define APPLY_ROW                                                                                  \
-    .summary = "give words of tokenised text their usual spelling", .operands = "[FILE...]",       \
-    .max_operands = SIZE_MAX,                                                                      \
+    .operands = "--model FILE [FILE...]", .max_operands = SIZE_MAX,                                \
     .description = "Reads lines of tokens and gives first words of sentences, and words in a "     \
                    "spelling that the model does not know, the spelling that is most frequent "    \
                    "in the model. Words that the model does not know at all stay as they are.",    \
@@ -86,7 +85,7 @@ const rela_command rela_commands_truecase[] = {
       .options = LEARN_OPTIONS,
       .options_size = sizeof(learn_options),
       .run = run_learn },
-    { .name = "truecase apply", APPLY_ROW },
+    { .name = "truecase apply", .summary = "the same as 'truecase'", APPLY_ROW },
     { .name = "truecase undo",
       .summary = "capitalise the first word of each sentence of tokenised text",
       .operands = "[FILE...]",
@@ -97,7 +96,9 @@ const rela_command rela_commands_truecase[] = {
       .options_size = sizeof(undo_options),
       .in_place = true,
       .run = run_undo },
-    { .name = "truecase", APPLY_ROW },
+    { .name = "truecase",
+      .summary = "give words of tokenised text their usual spelling",
+      APPLY_ROW },
     { .name = NULL },
 };
 

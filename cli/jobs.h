@@ -9,8 +9,7 @@
 #include "rela/job.h"
 
 #define RELA_CLI_RESUME_HELP                                                                       \
-    "keep results in FILE until all is done; if it is there, go on with what an ended job has "    \
-    "kept"
+    "save results to FILE while the job runs; if FILE exists, continue an interrupted job from it"
 
 /* Joins the ranks, silences all but rank 0 and divides the threads. resume: FILE of --resume or
  * NULL. Options, and size and hash of the input files named by options and operands, become

@@ -166,9 +166,9 @@ RELA_API rela_status rela_analyse(rela_buffer *table, rela_buffer *json,
     X(RATIO,     "ratio",     "lengths too different")                           \
     X(COPY,      "copy",      "the target is (mostly) the source")               \
     X(SCRIPT,    "script",    "letters of another script")                       \
-    X(DUPLICATE, "duplicate", "was there before")                                \
+    X(DUPLICATE, "duplicate", "seen before")                                     \
     X(TOKENS,    "tokens",    "too long for the model")                          \
-    X(SCORE,     "score",     "the model thinks it is no translation")
+    X(SCORE,     "score",     "the model thinks it is not a translation")
 /* clang-format on */
 
 typedef enum rela_filter_reason {

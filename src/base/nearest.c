@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 64, DISTANCE_MAX = 2 };
+enum { NAME_MAX_BYTES = 64, DISTANCE_MAX = 2, SHORT_NAME = 3 };
 
 static bool alike(char a, char b)
 {
@@ -44,6 +44,7 @@ void rela_nearest_offer(rela_nearest *n, const char *given, const char *name, si
         return;
     const size_t d = distance(given, given_len, name, len);
     const size_t most = len < 3 * DISTANCE_MAX ? (len + 2) / 3 : DISTANCE_MAX;
-    if (d <= most && d < len && (!n->name || d < n->distance))
+    const bool start = len > SHORT_NAME || given[0] == name[0];
+    if (d <= most && d < len && start && (!n->name || d < n->distance))
         *n = (rela_nearest){ name, d };
 }

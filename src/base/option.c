@@ -31,7 +31,10 @@ typedef struct place {
 } place;
 
 static bool find(const rela_option_state *s, place *p, const char *name, size_t len, char letter);
-static const char *nearest_name(const rela_option_state *s, const char *name);
+static bool same_spelling(const char *a, const char *b, size_t len);
+static bool has_option(const void *state, const char *name, size_t len);
+static const char *suggest(const rela_option_state *s, const char *name);
+static rela_status unknown_option(const char *arg, const char *near, rela_error *err);
 static bool only_command_line(const char *key);
 static rela_status assign(rela_option_state *s, const place *p, const char *value, source from,
                           rela_error *err);
@@ -122,11 +125,10 @@ static rela_status parse_option(rela_option_state *s, const char *arg, const cha
     if (!found && is_long && strncmp(name, "no-", 3) == 0 && !value &&
         find(s, &p, name + 3, len - 3, 0) && p.option->type == RELA_OPTION_FLAG)
         return assign(s, &p, "false", SOURCE_COMMAND_LINE, err);
-    if (!found) {
-        const char *near = is_long ? nearest_name(s, name) : NULL;
-        return rela_fail(err, RELA_ARG, "unknown option %s%s%s%s", arg,
-                         near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
-    }
+    if (!found)
+        return unknown_option(arg, suggest(s, is_long ? name : arg + 1), err);
+    if (!is_long && arg[2] && arg[2] != '=' && p.option->type == RELA_OPTION_FLAG)
+        return unknown_option(arg, p.option->name, err); /* -lc */
     if (p.option->type == RELA_OPTION_FLAG && !value)
         return assign(s, &p, "true", SOURCE_COMMAND_LINE, err);
     if (!value) {
@@ -135,7 +137,17 @@ static rela_status parse_option(rela_option_state *s, const char *arg, const cha
         value = next;
         *used = true;
     }
-    return assign(s, &p, value, SOURCE_COMMAND_LINE, err);
+    const rela_status st = assign(s, &p, value, SOURCE_COMMAND_LINE, err);
+    const char *meant = st == RELA_ARG && !is_long && arg[2]
+                            ? rela_option_foreign(arg + 1, strlen(arg + 1), has_option, s)
+                            : NULL;
+    return meant ? unknown_option(arg, meant, err) : st; /* -tok 13a */
+}
+
+static rela_status unknown_option(const char *arg, const char *near, rela_error *err)
+{
+    return rela_fail(err, RELA_ARG, "unknown option %s%s%s%s", arg, near ? "; did you mean --" : "",
+                     near ? near : "", near ? "?" : "");
 }
 
 rela_status rela_options_parse(rela_option_state *s, rela_list *operands, int argc,
@@ -164,9 +176,10 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
 {
     place p;
     if (!find(s, &p, key, strlen(key), 0)) {
-        const char *near = nearest_name(s, key);
-        return rela_fail(err, RELA_ARG, "unknown key '%s'%s%s%s", key,
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        const char *near = suggest(s, key);
+        return rela_fail(err, RELA_ARG, "unknown key '%s'%s%.*s%s", key,
+                         near ? "; did you mean '" : "", near ? (int)strcspn(near, " ") : 0,
+                         near ? near : "", near ? "'?" : "");
     }
     if (only_command_line(key))
         return rela_fail(err, RELA_ARG, "key '%s' belongs on the command line", key);
@@ -274,8 +287,9 @@ static bool find(const rela_option_state *s, place *p, const char *name, size_t 
     for (size_t g = 0; g < s->n_groups; g++) {
         const rela_option *row = s->groups[g].options;
         for (size_t i = 0; row[i].name; i++) {
-            const bool same = letter ? row[i].letter == letter
-                                     : strncmp(row[i].name, name, len) == 0 && !row[i].name[len];
+            const bool same =
+                letter ? row[i].letter == letter
+                       : strlen(row[i].name) == len && same_spelling(row[i].name, name, len);
             if (!same)
                 continue;
             *p = (place){ &row[i], (char *)s->groups[g].fields + row[i].offset, &s->given[g][i] };
@@ -285,10 +299,38 @@ static bool find(const rela_option_state *s, place *p, const char *name, size_t 
     return false;
 }
 
-/* The option that was probably meant; NULL if none is close. */
-static const char *nearest_name(const rela_option_state *s, const char *name)
+static bool same_spelling(const char *a, const char *b, size_t len)
 {
+    static const char *const SPELLINGS[][2] = { { "ise", "ize" }, { "licence", "license" } };
+    for (size_t at = 0; at < len;) {
+        size_t step = a[at] == b[at];
+        for (size_t i = 0; i < sizeof SPELLINGS / sizeof SPELLINGS[0]; i++)
+            for (size_t uk = 0; uk < 2; uk++) {
+                const size_t n = strlen(SPELLINGS[i][uk]);
+                if (at + n <= len && memcmp(a + at, SPELLINGS[i][uk], n) == 0 &&
+                    memcmp(b + at, SPELLINGS[i][!uk], n) == 0)
+                    step = n;
+            }
+        if (step == 0)
+            return false;
+        at += step;
+    }
+    return true;
+}
+
+static bool has_option(const void *state, const char *name, size_t len)
+{
+    place p;
+    return find(state, &p, name, len, 0);
+}
+
+/* The option that was probably meant; NULL if there is no guess. */
+static const char *suggest(const rela_option_state *s, const char *name)
+{
+    const char *known = rela_option_foreign(name, strcspn(name, "="), has_option, s);
     rela_nearest best = { NULL, 0 };
+    if (known)
+        return known;
     for (size_t g = 0; g < s->n_groups; g++)
         for (const rela_option *o = s->groups[g].options; o->name; o++)
             rela_nearest_offer(&best, name, o->name, strlen(o->name));

@@ -41,7 +41,8 @@ typedef struct rela_option {
     double min, max;     /* INT and REAL, both ends included */
     const char *initial; /* default as text; NULL: false, 0 or NULL */
     const char *value;   /* placeholder for the value in help: "FILE", "a|b|c" */
-    const char *help;    /* one sentence, lower case, no full stop */
+    const char *help; /* one sentence, lower case, no full stop; if it ends in brackets, they have
+                         the default in words: "language of the text [that of the model]" */
 } rela_option;
 
 struct rela_cli; /* passed to commands; defined by the program */
@@ -77,6 +78,14 @@ typedef struct rela_option_state rela_option_state;
  * configurations and in checkpoints. */
 const char *rela_option_present_name(const char *name, size_t *len);
 
+/* What does the same as the option of another tool: an option, perhaps with a value ("to int8").
+ * has tells whether the command has an option. NULL: not known. */
+const char *rela_option_foreign(const char *name, size_t len,
+                                bool (*has)(const void *ctx, const char *name, size_t len),
+                                const void *ctx);
+
+/* Names are accepted in British and US spelling: --normalise and --normalize are the same option.
+ */
 rela_option_state *rela_options_create(const rela_option_group *groups, size_t n_groups);
 void rela_options_destroy(rela_option_state *s); /* NULL is fine */
 

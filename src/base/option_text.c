@@ -3,16 +3,19 @@
  * option_shell.c. */
 #include "base/compose.h"
 #include "base/option.h"
+#include "base/str.h"
 
 #include <string.h>
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 100 };
 
+static void help_examples(rela_composer *t, const char *lines);
 static void help_rows(rela_composer *t, const rela_option *o);
 static void help_row(rela_composer *t, const rela_option *o);
 static void flow(rela_composer *t, const char *words, size_t column, size_t indent);
 static size_t piece(const char *words, size_t room);
-static void put_note(rela_composer *t, const rela_option *o);
+static void put_help(rela_composer *t, const rela_option *o);
+static void put_note(rela_composer *t, const rela_option *o, rela_span words);
 static void put_page_name(rela_composer *t, const char *command);
 static void man_rows(rela_composer *t, const rela_option *o);
 static void man_text(rela_composer *t, const char *words);
@@ -32,11 +35,8 @@ rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rel
     }
     rela_compose(&t, "Options of every command:\n");
     help_rows(&t, common);
-    if (c->examples) {
-        const size_t len = strlen(c->examples);
-        rela_compose(&t, "\nExamples:\n%s%s", c->examples,
-                     len && c->examples[len - 1] == '\n' ? "" : "\n");
-    }
+    if (c->examples)
+        help_examples(&t, c->examples);
     return t.status;
 }
 
@@ -68,6 +68,16 @@ rela_status rela_options_man(rela_buffer *out, const rela_command *c, const rela
     return t.status;
 }
 
+static void help_examples(rela_composer *t, const char *lines)
+{
+    rela_compose(t, "\nExamples:\n");
+    while (*lines) {
+        const size_t len = strcspn(lines, "\n");
+        rela_compose(t, "  %.*s\n", (int)len, lines);
+        lines += len + (lines[len] == '\n');
+    }
+}
+
 static void help_rows(rela_composer *t, const rela_option *o)
 {
     for (; o->name; o++)
@@ -91,8 +101,7 @@ static void help_row(rela_composer *t, const rela_option *o)
         column = 0;
     }
     rela_compose(t, "%*s", (int)(HELP_COLUMN - column), "");
-    rela_compose(&right, "%s", o->help);
-    put_note(&right, o);
+    put_help(&right, o);
     if (right.status == RELA_OK)
         flow(t, words.data, HELP_COLUMN, HELP_COLUMN);
     t->status = right.status == RELA_OK ? t->status : right.status;
@@ -139,13 +148,24 @@ static size_t piece(const char *words, size_t room)
     return cut > 1 ? cut : room;
 }
 
-/* Range and default, in brackets. */
-static void put_note(rela_composer *t, const rela_option *o)
+/* The sentence, and range and default in brackets. A default in words at the end of the sentence is
+ * shown in the same form as any other. */
+static void put_help(rela_composer *t, const rela_option *o)
+{
+    const size_t len = strlen(o->help);
+    const char *open = len && o->help[len - 1] == ']' ? strrchr(o->help, '[') : NULL;
+    const size_t text = open > o->help ? (size_t)(open - o->help) - 1 : len;
+    rela_compose(t, "%.*s", (int)text, o->help);
+    put_note(t, o, text < len ? (rela_span){ open + 1, strlen(open) - 2 } : (rela_span){ "", 0 });
+}
+
+/* words: the default in words, or empty. */
+static void put_note(rela_composer *t, const rela_option *o, rela_span words)
 {
     const bool number = o->type == RELA_OPTION_INT || o->type == RELA_OPTION_REAL;
     const bool range = number || o->type == RELA_OPTION_CHOICE;
     const bool initial = o->initial && *o->initial && strcmp(o->initial, "false") != 0;
-    if (!range && !initial)
+    if (!range && !initial && !words.len)
         return;
     rela_compose(t, " [");
     if (number && o->max < 1e15)
@@ -155,7 +175,11 @@ static void put_note(rela_composer *t, const rela_option *o)
     else if (range)
         rela_compose(t, "%s", o->value);
     if (initial)
-        rela_compose(t, "%sdefault %s", range ? "; " : "", o->initial);
+        words = (rela_span){ o->initial, strlen(o->initial) };
+    if (words.len)
+        rela_compose(t, "%sdefault %.*s", range ? "; " : "", (int)words.len, words.text);
+    if (initial && o->type == RELA_OPTION_FLAG)
+        rela_compose(t, "; --no-%s turns it off", o->name);
     rela_compose(t, "]");
 }
 
@@ -181,8 +205,7 @@ static void man_rows(rela_composer *t, const rela_option *o)
         rela_compose(t, "\n");
         rela_buffer words = RELA_BUFFER_INIT;
         rela_composer help = { &words, t->err, t->status };
-        rela_compose(&help, "%s", o->help);
-        put_note(&help, o);
+        put_help(&help, o);
         if (help.status == RELA_OK)
             man_text(t, words.data);
         t->status = help.status == RELA_OK ? t->status : help.status;

@@ -9,11 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAR_MAX = 30, TEXT_MAX = 400, COLUMNS = 80 };
+enum { BAR_MIN = 5, BAR_MAX = 30, TEXT_MAX = 400, COLUMNS = 80, PARTS_TO_LEAVE_OUT = 3 };
+
+typedef struct parts {
+    const char *note; /* fields separated by ", " */
+    char count[TEXT_MAX], rate[TEXT_MAX], time[TEXT_MAX];
+} parts;
 
 static void show(rela_progress *p, uint64_t done, const char *note, double now, bool last);
+static void compose_to_fit(char text[TEXT_MAX], const rela_progress *p, const parts *line,
+                           uint64_t done);
+static void compose(char text[TEXT_MAX], const rela_progress *p, const parts *line, uint64_t done,
+                    int left_out, int bar);
+static void drop_last_field(char *note);
 static void append(char *text, const char *format, ...) RELA_PRINTF(2, 3);
-static void append_bar(char *text, double share, int room);
+static void append_bar(char *text, double share, int n);
 static void append_seconds(char *text, double seconds);
 static void append_count(char *text, double n);
 static int columns(const char *text);
@@ -49,42 +59,88 @@ void rela_progress_finish(rela_progress *p, uint64_t done, const char *note)
 static void show(rela_progress *p, uint64_t done, const char *note, double now, bool last)
 {
     char text[TEXT_MAX] = "";
+    parts line = { .note = note ? note : "" };
     const double spent = now - p->started;
     const double rate = spent > 0 && done > p->first ? (double)(done - p->first) / spent : 0;
-    append(text, "%s ", p->label);
-    char tail[TEXT_MAX] = "";
-    append_count(tail, (double)done);
+    append_count(line.count, (double)done);
     if (p->total) {
-        append(tail, "/");
-        append_count(tail, (double)p->total);
+        append(line.count, "/");
+        append_count(line.count, (double)p->total);
     }
-    append(tail, " %s, ", p->unit);
-    append_count(tail, rate);
-    append(tail, "/s");
-    if (note && *note)
-        append(tail, ", %s", note);
+    append(line.count, " %s", p->unit);
+    append_count(line.rate, rate);
+    append(line.rate, "/s");
     if (last) {
-        append(tail, ", took ");
-        append_seconds(tail, spent);
+        append(line.time, "took ");
+        append_seconds(line.time, spent);
     } else if (p->total && rate > 0 && done <= p->total) {
-        append(tail, ", left ");
-        append_seconds(tail, (double)(p->total - done) / rate);
+        append(line.time, "left ");
+        append_seconds(line.time, (double)(p->total - done) / rate);
     }
-    if (p->total) {
-        const double share = done < p->total ? (double)done / (double)p->total : 1.0;
-        if (p->terminal)
-            append_bar(text, share, p->width - columns(text) - columns(tail) - 8);
-        append(text, "%3.0f %% ", floor(100.0 * share)); /* 100 only when done */
-    }
-    append(text, "%s", tail);
-    if (p->terminal)
-        cut(text, p->width - 1); /* a wrapped line could not be redrawn */
+    if (p->terminal) /* a wrapped line could not be redrawn */
+        compose_to_fit(text, p, &line, done);
+    else
+        compose(text, p, &line, done, 0, 0);
     if (p->terminal && p->visible)
         p->emit(p->ctx, "\r\033[K", 4);
     p->emit(p->ctx, text, strlen(text));
     if (!p->terminal || last)
         p->emit(p->ctx, "\n", 1);
     p->visible = true;
+}
+
+/* Leaves out as little as needed: the bar, fields of the note from the last to the first, the rate,
+ * the count, the label. What is left is the share and the time. */
+static void compose_to_fit(char text[TEXT_MAX], const rela_progress *p, const parts *line,
+                           uint64_t done)
+{
+    const int most = p->width - 1;
+    char note[TEXT_MAX] = "";
+    parts rest = *line;
+    append(note, "%s", line->note);
+    rest.note = note;
+    compose(text, p, &rest, done, 0, 0);
+    const int room = most - columns(text) - 3; /* brackets and a blank */
+    if (p->total && room >= BAR_MIN)
+        compose(text, p, &rest, done, 0, room < BAR_MAX ? room : BAR_MAX);
+    while (columns(text) > most && *note) {
+        drop_last_field(note);
+        compose(text, p, &rest, done, 0, 0);
+    }
+    for (int left_out = 1; columns(text) > most && left_out <= PARTS_TO_LEAVE_OUT; left_out++)
+        compose(text, p, &rest, done, left_out, 0);
+    cut(text, most);
+}
+
+/* left_out: how many of rate, count and label; bar: its columns, 0 for none. */
+static void compose(char text[TEXT_MAX], const rela_progress *p, const parts *line, uint64_t done,
+                    int left_out, int bar)
+{
+    const char *const fields[] = { left_out < 2 ? line->count : "", left_out < 1 ? line->rate : "",
+                                   line->note, line->time };
+    text[0] = '\0';
+    if (left_out < PARTS_TO_LEAVE_OUT)
+        append(text, "%s ", p->label);
+    if (p->total) {
+        const double share = done < p->total ? (double)done / (double)p->total : 1.0;
+        if (bar)
+            append_bar(text, share, bar);
+        append(text, "%3.0f %%", floor(100.0 * share)); /* 100 only when done */
+    }
+    const char *before = !p->total ? "" : *fields[0] ? " " : ", ";
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (*fields[i]) {
+            append(text, "%s%s", before, fields[i]);
+            before = ", ";
+        }
+}
+
+static void drop_last_field(char *note)
+{
+    char *end = note;
+    for (char *at = note; (at = strstr(at, ", ")); at++)
+        end = at;
+    *end = '\0';
 }
 
 static void append(char *text, const char *format, ...)
@@ -96,11 +152,8 @@ static void append(char *text, const char *format, ...)
     va_end(args);
 }
 
-static void append_bar(char *text, double share, int room)
+static void append_bar(char *text, double share, int n)
 {
-    const int n = room < BAR_MAX ? room : BAR_MAX;
-    if (n < 5)
-        return;
     append(text, "[");
     for (int i = 0; i < n; i++)
         append(text, i < (int)(share * n) ? "#" : ".");

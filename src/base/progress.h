@@ -27,7 +27,9 @@ typedef struct rela_progress {
 /* Starts the clock; done is what a resumed job has done before. */
 void rela_progress_start(rela_progress *p, uint64_t done);
 
-/* Cheap when called often. note: extra text such as a loss, may be NULL. */
+/* Cheap when called often. note: extra fields such as a loss, separated by ", ", or NULL. On a
+ * narrow terminal the bar is left out first, then the last fields of the note, then rate, count and
+ * label; the remaining time is kept. */
 void rela_progress_update(rela_progress *p, uint64_t done, const char *note);
 
 /* Shows the final state and ends the line. */

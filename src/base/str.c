@@ -263,3 +263,18 @@ const char *rela_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
+
+const char *rela_grouped(char out[RELA_GROUPED_SIZE], uint64_t n)
+{
+    char digits[RELA_GROUPED_SIZE];
+    rela_format_text(digits, sizeof digits, "%llu", (unsigned long long)n);
+    const size_t len = strlen(digits);
+    char *to = out;
+    for (size_t i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return out;
+}

@@ -61,6 +61,10 @@ size_t rela_text_bytes(size_t tokens);
 /* The plural ending of a word after a number: "" for 1 ("1 line"), else "s" ("2 lines"). */
 const char *rela_plural(uint64_t n);
 
+/* A count for people: "392,437". Not for JSON and TSV. */
+enum { RELA_GROUPED_SIZE = 28 };
+const char *rela_grouped(char out[RELA_GROUPED_SIZE], uint64_t n);
+
 /* Removes blanks (as above) at both ends. */
 rela_span rela_trim(rela_span s);
 

@@ -97,20 +97,22 @@ rela_status rela_corpus_stats_table(rela_buffer *out, const rela_corpus_report *
         { "95 % have at most", { s->p95, t->p95 } },  { "99 % have at most", { s->p99, t->p99 } },
         { "longest", { s->longest, t->longest } },
     };
+    char n[SIDES][RELA_GROUPED_SIZE];
     st = st ? st : rela_corpus_report_table(out, report, err);
     if (st == RELA_OK)
         st = rela_buffer_printf(
-            out, err, "\n%-28s %12s %12s\n%-28s %12" PRIu64 " %12" PRIu64 "\n%-28s %12.2f %12.2f\n",
-            "tokens of kept pairs", "source", "target", "in all", s->tokens, t->tokens, "mean",
-            s->mean, t->mean);
+            out, err, "\n%-28s %12s %12s\n%-28s %12s %12s\n%-28s %12.2f %12.2f\n",
+            "tokens of kept pairs", "source", "target", "in all", rela_grouped(n[0], s->tokens),
+            rela_grouped(n[1], t->tokens), "mean", s->mean, t->mean);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && st == RELA_OK; i++)
-        st = rela_buffer_printf(out, err, "%-28s %12" PRIu64 " %12" PRIu64 "\n", rows[i].name,
-                                rows[i].value[0], rows[i].value[1]);
+        st = rela_buffer_printf(out, err, "%-28s %12s %12s\n", rows[i].name,
+                                rela_grouped(n[0], rows[i].value[0]),
+                                rela_grouped(n[1], rows[i].value[1]));
     if (st != RELA_OK)
         return st;
     return rela_buffer_printf(
-        out, err, "\nbatches of %" PRIu64 " target tokens: %" PRIu64 ", padding would be %.2f %%\n",
-        own.batch_tokens, own.batches, 100.0 * own.padding);
+        out, err, "\nbatches of %s target tokens: %s, padding would be %.2f %%\n",
+        rela_grouped(n[0], own.batch_tokens), rela_grouped(n[1], own.batches), 100.0 * own.padding);
 }
 
 rela_status rela_corpus_stats_json(rela_buffer *out, const rela_corpus_report *report,

@@ -109,22 +109,27 @@ rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *giv
         mean[side] = n ? (double)words / (double)n : 0;
     }
     const double links = made->links ? (double)made->links : 1;
-    return rela_buffer_printf(
-        out, err,
-        "pairs                        train %" PRIu64 ", valid %" PRIu64 ", test %" PRIu64 "\n\n"
-        "                                   source       target\n"
-        "words                        %12" PRIu64 " %12" PRIu64 "\n"
-        "different words              %12" PRIu64 " %12" PRIu64 "\n"
-        "mean length                  %12.2f %12.2f\n"
-        "longest                      %12" PRIu32 " %12" PRIu32 "\n"
-        "words without a link         %10.2f %% %10.2f %%\n\n"
-        "links                        %12" PRIu64 "\n"
-        "possible, not sure           %10.2f %%\n"
-        "crossing another link        %10.2f %%\n",
-        made->pairs[0], made->pairs[1], made->pairs[2], made->words[0], made->words[1],
-        made->types[0], made->types[1], mean[0], mean[1], made->longest[0], made->longest[1],
-        share[0], share[1], made->links, 100.0 * (double)made->possible / links,
-        100.0 * (double)made->crossing / links);
+    const uint64_t counts[] = { made->pairs[0],   made->pairs[1], made->pairs[2], made->words[0],
+                                made->words[1],   made->types[0], made->types[1], made->longest[0],
+                                made->longest[1], made->links };
+    char text[sizeof counts / sizeof counts[0]][RELA_GROUPED_SIZE];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        (void)rela_grouped(text[i], counts[i]);
+    return rela_buffer_printf(out, err,
+                              "pairs                        train %s, valid %s, test %s\n\n"
+                              "                                   source       target\n"
+                              "words                        %12s %12s\n"
+                              "different words              %12s %12s\n"
+                              "mean length                  %12.2f %12.2f\n"
+                              "longest                      %12s %12s\n"
+                              "words without a link         %10.2f %% %10.2f %%\n\n"
+                              "links                        %12s\n"
+                              "only possible (not sure) links %8.2f %%\n"
+                              "crossing another link        %10.2f %%\n",
+                              text[0], text[1], text[2], text[3], text[4], text[5], text[6],
+                              mean[0], mean[1], text[7], text[8], share[0], share[1], text[9],
+                              100.0 * (double)made->possible / links,
+                              100.0 * (double)made->crossing / links);
 }
 
 rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *given, rela_error *err)
@@ -149,7 +154,9 @@ static rela_status put_row(rela_buffer *out, const char *name, uint64_t n, uint6
                            rela_error *err)
 {
     const double share = of ? 100.0 * (double)n / (double)of : 0.0;
-    return rela_buffer_printf(out, err, "%-28s %12" PRIu64 " %7.2f %%\n", name, n, share);
+    char count[RELA_GROUPED_SIZE];
+    return rela_buffer_printf(out, err, "%-28s %12s %7.2f %%\n", name, rela_grouped(count, n),
+                              share);
 }
 
 static rela_status put_offenders(rela_buffer *out, const rela_corpus_report *r, int reason,
@@ -157,8 +164,9 @@ static rela_status put_offenders(rela_buffer *out, const rela_corpus_report *r, 
 {
     const uint64_t n = r->dropped[reason];
     const double share = 100.0 * (double)n / (double)r->read;
-    rela_status st = rela_buffer_printf(out, err, "  %-26s %12" PRIu64 " %7.2f %%  line%s",
-                                        TEXT[reason], n, share, n == 1 ? "" : "s");
+    char count[RELA_GROUPED_SIZE];
+    rela_status st = rela_buffer_printf(out, err, "  %-26s %12s %7.2f %%  line%s", TEXT[reason],
+                                        rela_grouped(count, n), share, rela_plural(n));
     for (uint64_t i = 0; i < n && i < RELA_CORPUS_SHOWN && st == RELA_OK; i++)
         st = rela_buffer_printf(out, err, "%s %" PRIu64, i ? "," : "", r->first[reason][i] + 1);
     if (st == RELA_OK)
@@ -168,7 +176,8 @@ static rela_status put_offenders(rela_buffer *out, const rela_corpus_report *r, 
 
 static rela_status put_note(rela_buffer *out, const char *text, uint64_t n, rela_error *err)
 {
-    return n ? rela_buffer_printf(out, err, "%-28s %12" PRIu64 "\n", text, n) : RELA_OK;
+    char count[RELA_GROUPED_SIZE];
+    return n ? rela_buffer_printf(out, err, "%-28s %12s\n", text, rela_grouped(count, n)) : RELA_OK;
 }
 
 static rela_status put_json_reason(rela_buffer *out, const rela_corpus_report *r, int reason,

@@ -276,10 +276,12 @@ static rela_status fit(sample *s, rela_error *err)
         const size_t n = select_rows(rows, good, s, features, true);
         s->j->report.auc = test_auc(&s->j->logit, rows, good, n, scores);
         s->j->report.calibrated = s->n;
+        char pairs[RELA_GROUPED_SIZE];
         rela_log_line(&s->j->model->runtime->log, RELA_LOG_INFO,
-                      "combined score made from %zu pairs: AUC %.3f on every fifth of them, left "
-                      "out, against bad pairs made with seed %llu",
-                      s->n, s->j->report.auc, (unsigned long long)s->j->o.seed);
+                      "combined score made from %s pairs: AUC %.3f on a held-out fifth of them, "
+                      "against bad pairs made with seed %llu",
+                      rela_grouped(pairs, s->n), s->j->report.auc,
+                      (unsigned long long)s->j->o.seed);
     }
     rela_mem_free(rows);
     rela_mem_free(scores);

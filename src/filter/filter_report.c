@@ -34,13 +34,14 @@ rela_status rela_filter_report_table(rela_buffer *out, const rela_filter_report 
 {
     rela_filter_report own = { .read = 0 };
     const rela_filter_report *r = &own;
+    char n[RELA_GROUPED_SIZE];
     rela_status st = rela_sized_take(&own, sizeof own, given, "rela_filter_report", err);
     if (st == RELA_OK)
-        st = rela_buffer_printf(out, err, "%-10s %12llu\n", "read", (unsigned long long)r->read);
+        st = rela_buffer_printf(out, err, "%-10s %12s\n", "read", rela_grouped(n, r->read));
     for (int i = 0; i < RELA_FILTER_N_REASONS && st == RELA_OK; i++)
         if (i == RELA_FILTER_KEPT || r->count[i])
-            st = rela_buffer_printf(out, err, "%-10s %12llu %6.2f %%  %s\n", KEYS[i],
-                                    (unsigned long long)r->count[i],
+            st = rela_buffer_printf(out, err, "%-10s %12s %6.2f %%  %s\n", KEYS[i],
+                                    rela_grouped(n, r->count[i]),
                                     r->read ? 100 * (double)r->count[i] / (double)r->read : 0,
                                     i == RELA_FILTER_KEPT ? "" : TEXTS[i]);
     return st;

@@ -151,13 +151,14 @@ static rela_status read_header(rela_safetensors *f, size_t *len, size_t max_head
     rela_status st = rela_blob_read(f->blob, &n, sizeof n, f->at, err);
     if (st != RELA_OK)
         return st;
-    if (n < HEADER_MIN || n > size - LENGTH_SIZE)
+    const bool fits = n <= size - LENGTH_SIZE;
+    if (n < HEADER_MIN || (n > max_header && !fits)) /* text, or a file of another program */
+        return rela_fail(err, RELA_FORMAT, "%s: not a model file", path);
+    if (!fits)
         return rela_fail(err, RELA_FORMAT,
-                         "%s: not a model file%s: a header of %" PRIu64
-                         " bytes in a file of %" PRIu64 "; expected %d..%" PRIu64,
-                         path,
-                         n >= HEADER_MIN && n <= max_header ? ", or one that was cut off" : "", n,
-                         size, (int)HEADER_MIN, (size - LENGTH_SIZE));
+                         "%s: not a model file, or one that was cut off: a header of %" PRIu64
+                         " bytes in a file of %" PRIu64,
+                         path, n, size);
     if (n > max_header)
         return rela_fail(err, RELA_FORMAT, "%s: a header of %" PRIu64 " bytes; the limit is %zu",
                          path, n, max_header);

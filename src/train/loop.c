@@ -152,7 +152,8 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
     const bool some = s->part_n_loss > 0;
     const double nothing = (double)NAN;
     const rela_loop_report r = { .update = l->state.update,
-                                 .epoch = l->state.position.epoch,
+                                 .epoch = s->position.epoch,
+                                 .nth_epoch = s->position.epoch + (s->position.sentences > 0),
                                  .loss = some ? s->part_loss / (double)s->part_n_loss : nothing,
                                  .nll = some ? s->part_nll / (double)s->part_tokens : nothing,
                                  .rate = v->rate,

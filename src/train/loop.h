@@ -32,8 +32,9 @@ typedef struct rela_loop_state {
  * last one not skipped. loss, nll and grad_norm are NaN if all were skipped. */
 typedef struct rela_loop_report {
     uint64_t update, epoch;
-    double loss; /* the objective: mean over tokens, or over sentences if sentence_mean */
-    double nll;  /* mean of target tokens */
+    uint64_t nth_epoch; /* for people: that of the last sentence, from 1 */
+    double loss;        /* the objective: mean over tokens, or over sentences if sentence_mean */
+    double nll;         /* mean of target tokens */
     double rate, grad_norm;
     double tokens_per_second; /* target */
     double padding;           /* share that padded batches would waste */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPARE_FILES = 3 };
+enum { SPARE_FILES = 3, ATTENTION_TEXT = 384 };
 
 static rela_status join(rela_trainer *t, rela_error *err);
 static rela_status prepare(rela_trainer *t, rela_error *err);
@@ -289,11 +289,12 @@ static rela_status read_pairs(rela_trainer *t, rela_store **out, bool validation
         return st;
     rela_world_broadcast(t->world, &report, sizeof report);
     count_tokens(tokens, *out);
-    rela_trainer_log(t, "%s: %llu pair%s kept of %llu, %llu + %llu tokens",
+    char counts[4][RELA_GROUPED_SIZE];
+    rela_trainer_log(t, "%s: %s pair%s kept of %s, %s + %s tokens",
                      validation ? "validation text" : "training text",
-                     (unsigned long long)report.kept, rela_plural(report.kept),
-                     (unsigned long long)report.read, (unsigned long long)tokens[0],
-                     (unsigned long long)tokens[1]);
+                     rela_grouped(counts[0], report.kept), rela_plural(report.kept),
+                     rela_grouped(counts[1], report.read), rela_grouped(counts[2], tokens[0]),
+                     rela_grouped(counts[3], tokens[1]));
     if (report.kept != report.read && rela_corpus_report_table(&table, &report, err) == RELA_OK) {
         const char *at = table.data, *end = at + table.len;
         for (rela_span line; rela_next_line(&line, &at, end);)
@@ -362,6 +363,21 @@ static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_erro
                      need / 1e6, available / 1e6);
 }
 
+/* "rela-g", or "rela-g (encoder), rela-g (decoder), topk:k=4 (cross)" if they differ. */
+static void name_attention(char *out, size_t size, const rela_config *c)
+{
+    static const char *const PLACES[] = { "encoder", "decoder", "cross" };
+    bool same = true;
+    for (size_t i = 1; i < RELA_ATTN_N_TYPES; i++)
+        same = same && strcmp(c->attention[i].text, c->attention[0].text) == 0;
+    size_t used = 0;
+    for (size_t i = 0; i < RELA_ATTN_N_TYPES && !same; i++, used = strlen(out))
+        rela_format_text(out + used, size - used, "%s%s (%s)", i ? ", " : "", c->attention[i].text,
+                         PLACES[i]);
+    if (same)
+        rela_format_text(out, size, "%s", c->attention[0].text);
+}
+
 /* Checks the disk space before hours are spent; logs the memory needed, and settings that waste
  * threads or bandwidth. */
 static rela_status check_room(rela_trainer *t, rela_error *err)
@@ -371,8 +387,10 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
-    rela_trainer_log(t, "%s: %zu parameters, %.1f MB of memory for training",
-                     t->net.config.attention[0].text, t->net.params.count, (double)need / 1e6);
+    char count[RELA_GROUPED_SIZE], attention[ATTENTION_TEXT];
+    name_attention(attention, sizeof attention, &t->net.config);
+    rela_trainer_log(t, "%s parameters; attention %s; %.1f MB of memory for training",
+                     rela_grouped(count, t->net.params.count), attention, (double)need / 1e6);
     const size_t threads = (size_t)rela_par_threads((int)t->o.threads) * rela_world_size(t->world);
     if (threads > (size_t)t->o.gradient_slots)
         rela_trainer_log(t, "%zu threads, but %lld gradient slots: no more compute at a time",

@@ -73,7 +73,8 @@ rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_s
 
 void rela_report_text(char out[RELA_REPORT_MAX], const rela_loop_report *r)
 {
-    const unsigned long long update = r->update, epoch = r->epoch;
+    const unsigned long long update = r->update, epoch = r->nth_epoch;
+    char speed[RELA_GROUPED_SIZE];
     if (isnan(r->loss))
         rela_format_text(out, RELA_REPORT_MAX,
                          "update %llu, epoch %llu: all updates since the last report were skipped "
@@ -82,9 +83,9 @@ void rela_report_text(char out[RELA_REPORT_MAX], const rela_loop_report *r)
     else
         rela_format_text(out, RELA_REPORT_MAX,
                          "update %llu, epoch %llu: loss %.4f, nll %.4f, lr %.3g, norm %.3g, "
-                         "%.0f tok/s",
+                         "%s tok/s",
                          update, epoch, r->loss, r->nll, r->rate, r->grad_norm,
-                         r->tokens_per_second);
+                         rela_grouped(speed, (uint64_t)(r->tokens_per_second + 0.5)));
 }
 
 void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
@@ -103,8 +104,11 @@ void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
 void rela_report_mean_text(char out[RELA_REPORT_MAX], size_t n, const rela_loop_score *score)
 {
     char bleu[BLEU_TEXT];
-    rela_format_text(out, RELA_REPORT_MAX, "mean of %zu checkpoint%s: perplexity %.3f%s", n,
-                     n == 1 ? "" : "s", without_sign(score->perplexity), bleu_text(bleu, score));
+    char of[64] = "the last checkpoint";
+    if (n != 1)
+        rela_format_text(of, sizeof of, "mean of %zu checkpoints", n);
+    rela_format_text(out, RELA_REPORT_MAX, "%s: perplexity %.3f%s", of,
+                     without_sign(score->perplexity), bleu_text(bleu, score));
 }
 
 /* NaN has a sign, which printf shows. */
@@ -122,7 +126,7 @@ static const char *bleu_text(char out[BLEU_TEXT], const rela_loop_score *score)
     return out;
 }
 
-/* "61"; of several sources "61/70". */
+/* "61.3"; of several sources "61.3/70.0". */
 static const char *percent_text(char out[PERCENT_TEXT], const rela_valid_zeros *z,
                                 const double *shares)
 {
@@ -130,7 +134,7 @@ static const char *percent_text(char out[PERCENT_TEXT], const rela_valid_zeros *
     out[0] = '\0';
     for (size_t i = 0; i < z->list->n_stacks; i++)
         if (rela_attn_stack_cross(&z->list->stacks[i])) {
-            rela_format_text(out + used, PERCENT_TEXT - used, "%s%.0f", used ? "/" : "",
+            rela_format_text(out + used, PERCENT_TEXT - used, "%s%.1f", used ? "/" : "",
                              100 * shares[i]);
             used = strlen(out);
         }

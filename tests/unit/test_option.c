@@ -15,7 +15,8 @@ typedef struct fields {
     bool warm;
     int64_t beam;
     double rate;
-    const char *name, *file, *kind, *many;
+    const char *name, *file, *kind, *many, *licence;
+    bool organise;
     rela_list items;
 } fields;
 
@@ -40,6 +41,9 @@ static const rela_option OPTIONS[] = {
     { "many", 0, RELA_OPTION_CHOICE, offsetof(fields, many), 0, 0, NULL,
       "alabaster|amaranth|apricot|burgundy|carmine|celadon|cerulean|chartreuse|cinnabar|cobalt|ochre",
       "a list that is longer than a line" },
+    { "organise", 0, RELA_OPTION_FLAG, offsetof(fields, organise), 0, 0, NULL, NULL, "tidy up" },
+    { "licence", 0, RELA_OPTION_TEXT, offsetof(fields, licence), 0, 0, NULL, "TEXT",
+      "who may use it [anyone]" },
     { "item", 'i', RELA_OPTION_LIST, offsetof(fields, items), 0, 0, "first", "TEXT", "things" },
     { .name = NULL },
 };
@@ -117,6 +121,24 @@ static void all_forms_of_an_option_are_read(void **state)
     rela_options_destroy(x.state);
 }
 
+static void both_spellings_are_one_option(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = { "--organise~--licence~MIT", "--organize~--license=MIT" };
+    for (size_t i = 0; i < 2; i++) {
+        fixture x;
+        open_fixture(&x);
+        CHECK_OK(parse(&x, LINES[i]), x.err);
+        CHECK(x.f.organise && x.f.licence && strcmp(x.f.licence, "MIT") == 0, "%s", LINES[i]);
+        CHECK(rela_options_given(x.state, "organise"), "%s: not given", LINES[i]);
+        assert_int_equal(parse(&x, "--no-organize"), RELA_ARG);
+        assert_string_equal(x.err.message, "option --organise is given twice");
+        CHECK_OK(rela_options_set(x.state, "license", "GPL", &x.err), x.err);
+        assert_string_equal(x.f.licence, "MIT");
+        rela_options_destroy(x.state);
+    }
+}
+
 static const struct {
     const char *line;
     int64_t beam;
@@ -162,6 +184,13 @@ static const struct {
     { "--beem=3", "unknown option --beem=3; did you mean --beam?" },
     { "--Beam=3", "unknown option --Beam=3; did you mean --beam?" },
     { "-x", "unknown option -x" },
+    { "--beam-size=3", "unknown option --beam-size=3; did you mean --beam?" }, /* Marian */
+    { "--beam_size", "unknown option --beam_size; did you mean --beam?" },
+    { "--nbest=3", "unknown option --nbest=3" }, /* there is no such option here */
+    { "--workers=3", "unknown option --workers=3; did you mean --threads?" },
+    { "-lc", "unknown option -lc; did you mean --loud?" },
+    { "-ltrue", "unknown option -ltrue; did you mean --loud?" },
+    { "-boat", "option --beam: 'oat' is not a whole number" },
     { "---", "unknown option ---" },
     { "--=3", "unknown option --=3" },
     { "--bea=3", "unknown option --bea=3; did you mean --beam?" }, /* no silent abbreviations */
@@ -253,6 +282,7 @@ static void bad_keys_are_named(void **state)
     static const char *const ROWS[][3] = {
         { "bogus", "1", "unknown key 'bogus'" },
         { "beem", "1", "unknown key 'beem'; did you mean 'beam'?" },
+        { "beam-size", "1", "unknown key 'beam-size'; did you mean 'beam'?" },
         { "", "1", "unknown key ''" },
         { "beam", "x", "option --beam: 'x' is not a whole number" },
         { "no-loud", "true", "unknown key 'no-loud'; did you mean 'loud'?" },
@@ -263,7 +293,7 @@ static void bad_keys_are_named(void **state)
     open_fixture(&x);
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         assert_int_equal(rela_options_set(x.state, ROWS[i][0], ROWS[i][1], &x.err), RELA_ARG);
-        if (i == 4) /* too far for a guess is fine as well */
+        if (i == 5) /* too far for a guess is fine as well */
             CHECK(strncmp(x.err.message, "unknown key 'no-loud'", 21) == 0, "%s", x.err.message);
         else
             assert_string_equal(x.err.message, ROWS[i][2]);
@@ -282,7 +312,7 @@ static void a_dump_holds_every_key(void **state)
     CHECK_OK(rela_options_dump(&text, x.state, &x.err), x.err);
     assert_string_equal(text.data, "loud: false\nwarm: true\nbeam: 4\nrate: 0.30000000000000004\n"
                                    "name: \"a \\\"b\\\" \\\\ \\x01\"\nkind: \"red\"\n"
-                                   "item:\n  - \"x\"\n  - \"y\"\nthreads: 0\n");
+                                   "organise: false\nitem:\n  - \"x\"\n  - \"y\"\nthreads: 0\n");
     rela_buffer_clear(&text);
     x.f.rate = 0.1; /* as short as it can be */
     CHECK_OK(rela_options_dump(&text, x.state, &x.err), x.err);
@@ -297,7 +327,7 @@ static const rela_command COMMAND = { .name = "paint wall",
                                       .max_operands = 9,
                                       .description = "Paints a wall.\n\n.dots and 'quotes' at the "
                                                      "start of a line are no requests - \\n.",
-                                      .examples = "  rela paint wall --beam 3 house.txt\n",
+                                      .examples = "rela paint wall --beam 3 \\\n    house.txt\n",
                                       .options = OPTIONS,
                                       .options_size = sizeof(fields) };
 
@@ -309,10 +339,11 @@ static void the_help_text_shows_all_and_fits_the_screen(void **state)
     static const char *const PARTS[] = {
         "usage: rela paint wall [OPTION...] [FILE...]\n",
         "  -b, --beam N              hypotheses [1..64; default 4]\n",
-        "      --warm                start warm [default true]\n",
+        "      --warm                start warm [default true; --no-warm turns it off]\n",
+        "      --licence TEXT        who may use it [default anyone]\n",
         "      --kind WORD           the colour [of it]: which [red|green|blue; default red]\n",
         "\nOptions of every command:\n  -t, --threads N",
-        "\nExamples:\n  rela paint wall --beam 3 house.txt\n",
+        "\nExamples:\n  rela paint wall --beam 3 \\\n      house.txt\n",
     };
     CHECK_OK(rela_options_help(&text, &COMMAND, COMMON, &err), err);
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
@@ -416,6 +447,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_come_from_the_table),
         cmocka_unit_test(all_forms_of_an_option_are_read),
+        cmocka_unit_test(both_spellings_are_one_option),
         cmocka_unit_test(numbers_may_use_their_whole_range),
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(the_command_line_wins_over_the_configuration),

@@ -102,6 +102,42 @@ static void a_terminal_line_never_wraps(void **state)
     }
 }
 
+/* The line of training at every width: it ends in the whole time, and fields go one by one. */
+static void a_narrow_terminal_keeps_the_time(void **state)
+{
+    (void)state;
+    static const struct {
+        int width;
+        const char *line;
+    } ROWS[] = {
+        { 120,
+          "training [#####.....................]  20 % 800/4000 updates, 8/s, loss 3.512, 5123 "
+          "tok/s, padding 3.1 %, left 6:40 min" },
+        { 98, "training  20 % 800/4000 updates, 8/s, loss 3.512, 5123 tok/s, padding 3.1 %, "
+              "left 6:40 min" },
+        { 80, "training  20 % 800/4000 updates, 8/s, loss 3.512, 5123 tok/s, left 6:40 min" },
+        { 70, "training  20 % 800/4000 updates, 8/s, loss 3.512, left 6:40 min" },
+        { 60, "training  20 % 800/4000 updates, 8/s, left 6:40 min" },
+        { 50, "training  20 % 800/4000 updates, left 6:40 min" },
+        { 40, "training  20 %, left 6:40 min" },
+        { 25, " 20 %, left 6:40 min" },
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        sink s = { "", 0 };
+        rela_progress p = { .label = "training",
+                            .unit = "updates",
+                            .total = 4000,
+                            .terminal = true,
+                            .width = ROWS[i].width,
+                            .emit = take,
+                            .ctx = &s };
+        rela_progress_start(&p, 0);
+        age(&p, 100);
+        rela_progress_update(&p, 800, "loss 3.512, 5123 tok/s, padding 3.1 %");
+        assert_string_equal(s.text, ROWS[i].line);
+    }
+}
+
 static void an_unknown_total_shows_no_share(void **state)
 {
     (void)state;
@@ -189,6 +225,7 @@ int main(void)
         cmocka_unit_test(whole_lines_go_to_a_file),
         cmocka_unit_test(a_terminal_line_is_redrawn),
         cmocka_unit_test(a_terminal_line_never_wraps),
+        cmocka_unit_test(a_narrow_terminal_keeps_the_time),
         cmocka_unit_test(an_unknown_total_shows_no_share),
         cmocka_unit_test(odd_counts_show_sense),
         cmocka_unit_test(times_and_counts_are_short),

@@ -225,21 +225,21 @@ static void each_bad_length_is_named(void **state)
     write_bytes("1234567", 7);
     check_file("7 bytes", "not a model file: 7 bytes");
     write_bytes("\2\0\0\0\0\0\0\0", 8);
-    check_file("8 bytes", "a header of 2 bytes in a file of 8; expected 2..0");
+    check_file("8 bytes", "or one that was cut off: a header of 2 bytes in a file of 8");
     for (size_t i = 0; i < sizeof LENGTHS / sizeof LENGTHS[0]; i++) {
         write_parts(LENGTHS[i], "{}", 2, 0);
-        check_file("a wrong length", "a header of ");
+        check_file("a wrong length", "not a model file");
     }
     write_parts(2, "{\0", 2, 0);
     check_file("NUL in the header", "byte 2: ");
     write_bytes("PK\3\4\24\0\0\0\10\0abcdefgh", 18);
-    check_file("a zip file", "a header of ");
+    check_file("a zip file", "not a model file");
     write_bytes("<!DOCTYPE html><html></html>", 28);
-    check_file("an HTML page", "a header of ");
+    check_file("an HTML page", "not a model file");
     write_bytes("\x80\4\x95\20\0\0\0\0\0\0\0]\x94(K\1K\2e.", 20);
-    check_file("a pickle", "a header of ");
+    check_file("a pickle", "not a model file");
     write_bytes("\x1F\x8B\10\0\0\0\0\0\0\3abcdefgh", 18);
-    check_file("a gzip file", "a header of ");
+    check_file("a gzip file", "not a model file");
 }
 
 static void the_limit_of_the_header_is_kept(void **state)

@@ -220,6 +220,23 @@ static void trimming_takes_blanks_at_both_ends(void **state)
     assert_int_equal(s.len, 0);
 }
 
+static void counts_have_separators(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t n;
+        const char *text;
+    } ROWS[] = { { 0, "0" },
+                 { 999, "999" },
+                 { 1000, "1,000" },
+                 { 392437, "392,437" },
+                 { 1234567, "1,234,567" },
+                 { UINT64_MAX, "18,446,744,073,709,551,615" } };
+    char text[RELA_GROUPED_SIZE];
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        assert_string_equal(rela_grouped(text, ROWS[i].n), ROWS[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_comma_locale_changes_no_number),
         cmocka_unit_test(words_are_split_at_ascii_blanks_only),
         cmocka_unit_test(trimming_takes_blanks_at_both_ends),
+        cmocka_unit_test(counts_have_separators),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

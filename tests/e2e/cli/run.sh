@@ -114,4 +114,14 @@ refuses 2 "odd.yml: line 1: " bpe undo --config odd.yml
 ! grep -q "$override" lib.err || fail "a configuration turns the message: $(cat lib.err)"
 RELA_FAULT=$override "$RELA" info >/dev/null 2>lib.err && fail "RELA_FAULT" || ! grep -q "$override" lib.err || fail "RELA_FAULT: $(cat lib.err)"
 n_checks=$((n_checks + 2))
+
+# What the help promises: what was found on this machine.
+accepts info -t 3
+for line in 'threads  *3' 'instruction set  *[a-z0-9]*' 'memory  *[0-9.]* GB free' 'MPI module  *\(not \)*found' 'libraries  *oneDNN [0-9.]*, zlib .*'; do
+    grep -qx "$line" lib.out || fail "info: no line '$line': $(cat lib.out)"
+done
+accepts info --json
+for key in version threads instruction_set memory_free mpi libraries oneDNN; do
+    grep -q "\"$key\": " lib.out || fail "info --json: no $key: $(cat lib.out)"
+done
 finish

@@ -86,7 +86,7 @@ row 'pairs read' 0
 multi=$RELA_DATA/multi30k/tok/train.lc.norm.tok
 if [ -f "$multi.en.gz" ]; then
     accepts corpus check --src "$multi.en.gz" --tgt "$multi.de.gz"
-    row 'kept' 29000
+    row 'kept' 29,000
     grep -Eq 'padding would be [0-9]\.[0-9]+ %' lib.out || fail "padding over 10 %: $(cat lib.out)"
 else
     echo "partly skipped: no data: multi30k in $RELA_DATA"

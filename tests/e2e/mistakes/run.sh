@@ -31,6 +31,19 @@ refuses 2 "attention 'local:windw=3': local has no number 'windw'; did you mean 
 refuses 2 "unknown option --atention; did you mean --attention?" train --atention softmax
 refuses 2 "unknown option --beem; did you mean --beam?" translate --beem 4 $m
 refuses 2 "unknown option --frobnicate" translate --frobnicate $m
+refuses 2 "unknown command 'ter'; 'rela --help' lists them" ter
+refuses 2 "unknown command 'are'; did you mean 'aer'?" are
+refuses 2 "unknown option --beam-size; did you mean --beam?" translate --beam-size 4 $m
+refuses 2 "unknown option --beamsize; did you mean --beam?" translate --beamsize 4 $m
+refuses 2 "unknown option --nbest; did you mean --n-best?" translate --nbest 4 $m
+refuses 2 "unknown option --mini-batch; did you mean --batch?" translate --mini-batch 4 $m
+refuses 2 "unknown option --mini-batch; did you mean --batch-tokens?" train --mini-batch 4
+refuses 2 "unknown option --maxi-batch; did you mean --read-bytes?" translate --maxi-batch 4 $m
+refuses 2 "unknown option --int8; did you mean --to int8?" convert $m --int8 -o x.rela
+refuses 2 "unknown option -lc; did you mean --lowercase?" bleu -lc c/test.tgt
+refuses 2 "unknown option -tok; did you mean --tokenize?" bleu -tok 13a c/test.tgt
+refuses 2 "option --tokenize: '13b' is not one of" bleu --tokenise 13b c/test.tgt
+refuses 2 "option --normalize: 'wu'; expected" translate --normalise wu $m
 refuses 2 "option --preset: 'tinny' is not one of paper|base|tiny|demo|align; did you mean 'tiny'?" train --preset tinny
 refuses 2 "option --unk: 'replce' is not one of allow|forbid|replace; did you mean 'replace'?" translate --unk replce $m
 refuses 2 "unknown attention 'rela_g'; did you mean 'rela-g'?" train $small $train -a rela_g --out x
@@ -45,6 +58,7 @@ refuses 2 "--n-best 5 is more than --beam 4" translate --n-best 5 $m
 refuses 2 "option --normalize: 'wu'; expected gnmt:NUMBER, power:NUMBER or none" translate --normalize wu $m
 refuses 2 "option --sampling: 'top'" translate --sampling top $m
 refuses 2 "missing argument; usage: rela translate MODEL..." translate
+refuses 2 "missing argument; usage: rela score MODEL... --src FILE --tgt FILE" score
 refuses 2 "missing argument; usage: rela bleu REF [REF...]" bleu
 refuses 2 "unexpected argument 'more'" info $m more
 refuses 2 "option --input: the name is empty" translate --input= $m
@@ -52,12 +66,18 @@ refuses 2 "option --input: the name is empty" translate --input= $m
 # files
 refuses 2 "text is not a model; input goes with -i" translate $m text
 refuses 3 "text: not a model file" translate text
+refuses 3 "c/test.src: not a model file" translate c/test.src
+! grep -q 'header' lib.err || fail "a text as model: $(cat lib.err)"
 refuses 1 "missing.rela: No such file or directory" translate missing.rela
 refuses 1 "missing.en: No such file or directory" translate $m -i missing.en
 refuses 3 "cut.rela: not a model file, or one that was cut off" translate cut.rela
 refuses 3 "damaged.rela: damaged; copy it again" translate damaged.rela
 refuses 3 "damaged.rela: damaged; copy it again" info damaged.rela
-refuses 1 "run:" translate run
+refuses 1 "run is a directory; its model is run/model.rela" translate run
+refuses 1 "run is a directory; its model is run/model.rela" info run
+refuses 1 "run/ is a directory; its model is run/model.rela" info run/
+refuses 1 "c is a directory, not a model" score c --src c/test.src --tgt c/test.tgt
+refuses 1 "./c is a directory, not a model" info ./c
 refuses 3 "ends before line" score $m --src c/train.src --tgt c/valid.tgt
 refuses 2 "--src and --tgt are needed" score $m --src c/train.src
 refuses 2 "no text: name the two files" align $m --src c/train.src

@@ -88,9 +88,9 @@ row empty.rela 3 'not a model file'
 printf '1234567' >seven.rela
 row seven.rela 3 'not a model file'
 header zero.rela ''
-row zero.rela 3 'header'
+row zero.rela 3 'not a model file'
 { le64 1 && printf '{'; } >one.rela
-row one.rela 3 'header'
+row one.rela 3 'not a model file'
 { printf '\000\000\000\000\000\000\000\200' && printf '{}'; } >high.rela
 row high.rela 3 'not a model file'
 { printf '\377\377\377\377\377\377\377\377' && printf '{}'; } >ones.rela
@@ -189,8 +189,8 @@ row pickle.rela 3 'not a model file'
 gzip -c good.rela >packed.rela
 row packed.rela 3 'not a model file'
 mkdir folder.rela
-refuses 1 'folder.rela: Is a directory' info folder.rela
-refuses 1 'folder.rela: Is a directory' translate folder.rela
+refuses 1 'folder.rela is a directory, not a model' info folder.rela
+refuses 1 'folder.rela is a directory, not a model' translate folder.rela
 refuses 2 'folder.rela: 0 checkpoints to average' average folder.rela -o mean.rela
 mkfifo pipe.rela
 row pipe.rela 1 'not a regular file'

@@ -37,7 +37,7 @@ grep -q '^threads ' out.txt
 expect 1 "$RELA" info missing.rela
 says 'rela info: missing.rela: No such file or directory'
 expect 1 "$RELA" info .
-says 'rela info: .: Is a directory'
+says 'rela info: . is a directory, not a model'
 mkfifo pipe
 expect 1 "$RELA" info pipe
 says 'not a regular file'

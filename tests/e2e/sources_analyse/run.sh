@@ -36,7 +36,7 @@ heads() {
 [ "$(awk -F '\t' 'NF != 16' three/valid.tsv | wc -l)" -eq 0 ] || fail "three sources: $(cat three/valid.tsv)"
 # A third of the lines has no second source, so at least so many queries are null.
 [ "$(column two null_cross1 | awk '{ print ($1 >= 0.25 && $1 < 1) }')" -eq 1 ] || fail "null_cross1: $(column two null_cross1)"
-grep -q 'cross attention [0-9]*/[0-9]* % zeros, [0-9]*/[0-9]* % null' two/train.log || fail "log: $(grep validation two/train.log)"
+grep -q 'cross attention [0-9.]*/[0-9.]* % zeros, [0-9.]*/[0-9.]* % null' two/train.log || fail "log: $(grep validation two/train.log)"
 grep -q '<svg' two/figures/sparsity.svg || fail "no figure of zeros"
 
 # Links of each source. Words of the second are those of the first where it is not empty.

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* src/base/option_foreign.c - options of other tools (Marian, fairseq, CTranslate2, Sockeye,
+ * sacrebleu, subword-nmt), and ours that do the same; only suggested, never accepted. */
+#include "base/option.h"
+
+#include <string.h>
+
+/* Theirs with - for _, ours with a value if it needs one. A name has several rows if commands
+ * differ: the first whose option the command has counts. */
+static const char *const FOREIGN[][2] = {
+    /* translation */
+    { "beam-size", "beam" },
+    { "beamsize", "beam" },
+    { "nbest", "n-best" },
+    { "nbest-size", "n-best" },
+    { "num-hypotheses", "n-best" },
+    { "lenpen", "normalize" },
+    { "length-penalty", "normalize" },
+    { "max-len-a", "max-length-factor" },
+    { "max-len-b", "max-length-extra" },
+    { "max-decoding-length", "max-length-extra" },
+    { "max-length", "max-length-factor" },
+    { "max-length-crop", "long cut" },
+    { "replace-unk", "unk replace" },
+    { "allow-unk", "unk allow" },
+    { "prefix-size", "prefix" },
+    { "output-sampling", "sampling" },
+    { "sampling-topk", "sampling top:K" },
+    { "sampling-topp", "sampling nucleus:P" },
+    { "print-alignment", "alignment hard" },
+    { "maxi-batch", "read-bytes" },
+    /* batches and threads */
+    { "mini-batch", "batch" },
+    { "mini-batch", "batch-tokens" },
+    { "mini-batch-words", "batch-words" },
+    { "mini-batch-words", "batch-tokens" },
+    { "batch-size", "batch" },
+    { "batch-size", "batch-tokens" },
+    { "batch-size", "batch-words" },
+    { "max-batch-size", "batch" },
+    { "max-tokens", "batch-tokens" },
+    { "max-tokens", "batch-words" },
+    { "cpu-threads", "threads" },
+    { "inter-threads", "threads" },
+    { "intra-threads", "threads" },
+    { "num-workers", "threads" },
+    { "workers", "threads" },
+    /* files and languages */
+    { "input-file", "input" },
+    { "output-file", "output" },
+    { "output-dir", "output" },
+    { "output-dir", "out" },
+    { "save-dir", "out" },
+    { "train-sets", "train-src" },
+    { "valid-sets", "valid-src" },
+    { "source-lang", "src-lang" },
+    { "target-lang", "tgt-lang" },
+    { "vocabs", "vocab-src" },
+    /* training */
+    { "dim-vocabs", "vocab-size" },
+    { "dim-emb", "width" },
+    { "encoder-embed-dim", "width" },
+    { "transformer-dim-ffn", "ffn" },
+    { "encoder-ffn-embed-dim", "ffn" },
+    { "transformer-heads", "heads" },
+    { "encoder-attention-heads", "heads" },
+    { "enc-depth", "enc-layers" },
+    { "encoder-layers", "enc-layers" },
+    { "dec-depth", "dec-layers" },
+    { "decoder-layers", "dec-layers" },
+    { "encoder-normalize-before", "norm pre" },
+    { "tied-embeddings", "tie output" },
+    { "tied-embeddings-all", "tie all" },
+    { "share-all-embeddings", "tie all" },
+    { "transformer-dropout", "dropout" },
+    { "transformer-dropout-attention", "dropout-attention" },
+    { "attention-dropout", "dropout-attention" },
+    { "transformer-dropout-ffn", "dropout-ffn" },
+    { "activation-dropout", "dropout-ffn" },
+    { "learn-rate", "lr" },
+    { "learning-rate", "lr" },
+    { "lr-warmup", "warmup" },
+    { "warmup-updates", "warmup" },
+    { "lr-scheduler", "schedule" },
+    { "clip-norm", "clip" },
+    { "after-batches", "updates" },
+    { "max-update", "updates" },
+    { "after-epochs", "epochs" },
+    { "max-epoch", "epochs" },
+    { "disp-freq", "report-every" },
+    { "log-interval", "report-every" },
+    { "valid-freq", "valid-every" },
+    { "save-freq", "save-every" },
+    { "early-stopping", "patience" },
+    { "restore-file", "init" },
+    { "pretrained-model", "init" },
+    /* conversion and subwords */
+    { "int8", "to int8" },
+    { "quantization", "to int8" },
+    { "quantization", "int8" },
+    { "num-operations", "symbols" },
+    { "bpe-codes", "codes" },
+    /* metrics */
+    { "lc", "lowercase" },
+    { "tok", "tokenize" },
+    { "smooth-method", "smooth" },
+    { "metrics", "metric" },
+    { "chrf-char-order", "char-order" },
+    { "chrf-word-order", "word-order" },
+    { "chrf-beta", "beta" },
+    { "confidence-n", "samples" },
+    { "paired-bs", "test bs" },
+    { "paired-ar", "test ar" },
+};
+
+static bool is_named(const char *given, size_t len, const char *name)
+{
+    if (strlen(name) != len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (given[i] != name[i] && !(given[i] == '_' && name[i] == '-'))
+            return false;
+    return true;
+}
+
+const char *rela_option_foreign(const char *name, size_t len,
+                                bool (*has)(const void *ctx, const char *name, size_t len),
+                                const void *ctx)
+{
+    for (size_t i = 0; i < sizeof FOREIGN / sizeof FOREIGN[0]; i++)
+        if (is_named(name, len, FOREIGN[i][0]) &&
+            has(ctx, FOREIGN[i][1], strcspn(FOREIGN[i][1], " ")))
+            return FOREIGN[i][1];
+    return NULL;
+}
