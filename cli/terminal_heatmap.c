@@ -8,7 +8,7 @@
 
 enum { LABEL_MAX = 24, HEADER_MAX = 16 };
 
-static const char END_LABEL[] = "(end)";
+static const char END_LABEL[] = "<eos>";
 
 static rela_status header(rela_buffer *out, const rela_aligned *p, size_t label, rela_error *err);
 static rela_status row(rela_buffer *out, const rela_aligned *p, size_t t, size_t label,
