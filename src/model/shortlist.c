@@ -145,6 +145,11 @@ rela_status rela_shortlist_read(rela_shortlist **out, const char *path,
     rela_safetensors *f = NULL;
     *out = NULL;
     rela_status st = rela_safetensors_open(&f, path, 0, err);
+    if (st == RELA_FORMAT)
+        return rela_fail(err, st,
+                         "%s: not a shortlist, or a damaged one; expected a file written "
+                         "by 'rela shortlist'",
+                         path);
     if (st != RELA_OK)
         return st;
     rela_shortlist *l = rela_mem_zalloc(sizeof *l);
