@@ -50,12 +50,15 @@ awk 'BEGIN { for (i = 0; i < 300000; i++) print "# a line of sixteen" }' >c.yml
 refuses 3 "c.yml: more than 4194304 bytes" info --config c.yml
 
 # The command line wins; the file may be compressed or come from standard input.
+# info OPTION...: without the free memory, which changes from moment to moment.
+info() {
+    "$RELA" info "$@" | sed 's/"memory_free": [0-9]*/"memory_free": N/'
+}
 printf 'threads: 3\njson: true\n' >c.yml
-[ "$("$RELA" info --config c.yml --threads 2)" = "$("$RELA" info --threads 2 --json)" ] ||
-    fail "the command line does not win"
+[ "$(info --config c.yml --threads 2)" = "$(info --threads 2 --json)" ] || fail "the command line does not win"
 gzip -c c.yml >c.gz
-[ "$("$RELA" info --config c.gz)" = "$("$RELA" info --threads 3 --json)" ] || fail "c.gz"
-[ "$("$RELA" info --config - <c.yml)" = "$("$RELA" info --threads 3 --json)" ] || fail "stdin"
+[ "$(info --config c.gz)" = "$(info --threads 3 --json)" ] || fail "c.gz"
+[ "$(info --config - <c.yml)" = "$(info --threads 3 --json)" ] || fail "stdin"
 printf 'threads: nonsense\n' >c.yml
 accepts info --config c.yml --threads 2
 finish
