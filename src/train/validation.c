@@ -332,9 +332,10 @@ static rela_status count_zeros(rela_sparsity *zeros, const rela_net *net, const 
     st = st ? st : rela_worker_create(&worker, net, rows, rows, false, err);
     while (st == RELA_OK && !b.last) {
         st = rela_batches_next(batches, &b, err);
-        const rela_packed packed = st ? (rela_packed){ 0 } : rela_packed_batch(&b);
-        if (st == RELA_OK)
+        if (st == RELA_OK) {
+            const rela_packed packed = rela_packed_batch(&b);
             rela_worker_attend(worker, &packed, &pass);
+        }
     }
     rela_worker_destroy(worker);
     rela_batches_destroy(batches);
