@@ -34,7 +34,7 @@ rela_status rela_cli_sources_open(rela_cli_sources *s, const rela_model *m,
                                   rela_error *err);
 void rela_cli_sources_close(rela_cli_sources *s);
 
-/* Reads the next sentences: so many lines, or with lines 0 about want bytes as in
+/* Reads the next sentences: `lines` of them, or if that is 0 about `want` bytes, as in
  * rela_cli_block_read. None at the end. */
 rela_status rela_cli_sources_read(rela_cli_sources *s, rela_cli_sentences *b, size_t want,
                                   size_t lines, rela_error *err);

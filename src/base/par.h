@@ -19,7 +19,7 @@ int rela_par_threads(int requested);
 
 /* Starts the threads that a caller will use. OpenMP ends the process when a thread cannot be
  * started, so call this before there is work to lose. RELA_NOMEM if the limits of the process do
- * not allow so many. */
+ * not allow that number. */
 rela_status rela_par_start(int n_threads, rela_error *err);
 
 /* Calls f(ctx, begin, end, thread) once per thread with the same split for the same n and

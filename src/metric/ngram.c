@@ -12,7 +12,7 @@ static const uint32_t NONE = UINT32_MAX;
 
 enum {
     SLOTS_MIN = 64,
-    SLOTS_START_MAX = 1 << 16 /* more only if there are so many distinct n-grams */
+    SLOTS_START_MAX = 1 << 16 /* grows beyond it only for more distinct n-grams */
 };
 
 typedef struct node {

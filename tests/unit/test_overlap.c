@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "copying.h"
 #include "thread_ranks.h"
-#include "train/step.h"
 
 enum { CALLS_MAX = 64, UPDATES = 2 };
 
@@ -94,16 +93,7 @@ static void train(rela_world *w, void *ctx)
     rela_net net;
     rela_stepper *s = NULL;
     rela_error err = { RELA_OK, "" };
-    const rela_step_options o = { .n_threads = r->n_threads,
-                                  .slots = r->slots,
-                                  .groups = r->groups,
-                                  .micro_batch_rows = 64,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.98,
-                                  .epsilon = 1e-8,
-                                  .clip = 0.5,
-                                  .seed = 3,
-                                  .world = w };
+    rela_step_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
     rela_config c = copying_config("rela-g", 0.2);
     c.d = 96;
     c.ffn = 160;

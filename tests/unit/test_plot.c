@@ -232,7 +232,7 @@ static void a_long_caption_is_broken_into_lines(void **state)
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "j.svg");
     CHECK_OK(rela_heatmaps_save(&map, 1, 1,
-                                "a caption of so many words that it does not fit above one small "
+                                "a caption of more words than fit on one line above one small "
                                 "map of a single cell",
                                 path, &err),
              err);

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "copying.h"
 #include "thread_ranks.h"
-#include "train/step.h"
 
 #include <math.h>
 
@@ -27,18 +26,9 @@ static void train(rela_world *w, void *ctx)
     rela_net net;
     rela_stepper *s = NULL;
     rela_error err = { RELA_OK, "" };
-    const rela_step_options o = { .n_threads = r->n_threads,
-                                  .slots = r->slots,
-                                  .groups = r->groups,
-                                  .micro_batch_rows = 64,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.98,
-                                  .epsilon = 1e-8,
-                                  .clip = 0.5,
-                                  .smooth = 0.1,
-                                  .r_drop = r->r_drop,
-                                  .seed = 3,
-                                  .world = w };
+    rela_step_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
+    o.smooth = 0.1;
+    o.r_drop = r->r_drop;
     make_net(&net, "rela-g", 0.2);
     CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
     const size_t n = net.params.total;
