@@ -47,7 +47,7 @@ typedef struct rela_cli {
     bool encoding_reported;
     rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
     size_t n_warnings;
-    bool reported; /* another process reports failures, so this one stays silent */
+    bool reported; /* rank 0 reports failures, by message and exit code: this rank does neither */
     int exit_code; /* after a success with a warning; normally 0 */
 } rela_cli;
 

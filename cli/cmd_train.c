@@ -221,6 +221,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_cli_texts_free(texts);
     /* Without a signal of its own, this rank stopped because another one did. */
     const int own = rela_cli_stop_signal(), number = own ? own : SIGTERM;
+    cli->reported = s.rank > 0; /* by rank 0 */
     if (st == RELA_CANCEL) {
         if (own || s.rank == 0)
             rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
@@ -228,7 +229,6 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         cli->exit_code = 128 + number;
         return RELA_OK;
     }
-    cli->reported = s.rank > 0; /* by rank 0 */
     return st == RELA_OK && cli->common.json && s.rank == 0 ? print_result(&s, &o, err) : st;
 }
 
