@@ -54,14 +54,13 @@ refused 3 'run/config.yml' translate run/config.yml -i in
 refused 2 "'rela align SRC TGT --save MODEL'" align in in.2
 refused 2 '--show' align $model in in.2 --show 3
 # mpirun ends rank 0, perhaps before its message, once another rank has failed: only rank 0 returns the exit code.
+# The shells around the ranks return 0, or mpirun would end them before all have written what rela returned.
 n_checks=$((n_checks + 1))
-code=0
 mpirun -n 3 sh -c 'code=0; "$@" || code=$?
-    echo "$code" >"code.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
-    exit $code' rank "$RELA" translate run/config.yml -i in >log 2>&1 || code=$?
-[ "$code $(cat code.*)" = "3 3
+    echo "$code" >"code.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"' rank "$RELA" translate run/config.yml -i in >log 2>&1 || true
+[ "$(cat code.*)" = "3
 0
-0" ] || fail "exit code $code; of the ranks: $(cat code.*)"
+0" ] || fail "exit codes of the ranks: $(cat code.*); $(cat log)"
 # One side is shorter: the message of one process, and the lines before.
 mv in.2 in.long
 head -n 299 in.long >in.2
