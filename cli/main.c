@@ -240,8 +240,8 @@ static int run_command(const rela_command *c, int argc, char **argv)
         rela_cli_warn_of_log(&cli);
     rela_options_destroy(cli.state);
     rela_mem_free(options);
-    /* mpirun ends all ranks as soon as one exits with an error, perhaps before rank 0 has written its
-     * message: the run's exit code comes from rank 0 alone. */
+    /* mpirun ends all ranks as soon as one exits with an error, perhaps before rank 0 has written
+     * its message: the run's exit code comes from rank 0 alone. */
     if (cli.reported)
         return EXIT_SUCCESS;
     return st == RELA_OK ? cli.exit_code : exit_code(st);
