@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_align.c - rela align: word links of parallel text from the attention of a model. */
-#include "align_learn.h"
 #include "jobs.h"
 #include "models.h"
 #include "stop_signals.h"
@@ -9,6 +8,7 @@
 #include "rela/analyse.h"
 #include "rela/metric.h"
 #include "rela/model.h"
+#include "rela/train.h"
 
 #include <string.h>
 
@@ -210,25 +210,46 @@ static rela_status load_pair(aligner *a, const char *path, rela_error *err)
     return st;
 }
 
+static int on_update(void *ctx, int32_t direction, uint64_t update, uint64_t updates)
+{
+    static const char *const LABELS[] = { "learning 1/2", "learning 2/2" };
+    aligner *a = ctx;
+    if (update == 1) {
+        rela_cli_progress(a->cli, &a->progress, LABELS[direction], "updates", updates);
+        rela_progress_start(&a->progress, 0);
+    }
+    rela_progress_update(&a->progress, update, NULL);
+    if (update == updates)
+        rela_progress_finish(&a->progress, updates, NULL);
+    return rela_cli_stop_signal();
+}
+
 /* Without --save the pair goes into a temporary directory and is deleted once loaded. */
 static rela_status learn_models(aligner *a, rela_error *err)
 {
     const align_options *o = a->o;
     rela_buffer dir = RELA_BUFFER_INIT, pair = RELA_BUFFER_INIT;
-    rela_cli_learn how = { .src = o->src,
-                           .tgt = o->tgt,
-                           .src_lang = o->src_lang,
-                           .tgt_lang = o->tgt_lang,
-                           .tokenise = o->tokenise,
-                           .merges = o->merges,
-                           .updates = o->updates };
+    rela_align_learn_options how;
+    rela_align_learn_options_init(&how, sizeof how);
+    how.src = o->src;
+    how.tgt = o->tgt;
+    how.src_lang = o->src_lang;
+    how.tgt_lang = o->tgt_lang;
+    how.tokenise = o->tokenise;
+    how.merges = o->merges;
+    how.updates = o->updates;
+    how.threads = a->cli->common.threads;
+    how.seed = a->cli->common.seed;
+    how.progress = on_update;
+    how.progress_ctx = a;
     rela_status st = rela_cli_watch_signals(err);
-    st = st ? st : rela_dir_temporary(&dir, err);
-    st = st ? st : rela_buffer_printf(&pair, err, "%s/pair.rela", dir.data);
-    how.dir = dir.data;
-    how.save = o->save ? o->save : pair.data;
-    st = st ? st : rela_cli_learn_links(a->cli, &how, err);
-    st = st ? st : load_pair(a, how.save, err);
+    if (st == RELA_OK && !o->save) {
+        st = rela_dir_temporary(&dir, err);
+        st = st ? st : rela_buffer_printf(&pair, err, "%s/pair.rela", dir.data);
+    }
+    const char *path = o->save ? o->save : pair.data;
+    st = st ? st : rela_align_learn(path, &how, err);
+    st = st ? st : load_pair(a, path, err);
     if (dir.len && rela_dir_remove(dir.data, NULL) != RELA_OK)
         rela_log_line(&a->cli->sink, RELA_LOG_WARNING, "%s: cannot be removed", dir.data);
     rela_buffer_free(&dir);

@@ -168,6 +168,31 @@ RELA_API rela_status rela_train(const rela_train_options *o,
                                 int (*on_event)(void *ctx, const rela_train_event *e), void *ctx,
                                 rela_error *err);
 
+/* ---- alignment models, learned from the text that is to be aligned ---- */
+
+typedef struct rela_align_learn_options {
+    size_t struct_size;
+    const char *src, *tgt;           /* files; read several times */
+    const char *src_lang, *tgt_lang; /* NULL: en, de */
+    bool tokenise;                   /* false: words are separated by blanks */
+    int64_t merges;                  /* BPE merges to learn; 0: by the size of the text */
+    int64_t updates;                 /* of each direction; 0: by the size of the text */
+    int64_t threads;                 /* 0: all */
+    int64_t seed;
+    /* Called after every update, direction 0 (src to tgt) first, then 1; a return value other than
+     * 0 stops with RELA_CANCEL. May be NULL. */
+    int (*progress)(void *ctx, int32_t direction, uint64_t update, uint64_t updates);
+    void *progress_ctx;
+} rela_align_learn_options;
+
+RELA_API void rela_align_learn_options_init(rela_align_learn_options *o, size_t size);
+
+/* Trains a model for each direction on the text and writes both into one file, a pair
+ * (rela_model_pair_save) for rela_align: its models are `m` and `reverse` there. Works in a
+ * temporary directory, which it removes. */
+RELA_API rela_status rela_align_learn(const char *out, const rela_align_learn_options *o,
+                                      rela_error *err);
+
 #ifdef __cplusplus
 }
 #endif

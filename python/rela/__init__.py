@@ -6,6 +6,7 @@
     align         word alignment of parallel text
     analyse       measure the attention of models
     filter        remove pairs that are not translations from parallel text
+    info          what a model file contains
     bleu, chrf    evaluate translations
     tokenise, detokenise, normalise, split    process text as the Moses tools do; split sentences
     bpe           byte pair encoding: bpe.learn, bpe.apply, bpe.restore
@@ -22,9 +23,9 @@ from .metrics import Bleu, Metric, bleu, chrf
 from .operator import Attention, attention, kinds
 from .text import detokenise, normalise, split, tokenise
 from .training import TrainEvent, train
-from .translator import PairAttention, Score, Translation, Translator
+from .translator import PairAttention, Score, Translation, Translator, info
 
 __version__ = "0.2.0"
 __all__ = ["Alignment", "Attention", "Bleu", "Error", "Metric", "PairAttention", "Score", "TrainEvent",
            "Translation", "Translator", "align", "analyse", "attention", "bleu", "bpe", "chrf", "detokenise",
-           "filter", "kinds", "normalise", "split", "tokenise", "train"]
+           "filter", "info", "kinds", "normalise", "split", "tokenise", "train"]

@@ -118,6 +118,8 @@ _CALLS = {
     "rela_bleu_figures_get": [_p(structs.BleuFigures), c_void_p, c_void_p],
     "rela_metric_signature": [_p(structs.Buffer), c_void_p, _p(structs.Signature)],
     "rela_align": [_p(structs.AlignReport), c_void_p, _p(structs.AlignOptions), structs.ALIGNED, c_void_p],
+    "rela_align_learn": [c_char_p, _p(structs.AlignLearnOptions)],
+    "rela_model_info": [_p(structs.Buffer), c_char_p, _p(structs.ModelInfoOptions)],
     "rela_analyse": [_p(structs.Buffer), _p(structs.Buffer), _OUT, c_size_t, _p(structs.AnalyseOptions)],
     "rela_filter": [_p(structs.FilterReport), c_void_p, _p(structs.FilterOptions)],
 }
@@ -164,6 +166,7 @@ _GETTERS = {
     "rela_metric_name": (c_char_p, [c_void_p]),
     "rela_metric_score": (c_double, [c_void_p, c_void_p]),
     "rela_filter_reason_key": (c_char_p, [c_int32]),
+    "rela_model_is_pair": (c_int32, [c_char_p]),
 }
 
 lib = _load()
@@ -224,6 +227,9 @@ def _integer(name: str, value: Any, kind: Any) -> int:
 
 def text_array(texts: list[str]) -> tuple[Any, Any]:
     """Texts as the library takes them: UTF-8 with lengths. Lone surrogates become '?'."""
+    for t in texts:
+        if not isinstance(t, str):
+            raise TypeError(f"expected a text (str), got {type(t).__name__}: {t!r:.40}")
     coded = [t.encode("utf-8", "replace") for t in texts]
     return (c_char_p * len(coded))(*coded), (c_size_t * len(coded))(*map(len, coded))
 

@@ -36,6 +36,12 @@ class ModelOptions(Structure):
     _fields_ = _SIZE + [("int8", c_bool), ("part", c_int32)]
 
 
+class ModelInfoOptions(Structure):
+    C_NAME = "rela_model_info_options"
+    INIT = "rela_model_info_options_init"
+    _fields_ = _SIZE + [("json", c_bool), ("n_threads", c_int32), ("max_header", c_int64)]
+
+
 class ModelShape(Structure):
     C_NAME = "rela_model_shape"
     _fields_ = _SIZE + _fields(
@@ -273,6 +279,17 @@ class AlignOptions(Structure):
         ("best_on", c_char_p), ("gold_base", c_int32), ("gold_reverse", c_bool),
         ("only", c_int64)] + _fields(
         c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("job", c_void_p)]
+
+
+ALIGN_LEARN_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_int32, c_uint64, c_uint64)
+
+
+class AlignLearnOptions(Structure):
+    C_NAME = "rela_align_learn_options"
+    INIT = "rela_align_learn_options_init"
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt src_lang tgt_lang") + [("tokenise", c_bool)] + _fields(
+        c_int64, "merges updates threads seed") + [
+        ("progress", ALIGN_LEARN_PROGRESS), ("progress_ctx", c_void_p)]
 
 
 class Aligned(Structure):

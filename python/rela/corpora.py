@@ -8,11 +8,11 @@ import tempfile
 from contextlib import ExitStack
 from ctypes import byref, c_char_p, c_void_p, sizeof, string_at
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Sequence, Union
+from typing import Any, Iterator, Sequence, Union, overload
 
 from . import _structs as structs
 from ._library import Caught, choice, lib, options, set_options
-from .translator import Path, Translator
+from .translator import Path, Translator, loaded
 
 _SYMMETRISE = {"intersect": 0, "union": 1, "grow-diag": 2, "grow-diag-final": 3, "grow-diag-final-and": 4,
                "mean": 5}
@@ -47,31 +47,74 @@ class Alignment:
         return iter(self.links)
 
 
-def align(model: Model, src: Text, tgt: Text, *, reverse: Model | None = None,
-          symmetrise: str = "grow-diag-final-and", soft: bool = False, threads: int = 0, **settings: Any) -> Alignment:
-    """Aligns the words of parallel text by the cross attention of a model, as ``rela align`` does.
+@overload
+def align(src: Text, tgt: Text, /, **settings: Any) -> Alignment: ...
 
-    src and tgt are files or lists of lines. reverse is a model of the other direction, whose links
+
+@overload
+def align(model: Model, src: Text, tgt: Text, **settings: Any) -> Alignment: ...
+
+
+def align(*operands: Any, src: Text | None = None, tgt: Text | None = None, reverse: Model | None = None,
+          symmetrise: str = "grow-diag-final-and", soft: bool = False, threads: int = 0, save: Path | None = None,
+          **settings: Any) -> Alignment:
+    """Aligns the words of parallel text, as ``rela align`` does: ``align(src, tgt)`` learns both directions
+    from the text itself, ``align(model, src, tgt)`` uses the cross attention of a model.
+
+    src and tgt are files or lists of lines. A model is a translation model, or the pair of models that
+    ``save`` names when learning from the text. reverse is a model of the other direction, whose links
     are combined with those of the first (symmetrise). settings: other members of rela_align_options,
     such as layer and head (from 0; -1, the default: mean of all), shift, threshold, best_on (a file
     of gold links: uses the layer, head and shift with the lowest error on its lines), src_2 and
-    source.
+    source; without a model also those of rela_align_learn_options: tokenise, src_lang, tgt_lang,
+    merges, updates, seed.
     """
+    model, src, tgt = _operands(operands, src, tgt)
+    learning = {name: settings.pop(name) for name in _LEARNING if name in settings}
+    if model is not None and (learning or save is not None):
+        name = next(iter(learning), "save")
+        raise TypeError(f"'{name}' is for learning from the text, without a model")
     with ExitStack() as stack:
-        o = options(structs.AlignOptions)
-        loaded = _load(stack, model, threads)
-        alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {
+        o, texts = options(structs.AlignOptions), _files(stack, {"src": src, "tgt": tgt} | settings)
+        if model is None:
+            model = save or os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="rela-")), "pair.rela")
+            _learn(model, {name: texts[name] for name in ("src", "tgt")} | learning | {"threads": threads})
+        pair = not isinstance(model, Translator) and lib.rela_model_is_pair(os.fsencode(model))
+        if pair and reverse is not None:
+            raise ValueError("reverse goes with a model of one direction, not with a pair")
+        first = _load(stack, model, threads, part=1 if pair else 0)
+        alive = set_options(o, texts | {
             "soft": int(soft), "symmetrise": choice("symmetrise", symmetrise, _SYMMETRISE)})
-        if reverse is not None:
-            o.reverse = _load(stack, reverse, threads)
+        if pair or reverse is not None:
+            o.reverse = _load(stack, model if pair else reverse, threads, part=2 if pair else 0)
         report = structs.AlignReport(struct_size=sizeof(structs.AlignReport))
         caught, links = Caught(), []
         on_line = structs.ALIGNED(
             lambda _ctx, line: caught.run(lambda: links.append(_links(line.contents, soft))))
-        caught.call("rela_align", byref(report), loaded, byref(o), on_line, None)
+        caught.call("rela_align", byref(report), first, byref(o), on_line, None)
         del alive
     return Alignment(links, report.layer, report.head, bool(report.shift), report.aer, report.empty,
                      report.too_long)
+
+
+_LEARNING = ("tokenise", "src_lang", "tgt_lang", "merges", "updates", "seed")
+
+
+def _operands(operands: Sequence[Any], src: Text | None, tgt: Text | None) -> list[Any]:
+    """Model or None, source and target, from positions and names."""
+    given = [*operands, *(text for text in (src, tgt) if text is not None)]
+    if len(given) not in (2, 3):
+        raise TypeError("expected align(src, tgt) or align(model, src, tgt)")
+    return given if len(given) == 3 else [None, *given]
+
+
+def _learn(out: Path, values: dict[str, Any]) -> None:
+    """Trains the models of both directions and writes them to one file."""
+    o, caught = options(structs.AlignLearnOptions), Caught()
+    alive = set_options(o, values)
+    o.progress = structs.ALIGN_LEARN_PROGRESS(lambda *_: caught.run(lambda: None))
+    caught.call("rela_align_learn", os.fsencode(out), byref(o))
+    del alive
 
 
 def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
@@ -84,9 +127,9 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
     """
     several = not isinstance(models, (str, os.PathLike, Translator))
     with ExitStack() as stack:
-        loaded = [_load(stack, m, threads) for m in (models if several else [models])]
-        if names is not None and len(names) != len(loaded):
-            raise ValueError(f"names: {len(names)}; expected {len(loaded)}, one for each model")
+        each = [_load(stack, m, threads) for m in (models if several else [models])]
+        if names is not None and len(names) != len(each):
+            raise ValueError(f"names: {len(names)}; expected {len(each)}, one for each model")
         o, caught = options(structs.AnalyseOptions), Caught()
         alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {"out": out})
         if names is not None:
@@ -94,8 +137,8 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
         o.progress = structs.LEARN_PROGRESS(lambda *_: caught.run(lambda: None))
         buffer = structs.Buffer()
         stack.callback(lib.rela_buffer_free, byref(buffer))
-        handles = (c_void_p * len(loaded))(*[m.value for m in loaded])
-        caught.call("rela_analyse", None, byref(buffer), handles, len(loaded), byref(o))
+        handles = (c_void_p * len(each))(*[m.value for m in each])
+        caught.call("rela_analyse", None, byref(buffer), handles, len(each), byref(o))
         del alive
         return json.loads(string_at(buffer.data, buffer.len))
 
@@ -112,7 +155,7 @@ def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | No
     max_words, max_ratio.
     """
     with ExitStack() as stack:
-        loaded = None if model is None else _load(stack, model, threads)
+        scorer = None if model is None else _load(stack, model, threads)
         o, caught = options(structs.FilterOptions), Caught()
         alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {
             "out_src": out_src, "out_tgt": out_tgt, "by": choice("by", by, _BY), "n_threads": threads,
@@ -121,16 +164,14 @@ def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | No
             o.heads, o.n_heads = (structs.Head * len(heads))(*heads), len(heads)
         o.progress = structs.FILTER_PROGRESS(lambda *_: caught.run(lambda: None))
         report = structs.FilterReport(struct_size=sizeof(structs.FilterReport))
-        caught.call("rela_filter", byref(report), loaded, byref(o))
+        caught.call("rela_filter", byref(report), scorer, byref(o))
         del alive
     return _report(report, model is not None)
 
 
-def _load(stack: ExitStack, model: Model, threads: int) -> c_void_p:
-    """The (first) model of a translator, which is locked until the stack is unwound."""
-    translator = model if isinstance(model, Translator) else stack.enter_context(
-        Translator(model, threads=threads))
-    return stack.enter_context(translator.lent())
+def _load(stack: ExitStack, model: Model, threads: int, part: int = 0) -> c_void_p:
+    """A model until the stack is unwound; the (first) one of a translator, which is locked until then."""
+    return stack.enter_context(model.lent() if isinstance(model, Translator) else loaded(model, threads, part))
 
 
 def _files(stack: ExitStack, values: dict[str, Any]) -> dict[str, Any]:
@@ -141,6 +182,8 @@ def _files(stack: ExitStack, values: dict[str, Any]) -> dict[str, Any]:
 
 def _write(stack: ExitStack, name: str, lines: Sequence[str]) -> str:
     for number, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise TypeError(f"{name}: line {number} is {type(line).__name__}; expected a text (str)")
         if "\n" in line:
             raise ValueError(f"{name}: line {number} has a line break")
     file = stack.enter_context(tempfile.NamedTemporaryFile(prefix=f"rela-{name}-"))

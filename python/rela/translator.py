@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import threading
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any, Callable, Iterator, Sequence, Union, overload
 import numpy as np
 
 from . import _structs as structs
-from ._library import call, choice, lib, options, set_options, text_array
+from ._library import appended, call, choice, lib, options, set_options, text_array
 
 _PENALTY = {"gnmt": 0, "power": 1, "none": 2}
 _UNK = {"allow": 0, "forbid": 1, "replace": 2}
@@ -87,6 +88,16 @@ class PairAttention:
         return list(self.stacks.items())
 
 
+def info(path: Path) -> dict[str, Any]:
+    """What a model file contains, as ``rela info --json`` prints it: "card", "config", "parameters" ...
+
+    Reads and checks the whole file.
+    """
+    o = options(structs.ModelInfoOptions)
+    o.json = True
+    return json.loads(appended("rela_model_info", None, os.fsencode(path), byref(o)))
+
+
 class Translator:
     """A loaded model, or an ensemble.
 
@@ -114,13 +125,9 @@ class Translator:
             o.log = structs.LOG(lambda _ctx, _level, line: log(line.decode("utf-8", "replace")))
         self._log = o.log  # must live as long as the runtime
         call("rela_runtime_create", byref(self._runtime), byref(o))
-        how = options(structs.ModelOptions)
-        set_options(how, {"int8": int(int8)})
         paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
         for p in paths:
-            model = c_void_p()
-            call("rela_model_load_with", byref(model), self._runtime, os.fsencode(p), byref(how))
-            self._models.append(model)
+            self._models.append(_load(self._runtime, p, int8=int8))
         models = (c_void_p * len(self._models))(*[m.value for m in self._models])
         call("rela_session_create_ensemble", byref(self._session), models, len(self._models))
         if shortlist is not None:
@@ -197,6 +204,8 @@ class Translator:
         split; None: that of the model.
         """
         single = isinstance(text, (str, tuple))
+        if not single and not hasattr(text, "__iter__"):
+            raise TypeError(f"expected a text or a list of texts, got {type(text).__name__}")
         sentences = [text] if single else list(text)
         texts = self._flatten(sentences)
         o = options(structs.TranslateOptions)
@@ -340,6 +349,27 @@ class Translator:
                         "long_sentence": _LONG["cut"], "source": source})
         with self._results(self._flatten([sentence]), 1, o) as result:
             return _source(result, 0)
+
+
+def _load(runtime: c_void_p, path: Path, **settings: Any) -> c_void_p:
+    o, model = options(structs.ModelOptions), c_void_p()
+    set_options(o, settings)
+    call("rela_model_load_with", byref(model), runtime, os.fsencode(path), byref(o))
+    return model
+
+
+@contextmanager
+def loaded(path: Path, threads: int, part: int = 0) -> Iterator[c_void_p]:
+    """A model of any sort, also one that only aligns, until the block ends. part: of a pair of models, 1 or 2."""
+    o, runtime, model = options(structs.RuntimeOptions), c_void_p(), c_void_p()
+    set_options(o, {"n_threads": threads})
+    call("rela_runtime_create", byref(runtime), byref(o))
+    try:
+        model = _load(runtime, path, part=part)
+        yield model
+    finally:
+        lib.rela_model_free(model)
+        lib.rela_runtime_destroy(runtime)
 
 
 def _pairs(src: Source | Sequence[Source],

@@ -18,9 +18,11 @@ static void shorten_and_add(char out[FORM_MAX], const char *word, const char *en
 static bool ends_in(const char *word, const char *letters);
 static bool ends_in_consonant_y(const char *word);
 
-void rela_en_noun(char out[FORM_MAX], const rela_noun *n, bool plural)
+void rela_en_noun(char out[FORM_MAX], const rela_noun *n, bool plural, bool possessed)
 {
     char base[FORM_MAX];
+    if (possessed && rela_word_form(out, n->en, plural ? 3 : 2))
+        return;
     (void)rela_word_form(base, n->en, 0);
     if (!plural)
         memcpy(out, base, FORM_MAX);

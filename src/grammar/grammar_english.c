@@ -318,7 +318,7 @@ static void say_np(rela_phrase *l, const rela_np *np, bool subject)
             rela_phrase_put(l, np->surname, np->id + NP_MODIFIER);
         return;
     }
-    rela_en_noun(noun, np->noun, np->plural);
+    rela_en_noun(noun, np->noun, np->plural, np->det >= DET_MY);
     for (int i = 0; i < 2 && np->adjective[i]; i++)
         (void)rela_word_form(adjective[i], np->adjective[i]->en, 0);
     say_determiner(l, np, np->adjective[0] ? adjective[0] : np->modifier ? np->modifier->en : noun);

@@ -29,8 +29,8 @@ enum {
 
 /* clang-format off */
 const rela_noun RELA_NOUNS[] = {
-    { "man men", "Mann Männer es", M, 'm', HUMAN },
-    { "woman women", "Frau Frauen", F, 'f', HUMAN },
+    { "man men husband husbands", "Mann Männer es", M, 'm', HUMAN },
+    { "woman women wife wives", "Frau Frauen", F, 'f', HUMAN },
     { "house", "Haus Häuser es", N, 0, HOUSE | HEAD },
     { "book", "Buch Bücher es", N, 0, TEXT | HEAD },
     { "dog", "Hund Hunde es", M, 0, ANIMAL },

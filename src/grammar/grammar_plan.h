@@ -83,7 +83,7 @@ typedef enum rela_determiner {
     DET_THIS,
     DET_EVERY,
     DET_NUMBER,
-    DET_MY,
+    DET_MY, /* from here on possessives */
     DET_YOUR,
     DET_HIS,
     DET_HER,

@@ -45,7 +45,7 @@ enum {
 enum { GENDER_M, GENDER_F, GENDER_N };
 
 typedef struct rela_noun {
-    const char *en; /* singular, plural */
+    const char *en; /* singular, plural; both after a possessive if another word is used there */
     const char *de; /* singular, plural, genitive ending; "=form": all other singular forms */
     uint8_t gender;
     char sex; /* 'm' or 'f': English he or she; 0: it */

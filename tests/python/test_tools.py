@@ -174,6 +174,22 @@ class Corpora(unittest.TestCase):
         found = rela.align(self.model, self.src, self.tgt, reverse=self.model, symmetrise="union")
         self.assertEqual(found.links, self.links("--reverse", "model.rela", "--symmetrise", "union"))
 
+    def test_both_directions_are_learned_from_the_text(self):
+        learned = rela.align(self.src, self.tgt, save="pair.rela", updates=20, merges=50, tokenise=True, threads=2)
+        links = program("align", "some.src", "some.tgt", "--save", "pair2.rela", "--updates", 20, "--merges", 50,
+                        "--tokenise")
+        self.assertEqual([" ".join(f"{i}-{j}" for i, j in row) for row in learned], links)
+        self.assertEqual(rela.align("pair.rela", src="some.src", tgt=self.tgt).links, learned.links)
+        self.assertEqual(rela.align(Path("pair.rela"), self.src, tgt="some.tgt").links, learned.links)
+        for wrong, error in (
+                (lambda: rela.align("pair.rela", self.src, self.tgt, updates=9), (TypeError, "'updates' is for learning")),
+                (lambda: rela.align("model.rela", self.src, self.tgt, save="x"), (TypeError, "'save' is for learning")),
+                (lambda: rela.align("pair.rela", self.src, self.tgt, reverse=self.model), (ValueError, "a pair")),
+                (lambda: rela.align(self.src), (TypeError, r"expected align\(src, tgt\)")),
+                (lambda: rela.align([], []), (rela.Error, "no pairs to learn from"))):
+            with self.assertRaisesRegex(*error):
+                wrong()
+
     def test_figures_are_those_of_the_program(self):
         found = rela.analyse([self.model, "model.rela"], self.src, self.tgt, "analysis", names=["a", "b"], seed=5)
         program("analyse", "model.rela", "model.rela", "--src", "some.src", "--tgt", "some.tgt", "--names", "a",
@@ -211,6 +227,11 @@ class Corpora(unittest.TestCase):
         for heads, message in (([(9, 0)], "no layer 10; "), ([(0, 99)], "no head 100; "), ([(-1, 0)], "no layer 0; ")):
             with self.assertRaisesRegex(rela.Error, message):
                 rela.filter("some.src", "some.tgt", heads=heads, **settings)
+
+    def test_info_is_that_of_the_program(self):
+        self.assertEqual(rela.info("model.rela"), json.loads("\n".join(program("info", "model.rela", "--json"))))
+        with self.assertRaisesRegex(rela.Error, "not a model file"):
+            rela.info("some.src")
 
     def test_wrong_texts_are_refused(self):
         with self.assertRaisesRegex(ValueError, "src: line 2 has a line break"):

@@ -199,10 +199,16 @@ static void english_forms_follow_rule_or_list(void **state)
         rela_en_verb(form, cases[i].forms, EN_ING);
         assert_string_equal(form, cases[i].ing);
     }
-    rela_en_noun(form, find_noun("Stadt"), true);
+    rela_en_noun(form, find_noun("Stadt"), true, true);
     assert_string_equal(form, "cities");
-    rela_en_noun(form, find_noun("Maus"), true);
+    rela_en_noun(form, find_noun("Maus"), true, false);
     assert_string_equal(form, "mice");
+    rela_en_noun(form, find_noun("Frau"), false, false);
+    assert_string_equal(form, "woman");
+    rela_en_noun(form, find_noun("Frau"), false, true);
+    assert_string_equal(form, "wife");
+    rela_en_noun(form, find_noun("Mann"), true, true);
+    assert_string_equal(form, "husbands");
     assert_string_equal(rela_word_extra("pick +up"), "up");
     assert_null(rela_word_extra("pick"));
 }
