@@ -60,6 +60,9 @@ void rela_cli_count_hidden(rela_cli *cli);
 void rela_cli_warn_of_log(rela_cli *cli);
 void rela_cli_clear_bar(rela_cli *cli);
 
+/* Width of the terminal behind a file descriptor; 0 if it is none. */
+size_t rela_cli_terminal_width(int file);
+
 /* A progress bar on standard error; silent with --quiet. */
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total);

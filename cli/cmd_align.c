@@ -11,6 +11,7 @@
 #include "rela/train.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct align_options {
     const char *src, *src_2, *src_3, *src_4, *tgt, *output;
@@ -122,6 +123,7 @@ typedef struct aligner {
     rela_job *job;
     rela_writer *writer; /* on rank 0 */
     rela_progress progress;
+    size_t columns; /* of the terminal that --show writes to; 0: none */
     rela_buffer out;
     rela_status st;
     rela_error *err;
@@ -141,6 +143,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     aligner a = { .cli = cli, .o = options, .err = err };
     rela_align_report r = { .struct_size = sizeof r };
     rela_status st = take_operands(&a, err);
+    if (strcmp(a.o->output, "-") == 0)
+        a.columns = rela_cli_terminal_width(STDOUT_FILENO);
     st = st ? st : check(&a, err);
     st = st ? st : rela_cli_job_open(&a.job, cli, a.o->resume, err);
     st = st ? st : rela_job_agree(a.job, open_all(&a, err), err);
@@ -343,7 +347,7 @@ static int write_line(void *ctx, const rela_aligned *line)
     aligner *a = ctx;
     rela_buffer_clear(&a->out);
     if (a->o->show) {
-        a->st = rela_cli_heatmap(&a->out, line, a->err);
+        a->st = rela_cli_heatmap(&a->out, line, a->columns, a->err);
     } else {
         a->st = rela_buffer_append(&a->out, line->links, line->links_len, a->err);
         if (a->st == RELA_OK)

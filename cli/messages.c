@@ -10,18 +10,20 @@
 
 static void emit_progress(void *ctx, const char *bytes, size_t len);
 
+size_t rela_cli_terminal_width(int file)
+{
+    struct winsize size = { 0, 0, 0, 0 };
+    return isatty(file) && ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total)
 {
-    struct winsize size = { 0, 0, 0, 0 };
-    const bool terminal = isatty(STDERR_FILENO);
-    if (terminal)
-        (void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     *p = (rela_progress){ .label = label,
                           .unit = unit,
                           .total = total,
-                          .terminal = terminal,
-                          .width = size.ws_col,
+                          .terminal = isatty(STDERR_FILENO),
+                          .width = (int)rela_cli_terminal_width(STDERR_FILENO),
                           .emit = cli->common.quiet ? NULL : emit_progress,
                           .ctx = cli };
 }

@@ -67,6 +67,15 @@ sed 's/\([0-9]*\)-\([0-9]*\)/\2-\1/g' forward >turned
 [ "$(wc -l <note)" -eq 2 ] && grep -q '^rela align: reverse: best on\|reverse: best on' note || fail "note: $(cat note)"
 "$RELA" align $model --src a --tgt a --show 2 --layer 2 >picture
 grep -q 'attends to nothing' picture || fail "no picture: $(cat picture)"
+# In a terminal a picture that is too wide continues below; wide characters and marks keep the columns in place.
+n_checks=$((n_checks + 1))
+printf 'w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20 w21 w22 w23 w24\n\344\270\200 \344\272\214 e\314\201 a b c\n' >wide
+script -qec "stty cols 40; '$RELA' align $model --src wide --tgt wide --show 1" /dev/null </dev/null | tr -d '\r' >picture
+LC_ALL=C sed 's/[\x80-\xbf]//g' picture >narrow # one byte per character
+[ "$(awk '/^share/ { exit } length($0) > 40 { wide++ } /^ *w24 / { rows++ } END { print wide + 0, rows + 0 }' narrow)" = "0 2" ] ||
+    fail "a wide picture: $(cat picture)"
+"$RELA" align $model --src wide --tgt wide --show 2 >picture
+grep -q "^ *$(printf '\344\270\200')$(printf '\344\272\214')e$(printf '\314\201') a b " picture || fail "wide characters: $(cat picture)"
 "$RELA" align $model --src odd.src --tgt odd.tgt --show 101 | grep -q 'empty side' || fail "empty picture"
 "$RELA" align $model --src a --tgt a --best-on gold40 -o links --json -q >report
 grep -q '"lines": 100, .*"dev_pairs": 40, "dev_aer": ' report || fail "report: $(cat report)"
