@@ -69,8 +69,8 @@ rela_status rela_model_average(const char *out, const char *const *paths, size_t
         st = expand(&l, paths[i], err);
     const size_t last = o.last > 0 ? (size_t)o.last : l.n;
     if (st == RELA_OK && (l.n == 0 || last > l.n))
-        st = rela_fail(err, RELA_ARG, "%s: %zu checkpoints to average; %zu are wanted",
-                       n ? paths[0] : "no file", l.n, last ? last : 1);
+        st = rela_fail(err, RELA_ARG, "%s: %zu checkpoint%s to average; expected %zu",
+                       n ? paths[0] : "no file", l.n, rela_plural(l.n), last ? last : 1);
     for (size_t i = l.n - (last < l.n ? last : l.n); i < l.n && st == RELA_OK; i++)
         if (rela_file_same(out, l.items[i]))
             st = rela_fail(err, RELA_ARG, "%s: an input, which the output would replace",

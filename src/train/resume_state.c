@@ -16,6 +16,8 @@
 
 /* Settings that may change on resume: they do not affect updates already done, or name files whose
  * contents are compared instead. */
+enum { SHOWN_MAX = 5 }; /* settings that differ in a message */
+
 static const char *const FREE_KEYS[] = {
     "train-src:",   "train-tgt:",   "valid-src:",   "valid-tgt:",   "out:",          "codes:",
     "vocab-src:",   "vocab-tgt:",   "updates:",     "epochs:",      "threads:",      "max-skipped:",
@@ -28,12 +30,13 @@ static const char *const FREE_KEYS[] = {
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
 static bool is_sound(const rela_train_state *s);
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
-                              rela_error *err);
+                              bool (*matters)(rela_span line), rela_error *err);
 static void update_state(rela_loop_state *l, const rela_extras *e);
 static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err);
 static bool has_key(const char *text, rela_span line);
 static bool has_line(const char *text, rela_span line);
-static bool is_free(rela_span line);
+static bool decides(rela_span line);
+static bool names_text(rela_span line);
 static json_t *number(uint64_t v);
 static bool get_u64(uint64_t *out, const json_t *root, const char *key);
 static bool get_f64(double *out, const json_t *root, const char *key);
@@ -126,7 +129,7 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
                                      rela_error *err)
 {
     rela_buffer other = RELA_BUFFER_INIT;
-    rela_status st = find_other(&other, e, o, err);
+    rela_status st = find_other(&other, e, o, decides, err);
     if (st == RELA_OK && other.len)
         st =
             rela_fail(err, RELA_STATE,
@@ -137,13 +140,19 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
     return st;
 }
 
+rela_status rela_train_state_texts(rela_buffer *out, const rela_extras *e,
+                                   const rela_train_options *o, rela_error *err)
+{
+    return find_other(out, e, o, names_text, err);
+}
+
 rela_status rela_train_state_check(const rela_extras *e, const rela_train_options *o,
                                    uint64_t update, uint64_t data_digest, rela_error *err)
 {
     rela_train_state s;
     rela_buffer other = RELA_BUFFER_INIT;
     rela_status st = rela_train_state_restore(&s, e, err);
-    st = st ? st : find_other(&other, e, o, err);
+    st = st ? st : find_other(&other, e, o, decides, err);
     if (st == RELA_OK && other.len)
         st = rela_fail(err, RELA_FORMAT, "of another run: %s", other.data);
     else if (st == RELA_OK && s.data_digest != data_digest)
@@ -156,18 +165,23 @@ rela_status rela_train_state_check(const rela_extras *e, const rela_train_option
     return st;
 }
 
-/* "width was 64, now 128". */
+/* Appends "width was 64, now 128", after what is there. */
 static rela_status put_change(rela_buffer *out, const char *old, rela_span line, rela_error *err)
 {
+    if (out->len && rela_buffer_append_text(out, "; ", err) != RELA_OK)
+        return RELA_NOMEM;
     const char *colon = memchr(line.text, ':', line.len);
     const size_t key = colon ? (size_t)(colon - line.text) + 1 : line.len;
     const char *at = old;
     while (at && strncmp(at, line.text, key) != 0)
         at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
-    if (!at || !colon)
+    if (!colon)
         return rela_buffer_printf(out, err, "'%.*s' is new", (int)line.len, line.text);
-    at += key + (at[key] == ' ');
     const size_t skip = key + (key < line.len && line.text[key] == ' ');
+    if (!at)
+        return rela_buffer_printf(out, err, "%.*s was not set, now %.*s", (int)key - 1, line.text,
+                                  (int)(line.len - skip), line.text + skip);
+    at += key + (at[key] == ' ');
     return rela_buffer_printf(out, err, "%.*s was %.*s, now %.*s", (int)key - 1, line.text,
                               (int)strcspn(at, "\n"), at, (int)(line.len - skip), line.text + skip);
 }
@@ -188,11 +202,12 @@ static rela_status rename_keys(rela_buffer *out, const char *settings, rela_erro
     return st;
 }
 
-/* Describes the first setting that differs from the checkpoint and would change the result; appends
- * nothing if there is none. */
+/* Describes the settings that differ from the checkpoint, of those that matter; appends nothing if
+ * there are none. */
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
-                              rela_error *err)
+                              bool (*matters)(rela_span line), rela_error *err)
 {
+    size_t n = 0;
     const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
     json_t *root =
         section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -206,17 +221,26 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
     if (st == RELA_OK)
         st = dump_preset(&usual, o, err);
     const char *at = now.data, *end = now.data ? now.data + now.len : NULL;
-    for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);) {
+    for (rela_span line; st == RELA_OK && n < SHOWN_MAX && at && rela_next_line(&line, &at, end);) {
         /* Older versions behaved as the preset in settings that they did not have. */
         const char *known = has_key(old, line) ? old : usual.data;
-        if (!is_free(line) && !has_line(known, line))
-            st = put_change(out, known, line, err);
+        if (!matters(line) || has_line(known, line))
+            continue;
+        st = put_change(out, known, line, err);
+        n++;
     }
     at = old;
     end = old ? old + strlen(old) : NULL;
-    for (rela_span line; st == RELA_OK && !out->len && at && rela_next_line(&line, &at, end);)
-        if (!is_free(line) && !has_key(now.data, line))
-            st = rela_buffer_printf(out, err, "'%.*s' is missing", (int)line.len, line.text);
+    for (rela_span line; st == RELA_OK && n < SHOWN_MAX && at && rela_next_line(&line, &at, end);) {
+        if (!matters(line) || has_key(now.data, line))
+            continue;
+        const char *colon = memchr(line.text, ':', line.len);
+        const size_t key = colon ? (size_t)(colon - line.text) : line.len;
+        const size_t skip = colon ? key + 1 : key;
+        st = rela_buffer_printf(out, err, "%s%.*s was%.*s, now not set", n ? "; " : "", (int)key,
+                                line.text, (int)(line.len - skip), line.text + skip);
+        n++;
+    }
     rela_buffer_free(&before);
     rela_buffer_free(&now);
     rela_buffer_free(&usual);
@@ -302,14 +326,23 @@ static rela_status set_json(rela_extras *e, const char *name, const json_t *valu
     return st;
 }
 
-static bool is_free(rela_span line)
+/* Whether another value of the setting would change the result. */
+static bool decides(rela_span line)
 {
     for (size_t i = 0; i < sizeof FREE_KEYS / sizeof FREE_KEYS[0]; i++) {
         const size_t n = strlen(FREE_KEYS[i]);
         if (line.len >= n && memcmp(line.text, FREE_KEYS[i], n) == 0)
-            return true;
+            return false;
     }
-    return false;
+    return true;
+}
+
+static bool names_text(rela_span line)
+{
+    static const char KEY[] = "train-";
+    const size_t n = sizeof KEY - 1;
+    return line.len > n + 3 && memcmp(line.text, KEY, n) == 0 &&
+           (memcmp(line.text + n, "src", 3) == 0 || memcmp(line.text + n, "tgt", 3) == 0);
 }
 
 /* As text: JSON numbers lose bits above 2^53. */

@@ -21,11 +21,16 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
                                    const rela_train_options *o, rela_error *err);
 rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, rela_error *err);
 
-/* RELA_STATE, naming the first setting that differs from the checkpoint and would change the
+/* RELA_STATE, naming up to five settings that differ from the checkpoint and would change the
  * result. The length of the run, intervals, file names and the number of checkpoints to keep may
  * change. */
 rela_status rela_train_state_compare(const rela_extras *e, const rela_train_options *o,
                                      rela_error *err);
+
+/* Appends which names of training texts differ from the checkpoint: "train-src was ..., now ...".
+ */
+rela_status rela_train_state_texts(rela_buffer *out, const rela_extras *e,
+                                   const rela_train_options *o, rela_error *err);
 
 /* RELA_FORMAT unless the checkpoint was saved after this update by a run with these settings on
  * text with this digest. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/model_text.h"
+#include "train/text_check.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
 
@@ -18,7 +19,7 @@ enum { SPARE_FILES = 3, ATTENTION_TEXT = 384 };
 static rela_status join(rela_trainer *t, rela_error *err);
 static rela_status prepare(rela_trainer *t, rela_error *err);
 static rela_status open_outputs(rela_trainer *t, rela_error *err);
-static rela_status check_texts(const rela_trainer *t, rela_error *err);
+static rela_status check_settings(const rela_trainer *t, rela_error *err);
 static rela_status start_or_resume(rela_trainer *t, rela_error *err);
 static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err);
 static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
@@ -74,7 +75,7 @@ static rela_status join(rela_trainer *t, rela_error *err)
 
 static rela_status prepare(rela_trainer *t, rela_error *err)
 {
-    rela_status st = rela_trainer_is_first(t) ? check_texts(t, err) : RELA_OK;
+    rela_status st = rela_trainer_is_first(t) ? check_settings(t, err) : RELA_OK;
     st = rela_world_agree(t->world, st, err);
     st = st ? st : start_or_resume(t, err);
     if (st == RELA_OK && rela_trainer_is_first(t))
@@ -103,29 +104,19 @@ static rela_status open_outputs(rela_trainer *t, rela_error *err)
     return st;
 }
 
-static rela_status check_text(const rela_train_text *text, rela_error *err)
+/* What is wrong whatever the text and the checkpoints are: found before BPE is learned, and before
+ * a checkpoint is compared with settings that are of no use. */
+static rela_status check_settings(const rela_trainer *t, rela_error *err)
 {
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i <= RELA_SOURCES_MAX && st == RELA_OK; i++) {
-        const char *path = i < RELA_SOURCES_MAX ? text->src[i] : text->tgt;
-        rela_reader *r = NULL;
-        if (path)
-            st = rela_reader_open(&r, path, NULL, err);
-        rela_reader_close(r);
-    }
-    return st;
-}
-
-/* Finds unreadable files before BPE is learned. */
-static rela_status check_texts(const rela_trainer *t, rela_error *err)
-{
-    const rela_train_text valid = rela_train_valid_text(&t->o);
-    rela_status st = check_text(&valid, err);
-    for (size_t i = 0; i <= t->o.n_more && st == RELA_OK; i++) {
-        const rela_train_text text = rela_train_text_at(&t->o, i);
-        st = check_text(&text, err);
-    }
-    return st;
+    const char *const paths[] = { t->o.codes, t->o.vocab_src, t->o.vocab_tgt };
+    rela_config c;
+    rela_status st = rela_train_config(&c, &t->o, err);
+    c.vocab_src = c.vocab_tgt = 4; /* not known yet */
+    st = st ? st : rela_config_check(&c, err);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && st == RELA_OK; i++)
+        if (paths[i] && !rela_file_exists(paths[i]))
+            st = rela_fail_errno(err, ENOENT, "%s", paths[i]);
+    return st ? st : rela_train_check_texts(&t->o, err);
 }
 
 static rela_status start_or_resume(rela_trainer *t, rela_error *err)
@@ -195,29 +186,15 @@ static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t u
     return in_file(st, path, err);
 }
 
-static rela_status check_files(const rela_train_options *o, rela_error *err)
-{
-    const char *const paths[] = { o->codes, o->vocab_src, o->vocab_tgt };
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (paths[i] && !rela_file_exists(paths[i]))
-            return rela_fail_errno(err, ENOENT, "%s", paths[i]);
-    return RELA_OK;
-}
-
 static rela_status start(rela_trainer *t, rela_error *err)
 {
     rela_config c;
     rela_status st = rela_train_config(&c, &t->o, err);
     if (st == RELA_OK && t->o.init)
         return start_from(t, &c, err);
-    c.vocab_src = c.vocab_tgt = 4; /* placeholder: the rest is checked before BPE is learned */
-    st = st ? st : rela_config_check(&c, err);
-    if (st == RELA_OK && rela_trainer_is_first(t))
-        st = check_files(&t->o, err);
     if (st == RELA_OK && !t->o.vocab_src)
-        rela_trainer_log(t, "learning %s from %s and %s",
-                         t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary",
-                         t->o.train_src, t->o.train_tgt);
+        rela_trainer_log(t, "learning %s from the training text",
+                         t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary");
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_train_pipeline(&t->pipeline, &t->o, err);
     st = rela_ranks_share_pipeline(&t->pipeline, t->world, st, err);
@@ -308,6 +285,19 @@ static rela_status read_pairs(rela_trainer *t, rela_store **out, bool validation
     return RELA_OK;
 }
 
+static rela_status refuse_text(const rela_trainer *t, rela_error *err)
+{
+    rela_buffer changed = RELA_BUFFER_INIT;
+    rela_status st = rela_train_state_texts(&changed, &t->loaded, &t->o, err);
+    if (st == RELA_OK)
+        st = rela_fail(err, RELA_STATE,
+                       "the training text is not the one this run was started with: %s; use "
+                       "another directory to start afresh",
+                       changed.len ? changed.data : "the files have changed");
+    rela_buffer_free(&changed);
+    return st;
+}
+
 static rela_status read_text(rela_trainer *t, rela_error *err)
 {
     rela_status st = read_pairs(t, &t->train, false, err);
@@ -317,9 +307,7 @@ static rela_status read_text(rela_trainer *t, rela_error *err)
         return st;
     const uint64_t digest = rela_store_digest(t->train);
     if (t->state.loop.update > 0 && digest != t->state.data_digest)
-        return rela_fail(err, RELA_STATE,
-                         "the training text is not the one this run was started with; use another "
-                         "directory to start afresh");
+        return refuse_text(t, err);
     t->state.data_digest = digest;
     if (t->o.bpe_dropout <= 0 && t->state.loop.position.sentences > rela_store_size(t->train))
         return rela_fail(

@@ -84,7 +84,7 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
     rela_loop_end end = RELA_END_DONE;
     rela_status st = make_loop(t, err);
     if (st == RELA_OK && t->loop.state.update >= t->loop.o.updates)
-        rela_trainer_log(t, "already done: %llu of %llu updates",
+        rela_trainer_log(t, "already done: the run has %llu updates; %llu are wanted",
                          (unsigned long long)t->loop.state.update,
                          (unsigned long long)t->loop.o.updates);
     if (st == RELA_OK)
@@ -336,6 +336,15 @@ static rela_status finish(rela_trainer *t, rela_error *err)
     }
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_train_figures(&t->run, &t->net.list, err);
+    if (st == RELA_OK && t->loop.state.n_skipped)
+        rela_trainer_log(t, "%llu of %llu updates were skipped: loss or gradient was not finite",
+                         (unsigned long long)t->loop.state.n_skipped,
+                         (unsigned long long)t->loop.state.update);
+    if (st == RELA_OK && t->valid && !isfinite(score.nll))
+        st = rela_fail(err, RELA_NOTFINITE,
+                       "%s/model.rela is of no use: its perplexity on the validation text is not "
+                       "finite; a smaller learning rate or clipped gradients may help",
+                       t->o.out);
     if (st == RELA_OK)
         rela_trainer_log(t, "the model is %s/model.rela", t->o.out);
     return rela_world_agree(t->world, st, err);

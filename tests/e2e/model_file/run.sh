@@ -64,7 +64,7 @@ grep -q '^format          rela-model 1, model$' out.txt
 grep -q '"file":"000200.rela"' out.txt
 grep -q '"file":"000100.rela"' out.txt && exit 1
 expect 2 "$RELA" average -n 4 run -o x.rela
-says '3 checkpoints to average; 4 are wanted'
+says '3 checkpoints to average; expected 4'
 expect 2 "$RELA" average run
 says 'no output file'
 expect 2 "$RELA" average run -o x.gz

@@ -32,13 +32,18 @@ good() { # OUT OPTION...
 good one --train-src s1 --train-tgt t1 --updates 3
 good few $text --updates 3 --batch-tokens 100000000
 good same --train-src s --train-tgt s --updates 2
-bad 3 'empty: no pair of sentences is left (of 0)' none --train-src empty --train-tgt empty --updates 2
+bad 3 'empty and empty: no lines' none --train-src empty --train-tgt empty --updates 2
 bad 3 's has 60 lines and t1 has 1; expected as many lines in both' uneven --train-src s --train-tgt t1 --updates 2
 bad 3 's: no pair of sentences is left (of 60)' long $text --max-length 2 --updates 2
 good cut $text --max-length 2 --cut-long --updates 2
 bad 1 'nowhere: No such file or directory' missing --train-src s --train-tgt nowhere --updates 2
 bad 1 'Is a directory' folder --train-src s --train-tgt . --updates 2
-bad 3 'empty: no pair of sentences is left (of 0)' valid0 $text --valid-src empty --valid-tgt empty --updates 2
+bad 3 'empty and empty: no lines' valid0 $text --valid-src empty --valid-tgt empty --updates 2
+bad 3 'empty has 0 lines and t has 60; expected as many lines in both' valid2 $text --valid-src empty --valid-tgt t --updates 2
+[ ! -e valid2/text ] && ! grep -q learning lib.err || fail "validation text is checked after learning: $(cat lib.err)"
+bad 2 'standard input: text to train on is read several times' stdin --train-src - --train-tgt t --updates 2 <s
+mkfifo pipe
+bad 1 'pipe: not a regular file' pipes --train-src pipe --train-tgt t --updates 2
 bad 2 'validation needs both --valid-src and --valid-tgt' half $text --valid-src s1 --updates 2
 bad 3 'expected as many lines in both' valid1 $text --valid-src s --valid-tgt t1 --updates 2
 
@@ -92,11 +97,13 @@ for file in wild/checkpoints/*.rela; do # what is left is finite
     accepts info "$file"
 done
 # Intervals without a good update have no loss, and a validation that is not finite is never the best.
-good silent $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --report-every 2 --updates 6 --max-skipped 9
+useless='model.rela is of no use: its perplexity on the validation text is not finite'
+refuses 1 "silent/$useless" train $small --out silent $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --report-every 2 --updates 6 --max-skipped 9
 [ "$(grep -c '"loss": null, "nll": null, .*"grad_norm": null' silent/train.jsonl)" -eq 2 ] || fail "skipped updates: $(cat silent/train.jsonl)"
 awk -F '\t' 'NR > 1 && ($4 != "nan" || $5 != -1 || $6 != 0) { exit 1 }' silent/valid.tsv || fail "not finite: $(cat silent/valid.tsv)"
 [ ! -e silent/best.rela ] || fail "a validation that is not finite is the best"
-good wilder $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --updates 4
+grep -q '[4-6] of 6 updates were skipped: loss or gradient was not finite' silent/train.log || fail "no count of skipped updates"
+refuses 1 "wilder/$useless" train $small --out wilder $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --updates 4
 bad 2 "unknown attention 'hard'" kind $text --attention hard --updates 2
 refuses 2 'width 18 is not a multiple of 4 heads' train $text --preset demo --width 18 --quiet --out odd
 for huge in '--width 16384 --enc-layers 200' '--width 8192 --micro-batch 1048576'; do
@@ -127,11 +134,15 @@ again() { # CODE MESSAGE OPTION...
     cmp -s old/model.rela want.rela || fail "resuming with $*: the model has changed"
 }
 refuses 1 "width was 16, now 32" train $basis --width 32 --merges 0 --out old --updates 2 $run
-refuses 1 "'attention-enc: \"softmax\"' is new" train $small --out old --updates 2 $run --attention-enc softmax
+refuses 1 'attention-enc was not set, now "softmax"' train $small --out old --updates 2 $run --attention-enc softmax
 accepts train $small --out mixed --updates 2 $run --attention-enc softmax
-refuses 1 "'attention-enc: \"softmax\"' is missing" train $small --out mixed --updates 3 $run
+refuses 1 'attention-enc was "softmax", now not set' train $small --out mixed --updates 3 $run
 again 1 'attention was "rela-g", now "softmax"' $run --attention softmax
 again 1 'vocab-size was 0, now 9' $run --vocab-size 9
+again 1 'now "softmax"; vocab-size was 0, now 9; max-length was 128, now 30; use another' $run --attention softmax --vocab-size 9 --max-length 30
+again 2 "unknown attention 'rella'" $run --attention rella
+again 1 'not the one this run was started with: train-src was "s", now "s1"; train-tgt was "t", now "t1"' \
+    --vocab-src few.vocab --save-every 1 --keep 3 --average 1 --train-src s1 --train-tgt t1
 again 1 'now 30' $run --max-length 30
 printf '<pad>\n<unk>\n<eos>\na\n' >other.vocab
 again 1 'other.vocab is not the file this run was started with' --train-src s --train-tgt t --vocab-src other.vocab --save-every 1 --keep 3 --average 1
