@@ -6,7 +6,7 @@ set -eu
 rela=$1
 dir=${2:-demo-run}
 demo=$(dirname "$0")
-updates=${DEMO_UPDATES:-700}
+updates=${DEMO_UPDATES:-950}
 start=$(date +%s)
 say() { printf '\n== %s\n\n' "$*"; }
 # show TEXT N FILE: line N of a file behind a label
