@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { LABEL_MAX = 96, MAPS_PER_LINE = 4 };
+enum { LABEL_MAX = 96 };
 
 /* Values and labels of several heatmaps with the same rows and columns. */
 typedef struct grid {
@@ -59,11 +59,10 @@ typedef struct page {
     const char *caption;
 } page;
 
-static rela_status save_page(const void *drawing, size_t per_line, const char *path,
-                             rela_error *err)
+static rela_status save_page(const void *drawing, double width, const char *path, rela_error *err)
 {
     const page *p = drawing;
-    return rela_heatmaps_save(p->maps, p->n, per_line, p->caption, path, err);
+    return rela_heatmaps_save(p->maps, p->n, width, p->caption, path, err);
 }
 
 static void name_heads(const grid *m)
@@ -111,7 +110,7 @@ rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error
     if (st == RELA_OK) {
         rela_figure *figure = rela_gallery_enter(g, "null-heads", model, "Null rate of each head");
         rela_caption_null_heads(figure, g->a, f);
-        st = rela_gallery_save(g, figure, save_page, &all, all.n, MAPS_PER_LINE, err);
+        st = rela_gallery_save(g, figure, save_page, &all, all.n, err);
     }
     grid_free(&m);
     return st;
@@ -144,7 +143,7 @@ rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
         const page one = { &map, 1, caption };
         rela_figure *figure = rela_gallery_enter(g, "tags", model, "Null rate by part of speech");
         rela_caption_tags(figure, g->a, f);
-        st = rela_gallery_save(g, figure, save_page, &one, 1, 1, err);
+        st = rela_gallery_save(g, figure, save_page, &one, 1, err);
     }
     grid_free(&m);
     return st;
@@ -208,7 +207,7 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
             rela_gallery_enter(g, permuted ? "maps-permuted" : "maps", model,
                                permuted ? "Attention on a wrong target" : "Attention of each head");
         rela_caption_example(figure, g->a, f, permuted);
-        st = rela_gallery_save(g, figure, save_page, &all, all.n, MAPS_PER_LINE, err);
+        st = rela_gallery_save(g, figure, save_page, &all, all.n, err);
     }
     rela_mem_free(maps);
     rela_mem_free(titles);
