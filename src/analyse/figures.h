@@ -40,6 +40,8 @@ void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_fin
 /* Whether a model has null attention, on the text or with permuted targets; cross: in cross
  * attention only. */
 bool rela_findings_null(const rela_findings *f, bool cross);
+/* Rows that count in null rates: without the last one if the analysis leaves it out. */
+size_t rela_example_rows(const rela_analysis *a, const rela_example *e);
 bool rela_example_null(const rela_example *e, size_t head, size_t row);
 
 rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error *err);
