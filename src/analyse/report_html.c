@@ -312,9 +312,9 @@ static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_erro
                      "</table>\n<p class=\"note\">Word links from attention against gold links; "
                      "lower is better. "
                      "AoL: links of the mean of the heads of a layer, AoH: of the best head of "
-                     "each layer; both means over the layers. Normal, without a name in the "
-                     "table: the attention of the step that predicts the target word. Shifted: of "
-                     "the step after it, which has the word as its input.</p>\n",
+                     "each layer; both means over the layers. Without \"shifted\" they are "
+                     "normal: from the attention of the step that predicts the target word. "
+                     "Shifted: from the step after it, which has the word as its input.</p>\n",
                      err)
                : st;
 }
