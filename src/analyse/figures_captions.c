@@ -282,13 +282,13 @@ static void describe_shades(rela_figure *f, const rela_example *e)
     for (size_t i = 0; i < n; i++)
         zeros += e->w[i] == 0;
     rela_caption_add(f,
-                     " Darker is more, relative to the largest weight of the head (square root), "
-                     "and white is none: ");
+                     " Darker is more, relative to the largest weight of the head (square root); "
+                     "only zero is white.");
     if (zeros)
-        rela_caption_add(f, "%.1f %% of the weights shown are exactly zero.",
+        rela_caption_add(f, " %.1f %% of the weights shown are exactly zero.",
                          100 * (double)zeros / (double)n);
     else
-        rela_caption_add(f, "no weight shown is exactly zero.");
+        rela_caption_add(f, " No weight shown is exactly zero.");
 }
 
 static void describe_gold(rela_figure *f, const rela_example *e)

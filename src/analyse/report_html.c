@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/analyse/report_html.c - report.html: tables and all figures of an analysis in one
- * self-contained file. */
-#include "analyse/findings.h"
+ * self-contained file. Its drawings are in report_drawings.c. */
+#include "analyse/report.h"
 #include "base/file.h"
 #include "base/markup.h"
 #include "base/mem.h"
@@ -19,37 +19,17 @@ static const char STYLE[] =
     "display:block;max-width:100%;height:auto}.narrow{display:none}@media(max-width:50em){table{"
     "display:block;overflow-x:auto;font-size:13px}td,th{padding:.2em .25em}}";
 
-/* Pixels. A drawing shrinks to the page as long as its labels, of 14.7 pixels, keep about 10; one
- * that would become smaller keeps its size and scrolls. */
-enum { PAGE_WIDTH = 1080, PAGE_PADDING = 30, BROAD_LEAST = 700 };
-static const double PIXELS = 4.0 / 3 /* in a point */, SMALLEST = 0.68;
-
-/* The page, and the rules of style for its drawings. */
-typedef struct report {
-    rela_buffer body, rules;
-    const char *dir;
-} report;
-
-/* An SVG file. */
-typedef struct drawing {
-    char *bytes;
-    const char *svg; /* in bytes, without the XML declaration */
-    size_t len;
-    double width; /* pixels */
-} drawing;
-
 static rela_status start(rela_buffer *out, const rela_analysis *a, const rela_buffer *rules,
                          rela_error *err);
 static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
-static rela_status figure(report *r, const rela_figure *f, size_t number, rela_error *err);
 
 rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
                                size_t n, rela_error *err)
 {
-    report r = { .dir = dir };
+    rela_report r = { .dir = dir };
     rela_buffer page = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
     rela_status st = head(&r.body, a, err);
     if (st == RELA_OK)
@@ -59,7 +39,7 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
     if (st == RELA_OK && a->models[0].aer.sums)
         st = aer_table(&r.body, a, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
-        st = figure(&r, &figures[i], i + 1, err);
+        st = rela_report_figure(&r, &figures[i], i + 1, err);
     if (st == RELA_OK && n == 0)
         st = rela_buffer_append_text(&r.body, "<p>This build draws no figures.</p>\n", err);
     if (st == RELA_OK)
@@ -317,106 +297,4 @@ static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_erro
                      "Shifted: from the step after it, which has the word as its input.</p>\n",
                      err)
                : st;
-}
-
-/* ---- figures ---- */
-
-/* Prefixes the ids in a drawing with the number of the figure, so that drawings on one page do not
- * clash. */
-static rela_status inline_svg(rela_buffer *out, const char *svg, size_t len, size_t number,
-                              rela_error *err)
-{
-    static const char *const MARKS[] = { "id=\"", "href=\"#", "url(#" };
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < len && st == RELA_OK;) {
-        size_t k = 0;
-        while (k < 3 &&
-               (len - i < strlen(MARKS[k]) || memcmp(svg + i, MARKS[k], strlen(MARKS[k])) != 0))
-            k++;
-        if (k < 3) {
-            st = rela_buffer_printf(out, err, "%sf%zu-", MARKS[k], number);
-            i += strlen(MARKS[k]);
-        } else {
-            st = rela_buffer_append_char(out, svg[i++], err);
-        }
-    }
-    return st;
-}
-
-static rela_status drawing_read(drawing *d, const report *r, const char *stem, const char *form,
-                                rela_error *err)
-{
-    rela_buffer path = RELA_BUFFER_INIT;
-    size_t len = 0;
-    *d = (drawing){ .bytes = NULL };
-    rela_status st = rela_buffer_printf(&path, err, "%s/%s%s.svg", r->dir, stem, form);
-    st = st ? st : rela_file_read(&d->bytes, &len, path.data, 0, err);
-    if (st == RELA_OK) {
-        const char *svg = strstr(d->bytes, "<svg");
-        d->svg = svg ? svg : d->bytes;
-        d->len = len - (size_t)(d->svg - d->bytes);
-        const char *width = strstr(d->svg, "width=\"");
-        d->width = width ? PIXELS * rela_scan_f64(width + strlen("width=\""), NULL) : 0;
-    }
-    rela_buffer_free(&path);
-    return st;
-}
-
-/* Width of the window from which a drawing, as small as it may be, fits. */
-static int least_window(const drawing *d)
-{
-    return (int)(SMALLEST * d->width) + PAGE_PADDING;
-}
-
-/* Adds a drawing to the page; number: of the drawing, and prefix of the ids in it. */
-static rela_status add_drawing(report *r, const drawing *d, const char *class, size_t number,
-                               rela_error *err)
-{
-    const bool always = SMALLEST * d->width > PAGE_WIDTH;
-    rela_status st = RELA_OK;
-    if (!always)
-        st = rela_buffer_printf(&r->rules, err, "@media(max-width:%dpx){", least_window(d) - 1);
-    if (st == RELA_OK)
-        st = rela_buffer_printf(&r->rules, err,
-                                "#d%zu svg{max-width:none}#d%zu::before{display:block}%s\n", number,
-                                number, always ? "" : "}");
-    st = st ? st
-            : rela_buffer_printf(&r->body, err, "<div class=\"drawing %s\" id=\"d%zu\">", class,
-                                 number);
-    st = st ? st : inline_svg(&r->body, d->svg, d->len, number, err);
-    return st ? st : rela_buffer_append_text(&r->body, "</div>\n", err);
-}
-
-/* The broad drawing where it fits, otherwise, if there is one, the narrow one. */
-static rela_status drawings(report *r, const rela_figure *f, size_t number, rela_error *err)
-{
-    drawing broad = { .bytes = NULL }, narrow = { .bytes = NULL };
-    rela_status st = drawing_read(&broad, r, f->stem, "", err);
-    if (st == RELA_OK && f->narrow)
-        st = drawing_read(&narrow, r, f->stem, "-narrow", err);
-    const bool both = f->narrow && narrow.width < broad.width;
-    const size_t id = 2 * number;
-    if (st == RELA_OK && both) {
-        const int fits = least_window(&broad);
-        st = rela_buffer_printf(&r->rules, err,
-                                "@media(max-width:%dpx){#d%zu{display:none}#d%zu{display:block}}\n",
-                                (fits > BROAD_LEAST ? fits : BROAD_LEAST) - 1, id, id + 1);
-    }
-    st = st ? st : add_drawing(r, &broad, both ? "broad" : "only", id, err);
-    if (st == RELA_OK && both)
-        st = add_drawing(r, &narrow, "narrow", id + 1, err);
-    rela_mem_free(broad.bytes);
-    rela_mem_free(narrow.bytes);
-    return st;
-}
-
-static rela_status figure(report *r, const rela_figure *f, size_t number, rela_error *err)
-{
-    rela_status st = rela_buffer_append_text(&r->body, "<figure><h2>", err);
-    st = st ? st : rela_markup_append(&r->body, f->title, err);
-    st = st ? st : rela_buffer_append_text(&r->body, "</h2>\n", err);
-    st = st ? st : drawings(r, f, number, err);
-    st = st ? st : rela_buffer_append_text(&r->body, "<figcaption>", err);
-    st = st ? st : rela_markup_append(&r->body, f->text, err);
-    return st ? st : rela_buffer_append_text(&r->body, "</figcaption></figure>\n", err);
 }

@@ -102,7 +102,7 @@ caption 'Attention of each head: rela-g' one >below
 grep -q "No row has null attention\|have null attention: [0-9]* of $rows (" below || fail "caption: $(cat below)"
 grep -q "^Cross attention of layer [12] on line $line, " below || fail "caption: $(cat below)"
 ! grep -q 'an outline spans' below || fail "caption of words: $(cat below)"
-grep -q ' Darker is more, .*(square root), .*: [0-9.]* % of the weights shown are exactly zero' below || fail "caption: $(cat below)"
+grep -q ' Darker is more, .*(square root); only zero is white\. [0-9.]* % of the weights shown are exactly zero' below || fail "caption: $(cat below)"
 # Titles count the rows of the sentence, which add up to the caption; --skip-end leaves the last one out of both.
 empty_rows() { texts "$1/maps-1.svg" | sed -n 's/^head [1-4]: \([0-9]*\) of \([0-9]*\) rows* empty$/\1 \2/p' | awk '{ n += $1; all += $2 } END { print n " of " all }'; }
 case $(empty_rows one) in
@@ -164,7 +164,7 @@ texts both/maps-2.svg | grep -q 'null\|empty' && fail "null rows of softmax: $(t
 caption 'Attention of each head: rela-g' both | grep -q 'null attention' || fail "caption of rela-g"
 caption 'Attention of each head: softmax' both >below
 grep -q '^Cross attention of layer' below && ! grep -q 'null\|Hatched' below || fail "caption of softmax: $(cat below)"
-grep -q 'no weight shown is exactly zero' below || fail "caption of softmax: $(cat below)"
+grep -q 'No weight shown is exactly zero' below || fail "caption of softmax: $(cat below)"
 # All models show the same line and layer, whichever comes first.
 "$RELA" analyse softmax/model.rela rela-g/model.rela --src a --tgt a --out swapped -q >/dev/null
 for dir in both swapped; do
