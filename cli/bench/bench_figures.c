@@ -105,7 +105,7 @@ static rela_status draw_kernels(const rela_bench_job *j, rela_error *err)
     for (size_t e = 0; e < N_ENDINGS && st == RELA_OK; e++) {
         char path[PATH_SIZE];
         rela_format_text(path, sizeof path, "%s/attention.%s", j->o.out, ENDINGS[e]);
-        st = rela_bars_save(&drawing, path, err);
+        st = rela_bars_save(&drawing, 0, path, err);
     }
     return st;
 }

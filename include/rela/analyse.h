@@ -129,7 +129,7 @@ typedef struct rela_analyse_options {
     uint64_t seed;    /* of the permutation of the targets */
     uint64_t limit;   /* pairs to read; 0: all */
     int64_t example;  /* line whose attention is shown, from 0; -1: the first of medium length */
-    int32_t layer;    /* decoder layer that is shown; -1: the one with the most null rows */
+    int32_t layer;    /* decoder layer that is shown; -1: with the most null rows of any model */
     bool skip_end;    /* leave the query that predicts the end symbol out of null rates */
     const char *const *names; /* of the models, in tables and figures; NULL: model 1, 2, ... */
     /* Called on one thread at a time; a return value other than 0 stops with RELA_CANCEL. May be

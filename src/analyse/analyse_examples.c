@@ -2,11 +2,10 @@
 /* src/analyse/analyse_examples.c - the attention maps of an example line, for figures. */
 #include "analyse/analyse_job.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 
 #include <string.h>
 
-enum { EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18, LABEL_BYTES = 48 };
+enum { EXAMPLE_LEAST = 6, EXAMPLE_MOST = 18 };
 
 /* Context of keep_layer: the example to fill and its pair. */
 typedef struct filler {
@@ -50,18 +49,11 @@ static rela_status keep_layer(void *ctx, const rela_heads *h, rela_error *err)
 
 /* ---- labels of rows and columns ---- */
 
-/* Input text may be long or unprintable: cuts it and makes it printable. */
 static rela_status add_label(rela_buffer *out, rela_span text, rela_error *err)
 {
-    static const char MORE[] = "\xE2\x80\xA6";
-    char label[LABEL_BYTES];
-    const bool fits = text.len < sizeof label;
-    rela_format_text(label, fits ? sizeof label : sizeof label - sizeof MORE, "%.*s", (int)text.len,
-                     text.text);
-    rela_utf8_make_printable(label);
-    rela_status st = rela_buffer_append_text(out, label, err);
-    if (st == RELA_OK && !fits)
-        st = rela_buffer_append_text(out, MORE, err);
+    char label[RELA_LABEL_SIZE];
+    rela_label_make(label, text);
+    const rela_status st = rela_buffer_append_text(out, label, err);
     return st == RELA_OK ? rela_buffer_append_char(out, '\0', err) : st;
 }
 
@@ -76,7 +68,7 @@ static rela_status add_words(rela_buffer *out, size_t *n, const filler *f, size_
                              rela_span line, rela_error *err)
 {
     rela_buffer words = RELA_BUFFER_INIT;
-    rela_status st = rela_watcher_words(&words, f->j->blocks[0].watcher, side, line, err);
+    rela_status st = rela_watcher_words(&words, f->j->sum.watcher, side, line, err);
     const char *at = words.data, *end = at + words.len;
     *n = 0;
     for (rela_span word; st == RELA_OK && words.len && rela_next_word(&word, &at, end); ++*n)
@@ -161,7 +153,7 @@ static rela_status outline_gold(const filler *f, size_t line, rela_error *err)
 static rela_status fill_example(const rela_analyse_job *j, rela_example *e, size_t line,
                                 size_t target, rela_error *err)
 {
-    rela_watcher *w = j->blocks[0].watcher;
+    rela_watcher *w = j->sum.watcher;
     const rela_text_pair pair = rela_analyse_pair(j, line, target);
     const size_t stack = rela_block_list_cross(&j->model->net.list, j->source);
     filler f = { j, e, NULL };
@@ -188,7 +180,7 @@ static rela_status fill_example(const rela_analyse_job *j, rela_example *e, size
 
 static bool is_medium(const rela_analyse_job *j, size_t line)
 {
-    rela_watcher *w = j->blocks[0].watcher;
+    rela_watcher *w = j->sum.watcher;
     const rela_text_pair pair = rela_analyse_pair(j, line, line);
     if (rela_watcher_load(w, &pair, 1, NULL) != RELA_OK)
         return false;
@@ -198,21 +190,61 @@ static bool is_medium(const rela_analyse_job *j, size_t line)
            tgt >= EXAMPLE_LEAST && tgt <= EXAMPLE_MOST;
 }
 
-rela_status rela_analyse_examples(const rela_analyse_job *j, rela_error *err)
+/* The first line of medium length in the subwords of the current model. */
+static size_t choose_line(const rela_analyse_job *j)
 {
-    rela_findings *f = j->found;
-    size_t line = 0, layer = 0;
-    while (j->o.example < 0 && line + 1 < j->n && !is_medium(j, line))
-        line++;
+    size_t line = 0;
     if (j->o.example >= 0)
-        line = (size_t)j->o.example;
+        return (size_t)j->o.example;
+    while (line + 1 < j->n && !is_medium(j, line))
+        line++;
+    return line;
+}
+
+static double null_rate(const rela_analyse_job *j, const rela_findings *f, size_t layer)
+{
     const size_t cross = rela_block_list_cross(&f->net->list, j->source);
-    for (size_t i = 1; i < f->text.stacks[cross].layers; i++)
-        if (rela_spread_over_heads(&f->text, cross, i, rela_null_micro).mean >
-            rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean)
-            layer = i;
-    layer = j->o.layer >= 0 ? (size_t)j->o.layer : layer;
-    f->example.layer = f->example_permuted.layer = layer;
-    rela_status st = fill_example(j, &f->example, line, line, err);
-    return st == RELA_OK ? fill_example(j, &f->example_permuted, line, j->order[line], err) : st;
+    return rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean;
+}
+
+/* The layer with the highest null rate of any model, among those that all models have. */
+static size_t choose_layer(const rela_analyse_job *j, const rela_findings *found, size_t n)
+{
+    size_t layers = SIZE_MAX, best = 0;
+    double high = 0;
+    if (j->o.layer >= 0)
+        return (size_t)j->o.layer;
+    for (size_t i = 0; i < n; i++) {
+        const size_t has = found[i].net->config.dec_layers;
+        layers = has < layers ? has : layers;
+    }
+    for (size_t k = 0; k < layers; k++)
+        for (size_t i = 0; i < n; i++)
+            if (null_rate(j, &found[i], k) > high) {
+                high = null_rate(j, &found[i], k);
+                best = k;
+            }
+    return best;
+}
+
+rela_status rela_analyse_examples(rela_analyse_job *j, rela_findings *found,
+                                  const rela_model *const *models, size_t n, rela_error *err)
+{
+    const size_t layer = choose_layer(j, found, n);
+    size_t line = 0;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        rela_findings *f = j->found = &found[i];
+        j->model = models[i];
+        st = rela_analyse_block_start(&j->sum, j, true, err);
+        if (st == RELA_OK && i == 0)
+            line = choose_line(j);
+        f->example.layer = f->example_permuted.layer = layer;
+        if (st == RELA_OK)
+            st = fill_example(j, &f->example, line, line, err);
+        if (st == RELA_OK)
+            st = fill_example(j, &f->example_permuted, line, j->order[line], err);
+        rela_analyse_block_end(&j->sum);
+    }
+    return st;
 }

@@ -82,7 +82,10 @@ rela_status rela_analyse_range_run(void *ctx, void *range, rela_buffer *result, 
 rela_status rela_analyse_range_finish(void *ctx, void *range, const rela_buffer *result,
                                       rela_error *err);
 
-/* Records the attention of the example line with its own target and with the permuted one. */
-rela_status rela_analyse_examples(const rela_analyse_job *j, rela_error *err);
+/* Records the attention of every model on the same line and layer, with its own target and with the
+ * permuted one; no example of models for which the line is too long. On rank 0, after all models
+ * have been run. */
+rela_status rela_analyse_examples(rela_analyse_job *j, rela_findings *found,
+                                  const rela_model *const *models, size_t n, rela_error *err);
 
 #endif

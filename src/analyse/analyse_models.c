@@ -63,13 +63,18 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         j.found = &found[i];
         st = run_and_dump(&j, i == 0 ? j.o.dump : NULL, err);
     }
+    if (st == RELA_OK && is_first(&j))
+        st = rela_analyse_examples(&j, found, models, n, err);
     const rela_analysis a = { .models = found,
                               .n = n,
                               .n_sources = j.n_sources,
                               .source = j.source,
                               .tag_names = j.tag_names,
                               .src = j.o.src,
+                              .more_src = { j.o.src_2, j.o.src_3, j.o.src_4 },
                               .tgt = j.o.tgt,
+                              .gold = j.o.gold,
+                              .tags = j.o.tags,
                               .seed = j.o.seed,
                               .lines = j.n,
                               .skip_end = j.o.skip_end != 0 };
@@ -329,15 +334,12 @@ static rela_status run_texts(rela_analyse_job *j, int n_threads, rela_error *err
     return st;
 }
 
-/* Examples, AUC and log messages, after all pairs; rank 0 only. */
+/* AUC and log messages, after all pairs; rank 0 only. */
 static rela_status conclude(const rela_analyse_job *j, rela_error *err)
 {
-    rela_status st = RELA_OK;
     if (j->found->pairs == 0)
         return rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
-    st = rela_analyse_examples(j, err);
-    if (st == RELA_OK)
-        st = find_auc(j, err);
+    const rela_status st = find_auc(j, err);
     if (st == RELA_OK)
         log_left_out(j);
     return st;

@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { PANELS_PER_LINE = 3, VARIANTS_MAX = 2, LABEL_MAX = 96, PATH_SIZE = 4096, SHORT_LABEL = 16 };
+enum { VARIANTS_MAX = 2, LABEL_MAX = 96, PATH_SIZE = 4096, SHORT_LABEL = 16 };
+/* Points. The report is 1080 pixels wide, which is 810 points, or three panels. */
+enum { PAGE_WIDTH = 810, NARROW_WIDTH = 270, PANEL_WIDTH = 265, PANEL_HEIGHT = 245 };
 
 /* A page of curves: a panel per stack, a colour per model, a dash per variant. */
 typedef struct chart {
@@ -54,7 +56,7 @@ static const chart CHARTS[] = {
       .caption = rela_caption_aer,
       .y_label = "AER (%)",
       .n_variants = 2,
-      .variants = { "best head", "layer" },
+      .variants = { "best head", "mean of heads" },
       .gold = true,
       .value = aer_at },
     { .stem = "diversity",
@@ -116,19 +118,18 @@ rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t 
 }
 
 rela_status rela_gallery_save(const rela_gallery *g, rela_figure *f, rela_drawing_save *save,
-                              const void *drawing, size_t n_panels, size_t per_line,
-                              rela_error *err)
+                              const void *drawing, size_t n_panels, rela_error *err)
 {
     static const char *const ENDINGS[] = { "svg", "png", "pdf" };
     char path[PATH_SIZE];
     rela_status st = RELA_OK;
     for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0] && st == RELA_OK; i++) {
         rela_format_text(path, sizeof path, "%s/%s.%s", g->dir, f->stem, ENDINGS[i]);
-        st = save(drawing, per_line, path, err);
+        st = save(drawing, PAGE_WIDTH, path, err);
     }
     f->narrow = n_panels > 1;
     rela_format_text(path, sizeof path, "%s/%s-narrow.svg", g->dir, f->stem);
-    return st == RELA_OK && f->narrow ? save(drawing, 1, path, err) : st;
+    return st == RELA_OK && f->narrow ? save(drawing, NARROW_WIDTH, path, err) : st;
 }
 
 /* ---- curves ---- */
@@ -194,7 +195,8 @@ static void fill_series(ink *k, const chart *c, const rela_findings *f, size_t p
     else
         rela_format_text(k->labels[number], LABEL_MAX, "%s", f->name);
     k->series[at] = (rela_series){ k->labels[number], k->x, y, n };
-    k->styles[number] = (rela_style){ (int)(number / c->n_variants), (int)variant };
+    k->styles[number] =
+        (rela_style){ .colour = (int)(number / c->n_variants), .dash = (int)variant };
 }
 
 /* The same vertical axis for all panels, so that they can be compared. */
@@ -220,18 +222,15 @@ typedef struct panels {
     size_t n;
 } panels;
 
-static rela_status save_panels(const void *drawing, size_t per_line, const char *path,
-                               rela_error *err)
+static rela_status save_panels(const void *drawing, double width, const char *path, rela_error *err)
 {
     const panels *p = drawing;
-    return rela_plots_save(p->plots, p->n, per_line, path, err);
+    return rela_plots_save(p->plots, p->n, (size_t)(width / PANEL_WIDTH), path, err);
 }
 
 static rela_status save_chart(const rela_gallery *g, const chart *c, ink *k, size_t n_series,
                               size_t most, rela_error *err)
 {
-    const size_t wide = g->a->n_sources + 1;
-    const size_t per_line = wide > PANELS_PER_LINE ? wide : PANELS_PER_LINE;
     panels page = { .n = panels_of(g, c) };
     for (size_t i = 0; i < most; i++)
         k->x[i] = (double)(i + 1);
@@ -246,13 +245,13 @@ static rela_status save_chart(const rela_gallery *g, const chart *c, ink *k, siz
                                      .n_series = n_series,
                                      .markers = true,
                                      .whole_x = true,
-                                     .width = 280,
-                                     .height = 250 };
+                                     .width = PANEL_WIDTH,
+                                     .height = PANEL_HEIGHT };
     }
     share_range(page.plots, page.n, c);
     rela_figure *f = rela_gallery_enter(g, c->stem, SIZE_MAX, c->title);
     c->caption(f, g->a);
-    return rela_gallery_save(g, f, save_panels, &page, page.n, per_line, err);
+    return rela_gallery_save(g, f, save_panels, &page, page.n, err);
 }
 
 static rela_status draw_chart(const rela_gallery *g, const chart *c, rela_error *err)
@@ -282,11 +281,9 @@ static rela_status draw_chart(const rela_gallery *g, const chart *c, rela_error 
 
 /* ---- bars ---- */
 
-static rela_status save_bars(const void *drawing, size_t per_line, const char *path,
-                             rela_error *err)
+static rela_status save_bars(const void *drawing, double width, const char *path, rela_error *err)
 {
-    (void)per_line;
-    return rela_bars_save(drawing, path, err);
+    return rela_bars_save(drawing, width, path, err);
 }
 
 static rela_status draw_means(const rela_gallery *g, rela_error *err)
@@ -318,7 +315,7 @@ static rela_status draw_means(const rela_gallery *g, rela_error *err)
                         "of the best head of each layer (AoH).");
     rela_caption_source(f, g->a);
     if (st == RELA_OK)
-        st = rela_gallery_save(g, f, save_bars, &bars, 1, 1, err);
+        st = rela_gallery_save(g, f, save_bars, &bars, bars.n_groups, err);
     rela_mem_free((void *)names);
     rela_mem_free(values);
     return st;
@@ -383,5 +380,5 @@ static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error 
                              .digits = 1 };
     rela_figure *figure = rela_gallery_enter(g, "null-sources", model, "Null rate of each source");
     describe_sources(figure, f);
-    return rela_gallery_save(g, figure, save_bars, &bars, 1, 1, err);
+    return rela_gallery_save(g, figure, save_bars, &bars, bars.n_groups, err);
 }

@@ -17,14 +17,12 @@ typedef struct rela_gallery {
  * name of the model. */
 rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t model,
                                 const char *title);
-/* Saves a drawing with at most per_line panels side by side. */
-typedef rela_status rela_drawing_save(const void *drawing, size_t per_line, const char *path,
+/* Saves a drawing with as many panels side by side as fit into width (points), but at least one. */
+typedef rela_status rela_drawing_save(const void *drawing, double width, const char *path,
                                       rela_error *err);
-/* Saves a drawing in every file format; one of several panels also with one per line, which fits a
- * phone. */
+/* Saves a drawing in every file format; one of several panels also with the width of a phone. */
 rela_status rela_gallery_save(const rela_gallery *g, rela_figure *f, rela_drawing_save *save,
-                              const void *drawing, size_t n_panels, size_t per_line,
-                              rela_error *err);
+                              const void *drawing, size_t n_panels, rela_error *err);
 
 /* Captions with numbers from the findings. The first call replaces the default text of a figure. */
 void rela_caption_add(rela_figure *f, const char *format, ...) RELA_PRINTF(2, 3);
@@ -42,6 +40,8 @@ void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_fin
 /* Whether a model has null attention, on the text or with permuted targets; cross: in cross
  * attention only. */
 bool rela_findings_null(const rela_findings *f, bool cross);
+/* Rows that count in null rates: without the last one if the analysis leaves it out. */
+size_t rela_example_rows(const rela_analysis *a, const rela_example *e);
 bool rela_example_null(const rela_example *e, size_t head, size_t row);
 
 rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error *err);

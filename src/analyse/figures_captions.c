@@ -83,41 +83,63 @@ void rela_caption_null_rate(rela_figure *f, const rela_analysis *a)
     end_models(f, a);
 }
 
+/* Of the curves of a model: the best head and the mean of each layer, normal and shifted. */
+static rela_head_choice lowest_curve(const rela_head_aer *e)
+{
+    rela_head_choice best = { 0, RELA_HEAD_MEAN, false };
+    for (int shift = 0; shift < 2; shift++)
+        for (size_t i = 0; i < e->layers; i++) {
+            const rela_head_choice head = rela_head_aer_best_of(e, i, shift == 1);
+            const rela_head_choice mean = { (int32_t)i, RELA_HEAD_MEAN, shift == 1 };
+            best = rela_head_aer_get(e, head) < rela_head_aer_get(e, best) ? head : best;
+            best = rela_head_aer_get(e, mean) < rela_head_aer_get(e, best) ? mean : best;
+        }
+    return best;
+}
+
 void rela_caption_aer(rela_figure *f, const rela_analysis *a)
 {
     const rela_findings *best = a->models;
-    for (size_t i = 1; i < a->n; i++)
-        if (rela_head_aer_get(&a->models[i].aer, rela_head_aer_best(&a->models[i].aer)) <
-            rela_head_aer_get(&best->aer, rela_head_aer_best(&best->aer)))
+    rela_head_choice c = lowest_curve(&best->aer);
+    for (size_t i = 1; i < a->n; i++) {
+        const rela_head_choice other = lowest_curve(&a->models[i].aer);
+        if (rela_head_aer_get(&a->models[i].aer, other) < rela_head_aer_get(&best->aer, c)) {
             best = &a->models[i];
-    const rela_head_choice c = rela_head_aer_best(&best->aer);
+            c = other;
+        }
+    }
     rela_caption_add(f,
                      "Alignment error rate of links taken from the cross attention of each "
                      "layer: solid of its best head, dashed of the mean of its heads; lower is "
-                     "better. The lowest is %.1f %%: %s",
-                     100 * rela_head_aer_get(&best->aer, c), best->name);
-    if (c.layer == RELA_HEAD_MEAN)
-        rela_caption_add(f, ", mean of all layers");
+                     "better. The lowest is %.1f %%: %s, layer %d, ",
+                     100 * rela_head_aer_get(&best->aer, c), best->name, c.layer + 1);
+    if (c.head == RELA_HEAD_MEAN)
+        rela_caption_add(f, "mean of its heads");
     else
-        rela_caption_add(f, ", layer %d", c.layer + 1);
-    if (c.layer != RELA_HEAD_MEAN && c.head != RELA_HEAD_MEAN)
-        rela_caption_add(f, ", head %d", c.head + 1);
+        rela_caption_add(f, "head %d", c.head + 1);
     rela_caption_add(f, c.shift ? ", shifted." : ", normal.");
     rela_caption_source(f, a);
 }
 
 void rela_caption_diversity(rela_figure *f, const rela_analysis *a)
 {
-    bool same = true;
-    for (size_t i = 1; i < a->n; i++)
+    bool same = true, one = true;
+    for (size_t i = 0; i < a->n; i++) {
         same = same && a->models[i].text.heads == a->models[0].text.heads;
-    rela_caption_add(f, "Jensen-Shannon divergence between the heads of a layer (natural "
-                        "logarithm, temperature 1): 0 if all heads attend alike, ln(heads) if no "
-                        "two overlap");
+        one = one && rela_measures_sum_one(&a->models[i].text);
+    }
+    rela_caption_add(f,
+                     "Jensen-Shannon divergence between the heads of a layer (natural "
+                     "logarithm%s): 0 if all heads attend alike, at most ln(heads)",
+                     one ? "" : ", temperature 1");
     if (same)
         rela_caption_add(f, "; ln(%zu) is %.2f", a->models[0].text.heads,
                          log((double)a->models[0].text.heads));
     rela_caption_add(f, ".");
+    if (!one)
+        rela_caption_add(f,
+                         " Where weights do not sum to one, the softmax below the table keeps it "
+                         "lower, so compare models of different kinds with care.");
 }
 
 /* ---- maps of null rates ---- */
@@ -168,7 +190,9 @@ void rela_caption_tags(rela_figure *f, const rela_analysis *a, const rela_findin
             high = i;
     }
     rela_caption_add(f, "Null rate of every cross-attention head in percent, by the part of speech "
-                        "of the target word before.");
+                        "of the target word before. A row is a head (layer.head); in brackets "
+                        "is the number of queries after a word with the tag; (start) is the first "
+                        "query of a sentence, which has no word before it.");
     if (low != high) {
         const rela_span most = rela_map_key(a->tag_names, (uint32_t)high);
         const rela_span least = rela_map_key(a->tag_names, (uint32_t)low);
@@ -183,6 +207,11 @@ void rela_caption_tags(rela_figure *f, const rela_analysis *a, const rela_findin
 }
 
 /* ---- maps of an example ---- */
+
+size_t rela_example_rows(const rela_analysis *a, const rela_example *e)
+{
+    return e->n_q - (a->skip_end && e->n_q > 1);
+}
 
 bool rela_example_null(const rela_example *e, size_t head, size_t row)
 {
@@ -202,19 +231,19 @@ static size_t null_heads(const rela_example *e, size_t row)
     return n;
 }
 
-static size_t null_rows(const rela_example *e)
+static size_t null_rows(const rela_analysis *a, const rela_example *e)
 {
     size_t n = 0;
-    for (size_t q = 0; q < e->n_q; q++)
+    for (size_t q = 0; q < rela_example_rows(a, e); q++)
         n += null_heads(e, q);
     return n;
 }
 
 /* Names the rows that are null in every head, as many as fit. */
-static void name_null_rows(rela_figure *f, const rela_example *e)
+static void name_null_rows(rela_figure *f, const rela_analysis *a, const rela_example *e)
 {
     size_t n = 0, named = 0, bytes = 0;
-    for (size_t q = 0; q < e->n_q; q++) {
+    for (size_t q = 0; q < rela_example_rows(a, e); q++) {
         if (null_heads(e, q) < e->heads)
             continue;
         bytes += strlen(e->rows[q]);
@@ -225,22 +254,52 @@ static void name_null_rows(rela_figure *f, const rela_example *e)
         rela_caption_add(f, named ? " and %zu more" : "; %zu in all heads", n - named);
 }
 
-static void describe_null_rows(rela_figure *f, const rela_example *e, const rela_example *own)
+static void describe_null_rows(rela_figure *f, const rela_analysis *a, const rela_example *e,
+                               const rela_example *own)
 {
-    const size_t n = null_rows(e), all = e->heads * e->n_q;
+    const size_t n = null_rows(a, e), all = e->heads * rela_example_rows(a, e);
     if (n == 0) {
-        rela_caption_add(f, " No row has null attention.");
+        rela_caption_add(f, " No row has null attention");
     } else {
         rela_caption_add(f,
                          " Hatched rows, marked \xE2\x88\x85, have null attention: %zu of %zu "
-                         "(%.0f %%)",
+                         "(%.1f %%)",
                          n, all, 100 * (double)n / (double)all);
-        name_null_rows(f, e);
-        rela_caption_add(f, ".");
+        name_null_rows(f, a, e);
     }
+    rela_caption_add(f, rela_example_rows(a, e) < e->n_q ? "; <eos> is not counted." : ".");
     if (own)
-        rela_caption_add(f, " With its own target %.0f %% have.",
-                         100 * (double)null_rows(own) / (double)(own->heads * own->n_q));
+        rela_caption_add(f, " With its own target %.1f %% have.",
+                         100 * (double)null_rows(a, own) /
+                             (double)(own->heads * rela_example_rows(a, own)));
+}
+
+/* How shades are to be read, and how many weights have none. */
+static void describe_shades(rela_figure *f, const rela_example *e)
+{
+    const size_t n = e->heads * e->n_q * e->n_k;
+    size_t zeros = 0;
+    for (size_t i = 0; i < n; i++)
+        zeros += e->w[i] == 0;
+    rela_caption_add(f,
+                     " Darker is more, relative to the largest weight of the head (square root); "
+                     "only zero is white.");
+    if (zeros)
+        rela_caption_add(f, " %.1f %% of the weights shown are exactly zero.",
+                         100 * (double)zeros / (double)n);
+    else
+        rela_caption_add(f, " No weight shown is exactly zero.");
+}
+
+static void describe_gold(rela_figure *f, const rela_example *e)
+{
+    bool possible = false;
+    for (size_t i = 0; i < e->n_gold; i++)
+        possible = possible || e->gold[i].dashed;
+    if (e->n_gold)
+        rela_caption_add(f, " Outlined cells are gold links%s%s.",
+                         possible ? ", with dashes where they are only possible" : "",
+                         e->words ? "" : "; an outline spans all pieces of both words");
 }
 
 void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_findings *m,
@@ -261,13 +320,9 @@ void rela_caption_example(rela_figure *f, const rela_analysis *a, const rela_fin
                          e->words ? " Weights of the pieces of a source word are added up, those "
                                     "of a target word averaged."
                                   : "");
+    describe_shades(f, e);
     if (!m->text.sum_one[cross_of(a, m)])
-        describe_null_rows(f, e, permuted && m->example.line ? &m->example : NULL);
-    bool possible = false;
-    for (size_t i = 0; i < e->n_gold; i++)
-        possible = possible || e->gold[i].dashed;
-    if (e->n_gold)
-        rela_caption_add(f, " Outlined cells are gold links%s.",
-                         possible ? ", with dashes where they are only possible" : "");
+        describe_null_rows(f, a, e, permuted && m->example.line ? &m->example : NULL);
+    describe_gold(f, e);
     rela_caption_source(f, a);
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { LABEL_MAX = 96, MAPS_PER_LINE = 4 };
+enum { LABEL_MAX = 96, TITLE_MAX = 320 };
 
 /* Values and labels of several heatmaps with the same rows and columns. */
 typedef struct grid {
@@ -59,11 +59,10 @@ typedef struct page {
     const char *caption;
 } page;
 
-static rela_status save_page(const void *drawing, size_t per_line, const char *path,
-                             rela_error *err)
+static rela_status save_page(const void *drawing, double width, const char *path, rela_error *err)
 {
     const page *p = drawing;
-    return rela_heatmaps_save(p->maps, p->n, per_line, p->caption, path, err);
+    return rela_heatmaps_save(p->maps, p->n, width, p->caption, path, err);
 }
 
 static void name_heads(const grid *m)
@@ -99,7 +98,7 @@ rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error
     const size_t sources = f->net->config.sources;
     const size_t layers = f->text.stacks[rela_block_list_cross(&f->net->list, 0)].layers;
     rela_heatmap maps[2 * RELA_SOURCES_MAX];
-    char caption[LABEL_MAX], titles[2 * RELA_SOURCES_MAX][LABEL_MAX];
+    char caption[TITLE_MAX], titles[2 * RELA_SOURCES_MAX][LABEL_MAX];
     grid m;
     rela_status st = grid_make(&m, layers, f->text.heads, 2 * sources, err);
     if (st == RELA_OK)
@@ -111,7 +110,7 @@ rela_status rela_draw_null_heads(const rela_gallery *g, size_t model, rela_error
     if (st == RELA_OK) {
         rela_figure *figure = rela_gallery_enter(g, "null-heads", model, "Null rate of each head");
         rela_caption_null_heads(figure, g->a, f);
-        st = rela_gallery_save(g, figure, save_page, &all, all.n, MAPS_PER_LINE, err);
+        st = rela_gallery_save(g, figure, save_page, &all, all.n, err);
     }
     grid_free(&m);
     return st;
@@ -122,15 +121,16 @@ rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
     const rela_findings *f = &g->a->models[model];
     const rela_tag_null *t = &f->tags;
     const size_t heads = t->layers * t->heads;
-    char caption[LABEL_MAX];
+    char caption[TITLE_MAX];
     grid m;
     rela_status st = grid_make(&m, heads, t->n_tags, 1, err);
     for (size_t i = 0; i < heads && st == RELA_OK; i++)
         rela_format_text(m.texts[i], LABEL_MAX, "%zu.%zu", i / t->heads + 1, i % t->heads + 1);
     for (size_t k = 0; k < t->n_tags && st == RELA_OK; k++) {
         const rela_span name = rela_map_key(g->a->tag_names, (uint32_t)k);
-        rela_format_text(m.texts[heads + k], LABEL_MAX, "%.*s (%llu)",
-                         (int)(name.len < 40 ? name.len : 40), name.text,
+        char label[RELA_LABEL_SIZE];
+        rela_label_make(label, name);
+        rela_format_text(m.texts[heads + k], LABEL_MAX, "%s (%llu)", label,
                          (unsigned long long)t->cells[k].rows);
         for (size_t i = 0; i < heads; i++) {
             const rela_tag_sums *c = &t->cells[i * t->n_tags + k];
@@ -138,19 +138,20 @@ rela_status rela_draw_tags(const rela_gallery *g, size_t model, rela_error *err)
                 c->rows ? (double)c->null_rows / (double)c->rows : (double)NAN;
         }
     }
-    rela_format_text(caption, sizeof caption, "%s: null rate (%%) after a word of", f->name);
+    rela_format_text(caption, sizeof caption, "%s: null rate (%%) after a word with this tag",
+                     f->name);
     if (st == RELA_OK) {
-        const rela_heatmap map = grid_map(&m, 0, "layer.head; number of queries in brackets");
+        const rela_heatmap map = grid_map(&m, 0, "rows: layer.head; in brackets: queries");
         const page one = { &map, 1, caption };
         rela_figure *figure = rela_gallery_enter(g, "tags", model, "Null rate by part of speech");
         rela_caption_tags(figure, g->a, f);
-        st = rela_gallery_save(g, figure, save_page, &one, 1, 1, err);
+        st = rela_gallery_save(g, figure, save_page, &one, 1, err);
     }
     grid_free(&m);
     return st;
 }
 
-static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, const rela_findings *f,
+static void example_caption(char out[TITLE_MAX], const rela_analysis *a, const rela_findings *f,
                             const rela_example *e, bool permuted)
 {
     char to[LABEL_MAX] = "", target[LABEL_MAX] = "";
@@ -159,19 +160,21 @@ static void example_caption(char out[2 * LABEL_MAX], const rela_analysis *a, con
     if (permuted)
         rela_format_text(target, sizeof target, ", with the target of line %llu",
                          (unsigned long long)e->target);
-    rela_format_text(out, 2 * LABEL_MAX, "%s: cross attention of layer %zu%s on line %llu%s",
-                     f->name, e->layer + 1, to, (unsigned long long)e->line, target);
+    rela_format_text(out, TITLE_MAX, "%s: cross attention of layer %zu%s on line %llu%s", f->name,
+                     e->layer + 1, to, (unsigned long long)e->line, target);
 }
 
-/* The number of the head and, if it may have null attention, its null rate. */
-static void name_head(char out[LABEL_MAX], const rela_example *e, size_t head, bool null_rows)
+/* The number of the head and, if it may have null attention, of its null rows. */
+static void name_head(char out[LABEL_MAX], const rela_analysis *a, const rela_example *e,
+                      size_t head, bool null_rows)
 {
+    const size_t rows = rela_example_rows(a, e);
     size_t n = 0;
-    for (size_t q = 0; q < e->n_q; q++)
+    for (size_t q = 0; q < rows; q++)
         n += rela_example_null(e, head, q);
     if (null_rows)
-        rela_format_text(out, LABEL_MAX, "head %zu: null rate %.0f %%", head + 1,
-                         100 * (double)n / (double)e->n_q);
+        rela_format_text(out, LABEL_MAX, "head %zu: %zu of %zu row%s empty", head + 1, n, rows,
+                         rela_plural(rows));
     else
         rela_format_text(out, LABEL_MAX, "head %zu", head + 1);
 }
@@ -180,7 +183,7 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
 {
     const rela_findings *f = &g->a->models[model];
     const rela_example *e = permuted ? &f->example_permuted : &f->example;
-    char caption[2 * LABEL_MAX];
+    char caption[TITLE_MAX];
     if (!e->line)
         return RELA_OK;
     const bool null_rows = !f->text.sum_one[rela_block_list_cross(&f->net->list, g->a->source)];
@@ -190,7 +193,7 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
         maps && titles ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a figure");
     for (size_t k = 0; k < e->heads && st == RELA_OK; k++) {
         const double *w = e->w + k * e->n_q * e->n_k;
-        name_head(titles[k], e, k, null_rows);
+        name_head(titles[k], g->a, e, k, null_rows);
         maps[k] = (rela_heatmap){ .title = titles[k],
                                   .rows = e->rows,
                                   .columns = e->columns,
@@ -208,7 +211,7 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
             rela_gallery_enter(g, permuted ? "maps-permuted" : "maps", model,
                                permuted ? "Attention on a wrong target" : "Attention of each head");
         rela_caption_example(figure, g->a, f, permuted);
-        st = rela_gallery_save(g, figure, save_page, &all, all.n, MAPS_PER_LINE, err);
+        st = rela_gallery_save(g, figure, save_page, &all, all.n, err);
     }
     rela_mem_free(maps);
     rela_mem_free(titles);

@@ -3,6 +3,7 @@
 #include "analyse/findings.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,21 @@ void rela_example_free(rela_example *e)
     for (int i = 0; i < 2; i++)
         rela_buffer_free(&e->texts[i]);
     *e = (rela_example){ 0 };
+}
+
+void rela_label_make(char out[RELA_LABEL_SIZE], rela_span text)
+{
+    static const char MORE[] = "\xE2\x80\xA6";
+    char all[2 * RELA_LABEL_SIZE];
+    const size_t most = text.len < sizeof all ? text.len : sizeof all - 1;
+    rela_format_text(all, sizeof all, "%.*s", (int)most, text.text);
+    rela_utf8_make_printable(all);
+    const size_t len = strlen(all);
+    if (text.len < sizeof all && rela_utf8_count(all, len) <= RELA_LABEL_CHARS)
+        rela_format_text(out, RELA_LABEL_SIZE, "%s", all);
+    else
+        rela_format_text(out, RELA_LABEL_SIZE, "%.*s%s",
+                         (int)rela_utf8_prefix(all, len, RELA_LABEL_CHARS - 1), all, MORE);
 }
 
 void rela_findings_deinit(rela_findings *f)

@@ -45,9 +45,14 @@ typedef struct rela_analysis {
     size_t source;    /* from 0: what links, tags and examples are about */
     const rela_map *tag_names;
     const char *src, *tgt;
+    const char *more_src[RELA_SOURCES_MAX - 1], *gold, *tags; /* NULL: none */
     uint64_t seed, lines;
     bool skip_end;
 } rela_analysis;
+
+/* A label of a drawing: input text, which may be long or unprintable. */
+enum { RELA_LABEL_CHARS = 18, RELA_LABEL_SIZE = 4 * RELA_LABEL_CHARS + 1 };
+void rela_label_make(char out[RELA_LABEL_SIZE], rela_span text);
 
 void rela_findings_deinit(rela_findings *f);
 
@@ -76,7 +81,7 @@ typedef struct rela_figure {
     char stem[64];
     char title[160];
     const char *text; /* lent */
-    char own[1024];   /* memory of a text made for it */
+    char own[2048];   /* memory of a text made for it */
     bool narrow;      /* also dir/stem-narrow.svg, its panels one below the other */
 } rela_figure;
 

@@ -104,6 +104,14 @@ void rela_measures_add(rela_measures *sum, const rela_measures *x)
     }
 }
 
+bool rela_measures_sum_one(const rela_measures *m)
+{
+    bool all = true;
+    for (size_t i = 0; i < m->n_stacks; i++)
+        all = all && m->sum_one[i];
+    return all;
+}
+
 double rela_sparsity_micro(const rela_head_sums *s)
 {
     return share((double)s->zeros, (double)s->pairs);

@@ -50,6 +50,9 @@ void rela_measures_clear(rela_measures *m);
 rela_status rela_measures_count(rela_measures *m, const rela_heads *h, rela_error *err);
 void rela_measures_add(rela_measures *sum, const rela_measures *x);
 
+/* Whether all weights of all kinds sum to one: then the temperature of diversity has no effect. */
+bool rela_measures_sum_one(const rela_measures *m);
+
 /* 0 if there is nothing to average. */
 double rela_sparsity_micro(const rela_head_sums *s);
 double rela_sparsity_macro(const rela_head_sums *s);

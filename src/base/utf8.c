@@ -135,6 +135,15 @@ size_t rela_utf8_count(const char *s, size_t len)
     return n;
 }
 
+size_t rela_utf8_prefix(const char *s, size_t len, size_t n)
+{
+    size_t i = 0;
+    for (; i < len; i++)
+        if ((s[i] & 0xC0) != 0x80 && n-- == 0)
+            break;
+    return i;
+}
+
 size_t rela_utf8_whole(const char *s, size_t len)
 {
     for (size_t back = 1; back < 4 && back <= len; back++) {
@@ -149,6 +158,7 @@ size_t rela_utf8_whole(const char *s, size_t len)
 
 void rela_utf8_make_printable(char *s)
 {
+    char *to = s;
     size_t left = strlen(s);
     while (left > 0) {
         uint32_t code = 0;
@@ -156,10 +166,13 @@ void rela_utf8_make_printable(char *s)
         const bool bad = n == 0 || is_hidden(code);
         n = n ? n : 1;
         if (bad)
-            memset(s, '?', n);
+            *to++ = '?';
+        for (size_t i = 0; i < n && !bad; i++)
+            *to++ = s[i];
         s += n;
         left -= n;
     }
+    *to = '\0';
 }
 
 static bool is_hidden(uint32_t code)

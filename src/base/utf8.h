@@ -25,12 +25,15 @@ rela_status rela_utf8_repair(rela_buffer *out, size_t *n_bad, const char *s, siz
 /* Number of characters of a valid text. */
 size_t rela_utf8_count(const char *s, size_t len);
 
+/* Bytes of the first n characters of a valid text; len if it has no more. */
+size_t rela_utf8_prefix(const char *s, size_t len, size_t n);
+
 /* len without the bytes of an incomplete character at the end of s. */
 size_t rela_utf8_whole(const char *s, size_t len);
 
-/* Makes s one line that is safe to display: '?' for every byte of an invisible character (control
- * and format characters, including bidirectional and zero-width ones, line separators) and of
- * invalid UTF-8. */
+/* Makes s one line that is safe to display: '?' for every invisible character (control and format
+ * characters, including bidirectional and zero-width ones, line separators) and for every byte of
+ * invalid UTF-8. s gets shorter or stays as long. */
 void rela_utf8_make_printable(char *s);
 
 #endif

@@ -14,6 +14,8 @@ typedef struct rela_bars {
     int digits;           /* after the point, of the values shown */
 } rela_bars;
 
-rela_status rela_bars_save(const rela_bars *b, const char *path, rela_error *err);
+/* As many groups side by side as fit into width (points; 0: all), but at least one. Names that are
+ * wider than their place are broken into lines or lose their middle. */
+rela_status rela_bars_save(const rela_bars *b, double width, const char *path, rela_error *err);
 
 #endif

@@ -8,7 +8,10 @@
 #include <math.h>
 
 static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION = 24, LINE = 17,
-                    SLANT = 0.87, HATCH = 5, LEAST = 280;
+                    SLANT = 0.87, HATCH = 5, LEAST = 265;
+/* The palest shade of a weight above zero, so that it differs from an exact zero; the shade from
+ * which white numbers are easier to read than black ones. */
+static const double PALEST = 0.12, DARK = 0.85;
 
 enum { LINE_BYTES = 512 };
 
@@ -23,8 +26,8 @@ typedef struct layout {
     double head; /* height of the caption */
 } layout;
 
-static void measure(layout *s, cairo_t *ruler);
-static size_t caption_lines(layout *s, cairo_t *c, bool draw);
+static void measure(layout *s, double width, cairo_t *ruler);
+static size_t caption_lines(const layout *s, cairo_t *c, bool draw);
 static void draw(void *ctx, cairo_t *c);
 static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m);
 static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high);
@@ -33,22 +36,21 @@ static void hatch(cairo_t *c, double x, double y, double w, double h);
 static void empty_set(cairo_t *c, double x, double y);
 static bool is_null(const rela_heatmap *m, size_t row);
 static double cell_of(const rela_heatmap *m);
+static double shade_of(const rela_heatmap *m, double v, double high);
 
-rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
+rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
                                const char *caption, const char *path, rela_error *err)
 {
-    layout s = {
-        .maps = maps, .n = n, .per_line = per_line < n ? per_line : n, .caption = caption
-    };
+    layout s = { .maps = maps, .n = n, .caption = caption };
     cairo_t *ruler = rela_page_ruler();
     if (!ruler)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
-    measure(&s, ruler);
+    measure(&s, width, ruler);
     cairo_destroy(ruler);
     return rela_page_save(path, s.width, s.height, draw, &s, err);
 }
 
-static void measure(layout *s, cairo_t *ruler)
+static void measure(layout *s, double width, cairo_t *ruler)
 {
     for (size_t i = 0; i < s->n; i++) {
         const rela_heatmap *m = &s->maps[i];
@@ -68,15 +70,16 @@ static void measure(layout *s, cairo_t *ruler)
     }
     s->wide += s->left + AIR;
     s->tall += s->top + TITLE + AIR;
-    const size_t lines = s->n ? (s->n + s->per_line - 1) / s->per_line : 0;
+    size_t lines = 0;
+    s->per_line = rela_page_per_line(&lines, s->n, s->wide, width > 0 ? fmax(width - AIR, 1) : 0);
     s->width = fmax(LEAST, s->wide * (double)s->per_line + AIR);
     cairo_set_font_size(ruler, RELA_FONT_TITLE);
     s->head = s->caption ? CAPTION + LINE * ((double)caption_lines(s, ruler, false) - 1) : 0;
     s->height = s->tall * (double)lines + AIR + s->head;
 }
 
-/* Breaks the caption into lines; a long name widens the page, so that nothing is cut. */
-static size_t caption_lines(layout *s, cairo_t *c, bool draw)
+/* Breaks the caption into lines. */
+static size_t caption_lines(const layout *s, cairo_t *c, bool draw)
 {
     char line[LINE_BYTES];
     size_t n = 0;
@@ -85,8 +88,6 @@ static size_t caption_lines(layout *s, cairo_t *c, bool draw)
         rela_format_text(line, sizeof line, "%.*s", (int)len, at);
         if (draw)
             rela_page_text(c, line, AIR, 20 + LINE * (double)n, 0);
-        else
-            s->width = fmax(s->width, rela_page_text_width(c, line) + 2 * AIR);
         at += len + (at[len] == ' ');
     }
     return n ? n : 1;
@@ -94,7 +95,7 @@ static size_t caption_lines(layout *s, cairo_t *c, bool draw)
 
 static void draw(void *ctx, cairo_t *c)
 {
-    layout *s = ctx;
+    const layout *s = ctx;
     cairo_set_source_rgb(c, 0, 0, 0);
     cairo_set_font_size(c, RELA_FONT_TITLE);
     (void)caption_lines(s, c, true);
@@ -150,8 +151,7 @@ static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t 
         const double v = m->values[row * m->n_columns + k], x = s->left + cell * (double)k;
         if (!isfinite(v))
             continue;
-        const double shade =
-            v > 0 ? sqrt(v < high ? v / high : 1) : 0; /* small ones stay visible */
+        const double shade = shade_of(m, v, high);
         cairo_set_source_rgb(c, 1 - shade, 1 - 0.62 * shade, 1 - 0.35 * shade);
         cairo_rectangle(c, x, y, cell, CELL);
         cairo_fill(c);
@@ -162,7 +162,7 @@ static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t 
         if (!m->numbers)
             continue;
         rela_format_text(label, sizeof label, "%.0f", 100 * v);
-        if (shade > 0.7)
+        if (shade > DARK)
             cairo_set_source_rgb(c, 1, 1, 1);
         else
             cairo_set_source_rgb(c, 0, 0, 0);
@@ -229,4 +229,13 @@ static bool is_null(const rela_heatmap *m, size_t row)
 static double cell_of(const rela_heatmap *m)
 {
     return m->numbers ? NUMBER_CELL : CELL;
+}
+
+/* 0..1. With numbers it need not show more than they do; without, small weights stay visible. */
+static double shade_of(const rela_heatmap *m, double v, double high)
+{
+    const double part = v < high ? v / high : 1;
+    if (!(v > 0))
+        return 0;
+    return m->numbers ? part : PALEST + (1 - PALEST) * sqrt(part);
 }

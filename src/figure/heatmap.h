@@ -30,8 +30,10 @@ typedef struct rela_heatmap {
     size_t n_outlines;
 } rela_heatmap;
 
-/* per_line maps side by side. caption, which is broken into lines, may be NULL. */
-rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
+/* Shades grow with the square root of a value; everything above zero differs from zero. With
+ * numbers they grow with the value. As many maps side by side as fit into width (points; 0: all),
+ * but at least one. caption, which is broken into lines, may be NULL. */
+rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
                                const char *caption, const char *path, rela_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/markup.h"
+#include "base/utf8.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -36,6 +37,8 @@ static cairo_status_t draw_surface(sink *s, cairo_surface_t *surface,
 static void add_text(sink *s, cairo_t *c, const char *text, double x, double y, double align);
 static rela_status write_svg(sink *s);
 static void set_font(cairo_t *c);
+static double start_width(cairo_t *c, const char *s, size_t n);
+static size_t broken_word(cairo_t *c, const char *s, double width);
 
 rela_status rela_page_save(const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err)
@@ -86,15 +89,55 @@ double rela_page_text_width(cairo_t *c, const char *s)
 
 size_t rela_page_line(cairo_t *c, const char *s, double width)
 {
-    char line[LINE_BYTES];
     size_t fits = 0;
     for (size_t n = strcspn(s, " ");; n += 1 + strcspn(s + n + 1, " ")) {
-        rela_format_text(line, sizeof line, "%.*s", (int)n, s);
-        if (fits == 0 || rela_page_text_width(c, line) <= width)
-            fits = n;
-        if (s[n] == '\0' || fits < n)
-            return fits;
+        if (start_width(c, s, n) > width)
+            break;
+        fits = n;
+        if (s[n] == '\0')
+            break;
     }
+    return fits || *s == '\0' ? fits : broken_word(c, s, width);
+}
+
+void rela_page_shorten(char *out, size_t size, cairo_t *c, const char *s, double width)
+{
+    const size_t len = strlen(s), most = rela_utf8_count(s, len);
+    rela_format_text(out, size, "%s", s);
+    for (size_t n = most; n > 2 && rela_page_text_width(c, out) > width; n--) {
+        const size_t first = rela_utf8_prefix(s, len, n / 2);
+        const size_t last = rela_utf8_prefix(s, len, most - (n - 1) / 2);
+        rela_format_text(out, size, "%.*s\xE2\x80\xA6%s", (int)first, s, s + last);
+    }
+}
+
+size_t rela_page_per_line(size_t *lines, size_t n, double item, double width)
+{
+    const double fit = width > 0 ? floor(width / item + 1e-9) : (double)n;
+    const size_t most = fit < 1 ? 1 : fit < (double)n ? (size_t)fit : n;
+    *lines = most ? (n + most - 1) / most : 0;
+    return *lines ? (n + *lines - 1) / *lines : 1;
+}
+
+/* Width of the first n bytes of s. */
+static double start_width(cairo_t *c, const char *s, size_t n)
+{
+    char line[LINE_BYTES];
+    rela_format_text(line, sizeof line, "%.*s", (int)n, s);
+    return rela_page_text_width(c, line);
+}
+
+static size_t broken_word(cairo_t *c, const char *s, double width)
+{
+    const size_t word = strcspn(s, " ");
+    size_t n = rela_utf8_prefix(s, word, 1);
+    for (size_t k = 2; n < word; k++) {
+        const size_t more = rela_utf8_prefix(s, word, k);
+        if (start_width(c, s, more) > width)
+            break;
+        n = more;
+    }
+    return n;
 }
 
 void rela_page_text(cairo_t *c, const char *s, double x, double y, double align)

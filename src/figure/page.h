@@ -22,9 +22,15 @@ rela_status rela_page_save(const char *path, double w, double h,
  * cairo_destroy. NULL when out of memory. */
 cairo_t *rela_page_ruler(void);
 double rela_page_text_width(cairo_t *c, const char *s);
-/* Bytes of the first line of a text that is broken at blanks: as many words as fit into width, and
- * at least one. */
+/* Bytes of the first line of a text that is broken at blanks: as many words as fit into width, or
+ * what fits of the first word and at least one character. */
 size_t rela_page_line(cairo_t *c, const char *s, double width);
+/* Copies s to out; leaves out its middle if it is wider than width, as names of models often differ
+ * at their ends. */
+void rela_page_shorten(char *out, size_t size, cairo_t *c, const char *s, double width);
+/* Items side by side: as many as fit into width (0 or less: all), at least one, and as even as
+ * possible over the lines. */
+size_t rela_page_per_line(size_t *lines, size_t n, double item, double width);
 
 /* align: 0 left, 0.5 centre, 1 right of x. s NULL: draws nothing. In an SVG, text stays text, above
  * the rest of the page. */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { TICKS = 6 };
+enum { TICKS = 6, LABEL_BYTES = 256 };
 
 static const double MARGIN_LEFT = 62, MARGIN_RIGHT = 16, MARGIN_TOP = 34, MARGIN_BOTTOM = 46;
 static const double WIDTH = 480, HEIGHT = 320, LEGEND_LINE = 15, SAMPLE = 28;
@@ -29,7 +29,6 @@ typedef struct page {
 static void draw_page(void *ctx, cairo_t *c);
 static void draw(cairo_t *c, const rela_plot *p, double w, double h);
 static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y);
-static double longest_entry(cairo_t *ruler, const rela_plot *p);
 static double legend_height(cairo_t *ruler, const rela_plot *p, double w);
 static void find_range(axis *a, const rela_plot *p, bool vertical);
 static void draw_axis(const page *g, bool vertical);
@@ -83,7 +82,6 @@ rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, c
         cairo_t *ruler = rela_page_ruler();
         if (!ruler)
             return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
-        f.w = fmax(f.w, MARGIN_LEFT + longest_entry(ruler, plots));
         legend = legend_height(ruler, plots, f.w);
         cairo_destroy(ruler);
     }
@@ -241,10 +239,15 @@ static void draw_axis(const page *g, bool vertical)
     cairo_restore(c);
 }
 
+static rela_style style_of(const rela_plot *p, size_t i)
+{
+    return p->styles ? p->styles[i] : (rela_style){ .colour = (int)i, .dash = (int)(i % 3) };
+}
+
 static void set_style(cairo_t *c, const rela_plot *p, size_t i)
 {
     static const double DASHES[][2] = { { 0, 0 }, { 7, 3 }, { 2, 2 } };
-    const rela_style style = p->styles ? p->styles[i] : (rela_style){ (int)i, (int)(i % 3) };
+    const rela_style style = style_of(p, i);
     const double *dash = DASHES[style.dash % 3];
     rela_page_colour(c, (size_t)style.colour);
     cairo_set_dash(c, dash, dash[0] > 0 ? 2 : 0, 0);
@@ -259,10 +262,11 @@ static bool good_point(const rela_series *s, size_t j, bool log_y)
 }
 
 /* A point without neighbours is on no line, so it needs a marker to be seen. */
-static bool has_marker(const rela_plot *p, const rela_series *s, size_t j)
+static bool has_marker(const rela_plot *p, size_t i, size_t j)
 {
+    const rela_series *s = &p->series[i];
     return good_point(s, j, p->log_y) &&
-           (p->markers ||
+           (p->markers || style_of(p, i).markers ||
             !(good_point(s, j + 1, p->log_y) || (j > 0 && good_point(s, j - 1, p->log_y))));
 }
 
@@ -289,7 +293,7 @@ static void draw_series(const page *g, size_t i)
     cairo_stroke(g->c);
     cairo_set_dash(g->c, NULL, 0, 0);
     for (size_t j = 0; j < s->n; j++)
-        if (has_marker(g->p, s, j))
+        if (has_marker(g->p, i, j))
             draw_marker(g->c, place(&g->x, s->x[j]), place(&g->y, s->y[j]));
 }
 
@@ -300,7 +304,7 @@ static void draw_sample(cairo_t *c, const rela_plot *p, size_t i, double x, doub
     bool line = false, marker = false;
     for (size_t j = 0; j < s->n; j++) {
         line = line || (good_point(s, j, p->log_y) && good_point(s, j + 1, p->log_y));
-        marker = marker || has_marker(p, s, j);
+        marker = marker || has_marker(p, i, j);
     }
     set_style(c, p, i);
     cairo_move_to(c, x, y);
@@ -312,50 +316,44 @@ static void draw_sample(cairo_t *c, const rela_plot *p, size_t i, double x, doub
         draw_marker(c, x + SAMPLE / 2, y);
 }
 
-static double entry_width(cairo_t *c, const rela_series *s)
+/* The label of a series as it fits into a page of width w; returns the width of its entry. */
+static double legend_entry(char label[LABEL_BYTES], cairo_t *c, const rela_series *s, double w)
 {
-    return rela_page_text_width(c, s->label) + SAMPLE + 28;
+    rela_page_shorten(label, LABEL_BYTES, c, s->label, w - MARGIN_LEFT - SAMPLE - 6);
+    return rela_page_text_width(c, label) + SAMPLE + 28;
 }
 
 /* Entries side by side, as many lines as they need. */
 static void draw_legend(cairo_t *c, const rela_plot *p, double w, double y)
 {
+    char label[LABEL_BYTES];
     double x = MARGIN_LEFT;
     y += 4;
     for (size_t i = 0; i < p->n_series; i++) {
         if (!p->series[i].label)
             continue;
-        const double wide = entry_width(c, &p->series[i]);
+        const double wide = legend_entry(label, c, &p->series[i], w);
         if (x > MARGIN_LEFT && x + wide > w) {
             x = MARGIN_LEFT;
             y += LEGEND_LINE;
         }
         draw_sample(c, p, i, x, y);
         cairo_set_source_rgb(c, 0, 0, 0);
-        rela_page_text(c, p->series[i].label, x + SAMPLE + 6, y + 4, 0);
+        rela_page_text(c, label, x + SAMPLE + 6, y + 4, 0);
         x += wide;
     }
-}
-
-/* Room for a legend of one entry per line. */
-static double longest_entry(cairo_t *ruler, const rela_plot *p)
-{
-    double most = 0;
-    for (size_t i = 0; i < p->n_series; i++)
-        if (p->series[i].label)
-            most = fmax(most, entry_width(ruler, &p->series[i]));
-    return most;
 }
 
 /* Room for as many lines as the entries need. */
 static double legend_height(cairo_t *ruler, const rela_plot *p, double w)
 {
+    char label[LABEL_BYTES];
     double x = MARGIN_LEFT;
     size_t lines = 1;
     for (size_t i = 0; i < p->n_series; i++) {
         if (!p->series[i].label)
             continue;
-        const double wide = entry_width(ruler, &p->series[i]);
+        const double wide = legend_entry(label, ruler, &p->series[i], w);
         if (x > MARGIN_LEFT && x + wide > w) {
             x = MARGIN_LEFT;
             lines++;

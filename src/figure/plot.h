@@ -18,8 +18,9 @@ typedef struct rela_series {
 } rela_series;
 
 typedef struct rela_style {
-    int colour; /* from 0 */
-    int dash;   /* 0: none, 1: dashed, 2: dotted */
+    int colour;   /* from 0 */
+    int dash;     /* 0: none, 1: dashed, 2: dotted */
+    bool markers; /* a dot at every point of this series */
 } rela_style;
 
 typedef struct rela_plot {
@@ -39,7 +40,8 @@ bool rela_plot_available(void);
 
 /* RELA_ARG unless path ends in .svg, .png or .pdf. */
 rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
-/* Several plots of the same size and series, per_line side by side, with one legend below all. */
+/* Several plots of the same size and series, per_line side by side, with one legend below all.
+ * Labels that are wider than the page lose their middle. */
 rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
                             rela_error *err);
 

@@ -27,18 +27,19 @@ rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, c
     return unavailable(path, err);
 }
 
-rela_status rela_bars_save(const rela_bars *b, const char *path, rela_error *err)
+rela_status rela_bars_save(const rela_bars *b, double width, const char *path, rela_error *err)
 {
     (void)b;
+    (void)width;
     return unavailable(path, err);
 }
 
-rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, size_t per_line,
+rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
                                const char *caption, const char *path, rela_error *err)
 {
     (void)maps;
     (void)n;
-    (void)per_line;
+    (void)width;
     (void)caption;
     return unavailable(path, err);
 }

@@ -51,6 +51,16 @@ static size_t list_zeros(rela_series *series, char labels[][LABEL_MAX], const ta
     return n;
 }
 
+/* With softmax, which has nothing to show. */
+static bool all_zero(const rela_series *series, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < series[i].n; k++)
+            if (series[i].y[k] != 0)
+                return false;
+    return true;
+}
+
 rela_status rela_train_figures(const rela_run *run, const rela_block_list *list, rela_error *err)
 {
     rela_series zeros[SERIES_MAX];
@@ -64,12 +74,16 @@ rela_status rela_train_figures(const rela_run *run, const rela_block_list *list,
     const rela_series loss[] = { { "training", train.column[0], train.column[1], train.n },
                                  { "validation", valid.column[UPDATE], valid.column[LOSS],
                                    valid.n } };
+    /* updates are many, validations few */
+    static const rela_style LOSS_STYLES[] = { { .colour = 0 },
+                                              { .colour = 1, .dash = 1, .markers = true } };
     const rela_series bleu[] = { { NULL, valid.column[UPDATE], valid.column[BLEU], valid.n } };
     const rela_plot plots[] = {
         { .title = "Loss",
           .x_label = "update",
           .y_label = "label-smoothed cross entropy",
           .series = loss,
+          .styles = LOSS_STYLES,
           .n_series = valid.n ? 2 : 1 },
         { .title = "Translation of the validation set",
           .x_label = "update",
@@ -86,7 +100,8 @@ rela_status rela_train_figures(const rela_run *run, const rela_block_list *list,
           .y_high = 1 },
     };
     static const char *const NAMES[] = { "loss", "bleu", "sparsity" };
-    for (int i = 0; i < (valid.n ? 3 : 1) && st == RELA_OK; i++)
+    const int n = !valid.n ? 1 : all_zero(zeros, plots[2].n_series) ? 2 : 3;
+    for (int i = 0; i < n && st == RELA_OK; i++)
         st = save(run, &plots[i], NAMES[i], err);
     table_free(&train);
     table_free(&valid);

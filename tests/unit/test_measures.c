@@ -299,6 +299,30 @@ static void area_under_the_curve(void **state)
     NEAR(rela_auc(c, 0, d, 2), 0.5);
 }
 
+static void labels_are_short_and_printable(void **state)
+{
+    (void)state;
+    static const char *const CASES[][2] = {
+        { "", "" },
+        { "word", "word" },
+        { "eighteen-letters-x", "eighteen-letters-x" },
+        { "nineteen-letters-xy", "nineteen-letters-\xE2\x80\xA6" },
+        { "a\xE2\x80\x8D"
+          "b\xFF",
+          "a?b?" }, /* joiner, not UTF-8 */
+        { "\xF0\x9F\x98\x80\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80\xF0\x9F\x98\x80" },
+    };
+    char label[RELA_LABEL_SIZE], many[4 * 500];
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        rela_label_make(label, rela_span_of(CASES[i][0]));
+        CHECK(strcmp(label, CASES[i][1]) == 0, "%s: %s", CASES[i][0], label);
+    }
+    for (size_t i = 0; i < sizeof many; i += 4)
+        memcpy(many + i, "\xF0\x9F\x98\x80", 4);
+    rela_label_make(label, (rela_span){ many, sizeof many });
+    CHECK(strlen(label) == 17 * 4 + 3 && memcmp(label, many, 17 * 4) == 0, "%s", label);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +336,7 @@ int main(void)
         cmocka_unit_test(queries_to_an_empty_source_are_null),
         cmocka_unit_test(null_rates_belong_to_the_word_before),
         cmocka_unit_test(area_under_the_curve),
+        cmocka_unit_test(labels_are_short_and_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

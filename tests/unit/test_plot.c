@@ -89,7 +89,7 @@ static void panels_bars_and_maps_of_anything_can_be_drawn(void **state)
     (void)state;
     static const char *const NAMES[] = { "one", "zwei", "<&> \xC3\xA4" };
     static const double VALUES[] = { 0, 0, 0, 1, 0.5, NAN, 3, -1, 2 };
-    static const rela_style STYLES[] = { { 0, 1 }, { 9, 2 } };
+    static const rela_style STYLES[] = { { 0, 1, false }, { 9, 2, true } };
     const rela_plot panels[] = {
         { .series = SERIES, .styles = STYLES, .n_series = 2, .whole_x = true, .y_high = 20 },
         { .series = SERIES, .n_series = 2 }
@@ -108,9 +108,11 @@ static void panels_bars_and_maps_of_anything_can_be_drawn(void **state)
         for (size_t k = 1; k < 4; k++) /* one below the other, side by side, room to spare */
             CHECK_OK(rela_plots_save(panels, 2, k, path, &err), err);
         for (size_t k = 0; k < 2; k++)
-            CHECK_OK(rela_bars_save(&bars[k], path, &err), err);
-        CHECK_OK(rela_heatmaps_save(maps, 3, 2, "caption", path, &err), err);
-        CHECK_OK(rela_heatmaps_save(maps + 2, 1, 2, NULL, path, &err), err);
+            for (double width = 0; width <= 1000; width += 500)
+                CHECK_OK(rela_bars_save(&bars[k], width, path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps, 3, 300, "caption", path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps + 2, 1, 1, NULL, path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps + 2, 0, 1, NULL, path, &err), err);
         (void)unlink(path);
     }
 }
@@ -150,7 +152,7 @@ static void text_of_an_svg_stays_text(void **state)
     char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "e.svg");
-    CHECK_OK(rela_heatmaps_save(&map, 1, 1, "over all", path, &err), err);
+    CHECK_OK(rela_heatmaps_save(&map, 1, 0, "over all", path, &err), err);
     char *svg = read_svg(path);
     for (size_t i = 0; i < sizeof WANT / sizeof WANT[0]; i++)
         CHECK(strstr(svg, WANT[i]), "no %s in %s", WANT[i], svg);
@@ -194,12 +196,12 @@ static void a_single_point_has_a_marker_and_an_axis(void **state)
     }
 }
 
-/* Titles, captions, names and legends get the room they need. */
-static void long_names_are_not_cut(void **state)
+/* They would make a page so wide that nothing on it can be read. */
+static void long_names_do_not_widen_a_page(void **state)
 {
     (void)state;
     static const char LONG[] = "a-name-that-is-so-long-that-no-figure-of-the-usual-width-has-room-"
-                               "for-it-without-more-than-that";
+                               "for-it-without-more-than-this";
     static const char *const NAMES[] = { LONG }, *const SHORT[] = { "a" };
     static const double VALUE[] = { 1 };
     const rela_series series[] = { { LONG, X, Z, 4 }, { "b", X, Z, 4 } };
@@ -213,13 +215,85 @@ static void long_names_are_not_cut(void **state)
     for (size_t i = 0; i < 5; i++) {
         rela_error err = { RELA_OK, "" };
         CHECK_OK(i == 0   ? rela_plot_save(&plot, path, &err)
-                 : i == 1 ? rela_heatmaps_save(&map, 1, 1, LONG, path, &err)
-                          : rela_bars_save(&bars[i - 2], path, &err),
+                 : i == 1 ? rela_heatmaps_save(&map, 1, 0, LONG, path, &err)
+                          : rela_bars_save(&bars[i - 2], 0, path, &err),
                  err);
         char *svg = read_svg(path);
-        CHECK(width_of(svg) > 5 * (double)strlen(LONG), "figure %zu is %g wide", i, width_of(svg));
+        CHECK(width_of(svg) <= 270, "figure %zu is %g wide", i, width_of(svg));
+        CHECK(strstr(svg, ">a-name") && strstr(svg, "s</text>"), "figure %zu: %s", i, svg);
+        CHECK((i == 1 || i == 3) == !strstr(svg, "\xE2\x80\xA6"), "figure %zu: %s", i, svg);
         rela_mem_free(svg);
     }
+}
+
+static void maps_and_groups_are_as_many_as_fit(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "a", "b", "c", "d", "e", "f", "g" };
+    static const double VALUES[49] = { 1 };
+    static const double WIDTHS[] = { 800, 520, 270, 1 };
+    rela_heatmap maps[7];
+    const rela_bars bars = { "t", "y", NAMES, NAMES, 7, 2, VALUES, 1 };
+    char path[SCRATCH_PATH];
+    path_of(path, sizeof path, "k.svg");
+    for (size_t i = 0; i < 7; i++)
+        maps[i] = (rela_heatmap){ "m", NAMES, NAMES, 7, 7, VALUES, .high = 1 };
+    double before[2] = { 1e9, 1e9 };
+    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0]; i++)
+        for (int k = 0; k < 2; k++) {
+            rela_error err = { RELA_OK, "" };
+            CHECK_OK(k ? rela_bars_save(&bars, WIDTHS[i], path, &err)
+                       : rela_heatmaps_save(maps, 7, WIDTHS[i], NULL, path, &err),
+                     err);
+            char *svg = read_svg(path);
+            const double wide = width_of(svg);
+            CHECK(wide <= fmax(WIDTHS[i], 270) && (wide < before[k] || i == 3),
+                  "%g wide; expected at most %g", wide, WIDTHS[i]);
+            before[k] = wide;
+            CHECK(count_of(svg, ">g</text>") == (k ? 1 : 14), "%s", svg);
+            rela_mem_free(svg);
+        }
+}
+
+/* A weight above zero is never white; where numbers are written, shades follow them. */
+static void shades_tell_small_weights_from_zero(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "a", "b", "c" };
+    static const double SMALL[] = { 1, 1e-9, 0 }, HALF[] = { 0.84, 0.86, 0.5 };
+    static const char PALE[] = "rgb(88", WHITE[] = "fill:rgb(100%,100%,100%)";
+    const rela_heatmap maps[] = { { "m", NAMES, NAMES, 1, 3, SMALL, .high = 0 },
+                                  { "m", NAMES, NAMES, 1, 3, HALF, .high = 1, .numbers = true } };
+    char path[SCRATCH_PATH];
+    rela_error err = { RELA_OK, "" };
+    path_of(path, sizeof path, "l.svg");
+    CHECK_OK(rela_heatmaps_save(&maps[0], 1, 0, NULL, path, &err), err);
+    char *svg = read_svg(path);
+    CHECK(strstr(svg, PALE), "no pale cell: %s", svg);
+    CHECK(strstr(svg, WHITE) || strstr(svg, "rgb(100%, 100%, 100%)"), "no white cell: %s", svg);
+    rela_mem_free(svg);
+    CHECK_OK(rela_heatmaps_save(&maps[1], 1, 0, NULL, path, &err), err);
+    svg = read_svg(path);
+    CHECK(strstr(svg, "fill=\"rgb(0,0,0)\">84</text>") &&
+              strstr(svg, "fill=\"rgb(255,255,255)\">86</text>") && strstr(svg, "rgb(50%"),
+          "%s", svg);
+    rela_mem_free(svg);
+}
+
+/* Only the second of two curves has a dot at every point. */
+static void a_style_gives_one_series_markers(void **state)
+{
+    (void)state;
+    static const rela_style STYLES[] = { { 0, 0, false }, { 1, 1, true } };
+    const rela_series series[] = { { NULL, X, Z, 4 }, { NULL, X, Z, 4 } };
+    const rela_plot plot = { .series = series, .n_series = 2, .styles = STYLES };
+    char path[SCRATCH_PATH];
+    rela_error err = { RELA_OK, "" };
+    path_of(path, sizeof path, "n.svg");
+    CHECK_OK(rela_plot_save(&plot, path, &err), err);
+    char *svg = read_svg(path);
+    CHECK(count_of(svg, " C ") == 2 * 4, "%zu arcs: %s", count_of(svg, " C "), svg);
+    rela_mem_free(svg);
 }
 
 static void a_long_caption_is_broken_into_lines(void **state)
@@ -231,7 +305,7 @@ static void a_long_caption_is_broken_into_lines(void **state)
     char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "j.svg");
-    CHECK_OK(rela_heatmaps_save(&map, 1, 1,
+    CHECK_OK(rela_heatmaps_save(&map, 1, 0,
                                 "a caption of more words than fit on one line above one small "
                                 "map of a single cell",
                                 path, &err),
@@ -253,7 +327,7 @@ static void bars_have_four_to_six_ticks(void **state)
     for (size_t i = 0; i < sizeof HIGH / sizeof HIGH[0]; i++) {
         const rela_bars bars = { "t", "y", NAMES, NAMES, 1, 1, &HIGH[i], 1 };
         rela_error err = { RELA_OK, "" };
-        CHECK_OK(rela_bars_save(&bars, path, &err), err);
+        CHECK_OK(rela_bars_save(&bars, 0, path, &err), err);
         char *svg = read_svg(path);
         const size_t ticks = count_of(svg, "\"end\"");
         CHECK(ticks >= 4 && ticks <= 6, "%g: %zu ticks", HIGH[i], ticks);
@@ -304,7 +378,10 @@ int main(void)
         cmocka_unit_test(text_of_an_svg_stays_text),
         cmocka_unit_test(bars_have_four_to_six_ticks),
         cmocka_unit_test(a_single_point_has_a_marker_and_an_axis),
-        cmocka_unit_test(long_names_are_not_cut),
+        cmocka_unit_test(long_names_do_not_widen_a_page),
+        cmocka_unit_test(maps_and_groups_are_as_many_as_fit),
+        cmocka_unit_test(shades_tell_small_weights_from_zero),
+        cmocka_unit_test(a_style_gives_one_series_markers),
         cmocka_unit_test(a_long_caption_is_broken_into_lines),
         cmocka_unit_test(a_name_that_is_not_utf8_is_refused),
         cmocka_unit_test(a_failing_disk_leaves_nothing),

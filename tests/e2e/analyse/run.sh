@@ -47,13 +47,18 @@ for stem in sparsity null-rate aer aer-means diversity null-heads-1 tags-1 maps-
 done
 [ "$(grep -c '<figure>' one/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' one/report.html) figures in the report"
 # Figures of several panels are there twice: a phone gets their panels one below the other.
-[ "$(grep -c '^<div class="broad"><svg' one/report.html)" -eq 7 ] && [ "$(grep -c '^<div class="narrow"><svg' one/report.html)" -eq 7 ] &&
-    [ "$(grep -c '^<div class="\(small\|wide\)"><svg' one/report.html)" -eq 2 ] || fail "wide figures"
+# drawings CLASS DIR: how many of them are in the report
+drawings() { grep -c "^<div class=\"drawing $1\" id=\"d[0-9]*\"><svg" "$2/report.html" || true; }
+[ "$(drawings broad one)" -eq 7 ] && [ "$(drawings narrow one)" -eq 7 ] && [ "$(drawings only one)" -eq 2 ] || fail "wide figures"
 [ "$(grep -o ' id="[^"]*"' one/report.html | sort | uniq -d | wc -l)" -eq 0 ] || fail "ids that occur twice"
 for stem in sparsity maps-1; do
     width=$(sed -n 's/^<svg .* width="\([0-9]*\).*/\1/p' one/$stem-narrow.svg)
     [ "$width" -gt 100 ] && [ "$width" -le 360 ] || fail "$stem-narrow.svg is $width wide"
 done
+# What was analysed, without folders.
+grep -q '<title>Attention of rela-g on a</title>' one/report.html || fail "title: $(grep '<title>' one/report.html)"
+grep -q "^<p>Text: a, a (70 lines); gold links: gold; tags: tags. rela $("$RELA" --version | cut -d ' ' -f 2)\.</p>$" one/report.html ||
+    fail "what was analysed: $(grep '^<p>Text' one/report.html)"
 grep -q 'src=\|href="http' one/report.html && fail "the report needs other files"
 [ "$(head -c 2 one.npz)" = PK ] || fail "the dump is no archive"
 awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/heads.tsv | grep . && fail "heads.tsv"
@@ -85,6 +90,7 @@ done
 "$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --out pieces --pieces -q >/dev/null
 texts pieces/maps-1.svg | grep -q 'w@@' || fail "no pieces: $(texts pieces/maps-1.svg)"
 [ "$(outlines pieces/maps-1.svg)" -eq $((4 * words)) ] || fail "gold links between pieces"
+caption 'Attention of each head: rela-g' pieces | grep -q 'an outline spans all pieces of both words' || fail "caption of pieces"
 cmp one/heads.tsv pieces/heads.tsv || fail "--pieces changes measures"
 
 # Captions say what the tables say.
@@ -95,7 +101,29 @@ rows=$((4 * (words + 1)))
 caption 'Attention of each head: rela-g' one >below
 grep -q "No row has null attention\|have null attention: [0-9]* of $rows (" below || fail "caption: $(cat below)"
 grep -q "^Cross attention of layer [12] on line $line, " below || fail "caption: $(cat below)"
-caption 'Null rate by part of speech: rela-g' one | grep -q 'highest after .* and lowest after ' || fail "caption of tags"
+! grep -q 'an outline spans' below || fail "caption of words: $(cat below)"
+grep -q ' Darker is more, .*(square root); only zero is white\. [0-9.]* % of the weights shown are exactly zero' below || fail "caption: $(cat below)"
+# Titles count the rows of the sentence, which add up to the caption; --skip-end leaves the last one out of both.
+empty_rows() { texts "$1/maps-1.svg" | sed -n 's/^head [1-4]: \([0-9]*\) of \([0-9]*\) rows* empty$/\1 \2/p' | awk '{ n += $1; all += $2 } END { print n " of " all }'; }
+case $(empty_rows one) in
+    "0 of $rows") grep -q 'No row has' below ;;
+    *" of $rows") grep -q ": $(empty_rows one) (" below ;;
+    *) false ;;
+esac || fail "titles: $(texts one/maps-1.svg | grep head), caption: $(cat below)"
+"$RELA" analyse rela-g/model.rela --src a --tgt a --skip-end --out without -q >/dev/null
+case $(empty_rows without) in *" of $((4 * words))") ;; *) fail "titles with --skip-end: $(texts without/maps-1.svg | grep head)" ;; esac
+caption 'Attention of each head: rela-g' without | grep -q '&lt;eos&gt; is not counted' || fail "caption with --skip-end"
+grep -q 'is left out of null' without/report.html || fail "--skip-end is not named"
+caption 'Null rate by part of speech: rela-g' one | grep -q '(layer.head).*(start) is .*highest after .* and lowest after ' || fail "caption of tags"
+texts one/tags-1.svg | tr '\n' ' ' | grep -q '(%) after a word with this tag ' || fail "title of tags: $(texts one/tags-1.svg)"
+# The lowest error of the caption is one of the curves, so of a head or layer of the table.
+low=$(awk -F '\t' 'FNR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next } $2 == "cross" { for (i = 3; i <= NF; i++)
+    if (name[i] ~ /^aer/ && $i != "") low = n++ && low < $i ? low : $i } END { printf "%.1f", low }' one/heads.tsv one/layers.tsv)
+caption 'Alignment error' one | grep -q "The lowest is $low %: rela-g, layer [12], \(head [1-4]\|mean of its heads\), \(normal\|shifted\)\." ||
+    fail "lowest error: $low, caption: $(caption 'Alignment error' one)"
+texts one/aer.svg | grep -qx 'rela-g, mean of heads' || fail "legend: $(texts one/aer.svg)"
+# Head diversity: what was done to weights that do not sum to one.
+grep -q '<td>0.25</td>' one/report.html && grep -q 'softmax of w<sup>temperature' one/report.html || fail "temperatures"
 
 # Threads change no byte; the seed only what is permuted.
 "$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --tags tags --out two --dump two.npz -q \
@@ -132,16 +160,51 @@ awk -F '\t' '$1 == "softmax" && ($5 + $6 + $7 != 0)' both/models.tsv | grep . &&
 awk -F '\t' '$1 == "rela-g" && $2 == "cross" && $5 < 0.01' both/models.tsv | grep . && fail "rela-g has no zeros"
 [ -s both/maps-2.svg ] && [ -s both/maps-permuted-2.pdf ] || fail "no figures of the second model"
 [ -s both/null-heads-1.svg ] && [ ! -e both/null-heads-2.svg ] || fail "null rates of the heads of softmax"
-texts both/maps-2.svg | grep -q null && fail "null rows of softmax: $(texts both/maps-2.svg)"
+texts both/maps-2.svg | grep -q 'null\|empty' && fail "null rows of softmax: $(texts both/maps-2.svg)"
 caption 'Attention of each head: rela-g' both | grep -q 'null attention' || fail "caption of rela-g"
 caption 'Attention of each head: softmax' both >below
 grep -q '^Cross attention of layer' below && ! grep -q 'null\|Hatched' below || fail "caption of softmax: $(cat below)"
+grep -q 'No weight shown is exactly zero' below || fail "caption of softmax: $(cat below)"
+# All models show the same line and layer, whichever comes first.
+"$RELA" analyse softmax/model.rela rela-g/model.rela --src a --tgt a --out swapped -q >/dev/null
+for dir in both swapped; do
+    for name in rela-g softmax; do
+        caption "Attention of each head: $name" $dir | sed 's/, head by head.*//'
+        caption "Attention on a wrong target: $name" $dir | sed 's/ on the source.*//; s/$/ on line/'
+    done
+done | sed 's/ on line.*//' | sort -u >places
+[ "$(wc -l <places)" -eq 1 ] || fail "models show different layers: $(cat places)"
 caption 'Null rate' both | grep -q 'softmax 0.0 %, permuted 0.0 %' || fail "caption: $(caption 'Null rate' both)"
 "$RELA" analyse rela-g/model.rela softmax/model.rela --names A --names '<b>' --src a --tgt a --out named -q -n 20 >table
 grep -q '^<b> (20 pairs)' table || fail "given names: $(cat table)"
 grep -q '<b><b>' named/report.html && fail "names are not escaped"
 
+# Models whose names would be the same have longer ones.
+mkdir -p other/rela-g
+cp rela-g/model.rela other/rela-g
+cp rela-g/model.rela rela-g/best.rela
+# names MODEL...: the names of the models, joined by ","
+names() { "$RELA" analyse "$@" --src a --tgt a --out named -q -n 4 | sed -n 's/ (4 pairs).*//p' | paste -sd , -; }
+[ "$(names rela-g/model.rela rela-g/best.rela)" = rela-g/model,rela-g/best ] || fail "names of two models of a run"
+[ "$(names rela-g/model.rela other/rela-g/model.rela softmax/model.rela)" = rela-g/model.rela,other/rela-g/model.rela,softmax ] ||
+    fail "names of models of two folders: $(names rela-g/model.rela other/rela-g/model.rela softmax/model.rela)"
+[ "$(names rela-g/best.rela rela-g/best.rela)" = 'rela-g/best.rela,rela-g/best.rela (2)' ] || fail "names of the same model twice"
+
+# A long sentence: as few maps on a line as keep the page narrow; what is still too wide scrolls.
+for n in 40 80; do awk -v n=$n 'BEGIN { for (i = 0; i < n; i++) printf "w "; print "w" }'; done >lines
+"$RELA" analyse rela-g/model.rela --src lines --tgt lines --example 1 --out long1 -q >/dev/null
+"$RELA" analyse rela-g/model.rela --src lines --tgt lines --example 2 --out long2 -q >/dev/null
+for svg in one/*.svg long1/*.svg; do
+    width=$(sed -n 's/^<svg .* width="\([0-9]*\).*/\1/p' "$svg")
+    [ "$width" -le 810 ] || fail "$svg is $width wide"
+done
+grep -q '^#d[0-9]* svg{max-width:none}' long1/report.html && fail "a map of 40 words scrolls on a wide page"
+[ "$(grep -c '^#d[0-9]* svg{max-width:none}' long2/report.html)" -eq 2 ] || fail "a map of 80 words does not scroll"
+
 "$RELA" analyse softmax/model.rela --src a --tgt a --tags tags --out soft -q >/dev/null
+grep -q '<th>temperature\|<sup>' soft/report.html && fail "temperatures of softmax"
+[ ! -e softmax/figures/sparsity.svg ] && [ -s softmax/figures/loss.png ] && [ -s rela-g/figures/sparsity.svg ] ||
+    fail "curves of training: $(ls softmax/figures rela-g/figures)"
 [ ! -e soft/null-rate.svg ] && [ ! -e soft/tags-1.svg ] && [ -s soft/tags.tsv ] || fail "figures of null rates of softmax"
 caption 'Attention on a wrong target: softmax' soft >below
 grep -q '^Cross attention of layer' below && ! grep -q null below || fail "caption of softmax: $(cat below)"

@@ -105,10 +105,10 @@ refuses 1 "no/log: the log cannot be opened: No such file or directory" bpe undo
 # Characters of a file, an option or a name that turn the direction of text or are not seen: not in a message.
 override=$(printf '\342\200\256')
 printf '0-%s0\n' "$override" >links
-refuses 3 "links: line 1: '0-???0' is not a link" aer links -i links
-refuses 2 "unknown option --wor???d" info "--wor${override}d"
-refuses 2 "unknown command 'wor???d'" "wor${override}d"
-refuses 1 "no???such: No such file" bpe undo "no${override}such"
+refuses 3 "links: line 1: '0-?0' is not a link" aer links -i links
+refuses 2 "unknown option --wor?d" info "--wor${override}d"
+refuses 2 "unknown command 'wor?d'" "wor${override}d"
+refuses 1 "no?such: No such file" bpe undo "no${override}such"
 printf 'wor%sd: 1\n' "$override" >odd.yml
 refuses 2 "odd.yml: line 1: " bpe undo --config odd.yml
 ! grep -q "$override" lib.err || fail "a configuration turns the message: $(cat lib.err)"
