@@ -17,7 +17,7 @@
 
 typedef enum rela_option_type {
     RELA_OPTION_FLAG, /* --name, --no-name */
-    RELA_OPTION_INT,  /* whole number; 10K, 2M, 1G are understood */
+    RELA_OPTION_INT,  /* whole number; 10K, 2M, 1g are understood */
     RELA_OPTION_REAL,
     RELA_OPTION_TEXT,
     RELA_OPTION_FILE,   /* as TEXT; completed with file names */
@@ -78,8 +78,8 @@ typedef struct rela_option_state rela_option_state;
  * configurations and in checkpoints. */
 const char *rela_option_present_name(const char *name, size_t *len);
 
-/* What does the same as the option of another tool: an option, perhaps with a value ("to int8").
- * has tells whether the command has an option. NULL: not known. */
+/* What does the same as the option of another tool: an option, perhaps with a value ("to int8"), or
+ * after ! a remedy in words. has tells whether the command has an option. NULL: not known. */
 const char *rela_option_foreign(const char *name, size_t len,
                                 bool (*has)(const void *ctx, const char *name, size_t len),
                                 const void *ctx);
