@@ -62,6 +62,21 @@ refuses 2 "missing argument; usage: rela score MODEL... --src FILE --tgt FILE" s
 refuses 2 "missing argument; usage: rela bleu REF [REF...]" bleu
 refuses 2 "unexpected argument 'more'" info $m more
 refuses 2 "option --input: the name is empty" translate --input= $m
+refuses 2 "unknown option -no-escape; did you mean --no-escape?" tokenise -no-escape
+refuses 2 "unknown option -i; name the two files: --src FILE --tgt FILE" align -i c/test.src
+refuses 2 "unknown option -m; chrF has its own command: rela chrf" bleu -m chrf c/test.tgt
+refuses 2 "unknown option --hyp; did you mean --input?" bleu --hyp c/test.tgt
+refuses 2 "unknown option --sentence-level; did you mean --sentence?" chrf --sentence-level c/test.tgt
+refuses 2 "unknown option --path; a model is named without an option" translate --path $m
+refuses 2 "unknown option --models; a model is named without an option" translate --models $m
+refuses 2 "unknown option --model; did you mean --out?" train --model $m
+refuses 2 "unknown option --src; did you mean --input?" translate --src c/test.src $m
+refuses 2 "unknown option --compute_type; did you mean --to int8?" convert --compute_type int8 $m
+refuses 2 "unknown option --train_steps; did you mean --updates?" train --train_steps 9
+refuses 2 "unknown option --world_size; for several processes: mpirun -n N rela train ..." train --world_size 2
+refuses 2 "unknown option --resume; run again with the same --out" train --resume run
+refuses 2 "unknown option --input; files are named without an option" bpe learn --input c/test.src
+refuses 2 "unknown option --vocab-size; did you mean --symbols?" bpe learn --vocab-size 9
 refuses 2 "option --seed: -1 is out of range; expected 0..9007199254740991" train --seed -1
 refuses 2 "option --form: 'NFC' is not one of as-is|nfc|nfkc; did you mean 'nfc'?" normalise -f NFC c/test.tgt
 refuses 2 "unknown option -output; did you mean --output?" translate $m -output x
