@@ -29,6 +29,13 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "seed", "",
+    NULL,
+};
+/* clang-format on */
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_shortlist[] = {
@@ -50,6 +57,7 @@ const rela_command rela_commands_shortlist[] = {
           "--best 100 -o run/shortlist",
       .options = OPTIONS,
       .options_size = sizeof(shortlist_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

@@ -221,6 +221,14 @@ bool rela_options_typed(const rela_option_state *s, const char *name)
     return find(s, &p, name, strlen(name), 0) && *p.given == SOURCE_COMMAND_LINE;
 }
 
+const char *rela_options_text(const rela_option_state *s, const char *name)
+{
+    place p;
+    const bool text = find(s, &p, name, strlen(name), 0) &&
+                      (p.option->type == RELA_OPTION_TEXT || p.option->type == RELA_OPTION_CHOICE);
+    return text ? *(const char *const *)p.field : NULL;
+}
+
 rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err)
 {
     rela_status st = RELA_OK;
