@@ -110,6 +110,9 @@ void rela_cli_check_effect(rela_cli *cli, const char *const *needs);
 /* The dependencies of a command that prints no figures and leaves nothing to chance. */
 extern const char *const RELA_CLI_NO_FIGURES[];
 
+/* What does the same as the command of another tool; NULL: not known. */
+const char *rela_cli_foreign_command(const char *word);
+
 /* Sort commands by task, in the order of use; append an overview of sorted commands. */
 void rela_cli_sort_by_task(const rela_command **commands, size_t n);
 rela_status rela_cli_overview(rela_buffer *out, const rela_command *const *commands, size_t n,

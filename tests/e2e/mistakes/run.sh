@@ -20,6 +20,21 @@ refuses 2 "unknown command 'align-words'; 'rela --help' lists them" align-words
 refuses 2 "'bpe' needs a second word: learn, apply, undo" bpe
 refuses 2 "unknown command 'bpe undu'; did you mean 'undo'? expected learn, apply, undo" bpe undu
 refuses 2 "unknown command 'transl'" help transl
+refuses 2 "unknown command 'TRANSLATE'; did you mean 'translate'?" TRANSLATE
+refuses 2 "unknown command 'decode'; did you mean 'translate'?" decode
+refuses 2 "unknown command 'learn-bpe'; did you mean 'bpe learn'?" learn-bpe
+refuses 2 "unknown command 'fast_align'; did you mean 'align'?" fast_align
+refuses 2 "unknown command 'sacrebleu'; did you mean 'bleu'?" sacrebleu c/test.tgt
+refuses 2 "unknown command '-v'; did you mean '--version'?" -v
+refuses 2 "unknown command '--hepl'; did you mean '--help'?" --hepl
+refuses 2 "unknown command 'extra'" --help extra
+refuses 2 "'help man' needs a command" help man
+refuses 2 "'help completion' needs a shell: bash, zsh or fish" help completion
+refuses 2 "unknown command 'truecase appply'; did you mean 'apply'?" truecase appply
+refuses 2 "no model; give one with --model FILE" truecase c/test.tgt
+accepts bpe --help
+grep -q "^  bpe undo" lib.out || fail "bpe --help: $(cat lib.out)"
+accepts help bpe
 refuses 2 "unknown command 'train-it'; 'rela --help' lists them" train-it
 refuses 2 "unknown option --hepl; did you mean --help?" translate --hepl
 refuses 2 "unknown option -Z" translate -Z $m
