@@ -119,7 +119,8 @@ const rela_command rela_commands_bpe[] = {
           "of --codes. The result is that of subword-nmt apply-bpe. With --dropout it depends on "
           "--seed, the line number and the position in the line, not on the number of threads.",
       .examples = "rela bpe apply -c codes < train.en > train.bpe.en\n"
-                  "rela bpe apply -c codes --vocabulary vocab.en --vocabulary-threshold 50 test.en",
+                  "rela bpe apply -c codes --vocabulary vocab.en \\\n"
+                  "    --vocabulary-threshold 50 test.en",
       .options = APPLY,
       .options_size = sizeof(apply_options),
       .in_place = true,

@@ -87,10 +87,11 @@ const rela_command rela_commands_filter[] = {
           "or all of these combined in one probability, calibrated on the first pairs of the text\n"
           "against corrupted copies of them. The order is kept. Without MODEL only the rules\n"
           "apply. Prints how many pairs were dropped and why.",
-      .examples =
-          "rela filter run/model.rela --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de\n"
-          "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
-          "rela filter --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de --max-words 80",
+      .examples = "rela filter run/model.rela --src c.en --tgt c.de \\\n"
+                  "    --out-src clean.en --out-tgt clean.de\n"
+                  "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
+                  "rela filter --src c.en --tgt c.de --max-words 80 \\\n"
+                  "    --out-src clean.en --out-tgt clean.de",
       .options = OPTIONS,
       .options_size = sizeof(filter_options),
       .needs = NEEDS,

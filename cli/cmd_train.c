@@ -169,8 +169,8 @@ const rela_command rela_commands_train[] = {
           "    --valid-src val.en --valid-tgt val.de --out run\n"
           "rela train --preset base --attention softmax --tokenise \\\n"
           "    --train-src corpus.en --train-tgt corpus.de --out run2\n"
-          "rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
-          "    --src-lang en --src-lang-2 fr --out en+fr-de\n"
+          "rela train --preset tiny --train-src a.en --train-src-2 a.fr \\\n"
+          "    --train-tgt a.de --src-lang en --src-lang-2 fr --out en+fr-de\n"
           "mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"
           "    --gradient-groups 4 --train-src corpus.en --train-tgt corpus.de --out run3\n",
       .options = OPTIONS,
