@@ -107,6 +107,11 @@ void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, 
 
 /* Warns about options that have no effect. needs: rela_command.needs, may be NULL. */
 void rela_cli_check_effect(rela_cli *cli, const char *const *needs);
+/* The dependencies of a command that prints no figures and leaves nothing to chance. */
+extern const char *const RELA_CLI_NO_FIGURES[];
+
+/* What does the same as the command of another tool; NULL: not known. */
+const char *rela_cli_foreign_command(const char *word);
 
 /* Sort commands by task, in the order of use; append an overview of sorted commands. */
 void rela_cli_sort_by_task(const rela_command **commands, size_t n);

@@ -35,6 +35,14 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "samples", "!sentence",
+    "seed", "!sentence",
+    NULL,
+};
+/* clang-format on */
+
 enum { LINKS, GOLD, SRC, TGT, FILES_MAX };
 
 typedef struct scoring {
@@ -76,6 +84,7 @@ const rela_command rela_commands_aer[] = {
                   "rela aer --gold-base 1 gold.align -i links.align --src a.de --tgt a.en",
       .options = OPTIONS,
       .options_size = sizeof(aer_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

@@ -38,6 +38,7 @@ const rela_command rela_commands_average[] = {
                   "rela average a.rela b.rela -o mean.rela",
       .options = OPTIONS,
       .options_size = sizeof(average_options),
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

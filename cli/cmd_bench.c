@@ -33,6 +33,14 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "link", "PART=scale",
+    "slot-tokens", "PART=scale",
+    NULL,
+};
+/* clang-format on */
+
 enum { LENGTHS_MAX = 16, LINKS_MAX = 8 };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
@@ -58,6 +66,7 @@ const rela_command rela_commands_bench[] = {
                   "rela bench train --json --threads 1",
       .options = OPTIONS,
       .options_size = sizeof(bench_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

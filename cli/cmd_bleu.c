@@ -46,7 +46,14 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static const char *const NEEDS[] = { "samples", "confidence", "smooth-value", "smooth", NULL };
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "samples", "confidence",
+    "smooth-value", "smooth",
+    "seed", "confidence",
+    NULL,
+};
+/* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status make_metric(rela_metric **out, const rela_cli *cli, const bleu_options *o,

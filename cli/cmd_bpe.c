@@ -87,6 +87,12 @@ static const rela_option UNDO[] = {
       "write to a file instead of standard output" },
     { .name = NULL },
 };
+static const char *const APPLY_NEEDS[] = {
+    "json", "",
+    "seed", "dropout",
+    "vocabulary-threshold", "vocabulary",
+    NULL,
+};
 /* clang-format on */
 
 const rela_command rela_commands_bpe[] = {
@@ -102,6 +108,7 @@ const rela_command rela_commands_bpe[] = {
                   "rela tokenise -l en < text | rela bpe learn > codes",
       .options = LEARN,
       .options_size = sizeof(learn_options),
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run_learn },
     { .name = "bpe apply",
       .summary = "split the words of a text into subwords",
@@ -112,10 +119,12 @@ const rela_command rela_commands_bpe[] = {
           "of --codes. The result is that of subword-nmt apply-bpe. With --dropout it depends on "
           "--seed, the line number and the position in the line, not on the number of threads.",
       .examples = "rela bpe apply -c codes < train.en > train.bpe.en\n"
-                  "rela bpe apply -c codes --vocabulary vocab.en --vocabulary-threshold 50 test.en",
+                  "rela bpe apply -c codes --vocabulary vocab.en \\\n"
+                  "    --vocabulary-threshold 50 test.en",
       .options = APPLY,
       .options_size = sizeof(apply_options),
       .in_place = true,
+      .needs = APPLY_NEEDS,
       .run = run_apply },
     { .name = "bpe undo",
       .summary = "join subwords back into words",
@@ -127,6 +136,7 @@ const rela_command rela_commands_bpe[] = {
       .options = UNDO,
       .options_size = sizeof(undo_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run_undo },
     { .name = NULL },
 };
@@ -173,8 +183,9 @@ static rela_status learn(rela_cli *cli, rela_buffer *codes, const rela_word_coun
                       (unsigned long long)report.n_inner, (unsigned long long)report.n_final);
     if (report.exhausted)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                      "only %llu merges: no other pair has frequency %lld",
-                      (unsigned long long)report.n_merges, (long long)o->min_frequency);
+                      "only %llu merge%s: no %spair has frequency %lld",
+                      (unsigned long long)report.n_merges, rela_plural(report.n_merges),
+                      report.n_merges ? "other " : "", (long long)o->min_frequency);
     return RELA_OK;
 }
 

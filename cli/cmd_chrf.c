@@ -39,7 +39,13 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static const char *const NEEDS[] = { "samples", "confidence", NULL };
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "samples", "confidence",
+    "seed", "confidence",
+    NULL,
+};
+/* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 

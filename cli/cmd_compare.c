@@ -39,6 +39,18 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "tokenize", "!metric=chrf",
+    "force", "!metric=chrf",
+    "char-order", "!metric=bleu",
+    "word-order", "!metric=bleu",
+    "samples", "!test=ar",
+    "trials", "!test=bs",
+    NULL,
+};
+/* clang-format on */
+
 static const double SIGNIFICANT = 0.05;
 
 /* One cell of the table. */
@@ -95,6 +107,7 @@ const rela_command rela_commands_compare[] = {
                   "rela compare test1.de --ref test2.de a.de b.de --samples 5000",
       .options = OPTIONS,
       .options_size = sizeof(compare_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

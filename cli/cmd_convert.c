@@ -58,6 +58,7 @@ const rela_command rela_commands_convert[] = {
                   "rela convert --vocab marian vocab.yml -o vocab",
       .options = OPTIONS,
       .options_size = sizeof(convert_options),
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

@@ -46,7 +46,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_corpus_check[] = {
     { .name = "corpus check",
-      .summary = "check a parallel corpus: what would be dropped, lengths, padding",
+      .summary = "check parallel text: what would be dropped, lengths, padding",
       .operands = "--src FILE --tgt FILE | --tsv FILE",
       .description =
           "Reads a parallel corpus as training does, with space-separated words as tokens, and\n"

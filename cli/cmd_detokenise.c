@@ -38,6 +38,7 @@ const rela_command rela_commands_detokenise[] = {
       .options = OPTIONS,
       .options_size = sizeof(detokenise_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

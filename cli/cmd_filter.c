@@ -53,8 +53,22 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static const char *const NEEDS[] = { "by",    "MODEL",       "min-score", "MODEL", "calibrate",
-                                     "MODEL", "trusted-src", "MODEL",     NULL };
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "by", "MODEL",
+    "min-score", "MODEL",
+    "calibrate", "MODEL",
+    "calibrate", "by=combined",
+    "trusted-src", "MODEL",
+    "trusted-src", "by=combined",
+    "heads", "by=combined|by=null|scores",
+    "out-src", "!dry-run",
+    "out-tgt", "!dry-run",
+    "seed", "MODEL",
+    "seed", "by=combined",
+    NULL,
+};
+/* clang-format on */
 
 static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, rela_error *err);
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
@@ -73,10 +87,11 @@ const rela_command rela_commands_filter[] = {
           "or all of these combined in one probability, calibrated on the first pairs of the text\n"
           "against corrupted copies of them. The order is kept. Without MODEL only the rules\n"
           "apply. Prints how many pairs were dropped and why.",
-      .examples =
-          "rela filter run/model.rela --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de\n"
-          "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
-          "rela filter --src c.en --tgt c.de --out-src clean.en --out-tgt clean.de --max-words 80",
+      .examples = "rela filter run/model.rela --src c.en --tgt c.de \\\n"
+                  "    --out-src clean.en --out-tgt clean.de\n"
+                  "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
+                  "rela filter --src c.en --tgt c.de --max-words 80 \\\n"
+                  "    --out-src clean.en --out-tgt clean.de",
       .options = OPTIONS,
       .options_size = sizeof(filter_options),
       .needs = NEEDS,
@@ -151,6 +166,9 @@ static rela_status check(const rela_cli *cli, const filter_options *o, rela_erro
         return rela_fail(err, RELA_ARG, "--trusted-src and --trusted-tgt must be given together");
     if (cli->operands.n == 0 && (o->keep > 0 || o->heads))
         return rela_fail(err, RELA_ARG, "--keep and --heads need a model");
+    if (o->min_words > o->max_words)
+        return rela_fail(err, RELA_ARG, "--min-words %lld is more than --max-words %lld",
+                         (long long)o->min_words, (long long)o->max_words);
     if (o->keep > 0 && rela_options_given(cli->state, "min-score"))
         return rela_fail(err, RELA_ARG, "--keep and --min-score cannot go together");
     return RELA_OK;

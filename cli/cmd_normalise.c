@@ -61,6 +61,7 @@ const rela_command rela_commands_normalise[] = {
       .options = OPTIONS,
       .options_size = sizeof(normalise_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

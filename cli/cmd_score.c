@@ -38,6 +38,13 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "seed", "",
+    NULL,
+};
+/* clang-format on */
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_score[] = {
@@ -55,6 +62,7 @@ const rela_command rela_commands_score[] = {
                   "rela score --word-scores run/model.rela --src test.en --tgt test.de",
       .options = OPTIONS,
       .options_size = sizeof(score_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

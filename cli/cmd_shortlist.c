@@ -29,6 +29,13 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "seed", "",
+    NULL,
+};
+/* clang-format on */
+
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
 const rela_command rela_commands_shortlist[] = {
@@ -43,13 +50,13 @@ const rela_command rela_commands_shortlist[] = {
           "the resulting file, 'rela translate --shortlist FILE' chooses among a few hundred\n"
           "subwords instead of the whole vocabulary. It only fits models with the same\n"
           "vocabularies.",
-      .examples =
-          "rela shortlist run/model.rela --src train.en --tgt train.de --out run/shortlist\n"
-          "rela translate run/model.rela --shortlist run/shortlist < in.en > out.de\n"
-          "rela shortlist run/model.rela --src train.en --tgt train.de --links train.align "
-          "--best 100 -o run/shortlist",
+      .examples = "rela shortlist run/model.rela --src train.en --tgt train.de -o run/shortlist\n"
+                  "rela translate run/model.rela --shortlist run/shortlist < in.en > out.de\n"
+                  "rela shortlist run/model.rela --src train.en --tgt train.de \\\n"
+                  "    --links train.align --best 100 -o run/shortlist",
       .options = OPTIONS,
       .options_size = sizeof(shortlist_options),
+      .needs = NEEDS,
       .run = run },
     { .name = NULL },
 };

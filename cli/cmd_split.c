@@ -45,6 +45,7 @@ const rela_command rela_commands_split[] = {
       .options = OPTIONS,
       .options_size = sizeof(split_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

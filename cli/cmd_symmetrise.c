@@ -57,6 +57,7 @@ const rela_command rela_commands_symmetrise[] = {
       .options = OPTIONS,
       .options_size = sizeof(symmetrise_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

@@ -55,6 +55,7 @@ const rela_command rela_commands_tokenise[] = {
       .options = OPTIONS,
       .options_size = sizeof(tokenise_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

@@ -2,6 +2,7 @@
 /* cli/cmd_train.c - rela train: trains a model on raw parallel text. */
 #include "cli.h"
 #include "stop_signals.h"
+#include "train_checks.h"
 #include "train_texts.h"
 
 #include "base/json.h"
@@ -10,9 +11,7 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Filled in by the option table. */
 typedef struct train_args {
@@ -20,8 +19,6 @@ typedef struct train_args {
     rela_cli_texts texts;
     bool show_config;
 } train_args;
-
-enum { DATE_SIZE = 32 };
 
 typedef struct display {
     rela_cli *cli;
@@ -34,12 +31,22 @@ typedef struct display {
 } display;
 
 #define VALIDATION "valid-src|valid-tsv"
-static const char *const NEEDS[] = { "patience",    VALIDATION,   "best-by",
-                                     VALIDATION,    "valid-beam", VALIDATION,
-                                     "valid-every", VALIDATION,   NULL };
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "patience", VALIDATION,
+    "best-by", VALIDATION,
+    "valid-beam", VALIDATION,
+    "valid-every", VALIDATION,
+    "lr-least", "cool-down|schedule=cosine|schedule=linear|preset=align",
+    "src-lang-2", "train-src-2|train-tsv",
+    "src-lang-3", "train-src-3|train-tsv",
+    "src-lang-4", "train-src-4|train-tsv",
+    "json", "!show-config",
+    NULL,
+};
+/* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
-static rela_status check_given(const rela_train_options *o, rela_error *err);
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
@@ -125,7 +132,7 @@ static const rela_option OPTIONS[] = {
     { "loss-mean", 0, RELA_OPTION_CHOICE, AT(loss_mean), 0, 0, NULL, "token|sentence", "average the loss over tokens, or over sentence means" },
     { "licence", 0, RELA_OPTION_TEXT, AT(licence), 0, 0, NULL, "TEXT", "licence of the model, for its card ('rela info')" },
     { "description", 0, RELA_OPTION_TEXT, AT(description), 0, 0, NULL, "TEXT", "description of the model, for its card" },
-    { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "date of the model, for its card [that of SOURCE_DATE_EPOCH, if set]" },
+    { "date", 0, RELA_OPTION_TEXT, AT(date), 0, 0, NULL, "DATE", "date of the model, YYYY-MM-DD, for its card [that of SOURCE_DATE_EPOCH, if set]" },
     { "gradient-slots", 0, RELA_OPTION_INT, AT(gradient_slots), 1, 1024, NULL, "N", "parts of an update whose gradients are summed in a fixed order, so the result does not depend on the number of threads; more threads than slots are not used" },
     { "gradient-groups", 0, RELA_OPTION_INT, AT(gradient_groups), 1, 1024, NULL, "N", "groups of slots whose gradients are summed first; with at least as many groups as ranks, only sums of groups cross the network; divides the slots" },
     { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens per micro-batch, which one thread computes at once; 0: automatic" },
@@ -162,8 +169,8 @@ const rela_command rela_commands_train[] = {
           "    --valid-src val.en --valid-tgt val.de --out run\n"
           "rela train --preset base --attention softmax --tokenise \\\n"
           "    --train-src corpus.en --train-tgt corpus.de --out run2\n"
-          "rela train --preset tiny --train-src a.en --train-src-2 a.fr --train-tgt a.de \\\n"
-          "    --src-lang en --src-lang-2 fr --out en+fr-de\n"
+          "rela train --preset tiny --train-src a.en --train-src-2 a.fr \\\n"
+          "    --train-tgt a.de --src-lang en --src-lang-2 fr --out en+fr-de\n"
           "mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"
           "    --gradient-groups 4 --train-src corpus.en --train-tgt corpus.de --out run3\n",
       .options = OPTIONS,
@@ -172,18 +179,6 @@ const rela_command rela_commands_train[] = {
       .run = run },
     { .name = NULL },
 };
-
-/* The date of SOURCE_DATE_EPOCH, else none, so that the same call gives the same bytes. */
-static const char *source_date(char out[DATE_SIZE])
-{
-    const char *text = getenv("SOURCE_DATE_EPOCH");
-    char *end = NULL;
-    const long long seconds = text ? strtoll(text, &end, 10) : 0;
-    const time_t then = (time_t)seconds;
-    struct tm day;
-    const bool good = text && end != text && !*end && gmtime_r(&then, &day);
-    return good && strftime(out, DATE_SIZE, "%Y-%m-%d", &day) ? out : NULL;
-}
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
@@ -203,19 +198,19 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     }
     o.threads = cli->common.threads;
     o.seed = cli->common.seed;
-    char date[DATE_SIZE];
-    if (!o.date)
-        o.date = source_date(date);
     o.mpi = true;
+    char date[RELA_CLI_DATE_SIZE];
     display s = { .cli = cli };
-    rela_status st = given->show_config ? RELA_OK : rela_cli_texts_split(texts, &o, err);
+    rela_status st = rela_cli_train_date(&o, cli, date, err);
+    st = st || given->show_config ? st : rela_cli_texts_split(texts, &o, err);
     st = st ? st : rela_cli_texts_take(&o, texts, err);
+    st = st ? st : rela_cli_train_check_settings(cli, &o, err);
     if (st == RELA_OK && given->show_config) {
         st = show_config(&o, err);
         rela_cli_texts_free(texts);
         return st;
     }
-    st = st ? st : check_given(&o, err);
+    st = st ? st : rela_cli_train_check_files(&o, err);
     st = st ? st : rela_cli_watch_signals(err);
     st = st ? st : rela_train(&o, on_event, &s, err);
     rela_cli_texts_free(texts);
@@ -256,21 +251,6 @@ static rela_status print_result(const display *s, const rela_train_options *o, r
     rela_buffer_free(&text);
     rela_buffer_free(&path);
     return st;
-}
-
-/* The library checks this too, but its messages cannot name options. */
-static rela_status check_given(const rela_train_options *o, rela_error *err)
-{
-    if (!o->out || !*o->out)
-        return rela_fail(err, RELA_ARG, RELA_CLI_NO_OUT);
-    if (!o->train_src || !o->train_tgt)
-        return rela_fail(err, RELA_ARG, "no training text: options --train-src and --train-tgt");
-    if (!o->valid_src != !o->valid_tgt)
-        return rela_fail(err, RELA_ARG, "validation needs both --valid-src and --valid-tgt");
-    if ((o->share_encoders || o->cross) && !o->train_src_2)
-        return rela_fail(err, RELA_ARG,
-                         "--share-encoders and --cross are for several sources: --train-src-2");
-    return RELA_OK;
 }
 
 static rela_status show_config(const rela_train_options *o, rela_error *err)

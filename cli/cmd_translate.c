@@ -67,9 +67,18 @@ static const rela_option OPTIONS[] = {
 /* clang-format on */
 
 /* Options that have no effect without another. */
-static const char *const NEEDS[] = { "temperature", "sampling",      "beam", "!sampling",
-                                     "layer",       "alignment",     "head", "alignment",
-                                     "source",      "alignment|unk", NULL };
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "temperature", "sampling",
+    "beam", "!sampling",
+    "layer", "alignment",
+    "head", "alignment",
+    "source", "alignment|unk",
+    "src-lang", "!split=never",
+    "seed", "sampling",
+    NULL,
+};
+/* clang-format on */
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 

@@ -71,7 +71,7 @@ static const rela_option UNDO_OPTIONS[] = {
                    "in the model. Words that the model does not know at all stay as they are.",    \
     .examples = "rela truecase -m model.en < text.tok.en > text.true.en",                          \
     .options = APPLY_OPTIONS, .options_size = sizeof(apply_options), .in_place = true,             \
-    .run = run_apply
+    .needs = RELA_CLI_NO_FIGURES, .run = run_apply
 
 const rela_command rela_commands_truecase[] = {
     { .name = "truecase learn",
@@ -84,6 +84,7 @@ const rela_command rela_commands_truecase[] = {
       .examples = "rela truecase learn text.tok.en -o model.en",
       .options = LEARN_OPTIONS,
       .options_size = sizeof(learn_options),
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run_learn },
     { .name = "truecase apply", .summary = "the same as 'truecase'", APPLY_ROW },
     { .name = "truecase undo",
@@ -95,6 +96,7 @@ const rela_command rela_commands_truecase[] = {
       .options = UNDO_OPTIONS,
       .options_size = sizeof(undo_options),
       .in_place = true,
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run_undo },
     { .name = "truecase",
       .summary = "give words of tokenised text their usual spelling",

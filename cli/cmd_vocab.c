@@ -43,6 +43,7 @@ const rela_command rela_commands_vocab[] = {
                   "rela vocab --format tokens --size 32000 train.bpe.de train.bpe.en -o vocab",
       .options = OPTIONS,
       .options_size = sizeof(vocab_options),
+      .needs = RELA_CLI_NO_FIGURES,
       .run = run },
     { .name = NULL },
 };

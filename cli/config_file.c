@@ -133,6 +133,11 @@ static rela_status set(const walk *w, rela_option_state *state, const char *key,
     const rela_status st = rela_options_set(state, key, value, err);
     if (st == RELA_OK)
         return st;
+    const size_t first = w->event.start_mark.line + 1;
+    if (w->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && w->event.end_mark.line >= first)
+        return rela_fail(err, RELA_ARG,
+                         "%s: line %zu: indented, so it continues the value of line %zu", w->path,
+                         first + 1, first);
     char place[32];
     (void)snprintf(place, sizeof place, "line %zu", w->event.start_mark.line + 1);
     (void)rela_fail_in(err, st, place);

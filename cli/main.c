@@ -52,9 +52,11 @@ static void keep_standard_files(void);
 static void handle_signals(void);
 static void share_memory(void);
 static rela_status print_version(rela_error *err);
+static bool print_family(rela_status *st, const char *word, rela_error *err);
 static const rela_command *find_command(int argc, char **argv, int *n_words);
 static rela_status unknown_command(const char *word, const char *second, rela_error *err);
 static rela_status unknown_second(const char *word, const char *second, rela_error *err);
+static bool is_nearly_second(const char *word, const char *second);
 static int run_command(const rela_command *c, int argc, char **argv);
 static rela_status prepare(rela_cli *cli, const rela_command *c, const void *options, int argc,
                            char **argv, rela_error *err);
@@ -81,8 +83,7 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "--help";
     rela_status st = RELA_OK;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-        st = argc > 2 && strcmp(word, "help") == 0 ? print_generated(argc - 2, argv + 2, &err)
-                                                   : print_overview(&err);
+        st = argc > 2 ? print_generated(argc - 2, argv + 2, &err) : print_overview(&err);
     else if (strcmp(word, "--version") == 0)
         st = print_version(&err);
     else {
@@ -90,7 +91,10 @@ int main(int argc, char **argv)
         const rela_command *c = find_command(argc - 1, argv + 1, &n_words);
         if (c)
             return run_command(c, argc - 1 - n_words, argv + 1 + n_words);
-        st = unknown_command(word, argc > 2 ? argv[2] : NULL, &err);
+        const bool help =
+            argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+        if (!help || !print_family(&st, word, &err))
+            st = unknown_command(word, argc > 2 ? argv[2] : NULL, &err);
     }
     if (st != RELA_OK)
         complain(NULL, &err, st);
@@ -176,7 +180,10 @@ static rela_status unknown_command(const char *word, const char *second, rela_er
 {
     if (unknown_second(word, second, err) != RELA_OK)
         return RELA_ARG;
-    rela_nearest best = { NULL, 0 };
+    static const char *const OPTIONS[] = { "--help", "--version", "help" };
+    rela_nearest best = { rela_cli_foreign_command(word), 0 };
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof OPTIONS[0]; i++)
+        rela_nearest_offer(&best, word, OPTIONS[i], strlen(OPTIONS[i]));
     for (size_t f = 0; f < N_FILES; f++)
         for (const rela_command *c = FILES[f]; c->name; c++)
             rela_nearest_offer(&best, word, c->name, strlen(c->name));
@@ -185,21 +192,63 @@ static rela_status unknown_command(const char *word, const char *second, rela_er
                      best.name ? "'? " : "");
 }
 
+/* The second word of a command whose first is word; NULL: it has another or none. */
+static const char *second_of(const rela_command *c, const char *word)
+{
+    const size_t len = strlen(word);
+    return strncmp(c->name, word, len) == 0 && c->name[len] == ' ' ? c->name + len + 1 : NULL;
+}
+
+/* A wrong second word rather than the name of a file, for commands that take files too. */
+static bool is_nearly_second(const char *word, const char *second)
+{
+    rela_nearest best = { NULL, 0 };
+    for (size_t f = 0; f < N_FILES; f++)
+        for (const rela_command *c = FILES[f]; c->name; c++) {
+            const char *name = second_of(c, word);
+            if (name)
+                rela_nearest_offer(&best, second, name, strlen(name));
+        }
+    return best.name && !rela_file_exists(second);
+}
+
+/* Prints the commands whose first word it is; false if there are none. */
+static bool print_family(rela_status *st, const char *word, rela_error *err)
+{
+    rela_buffer text = RELA_BUFFER_INIT;
+    bool found = false;
+    *st = rela_buffer_printf(&text, err, "usage: rela %s COMMAND [OPTION...]\n\n", word);
+    for (size_t f = 0; f < N_FILES; f++)
+        for (const rela_command *c = FILES[f]; c->name; c++)
+            if (second_of(c, word)) {
+                found = true;
+                *st =
+                    *st ? *st : rela_buffer_printf(&text, err, "  %-14s %s\n", c->name, c->summary);
+            }
+    *st = *st ? *st
+              : rela_buffer_append_text(&text, "\n'rela COMMAND --help' explains one of them.\n",
+                                        err);
+    if (found && *st == RELA_OK)
+        *st = rela_cli_print(&text, err);
+    rela_buffer_free(&text);
+    return found;
+}
+
 /* Fails if word is the first of two-word commands. */
 static rela_status unknown_second(const char *word, const char *second, rela_error *err)
 {
     char list[256] = "";
-    const size_t len = strlen(word);
     rela_nearest best = { NULL, 0 };
     for (size_t f = 0; f < N_FILES; f++)
-        for (const rela_command *c = FILES[f]; c->name; c++)
-            if (strncmp(c->name, word, len) == 0 && c->name[len] == ' ') {
-                const char *name = c->name + len + 1;
+        for (const rela_command *c = FILES[f]; c->name; c++) {
+            const char *name = second_of(c, word);
+            if (name) {
                 const size_t used = strlen(list);
                 (void)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", name);
                 if (second)
                     rela_nearest_offer(&best, second, name, strlen(name));
             }
+        }
     if (*list && second && *second != '-')
         return rela_fail(err, RELA_ARG, "unknown command '%s %s'; %s%s%sexpected %s", word, second,
                          best.name ? "did you mean '" : "", best.name ? best.name : "",
@@ -263,7 +312,8 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, const void *opt
     if (cli->operands.n < c->min_operands)
         return rela_fail(err, RELA_ARG, "missing argument; usage: rela %s %s", c->name,
                          c->operands);
-    if (cli->operands.n > 0 && c->max_operands == 0 && cli->operands.items[0] == argv[0] &&
+    if (cli->operands.n > 0 && cli->operands.items[0] == argv[0] &&
+        (c->max_operands == 0 || is_nearly_second(c->name, argv[0])) &&
         unknown_second(c->name, argv[0], err) != RELA_OK)
         return RELA_ARG;
     if (cli->operands.n > c->max_operands)
@@ -328,17 +378,23 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
     int n_words = 0;
-    const bool man = strcmp(argv[0], "man") == 0 && argc > 1;
+    if (argc == 1 && strcmp(argv[0], "man") == 0)
+        return rela_fail(err, RELA_ARG, "'help man' needs a command");
+    if (argc == 1 && strcmp(argv[0], "completion") == 0)
+        return rela_fail(err, RELA_ARG, "'help completion' needs a shell: bash, zsh or fish");
+    const bool man = strcmp(argv[0], "man") == 0;
     const rela_command *c = find_command(argc - man, argv + man, &n_words);
     if (strcmp(argv[0], "commands") == 0) { /* for scripts: one name per line */
         const rela_command *all[COMMANDS_MAX];
         const size_t n = list_commands(all);
         for (size_t i = 0; i < n && st == RELA_OK; i++)
             st = rela_buffer_printf(&text, err, "%s\n", all[i]->name);
-    } else if (strcmp(argv[0], "completion") == 0 && argc > 1) {
+    } else if (strcmp(argv[0], "completion") == 0) {
         const rela_command *all[COMMANDS_MAX];
         const rela_command_list list = { all, list_commands(all) };
         st = rela_options_completion(&text, argv[1], list, RELA_CLI_COMMON, err);
+    } else if (!c && argc == 1 && print_family(&st, argv[0], err)) {
+        return st;
     } else if (!c) {
         st = unknown_command(argv[man], argc - man > 1 ? argv[man + 1] : NULL, err);
     } else {

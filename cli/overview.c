@@ -73,8 +73,7 @@ rela_status rela_cli_overview(rela_buffer *out, const rela_command *const *comma
               : rela_buffer_append_text(
                     out,
                     "\n'rela COMMAND --help' explains a command. 'rela help man COMMAND' prints "
-                    "its "
-                    "manual\n"
-                    "page, 'rela help completion bash|zsh|fish' completions for a shell.\n",
+                    "its\n"
+                    "manual page, 'rela help completion bash|zsh|fish' completions for a shell.\n",
                     err);
 }

@@ -7,9 +7,14 @@
 
 enum { NAME_MAX_BYTES = 64, DISTANCE_MAX = 2, SHORT_NAME = 3 };
 
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 static bool alike(char a, char b)
 {
-    return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
+    return fold(a) == fold(b) || ((a == '-' || a == '_') && (b == '-' || b == '_'));
 }
 
 static size_t least(size_t a, size_t b)
@@ -30,7 +35,7 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
         for (size_t j = 1; j <= m; j++) {
             row[j] =
                 least(before[j - 1] + !alike(a[i - 1], b[j - 1]), least(before[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], two_before[j - 2] + 1);
         }
     }
@@ -44,7 +49,7 @@ void rela_nearest_offer(rela_nearest *n, const char *given, const char *name, si
         return;
     const size_t d = distance(given, given_len, name, len);
     const size_t most = len < 3 * DISTANCE_MAX ? (len + 2) / 3 : DISTANCE_MAX;
-    const bool start = len > SHORT_NAME || given[0] == name[0];
+    const bool start = len > SHORT_NAME || alike(given[0], name[0]);
     if (d <= most && d < len && start && (!n->name || d < n->distance))
         *n = (rela_nearest){ name, d };
 }

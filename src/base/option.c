@@ -40,6 +40,7 @@ static rela_status assign(rela_option_state *s, const place *p, const char *valu
                           rela_error *err);
 static rela_status store(rela_option_state *s, const place *p, const char *value, rela_error *err);
 static rela_status store_number(const place *p, const char *value, rela_error *err);
+static rela_status out_of_range(const rela_option *o, const char *value, rela_error *err);
 static rela_status store_choice(const place *p, const char *value, rela_error *err);
 static rela_status append_item(rela_option_state *s, rela_list *list, const char *value,
                                rela_error *err);
@@ -121,6 +122,8 @@ static rela_status parse_option(rela_option_state *s, const char *arg, const cha
         value = name + len + 1;
     else if (!is_long && arg[2])
         value = arg[2] == '=' ? arg + 3 : arg + 2;
+    if (!is_long && arg[2] && find(s, &p, arg + 1, strcspn(arg + 1, "="), 0))
+        return unknown_option(arg, p.option->name, err); /* -output is not -o utput */
     bool found = is_long ? find(s, &p, name, len, 0) : find(s, &p, "", 0, arg[1]);
     if (!found && is_long && strncmp(name, "no-", 3) == 0 && !value &&
         find(s, &p, name + 3, len - 3, 0) && p.option->type == RELA_OPTION_FLAG)
@@ -144,8 +147,11 @@ static rela_status parse_option(rela_option_state *s, const char *arg, const cha
     return meant ? unknown_option(arg, meant, err) : st; /* -tok 13a */
 }
 
+/* near: NULL, an option, or after ! a remedy in words. */
 static rela_status unknown_option(const char *arg, const char *near, rela_error *err)
 {
+    if (near && *near == '!')
+        return rela_fail(err, RELA_ARG, "unknown option %s; %s", arg, near + 1);
     return rela_fail(err, RELA_ARG, "unknown option %s%s%s%s", arg, near ? "; did you mean --" : "",
                      near ? near : "", near ? "?" : "");
 }
@@ -177,6 +183,8 @@ rela_status rela_options_set(rela_option_state *s, const char *key, const char *
     place p;
     if (!find(s, &p, key, strlen(key), 0)) {
         const char *near = suggest(s, key);
+        if (near && *near == '!')
+            return rela_fail(err, RELA_ARG, "unknown key '%s'; %s", key, near + 1);
         return rela_fail(err, RELA_ARG, "unknown key '%s'%s%.*s%s", key,
                          near ? "; did you mean '" : "", near ? (int)strcspn(near, " ") : 0,
                          near ? near : "", near ? "'?" : "");
@@ -211,6 +219,14 @@ bool rela_options_typed(const rela_option_state *s, const char *name)
 {
     place p;
     return find(s, &p, name, strlen(name), 0) && *p.given == SOURCE_COMMAND_LINE;
+}
+
+const char *rela_options_text(const rela_option_state *s, const char *name)
+{
+    place p;
+    const bool text = find(s, &p, name, strlen(name), 0) &&
+                      (p.option->type == RELA_OPTION_TEXT || p.option->type == RELA_OPTION_CHOICE);
+    return text ? *(const char *const *)p.field : NULL;
 }
 
 rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela_error *err)
@@ -329,8 +345,12 @@ static const char *suggest(const rela_option_state *s, const char *name)
 {
     const char *known = rela_option_foreign(name, strcspn(name, "="), has_option, s);
     rela_nearest best = { NULL, 0 };
+    place p;
     if (known)
         return known;
+    if (strncmp(name, "no-", 3) == 0 && find(s, &p, name + 3, strlen(name + 3), 0) &&
+        p.option->type == RELA_OPTION_FLAG)
+        return name; /* with one dash */
     for (size_t g = 0; g < s->n_groups; g++)
         for (const rela_option *o = s->groups[g].options; o->name; o++)
             rela_nearest_offer(&best, name, o->name, strlen(o->name));
@@ -395,13 +415,22 @@ static rela_status store_number(const place *p, const char *value, rela_error *e
         return rela_fail(err, RELA_ARG, "option --%s: '%s' is not a %snumber", o->name, value,
                          whole ? "whole " : "");
     if (!good || v < o->min || v > o->max)
-        return rela_fail(err, RELA_ARG, "option --%s: %s is out of range; expected %.15g..%.15g",
-                         o->name, value, o->min, o->max);
+        return out_of_range(o, value, err);
     if (whole)
         *(int64_t *)p->field = (int64_t)v;
     else
         *(double *)p->field = v;
     return RELA_OK;
+}
+
+/* Whole numbers as such: %g would write the greatest ones with an exponent. */
+static rela_status out_of_range(const rela_option *o, const char *value, rela_error *err)
+{
+    if (o->type == RELA_OPTION_INT)
+        return rela_fail(err, RELA_ARG, "option --%s: %s is out of range; expected %lld..%lld",
+                         o->name, value, (long long)o->min, (long long)o->max);
+    return rela_fail(err, RELA_ARG, "option --%s: %s is out of range; expected %.15g..%.15g",
+                     o->name, value, o->min, o->max);
 }
 
 static rela_status store_choice(const place *p, const char *value, rela_error *err)
@@ -443,7 +472,25 @@ static rela_status append_item(rela_option_state *s, rela_list *list, const char
     return RELA_OK;
 }
 
-/* Integers, with suffix K, M or G for 10^3, 10^6, 10^9. */
+/* 10^3, 10^6 or 10^9 for K, M or G in either case, else 1. */
+static double unit_of(char letter)
+{
+    switch (letter) {
+    case 'K':
+    case 'k':
+        return 1e3;
+    case 'M':
+    case 'm':
+        return 1e6;
+    case 'G':
+    case 'g':
+        return 1e9;
+    default:
+        return 1;
+    }
+}
+
+/* Integers, with such a suffix. */
 static bool parse_count(double *out, const char *value)
 {
     char digits[NAME_MAX_BYTES];
@@ -451,8 +498,7 @@ static bool parse_count(double *out, const char *value)
     if (len == 0 || len >= sizeof digits)
         return false;
     memcpy(digits, value, len + 1);
-    const char unit = digits[len - 1];
-    const double factor = unit == 'K' ? 1e3 : unit == 'M' ? 1e6 : unit == 'G' ? 1e9 : 1;
+    const double factor = unit_of(digits[len - 1]);
     if (factor > 1)
         digits[len - 1] = '\0';
     int64_t n = 0;
@@ -470,7 +516,7 @@ static bool looks_like_number(const char *value, bool whole)
     const size_t digits = strspn(p, DIGITS);
     p += digits;
     if (whole)
-        p += *p == 'K' || *p == 'M' || *p == 'G';
+        p += unit_of(*p) > 1;
     if (!whole && *p == '.')
         p += 1 + strspn(p + 1, DIGITS);
     if (!whole && (*p == 'e' || *p == 'E')) {

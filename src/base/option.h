@@ -17,7 +17,7 @@
 
 typedef enum rela_option_type {
     RELA_OPTION_FLAG, /* --name, --no-name */
-    RELA_OPTION_INT,  /* whole number; 10K, 2M, 1G are understood */
+    RELA_OPTION_INT,  /* whole number; 10K, 2M, 1g are understood */
     RELA_OPTION_REAL,
     RELA_OPTION_TEXT,
     RELA_OPTION_FILE,   /* as TEXT; completed with file names */
@@ -58,8 +58,9 @@ typedef struct rela_command {
     const rela_option *options;
     size_t options_size; /* of the struct the rows fill */
     bool in_place;       /* an operand may also be the output */
-    /* Dependencies between options, or NULL. Pairs: an option, and what it requires (options
-     * separated by |, or an operand in capitals) or, after !, excludes; NULL ends them. */
+    /* Dependencies between options, or NULL. Pairs: an option, and what it requires or, after !,
+     * excludes: "name", "name=value" or an operand in capitals, separated by |; nothing, if the
+     * command makes no use of it. NULL ends them. */
     const char *const *needs;
     rela_status (*run)(struct rela_cli *cli, void *options, rela_error *err);
 } rela_command;
@@ -78,8 +79,8 @@ typedef struct rela_option_state rela_option_state;
  * configurations and in checkpoints. */
 const char *rela_option_present_name(const char *name, size_t *len);
 
-/* What does the same as the option of another tool: an option, perhaps with a value ("to int8").
- * has tells whether the command has an option. NULL: not known. */
+/* What does the same as the option of another tool: an option, perhaps with a value ("to int8"), or
+ * after ! a remedy in words. has tells whether the command has an option. NULL: not known. */
 const char *rela_option_foreign(const char *name, size_t len,
                                 bool (*has)(const void *ctx, const char *name, size_t len),
                                 const void *ctx);
@@ -104,6 +105,9 @@ bool rela_options_is_list(const rela_option_state *s, const char *key);
 bool rela_options_given(const rela_option_state *s, const char *name);
 /* Given on the command line. Unlike that, a configuration may contain settings without effect. */
 bool rela_options_typed(const rela_option_state *s, const char *name);
+
+/* The value of a TEXT or CHOICE option, default included; NULL if it has none. Lent. */
+const char *rela_options_text(const rela_option_state *s, const char *name);
 
 /* Appends all keys with their current values, defaults included, as YAML that can be read back as a
  * configuration. */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/option_foreign.c - options of other tools (Marian, fairseq, CTranslate2, Sockeye,
- * sacrebleu, subword-nmt), and ours that do the same; only suggested, never accepted. */
+ * OpenNMT, sacrebleu, subword-nmt, fast_align), and ours that do the same; only suggested, never
+ * accepted. */
 #include "base/option.h"
 
 #include <string.h>
+
+/* Commands with a model as an operand, by options that only they have. */
+#define MODEL_FIRST                                                                                \
+    "beam|word-scores|skip-end|reverse-layer|calibrate|frequent|max-header|last",                  \
+        "!a model is named without an option"
 
 /* Theirs with - for _, ours with a value if it needs one. A name has several rows if commands
  * differ: the first whose option the command has counts. */
@@ -29,6 +35,8 @@ static const char *const FOREIGN[][2] = {
     { "sampling-topp", "sampling nucleus:P" },
     { "print-alignment", "alignment hard" },
     { "maxi-batch", "read-bytes" },
+    { "hyp", "input" },
+    { "hypothesis", "input" },
     /* batches and threads */
     { "mini-batch", "batch" },
     { "mini-batch", "batch-tokens" },
@@ -56,7 +64,10 @@ static const char *const FOREIGN[][2] = {
     { "source-lang", "src-lang" },
     { "target-lang", "tgt-lang" },
     { "vocabs", "vocab-src" },
+    { "trainpref", "train-src" },
+    { "validpref", "valid-src" },
     /* training */
+    { "arch", "preset" },
     { "dim-vocabs", "vocab-size" },
     { "dim-emb", "width" },
     { "encoder-embed-dim", "width" },
@@ -85,6 +96,7 @@ static const char *const FOREIGN[][2] = {
     { "clip-norm", "clip" },
     { "after-batches", "updates" },
     { "max-update", "updates" },
+    { "train-steps", "updates" },
     { "after-epochs", "epochs" },
     { "max-epoch", "epochs" },
     { "disp-freq", "report-every" },
@@ -98,13 +110,19 @@ static const char *const FOREIGN[][2] = {
     { "int8", "to int8" },
     { "quantization", "to int8" },
     { "quantization", "int8" },
+    { "compute-type", "int8" },
+    { "compute-type", "to int8" },
     { "num-operations", "symbols" },
+    { "merges", "symbols" },
+    { "vocab-size", "symbols" },
     { "bpe-codes", "codes" },
     /* metrics */
     { "lc", "lowercase" },
     { "tok", "tokenize" },
     { "smooth-method", "smooth" },
     { "metrics", "metric" },
+    { "sentence-level", "sentence" },
+    { "chrf-lowercase", "lowercase" },
     { "chrf-char-order", "char-order" },
     { "chrf-word-order", "word-order" },
     { "chrf-beta", "beta" },
@@ -112,6 +130,41 @@ static const char *const FOREIGN[][2] = {
     { "paired-bs", "test bs" },
     { "paired-ar", "test ar" },
 };
+
+/* The same for what needs words, in commands that have one of the options separated by |. */
+static const struct remedy {
+    const char *name, *with, *words; /* words: an option, or after ! a remedy */
+} REMEDIES[] = {
+    { "model", "train-src", "out" },
+    { "model", MODEL_FIRST },
+    { "models", MODEL_FIRST },
+    { "path", MODEL_FIRST },
+    { "src", "beam", "input" },
+    { "resume", "train-src", "!run again with the same --out" },
+    { "restart", "train-src", "!run again with the same --out" },
+    { "world-size", "train-src", "!for several processes: mpirun -n N rela train ..." },
+    { "input",
+      "symbols|separator|escape|unescape|map-breaks|paragraphs|first-words|min-frequency|form",
+      "!files are named without an option" },
+    { "m", "multi-bleu", "!chrF has its own command: rela chrf" },
+    { "metrics", "multi-bleu", "!chrF has its own command: rela chrf" },
+    { "i", "reverse-layer", "!name the two files: --src FILE --tgt FILE" },
+    { "d", "reverse-layer", "!fast_align's -d, -o and -v are not needed" },
+    { "v", "reverse-layer", "!fast_align's -d, -o and -v are not needed" },
+    { "r", "reverse-layer", "!without a model, both directions are learned and combined" },
+};
+
+static bool has_any(const char *names, bool (*has)(const void *ctx, const char *name, size_t len),
+                    const void *ctx)
+{
+    for (const char *at = names; *at;) {
+        const size_t n = strcspn(at, "|");
+        if (has(ctx, at, n))
+            return true;
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
 
 static bool is_named(const char *given, size_t len, const char *name)
 {
@@ -127,6 +180,9 @@ const char *rela_option_foreign(const char *name, size_t len,
                                 bool (*has)(const void *ctx, const char *name, size_t len),
                                 const void *ctx)
 {
+    for (size_t i = 0; i < sizeof REMEDIES / sizeof REMEDIES[0]; i++)
+        if (is_named(name, len, REMEDIES[i].name) && has_any(REMEDIES[i].with, has, ctx))
+            return REMEDIES[i].words;
     for (size_t i = 0; i < sizeof FOREIGN / sizeof FOREIGN[0]; i++)
         if (is_named(name, len, FOREIGN[i][0]) &&
             has(ctx, FOREIGN[i][1], strcspn(FOREIGN[i][1], " ")))

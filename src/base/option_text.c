@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-enum { HELP_COLUMN = 28, HELP_WIDTH = 100 };
+enum { HELP_COLUMN = 28, HELP_WIDTH = 80, USAGE_INDENT = 4 };
 
+static void help_usage(rela_composer *t, const rela_command *c);
 static void help_examples(rela_composer *t, const char *lines);
 static void help_rows(rela_composer *t, const rela_option *o);
 static void help_row(rela_composer *t, const rela_option *o);
@@ -24,8 +25,7 @@ rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rel
                               rela_error *err)
 {
     rela_composer t = { out, err, RELA_OK };
-    rela_compose(&t, "usage: rela %s [OPTION...]%s%s\n\n", c->name, *c->operands ? " " : "",
-                 c->operands);
+    help_usage(&t, c);
     flow(&t, c->description ? c->description : c->summary, 0, 0);
     rela_compose(&t, "\n");
     if (c->options && c->options->name) {
@@ -68,6 +68,19 @@ rela_status rela_options_man(rela_buffer *out, const rela_command *c, const rela
     return t.status;
 }
 
+static void help_usage(rela_composer *t, const rela_command *c)
+{
+    rela_buffer words = RELA_BUFFER_INIT;
+    rela_composer line = { &words, t->err, t->status };
+    rela_compose(&line, "usage: rela %s [OPTION...]%s%s", c->name, *c->operands ? " " : "",
+                 c->operands);
+    if (line.status == RELA_OK)
+        flow(t, words.data, 0, USAGE_INDENT);
+    rela_compose(t, "\n");
+    t->status = line.status == RELA_OK ? t->status : line.status;
+    rela_buffer_free(&words);
+}
+
 static void help_examples(rela_composer *t, const char *lines)
 {
     rela_compose(t, "\nExamples:\n");
@@ -108,7 +121,7 @@ static void help_row(rela_composer *t, const rela_option *o)
     rela_buffer_free(&words);
 }
 
-/* Wraps text to HELP_WIDTH; LF starts a new line. */
+/* Wraps text to HELP_WIDTH; LF is a blank, LF LF starts a paragraph. */
 static void flow(rela_composer *t, const char *words, size_t column, size_t indent)
 {
     bool glued = false; /* the previous part was the start of a long word */
@@ -126,9 +139,10 @@ static void flow(rela_composer *t, const char *words, size_t column, size_t inde
         column += word;
         words += word;
         glued = *words && *words != ' ' && *words != '\n';
-        if (*words == '\n') {
-            rela_compose(t, "\n%*s", words[1] && words[1] != '\n' ? (int)indent : 0, "");
+        if (words[0] == '\n' && words[1] == '\n') {
+            rela_compose(t, "\n\n%*s", (int)indent, "");
             column = indent;
+            words++;
         }
         words += *words == ' ' || *words == '\n';
     }

@@ -21,7 +21,7 @@ typedef struct fields {
 } fields;
 
 typedef struct common {
-    int64_t threads;
+    int64_t threads, seed;
     const char *config;
     bool help;
 } common;
@@ -49,6 +49,7 @@ static const rela_option OPTIONS[] = {
 };
 static const rela_option COMMON[] = {
     { "threads", 't', RELA_OPTION_INT, offsetof(common, threads), 0, 256, "0", "N", "threads" },
+    { "seed", 0, RELA_OPTION_INT, offsetof(common, seed), 0, 9007199254740991.0, "1", "N", "seed" },
     { "config", 0, RELA_OPTION_FILE, offsetof(common, config), 0, 0, NULL, "FILE", "settings" },
     { "help", 'h', RELA_OPTION_FLAG, offsetof(common, help), 0, 0, NULL, NULL, "this text" },
     { .name = NULL },
@@ -162,10 +163,9 @@ static void numbers_may_use_their_whole_range(void **state)
     static const struct {
         const char *text;
         int64_t value;
-    } UNITS[] = { { "10K", 10000 },
-                  { "-2M", -2000000 },
-                  { "1G", 1000000000 },
-                  { "9007199254740991", 9007199254740991 } };
+    } UNITS[] = { { "10K", 10000 },     { "-2M", -2000000 },
+                  { "20k", 20000 },     { "3g", 3000000000 },
+                  { "1G", 1000000000 }, { "9007199254740991", 9007199254740991 } };
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
         rela_error err = { RELA_OK, "" };
         const rela_option_group group = { rows, &big };
@@ -183,7 +183,10 @@ static const struct {
     { "--bogus", "unknown option --bogus" },
     { "--beem=3", "unknown option --beem=3; did you mean --beam?" },
     { "--Beam=3", "unknown option --Beam=3; did you mean --beam?" },
+    { "--BEAM=3", "unknown option --BEAM=3; did you mean --beam?" },
     { "-x", "unknown option -x" },
+    { "-beam=3", "unknown option -beam=3; did you mean --beam?" },
+    { "-name", "unknown option -name; did you mean --name?" },                 /* not -n ame */
     { "--beam-size=3", "unknown option --beam-size=3; did you mean --beam?" }, /* Marian */
     { "--beam_size", "unknown option --beam_size; did you mean --beam?" },
     { "--nbest=3", "unknown option --nbest=3" }, /* there is no such option here */
@@ -205,6 +208,8 @@ static const struct {
     { "--beam=1e1", "option --beam: '1e1' is not a whole number" },
     { "--beam=nan", "option --beam: 'nan' is not a whole number" },
     { "--beam=K", "option --beam: 'K' is not a whole number" },
+    { "--beam=1k", "option --beam: 1k is out of range; expected 1..64" },
+    { "--seed=-1", "option --seed: -1 is out of range; expected 0..9007199254740991" },
     { "--beam=0", "option --beam: 0 is out of range; expected 1..64" },
     { "--beam=65", "option --beam: 65 is out of range; expected 1..64" },
     { "--beam=-1", "option --beam: -1 is out of range; expected 1..64" },
@@ -222,6 +227,7 @@ static const struct {
     { "--rate=1.5.2", "option --rate: '1.5.2' is not a number" },
     { "--rate=0x1", "option --rate: '0x1' is not a number" },
     { "--rate=", "option --rate: '' is not a number" },
+    { "--kind=BLUE", "option --kind: 'BLUE' is not one of red|green|blue; did you mean 'blue'?" },
     { "--kind=pink", "option --kind: 'pink' is not one of red|green|blue" },
     { "--kind=", "option --kind: '' is not one of red|green|blue" },
     { "--kind=red|green", "option --kind: 'red|green' is not one of red|green|blue" },
@@ -310,9 +316,10 @@ static void a_dump_holds_every_key(void **state)
     CHECK_OK(parse(&x, "--name=a \"b\" \\ \x01~--rate=0.30000000000000004~-i~x~-i~y~--config=c"),
              x.err);
     CHECK_OK(rela_options_dump(&text, x.state, &x.err), x.err);
-    assert_string_equal(text.data, "loud: false\nwarm: true\nbeam: 4\nrate: 0.30000000000000004\n"
-                                   "name: \"a \\\"b\\\" \\\\ \\x01\"\nkind: \"red\"\n"
-                                   "organise: false\nitem:\n  - \"x\"\n  - \"y\"\nthreads: 0\n");
+    assert_string_equal(text.data,
+                        "loud: false\nwarm: true\nbeam: 4\nrate: 0.30000000000000004\n"
+                        "name: \"a \\\"b\\\" \\\\ \\x01\"\nkind: \"red\"\n"
+                        "organise: false\nitem:\n  - \"x\"\n  - \"y\"\nthreads: 0\nseed: 1\n");
     rela_buffer_clear(&text);
     x.f.rate = 0.1; /* as short as it can be */
     CHECK_OK(rela_options_dump(&text, x.state, &x.err), x.err);
@@ -341,7 +348,8 @@ static void the_help_text_shows_all_and_fits_the_screen(void **state)
         "  -b, --beam N              hypotheses [1..64; default 4]\n",
         "      --warm                start warm [default true; --no-warm turns it off]\n",
         "      --licence TEXT        who may use it [default anyone]\n",
-        "      --kind WORD           the colour [of it]: which [red|green|blue; default red]\n",
+        "      --kind WORD           the colour [of it]: which [red|green|blue; default\n"
+        "                            red]\n",
         "\nOptions of every command:\n  -t, --threads N",
         "\nExamples:\n  rela paint wall --beam 3 \\\n      house.txt\n",
     };
@@ -351,7 +359,7 @@ static void the_help_text_shows_all_and_fits_the_screen(void **state)
     const char *at = text.data, *end = at + text.len;
     while (at < end) {
         const size_t len = strcspn(at, "\n");
-        CHECK(len <= 100, "%zu columns: %.*s", len, (int)len, at);
+        CHECK(len <= 80, "%zu columns: %.*s", len, (int)len, at);
         CHECK(len == 0 || at[len - 1] != ' ', "blank at the end: '%.*s'", (int)len, at);
         at += len + 1;
     }

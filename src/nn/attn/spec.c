@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LAYERS_MOST = 65535, NAME_MAX_LEN = 32 };
+enum { LAYERS_MOST = 65535, NAME_MAX_LEN = 32, FAMILY_LEAST = 3, LIST_MAX_LEN = 120 };
 
 /* One group as written. */
 typedef struct group {
@@ -52,8 +53,8 @@ rela_status rela_attn_spec_parse(rela_attn_spec *out, const char *text, rela_err
 
 static rela_status fail(const scanner *s, const char *why)
 {
-    return rela_fail(s->err, RELA_ARG, "attention '%s': %s at '%s'", s->start, why,
-                     *s->at ? s->at : "its end");
+    return *s->at ? rela_fail(s->err, RELA_ARG, "attention '%s': %s at '%s'", s->start, why, s->at)
+                  : rela_fail(s->err, RELA_ARG, "attention '%s': %s at the end", s->start, why);
 }
 
 /* Reads a whole number, if there is one here. */
@@ -120,15 +121,39 @@ static rela_status scan_number(group *g, scanner *s)
     return RELA_OK;
 }
 
-static rela_status unknown_kind(const char *name, rela_error *err)
+/* Appends the kinds that begin with a word, which are meant when it is a family like "rela". */
+static size_t list_family(char *list, size_t size, const char *word, size_t len)
 {
+    size_t n = 0, used = 0;
+    for (size_t i = 0; len >= FAMILY_LEAST && rela_attn_kind_at(i); i++) {
+        const char *name = rela_attn_kind_at(i)->name;
+        if (strncasecmp(name, word, len) != 0)
+            continue;
+        const int more = snprintf(list + used, size - used, "%s%s", n++ ? " or " : "", name);
+        used += more > 0 && used + (size_t)more < size ? (size_t)more : 0;
+    }
+    return n;
+}
+
+/* Quotes all up to the end of the group: a kind with a point in its name may be meant. */
+static rela_status unknown_kind(const scanner *s)
+{
+    char family[LIST_MAX_LEN] = "";
     rela_nearest best = { NULL, 0 };
+    const size_t len = strcspn(s->at, ":+,= ");
+    char name[NAME_MAX_LEN];
+    (void)snprintf(name, sizeof name, "%.*s", (int)len, s->at);
     for (size_t i = 0; rela_attn_kind_at(i); i++)
         rela_nearest_offer(&best, name, rela_attn_kind_at(i)->name,
                            strlen(rela_attn_kind_at(i)->name));
-    return rela_fail(err, RELA_ARG,
-                     "unknown attention '%s'; %s%s%s'rela info --attention' lists the kinds", name,
-                     best.name ? "did you mean '" : "", best.name ? best.name : "",
+    if ((!best.name || best.distance > 0) && list_family(family, sizeof family, s->at, len) > 0)
+        return rela_fail(s->err, RELA_ARG,
+                         "unknown attention '%.*s'; did you mean %s? 'rela info --attention' lists "
+                         "the kinds",
+                         (int)len, s->at, family);
+    return rela_fail(s->err, RELA_ARG,
+                     "unknown attention '%.*s'; %s%s%s'rela info --attention' lists the kinds",
+                     (int)len, s->at, best.name ? "did you mean '" : "", best.name ? best.name : "",
                      best.name ? "'? " : "");
 }
 
@@ -142,7 +167,7 @@ static rela_status scan_kind(group *g, scanner *s)
     name[len] = '\0';
     g->kind = rela_attn_kind_find(name);
     if (!g->kind)
-        return unknown_kind(name, s->err);
+        return unknown_kind(s);
     rela_attn_numbers_start(g->numbers, g->kind);
     s->at += len;
     return RELA_OK;
@@ -172,6 +197,8 @@ static rela_status scan_range(layers *l, scanner *s)
 {
     const char *before = s->at;
     *l = (layers){ .first = 0 };
+    if (*before == '0' && (before[1] == '=' || before[1] == '-'))
+        return fail(s, "layers are counted from 1;");
     if (!scan_count(s, &l->first))
         return RELA_OK;
     l->last = l->first;
@@ -203,7 +230,10 @@ static rela_status parse_layers(layers *l, scanner *s)
     for (size_t i = 0; i < l->n_groups; i++)
         open += l->groups[i].count == 0;
     if (st == RELA_OK && open > 1)
-        st = fail(s, "only one group may have no count");
+        st = rela_fail(s->err, RELA_ARG,
+                       "attention '%s': several kinds without a number of heads; expected one at "
+                       "most, as in 2xrela-g+softmax",
+                       s->start);
     return st;
 }
 
@@ -313,8 +343,8 @@ rela_status rela_attn_spec_check(const rela_attn_spec *s, size_t n_layers, size_
     for (size_t i = 0; i < p.n && st == RELA_OK; i++) {
         rest += p.ranges[i].first == 0;
         if (p.ranges[i].last > n_layers)
-            st = rela_fail(err, RELA_ARG, "attention '%s': layer %zu of %zu", s->text,
-                           p.ranges[i].last, n_layers);
+            st = rela_fail(err, RELA_ARG, "attention '%s': no layer %zu; there %s only %zu",
+                           s->text, p.ranges[i].last, n_layers == 1 ? "is" : "are", n_layers);
         st = st ? st : check_heads(s, &p.ranges[i], heads, err);
     }
     for (size_t layer = 1; layer <= n_layers && st == RELA_OK; layer++) {

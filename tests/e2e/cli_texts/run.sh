@@ -16,7 +16,7 @@ while read -r c; do
     for f in rela.bash _rela rela.fish; do
         grep -qw "$first" "texts/$f" || fail "texts/$f does not know $first"
     done
-    awk '/^Examples:/ { exit } length > 100 { bad = 1 } END { exit bad }' <<EOF || fail "$c --help: a line over 100 columns"
+    awk '/^Examples:/ { exit } length > 80 { bad = 1 } END { exit bad }' <<EOF || fail "$c --help: a line over 80 columns"
 $("$RELA" help $c)
 EOF
     n_checks=$((n_checks + 9))

@@ -20,6 +20,21 @@ refuses 2 "unknown command 'align-words'; 'rela --help' lists them" align-words
 refuses 2 "'bpe' needs a second word: learn, apply, undo" bpe
 refuses 2 "unknown command 'bpe undu'; did you mean 'undo'? expected learn, apply, undo" bpe undu
 refuses 2 "unknown command 'transl'" help transl
+refuses 2 "unknown command 'TRANSLATE'; did you mean 'translate'?" TRANSLATE
+refuses 2 "unknown command 'decode'; did you mean 'translate'?" decode
+refuses 2 "unknown command 'learn-bpe'; did you mean 'bpe learn'?" learn-bpe
+refuses 2 "unknown command 'fast_align'; did you mean 'align'?" fast_align
+refuses 2 "unknown command 'sacrebleu'; did you mean 'bleu'?" sacrebleu c/test.tgt
+refuses 2 "unknown command '-v'; did you mean '--version'?" -v
+refuses 2 "unknown command '--hepl'; did you mean '--help'?" --hepl
+refuses 2 "unknown command 'extra'" --help extra
+refuses 2 "'help man' needs a command" help man
+refuses 2 "'help completion' needs a shell: bash, zsh or fish" help completion
+refuses 2 "unknown command 'truecase appply'; did you mean 'apply'?" truecase appply
+refuses 2 "no model; give one with --model FILE" truecase c/test.tgt
+accepts bpe --help
+grep -q "^  bpe undo" lib.out || fail "bpe --help: $(cat lib.out)"
+accepts help bpe
 refuses 2 "unknown command 'train-it'; 'rela --help' lists them" train-it
 refuses 2 "unknown option --hepl; did you mean --help?" translate --hepl
 refuses 2 "unknown option -Z" translate -Z $m
@@ -62,6 +77,28 @@ refuses 2 "missing argument; usage: rela score MODEL... --src FILE --tgt FILE" s
 refuses 2 "missing argument; usage: rela bleu REF [REF...]" bleu
 refuses 2 "unexpected argument 'more'" info $m more
 refuses 2 "option --input: the name is empty" translate --input= $m
+refuses 2 "unknown option -no-escape; did you mean --no-escape?" tokenise -no-escape
+refuses 2 "unknown option -i; name the two files: --src FILE --tgt FILE" align -i c/test.src
+refuses 2 "unknown option -m; chrF has its own command: rela chrf" bleu -m chrf c/test.tgt
+refuses 2 "unknown option --hyp; did you mean --input?" bleu --hyp c/test.tgt
+refuses 2 "unknown option --sentence-level; did you mean --sentence?" chrf --sentence-level c/test.tgt
+refuses 2 "unknown option --path; a model is named without an option" translate --path $m
+refuses 2 "unknown option --models; a model is named without an option" translate --models $m
+refuses 2 "unknown option --model; did you mean --out?" train --model $m
+refuses 2 "unknown option --src; did you mean --input?" translate --src c/test.src $m
+refuses 2 "unknown option --compute_type; did you mean --to int8?" convert --compute_type int8 $m
+refuses 2 "unknown option --train_steps; did you mean --updates?" train --train_steps 9
+refuses 2 "unknown option --world_size; for several processes: mpirun -n N rela train ..." train --world_size 2
+refuses 2 "unknown option --resume; run again with the same --out" train --resume run
+refuses 2 "unknown option --input; files are named without an option" bpe learn --input c/test.src
+refuses 2 "unknown option --vocab-size; did you mean --symbols?" bpe learn --vocab-size 9
+refuses 2 "option --seed: -1 is out of range; expected 0..9007199254740991" train --seed -1
+refuses 2 "option --form: 'NFC' is not one of as-is|nfc|nfkc; did you mean 'nfc'?" normalise -f NFC c/test.tgt
+refuses 2 "unknown option -output; did you mean --output?" translate $m -output x
+refuses 2 "unknown option -threads; did you mean --threads?" tokenise -threads 4
+refuses 2 "unknown attention 'rela'; did you mean rela-i or rela-g or rela-g-ln or rela-t?" train $small $train -a rela --out x
+refuses 2 "unknown attention 'entmax-1.5'; did you mean 'entmax15'?" train $small $train -a entmax-1.5 --out x
+refuses 2 "attention '2=softmax,rela-g': no layer 2; there is only 1" train $small $train --attention-enc 2=softmax,rela-g --out x
 
 # files
 refuses 2 "text is not a model; input goes with -i" translate $m text
@@ -90,6 +127,7 @@ refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src c/
 refuses 2 "--src, --tgt and --out are needed" analyse $m --src c/test.src
 refuses 2 "--out-src and --out-tgt are needed, or --dry-run" filter --src c/test.src --tgt c/test.tgt
 refuses 2 "--keep and --heads need a model" filter --src c/test.src --tgt c/test.tgt --dry-run --keep 0.5
+refuses 2 "--min-words 5 is more than --max-words 3" filter --src c/test.src --tgt c/test.tgt --dry-run --min-words 5 --max-words 3
 refuses 2 "no layer 9; the model has 1" filter $m --src c/test.src --tgt c/test.tgt --dry-run --heads 9:1
 refuses 2 "--heads: '9' is no list of heads; expected layer:head,... from 1" filter $m --src c/test.src --tgt c/test.tgt --dry-run --heads 9
 refuses 1 "'make demo-model install' makes it" translate demo
@@ -112,6 +150,13 @@ refuses 1 "nocodes: No such file or directory" train $small $train --codes nocod
 refuses 1 "novocab: No such file or directory" train $small $train --codes text --vocab-src novocab --out x
 refuses 3 "text: not a model file" train $small $train --init text --out x
 refuses 2 "no training text: options --train-src and --train-tgt" train --preset demo --out x
+refuses 2 "--best-by bleu contradicts --valid-beam 0, which computes none" train $small $train --valid-src c/valid.src --valid-tgt c/valid.tgt --best-by bleu --valid-beam 0 --out x
+refuses 2 "option --date: 'yesterday' is not like 2026-01-31" train $small $train --date yesterday --out x
+refuses 2 "option --date: '2026-13-01' is not like 2026-01-31" train $small $train --date 2026-13-01 --out x
+SOURCE_DATE_EPOCH=abc
+export SOURCE_DATE_EPOCH
+refuses 2 "SOURCE_DATE_EPOCH: 'abc' is not a number of seconds" train $small $train --out x
+unset SOURCE_DATE_EPOCH
 refuses 2 "1 x --train-src, but 0 x --train-tgt" train --train-src c/train.src --out x
 refuses 1 "missing.src: No such file or directory" train $small --train-src missing.src --train-tgt c/train.tgt --out x
 refuses 2 "width 32 is not a multiple of 3 heads" train --preset demo --width 32 --heads 3 $train --out x
@@ -121,6 +166,8 @@ refuses 1 "c/train.src: cannot be made: Not a directory" train $small $train --o
 refuses 1 "missing.de: No such file or directory" train $small $train --valid-src c/valid.src --valid-tgt missing.de --out x
 printf 'preset: tiny\nwidht: 32\n' >config.yml
 refuses 2 "config.yml: line 2: unknown key 'widht'; did you mean 'width'?" train --config config.yml $train --out x
+printf 'preset: demo\n  width: 32\n' >config.yml
+refuses 2 "config.yml: line 2: indented, so it continues the value of line 1" train --config config.yml $train --out x
 printf 'preset: [tiny\n' >config.yml
 refuses 2 "config.yml: line" train --config config.yml $train --out x
 [ ! -e x ] || [ ! -e x/model.rela ] || fail "a model came out of a mistake"
@@ -145,6 +192,33 @@ warns "--smooth-value has no effect without --smooth" bleu --smooth-value 1 c/te
 warns "--by has no effect without MODEL" filter --src c/test.src --tgt c/test.tgt --dry-run --by null
 warns "--symmetrise has no effect without --reverse" align $m --src c/test.src --tgt c/test.tgt --symmetrise union
 warns "--gold-base has no effect without --best-on" align $m --src c/test.src --tgt c/test.tgt --gold-base 1
+warns "--attn-window has no effect without --attention local" train --show-config --attn-window 4
+warns "--attn-alpha has no effect without --attention entmax" train --show-config -a entmax15 --attn-alpha 1.3
+warns "--attention has no effect with --attention-enc, --attention-dec and --attention-cross" train --show-config \
+    -a softmax --attention-enc rela-g --attention-dec rela-g --attention-cross rela-g
+warns "--lr-least has no effect without --cool-down, --schedule cosine, --schedule linear or --preset align" train --show-config --lr-least 0.1
+warns "--src-lang-2 has no effect without --train-src-2 or --train-tsv" train --show-config --src-lang-2 fr
+warns "--warmup 900 is more than --updates 600: the learning rate does not reach its peak" train --show-config --preset demo --warmup 900
+warns "--cool-down 900 is more than --updates 600: the learning rate falls from the start" train --show-config --preset demo --cool-down 900
+warns "--keep 2 is less than --average 5, which are kept" train --show-config --keep 2
+warns "--json has no effect with --show-config" train --show-config --json
+warns "--json has no effect with 'rela tokenise'" tokenise --json
+warns "--seed has no effect with 'rela truecase learn'" truecase learn --seed 3
+warns "--seed has no effect with 'rela score'" score $m --src c/test.src --tgt c/test.tgt --seed 3
+warns "--seed has no effect without --sampling" translate --seed 3 $m
+warns "--seed has no effect without --confidence" chrf --seed 3 c/test.tgt
+warns "--tokenize has no effect with --metric chrf" compare --metric chrf -k intl c/test.tgt c/test.src c/test.src
+warns "--char-order has no effect with --metric bleu" compare --metric bleu --char-order 3 c/test.tgt c/test.src c/test.src
+warns "--trials has no effect with --test bs" compare --test bs --trials 9 c/test.tgt c/test.src c/test.src
+warns "--heads has no effect without --by combined, --by null or --scores" filter $m --src c/test.src --tgt c/test.tgt --dry-run --by logprob --heads 1:1
+warns "--out-src has no effect with --dry-run" filter --src c/test.src --tgt c/test.tgt --dry-run --out-src x.src
+warns "--src-lang has no effect with --split never" translate --split never --src-lang de $m
+"$RELA" bpe learn -s 9 -o codes c/test.src 2>/dev/null
+warns "--vocabulary-threshold has no effect without --vocabulary" bpe apply -c codes --vocabulary-threshold 9
+warns "only 0 merges: no pair has frequency 90000" bpe learn --min-frequency 90000
+accepts translate --quiet --seed 3 $m
+accepts train --show-config -a rela-g --attention-enc 1=local --attn-window 4
+accepts train --show-config --preset align --lr-least 0.1
 printf 'der Esel\ndie Kuh ist gro\337 .\ndas \334bel\n' >latin1
 printf '\377\376t\000h\000e\000\n\000' >utf16
 warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" translate $m -i latin1
