@@ -101,7 +101,8 @@ typedef struct rela_cli_lines {
 rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_list inputs,
                                const char *output, rela_error *err);
 
-/* Warns once about text that is not UTF-8 and names the remedy. first: number of the first line. */
+/* Warns, once in a run, about text that is not UTF-8 and names the remedy. first: number of the
+ * first line. */
 void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
                              uint64_t first);
 

@@ -19,6 +19,7 @@ typedef struct block {
 } block;
 
 typedef struct stream {
+    rela_cli *cli;
     const rela_cli_lines *job;
     rela_reader *reader;
     rela_writer *writer;
@@ -38,7 +39,7 @@ rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_li
 {
     static const char *const STANDARD[] = { "-" };
     const int n_threads = rela_par_threads((int)cli->common.threads);
-    stream s = { .job = job };
+    stream s = { .cli = cli, .job = job };
     void **blocks = make_blocks(n_threads * PER_THREAD);
     rela_status st = blocks ? rela_writer_open(&s.writer, output ? output : "-", err)
                             : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n_threads);
@@ -83,6 +84,7 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
     block *k = b;
     const rela_status st = rela_reader_block(s->reader, &k->in, &k->first, BLOCK_BYTES, err);
     *more = k->in.len > 0;
+    rela_cli_check_encoding(s->cli, rela_reader_name(s->reader), k->in.data, k->in.len, k->first);
     rela_progress_update(&s->progress, rela_reader_position(s->reader), NULL);
     return st;
 }

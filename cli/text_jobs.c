@@ -162,11 +162,15 @@ static void free_lines(void *block)
 
 /* ---- work ---- */
 
-/* Log lines are part of the result, so that rank 0 logs them wherever the work was done. */
+/* Log lines are part of the result, so that rank 0 logs them wherever the work was done. Those of
+ * the library name lines, but it does not know of which file. */
 static void keep_log(void *ctx, rela_log_level level, const char *line)
 {
     rela_cli_text_job *t = ctx;
-    (void)rela_buffer_printf(&t->log, NULL, "%c%s\n", '0' + (int)level, line);
+    const bool place = strncmp(line, "line ", 5) == 0;
+    (void)rela_buffer_printf(&t->log, NULL, "%c%s%s%s\n", '0' + (int)level,
+                             place ? rela_reader_name(t->sources.readers[0]) : "",
+                             place ? ": " : "", line);
 }
 
 static rela_status work(void *ctx, void *block, rela_buffer *result, int thread, rela_error *err)

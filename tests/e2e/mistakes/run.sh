@@ -145,10 +145,25 @@ warns "--smooth-value has no effect without --smooth" bleu --smooth-value 1 c/te
 warns "--by has no effect without MODEL" filter --src c/test.src --tgt c/test.tgt --dry-run --by null
 warns "--symmetrise has no effect without --reverse" align $m --src c/test.src --tgt c/test.tgt --symmetrise union
 warns "--gold-base has no effect without --best-on" align $m --src c/test.src --tgt c/test.tgt --gold-base 1
+# text in another encoding: the file, the line and the remedy
 printf 'der Esel\ndie Kuh ist gro\337 .\ndas \334bel\n' >latin1
 printf '\377\376t\000h\000e\000\n\000' >utf16
 warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" translate $m -i latin1
 warns "utf16: line 1 is not UTF-8; if it is UTF-16: iconv -f UTF-16 -t UTF-8 (reported once)" translate $m -i utf16
+printf 'the cow\na\000b\n' >nul
+printf '\001\002\200\000\003\377\201\004\n' >binary
+printf 'the cow\nder B\303\244r fri\303 \303\237t\n' >damaged
+printf 't\000h\000e\000 \000c\000\344\000w\000\n\000' >unmarked
+warns "nul: line 2 contains a NUL byte (reported once)" translate $m -i nul
+warns "binary: line 1 is not UTF-8 (reported once)" translate $m -i binary
+warns "damaged: line 2 is not UTF-8 (reported once)" translate $m -i damaged
+warns "unmarked: line 1 is not UTF-8; if it is UTF-16" tokenise unmarked
+warns "latin1: line 2 is not UTF-8; if it is LATIN1" align $m latin1 latin1
+for command in tokenise normalise split detokenise "truecase learn" "truecase undo" "bpe undo" "bpe learn" vocab; do
+    warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" $command c/train.src latin1
+done
+warns "latin1: line 2 is not UTF-8; if it is LATIN1" bleu latin1 -i latin1
+warns "utf16: line 1 is not UTF-8; if it is UTF-16" vocab utf16
 refuses 2 "--layer 7; the model has 1 decoder layer" translate --alignment hard --layer 7 $m
 refuses 2 "--head 3; the model has 2 heads" translate --alignment hard --head 3 $m
 
@@ -160,7 +175,7 @@ while [ $i -lt 14 ]; do
 done >long
 "$RELA" translate -b 1 --max-length-factor 0 --max-length-extra 1 --long cut $m -i long >lib.out 2>lib.err
 [ "$(grep -c 'longer than the' lib.err)" -eq 11 ] || fail "warnings: $(grep -c 'longer than the' lib.err)"
-grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
+grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
 "$RELA" align $m --src long --tgt long >lib.out 2>lib.err
-[ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
+[ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
 finish

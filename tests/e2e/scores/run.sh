@@ -93,7 +93,7 @@ prints "100.0" bleu -b -i lone spaced
 printf 'one\342\200\250two three four\n' >lone
 prints "100.0" bleu -b -i lone spaced
 printf 'a\000b c d e\n' >nul
-prints "100.0" bleu -b -i nul nul
+prints "100.0" bleu --quiet -b -i nul nul
 printf 'a b c d e\n' >plain
 "$RELA" bleu -b -i nul plain >out
 [ "$(cat out)" != 100.0 ] || fail "NUL is not data"
@@ -110,10 +110,14 @@ done
 # 21 invalid UTF-8 of every kind: scored, with a warning.
 printf 'a\303\nb\342\202\nc\360\237\230\nd\300\257\ne\355\240\200\nf\365\200\200\200\ng\n' >bad
 printf 'a\nb\nc\nd\ne\nf\ng\n' >bad2
-warning="rela: warning: 6 lines are not UTF-8; bad bytes count as U+FFFD"
+warning="rela: warning: bad: line 1 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)
+rela: warning: 6 lines are not UTF-8; bad bytes count as U+FFFD"
 expect 0 "$warning" bleu -i bad bad
 expect 0 "$warning" chrf -i bad bad
 expect 0 "$warning" compare bad bad bad2 --samples 1 --trials 1
+printf 'a\nb\ngro\337 .\nd\ne\nf\ng\n' >latin1
+expect 0 "rela: warning: latin1: line 3 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)
+rela: warning: 1 line is not UTF-8; bad bytes count as U+FFFD" bleu -i bad2 latin1
 expect 0 "" bleu --quiet -i bad bad
 
 # 23 long lines, 25 one word very often.
