@@ -45,6 +45,8 @@ typedef struct rela_cli {
     bool log_failed; /* the log could not be written, and that was reported */
     bool bar_open;   /* a progress bar is on the last line of standard error */
     bool encoding_reported;
+    bool typed;   /* the text is typed in a terminal: no progress bar */
+    bool prompts; /* and each line is asked for */
     rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
     size_t n_warnings;
     bool reported; /* rank 0 reports failures, by message and exit code: this rank does neither */
@@ -63,12 +65,19 @@ void rela_cli_clear_bar(rela_cli *cli);
 /* Width of the terminal behind a file descriptor; 0 if it is none. */
 size_t rela_cli_terminal_width(int file);
 
-/* A progress bar on standard error; silent with --quiet. */
+/* A progress bar on standard error; silent with --quiet and while text is typed. */
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total);
 
-/* Asks for a line on a terminal. */
+/* Before text is read: "-" may be typed in a terminal. Then there is no progress bar, and unless
+ * --quiet, _lines makes rela_cli_prompt ask for each line, for commands that answer it at once, and
+ * _text says what the program waits for. paths may hold NULL. */
+void rela_cli_typed_lines(rela_cli *cli, const char *path);
+void rela_cli_typed_text(rela_cli *cli, const char *const *paths, size_t n);
+/* Asks for a line; ends the line of a prompt that was answered by the end of the text. Both do
+ * nothing where there are no prompts. */
 void rela_cli_prompt(rela_cli *cli);
+void rela_cli_prompt_end(rela_cli *cli);
 
 /* For functions with a progress callback: a bar that appears with the first call. */
 typedef struct rela_cli_bar {

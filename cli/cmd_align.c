@@ -183,6 +183,8 @@ static rela_status align(aligner *a, rela_align_report *r, rela_error *err)
 {
     rela_align_options o;
     set_options(&o, a);
+    const char *const texts[] = { o.src, o.src_2, o.src_3, o.src_4, o.tgt };
+    rela_cli_typed_text(a->cli, texts, sizeof texts / sizeof texts[0]);
     rela_cli_progress(a->cli, &a->progress, "aligning", "pairs", 0);
     rela_progress_start(&a->progress, 0);
     const rela_status st = rela_align(r, a->models.models[0], &o, write_line, a, err);

@@ -135,6 +135,8 @@ static rela_status analyse(rela_buffer *table, rela_buffer *json, rela_cli *cli,
         names[i] = o->names.n ? o->names.items[i] : texts[i];
     }
     set_options(&a, cli, o);
+    const char *const inputs[] = { a.src, a.src_2, a.src_3, a.src_4, a.tgt };
+    rela_cli_typed_text(cli, inputs, sizeof inputs / sizeof inputs[0]);
     a.names = names;
     a.progress = rela_cli_log;
     a.progress_ctx = &bar;

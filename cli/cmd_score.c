@@ -107,6 +107,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status open_all(scorer *s, rela_error *err)
 {
     rela_cli_text_job *j = &s->job;
+    memcpy(j->paths, s->options->src, sizeof s->options->src);
+    j->paths[RELA_SOURCES_MAX] = s->options->tgt;
     rela_status st = rela_cli_models_open(&s->models, s->cli, err);
     if (st == RELA_OK)
         st = rela_cli_sources_open(&j->sources, s->models.models[0], s->options->src, "src", err);

@@ -270,6 +270,8 @@ static rela_status open_all(translator *t, rela_error *err)
     if (st == RELA_OK && o->shortlist)
         st = rela_shortlist_load(&t->shortlist, t->models.models[0], o->shortlist, err);
     t->how.shortlist = t->shortlist;
+    memcpy(t->job.paths, o->input, sizeof o->input);
+    t->job.paths[RELA_SOURCES_MAX] = o->prefix;
     if (st == RELA_OK && o->prefix)
         st = rela_reader_open(&t->job.other, o->prefix, NULL, err);
     if (st == RELA_OK)

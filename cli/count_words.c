@@ -20,6 +20,7 @@ rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool d
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         const char *path = cli->operands.n ? cli->operands.items[i] : "-";
+        rela_cli_typed_text(cli, &path, 1);
         st = dictionary ? rela_word_counts_add_dictionary(counts, path, RELA_DUPLICATES_SUM, err)
                         : add_file(cli, counts, path, err);
     }

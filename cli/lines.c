@@ -61,6 +61,7 @@ static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **b
     rela_status st = rela_reader_open(&s->reader, path, NULL, err);
     if (st != RELA_OK)
         return st;
+    rela_cli_typed_lines(cli, path);
     rela_cli_progress(cli, &s->progress, s->job->label, "bytes", rela_reader_size(s->reader));
     rela_progress_start(&s->progress, 0);
     const rela_pipe pipe = { .read = read_block,
@@ -68,7 +69,7 @@ static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **b
                              .write = write_block,
                              .ctx = s,
                              .blocks = blocks,
-                             .n_threads = n_threads,
+                             .n_threads = cli->typed ? 1 : n_threads, /* no answer after a prompt */
                              .n_blocks = n_threads * PER_THREAD };
     st = rela_pipe_run(&pipe, err);
     if (st == RELA_OK && s->progress.visible)
@@ -82,8 +83,11 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
 {
     stream *s = ctx;
     block *k = b;
+    rela_cli_prompt(s->cli);
     const rela_status st = rela_reader_block(s->reader, &k->in, &k->first, BLOCK_BYTES, err);
     *more = k->in.len > 0;
+    if (!*more)
+        rela_cli_prompt_end(s->cli);
     rela_cli_check_encoding(s->cli, rela_reader_name(s->reader), k->in.data, k->in.len, k->first);
     rela_progress_update(&s->progress, rela_reader_position(s->reader), NULL);
     return st;

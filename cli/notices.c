@@ -13,13 +13,6 @@ void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, 
         cli->encoding_reported = rela_encoding_check(&cli->sink, name, text, len, first);
 }
 
-void rela_cli_prompt(rela_cli *cli)
-{
-    (void)fputs("> ", stderr);
-    (void)fflush(stderr);
-    cli->bar_open = false;
-}
-
 static bool is_operand(const char *name)
 {
     return *name >= 'A' && *name <= 'Z';

@@ -27,6 +27,7 @@ rela_status rela_cli_run_steps(rela_cli *cli, const rela_cli_steps *job, rela_er
                                .work = work_rows,
                                .done = finish_rows,
                                .ctx = &w };
+    rela_cli_typed_text(cli, job->files.items, job->files.n);
     rela_cli_progress(cli, &w.progress, job->label, "lines", 0);
     rela_progress_start(&w.progress, 0);
     const rela_status st = rela_steps_run(NULL, &steps, err);

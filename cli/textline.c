@@ -108,6 +108,7 @@ static rela_status scan_file(rela_cli *cli, text_scan *s, const char *path, cons
     rela_status st = rela_reader_open(&s->reader, path, NULL, err);
     if (st != RELA_OK)
         return st;
+    rela_cli_typed_text(cli, &path, 1);
     rela_cli_progress(cli, &s->progress, label, "bytes", rela_reader_size(s->reader));
     rela_progress_start(&s->progress, 0);
     s->before = s->last;

@@ -95,7 +95,7 @@ prints "100.0" bleu -b -i lone spaced
 printf 'a\000b c d e\n' >nul
 prints "100.0" bleu --quiet -b -i nul nul
 printf 'a b c d e\n' >plain
-"$RELA" bleu -b -i nul plain >out
+"$RELA" bleu --quiet -b -i nul plain >out
 [ "$(cat out)" != 100.0 ] || fail "NUL is not data"
 printf '   \n\t\n\314\201\314\201\n\342\200\256abc\342\200\254\n\342\200\215\n\360\237\221\250\342\200\215\360\237\221\251\n' >odd
 for command in bleu chrf; do
