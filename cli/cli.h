@@ -92,7 +92,8 @@ int rela_cli_log(void *bar, uint64_t done, uint64_t total);
 /* Reads options from a YAML file: a mapping to scalars and lists of scalars. */
 rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);
 
-/* RELA_ARG if an output of the command is also an input or another output. fields: its options. */
+/* RELA_ARG if an output of the command is also an input or another output, or if two inputs are
+ * standard input. fields: its options. */
 rela_status rela_cli_check_outputs(const rela_cli *cli, const rela_command *c, const void *fields,
                                    rela_error *err);
 
@@ -114,6 +115,10 @@ rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_li
  * first line. */
 void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
                              uint64_t first);
+
+/* RELA_ARG for a command line with only n operands, and for one with an operand too many. */
+rela_status rela_cli_fail_missing(const rela_command *c, size_t n, rela_error *err);
+rela_status rela_cli_fail_unexpected(const rela_command *c, const char *operand, rela_error *err);
 
 /* Warns about options that have no effect. needs: rela_command.needs, may be NULL. */
 void rela_cli_check_effect(rela_cli *cli, const char *const *needs);

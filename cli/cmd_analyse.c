@@ -104,7 +104,7 @@ static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const analyse_options *o = options;
-    rela_cli_models m = { .runtime = NULL };
+    rela_cli_models m = { .input = "--src and --tgt" };
     rela_job *job = NULL;
     rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
     rela_status st = check(cli, o, err);

@@ -109,6 +109,7 @@ static rela_status open_all(scorer *s, rela_error *err)
     rela_cli_text_job *j = &s->job;
     memcpy(j->paths, s->options->src, sizeof s->options->src);
     j->paths[RELA_SOURCES_MAX] = s->options->tgt;
+    s->models.input = "--src and --tgt";
     rela_status st = rela_cli_models_open(&s->models, s->cli, err);
     if (st == RELA_OK)
         st = rela_cli_sources_open(&j->sources, s->models.models[0], s->options->src, "src", err);

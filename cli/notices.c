@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/notices.c - warnings about text in another encoding and about options without effect. */
+/* cli/notices.c - notices about text in another encoding, options without effect, and operands
+ * that are missing or too many. */
 #include "cli.h"
 
 #include "base/encoding.h"
@@ -49,4 +50,37 @@ void rela_cli_check_effect(rela_cli *cli, const char *const *needs)
                           needs[1], bar ? " or --" : "", bar ? bar + 1 : "");
         }
     }
+}
+
+rela_status rela_cli_fail_missing(const rela_command *c, size_t n, rela_error *err)
+{
+    const char *at = c->operands;
+    for (; n > 0 && strchr(at, ' '); n--)
+        at = strchr(at, ' ') + 1;
+    size_t len = strcspn(at, " ");
+    while (len > 0 && at[len - 1] == '.') /* "MODEL..." */
+        len--;
+    if (*at == '[')
+        len = 0;
+    return rela_fail(err, RELA_ARG, "missing argument%s%.*s; usage: rela %s %s", len ? " " : "",
+                     (int)len, at, c->name, c->operands);
+}
+
+static bool has_option(const rela_command *c, const char *name)
+{
+    const rela_option *row = c->options;
+    while (row && row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row && row->name;
+}
+
+rela_status rela_cli_fail_unexpected(const rela_command *c, const char *operand, rela_error *err)
+{
+    static const char *const TEXTS[][2] = { { "train-src", "train-tgt" }, { "src", "tgt" } };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++)
+        if (has_option(c, TEXTS[i][0]))
+            return rela_fail(err, RELA_ARG,
+                             "unexpected argument '%s'; text goes with --%s and --%s", operand,
+                             TEXTS[i][0], TEXTS[i][1]);
+    return rela_fail(err, RELA_ARG, "unexpected argument '%s'", operand);
 }

@@ -57,14 +57,29 @@ refuses 2 "option --beam is given twice" translate --beam 2 --beam 3 $m
 refuses 2 "--n-best 5 is more than --beam 4" translate --n-best 5 $m
 refuses 2 "option --normalize: 'wu'; expected gnmt:NUMBER, power:NUMBER or none" translate --normalize wu $m
 refuses 2 "option --sampling: 'top'" translate --sampling top $m
-refuses 2 "missing argument; usage: rela translate MODEL..." translate
-refuses 2 "missing argument; usage: rela score MODEL... --src FILE --tgt FILE" score
-refuses 2 "missing argument; usage: rela bleu REF [REF...]" bleu
+refuses 2 "missing argument MODEL; usage: rela translate MODEL..." translate
+refuses 2 "missing argument MODEL; usage: rela translate MODEL..." translate -i c/test.src
+refuses 2 "missing argument MODEL; usage: rela score MODEL... --src FILE --tgt FILE" score
+refuses 2 "missing argument REF; usage: rela bleu REF [REF...]" bleu
 refuses 2 "unexpected argument 'more'" info $m more
+refuses 2 "unexpected argument 'c/train.src'; text goes with --train-src and --train-tgt" train c/train.src c/train.tgt
+refuses 2 "unexpected argument 'c/train.src'; text goes with --src and --tgt" filter $m c/train.src c/train.tgt
+refuses 2 "'The old man sees' is not a model; input goes with -i, or through a pipe" translate $m 'The old man sees'
+refuses 2 "'The old man sees' is not a model; input goes with -i, or through a pipe" translate 'The old man sees'
+refuses 2 "'typo.en' is not a model; input goes with -i, or through a pipe" translate $m typo.en
+refuses 1 "typo.rela: No such file or directory" translate $m typo.rela
+refuses 2 "'c/test.src' is not a model; input goes with --src and --tgt" score $m c/test.src --src c/test.src --tgt c/test.tgt
+refuses 2 "run/model.rela is a model: name the source and the target text after it" align $m c/test.src
+accepts convert $m --to safetensors -o plain
+refuses 2 "plain is a directory of plain weights: give --from safetensors" convert plain -o x.rela
+for command in "score $m --src - --tgt -" "analyse $m --src - --tgt - --out x" "filter --src - --tgt - --dry-run" "corpus check --src - --tgt -" \
+    "align $m - -" "bleu -" "tokenise - -" "translate $m --prefix -"; do
+    refuses 2 "standard input can be read only once" $command
+done
 refuses 2 "option --input: the name is empty" translate --input= $m
 
 # files
-refuses 2 "text is not a model; input goes with -i" translate $m text
+refuses 2 "'text' is not a model; input goes with -i" translate $m text
 refuses 3 "text: not a model file" translate text
 refuses 3 "c/test.src: not a model file" translate c/test.src
 ! grep -q 'header' lib.err || fail "a text as model: $(cat lib.err)"
@@ -164,6 +179,7 @@ for command in tokenise normalise split detokenise "truecase learn" "truecase un
 done
 warns "latin1: line 2 is not UTF-8; if it is LATIN1" bleu latin1 -i latin1
 warns "utf16: line 1 is not UTF-8; if it is UTF-16" vocab utf16
+refuses 2 "no source 2; the model has 1 source" translate --source 2 $m
 refuses 2 "--layer 7; the model has 1 decoder layer" translate --alignment hard --layer 7 $m
 refuses 2 "--head 3; the model has 2 heads" translate --alignment hard --head 3 $m
 

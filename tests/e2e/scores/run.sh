@@ -186,9 +186,9 @@ expect 2 "rela bleu: option --max-order: 17 is out of range; expected 1..16" \
 expect 2 "rela chrf: option --beta: 'nan' is not a number" chrf --beta nan ref
 expect 2 "rela compare: option --samples: 0 is out of range; expected 1..10000000" \
     compare ref hyp hyp --samples 0
-expect 2 "rela compare: missing argument; usage: rela compare REF BASELINE SYSTEM [SYSTEM...]" \
+expect 2 "rela compare: missing argument SYSTEM; usage: rela compare REF BASELINE SYSTEM [SYSTEM...]" \
     compare ref hyp
-expect 2 "rela bleu: missing argument; usage: rela bleu REF [REF...]" bleu
+expect 2 "rela bleu: missing argument REF; usage: rela bleu REF [REF...]" bleu
 
 # 32 links.
 printf '0-0 1-1 1?2\n0-0 2p1\n\n' >gold
