@@ -290,18 +290,16 @@ static rela_status check_learning(const aligner *a, rela_error *err)
     return st;
 }
 
+/* rela_align_learn checks that it can be written. */
 static rela_status check_save(const char *path, rela_error *err)
 {
-    rela_writer *w = NULL;
     const bool file = rela_name_taken(path) ? rela_file_same(path, path) : strcmp(path, "-") != 0;
     if (!file && !rela_dir_exists(path)) /* it could not be read again */
         return rela_fail(err, RELA_ARG, "--save needs the name of a file");
     const char *dot = strrchr(path, '.');
     if (dot && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0))
         return rela_fail(err, RELA_ARG, "%s: models cannot be compressed", path);
-    const rela_status st = rela_writer_open(&w, path, err);
-    rela_writer_abort(w);
-    return st;
+    return RELA_OK;
 }
 
 static rela_status count_lines(uint64_t *n, const char *path, rela_error *err)

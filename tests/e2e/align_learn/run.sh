@@ -54,6 +54,19 @@ accepts align --quiet --updates 8 a b --layer 1 --head 1 -o links
 "$RELA" align single.rela a b --symmetrise union >/dev/null 2>err
 grep -q 'warning: --symmetrise has no effect without --reverse' err || fail "one direction: $(cat err)"
 
+# Both models have a card.
+accepts info both.rela
+[ "$(grep -c '^model [12] of a pair$' lib.out)" -eq 2 ] && [ "$(grep -c '^  dec_layers ' lib.out)" -eq 2 ] ||
+    fail "info of a pair: $(head -n 5 lib.out)"
+accepts info both.rela --set licence=CC0-1.0
+[ "$(grep -c '^  licence  *CC0-1.0$' lib.out)" -eq 2 ] || fail "--set: $(grep licence lib.out)"
+accepts info --json both.rela
+grep -q '^{"file": "both.rela", "format": "rela pair", "parts": \[{"file".*"licence": "CC0-1.0".*}, {"file".*"licence": "CC0-1.0".*}\]}$' lib.out ||
+    fail "info --json of a pair: $(cut -c 1-200 lib.out)"
+"$RELA" align --quiet both.rela toy/test.src toy/test.tgt | cmp - test.links || fail "a card changes the links"
+[ -z "$(ls tmp)" ] || fail "left behind by info: $(ls tmp)"
+refuses 2 "is not KEY=VALUE" info both.rela --set licence
+
 # What would fail after minutes of learning fails before.
 : >empty
 refuses 2 "no layer or head 2; a learned model has 1 of each" align a b --layer 2
@@ -84,8 +97,10 @@ refuses 2 "--soft needs a model of one direction" align a b --soft
 refuses 2 "--soft and --reverse" align both.rela a b --soft
 refuses 3 "expected as many lines in both" align a short
 refuses 3 "no pairs to learn from" align empty empty
-refuses 3 "a pair of models, which only 'rela align' reads" translate both.rela
-refuses 3 "a pair of models, which only 'rela align' reads" info both.rela
+printf 'gro\337\n\n' >left-out
+refuses 3 "left-out and left-out: no pairs to learn from; left out: invalid UTF-8 (1), an empty side (1)" align left-out left-out
+refuses 3 "both.rela: a pair of models, for 'rela align'" translate both.rela
 refuses 3 "cut.rela: " align cut.rela a b
+refuses 3 "cut.rela: " info cut.rela
 [ -z "$(ls tmp)" ] || fail "left behind after errors: $(ls tmp)"
 finish
