@@ -113,6 +113,10 @@ head -c 30000 run/model.rela >short.rela
 refuses 3 "it is cut short; copy it again" translate short.rela
 head -n 1 c/test.src >one
 refuses 3 "one has 1 line but c/test.tgt has " filter --src one --tgt c/test.tgt --dry-run
+accepts filter --src c/test.src --tgt c/test.tgt --dry-run
+! grep -q ' $' lib.out || fail "blanks at the end of a line: $(cat lib.out)"
+accepts analyse $m --src c/test.src --tgt c/test.tgt --out analysis --quiet
+awk '/encoder/ { label = index($0, "cross") + 5 } /sparsity/ { exit length($0) + 1 != label }' lib.out || fail "columns: $(cat lib.out)"
 accepts train --show-config --preset tiny # needs no text and no directory
 grep -qx 'preset: "tiny"' lib.out || fail "--show-config: $(head -n 3 lib.out)"
 refuses 2 "no layer 7; the model has 1" align $m --src c/test.src --tgt c/test.tgt --layer 7
@@ -141,6 +145,7 @@ refuses 2 "config.yml: line" train --config config.yml $train --out x
 [ ! -e x ] || [ ! -e x/model.rela ] || fail "a model came out of a mistake"
 
 # what is done all the same, with a warning
+: >c/none
 warns() { # MESSAGE ARGUMENT...
     message=$1
     shift
@@ -148,6 +153,7 @@ warns() { # MESSAGE ARGUMENT...
     "$RELA" "$@" <c/test.src >lib.out 2>lib.err || fail "rela $*: $(cat lib.err)"
     [ "$(grep -cF -- "$message" lib.err)" -eq 1 ] || fail "rela $*: expected '$message' once, got: $(head -n 3 lib.err)"
 }
+warns "c/none: no pairs" score $m --src c/none --tgt c/none
 warns "--temperature has no effect without --sampling" translate --temperature 2 $m
 warns "--beam has no effect with --sampling" translate --sampling full --beam 4 $m
 warns "--valid-beam has no effect without --valid-src or --valid-tsv" train $small $train --valid-beam 2 --out run

@@ -196,7 +196,7 @@ printf '1-1 0-0 0-0\n2-1\n0-0\n' >in
 cp in links
 printf 'a b\na b c\na\n' >src
 printf 'x y z\nx y\nx\n' >tgt
-prints "AER 28.6 (P 75.0 / R 66.7 / F1 70.6 / 4 links) [0.0, 100.0]" aer gold
+prints "AER 28.6 (P 75.0 / R 66.7 / F1 70.6 / 4 links) 95 % [0.0, 100.0]" aer gold
 prints "AER 28.6 (P 75.0 / R 66.7 / F1 70.6 / 4 links)" aer gold --samples 0 --src src --tgt tgt
 prints '{"aer": 28.571428571428569, "precision": 75, "recall": 66.666666666666657, '\
 '"f1": 70.588235294117652, "links": 4, "sure": 3, "possible": 2, "lines": 3}' \
