@@ -45,6 +45,8 @@ typedef struct rela_cli {
     bool log_failed; /* the log could not be written, and that was reported */
     bool bar_open;   /* a progress bar is on the last line of standard error */
     bool encoding_reported;
+    bool typed;   /* the text is typed in a terminal: no progress bar */
+    bool prompts; /* and each line is asked for */
     rela_cli_warning warnings[RELA_CLI_WARNING_KINDS];
     size_t n_warnings;
     bool reported; /* rank 0 reports failures, by message and exit code: this rank does neither */
@@ -63,12 +65,19 @@ void rela_cli_clear_bar(rela_cli *cli);
 /* Width of the terminal behind a file descriptor; 0 if it is none. */
 size_t rela_cli_terminal_width(int file);
 
-/* A progress bar on standard error; silent with --quiet. */
+/* A progress bar on standard error; silent with --quiet and while text is typed. */
 void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const char *unit,
                        uint64_t total);
 
-/* Asks for a line on a terminal. */
+/* Before text is read: "-" may be typed in a terminal. Then there is no progress bar, and unless
+ * --quiet, _lines makes rela_cli_prompt ask for each line, for commands that answer it at once, and
+ * _text says what the program waits for. paths may hold NULL. */
+void rela_cli_typed_lines(rela_cli *cli, const char *path);
+void rela_cli_typed_text(rela_cli *cli, const char *const *paths, size_t n);
+/* Asks for a line; ends the line of a prompt that was answered by the end of the text. Both do
+ * nothing where there are no prompts. */
 void rela_cli_prompt(rela_cli *cli);
+void rela_cli_prompt_end(rela_cli *cli);
 
 /* For functions with a progress callback: a bar that appears with the first call. */
 typedef struct rela_cli_bar {
@@ -83,7 +92,8 @@ int rela_cli_log(void *bar, uint64_t done, uint64_t total);
 /* Reads options from a YAML file: a mapping to scalars and lists of scalars. */
 rela_status rela_cli_config(rela_option_state *state, const char *path, rela_error *err);
 
-/* RELA_ARG if an output of the command is also an input or another output. fields: its options. */
+/* RELA_ARG if an output of the command is also an input or another output, or if two inputs are
+ * standard input. fields: its options. */
 rela_status rela_cli_check_outputs(const rela_cli *cli, const rela_command *c, const void *fields,
                                    rela_error *err);
 
@@ -101,9 +111,14 @@ typedef struct rela_cli_lines {
 rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_list inputs,
                                const char *output, rela_error *err);
 
-/* Warns once about text that is not UTF-8 and names the remedy. first: number of the first line. */
+/* Warns, once in a run, about text that is not UTF-8 and names the remedy. first: number of the
+ * first line. */
 void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
                              uint64_t first);
+
+/* RELA_ARG for a command line with only n operands, and for one with an operand too many. */
+rela_status rela_cli_fail_missing(const rela_command *c, size_t n, rela_error *err);
+rela_status rela_cli_fail_unexpected(const rela_command *c, const char *operand, rela_error *err);
 
 /* Warns about options that have no effect. needs: rela_command.needs, may be NULL. */
 void rela_cli_check_effect(rela_cli *cli, const char *const *needs);

@@ -227,7 +227,7 @@ static rela_status append_line(rela_buffer *out, const scoring *s, const rela_ae
     if (st == RELA_OK)
         st = rela_buffer_append_text(out, " links)", err);
     if (st == RELA_OK && interval)
-        st = rela_buffer_printf(out, err, " [%.*f, %.*f]", width, interval->low, width,
+        st = rela_buffer_printf(out, err, " 95 %% [%.*f, %.*f]", width, interval->low, width,
                                 interval->high);
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }

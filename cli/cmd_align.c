@@ -5,6 +5,7 @@
 #include "stop_signals.h"
 #include "terminal_heatmap.h"
 
+#include "base/textlines.h"
 #include "rela/analyse.h"
 #include "rela/metric.h"
 #include "rela/model.h"
@@ -65,19 +66,12 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static const char *const NEEDS[] = { "reverse-layer",
-                                     "reverse",
-                                     "reverse-head",
-                                     "reverse",
-                                     "reverse-shift",
-                                     "reverse",
-                                     "symmetrise",
-                                     "reverse",
-                                     "gold-base",
-                                     "best-on",
-                                     "gold-reverse",
-                                     "best-on",
-                                     NULL };
+static const char *const NEEDS[] = { "gold-base", "best-on", "gold-reverse", "best-on", NULL };
+
+/* Those that have no effect with one direction alone. */
+static const char *const REVERSE_NEEDS[] = { "reverse-layer", "reverse",       "reverse-head",
+                                             "reverse",       "reverse-shift", "reverse",
+                                             "symmetrise",    "reverse",       NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
@@ -130,6 +124,9 @@ typedef struct aligner {
 } aligner;
 
 static rela_status take_operands(aligner *a, rela_error *err);
+static rela_status check_learning(const aligner *a, rela_error *err);
+static rela_status check_save(const char *path, rela_error *err);
+static rela_status count_lines(uint64_t *n, const char *path, rela_error *err);
 static rela_status load_models(aligner *a, rela_error *err);
 static rela_status open_all(aligner *a, rela_error *err);
 static rela_status align(aligner *a, rela_align_report *r, rela_error *err);
@@ -175,14 +172,19 @@ static rela_status open_all(aligner *a, rela_error *err)
                          a->model ? "--show" : "learning from the text",
                          a->model ? ""
                                   : "; 'rela align SRC TGT --save MODEL' makes a model for it");
-    const rela_status st = load_models(a, err);
-    return st || rela_job_rank(a->job) ? st : rela_writer_open(&a->writer, a->o->output, err);
+    rela_status st = RELA_OK;
+    if (rela_job_rank(a->job) == 0) /* first: learning takes minutes */
+        st = rela_writer_open(&a->writer, a->o->output, err);
+    st = st ? st : a->model ? RELA_OK : check_learning(a, err);
+    return st ? st : load_models(a, err);
 }
 
 static rela_status align(aligner *a, rela_align_report *r, rela_error *err)
 {
     rela_align_options o;
     set_options(&o, a);
+    const char *const texts[] = { o.src, o.src_2, o.src_3, o.src_4, o.tgt };
+    rela_cli_typed_text(a->cli, texts, sizeof texts / sizeof texts[0]);
     rela_cli_progress(a->cli, &a->progress, "aligning", "pairs", 0);
     rela_progress_start(&a->progress, 0);
     const rela_status st = rela_align(r, a->models.models[0], &o, write_line, a, err);
@@ -201,6 +203,10 @@ static rela_status take_operands(aligner *a, rela_error *err)
         return RELA_OK;
     if (o->src || o->tgt)
         return rela_fail(err, RELA_ARG, "texts are operands or --src and --tgt, not both");
+    if (given->n == 2 && rela_cli_is_model(given->items[0]))
+        return rela_fail(err, RELA_ARG,
+                         "%s is a model: name the source and the target text after it",
+                         given->items[0]);
     o->src = given->items[given->n - 2];
     o->tgt = given->items[given->n - 1];
     return RELA_OK;
@@ -261,6 +267,53 @@ static rela_status learn_models(aligner *a, rela_error *err)
     return st;
 }
 
+/* What would fail only after the models have been learned. */
+static rela_status check_learning(const aligner *a, rela_error *err)
+{
+    const align_options *o = a->o;
+    rela_text_lines gold = { .n = 0 };
+    uint64_t n = 0;
+    rela_status st = o->save ? check_save(o->save, err) : RELA_OK;
+    if (st == RELA_OK && o->best_on)
+        st = rela_text_lines_read(&gold, o->best_on, err);
+    if (st == RELA_OK && o->best_on && gold.n == 0)
+        st = rela_fail(err, RELA_FORMAT, "%s: no lines", o->best_on);
+    if (st == RELA_OK && (o->best_on || o->show))
+        st = count_lines(&n, o->src, err);
+    if (st == RELA_OK && gold.n > n)
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu line%s but %s has %llu", o->best_on, gold.n,
+                       rela_plural(gold.n), o->src, (unsigned long long)n);
+    if (st == RELA_OK && o->show && (uint64_t)o->show > n)
+        st = rela_fail(err, RELA_ARG, "%s: no line %lld; it has %llu", o->src, (long long)o->show,
+                       (unsigned long long)n);
+    rela_text_lines_free(&gold);
+    return st;
+}
+
+/* rela_align_learn checks that it can be written. */
+static rela_status check_save(const char *path, rela_error *err)
+{
+    const bool file = rela_name_taken(path) ? rela_file_same(path, path) : strcmp(path, "-") != 0;
+    if (!file && !rela_dir_exists(path)) /* it could not be read again */
+        return rela_fail(err, RELA_ARG, "--save needs the name of a file");
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0))
+        return rela_fail(err, RELA_ARG, "%s: models cannot be compressed", path);
+    return RELA_OK;
+}
+
+static rela_status count_lines(uint64_t *n, const char *path, rela_error *err)
+{
+    rela_reader *r = NULL;
+    rela_line line = { .text = "" };
+    rela_status st = rela_reader_open(&r, path, NULL, err);
+    while (st == RELA_OK && line.text)
+        st = rela_reader_line(r, &line, err);
+    *n = st == RELA_OK ? rela_reader_lines(r) : 0;
+    rela_reader_close(r);
+    return st;
+}
+
 static rela_status load_models(aligner *a, rela_error *err)
 {
     a->pair = !a->model || rela_model_is_pair(a->model);
@@ -270,10 +323,15 @@ static rela_status load_models(aligner *a, rela_error *err)
                          "a pair of models");
     if (a->pair && a->o->reverse)
         return rela_fail(err, RELA_ARG, "--reverse goes with a model of one direction");
+    if (a->o->reverse && rela_model_is_pair(a->o->reverse))
+        return rela_fail(err, RELA_ARG,
+                         "%s: a pair of models; --reverse takes a model of one direction",
+                         a->o->reverse);
     if (!a->model)
         return learn_models(a, err);
     if (a->pair)
         return load_pair(a, a->model, err);
+    rela_cli_check_effect(a->cli, REVERSE_NEEDS);
     const rela_status st = rela_cli_models_load(&a->models, a->cli, &a->model, 1, err);
     return st || !a->o->reverse ? st
                                 : rela_cli_models_load(&a->models, a->cli, &a->o->reverse, 1, err);
@@ -294,6 +352,14 @@ static rela_status check(const aligner *a, rela_error *err)
                          "text is read several times to learn from it: standard input will not do");
     if (o->soft && !a->model)
         return rela_fail(err, RELA_ARG, "--soft needs a model of one direction");
+    if (!a->model && (o->source > 1 || o->src_2 || o->src_3 || o->src_4))
+        return rela_fail(err, RELA_ARG, "--source and --src-2 need a model with several sources");
+    if (!a->model && (o->layer > 1 || o->head > 1 || o->reverse_layer > 1 || o->reverse_head > 1))
+        return rela_fail(err, RELA_ARG, "no layer or head %lld; a learned model has 1 of each",
+                         (long long)(o->layer > 1           ? o->layer
+                                     : o->head > 1          ? o->head
+                                     : o->reverse_layer > 1 ? o->reverse_layer
+                                                            : o->reverse_head));
     if (o->head && !o->layer)
         return rela_fail(err, RELA_ARG, "--head needs --layer");
     if (o->reverse_head && !o->reverse_layer)

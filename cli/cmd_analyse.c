@@ -105,7 +105,7 @@ static rela_status load(rela_cli_models *m, rela_cli *cli, const analyse_options
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
     const analyse_options *o = options;
-    rela_cli_models m = { .runtime = NULL };
+    rela_cli_models m = { .input = "--src and --tgt" };
     rela_job *job = NULL;
     rela_buffer table = RELA_BUFFER_INIT, json = RELA_BUFFER_INIT;
     rela_status st = check(cli, o, err);
@@ -137,6 +137,8 @@ static rela_status analyse(rela_buffer *table, rela_buffer *json, rela_cli *cli,
     }
     name_models(texts, paths, m->n);
     set_options(&a, cli, o);
+    const char *const inputs[] = { a.src, a.src_2, a.src_3, a.src_4, a.tgt };
+    rela_cli_typed_text(cli, inputs, sizeof inputs / sizeof inputs[0]);
     a.names = names;
     a.progress = rela_cli_log;
     a.progress_ctx = &bar;

@@ -27,6 +27,7 @@ static const rela_option OPTIONS[] = {
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_error *err);
+static rela_status check_form(const char *input, const convert_options *o, rela_error *err);
 static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_error *err);
 static int32_t find(const char *const *names, int32_t n, const char *name);
 static void on_notice(void *ctx, const char *line);
@@ -87,7 +88,19 @@ static rela_status convert_model(rela_cli *cli, const convert_options *o, rela_e
     convert.n_threads = (int32_t)cli->common.threads;
     convert.notice = on_notice;
     convert.notice_ctx = cli;
-    return rela_model_convert(o->output, cli->operands.items[0], &convert, err);
+    const rela_status st = check_form(cli->operands.items[0], o, err);
+    return st ? st : rela_model_convert(o->output, cli->operands.items[0], &convert, err);
+}
+
+static rela_status check_form(const char *input, const convert_options *o, rela_error *err)
+{
+    rela_buffer weights = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&weights, err, "%s/model.safetensors", input);
+    if (st == RELA_OK && strcmp(o->from, "rela") == 0 && rela_file_exists(weights.data))
+        st = rela_fail(err, RELA_ARG, "%s is a directory of plain weights: give --from safetensors",
+                       input);
+    rela_buffer_free(&weights);
+    return st;
 }
 
 static rela_status convert_vocab(rela_cli *cli, const convert_options *o, rela_error *err)

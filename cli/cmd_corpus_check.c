@@ -70,6 +70,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (o->max_ratio > 0 && o->max_ratio < 1)
         return rela_fail(err, RELA_ARG, "--max-ratio is %g; expected 0 or at least 1",
                          o->max_ratio);
+    const char *const texts[] = { o->src, o->tgt, o->tsv };
+    rela_cli_typed_text(cli, texts, sizeof texts / sizeof texts[0]);
     rela_cli_bar bar = { .cli = cli, .label = "reading", .unit = "bytes" };
     rela_corpus_rules rules;
     rela_corpus_rules_init(&rules, sizeof rules);

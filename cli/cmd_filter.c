@@ -217,6 +217,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         rela_filter_options f;
         display s = { .cli = cli };
         set_options(&f, cli, o);
+        const char *const texts[] = { f.src, f.tgt };
+        rela_cli_typed_text(cli, texts, sizeof texts / sizeof texts[0]);
         f.heads = heads;
         f.n_heads = n_heads;
         f.progress = on_progress;

@@ -43,8 +43,9 @@ const rela_command rela_commands_info[] = {
       .description =
           "Reads and checks a whole model file or checkpoint and prints its configuration, its\n"
           "parameters per block, its texts, its card (languages, licence, data, score, date) and\n"
-          "its training settings. Without a file it prints the version of the program and what\n"
-          "it found on this machine: threads, instruction set, free memory, MPI, libraries.",
+          "its training settings; of a pair from 'rela align --save', those of both models.\n"
+          "Without a file it prints the version of the program and what it found on this machine:\n"
+          "threads, instruction set, free memory, MPI, libraries.",
       .examples = "rela info run/model.rela\n"
                   "rela info run/model.rela --set licence=CC-BY-4.0 --set date=2026-11-18\n"
                   "rela info --attention\n"

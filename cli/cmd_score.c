@@ -115,6 +115,9 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status open_all(scorer *s, rela_error *err)
 {
     rela_cli_text_job *j = &s->job;
+    memcpy(j->paths, s->options->src, sizeof s->options->src);
+    j->paths[RELA_SOURCES_MAX] = s->options->tgt;
+    s->models.input = "--src and --tgt";
     rela_status st = rela_cli_models_open(&s->models, s->cli, err);
     if (st == RELA_OK)
         st = rela_cli_sources_open(&j->sources, s->models.models[0], s->options->src, "src", err);
@@ -218,11 +221,16 @@ static rela_status append(scorer *s, const rela_scores *r, size_t i, rela_error 
 
 static rela_status summarise(scorer *s, rela_error *err)
 {
-    const double perplexity = s->tokens ? exp(-s->logp / (double)s->tokens) : 1;
-    rela_log_line(&s->cli->sink, RELA_LOG_INFO,
-                  "%llu pair%s, %llu token%s, log-probability %.4f, perplexity %.4f",
-                  (unsigned long long)s->pairs, s->pairs == 1 ? "" : "s",
-                  (unsigned long long)s->tokens, s->tokens == 1 ? "" : "s", s->logp, perplexity);
+    const double perplexity = s->tokens ? exp(-s->logp / (double)s->tokens) : (double)NAN;
+    if (s->pairs == 0)
+        rela_log_line(&s->cli->sink, RELA_LOG_WARNING, "%s: no pairs",
+                      rela_reader_name(s->job.sources.readers[0]));
+    else
+        rela_log_line(&s->cli->sink, RELA_LOG_INFO,
+                      "%llu pair%s, %llu token%s, log-probability %.4f, perplexity %.4f",
+                      (unsigned long long)s->pairs, s->pairs == 1 ? "" : "s",
+                      (unsigned long long)s->tokens, s->tokens == 1 ? "" : "s", s->logp,
+                      perplexity);
     if (!s->cli->common.json)
         return RELA_OK;
     rela_buffer text = RELA_BUFFER_INIT;

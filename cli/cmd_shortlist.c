@@ -127,6 +127,8 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         to.best = o->best;
         to.progress = on_progress;
         to.progress_ctx = &bar;
+        const char *const texts[] = { o->src, o->tgt, o->links };
+        rela_cli_typed_text(cli, texts, sizeof texts / sizeof texts[0]);
         rela_cli_progress(cli, &bar, "linking", "pairs", 0);
         rela_progress_start(&bar, 0);
         st = rela_shortlist_learn(&r, models.models[0], &to, err);

@@ -73,12 +73,12 @@ static const char *const NEEDS[] = {
     "beam", "!sampling",
     "layer", "alignment",
     "head", "alignment",
-    "source", "alignment|unk",
     "src-lang", "!split=never",
     "seed", "sampling",
     NULL,
 };
 /* clang-format on */
+static const char *const SOURCE_NEEDS[] = { "source", "alignment|unk", NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
 
@@ -239,6 +239,19 @@ static rela_status parse_sampling(rela_translate_options *how, const char *text,
                      text);
 }
 
+static rela_status check_source(const translator *t, rela_error *err)
+{
+    rela_model_shape shape = { .struct_size = sizeof shape };
+    const rela_status st = rela_model_shape_get(&shape, t->models.models[0], err);
+    if (st == RELA_OK && t->options->source > shape.sources)
+        return rela_fail(err, RELA_ARG, "no source %lld; the model has %d source%s",
+                         (long long)t->options->source, (int)shape.sources,
+                         shape.sources == 1 ? "" : "s");
+    if (st == RELA_OK)
+        rela_cli_check_effect(t->cli, SOURCE_NEEDS);
+    return st;
+}
+
 static rela_status check_head(const translator *t, rela_error *err)
 {
     rela_model_shape shape = { .struct_size = sizeof shape };
@@ -270,15 +283,18 @@ static rela_status open_all(translator *t, rela_error *err)
 {
     const translate_options *o = t->options;
     t->models.int8 = o->int8;
-    t->models.input = "-i";
+    t->models.input = "-i, or through a pipe";
     rela_status st = rela_cli_models_open(&t->models, t->cli, err);
     if (st == RELA_OK)
         t->long_bytes = long_bytes(t);
+    st = st ? st : check_source(t, err);
     if (st == RELA_OK && o->alignment)
         st = check_head(t, err);
     if (st == RELA_OK && o->shortlist)
         st = rela_shortlist_load(&t->shortlist, t->models.models[0], o->shortlist, err);
     t->how.shortlist = t->shortlist;
+    memcpy(t->job.paths, o->input, sizeof o->input);
+    t->job.paths[RELA_SOURCES_MAX] = o->prefix;
     if (st == RELA_OK && o->prefix)
         st = rela_reader_open(&t->job.other, o->prefix, NULL, err);
     if (st == RELA_OK)

@@ -2,9 +2,15 @@
 /* cli/count_words.c - see count_words.h. */
 #include "count_words.h"
 
+#include "base/encoding.h"
+
+#include <string.h>
+
 /* Very long words, or many long ones, suggest text without spaces between words. */
 enum { VERY_LONG = 1000, LONG_SHARE = 1000, CHARACTER_MAX = 4 /* bytes */ };
 
+static rela_status add_file(rela_cli *cli, rela_word_counts *counts, const char *path,
+                            rela_error *err);
 static void note_oddities(rela_cli *cli, const rela_word_stats *s);
 
 rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool dictionary,
@@ -14,8 +20,9 @@ rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool d
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         const char *path = cli->operands.n ? cli->operands.items[i] : "-";
+        rela_cli_typed_text(cli, &path, 1);
         st = dictionary ? rela_word_counts_add_dictionary(counts, path, RELA_DUPLICATES_SUM, err)
-                        : rela_word_counts_add_file(counts, path, (int)cli->common.threads, err);
+                        : add_file(cli, counts, path, err);
     }
     if (st != RELA_OK)
         return st;
@@ -26,17 +33,28 @@ rela_status rela_cli_count_words(rela_cli *cli, rela_word_counts *counts, bool d
     return st;
 }
 
+static rela_status add_file(rela_cli *cli, rela_word_counts *counts, const char *path,
+                            rela_error *err)
+{
+    rela_word_stats before = { .struct_size = sizeof before }, after = before;
+    rela_status st = rela_word_counts_stats_get(&before, counts, err);
+    st = st ? st : rela_word_counts_add_file(counts, path, (int)cli->common.threads, err);
+    st = st ? st : rela_word_counts_stats_get(&after, counts, err);
+    if (st == RELA_OK && after.n_bad && !before.n_bad)
+        rela_encoding_warn(&cli->sink, strcmp(path, "-") == 0 ? "standard input" : path,
+                           after.bad_line - before.n_lines, after.bad_encoding);
+    return st;
+}
+
 static void note_oddities(rela_cli *cli, const rela_word_stats *s)
 {
     if (s->n_words == 0)
         rela_log_line(&cli->sink, RELA_LOG_WARNING, "the input has no words");
     if (s->n_bad)
-        rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                      "%llu of %llu line%s %s left out; the first is line %llu",
+        rela_log_line(&cli->sink, RELA_LOG_WARNING, "%llu of %llu line%s %s left out",
                       (unsigned long long)s->n_bad, (unsigned long long)s->n_lines,
                       s->n_lines == 1 ? "" : "s",
-                      s->n_bad == 1 ? "is not UTF-8 and was" : "are not UTF-8 and were",
-                      (unsigned long long)s->bad_line);
+                      s->n_bad == 1 ? "is not UTF-8 and was" : "are not UTF-8 and were");
     if (s->longest > VERY_LONG || s->n_long > s->n_words / LONG_SHARE)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
                       "%llu word%s more than %d characters, the longest %llu (line %llu); "

@@ -19,6 +19,7 @@ typedef struct block {
 } block;
 
 typedef struct stream {
+    rela_cli *cli;
     const rela_cli_lines *job;
     rela_reader *reader;
     rela_writer *writer;
@@ -38,7 +39,7 @@ rela_status rela_cli_run_lines(rela_cli *cli, const rela_cli_lines *job, rela_li
 {
     static const char *const STANDARD[] = { "-" };
     const int n_threads = rela_par_threads((int)cli->common.threads);
-    stream s = { .job = job };
+    stream s = { .cli = cli, .job = job };
     void **blocks = make_blocks(n_threads * PER_THREAD);
     rela_status st = blocks ? rela_writer_open(&s.writer, output ? output : "-", err)
                             : rela_fail(err, RELA_NOMEM, "no memory for %d threads", n_threads);
@@ -60,6 +61,7 @@ static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **b
     rela_status st = rela_reader_open(&s->reader, path, NULL, err);
     if (st != RELA_OK)
         return st;
+    rela_cli_typed_lines(cli, path);
     rela_cli_progress(cli, &s->progress, s->job->label, "bytes", rela_reader_size(s->reader));
     rela_progress_start(&s->progress, 0);
     const rela_pipe pipe = { .read = read_block,
@@ -67,7 +69,7 @@ static rela_status run_file(rela_cli *cli, stream *s, const char *path, void **b
                              .write = write_block,
                              .ctx = s,
                              .blocks = blocks,
-                             .n_threads = n_threads,
+                             .n_threads = cli->typed ? 1 : n_threads, /* no answer after a prompt */
                              .n_blocks = n_threads * PER_THREAD };
     st = rela_pipe_run(&pipe, err);
     if (st == RELA_OK && s->progress.visible)
@@ -81,8 +83,12 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
 {
     stream *s = ctx;
     block *k = b;
+    rela_cli_prompt(s->cli);
     const rela_status st = rela_reader_block(s->reader, &k->in, &k->first, BLOCK_BYTES, err);
     *more = k->in.len > 0;
+    if (!*more)
+        rela_cli_prompt_end(s->cli);
+    rela_cli_check_encoding(s->cli, rela_reader_name(s->reader), k->in.data, k->in.len, k->first);
     rela_progress_update(&s->progress, rela_reader_position(s->reader), NULL);
     return st;
 }

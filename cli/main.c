@@ -310,15 +310,13 @@ static rela_status prepare(rela_cli *cli, const rela_command *c, const void *opt
     if (st != RELA_OK)
         return st;
     if (cli->operands.n < c->min_operands)
-        return rela_fail(err, RELA_ARG, "missing argument; usage: rela %s %s", c->name,
-                         c->operands);
+        return rela_cli_fail_missing(c, cli->operands.n, err);
     if (cli->operands.n > 0 && cli->operands.items[0] == argv[0] &&
         (c->max_operands == 0 || is_nearly_second(c->name, argv[0])) &&
         unknown_second(c->name, argv[0], err) != RELA_OK)
         return RELA_ARG;
     if (cli->operands.n > c->max_operands)
-        return rela_fail(err, RELA_ARG, "unexpected argument '%s'",
-                         cli->operands.items[c->max_operands]);
+        return rela_cli_fail_unexpected(c, cli->operands.items[c->max_operands], err);
     if ((st = rela_cli_check_outputs(cli, c, options, err)) != RELA_OK)
         return st;
     if (cli->common.log && !(cli->log_file = fopen(cli->common.log, "a")))

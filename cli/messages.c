@@ -24,7 +24,7 @@ void rela_cli_progress(rela_cli *cli, rela_progress *p, const char *label, const
                           .total = total,
                           .terminal = isatty(STDERR_FILENO),
                           .width = (int)rela_cli_terminal_width(STDERR_FILENO),
-                          .emit = cli->common.quiet ? NULL : emit_progress,
+                          .emit = cli->common.quiet || cli->typed ? NULL : emit_progress,
                           .ctx = cli };
 }
 

@@ -3,8 +3,11 @@
 #include "models.h"
 
 #include "model_names.h"
+#include "rela/model.h"
 
 #include <string.h>
+
+static bool is_text(const char *path, bool first);
 
 static void on_log(void *ctx, int32_t level, const char *line)
 {
@@ -30,15 +33,42 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
                          RELA_CLI_MODELS_MAX);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_buffer path = RELA_BUFFER_INIT;
+        if (m->input && is_text(paths[i], m->n == 0))
+            return rela_fail(err, RELA_ARG, "'%.200s' is not a model; input goes with %s", paths[i],
+                             m->input);
         st = rela_cli_find_model(&path, paths[i], err);
         st = st ? st : rela_model_load_with(&m->models[m->n], m->runtime, path.data, &with, err);
         rela_buffer_free(&path);
         m->n += st == RELA_OK;
         if (st == RELA_FORMAT && m->input && m->n > 0 && strstr(err->message, "not a model file"))
-            st = rela_fail(err, RELA_ARG, "%.200s is not a model; input goes with %s", paths[i],
+            st = rela_fail(err, RELA_ARG, "'%.200s' is not a model; input goes with %s", paths[i],
                            m->input);
     }
     return st;
+}
+
+/* No file of a model has such a name: a sentence, or after a model some text like typo.en. */
+static bool is_text(const char *path, bool first)
+{
+    const char *dot = strrchr(path, '.');
+    return !rela_name_taken(path) &&
+           (strchr(path, ' ') || (!first && dot && strcmp(dot, ".rela") != 0));
+}
+
+bool rela_cli_is_model(const char *path)
+{
+    enum { HEAD = 9 }; /* the size of the header, and its first byte */
+    rela_blob *b = NULL;
+    char head[HEAD] = "";
+    uint64_t size = 0;
+    bool model = rela_model_is_pair(path);
+    if (!model && rela_blob_open(&b, path, NULL) == RELA_OK && rela_blob_size(b) > HEAD &&
+        rela_blob_read(b, head, HEAD, 0, NULL) == RELA_OK) {
+        memcpy(&size, head, sizeof size); /* little endian, as this machine is */
+        model = size < rela_blob_size(b) && head[HEAD - 1] == '{';
+    }
+    rela_blob_close(b);
+    return model;
 }
 
 rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err)

@@ -13,12 +13,15 @@ enum { RELA_CLI_MODELS_MAX = 64 };
 typedef struct rela_cli_models {
     bool int8;         /* int8, part and input: set before loading */
     int32_t part;      /* 1 or 2 of a pair of models; 0: files with one model */
-    const char *input; /* option for text, named if text is given as a model; or NULL */
+    const char *input; /* where text goes, named if it is given as a model; or NULL */
     rela_runtime *runtime;
     rela_model *models[RELA_CLI_MODELS_MAX];
     size_t n;
     rela_session *session;
 } rela_cli_models;
+
+/* Whether a file looks like a model or a pair of models; reads only its beginning. */
+bool rela_cli_is_model(const char *path);
 
 /* Loads n more models, not as an ensemble. Close m in any case. */
 rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *const *paths,

@@ -1,41 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/notices.c - warnings about text in another encoding; the prompt. */
+/* cli/notices.c - notices about text in another encoding, and about operands that are missing or too
+ * many. */
 #include "cli.h"
 
-#include "base/utf8.h"
+#include "base/encoding.h"
 
 #include <string.h>
-
-static const char *guess(const char *text, size_t len)
-{
-    const unsigned char *u = (const unsigned char *)text;
-    if (len >= 2 && ((u[0] == 0xFF && u[1] == 0xFE) || (u[0] == 0xFE && u[1] == 0xFF)))
-        return "UTF-16";
-    return len && memchr(text, '\0', len) ? "UTF-16" : "LATIN1";
-}
 
 void rela_cli_check_encoding(rela_cli *cli, const char *name, const char *text, size_t len,
                              uint64_t first)
 {
-    if (cli->encoding_reported || !len)
-        return;
-    const char *nul = memchr(text, '\0', len);
-    size_t good = rela_utf8_valid(text, len);
-    good = nul && (size_t)(nul - text) < good ? (size_t)(nul - text) : good;
-    if (good == len)
-        return;
-    uint64_t line = first;
-    for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + good - at))) != NULL; at++)
-        line++;
-    cli->encoding_reported = true;
-    rela_log_line(&cli->sink, RELA_LOG_WARNING,
-                  "%s: line %llu is not UTF-8; if it is %s: iconv -f %s -t UTF-8 (reported once)",
-                  name, (unsigned long long)line, guess(text, len), guess(text, len));
+    if (!cli->encoding_reported)
+        cli->encoding_reported = rela_encoding_check(&cli->sink, name, text, len, first);
 }
 
-void rela_cli_prompt(rela_cli *cli)
+rela_status rela_cli_fail_missing(const rela_command *c, size_t n, rela_error *err)
 {
-    (void)fputs("> ", stderr);
-    (void)fflush(stderr);
-    cli->bar_open = false;
+    const char *at = c->operands;
+    for (; n > 0 && strchr(at, ' '); n--)
+        at = strchr(at, ' ') + 1;
+    size_t len = strcspn(at, " ");
+    while (len > 0 && at[len - 1] == '.') /* "MODEL..." */
+        len--;
+    if (*at == '[')
+        len = 0;
+    return rela_fail(err, RELA_ARG, "missing argument%s%.*s; usage: rela %s %s", len ? " " : "",
+                     (int)len, at, c->name, c->operands);
+}
+
+static bool has_option(const rela_command *c, const char *name)
+{
+    const rela_option *row = c->options;
+    while (row && row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row && row->name;
+}
+
+rela_status rela_cli_fail_unexpected(const rela_command *c, const char *operand, rela_error *err)
+{
+    static const char *const TEXTS[][2] = { { "train-src", "train-tgt" }, { "src", "tgt" } };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++)
+        if (has_option(c, TEXTS[i][0]))
+            return rela_fail(err, RELA_ARG,
+                             "unexpected argument '%s'; text goes with --%s and --%s", operand,
+                             TEXTS[i][0], TEXTS[i][1]);
+    return rela_fail(err, RELA_ARG, "unexpected argument '%s'", operand);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/outputs.c - checks that no output is also an input or another output. */
+/* cli/outputs.c - checks that no output is also an input or another output, and that no two inputs
+ * are standard input. */
 #include "cli.h"
 
 #include <string.h>
@@ -15,6 +16,8 @@ static rela_status compare_outputs(named a, const rela_option *rows, const void 
                                    rela_error *err);
 static rela_status compare_inputs(named a, const rela_cli *cli, const rela_command *c,
                                   const void *fields, rela_error *err);
+static rela_status check_standard(const rela_cli *cli, const rela_command *c, const void *fields,
+                                  rela_error *err);
 static bool same_output(const char *a, const char *b);
 
 rela_status rela_cli_check_outputs(const rela_cli *cli, const rela_command *c, const void *fields,
@@ -22,7 +25,7 @@ rela_status rela_cli_check_outputs(const rela_cli *cli, const rela_command *c, c
 {
     static const rela_option NONE[] = { { .name = NULL } };
     const rela_option *rows = c->options ? c->options : NONE;
-    rela_status st = RELA_OK;
+    rela_status st = check_standard(cli, c, fields, err);
     for (const rela_option *row = rows; row->name && st == RELA_OK; row++) {
         const named a = find_row(row, fields);
         if (row->type != RELA_OPTION_OUTPUT || !a.path)
@@ -81,6 +84,23 @@ static rela_status compare_inputs(named a, const rela_cli *cli, const rela_comma
             return rela_fail(err, RELA_ARG, "--%s is the input '%s'", a.name,
                              cli->operands.items[i]);
     return RELA_OK;
+}
+
+static rela_status check_standard(const rela_cli *cli, const rela_command *c, const void *fields,
+                                  rela_error *err)
+{
+    size_t n = 0;
+    for (const rela_option *row = c->options; row && row->name; row++) {
+        const named a = find_row(row, fields);
+        const rela_list many = list_of(row, fields);
+        n += row->type == RELA_OPTION_FILE && a.path && strcmp(a.path, "-") == 0;
+        for (size_t i = 0; i < many.n; i++)
+            n += strcmp(many.items[i], "-") == 0;
+    }
+    const bool texts = c->operands && !strstr(c->operands, "MODEL"); /* a model has a file */
+    for (size_t i = 0; i < cli->operands.n && texts; i++)
+        n += strcmp(cli->operands.items[i], "-") == 0;
+    return n > 1 ? rela_fail(err, RELA_ARG, "standard input can be read only once") : RELA_OK;
 }
 
 static bool same_output(const char *a, const char *b)

@@ -4,18 +4,22 @@
 
 #include "base/par.h"
 
+#include <string.h>
+
 typedef struct walk {
+    rela_cli *cli;
     const rela_cli_steps *job;
     rela_progress progress;
     uint64_t n_rows;
 } walk;
 
+static void check_rows(const walk *w, const rela_rows *rows);
 static rela_status work_rows(void *ctx, rela_rows *rows, int thread, rela_error *err);
 static rela_status finish_rows(void *ctx, rela_rows *rows, rela_error *err);
 
 rela_status rela_cli_run_steps(rela_cli *cli, const rela_cli_steps *job, rela_error *err)
 {
-    walk w = { .job = job };
+    walk w = { .cli = cli, .job = job };
     const rela_steps steps = { .files = job->files.items,
                                .n_files = job->files.n,
                                .n_threads = rela_par_threads((int)cli->common.threads),
@@ -23,6 +27,7 @@ rela_status rela_cli_run_steps(rela_cli *cli, const rela_cli_steps *job, rela_er
                                .work = work_rows,
                                .done = finish_rows,
                                .ctx = &w };
+    rela_cli_typed_text(cli, job->files.items, job->files.n);
     rela_cli_progress(cli, &w.progress, job->label, "lines", 0);
     rela_progress_start(&w.progress, 0);
     const rela_status st = rela_steps_run(NULL, &steps, err);
@@ -46,7 +51,18 @@ static rela_status work_rows(void *ctx, rela_rows *rows, int thread, rela_error 
 static rela_status finish_rows(void *ctx, rela_rows *rows, rela_error *err)
 {
     walk *w = ctx;
+    check_rows(w, rows);
     w->n_rows += rows->n;
     rela_progress_update(&w->progress, w->n_rows, NULL);
     return w->job->done(w->job->ctx, rows, err);
+}
+
+static void check_rows(const walk *w, const rela_rows *rows)
+{
+    const rela_list files = w->job->files;
+    for (size_t i = 0; i < rows->n * files.n; i++) {
+        const char *name = files.items[i % files.n];
+        rela_cli_check_encoding(w->cli, strcmp(name, "-") == 0 ? "standard input" : name,
+                                rows->lines[i].text, rows->lines[i].len, rows->first + i / files.n);
+    }
 }

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static rela_status check_paths(rela_cli_sources *s, const char *const *paths, const char *option,
                                rela_error *err);
@@ -19,7 +18,6 @@ rela_status rela_cli_sources_open(rela_cli_sources *s, const rela_model *m,
     rela_model_shape shape = { .struct_size = sizeof shape };
     rela_status st = rela_model_shape_get(&shape, m, err);
     s->n = (size_t)shape.sources;
-    s->standard = strcmp(paths[0], "-") == 0;
     st = st ? st : check_paths(s, paths, option, err);
     for (size_t k = 0; k < RELA_SOURCES_MAX && st == RELA_OK; k++)
         if (paths[k])
@@ -97,11 +95,6 @@ void rela_cli_sources_check(const rela_cli_sources *s, const rela_cli_sentences 
         if (s->readers[k])
             rela_cli_check_encoding(cli, rela_reader_name(s->readers[k]), b->blocks[k].bytes.data,
                                     b->blocks[k].bytes.len, b->first);
-}
-
-bool rela_cli_sources_typed(const rela_cli_sources *s)
-{
-    return s->standard && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
 static rela_status join_files(const rela_cli_sources *s, rela_cli_sentences *b, rela_error *err)

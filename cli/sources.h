@@ -24,7 +24,7 @@ typedef struct rela_cli_sentences {
 typedef struct rela_cli_sources {
     size_t n; /* sources of the model */
     rela_reader *readers[RELA_SOURCES_MAX];
-    bool columns, standard; /* standard: reads standard input */
+    bool columns;
 } rela_cli_sources;
 
 /* paths: of the first source, then of the others or NULL. option: the option of the first path, for
@@ -42,8 +42,5 @@ void rela_cli_sentences_free(rela_cli_sentences *b);
 
 /* Warns about sentences that are not UTF-8. */
 void rela_cli_sources_check(const rela_cli_sources *s, const rela_cli_sentences *b, rela_cli *cli);
-
-/* Whether both standard input and standard output are a terminal. */
-bool rela_cli_sources_typed(const rela_cli_sources *s);
 
 #endif

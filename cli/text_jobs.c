@@ -36,10 +36,10 @@ rela_status rela_cli_text_job_run(rela_cli_text_job *t, rela_error *err)
                              .n_threads = 1,
                              .ctx = t };
     t->bytes = block_bytes(t);
-    t->prompts = rela_cli_sources_typed(&t->sources) && !t->cli->common.quiet;
+    rela_cli_typed_lines(t->cli, t->paths[0]);
+    if (!t->cli->typed)
+        rela_cli_typed_text(t->cli, t->paths + 1, RELA_SOURCES_MAX);
     rela_cli_progress(t->cli, &t->bar, t->label, "bytes", rela_reader_size(first));
-    if (t->prompts)
-        t->bar.emit = NULL; /* it would overwrite what the user types */
     rela_progress_start(&t->bar, 0);
     const rela_status st = rela_job_run(t->job, &flow, err);
     if (st == RELA_OK && t->bar.visible)
@@ -88,8 +88,7 @@ static rela_status read_lines(void *ctx, void *block, uint64_t want, uint64_t *n
 {
     rela_cli_text_job *t = ctx;
     rela_cli_lines_read *b = block;
-    if (t->prompts)
-        rela_cli_prompt(t->cli);
+    rela_cli_prompt(t->cli);
     rela_status st = rela_cli_sources_read(&t->sources, &b->in, t->bytes, (size_t)want, err);
     if (st == RELA_OK && t->other)
         st = rela_cli_block_match(&b->other, t->other, &b->in.blocks[0],
@@ -97,6 +96,8 @@ static rela_status read_lines(void *ctx, void *block, uint64_t want, uint64_t *n
     if (st == RELA_OK)
         rela_cli_sources_check(&t->sources, &b->in, t->cli);
     *n = b->in.n;
+    if (*n == 0)
+        rela_cli_prompt_end(t->cli);
     return st;
 }
 
@@ -162,11 +163,15 @@ static void free_lines(void *block)
 
 /* ---- work ---- */
 
-/* Log lines are part of the result, so that rank 0 logs them wherever the work was done. */
+/* Log lines are part of the result, so that rank 0 logs them wherever the work was done. Those of
+ * the library name lines, but it does not know of which file. */
 static void keep_log(void *ctx, rela_log_level level, const char *line)
 {
     rela_cli_text_job *t = ctx;
-    (void)rela_buffer_printf(&t->log, NULL, "%c%s\n", '0' + (int)level, line);
+    const bool place = strncmp(line, "line ", 5) == 0;
+    (void)rela_buffer_printf(&t->log, NULL, "%c%s%s%s\n", '0' + (int)level,
+                             place ? rela_reader_name(t->sources.readers[0]) : "",
+                             place ? ": " : "", line);
 }
 
 static rela_status work(void *ctx, void *block, rela_buffer *result, int thread, rela_error *err)

@@ -27,12 +27,12 @@ typedef struct rela_cli_text_job {
     void *ctx;
     rela_job *job;
     rela_cli_sources sources;
-    rela_reader *other;  /* or NULL */
-    rela_writer *writer; /* on rank 0 */
+    rela_reader *other;                      /* or NULL */
+    const char *paths[RELA_SOURCES_MAX + 1]; /* of the sources, then of other; or NULL */
+    rela_writer *writer;                     /* on rank 0 */
     /* private */
     rela_progress bar;
     size_t bytes;
-    bool prompts;
     rela_buffer text, notes, log; /* of the current block */
 } rela_cli_text_job;
 

@@ -14,7 +14,6 @@ enum { BLOCK_BYTES = 1 << 18 };
 typedef struct flaws {
     rela_buffer room;
     uint64_t n_bad, n_lines;
-    uint64_t first; /* line number */
 } flaws;
 
 typedef struct text_job {
@@ -29,6 +28,7 @@ typedef struct block {
 } block;
 
 typedef struct text_scan {
+    rela_cli *cli;
     rela_text_take take;
     void *ctx;
     flaws *flaws; /* one per thread */
@@ -47,7 +47,7 @@ static rela_status scan_file(rela_cli *cli, text_scan *s, const char *path, cons
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status take_block(void *ctx, void *b, int thread, rela_error *err);
 static rela_status drop_block(void *ctx, void *b, rela_error *err);
-static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error *err);
+static rela_status repair(flaws *f, rela_span *line, rela_error *err);
 static rela_status name_line(rela_status st, uint64_t number, rela_error *err);
 static void report(rela_cli *cli, flaws *f, int n);
 
@@ -68,7 +68,8 @@ rela_status rela_cli_scan_text(rela_cli *cli, rela_text_take take, void *ctx, co
                                rela_error *err)
 {
     const int n = rela_par_threads((int)cli->common.threads);
-    text_scan s = { .take = take,
+    text_scan s = { .cli = cli,
+                    .take = take,
                     .ctx = ctx,
                     .flaws = rela_mem_zalloc((size_t)n * sizeof *s.flaws),
                     .blocks = rela_mem_zalloc((size_t)n * sizeof *s.blocks),
@@ -95,7 +96,7 @@ static rela_status apply_line(void *ctx, rela_buffer *out, const char *text, siz
 {
     const text_job *job = ctx;
     rela_span line = { text, len };
-    rela_status st = repair(&job->flaws[thread], &line, number, err);
+    rela_status st = repair(&job->flaws[thread], &line, err);
     if (st == RELA_OK)
         st = job->apply(job->object, out, line.text, line.len, err);
     return name_line(st, number, err);
@@ -107,6 +108,7 @@ static rela_status scan_file(rela_cli *cli, text_scan *s, const char *path, cons
     rela_status st = rela_reader_open(&s->reader, path, NULL, err);
     if (st != RELA_OK)
         return st;
+    rela_cli_typed_text(cli, &path, 1);
     rela_cli_progress(cli, &s->progress, label, "bytes", rela_reader_size(s->reader));
     rela_progress_start(&s->progress, 0);
     s->before = s->last;
@@ -129,6 +131,8 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
     block *k = b;
     const rela_status st = rela_reader_block(s->reader, &k->lines, &k->first, BLOCK_BYTES, err);
     *more = k->lines.len > 0;
+    rela_cli_check_encoding(s->cli, rela_reader_name(s->reader), k->lines.data, k->lines.len,
+                            k->first);
     for (size_t i = 0; i < k->lines.len; i++)
         s->last += k->lines.data[i] == '\n';
     rela_progress_update(&s->progress, rela_reader_position(s->reader), NULL);
@@ -143,7 +147,7 @@ static rela_status take_block(void *ctx, void *b, int thread, rela_error *err)
     rela_status st = RELA_OK;
     rela_span line;
     for (uint64_t number = k->first; st == RELA_OK && rela_next_line(&line, &at, end); number++) {
-        st = repair(&s->flaws[thread], &line, number, err);
+        st = repair(&s->flaws[thread], &line, err);
         if (st == RELA_OK)
             st = s->take(s->ctx, line.text, line.len, s->before + number, thread, err);
         st = name_line(st, number, err);
@@ -158,7 +162,7 @@ static rela_status drop_block(void *ctx, void *b, rela_error *err)
 }
 
 /* Makes *line valid UTF-8; a changed line is in f->room until the next call. */
-static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error *err)
+static rela_status repair(flaws *f, rela_span *line, rela_error *err)
 {
     if (rela_utf8_valid(line->text, line->len) == line->len)
         return RELA_OK;
@@ -169,8 +173,7 @@ static rela_status repair(flaws *f, rela_span *line, uint64_t number, rela_error
         return st;
     *line = (rela_span){ f->room.data, f->room.len };
     f->n_bad += n_bad;
-    if (f->n_lines++ == 0 || number < f->first)
-        f->first = number;
+    f->n_lines++;
     return RELA_OK;
 }
 
@@ -187,18 +190,16 @@ static rela_status name_line(rela_status st, uint64_t number, rela_error *err)
 /* Logs the UTF-8 errors of n threads, if there were any, and frees them. */
 static void report(rela_cli *cli, flaws *f, int n)
 {
-    uint64_t n_bad = 0, n_lines = 0, first = UINT64_MAX;
+    uint64_t n_bad = 0, n_lines = 0;
     for (int i = 0; f && i < n; i++) {
         n_bad += f[i].n_bad;
         n_lines += f[i].n_lines;
-        if (f[i].n_lines && f[i].first < first)
-            first = f[i].first;
         rela_buffer_free(&f[i].room);
     }
     if (n_lines)
         rela_log_line(&cli->sink, RELA_LOG_WARNING,
                       "%" PRIu64 " invalid UTF-8 sequence%s in %" PRIu64
-                      " line%s replaced by U+FFFD, first in line %" PRIu64,
-                      n_bad, n_bad == 1 ? "" : "s", n_lines, n_lines == 1 ? "" : "s", first);
+                      " line%s replaced by U+FFFD",
+                      n_bad, n_bad == 1 ? "" : "s", n_lines, n_lines == 1 ? "" : "s");
     rela_mem_free(f);
 }

@@ -24,13 +24,15 @@ typedef struct rela_model_info_options {
 RELA_API void rela_model_info_options_init(rela_model_info_options *o, size_t size);
 
 /* Reads and checks a whole model file and appends a description of it: configuration, parameters
- * per block, text resources, training record. o may be NULL. */
+ * per block, text resources, training record. Of a pair of models it describes both; the JSON
+ * object then has an array "parts" with an object for each. o may be NULL. */
 RELA_API rela_status rela_model_info(rela_buffer *out, const char *path,
                                      const rela_model_info_options *o, rela_error *err);
 
 /* Sets lines "key=value" of the model card, which rela_model_info shows, in a model file or
  * checkpoint: licence, description, date, score, or any other key; an empty value restores what
- * training wrote. The rest of the file is unchanged. Packed models are RELA_FORMAT. */
+ * training wrote. The rest of the file is unchanged. In a pair of models both cards are set. Packed
+ * models are RELA_FORMAT. */
 RELA_API rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
                                          rela_error *err);
 

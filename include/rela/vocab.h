@@ -34,6 +34,7 @@ typedef struct rela_word_stats {
     uint64_t n_long;   /* running words of more than RELA_WORD_LONG characters */
     uint64_t longest;  /* characters of the longest word */
     uint64_t longest_line;
+    const char *bad_encoding; /* what bad_line may be, "LATIN1" or "UTF-16"; NULL: unknown */
 } rela_word_stats;
 
 /* Words longer than RELA_WORD_MAX bytes are not counted, as files of codes or counts with them

@@ -90,6 +90,7 @@ class PairAttention:
 
 def info(path: Path) -> dict[str, Any]:
     """What a model file contains, as ``rela info --json`` prints it: "card", "config", "parameters" ...
+    Of a pair of models, "parts" has these of both.
 
     Reads and checks the whole file.
     """

@@ -37,6 +37,7 @@ typedef struct rela_align_job {
     rela_align_worker *workers;
     int n_workers;
     rela_align_report report;
+    bool encoding_reported;
     int (*on_line)(void *ctx, const rela_aligned *line);
     void *ctx;
     rela_text_lines gold;

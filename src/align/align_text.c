@@ -2,6 +2,7 @@
 /* src/align/align_text.c - rela_align: word links of parallel text, streamed. On request it first
  * chooses the heads on the lines that have gold links. */
 #include "align/align_job.h"
+#include "base/encoding.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "dist/job_rows.h"
@@ -377,6 +378,24 @@ static uint64_t number_shown(const rela_align_job *j)
     return j->o.only < 0 ? 0 : (uint64_t)j->o.only + 1;
 }
 
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+/* Reports the first line that is not UTF-8. */
+static void check_encoding(rela_align_job *j, const rela_rows *rows)
+{
+    const rela_log *log = &j->models[0]->runtime->log;
+    for (size_t i = 0; i < rows->n * j->n_files && !j->encoding_reported; i++) {
+        const rela_span line = rows->lines[i];
+        j->encoding_reported =
+            line.len < RELA_ALIGN_LINE && /* else cut, perhaps in a character */
+            rela_encoding_check(log, name_of(j->files[i % j->n_files]), line.text, line.len,
+                                rows->first + i / j->n_files);
+    }
+}
+
 static void count_line(rela_align_job *j, char state, uint64_t number)
 {
     rela_align_report *r = &j->report;
@@ -390,8 +409,8 @@ static void count_line(rela_align_job *j, char state, uint64_t number)
 void rela_align_log_long(const rela_align_job *j, uint64_t line)
 {
     rela_log_line(&j->models[0]->runtime->log, RELA_LOG_WARNING,
-                  "line %llu: longer than %zu tokens: no links", (unsigned long long)line,
-                  rela_watcher_limit(j->workers[0].watcher[0]) - 1);
+                  "%s: line %llu: longer than %zu tokens: no links", name_of(j->o.src),
+                  (unsigned long long)line, rela_watcher_limit(j->workers[0].watcher[0]) - 1);
 }
 
 /* Pointers to the words of a buffer, one per line; line ends become NUL. The list is given to the
@@ -448,6 +467,7 @@ static rela_status report_block(void *ctx, rela_rows *rows, rela_error *err)
     rela_align_job *j = ctx;
     if (rows->out.len == 0)
         return RELA_OK;
+    check_encoding(j, rows);
     const char *states = rows->out.data, *end = states + rows->out.len;
     const char *at = rows->out.len > rows->n ? states + rows->n : end;
     rela_status st = RELA_OK;

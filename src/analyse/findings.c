@@ -116,7 +116,7 @@ static int column_width(const rela_measures *m)
     return width;
 }
 
-/* With several sources the name is padded, so that the labels line up with their columns. */
+/* A short name is padded, so that the labels line up with their columns. */
 static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
     const rela_measures *m = &f->text;
@@ -124,7 +124,7 @@ static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_err
     rela_status st = rela_buffer_printf(out, err, "\n%s (%llu pair%s)", f->name,
                                         (unsigned long long)f->pairs, rela_plural(f->pairs));
     const size_t used = out->len - start;
-    if (st == RELA_OK && f->net->config.sources > 1 && used < LABEL_WIDTH)
+    if (st == RELA_OK && used < LABEL_WIDTH)
         st = rela_buffer_printf(out, err, "%*s", (int)(LABEL_WIDTH - used), "");
     for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
         st = rela_buffer_printf(out, err, " %*s", column_width(m), m->stacks[i].label);

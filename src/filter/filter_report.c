@@ -40,10 +40,10 @@ rela_status rela_filter_report_table(rela_buffer *out, const rela_filter_report 
         st = rela_buffer_printf(out, err, "%-10s %12s\n", "read", rela_grouped(n, r->read));
     for (int i = 0; i < RELA_FILTER_N_REASONS && st == RELA_OK; i++)
         if (i == RELA_FILTER_KEPT || r->count[i])
-            st = rela_buffer_printf(out, err, "%-10s %12s %6.2f %%  %s\n", KEYS[i],
-                                    rela_grouped(n, r->count[i]),
-                                    r->read ? 100 * (double)r->count[i] / (double)r->read : 0,
-                                    i == RELA_FILTER_KEPT ? "" : TEXTS[i]);
+            st = rela_buffer_printf(
+                out, err, "%-10s %12s %6.2f %%%s%s\n", KEYS[i], rela_grouped(n, r->count[i]),
+                r->read ? 100 * (double)r->count[i] / (double)r->read : 0,
+                i == RELA_FILTER_KEPT ? "" : "  ", i == RELA_FILTER_KEPT ? "" : TEXTS[i]);
     return st;
 }
 

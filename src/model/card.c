@@ -2,7 +2,9 @@
 /* src/model/card.c - see card.h; rela_model_card_set of rela/model.h. */
 #include "model/card.h"
 
+#include "base/file.h"
 #include "model/checkpoint.h"
+#include "model/pair.h"
 #include "rela/model.h"
 
 #include <jansson.h>
@@ -11,6 +13,10 @@
 
 enum { KEY_MAX = 32 };
 
+static rela_status set_in_model(const char *path, const char *const *lines, size_t n,
+                                rela_error *err);
+static rela_status set_in_pair(const char *path, const char *const *lines, size_t n,
+                               rela_error *err);
 static json_t *make_card(const json_t *root);
 static const json_t *training_record(const json_t *root);
 static void add_setting(json_t *card, const char *key, const char *settings, const char *name);
@@ -57,6 +63,34 @@ rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err)
 }
 
 rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
+                                rela_error *err)
+{
+    return (rela_model_is_pair(path) ? set_in_pair : set_in_model)(path, lines, n, err);
+}
+
+/* The pair is replaced as a whole, once both of its models are changed. */
+static rela_status set_in_pair(const char *path, const char *const *lines, size_t n,
+                               rela_error *err)
+{
+    rela_buffer dir = RELA_BUFFER_INIT, part[2] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT };
+    rela_status st = rela_dir_temporary(&dir, err);
+    for (int i = 0; i < 2 && st == RELA_OK; i++)
+        st = rela_buffer_printf(&part[i], err, "%s/%d", dir.data, i + 1);
+    st = st ? st : rela_pair_split(part[0].data, part[1].data, path, err);
+    for (int i = 0; i < 2 && st == RELA_OK; i++)
+        st = set_in_model(part[i].data, lines, n, err);
+    st = st ? st : rela_model_pair_save(path, part[0].data, part[1].data, err);
+    if (dir.len) {
+        const rela_status removed = rela_dir_remove(dir.data, st ? NULL : err);
+        st = st ? st : removed;
+    }
+    rela_buffer_free(&dir);
+    rela_buffer_free(&part[0]);
+    rela_buffer_free(&part[1]);
+    return st;
+}
+
+static rela_status set_in_model(const char *path, const char *const *lines, size_t n,
                                 rela_error *err)
 {
     rela_net net = { .weights = NULL };

@@ -19,6 +19,10 @@ typedef struct group {
     size_t tensors, count;
 } group;
 
+static rela_status describe(rela_buffer *out, const char *path, int part,
+                            const rela_model_info_options *o, rela_error *err);
+static rela_status describe_pair(rela_buffer *out, const char *path,
+                                 const rela_model_info_options *o, rela_error *err);
 static rela_status write_table(rela_buffer *out, const char *path, const rela_checkpoint *c,
                                rela_error *err);
 static rela_status write_json(rela_buffer *out, const char *path, const rela_checkpoint *c,
@@ -46,15 +50,45 @@ rela_status rela_model_info(rela_buffer *out, const char *path,
         return st;
     if (o.max_header < 0)
         return rela_fail(err, RELA_ARG, "max_header is negative");
-    const rela_checkpoint_options how = { .n_threads = o.n_threads,
-                                          .max_header = (size_t)o.max_header };
+    if (rela_model_is_pair(path))
+        return describe_pair(out, path, &o, err);
+    st = describe(out, path, 0, &o, err);
+    return st == RELA_OK && o.json ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+/* part: as in rela_checkpoint_options. */
+static rela_status describe(rela_buffer *out, const char *path, int part,
+                            const rela_model_info_options *o, rela_error *err)
+{
+    const rela_checkpoint_options how = { .n_threads = o->n_threads,
+                                          .part = part,
+                                          .max_header = (size_t)o->max_header };
     rela_checkpoint *c = NULL;
-    st = rela_checkpoint_open(&c, path, &how, err);
+    rela_status st = rela_checkpoint_open(&c, path, &how, err);
     st = st ? st : rela_checkpoint_read(c, NULL, NULL, how.n_threads, err);
     if (st == RELA_OK)
-        st = o.json ? write_json(out, path, c, err) : write_table(out, path, c, err);
+        st = o->json ? write_json(out, path, c, err) : write_table(out, path, c, err);
     rela_checkpoint_close(c);
     return st;
+}
+
+static rela_status describe_pair(rela_buffer *out, const char *path,
+                                 const rela_model_info_options *o, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, o->json ? "{\"file\": " : "", err);
+    if (o->json) {
+        st = st ? st : rela_json_quote(out, path, strlen(path), err);
+        st = st ? st
+                : rela_buffer_append_text(out, ", \"format\": \"rela pair\", \"parts\": [", err);
+    }
+    for (int part = 1; part <= 2 && st == RELA_OK; part++) {
+        const char *gap = part == 1 ? "" : o->json ? ", " : "\n";
+        st = rela_buffer_append_text(out, gap, err);
+        if (st == RELA_OK && !o->json)
+            st = rela_buffer_printf(out, err, "model %d of a pair\n", part);
+        st = st ? st : describe(out, path, part, o, err);
+    }
+    return st == RELA_OK && o->json ? rela_buffer_append_text(out, "]}\n", err) : st;
 }
 
 static rela_status write_table(rela_buffer *out, const char *path, const rela_checkpoint *c,
@@ -158,7 +192,7 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
     st = st ? st : json_raw(out, c, RELA_SECTION_RECORD, err);
     st = st ? st : rela_buffer_append_text(out, ", \"state\": ", err);
     st = st ? st : json_raw(out, c, RELA_SECTION_STATE, err);
-    return st ? st : rela_buffer_append_text(out, "}\n", err);
+    return st ? st : rela_buffer_append_text(out, "}", err);
 }
 
 static rela_status json_texts(rela_buffer *out, const rela_checkpoint *c, rela_error *err)

@@ -11,7 +11,8 @@ enum { MAGIC_SIZE = 8, HEAD_SIZE = 16, COPY_SIZE = 64 << 10 };
 
 static const char MAGIC[] = "RELAPAIR";
 
-static rela_status copy_blob(rela_writer *w, const rela_blob *b, rela_error *err);
+static rela_status copy_blob(rela_writer *w, const rela_blob *b, uint64_t at, uint64_t size,
+                             rela_error *err);
 
 /* Any other file is a single model, or will be refused as one. */
 static rela_status read_head(bool *pair, uint64_t *first, const rela_blob *b, rela_error *err)
@@ -35,8 +36,7 @@ rela_status rela_pair_place(uint64_t *at, uint64_t *size, const rela_blob *b, in
     rela_status st = read_head(&pair, &first, b, err);
     if (st == RELA_OK && pair != (part > 0))
         st = rela_fail(err, RELA_FORMAT,
-                       pair ? "%s: a pair of models, which only 'rela align' reads"
-                            : "%s: not a pair of models",
+                       pair ? "%s: a pair of models, for 'rela align'" : "%s: not a pair of models",
                        path);
     if (st == RELA_OK && pair && first > rela_blob_size(b) - HEAD_SIZE)
         st = rela_fail(err, RELA_FORMAT,
@@ -77,19 +77,38 @@ rela_status rela_model_pair_save(const char *out, const char *first, const char 
         st = st ? st : rela_writer_write(w, (const char *)&size, sizeof size, err);
     }
     for (int i = 0; i < 2 && st == RELA_OK; i++)
-        st = copy_blob(w, blob[i], err);
+        st = copy_blob(w, blob[i], 0, rela_blob_size(blob[i]), err);
     st = rela_writer_finish(w, st, err);
     rela_blob_close(blob[0]);
     rela_blob_close(blob[1]);
     return st;
 }
 
-static rela_status copy_blob(rela_writer *w, const rela_blob *b, rela_error *err)
+rela_status rela_pair_split(const char *first, const char *second, const char *path,
+                            rela_error *err)
+{
+    const char *const outs[] = { first, second };
+    rela_blob *b = NULL;
+    rela_status st = rela_blob_open(&b, path, err);
+    for (int i = 0; i < 2 && st == RELA_OK; i++) {
+        rela_writer *w = NULL;
+        uint64_t at = 0, size = 0;
+        st = rela_pair_place(&at, &size, b, i + 1, err);
+        st = st ? st : rela_writer_open(&w, outs[i], err);
+        st = st ? st : copy_blob(w, b, at, size, err);
+        st = rela_writer_finish(w, st, err);
+    }
+    rela_blob_close(b);
+    return st;
+}
+
+static rela_status copy_blob(rela_writer *w, const rela_blob *b, uint64_t at, uint64_t size,
+                             rela_error *err)
 {
     char bytes[COPY_SIZE];
     rela_status st = RELA_OK;
-    for (uint64_t at = 0, size = rela_blob_size(b); at < size && st == RELA_OK;) {
-        const size_t n = size - at < sizeof bytes ? (size_t)(size - at) : sizeof bytes;
+    for (const uint64_t end = at + size; at < end && st == RELA_OK;) {
+        const size_t n = end - at < sizeof bytes ? (size_t)(end - at) : sizeof bytes;
         st = rela_blob_read(b, bytes, n, at, err);
         st = st ? st : rela_writer_write(w, bytes, n, err);
         at += n;

@@ -305,9 +305,9 @@ static rela_status check_together(const rela_model *const *models, size_t n, rel
     const size_t target = models[0]->net.config.sources;
     for (size_t i = 1; i < n; i++) {
         if (models[i]->net.config.sources != target)
-            return rela_fail(err, RELA_ARG,
-                             "models 1 and %zu have %zu and %zu sources; expected the same", i + 1,
-                             target, models[i]->net.config.sources);
+            return rela_fail(err, RELA_ARG, "%s and %s have %zu and %zu sources; expected the same",
+                             models[0]->path, models[i]->path, target,
+                             models[i]->net.config.sources);
         for (size_t side = 0; side <= target; side += target) {
             const rela_vocab *a = rela_pipeline_vocab(models[0]->pipeline, side);
             const rela_vocab *b = rela_pipeline_vocab(models[i]->pipeline, side);
@@ -317,9 +317,8 @@ static rela_status check_together(const rela_model *const *models, size_t n, rel
                     strcmp(rela_vocab_token(a, (int32_t)k), rela_vocab_token(b, (int32_t)k)) == 0;
             if (!same)
                 return rela_fail(err, RELA_ARG,
-                                 "models 1 and %zu have different %s vocabularies; expected the "
-                                 "same",
-                                 i + 1, side == 0 ? "source" : "target");
+                                 "%s and %s have different %s vocabularies; expected the same",
+                                 models[0]->path, models[i]->path, side == 0 ? "source" : "target");
         }
     }
     return RELA_OK;

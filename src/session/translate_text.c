@@ -114,12 +114,15 @@ static rela_status check_options(const rela_translate_options *o, const rela_mod
                  { "longest translation", o->max_extra, 0, INT32_MAX },
                  { "number of symbols to sample from", o->top_k, 0, INT32_MAX },
                  { "batch of sentences", o->batch_sentences, 1, INT32_MAX },
-                 { "batch of tokens", o->batch_tokens, 1, INT32_MAX },
-                 { "source", o->source, 0, (int32_t)m->net.config.sources - 1 } };
+                 { "batch of tokens", o->batch_tokens, 1, INT32_MAX } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
             return rela_fail(err, RELA_ARG, "%s is %d; expected %d..%d", rows[i].name,
                              (int)rows[i].value, (int)rows[i].least, (int)rows[i].most);
+    const size_t n = m->net.config.sources;
+    if (o->source < 0 || (size_t)o->source >= n)
+        return rela_fail(err, RELA_ARG, "no source %lld; the model has %zu source%s",
+                         1 + (long long)o->source, n, rela_plural(n));
     if (o->split == RELA_SPLIT_ALWAYS && (o->prefix || m->net.config.sources > 1))
         return rela_fail(err, RELA_ARG, "a text with %s cannot be split into sentences",
                          o->prefix ? "a prefix" : "several sources");

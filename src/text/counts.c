@@ -5,6 +5,7 @@
  * word is kept, so that ties are broken as if one thread had read everything. */
 #include "text/counts.h"
 
+#include "base/encoding.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -258,8 +259,10 @@ static rela_status tally_line(tally *t, rela_span line, uint64_t number, rela_er
     t->stats.n_lines++;
     if (rela_utf8_valid(line.text, line.len) != line.len) {
         t->stats.n_bad++;
-        if (t->stats.bad_line == 0 || number < t->stats.bad_line)
+        if (t->stats.bad_line == 0 || number < t->stats.bad_line) {
             t->stats.bad_line = number;
+            t->stats.bad_encoding = rela_encoding_guess(line.text, line.len);
+        }
         return RELA_OK;
     }
     rela_word_walk walk = rela_words(line.text, line.len);
@@ -335,8 +338,10 @@ static void stats_merge(rela_word_stats *to, const rela_word_stats *from)
     to->n_words += from->n_words;
     to->n_bad += from->n_bad;
     to->n_long += from->n_long;
-    if (from->bad_line && (!to->bad_line || from->bad_line < to->bad_line))
+    if (from->bad_line && (!to->bad_line || from->bad_line < to->bad_line)) {
         to->bad_line = from->bad_line;
+        to->bad_encoding = from->bad_encoding;
+    }
     if (from->longest > to->longest ||
         (from->longest == to->longest && from->longest_line < to->longest_line)) {
         to->longest = from->longest;

@@ -7,6 +7,8 @@
 #include "rela/model.h"
 #include "rela/train.h"
 
+#include <string.h>
+
 /* The preset is tuned for some millions of words. Less text needs fewer updates, and fewer merges,
  * since most subwords would otherwise be too rare to learn from. */
 enum {
@@ -25,9 +27,12 @@ typedef struct direction {
 
 static rela_status learn(const char *out, const char *dir, const rela_align_learn_options *o,
                          rela_error *err);
+static rela_status check_output(const char *path, rela_error *err);
 static rela_status count_words(int64_t *words, const rela_align_learn_options *o, rela_error *err);
 static rela_status train(const char *dir, direction *d, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
+static rela_status fail_empty(const rela_align_learn_options *o, const rela_corpus_report *r,
+                              rela_error *err);
 static int64_t within(int64_t least, int64_t n, int64_t most);
 
 void rela_align_learn_options_init(rela_align_learn_options *o, size_t size)
@@ -48,6 +53,7 @@ rela_status rela_align_learn(const char *out, const rela_align_learn_options *o,
     if (st == RELA_OK && (own.merges < 0 || own.updates < 0))
         st = rela_fail(err, RELA_ARG, "merges is %lld and updates %lld; expected 0 or more",
                        (long long)own.merges, (long long)own.updates);
+    st = st ? st : check_output(out, err);
     st = st ? st : count_words(&words, &own, err);
     if (st != RELA_OK)
         return st;
@@ -82,20 +88,44 @@ static rela_status learn(const char *out, const char *dir, const rela_align_lear
     return st;
 }
 
+/* The result of minutes must not be lost at the end. */
+static rela_status check_output(const char *path, rela_error *err)
+{
+    rela_writer *w = NULL;
+    const rela_status st = rela_writer_open(&w, path, err);
+    rela_writer_abort(w);
+    return st;
+}
+
 /* The mean of both sides. Fails if they differ in the number of lines. */
 static rela_status count_words(int64_t *words, const rela_align_learn_options *o, rela_error *err)
 {
     rela_corpus_check_options check;
     rela_corpus_stats stats = { .struct_size = sizeof stats };
+    rela_corpus_report report = { .struct_size = sizeof report };
     rela_corpus_check_options_init(&check, sizeof check);
     check.src = o->src;
     check.tgt = o->tgt;
     check.n_threads = (int32_t)o->threads;
-    rela_status st = rela_corpus_check(NULL, &stats, &check, err);
+    rela_status st = rela_corpus_check(&report, &stats, &check, err);
     *words = (int64_t)((stats.side[0].tokens + stats.side[1].tokens) / 2);
     if (st == RELA_OK && *words == 0)
-        st = rela_fail(err, RELA_FORMAT, "%s and %s: no pairs to learn from", o->src, o->tgt);
+        st = fail_empty(o, &report, err);
     return st;
+}
+
+static rela_status fail_empty(const rela_align_learn_options *o, const rela_corpus_report *r,
+                              rela_error *err)
+{
+    char why[256] = "";
+    for (int i = 0; rela_corpus_reason_text(i); i++) {
+        const size_t used = strlen(why);
+        if (r->dropped[i])
+            rela_format_text(why + used, sizeof why - used, "%s%s (%llu)",
+                             used ? ", " : "; left out: ", rela_corpus_reason_text(i),
+                             (unsigned long long)r->dropped[i]);
+    }
+    return rela_fail(err, RELA_FORMAT, "%s and %s: no pairs to learn from%s", o->src, o->tgt, why);
 }
 
 static rela_status train(const char *dir, direction *d, rela_error *err)

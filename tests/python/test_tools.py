@@ -233,6 +233,12 @@ class Corpora(unittest.TestCase):
         with self.assertRaisesRegex(rela.Error, "not a model file"):
             rela.info("some.src")
 
+    def test_info_of_a_pair_has_both_models(self):
+        rela.align(self.src, self.tgt, save="both.rela", updates=2, merges=50)
+        found = rela.info("both.rela")
+        self.assertEqual(found, json.loads("\n".join(program("info", "both.rela", "--json"))))
+        self.assertEqual([part["config"]["dec_layers"] for part in found["parts"]], [1, 1])
+
     def test_wrong_texts_are_refused(self):
         with self.assertRaisesRegex(ValueError, "src: line 2 has a line break"):
             rela.align(self.model, ["a", "b\nc"], ["a", "b"])

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static char first[600], second[600], pair[600];
+static char first[600], second[600], pair[600], twice[600];
 
 static int set_up(void **state)
 {
@@ -15,6 +15,7 @@ static int set_up(void **state)
     (void)snprintf(first, sizeof first, "%s/first", scratch_dir);
     (void)snprintf(second, sizeof second, "%s/second", scratch_dir);
     (void)snprintf(pair, sizeof pair, "%s/pair", scratch_dir);
+    (void)snprintf(twice, sizeof twice, "%s/twice", scratch_dir);
     return failed;
 }
 
@@ -49,6 +50,13 @@ static void both_parts_are_found(void **state)
     CHECK_OK(place(&at, &size, pair, 2, &err), err);
     assert_int_equal(at, 19);
     assert_int_equal(size, 7);
+    CHECK_OK(rela_pair_split(second, first, pair, &err), err);
+    CHECK_OK(rela_model_pair_save(twice, second, first, &err), err);
+    CHECK_OK(place(&at, &size, twice, 2, &err), err);
+    assert_int_equal(at, 19);
+    assert_int_equal(size, 7);
+    assert_int_equal(rela_pair_split(second, first, "missing", &err), RELA_IO);
+    save("one", "and two");
     CHECK_OK(place(&at, &size, first, 0, &err), err);
     assert_int_equal(at, 0);
     assert_int_equal(size, 3);

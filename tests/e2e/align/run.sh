@@ -70,7 +70,7 @@ grep -q 'attends to nothing' picture || fail "no picture: $(cat picture)"
 # In a terminal a picture that is too wide continues below; wide characters and marks keep the columns in place.
 n_checks=$((n_checks + 1))
 printf 'w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20 w21 w22 w23 w24\n\344\270\200 \344\272\214 e\314\201 a b c\n' >wide
-script -qec "stty cols 40; '$RELA' align $model --src wide --tgt wide --show 1" /dev/null </dev/null | tr -d '\r' >picture
+script -qec "stty cols 40; '$RELA' align --quiet $model --src wide --tgt wide --show 1" /dev/null </dev/null | tr -d '\r' >picture
 LC_ALL=C sed 's/[\x80-\xbf]//g' picture >narrow # one byte per character
 [ "$(awk '/^share/ { exit } length($0) > 40 { wide++ } /^ *w24 / { rows++ } END { print wide + 0, rows + 0 }' narrow)" = "0 2" ] ||
     fail "a wide picture: $(cat picture)"

@@ -44,6 +44,45 @@ wait $! || code=$?
 [ ! -e stopped ] || fail "links of a stopped run"
 [ -z "$(ls tmp)" ] || fail "left behind after a signal: $(ls tmp)"
 
+"$RELA" train --quiet --preset demo --merges 20 --width 32 --ffn 32 --heads 2 --enc-layers 1 --dec-layers 1 --updates 2 \
+    --batch-tokens 300 --train-src a --train-tgt b --out run
+cp run/model.rela single.rela
+
+# Both directions are combined: the way is not without effect.
+accepts align both.rela a b --symmetrise union -o links
+accepts align --quiet --updates 8 a b --layer 1 --head 1 -o links
+"$RELA" align single.rela a b --symmetrise union >/dev/null 2>err
+grep -q 'warning: --symmetrise has no effect without --reverse' err || fail "one direction: $(cat err)"
+
+# Both models have a card.
+accepts info both.rela
+[ "$(grep -c '^model [12] of a pair$' lib.out)" -eq 2 ] && [ "$(grep -c '^  dec_layers ' lib.out)" -eq 2 ] ||
+    fail "info of a pair: $(head -n 5 lib.out)"
+accepts info both.rela --set licence=CC0-1.0
+[ "$(grep -c '^  licence  *CC0-1.0$' lib.out)" -eq 2 ] || fail "--set: $(grep licence lib.out)"
+accepts info --json both.rela
+grep -q '^{"file": "both.rela", "format": "rela pair", "parts": \[{"file".*"licence": "CC0-1.0".*}, {"file".*"licence": "CC0-1.0".*}\]}$' lib.out ||
+    fail "info --json of a pair: $(cut -c 1-200 lib.out)"
+"$RELA" align --quiet both.rela toy/test.src toy/test.tgt | cmp - test.links || fail "a card changes the links"
+[ -z "$(ls tmp)" ] || fail "left behind by info: $(ls tmp)"
+refuses 2 "is not KEY=VALUE" info both.rela --set licence
+
+# What would fail after minutes of learning fails before.
+: >empty
+refuses 2 "no layer or head 2; a learned model has 1 of each" align a b --layer 2
+refuses 2 "no layer or head 3; a learned model has 1 of each" align a b --layer 1 --head 3
+refuses 2 "a: no line 999; it has 200" align a b --show 999
+refuses 1 "missing: No such file" align a b --best-on missing
+refuses 3 "empty: no lines" align a b --best-on empty
+refuses 3 "toy/train.align has 3000 lines but a has 200" align a b --best-on toy/train.align
+refuses 1 "missing/pair: cannot be written" align a b --save missing/pair
+refuses 2 "pair.gz: models cannot be compressed" align a b --save pair.gz
+refuses 1 "toy: Is a directory" align a b --save toy
+refuses 2 "--save needs the name of a file" align a b --save - -o links
+refuses 1 "missing/links: cannot be written" align a b --output missing/links
+refuses 2 "--source and --src-2 need a model with several sources" align a b --source 2
+refuses 2 "--source and --src-2 need a model with several sources" align a b --src-2 a
+
 # What cannot be.
 head -n 20 a >short
 : >empty
@@ -52,13 +91,16 @@ refuses 2 "standard input will not do" align - b
 refuses 2 "no text" align both.rela
 refuses 2 "not both" align a b --src a
 refuses 2 "--reverse goes with a model of one direction" align both.rela a b --reverse both.rela
+refuses 2 "both.rela: a pair of models; --reverse takes a model of one direction" align single.rela a b --reverse both.rela
 refuses 2 "without a model" align both.rela a b --save other
 refuses 2 "--soft needs a model of one direction" align a b --soft
 refuses 2 "--soft and --reverse" align both.rela a b --soft
 refuses 3 "expected as many lines in both" align a short
 refuses 3 "no pairs to learn from" align empty empty
-refuses 3 "a pair of models, which only 'rela align' reads" translate both.rela
-refuses 3 "a pair of models, which only 'rela align' reads" info both.rela
+printf 'gro\337\n\n' >left-out
+refuses 3 "left-out and left-out: no pairs to learn from; left out: invalid UTF-8 (1), an empty side (1)" align left-out left-out
+refuses 3 "both.rela: a pair of models, for 'rela align'" translate both.rela
 refuses 3 "cut.rela: " align cut.rela a b
+refuses 3 "cut.rela: " info cut.rela
 [ -z "$(ls tmp)" ] || fail "left behind after errors: $(ls tmp)"
 finish

@@ -94,7 +94,8 @@ bad 1 'missing: No such file' vocab missing
 
 # Text: bad bytes are left out or replaced, with a note; long words get a warning.
 printf 'low \377 lower\nlow lower\n' >text
-good '1 of 2 lines is not UTF-8 and was left out; the first is line 1' bpe learn
+good '1 of 2 lines is not UTF-8 and was left out' bpe learn
+grep -q 'standard input: line 1 is not UTF-8; if it is LATIN1: iconv' stderr || complain "no place: $(cat stderr)"
 good '1 of 2 lines is not UTF-8' vocab
 says 'low 1'
 good '1 sequences of bytes are not UTF-8' bpe apply -c codes

@@ -71,7 +71,7 @@ refuses 1 "Is a directory" corpus check --src . --tgt b
 refuses 2 "either --src and --tgt, or --tsv must be given" corpus check
 refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src a
 refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src a --tgt b --tsv c
-refuses 2 "only one file can be standard input" corpus check --src - --tgt -
+refuses 2 "standard input can be read only once" corpus check --src - --tgt -
 refuses 2 "--max-ratio is 0.5; expected 0 or at least 1" corpus check --src a --tgt b --max-ratio 0.5
 refuses 2 "option --max-tokens" corpus check --src a --tgt b --max-tokens 0
 refuses 1 "scratch file in nowhere: No such file or directory" \

@@ -72,10 +72,25 @@ refuses 2 "option --beam is given twice" translate --beam 2 --beam 3 $m
 refuses 2 "--n-best 5 is more than --beam 4" translate --n-best 5 $m
 refuses 2 "option --normalize: 'wu'; expected gnmt:NUMBER, power:NUMBER or none" translate --normalize wu $m
 refuses 2 "option --sampling: 'top'" translate --sampling top $m
-refuses 2 "missing argument; usage: rela translate MODEL..." translate
-refuses 2 "missing argument; usage: rela score MODEL... --src FILE --tgt FILE" score
-refuses 2 "missing argument; usage: rela bleu REF [REF...]" bleu
+refuses 2 "missing argument MODEL; usage: rela translate MODEL..." translate
+refuses 2 "missing argument MODEL; usage: rela translate MODEL..." translate -i c/test.src
+refuses 2 "missing argument MODEL; usage: rela score MODEL... --src FILE --tgt FILE" score
+refuses 2 "missing argument REF; usage: rela bleu REF [REF...]" bleu
 refuses 2 "unexpected argument 'more'" info $m more
+refuses 2 "unexpected argument 'c/train.src'; text goes with --train-src and --train-tgt" train c/train.src c/train.tgt
+refuses 2 "unexpected argument 'c/train.src'; text goes with --src and --tgt" filter $m c/train.src c/train.tgt
+refuses 2 "'The old man sees' is not a model; input goes with -i, or through a pipe" translate $m 'The old man sees'
+refuses 2 "'The old man sees' is not a model; input goes with -i, or through a pipe" translate 'The old man sees'
+refuses 2 "'typo.en' is not a model; input goes with -i, or through a pipe" translate $m typo.en
+refuses 1 "typo.rela: No such file or directory" translate $m typo.rela
+refuses 2 "'c/test.src' is not a model; input goes with --src and --tgt" score $m c/test.src --src c/test.src --tgt c/test.tgt
+refuses 2 "run/model.rela is a model: name the source and the target text after it" align $m c/test.src
+accepts convert $m --to safetensors -o plain
+refuses 2 "plain is a directory of plain weights: give --from safetensors" convert plain -o x.rela
+for command in "score $m --src - --tgt -" "analyse $m --src - --tgt - --out x" "filter --src - --tgt - --dry-run" "corpus check --src - --tgt -" \
+    "align $m - -" "bleu -" "tokenise - -" "translate $m --prefix -"; do
+    refuses 2 "standard input can be read only once" $command
+done
 refuses 2 "option --input: the name is empty" translate --input= $m
 refuses 2 "unknown option -no-escape; did you mean --no-escape?" tokenise -no-escape
 refuses 2 "unknown option -i; name the two files: --src FILE --tgt FILE" align -i c/test.src
@@ -101,7 +116,7 @@ refuses 2 "unknown attention 'entmax-1.5'; did you mean 'entmax15'?" train $smal
 refuses 2 "attention '2=softmax,rela-g': no layer 2; there is only 1" train $small $train --attention-enc 2=softmax,rela-g --out x
 
 # files
-refuses 2 "text is not a model; input goes with -i" translate $m text
+refuses 2 "'text' is not a model; input goes with -i" translate $m text
 refuses 3 "text: not a model file" translate text
 refuses 3 "c/test.src: not a model file" translate c/test.src
 ! grep -q 'header' lib.err || fail "a text as model: $(cat lib.err)"
@@ -136,6 +151,10 @@ head -c 30000 run/model.rela >short.rela
 refuses 3 "it is cut short; copy it again" translate short.rela
 head -n 1 c/test.src >one
 refuses 3 "one has 1 line but c/test.tgt has " filter --src one --tgt c/test.tgt --dry-run
+accepts filter --src c/test.src --tgt c/test.tgt --dry-run
+! grep -q ' $' lib.out || fail "blanks at the end of a line: $(cat lib.out)"
+accepts analyse $m --src c/test.src --tgt c/test.tgt --out analysis --quiet
+awk '/encoder/ { label = index($0, "cross") + 5 } /sparsity/ { exit length($0) + 1 != label }' lib.out || fail "columns: $(cat lib.out)"
 accepts train --show-config --preset tiny # needs no text and no directory
 grep -qx 'preset: "tiny"' lib.out || fail "--show-config: $(head -n 3 lib.out)"
 refuses 2 "no layer 7; the model has 1" align $m --src c/test.src --tgt c/test.tgt --layer 7
@@ -173,6 +192,7 @@ refuses 2 "config.yml: line" train --config config.yml $train --out x
 [ ! -e x ] || [ ! -e x/model.rela ] || fail "a model came out of a mistake"
 
 # what is done all the same, with a warning
+: >c/none
 warns() { # MESSAGE ARGUMENT...
     message=$1
     shift
@@ -180,6 +200,7 @@ warns() { # MESSAGE ARGUMENT...
     "$RELA" "$@" <c/test.src >lib.out 2>lib.err || fail "rela $*: $(cat lib.err)"
     [ "$(grep -cF -- "$message" lib.err)" -eq 1 ] || fail "rela $*: expected '$message' once, got: $(head -n 3 lib.err)"
 }
+warns "c/none: no pairs" score $m --src c/none --tgt c/none
 warns "--temperature has no effect without --sampling" translate --temperature 2 $m
 warns "--beam has no effect with --sampling" translate --sampling full --beam 4 $m
 warns "--valid-beam has no effect without --valid-src or --valid-tsv" train $small $train --valid-beam 2 --out run
@@ -219,10 +240,26 @@ warns "only 0 merges: no pair has frequency 90000" bpe learn --min-frequency 900
 accepts translate --quiet --seed 3 $m
 accepts train --show-config -a rela-g --attention-enc 1=local --attn-window 4
 accepts train --show-config --preset align --lr-least 0.1
+# text in another encoding: the file, the line and the remedy
 printf 'der Esel\ndie Kuh ist gro\337 .\ndas \334bel\n' >latin1
 printf '\377\376t\000h\000e\000\n\000' >utf16
 warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" translate $m -i latin1
 warns "utf16: line 1 is not UTF-8; if it is UTF-16: iconv -f UTF-16 -t UTF-8 (reported once)" translate $m -i utf16
+printf 'the cow\na\000b\n' >nul
+printf '\001\002\200\000\003\377\201\004\n' >binary
+printf 'the cow\nder B\303\244r fri\303 \303\237t\n' >damaged
+printf 't\000h\000e\000 \000c\000\344\000w\000\n\000' >unmarked
+warns "nul: line 2 contains a NUL byte (reported once)" translate $m -i nul
+warns "binary: line 1 is not UTF-8 (reported once)" translate $m -i binary
+warns "damaged: line 2 is not UTF-8 (reported once)" translate $m -i damaged
+warns "unmarked: line 1 is not UTF-8; if it is UTF-16" tokenise unmarked
+warns "latin1: line 2 is not UTF-8; if it is LATIN1" align $m latin1 latin1
+for command in tokenise normalise split detokenise "truecase learn" "truecase undo" "bpe undo" "bpe learn" vocab; do
+    warns "latin1: line 2 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)" $command c/train.src latin1
+done
+warns "latin1: line 2 is not UTF-8; if it is LATIN1" bleu latin1 -i latin1
+warns "utf16: line 1 is not UTF-8; if it is UTF-16" vocab utf16
+refuses 2 "no source 2; the model has 1 source" translate --source 2 $m
 refuses 2 "--layer 7; the model has 1 decoder layer" translate --alignment hard --layer 7 $m
 refuses 2 "--head 3; the model has 2 heads" translate --alignment hard --head 3 $m
 
@@ -234,7 +271,7 @@ while [ $i -lt 14 ]; do
 done >long
 "$RELA" translate -b 1 --max-length-factor 0 --max-length-extra 1 --long cut $m -i long >lib.out 2>lib.err
 [ "$(grep -c 'longer than the' lib.err)" -eq 11 ] || fail "warnings: $(grep -c 'longer than the' lib.err)"
-grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
+grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
 "$RELA" align $m --src long --tgt long >lib.out 2>lib.err
-[ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
+[ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
 finish

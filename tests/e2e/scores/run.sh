@@ -93,9 +93,9 @@ prints "100.0" bleu -b -i lone spaced
 printf 'one\342\200\250two three four\n' >lone
 prints "100.0" bleu -b -i lone spaced
 printf 'a\000b c d e\n' >nul
-prints "100.0" bleu -b -i nul nul
+prints "100.0" bleu --quiet -b -i nul nul
 printf 'a b c d e\n' >plain
-"$RELA" bleu -b -i nul plain >out
+"$RELA" bleu --quiet -b -i nul plain >out
 [ "$(cat out)" != 100.0 ] || fail "NUL is not data"
 printf '   \n\t\n\314\201\314\201\n\342\200\256abc\342\200\254\n\342\200\215\n\360\237\221\250\342\200\215\360\237\221\251\n' >odd
 for command in bleu chrf; do
@@ -110,10 +110,14 @@ done
 # 21 invalid UTF-8 of every kind: scored, with a warning.
 printf 'a\303\nb\342\202\nc\360\237\230\nd\300\257\ne\355\240\200\nf\365\200\200\200\ng\n' >bad
 printf 'a\nb\nc\nd\ne\nf\ng\n' >bad2
-warning="rela: warning: 6 lines are not UTF-8; bad bytes count as U+FFFD"
+warning="rela: warning: bad: line 1 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)
+rela: warning: 6 lines are not UTF-8; bad bytes count as U+FFFD"
 expect 0 "$warning" bleu -i bad bad
 expect 0 "$warning" chrf -i bad bad
 expect 0 "$warning" compare bad bad bad2 --samples 1 --trials 1
+printf 'a\nb\ngro\337 .\nd\ne\nf\ng\n' >latin1
+expect 0 "rela: warning: latin1: line 3 is not UTF-8; if it is LATIN1: iconv -f LATIN1 -t UTF-8 (reported once)
+rela: warning: 1 line is not UTF-8; bad bytes count as U+FFFD" bleu -i bad2 latin1
 expect 0 "" bleu --quiet -i bad bad
 
 # 23 long lines, 25 one word very often.
@@ -182,9 +186,9 @@ expect 2 "rela bleu: option --max-order: 17 is out of range; expected 1..16" \
 expect 2 "rela chrf: option --beta: 'nan' is not a number" chrf --beta nan ref
 expect 2 "rela compare: option --samples: 0 is out of range; expected 1..10000000" \
     compare ref hyp hyp --samples 0
-expect 2 "rela compare: missing argument; usage: rela compare REF BASELINE SYSTEM [SYSTEM...]" \
+expect 2 "rela compare: missing argument SYSTEM; usage: rela compare REF BASELINE SYSTEM [SYSTEM...]" \
     compare ref hyp
-expect 2 "rela bleu: missing argument; usage: rela bleu REF [REF...]" bleu
+expect 2 "rela bleu: missing argument REF; usage: rela bleu REF [REF...]" bleu
 
 # 32 links.
 printf '0-0 1-1 1?2\n0-0 2p1\n\n' >gold
@@ -192,7 +196,7 @@ printf '1-1 0-0 0-0\n2-1\n0-0\n' >in
 cp in links
 printf 'a b\na b c\na\n' >src
 printf 'x y z\nx y\nx\n' >tgt
-prints "AER 28.6 (P 75.0 / R 66.7 / F1 70.6 / 4 links) [0.0, 100.0]" aer gold
+prints "AER 28.6 (P 75.0 / R 66.7 / F1 70.6 / 4 links) 95 % [0.0, 100.0]" aer gold
 prints "AER 28.6 (P 75.0 / R 66.7 / F1 70.6 / 4 links)" aer gold --samples 0 --src src --tgt tgt
 prints '{"aer": 28.571428571428569, "precision": 75, "recall": 66.666666666666657, '\
 '"f1": 70.588235294117652, "links": 4, "sure": 3, "possible": 2, "lines": 3}' \

@@ -134,7 +134,7 @@ refuses 2 "option --sampling: 'top:0'" translate $M --sampling top:0
 refuses 2 "--n-best 5 is more than --beam 4" translate $M --n-best 5
 refuses 2 "beam" translate $M -b 0
 refuses 2 "beam" translate $M -b 100000
-refuses 2 "models 1 and 2 have different source vocabularies" translate $M $W
+refuses 2 "$M and $W have different source vocabularies" translate $M $W
 refuses 1 "nothing: No such file" translate $M -i nothing
 refuses 1 "/dev/full: cannot be written: No space left" translate $M -i in -o /dev/full
 head -n 39 in >short
