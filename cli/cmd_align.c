@@ -66,7 +66,15 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static const char *const NEEDS[] = { "gold-base", "best-on", "gold-reverse", "best-on", NULL };
+/* clang-format off */
+static const char *const NEEDS[] = {
+    "gold-base", "best-on",
+    "gold-reverse", "best-on",
+    "src-lang", "tokenise",
+    "tgt-lang", "tokenise",
+    NULL,
+};
+/* clang-format on */
 
 /* Those that have no effect with one direction alone. */
 static const char *const REVERSE_NEEDS[] = { "reverse-layer", "reverse",       "reverse-head",

@@ -233,6 +233,7 @@ warns "--char-order has no effect with --metric bleu" compare --metric bleu --ch
 warns "--trials has no effect with --test bs" compare --test bs --trials 9 c/test.tgt c/test.src c/test.src
 warns "--heads has no effect without --by combined, --by null or --scores" filter $m --src c/test.src --tgt c/test.tgt --dry-run --by logprob --heads 1:1
 warns "--out-src has no effect with --dry-run" filter --src c/test.src --tgt c/test.tgt --dry-run --out-src x.src
+warns "--src-lang has no effect without --tokenise" align c/test.src c/test.tgt --src-lang fr --updates 3
 warns "--src-lang has no effect with --split never" translate --split never --src-lang de $m
 "$RELA" bpe learn -s 9 -o codes c/test.src 2>/dev/null
 warns "--vocabulary-threshold has no effect without --vocabulary" bpe apply -c codes --vocabulary-threshold 9
