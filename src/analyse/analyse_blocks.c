@@ -212,7 +212,8 @@ static void count_pair(rela_analyse_job *j, const rela_analyse_block *b, size_t 
     f->too_long += p->state == RELA_WATCHED_LONG;
     if (p->state == RELA_WATCHED_LONG)
         rela_log_line(&j->model->runtime->log, RELA_LOG_WARNING,
-                      "line %zu: longer than %zu tokens: left out", b->first + i + 1,
+                      "%s: line %zu: longer than %zu tokens: left out",
+                      strcmp(j->o.src, "-") == 0 ? "standard input" : j->o.src, b->first + i + 1,
                       rela_watcher_limit(j->blocks[0].watcher) - 1);
 }
 

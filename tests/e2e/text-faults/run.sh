@@ -26,7 +26,7 @@ sweep() {
             good=$((good + 1))
         else
             [ $code -eq 1 ] || fail "$class:$n$suffix $*: exit $code: $(cat err)"
-            [ "$(grep -cv 'warning: 1 invalid' err)" -eq 1 ] || fail "$class:$n$suffix $*: '$(cat err)'"
+            [ "$(grep -cv 'warning: 1 invalid\|is not UTF-8' err)" -eq 1 ] || fail "$class:$n$suffix $*: '$(cat err)'"
             echo old | cmp -s - out || [ "$(cat out)" = "$(cat want)" ] ||
                 fail "$class:$n$suffix $*: the old file is gone"
             good=0
