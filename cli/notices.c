@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/notices.c - notices about text in another encoding, and about operands that are missing or too
- * many. */
+/* cli/notices.c - notices about text in another encoding, and about operands that are missing or
+ * too many. */
 #include "cli.h"
 
 #include "base/encoding.h"

@@ -270,6 +270,16 @@ static rela_status train_options(size_t size, rela_error *err)
     return rela_train(&s.o, NULL, NULL, err);
 }
 
+static rela_status align_learn_options(size_t size, rela_error *err)
+{
+    SIZED_OPTIONS(rela_align_learn_options, rela_align_learn_options_init);
+    s.o.src = src;
+    s.o.tgt = tgt;
+    s.o.updates = 1;
+    s.o.threads = 1;
+    return rela_align_learn(out, &s.o, err);
+}
+
 static rela_status info_options(size_t size, rela_error *err)
 {
     SIZED_OPTIONS(rela_model_info_options, rela_model_info_options_init);
@@ -324,6 +334,7 @@ static const sized_row ROWS[] = {
     ROW(rela_attention_output, attention_output),
     ROW(rela_attention_gradient, attention_gradient),
     ROW(rela_train_options, train_options),
+    ROW(rela_align_learn_options, align_learn_options),
     ROW(rela_model_info_options, info_options),
     ROW(rela_model_average_options, average_options),
     ROW(rela_model_convert_options, convert_options),
