@@ -65,7 +65,9 @@ rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err)
 rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
                                 rela_error *err)
 {
-    return (rela_model_is_pair(path) ? set_in_pair : set_in_model)(path, lines, n, err);
+    bool pair = false;
+    const rela_status st = rela_pair_check(&pair, path, err);
+    return st ? st : (pair ? set_in_pair : set_in_model)(path, lines, n, err);
 }
 
 /* The pair is replaced as a whole, once both of its models are changed. */

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "model/card.h"
 #include "model/checkpoint_keys.h"
+#include "model/pair.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -50,9 +51,11 @@ rela_status rela_model_info(rela_buffer *out, const char *path,
         return st;
     if (o.max_header < 0)
         return rela_fail(err, RELA_ARG, "max_header is negative");
-    if (rela_model_is_pair(path))
+    bool pair = false;
+    st = rela_pair_check(&pair, path, err);
+    if (st == RELA_OK && pair)
         return describe_pair(out, path, &o, err);
-    st = describe(out, path, 0, &o, err);
+    st = st ? st : describe(out, path, 0, &o, err);
     return st == RELA_OK && o.json ? rela_buffer_append_char(out, '\n', err) : st;
 }
 

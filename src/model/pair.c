@@ -47,15 +47,21 @@ rela_status rela_pair_place(uint64_t *at, uint64_t *size, const rela_blob *b, in
     return st;
 }
 
-int32_t rela_model_is_pair(const char *path)
+rela_status rela_pair_check(bool *pair, const char *path, rela_error *err)
 {
     rela_blob *b = NULL;
     uint64_t first = 0;
-    bool pair = false;
-    if (rela_blob_open(&b, path, NULL) == RELA_OK && read_head(&pair, &first, b, NULL) != RELA_OK)
-        pair = false;
+    *pair = false;
+    rela_status st = rela_blob_open(&b, path, err);
+    st = st ? st : read_head(pair, &first, b, err);
     rela_blob_close(b);
-    return pair;
+    return st;
+}
+
+int32_t rela_model_is_pair(const char *path)
+{
+    bool pair = false;
+    return rela_pair_check(&pair, path, NULL) == RELA_OK && pair;
 }
 
 rela_status rela_model_pair_save(const char *out, const char *first, const char *second,

@@ -11,6 +11,9 @@
 rela_status rela_pair_place(uint64_t *at, uint64_t *size, const rela_blob *b, int part,
                             rela_error *err);
 
+/* Whether the file at path is a pair; fails only if it cannot be read. */
+rela_status rela_pair_check(bool *pair, const char *path, rela_error *err);
+
 /* Copies both models of a pair into files of their own. */
 rela_status rela_pair_split(const char *first, const char *second, const char *path,
                             rela_error *err);

@@ -85,6 +85,6 @@ refuses 2 "--input-3: the model has 2 sources" translate --quiet run/model.rela 
 refuses 3 "line 1: 1 tab-separated column; the model has 2 sources" translate --quiet run/model.rela -i test.a
 head -n 11 test.b >short
 refuses 3 "ends before line 12" translate --quiet run/model.rela -i test.a --input-2 short
-refuses 2 "source is 2; expected 0..1" translate --quiet --alignment hard --source 3 run/model.rela -i test.a --input-2 test.b
+refuses 2 "no source 3; the model has 2 sources" translate --quiet --alignment hard --source 3 run/model.rela -i test.a --input-2 test.b
 refuses 1 "several sources" convert --quiet --to ctranslate2 run/model.rela -o ct2
 finish
