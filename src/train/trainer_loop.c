@@ -320,7 +320,7 @@ static rela_status save_mean(rela_trainer *t, size_t *n_mean, rela_error *err)
 static rela_status finish(rela_trainer *t, rela_error *err)
 {
     size_t n = 0;
-    rela_loop_score score;
+    rela_loop_score score = { .nll = 0 };
     char line[RELA_REPORT_MAX];
     rela_status st = rela_trainer_is_first(t) ? save_mean(t, &n, err) : RELA_OK;
     st = rela_world_agree(t->world, st, err);
