@@ -134,7 +134,6 @@ typedef struct aligner {
 static rela_status take_operands(aligner *a, rela_error *err);
 static rela_status check_learning(const aligner *a, rela_error *err);
 static rela_status check_save(const char *path, rela_error *err);
-static rela_status count_lines(uint64_t *n, const char *path, rela_error *err);
 static rela_status load_models(aligner *a, rela_error *err);
 static rela_status open_all(aligner *a, rela_error *err);
 static rela_status align(aligner *a, rela_align_report *r, rela_error *err);
@@ -287,7 +286,7 @@ static rela_status check_learning(const aligner *a, rela_error *err)
     if (st == RELA_OK && o->best_on && gold.n == 0)
         st = rela_fail(err, RELA_FORMAT, "%s: no lines", o->best_on);
     if (st == RELA_OK && (o->best_on || o->show))
-        st = count_lines(&n, o->src, err);
+        st = rela_file_count_lines(&n, o->src, err);
     if (st == RELA_OK && gold.n > n)
         st = rela_fail(err, RELA_FORMAT, "%s has %zu line%s but %s has %llu", o->best_on, gold.n,
                        rela_plural(gold.n), o->src, (unsigned long long)n);
@@ -308,18 +307,6 @@ static rela_status check_save(const char *path, rela_error *err)
     if (dot && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0))
         return rela_fail(err, RELA_ARG, "%s: models cannot be compressed", path);
     return RELA_OK;
-}
-
-static rela_status count_lines(uint64_t *n, const char *path, rela_error *err)
-{
-    rela_reader *r = NULL;
-    rela_line line = { .text = "" };
-    rela_status st = rela_reader_open(&r, path, NULL, err);
-    while (st == RELA_OK && line.text)
-        st = rela_reader_line(r, &line, err);
-    *n = st == RELA_OK ? rela_reader_lines(r) : 0;
-    rela_reader_close(r);
-    return st;
 }
 
 static rela_status load_models(aligner *a, rela_error *err)

@@ -79,6 +79,8 @@ rela_status rela_file_read(char **out, size_t *len, const char *path, size_t max
  * model) does not fill memory first. */
 rela_status rela_file_read_lines(char **out, size_t *len, const char *path, size_t max_size,
                                  size_t max_line, rela_error *err);
+/* The number of lines of a text file, which is read once for it. */
+rela_status rela_file_count_lines(uint64_t *n, const char *path, rela_error *err);
 
 /* A regular file (or one that does not exist yet) is replaced atomically at commit and keeps its
  * permissions; a symbolic link stays and its target is replaced; anything else, like a device or a

@@ -50,6 +50,17 @@ rela_status rela_file_read_lines(char **out, size_t *len, const char *path, size
     return RELA_OK;
 }
 
+rela_status rela_file_count_lines(uint64_t *n, const char *path, rela_error *err)
+{
+    rela_reader *r = NULL;
+    rela_line line = { .text = "" };
+    rela_status st = rela_reader_open(&r, path, NULL, err);
+    for (*n = 0; st == RELA_OK && line.text; *n += line.text != NULL)
+        st = rela_reader_line(r, &line, err);
+    rela_reader_close(r);
+    return st;
+}
+
 static rela_status read_all(whole *w, rela_error *err)
 {
     rela_buffer *all = &w->all;

@@ -10,7 +10,6 @@
 
 static rela_status check_text(const rela_train_text *text, rela_error *err);
 static rela_status check_regular(const char *path, rela_error *err);
-static rela_status count_lines(uint64_t *n, const char *path, rela_error *err);
 
 rela_status rela_train_check_texts(const rela_train_options *o, rela_error *err)
 {
@@ -34,7 +33,7 @@ static rela_status check_text(const rela_train_text *text, rela_error *err)
         if (!path)
             continue;
         st = check_regular(path, err);
-        st = st ? st : count_lines(&n, path, err);
+        st = st ? st : rela_file_count_lines(&n, path, err);
         if (st == RELA_OK && first && n != lines)
             st = rela_fail(err, RELA_FORMAT,
                            "%s has %llu line%s and %s has %llu; expected as many lines in both",
@@ -58,16 +57,5 @@ static rela_status check_regular(const char *path, rela_error *err)
                          "file");
     const rela_status st = rela_blob_open(&b, path, err);
     rela_blob_close(b);
-    return st;
-}
-
-static rela_status count_lines(uint64_t *n, const char *path, rela_error *err)
-{
-    rela_reader *r = NULL;
-    rela_line line = { .text = "" };
-    rela_status st = rela_reader_open(&r, path, NULL, err);
-    for (*n = 0; st == RELA_OK && line.text; *n += line.text != NULL)
-        st = rela_reader_line(r, &line, err);
-    rela_reader_close(r);
     return st;
 }
