@@ -277,8 +277,9 @@ static int run_command(const rela_command *c, int argc, char **argv)
         if (st == RELA_OK)
             st = rela_cli_print(&text, &err);
         rela_buffer_free(&text);
-    } else if (st == RELA_OK) {
+    } else if (st == RELA_OK && (st = rela_par_start(1, &err)) == RELA_OK) {
         st = c->run(&cli, options, &err);
+        rela_par_end();
     }
     rela_cli_count_hidden(&cli);
     if (st != RELA_OK && !cli.reported) {

@@ -3,25 +3,12 @@
 #include "base/par.h"
 
 #include "base/mem.h"
-#include "base/par_start.h"
+#include "base/threads.h"
 
-#include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
-
-/* ThreadSanitizer does not see the synchronisation inside OpenMP, so it needs annotations. Fork and
- * join of a parallel region have an object each; with one for both, a thread that starts late would
- * seem to have synchronised with those that are done, which would hide races between them. */
-#ifdef __SANITIZE_THREAD__
-#include <sanitizer/tsan_interface.h>
-#define UNWATCHED     __attribute__((no_sanitize("thread")))
-#define HAND_OVER(at) __tsan_release(at)
-#define TAKE_OVER(at) __tsan_acquire(at)
-#else
-#define UNWATCHED
-#define HAND_OVER(at)
-#define TAKE_OVER(at)
-#endif
+#include <stdlib.h>
 
 /* A block that has been worked on and waits for its turn to be written. */
 typedef struct pipe_done {
@@ -44,7 +31,7 @@ typedef struct pipe_state {
     rela_error *err;    /* the caller's; protected by the lock */
 } pipe_state;
 
-static void pipe_workers(const rela_pipe *p, pipe_state *s);
+static void pipe_part(void *ctx, size_t part);
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread);
 static void *take_block(pipe_state *s);
 static void give_block(pipe_state *s, void *block);
@@ -52,43 +39,71 @@ static bool pipe_read(const rela_pipe *p, pipe_state *s, void *block, uint64_t *
 static void pipe_write(const rela_pipe *p, pipe_state *s);
 static void stop(pipe_state *s, uint64_t at, rela_status status, const rela_error *why);
 
+/* OMP_NUM_THREADS is what other programs of the field go by; it may be a list, one number per level
+ * of nesting. */
+static int threads_by_default(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    const long n = text ? strtol(text, NULL, 10) : 0;
+    cpu_set_t set;
+    if (n > 0)
+        return n < RELA_PAR_MAX ? (int)n : RELA_PAR_MAX;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 int rela_par_threads(int requested)
 {
-    const int n = requested > 0 ? requested : omp_get_max_threads();
+    const int n = requested > 0 ? requested : threads_by_default();
     return n < 1 ? 1 : n > RELA_PAR_MAX ? RELA_PAR_MAX : n;
 }
 
-UNWATCHED void rela_par_rows(size_t n, int n_threads,
-                             void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx)
+rela_status rela_par_start(int n_threads, rela_error *err)
 {
-    if (n == 0)
-        return;
-    const size_t wanted = n_threads > 1 ? (size_t)n_threads : 1, parts = wanted < n ? wanted : n;
-    const size_t each = n / parts, rest = n % parts; /* the first rest parts get an extra row */
-    char fork = 0, join = 0;
-    (void)fork;
-    (void)join;
-    HAND_OVER(&fork);
-    /* A loop over parts, not over threads: OpenMP may provide fewer threads than requested (one
-     * inside a parallel region), and the split must not depend on that. */
-    const bool together = parts > 1 && !omp_in_parallel() && rela_par_ready((int)parts, NULL) == 0;
-#pragma omp parallel for num_threads((int)parts) schedule(static, 1) if (together)
-    for (size_t i = 0; i < parts; i++) {
-        const size_t begin = i * each + (i < rest ? i : rest);
-        TAKE_OVER(&fork);
-        f(ctx, begin, begin + each + (i < rest), (int)i);
-        HAND_OVER(&join);
-    }
-    TAKE_OVER(&join);
+    rela_threads_hold();
+    const rela_status st = rela_threads_start(n_threads > 1 ? (size_t)n_threads - 1 : 0, err);
+    if (st != RELA_OK)
+        rela_threads_release();
+    return st;
 }
+
+void rela_par_end(void)
+{
+    rela_threads_release();
+}
+
+typedef struct rows {
+    size_t n, parts;
+    void (*f)(void *ctx, size_t begin, size_t end, int thread);
+    void *ctx;
+} rows;
+
+/* The first n % parts parts get an extra row. */
+static void rows_part(void *ctx, size_t part)
+{
+    const rows *r = ctx;
+    const size_t each = r->n / r->parts, rest = r->n % r->parts;
+    const size_t begin = part * each + (part < rest ? part : rest);
+    r->f(r->ctx, begin, begin + each + (part < rest), (int)part);
+}
+
+void rela_par_rows(size_t n, int n_threads,
+                   void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx)
+{
+    const size_t wanted = n_threads > 1 ? (size_t)n_threads : 1;
+    rows r = { .n = n, .parts = wanted < n ? wanted : n, .f = f, .ctx = ctx };
+    rela_threads_run(r.parts, rows_part, &r);
+}
+
+typedef struct pipe_job {
+    const rela_pipe *p;
+    pipe_state *s;
+} pipe_job;
 
 rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
 {
     pipe_state s = { .status = RELA_OK, .err = err };
-    const bool together = p->n_threads > 1 && !omp_in_parallel();
-    const rela_status st = together ? rela_par_ready(p->n_threads, err) : RELA_OK;
-    if (st != RELA_OK)
-        return st;
+    pipe_job job = { p, &s };
+    const bool together = p->n_threads > 1 && !rela_threads_inside();
     s.n_blocks = s.n_free = (size_t)(p->n_blocks ? p->n_blocks : p->n_threads);
     s.free = rela_mem_array(s.n_blocks, sizeof *s.free);
     s.done = rela_mem_zalloc(s.n_blocks * sizeof *s.done);
@@ -101,10 +116,7 @@ rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
         s.free[i] = p->blocks[s.n_blocks - 1 - i];
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.turn, NULL);
-    if (together)
-        pipe_workers(p, &s);
-    else
-        pipe_worker(p, &s, 0);
+    rela_threads_run(together ? (size_t)p->n_threads : 1, pipe_part, &job);
     pthread_cond_destroy(&s.turn);
     pthread_mutex_destroy(&s.lock);
     rela_mem_free(s.free);
@@ -112,19 +124,11 @@ rela_status rela_pipe_run(const rela_pipe *p, rela_error *err)
     return s.status;
 }
 
-UNWATCHED static void pipe_workers(const rela_pipe *p, pipe_state *s)
+/* Parts are equal: one that starts when the input has ended finds nothing to do. */
+static void pipe_part(void *ctx, size_t part)
 {
-    char fork = 0, join = 0;
-    (void)fork;
-    (void)join;
-    HAND_OVER(&fork);
-#pragma omp parallel num_threads(p->n_threads)
-    {
-        TAKE_OVER(&fork);
-        pipe_worker(p, s, omp_get_thread_num());
-        HAND_OVER(&join);
-    }
-    TAKE_OVER(&join);
+    const pipe_job *job = ctx;
+    pipe_worker(job->p, job->s, (int)part);
 }
 
 static void pipe_worker(const rela_pipe *p, pipe_state *s, int thread)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/par.h - the two threading patterns of the library, on OpenMP.
+/* src/base/par.h - the two threading patterns of the library, on its pool of threads.
  *
  * 1. Rows: split 0 .. n-1 into one contiguous range per thread.
  * 2. Pipe: read, process and write blocks, with reads and writes in order.
@@ -17,14 +17,17 @@ enum { RELA_PAR_MAX = 256 };
 /* Threads to use: requested, or for 0 as many as OMP_NUM_THREADS or the available cores allow. */
 int rela_par_threads(int requested);
 
-/* Starts the threads that a caller will use. OpenMP ends the process when a thread cannot be
- * started, so call this before there is work to lose. RELA_NOMEM if the limits of the process do
- * not allow that number. */
+/* Holds the pool of threads until rela_par_end, and starts as many as a caller will use before
+ * there is work to lose. RELA_NOMEM if the limits of the process do not allow that number; then
+ * there is nothing to end. Without a holder each call below starts threads and joins them at its
+ * end. */
 rela_status rela_par_start(int n_threads, rela_error *err);
+void rela_par_end(void);
 
-/* Calls f(ctx, begin, end, thread) once per thread with the same split for the same n and
- * n_threads, so results that depend on the split are reproducible. If threads cannot be started,
- * the calling thread does all the work, with the same split. */
+/* Calls f(ctx, begin, end, thread) once per thread, which is a number, not always a thread of its
+ * own: two ranges may run one after the other. The ranges come from the same split for the same n
+ * and n_threads, so results that depend on the split are reproducible. If threads cannot be
+ * started, fewer do all the work, with the same split. */
 void rela_par_rows(size_t n, int n_threads,
                    void (*f)(void *ctx, size_t begin, size_t end, int thread), void *ctx);
 

@@ -82,6 +82,8 @@ rela_status rela_attention_create(rela_attention **out, const rela_attention_opt
     a->groups = all.norm_per_head ? a->size.heads : 1;
     a->epsilon = (float)all.epsilon;
     a->dropout = all.dropout;
+    if ((st = rela_par_start(rela_par_threads(all.n_threads), err)) != RELA_OK)
+        goto out;
     a->n_threads = rela_par_threads(all.n_threads);
     if ((st = plan_workers(a, err)) != RELA_OK)
         goto out;
@@ -96,6 +98,8 @@ void rela_attention_destroy(rela_attention *a)
 {
     if (!a)
         return;
+    if (a->n_threads) /* it holds the threads */
+        rela_par_end();
     rela_mem_free(a->block);
     rela_mem_free(a->workers);
     rela_mem_free(a);

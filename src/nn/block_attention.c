@@ -82,7 +82,7 @@ static void declare(rela_block *b, rela_declare *d)
     for (size_t i = 0; i < at->n_sides; i++) {
         rela_attn_side *side = &at->sides[i];
         if (i > 0) /* the first is named like a single one */
-            (void)snprintf(d->prefix, sizeof d->prefix, "%.56s.%zu", prefix, i + 1);
+            (void)snprintf(d->prefix, sizeof d->prefix, "%.56s.%u", prefix, (unsigned)(i + 1) % 10);
         if (at->self)
             rela_declare_linear(d, &side->in, &side->in_bias, "qkv", 3 * b->d, b->d,
                                 sqrt(6.0 / (double)(4 * b->d)));

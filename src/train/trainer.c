@@ -59,6 +59,7 @@ static rela_status join(rela_trainer *t, rela_error *err)
     if (t->world) /* even on a mismatch: only rank 0 shows it */
         (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
     st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);
+    t->holds_threads = st == RELA_OK;
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_run_open(&t->run, t->o.out, err);
     st = rela_world_agree(t->world, st, err);
@@ -410,4 +411,6 @@ static void cleanup(rela_trainer *t)
         rela_net_deinit(&t->net);
     rela_pipeline_destroy(t->pipeline);
     rela_run_close(&t->run);
+    if (t->holds_threads)
+        rela_par_end();
 }

@@ -29,6 +29,7 @@ typedef struct rela_trainer {
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop loop;
     rela_train_state state;
+    bool holds_threads;   /* rela_par_end is due */
     bool interim;         /* the resumed checkpoint is interim, see run_dir.h */
     rela_buffer unlogged; /* lines logged before train.log was open */
     uint64_t ended;       /* where a finished run had ended, if off the save interval; else 0 */

@@ -197,10 +197,9 @@ static const char *threads_in(rlim_t room, bool enough)
     const rela_pipe pipe = { .read = read_nothing, .blocks = pointers, .n_threads = N_THREADS };
     if (!leave(RLIMIT_AS, room))
         return "no limit can be set";
-    const rela_status want = enough ? RELA_OK : RELA_NOMEM;
-    if (rela_pipe_run(&pipe, &err) != want)
+    if (rela_pipe_run(&pipe, &err) != RELA_OK) /* with fewer threads */
         return "a pipe";
-    if (rela_par_start(N_THREADS, &err) != want)
+    if (rela_par_start(N_THREADS, &err) != (enough ? RELA_OK : RELA_NOMEM))
         return "starting threads";
     if (!enough && !strstr(err.message, "4 threads cannot be started"))
         return err.message;

@@ -3,9 +3,9 @@
 #include "base/par.h"
 #include "check.h"
 
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -95,9 +95,15 @@ static void the_number_of_threads_is_bounded(void **state)
     (void)state;
     assert_int_equal(rela_par_threads(3), 3);
     assert_int_equal(rela_par_threads(1000000), RELA_PAR_MAX);
-    omp_set_num_threads(5);
+    (void)setenv("OMP_NUM_THREADS", "5", 1);
     assert_int_equal(rela_par_threads(0), 5);
     assert_int_equal(rela_par_threads(-1), 5);
+    (void)setenv("OMP_NUM_THREADS", "3,2", 1); /* a list: of nested regions */
+    assert_int_equal(rela_par_threads(0), 3);
+    (void)setenv("OMP_NUM_THREADS", "1000000", 1);
+    assert_int_equal(rela_par_threads(0), RELA_PAR_MAX);
+    (void)unsetenv("OMP_NUM_THREADS");
+    CHECK(rela_par_threads(0) >= 1, "%d threads", rela_par_threads(0));
 }
 
 /* A pipe that turns the numbers 0 .. n-1 into themselves and fails where it is told to. */

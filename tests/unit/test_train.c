@@ -2,6 +2,7 @@
 /* tests/unit/test_train.c - schedules by their formulas; an update is reproducible, allocates
  * nothing, learns, and never lets a number that is not finite reach the weights. */
 #include "base/mem.h"
+#include "base/par.h"
 #include "check.h"
 #include "copying.h"
 #include "train/schedule.h"
@@ -28,6 +29,7 @@ static void model_start_with(model *m, const char *kind, int n_threads, double d
                                   .r_drop = r_drop,
                                   .seed = 3 };
     make_net(&m->net, kind, dropout);
+    CHECK_OK(rela_par_start(n_threads, &err), err);
     CHECK_OK(rela_stepper_create(&m->stepper, &m->net, &o, &err), err);
 }
 
@@ -39,6 +41,7 @@ static void model_start(model *m, const char *kind, int n_threads, double dropou
 static void model_end(model *m)
 {
     rela_stepper_destroy(m->stepper);
+    rela_par_end();
     rela_net_deinit(&m->net);
 }
 
