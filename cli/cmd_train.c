@@ -33,10 +33,8 @@ typedef struct display {
 #define VALIDATION "valid-src|valid-tsv"
 /* clang-format off */
 static const char *const NEEDS[] = {
-    "patience", VALIDATION,
     "best-by", VALIDATION,
     "valid-beam", VALIDATION,
-    "valid-every", VALIDATION,
     "lr-least", "cool-down|schedule=cosine|schedule=linear|preset=align",
     "src-lang-2", "train-src-2|train-tsv",
     "src-lang-3", "train-src-3|train-tsv",
@@ -138,13 +136,14 @@ static const rela_option OPTIONS[] = {
     { "micro-batch", 0, RELA_OPTION_INT, AT(micro_batch), 0, 1 << 20, NULL, "N", "tokens per micro-batch, which one thread computes at once; 0: automatic" },
     { "max-skipped", 0, RELA_OPTION_INT, AT(max_skipped), 1, 1e9, NULL, "N", "maximum number of consecutive updates that may be skipped as not finite" },
     { "cut-long", 0, RELA_OPTION_FLAG, AT(cut_long), 0, 0, NULL, NULL, "cut sentences over --max-length instead of dropping the pair" },
+    { "hold-out", 0, RELA_OPTION_INT, AT(hold_out), 0, 1e6, NULL, "N", "lines of the training text held out for validation if no text is given for it, at most one in 50; 0: none [500]" },
     { "max-ratio", 0, RELA_OPTION_REAL, AT(max_ratio), 0, 1e6, NULL, "X", "drop pairs with one side more than X times as long as the other; 0: keep them" },
     { "data-memory", 0, RELA_OPTION_INT, AT(data_memory), 0, 1e13, NULL, "BYTES", "encoded text kept in memory; the rest goes to a scratch file" },
     { "report-every", 0, RELA_OPTION_INT, AT(report_every), 1, 1e9, NULL, "N", "updates between reports" },
     { "valid-every", 0, RELA_OPTION_INT, AT(valid_every), 1, 1e9, NULL, "N", "updates between validations" },
     { "save-every", 0, RELA_OPTION_INT, AT(save_every), 1, 1e9, NULL, "N", "updates between checkpoints" },
     { "keep", 0, RELA_OPTION_INT, AT(keep), 1, 10000, NULL, "N", "number of checkpoints to keep" },
-    { "average", 0, RELA_OPTION_INT, AT(average), 1, 10000, NULL, "N", "number of last checkpoints to average for the final model" },
+    { "average", 0, RELA_OPTION_INT, AT(average), 1, 10000, NULL, "N", "maximum number of last checkpoints to average for the final model; 1: no mean" },
     { "patience", 0, RELA_OPTION_INT, AT(patience), 0, 1e9, NULL, "N", "stop after this many validations without improvement; 0: never" },
     { "best-by", 0, RELA_OPTION_CHOICE, AT(best_by), 0, 0, NULL, "bleu|loss", "criterion for the best validation" },
     { "valid-beam", 0, RELA_OPTION_INT, AT(valid_beam), 0, 64, NULL, "N", "beam size for validation; 0: no BLEU" },
@@ -158,9 +157,10 @@ const rela_command rela_commands_train[] = {
       .summary = "train a translation model from raw parallel text",
       .operands = "--train-src FILE --train-tgt FILE --out DIR",
       .description =
-          "Learns BPE and vocabularies if none are given, trains, validates, and writes the "
-          "average of the last checkpoints to OUT/model.rela. Run again with the same --out, it "
-          "resumes where it stopped, with bit-identical results. SIGTERM and SIGINT save and stop "
+          "Learns BPE and vocabularies if none are given, trains, validates, and writes "
+          "OUT/model.rela: the last checkpoint, a mean of the last ones or the best one, whichever "
+          "is best on the validation text. Run again with the same --out, it resumes where it "
+          "stopped, with bit-identical results. SIGTERM and SIGINT save and stop "
           "(a second one stops at once), SIGHUP and SIGUSR1 save and continue. Options without a "
           "default take it from the preset. Started by mpirun or srun, all processes train one "
           "model, and the result does not depend on their number.",

@@ -9,7 +9,7 @@
  *   checkpoints/N.rela   the last few, each complete: weights, optimiser, position in the data
  *   interim-N.rela       a checkpoint saved on demand; the next regular one replaces it
  *   best.rela            best by validation
- *   model.rela           mean of the last checkpoints: the result
+ *   model.rela           the result: the last checkpoint, a mean of the last ones, or the best
  *   figures/             training curves
  * The same call on the same directory resumes, bit for bit as if it had never stopped. */
 #ifndef RELA_TRAIN_H
@@ -39,7 +39,7 @@ typedef struct rela_train_options {
 
     /* files */
     const char *train_src, *train_tgt;
-    const char *valid_src, *valid_tgt; /* NULL: no validation */
+    const char *valid_src, *valid_tgt; /* NULL: see hold_out */
     /* The run directory; created if missing. A run with checkpoints is resumed; settings that
      * differ from those of the run are then RELA_STATE, with both values in the message. */
     const char *out;
@@ -90,7 +90,7 @@ typedef struct rela_train_options {
     /* intervals, in updates */
     int64_t report_every, valid_every, save_every;
     int64_t keep;        /* number of checkpoints to keep */
-    int64_t average;     /* number of last checkpoints averaged for the result */
+    int64_t average;     /* maximum number of last checkpoints averaged for the result */
     int64_t patience;    /* validations without improvement before stopping; 0: no early stopping */
     const char *best_by; /* "bleu", "loss" */
     int64_t valid_beam;  /* 0: no translation, so no BLEU */
@@ -123,6 +123,12 @@ typedef struct rela_train_options {
      * across groups. Ranks that compute whole groups exchange one sum per group instead of one per
      * slot. Must divide gradient_slots; the result depends on it. */
     int64_t gradient_groups;
+
+    /* Without validation text, lines of the training text at even distances are held out and used
+     * instead, without BLEU: at most this number, and one in 50; none if that makes fewer than 20.
+     * A resumed run keeps its lines, unless hold_out says otherwise. < 0: 500; 0 with validation
+     * text and for alignment models. */
+    int64_t hold_out;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

@@ -63,13 +63,14 @@ rela_packed rela_packed_batch(const rela_batch *b)
     return p;
 }
 
-rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err)
+rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_store *text,
+                              rela_error *err)
 {
     rela_batches_options o;
     rela_batches *b = NULL;
     rela_batches_options_init(&o, l->valid_tokens);
     *score = (rela_loop_score){ .bleu = -1 };
-    rela_status st = rela_batches_create(&b, l->valid, &o, err);
+    rela_status st = rela_batches_create(&b, text, &o, err);
     double loss = 0, nll = 0;
     uint64_t n_loss = 0, tokens = 0;
     rela_batch batch = { .last = false };
@@ -170,7 +171,7 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
 static rela_status validate(rela_loop *l, rela_error *err)
 {
     rela_loop_score score;
-    rela_status st = rela_loop_measure(l, &score, err);
+    rela_status st = rela_loop_measure(l, &score, l->valid, err);
     if (st == RELA_OK && l->hooks.validate)
         st = l->hooks.validate(l->hooks.ctx, &l->state, &score, err);
     if (st != RELA_OK)

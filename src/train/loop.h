@@ -101,7 +101,8 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
 /* A batch as the model reads it; lent as the batch is. */
 rela_packed rela_packed_batch(const rela_batch *b);
 
-/* Cross entropy on the validation set. Collective. */
-rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, rela_error *err);
+/* Cross entropy on encoded pairs, with the current weights. Collective. */
+rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_store *text,
+                              rela_error *err);
 
 #endif

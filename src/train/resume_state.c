@@ -16,7 +16,10 @@
 
 /* Settings that may change on resume: they do not affect updates already done, or name files whose
  * contents are compared instead. */
-enum { SHOWN_MAX = 5 }; /* settings that differ in a message */
+enum {
+    SHOWN_MAX = 5, /* settings that differ in a message */
+    SETTING_MAX = 64
+};
 
 static const char *const FREE_KEYS[] = {
     "train-src:",   "train-tgt:",   "valid-src:",   "valid-tgt:",   "out:",          "codes:",
@@ -29,6 +32,7 @@ static const char *const FREE_KEYS[] = {
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
 static bool is_sound(const rela_train_state *s);
+static bool find_setting(char value[SETTING_MAX], const rela_extras *e, const char *key);
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
                               bool (*matters)(rela_span line), rela_error *err);
 static void update_state(rela_loop_state *l, const rela_extras *e);
@@ -138,6 +142,35 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
                       other.data);
     rela_buffer_free(&other);
     return st;
+}
+
+int64_t rela_train_state_setting(const rela_extras *e, const char *key, int64_t otherwise)
+{
+    char value[SETTING_MAX];
+    return find_setting(value, e, key) ? strtoll(value, NULL, 10) : otherwise;
+}
+
+bool rela_train_state_had_valid(const rela_extras *e)
+{
+    char value[SETTING_MAX];
+    return find_setting(value, e, "valid-src");
+}
+
+/* The value of a setting as it stands in the checkpoint, cut to the room for it. */
+static bool find_setting(char value[SETTING_MAX], const rela_extras *e, const char *key)
+{
+    const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
+    json_t *root =
+        section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const char *at = json_string_value(json_object_get(root, "settings"));
+    const size_t len = strlen(key);
+    while (at && (strncmp(at, key, len) != 0 || at[len] != ':'))
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    if (at)
+        rela_format_text(value, SETTING_MAX, "%.*s", (int)strcspn(at, "\n") - (int)len - 1,
+                         at + len + 1);
+    json_decref(root);
+    return at != NULL;
 }
 
 rela_status rela_train_state_texts(rela_buffer *out, const rela_extras *e,
@@ -271,6 +304,7 @@ static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, re
     plain.train_tgt = o->train_tgt;
     plain.out = o->out;
     const rela_status st = rela_train_resolve(&all, &plain, err);
+    all.hold_out = 0; /* as in versions without it */
     return st == RELA_OK ? rela_train_options_dump(out, &all, err) : st;
 }
 

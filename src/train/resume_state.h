@@ -32,6 +32,13 @@ rela_status rela_train_state_compare(const rela_extras *e, const rela_train_opti
 rela_status rela_train_state_texts(rela_buffer *out, const rela_extras *e,
                                    const rela_train_options *o, rela_error *err);
 
+/* A whole number among the settings of the checkpoint; otherwise: if it is of a version without
+ * that setting. */
+int64_t rela_train_state_setting(const rela_extras *e, const char *key, int64_t otherwise);
+
+/* Whether the checkpoint is of a run with validation text. */
+bool rela_train_state_had_valid(const rela_extras *e);
+
 /* RELA_FORMAT unless the checkpoint was saved after this update by a run with these settings on
  * text with this digest. */
 rela_status rela_train_state_check(const rela_extras *e, const rela_train_options *o,

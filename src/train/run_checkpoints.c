@@ -16,7 +16,10 @@ static const char *const MOMENTS[N_MOMENTS] = { "adam.m", "adam.v" };
 static rela_status check_moments(const rela_extras *loaded, size_t total, rela_error *err);
 static bool has_moments(const rela_checkpoint *c);
 static rela_status open_one(rela_checkpoint **out, const rela_train_run *r,
-                            const rela_extras *texts, uint64_t update, rela_error *err);
+                            const rela_extras *texts, const char *path, uint64_t update,
+                            bool moments, rela_error *err);
+static rela_status read_one(real *weights, const rela_train_run *r, const char *path,
+                            uint64_t update, bool moments, rela_error *err);
 
 rela_status rela_train_check_loaded(const rela_train_run *r, const rela_extras *loaded,
                                     uint64_t update, rela_error *err)
@@ -40,12 +43,15 @@ rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *upda
                                    rela_error *err)
 {
     rela_extras texts = { 0 };
+    rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_pipeline_store(&texts, r->pipeline, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_checkpoint *c = NULL;
-        st = open_one(&c, r, &texts, updates[i], err);
+        st = rela_run_checkpoint_path(&path, r->run, updates[i], true, err);
+        st = st ? st : open_one(&c, r, &texts, path.data, updates[i], true, err);
         rela_checkpoint_close(c);
     }
+    rela_buffer_free(&path);
     rela_extras_deinit(&texts);
     return st;
 }
@@ -60,28 +66,36 @@ void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t c
     }
 }
 
-rela_status rela_train_mean(real *weights, const rela_train_run *r, const uint64_t *updates,
-                            size_t n, rela_error *err)
+rela_status rela_train_read_weights(real *weights, const rela_train_run *r, uint64_t update,
+                                    rela_error *err)
 {
-    const size_t total = r->net->params.total;
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_run_checkpoint_path(&path, r->run, update, true, err);
+    st = st ? st : read_one(weights, r, path.data, update, true, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+rela_status rela_train_read_best(real *weights, const rela_train_run *r, uint64_t update,
+                                 rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_run_path(&path, r->run, "best.rela", err);
+    st = st ? st : read_one(weights, r, path.data, update, false, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+static rela_status read_one(real *weights, const rela_train_run *r, const char *path,
+                            uint64_t update, bool moments, rela_error *err)
+{
     rela_extras texts = { 0 };
+    rela_checkpoint *c = NULL;
+    real *const base[1 + RELA_BLOCKS_MAX] = { weights };
     rela_status st = rela_pipeline_store(&texts, r->pipeline, err);
-    real *mean = rela_mem_zalloc(total * sizeof *mean);
-    if (st == RELA_OK && !mean)
-        st = rela_fail(err, RELA_NOMEM, "no memory to average checkpoints");
-    for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        rela_checkpoint *c = NULL;
-        real *const base[1 + RELA_BLOCKS_MAX] = { weights };
-        st = open_one(&c, r, &texts, updates[i], err);
-        if (st == RELA_OK)
-            st = rela_checkpoint_read(c, base, NULL, (int)r->o->threads, err);
-        rela_checkpoint_close(c);
-        if (st == RELA_OK)
-            r->net->k->axpy(mean, 1 / (real)n, weights, total);
-    }
-    if (st == RELA_OK)
-        memcpy(weights, mean, total * sizeof *mean);
-    rela_mem_free(mean);
+    st = st ? st : open_one(&c, r, &texts, path, update, moments, err);
+    st = st ? st : rela_checkpoint_read(c, base, NULL, (int)r->o->threads, err);
+    rela_checkpoint_close(c);
     rela_extras_deinit(&texts);
     return st;
 }
@@ -115,23 +129,20 @@ static bool has_moments(const rela_checkpoint *c)
 /* Opens a checkpoint; RELA_FORMAT, naming the file, if it is not one of the run. The caller closes
  * *out even on failure. */
 static rela_status open_one(rela_checkpoint **out, const rela_train_run *r,
-                            const rela_extras *texts, uint64_t update, rela_error *err)
+                            const rela_extras *texts, const char *path, uint64_t update,
+                            bool moments, rela_error *err)
 {
-    rela_buffer path = RELA_BUFFER_INIT;
     rela_extras own = { 0 };
     *out = NULL;
-    rela_status st = rela_run_checkpoint_path(&path, r->run, update, true, err);
-    if (st == RELA_OK)
-        st = rela_checkpoint_open(out, path.data, NULL, err);
+    rela_status st = rela_checkpoint_open(out, path, NULL, err);
     if (st == RELA_OK) {
         st = rela_checkpoint_compare(*out, r->net, texts, err);
-        if (st == RELA_OK && !has_moments(*out))
+        if (st == RELA_OK && moments && !has_moments(*out))
             st = rela_fail(err, RELA_FORMAT, NO_MOMENTS);
         st = st ? st : rela_checkpoint_texts(&own, *out, err);
         st = st ? st : rela_train_state_check(&own, r->o, update, r->data_digest, err);
-        st = st == RELA_FORMAT ? rela_fail_in(err, st, path.data) : st;
+        st = st == RELA_FORMAT ? rela_fail_in(err, st, path) : st;
     }
     rela_extras_deinit(&own);
-    rela_buffer_free(&path);
     return st;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/run_checkpoints.h - the checkpoints of a run: the newest is resumed, the mean of the
- * last ones is the result. The folder may hold any file, so each is checked against the run before
- * its numbers are used. */
+/* src/train/run_checkpoints.h - the checkpoints of a run: the newest is resumed, the
+ * result is made of the last ones. The folder may hold any file, so each is checked against the run
+ * before its numbers are used. */
 #ifndef RELA_TRAIN_RUN_CHECKPOINTS_H
 #define RELA_TRAIN_RUN_CHECKPOINTS_H
 
@@ -33,9 +33,12 @@ rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *upda
  * they have seen. */
 void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count);
 
-/* Sets weights, in the layout of r->net, to the mean of the given checkpoints. On failure their
- * values are undefined. */
-rela_status rela_train_mean(real *weights, const rela_train_run *r, const uint64_t *updates,
-                            size_t n, rela_error *err);
+/* Reads the weights of a checkpoint of the run, in the layout of r->net. On failure their values
+ * are undefined. */
+rela_status rela_train_read_weights(real *weights, const rela_train_run *r, uint64_t update,
+                                    rela_error *err);
+/* The same of best.rela, which is of that update. */
+rela_status rela_train_read_best(real *weights, const rela_train_run *r, uint64_t update,
+                                 rela_error *err);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { HOLD_OUT = 500 }; /* lines: enough to tell good models from bad ones, and cheap */
+
 static rela_status take_attention(rela_config *c, rela_attn_type t, const char *text,
                                   const rela_train_options *o, rela_error *err);
 
@@ -35,6 +37,12 @@ const char *rela_train_language(const rela_train_options *o, size_t source)
     const char *const own[RELA_SOURCES_MAX] = { o->src_lang, o->src_lang_2, o->src_lang_3,
                                                 o->src_lang_4 };
     return own[source] ? own[source] : o->src_lang;
+}
+
+int64_t rela_train_hold_out(const rela_train_options *o)
+{
+    const bool none = o->valid_src || strcmp(o->preset, RELA_PRESET_ALIGN) == 0;
+    return o->hold_out >= 0 ? o->hold_out : none ? 0 : HOLD_OUT;
 }
 
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)

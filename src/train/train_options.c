@@ -76,6 +76,7 @@ static const number_row NUMBERS[] = {
     { AT(gradient_groups),       false,  1,      1,      1,      1,      1,       1,    RELA_STEP_SLOTS_MAX },
     { AT(micro_batch),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
     { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
+    { AT(hold_out),              false,  -1,     -1,     -1,     -1,     -1,      -1,   1e6 },
     { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
     { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,    BIG,     0,    1e13 },
     { AT(report_every),          false,  100,    100,    100,    50,     100,     1,    1e9 },
@@ -201,6 +202,7 @@ rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *
 {
     rela_train_options all;
     const rela_status st = resolve_settings(&all, o, err);
+    all.hold_out = rela_train_hold_out(&all);
     return st ? st : rela_train_options_dump(out, &all, err);
 }
 

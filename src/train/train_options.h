@@ -27,6 +27,9 @@ rela_train_text rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);
 const char *rela_train_language(const rela_train_options *o, size_t source);
 
+/* Lines of the training text that a new run holds out at most; o->hold_out < 0: not chosen. */
+int64_t rela_train_hold_out(const rela_train_options *o);
+
 rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
                                     rela_error *err);
 rela_step_options rela_train_step_options(const rela_train_options *o);

@@ -179,8 +179,12 @@ static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t u
     t->net_ready = st == RELA_OK;
     if (st != RELA_OK)
         return st;
+    if (t->o.hold_out < 0)
+        t->o.hold_out = rela_train_state_setting(&t->loaded, "hold-out", 0);
     st = rela_train_state_compare(&t->loaded, &t->o, err);
     st = st ? st : rela_train_state_restore(&t->state, &t->loaded, err);
+    if (rela_train_state_had_valid(&t->loaded) != (t->o.valid_src != NULL))
+        t->state.loop.best_update = t->state.loop.n_stale = 0; /* of another text */
     st = st ? st : rela_pipeline_restore(&t->pipeline, &t->loaded, err);
     const rela_train_run of = rela_trainer_run_of(t);
     st = st ? st : rela_train_check_loaded(&of, &t->loaded, update, err);
@@ -191,6 +195,7 @@ static rela_status start(rela_trainer *t, rela_error *err)
 {
     rela_config c;
     rela_status st = rela_train_config(&c, &t->o, err);
+    t->o.hold_out = rela_train_hold_out(&t->o);
     if (st == RELA_OK && t->o.init)
         return start_from(t, &c, err);
     if (st == RELA_OK && !t->o.vocab_src)
@@ -254,17 +259,25 @@ static void count_tokens(uint64_t tokens[2], const rela_store *s)
     tokens[1] = rela_store_tokens(s, target);
 }
 
-static rela_status read_pairs(rela_trainer *t, rela_store **out, bool validation, rela_error *err)
+/* held NULL: the validation text; otherwise *held is NULL if no line is held out. */
+static rela_status read_pairs(rela_trainer *t, rela_store **out, rela_store **held, rela_error *err)
 {
     uint64_t tokens[2];
     rela_corpus_report report;
     rela_buffer table = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
     if (rela_trainer_is_first(t))
-        st = rela_train_read(out, &report, &t->o, t->pipeline, validation, err);
+        st = held ? rela_train_read(out, held, &report, &t->o, t->pipeline, err)
+                  : rela_train_read_valid(out, &report, &t->o, t->pipeline, err);
     st = rela_ranks_share_store(out, t->world, &t->o, st, err);
+    bool is_held = st == RELA_OK && held && *held;
+    if (st == RELA_OK)
+        rela_world_broadcast(t->world, &is_held, sizeof is_held);
+    if (is_held)
+        st = rela_ranks_share_store(held, t->world, &t->o, st, err);
     if (st != RELA_OK)
         return st;
+    const bool validation = !held;
     rela_world_broadcast(t->world, &report, sizeof report);
     count_tokens(tokens, *out);
     char counts[4][RELA_GROUPED_SIZE];
@@ -299,11 +312,36 @@ static rela_status refuse_text(const rela_trainer *t, rela_error *err)
     return st;
 }
 
+/* Says what the run validates on if no text was given for it. */
+static rela_status check_validation(rela_trainer *t, rela_error *err)
+{
+    char count[RELA_GROUPED_SIZE];
+    if (t->o.valid_src)
+        return RELA_OK;
+    if (t->valid)
+        rela_trainer_log(t,
+                         "no validation text: %s pair%s of the training text held out for it, by "
+                         "loss without BLEU",
+                         rela_grouped(count, rela_store_size(t->valid)),
+                         rela_plural(rela_store_size(t->valid)));
+    else if (t->o.patience)
+        return rela_fail(err, RELA_ARG,
+                         "patience needs validation text, or training text of which lines can be "
+                         "held out: 1,000 or more");
+    return RELA_OK;
+}
+
 static rela_status read_text(rela_trainer *t, rela_error *err)
 {
-    rela_status st = read_pairs(t, &t->train, false, err);
-    if (st == RELA_OK && t->o.valid_src)
-        st = read_pairs(t, &t->valid, true, err);
+    rela_store *held = NULL;
+    rela_status st = read_pairs(t, &t->train, &held, err);
+    if (st == RELA_OK && t->o.valid_src) {
+        rela_store_destroy(held); /* of a run that was started without validation text */
+        st = read_pairs(t, &t->valid, NULL, err);
+    } else {
+        t->valid = held;
+    }
+    st = st ? st : check_validation(t, err);
     if (st != RELA_OK)
         return st;
     const uint64_t digest = rela_store_digest(t->train);
@@ -317,7 +355,7 @@ static rela_status read_text(rela_trainer *t, rela_error *err)
             "from the one before",
             t->o.out, (unsigned long long)t->state.loop.position.sentences,
             rela_store_size(t->train));
-    if (t->valid && t->o.valid_beam > 0)
+    if (t->o.valid_src && t->o.valid_beam > 0)
         st = rela_valid_create(&t->translator, &t->net, t->pipeline, &t->o, t->world, err);
     return st;
 }

@@ -28,6 +28,8 @@ typedef struct rela_trainer {
     rela_stepper *stepper;
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop loop;
+    rela_loop_score last; /* of the validation after update n_last; 0: none by this process */
+    uint64_t n_last;
     rela_train_state state;
     bool holds_threads;   /* rela_par_end is due */
     bool interim;         /* the resumed checkpoint is interim, see run_dir.h */
@@ -54,6 +56,15 @@ rela_step_options rela_trainer_step_options(const rela_trainer *t);
 
 /* Trains from the loaded state to the end and writes the model of the run. Collective. */
 rela_status rela_trainer_loop(rela_trainer *t, rela_error *err);
+
+/* Chooses the model of the run when the loop has ended, and writes it. The weights of the net are
+ * then those of that model. Collective. */
+rela_status rela_trainer_finish(rela_trainer *t, rela_error *err);
+
+/* moments NULL: a model, not a checkpoint. *out: the file, still to be committed. */
+rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *path,
+                               const rela_loop_state *s, const real *const *moments,
+                               rela_error *err);
 
 /* Returns the answer of the callback. */
 int rela_trainer_notify(rela_trainer *t, rela_train_event e);

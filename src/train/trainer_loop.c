@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/trainer_loop.c - the loop of a training run and its callbacks: reports, validation,
- * checkpoints, the mean of the last ones. */
+ * checkpoints. */
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/mem.h"
@@ -17,7 +17,6 @@
 
 enum { LINE_MAX_BYTES = 512, VALID_TOKENS = 4096 };
 
-static rela_status finish(rela_trainer *t, rela_error *err);
 static rela_status finish_save(rela_trainer *t, rela_error *err);
 static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err);
 static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
@@ -101,12 +100,12 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
     if (end == RELA_END_PATIENCE)
         rela_trainer_log(t, "no improvement in %lld validations: stopping early",
                          (long long)t->o.patience);
-    return finish(t, err);
+    return rela_trainer_finish(t, err);
 }
 
-/* moments NULL: a model, not a checkpoint. *out: the file, still to be committed. */
-static rela_status write_to(rela_writer **out, rela_trainer *t, const char *path,
-                            const rela_loop_state *s, const real *const *moments, rela_error *err)
+rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *path,
+                               const rela_loop_state *s, const real *const *moments,
+                               rela_error *err)
 {
     rela_extras e = { 0 };
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .written = out };
@@ -131,7 +130,7 @@ static rela_status save_to(rela_trainer *t, const char *path, const rela_loop_st
                            const real *const *moments, rela_error *err)
 {
     rela_writer *w = NULL;
-    const rela_status st = write_to(&w, t, path, s, moments, err);
+    const rela_status st = rela_trainer_write(&w, t, path, s, moments, err);
     if (st == RELA_OK) {
         rela_committer_add(t->committer, w);
         t->committing = true;
@@ -245,6 +244,8 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     rela_buffer text = RELA_BUFFER_INIT;
     rela_valid_zeros z = { .list = &t->net.list };
     char line[RELA_REPORT_MAX];
+    t->last = *score;
+    t->n_last = s->update;
     if (!rela_trainer_is_first(t))
         return rela_world_agree(t->world, RELA_OK, err);
     rela_status st = rela_valid_sparsity(&z, &t->net, t->valid, err);
@@ -288,66 +289,6 @@ static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rel
                                                  : saves                   ? SAVE
                                                                            : GO_ON);
     return all == STOP ? RELA_STOP_NOW : all == SAVE ? RELA_SAVE_NOW : RELA_GO_ON;
-}
-
-/* The mean of the last checkpoints becomes model.rela. */
-static rela_status save_mean(rela_trainer *t, size_t *n_mean, rela_error *err)
-{
-    uint64_t *updates = NULL;
-    size_t n = 0;
-    rela_writer *w = NULL;
-    rela_buffer path = RELA_BUFFER_INIT;
-    const rela_train_run of = rela_trainer_run_of(t);
-    /* Again: the process may have been killed between the last save and its pruning. */
-    rela_status st = rela_run_prune(&t->run, (size_t)t->o.keep, err);
-    if (st == RELA_OK)
-        st = rela_run_checkpoints(&updates, &n, &t->run, err);
-    const size_t first = n > (size_t)t->o.average ? n - (size_t)t->o.average : 0;
-    if (st == RELA_OK)
-        st = rela_train_mean(t->net.weights, &of, updates + first, n - first, err);
-    if (st == RELA_OK)
-        st = rela_run_path(&path, &t->run, "model.rela", err);
-    if (st == RELA_OK)
-        st = write_to(&w, t, path.data, &t->loop.state, NULL, err);
-    st = st ? st : rela_writer_commit(w, err);
-    *n_mean = n - first;
-    rela_mem_free(updates);
-    rela_buffer_free(&path);
-    return st;
-}
-
-/* Saves the averaged model, validates it and plots the curves. Collective. */
-static rela_status finish(rela_trainer *t, rela_error *err)
-{
-    size_t n = 0;
-    rela_loop_score score = { .nll = 0 };
-    char line[RELA_REPORT_MAX];
-    rela_status st = rela_trainer_is_first(t) ? save_mean(t, &n, err) : RELA_OK;
-    st = rela_world_agree(t->world, st, err);
-    if (st == RELA_OK && t->valid)
-        rela_world_broadcast(t->world, t->net.weights, t->net.params.total * sizeof(real));
-    if (st == RELA_OK && t->valid)
-        st = rela_loop_measure(&t->loop, &score, err);
-    if (st == RELA_OK && t->valid && t->translator)
-        st = on_validate(t, &t->loop.state, &score, err);
-    if (st == RELA_OK && t->valid) {
-        rela_report_mean_text(line, n, &score);
-        rela_trainer_log(t, "%s", line);
-    }
-    if (st == RELA_OK && rela_trainer_is_first(t))
-        st = rela_train_figures(&t->run, &t->net.list, err);
-    if (st == RELA_OK && t->loop.state.n_skipped)
-        rela_trainer_log(t, "%llu of %llu updates were skipped: loss or gradient was not finite",
-                         (unsigned long long)t->loop.state.n_skipped,
-                         (unsigned long long)t->loop.state.update);
-    if (st == RELA_OK && t->valid && !isfinite(score.nll))
-        st = rela_fail(err, RELA_NOTFINITE,
-                       "%s/model.rela is of no use: its perplexity on the validation text is not "
-                       "finite; a smaller learning rate or clipped gradients may help",
-                       t->o.out);
-    if (st == RELA_OK)
-        rela_trainer_log(t, "the model is %s/model.rela", t->o.out);
-    return rela_world_agree(t->world, st, err);
 }
 
 int rela_trainer_notify(rela_trainer *t, rela_train_event e)

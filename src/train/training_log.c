@@ -101,14 +101,11 @@ void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
                      is_best ? ", best so far" : "");
 }
 
-void rela_report_mean_text(char out[RELA_REPORT_MAX], size_t n, const rela_loop_score *score)
+void rela_report_score_text(char out[RELA_REPORT_MAX], const rela_loop_score *score)
 {
     char bleu[BLEU_TEXT];
-    char of[64] = "the last checkpoint";
-    if (n != 1)
-        rela_format_text(of, sizeof of, "mean of %zu checkpoints", n);
-    rela_format_text(out, RELA_REPORT_MAX, "%s: perplexity %.3f%s", of,
-                     without_sign(score->perplexity), bleu_text(bleu, score));
+    rela_format_text(out, RELA_REPORT_MAX, "perplexity %.3f%s", without_sign(score->perplexity),
+                     bleu_text(bleu, score));
 }
 
 /* NaN has a sign, which printf shows. */

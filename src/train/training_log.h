@@ -21,7 +21,7 @@ rela_status rela_report_row(rela_buffer *out, uint64_t update, const rela_loop_s
 void rela_report_text(char out[RELA_REPORT_MAX], const rela_loop_report *r);
 void rela_report_valid_text(char out[RELA_REPORT_MAX], uint64_t update,
                             const rela_loop_score *score, const rela_valid_zeros *z, bool is_best);
-/* Of the mean of n checkpoints. */
-void rela_report_mean_text(char out[RELA_REPORT_MAX], size_t n, const rela_loop_score *score);
+/* "perplexity 7.123, BLEU 30.12" */
+void rela_report_score_text(char out[RELA_REPORT_MAX], const rela_loop_score *score);
 
 #endif

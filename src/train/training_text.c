@@ -14,7 +14,9 @@
 
 enum {
     CODES_MAX = 256 << 20,
-    HEADER_ROOM = RELA_HEADER_MAX - (1 << 20) /* leaves room for the list of tensors */
+    HEADER_ROOM = RELA_HEADER_MAX - (1 << 20), /* leaves room for the list of tensors */
+    HELD_LEAST = 20,                           /* fewer lines say too little */
+    HELD_SHARE = 50 /* one line in so many, which training hardly misses */
 };
 
 typedef struct encoders {
@@ -34,14 +36,24 @@ typedef struct reading {
     uint64_t draw;
 } reading;
 
+/* Takes the pairs: n of so many lines, at even distances, are held out. */
+typedef struct split_pairs {
+    rela_store *rest, *held;
+    uint64_t n, lines;
+} split_pairs;
+
 static void fill_side(rela_pipeline_side *s, const char *language, const rela_train_options *o);
 static size_t list_files(rela_pipeline_text *files, const rela_train_options *o);
 static rela_status check_text(bool codes, const char *path, const char *text, size_t len,
                               rela_error *err);
 static rela_status check_size(const rela_pipeline *p, rela_error *err);
-static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
+static rela_status read_pairs(split_pairs *s, rela_corpus_report *report,
                               const rela_train_options *o, const rela_pipeline *p, const reading *r,
                               rela_error *err);
+static rela_status read_split(split_pairs *s, rela_corpus_report *report, rela_corpus_job *job,
+                              const rela_train_options *o, rela_error *err);
+static rela_status count_held(split_pairs *s, const rela_train_options *o, rela_error *err);
+static rela_status take_pair(void *ctx, const rela_pair *pair, rela_error *err);
 static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,
                           rela_error *err);
 
@@ -131,12 +143,26 @@ rela_status rela_train_pipeline_compare(const rela_pipeline *p, const rela_train
     return st;
 }
 
-rela_status rela_train_read(rela_store **out, rela_corpus_report *report,
-                            const rela_train_options *o, const rela_pipeline *p, bool validation,
-                            rela_error *err)
+rela_status rela_train_read(rela_store **out, rela_store **held, rela_corpus_report *report,
+                            const rela_train_options *o, const rela_pipeline *p, rela_error *err)
 {
-    const reading r = { .validation = validation };
-    return read_pairs(out, report, o, p, &r, err);
+    const reading r = { .validation = false };
+    split_pairs s = { .n = 0 };
+    const rela_status st = read_pairs(&s, report, o, p, &r, err);
+    *out = s.rest;
+    *held = s.held;
+    return st;
+}
+
+rela_status rela_train_read_valid(rela_store **out, rela_corpus_report *report,
+                                  const rela_train_options *o, const rela_pipeline *p,
+                                  rela_error *err)
+{
+    const reading r = { .validation = true };
+    split_pairs s = { .n = 0 };
+    const rela_status st = read_pairs(&s, report, o, p, &r, err);
+    *out = s.rest;
+    return st;
 }
 
 rela_status rela_train_read_sampled(rela_store **out, const rela_train_options *o,
@@ -146,13 +172,16 @@ rela_status rela_train_read_sampled(rela_store **out, const rela_train_options *
     rela_corpus_report report;
     rela_status st = rela_pipeline_sampled(&sampled, p, o->bpe_dropout, (uint64_t)o->seed, err);
     const reading r = { false, sampled, epoch + 1 }; /* 0 is that of the vocabulary */
+    split_pairs s = { .n = 0 };
     if (st == RELA_OK)
-        st = read_pairs(out, &report, o, p, &r, err);
+        st = read_pairs(&s, &report, o, p, &r, err);
+    rela_store_destroy(s.held);
+    *out = s.rest;
     rela_bpe_free(sampled);
     return st;
 }
 
-static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
+static rela_status read_pairs(split_pairs *s, rela_corpus_report *report,
                               const rela_train_options *o, const rela_pipeline *p, const reading *r,
                               rela_error *err)
 {
@@ -177,15 +206,60 @@ static rela_status read_pairs(rela_store **out, rela_corpus_report *report,
     job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol is added */
     job.rules.cut = o->cut_long;
     job.rules.max_ratio = o->max_ratio;
-    rela_status st = RELA_OK;
+    rela_status st = r->validation ? RELA_OK : count_held(s, o, err);
     for (int i = 0; i < e.n && st == RELA_OK; i++)
         st = rela_pipeline_scratch_create_sampled(&e.scratch[i], p, r->sampled, err);
     if (st == RELA_OK)
-        st = rela_store_read(out, report, &job, (uint64_t)o->data_memory, o->out, err);
+        st = read_split(s, report, &job, o, err);
     for (int i = 0; i < e.n; i++)
         rela_pipeline_scratch_destroy(e.scratch[i]);
     rela_mem_free(files);
     return st;
+}
+
+static rela_status count_held(split_pairs *s, const rela_train_options *o, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t i = 0; o->hold_out > 0 && i <= o->n_more && st == RELA_OK; i++) {
+        uint64_t n = 0;
+        st = rela_file_count_lines(&n, rela_train_text_at(o, i).tgt, err);
+        s->lines += n;
+    }
+    const uint64_t most = s->lines / HELD_SHARE, wanted = (uint64_t)o->hold_out;
+    s->n = most < HELD_LEAST ? 0 : most < wanted ? most : wanted;
+    return st;
+}
+
+/* On failure there is no store. */
+static rela_status read_split(split_pairs *s, rela_corpus_report *report, rela_corpus_job *job,
+                              const rela_train_options *o, rela_error *err)
+{
+    job->take = take_pair;
+    job->take_ctx = s;
+    rela_status st =
+        rela_store_create(&s->rest, job->n_sides, (uint64_t)o->data_memory, o->out, err);
+    if (st == RELA_OK && s->n)
+        st = rela_store_create(&s->held, job->n_sides, UINT64_MAX, NULL, err);
+    st = st ? st : rela_corpus_read(report, job, err);
+    st = st ? st : rela_store_finish(s->rest, err);
+    if (st == RELA_OK && s->held)
+        st = rela_store_finish(s->held, err);
+    if (st != RELA_OK || (s->held && rela_store_size(s->held) == 0)) {
+        rela_store_destroy(s->held);
+        s->held = NULL;
+    }
+    if (st != RELA_OK) {
+        rela_store_destroy(s->rest);
+        s->rest = NULL;
+    }
+    return st;
+}
+
+static rela_status take_pair(void *ctx, const rela_pair *pair, rela_error *err)
+{
+    split_pairs *s = ctx;
+    const bool held = s->n && pair->line * s->n / s->lines != (pair->line - 1) * s->n / s->lines;
+    return rela_store_add(held ? s->held : s->rest, pair, err);
 }
 
 /* Bytes that a text takes as a JSON string in the header of a model file. */

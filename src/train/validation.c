@@ -274,23 +274,21 @@ static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_result
     return st;
 }
 
-/* Given: pairs of the validation set at even distances, so that they are as long and as mixed as
- * all of them. NULL: the set is small enough to take it whole. It does not depend on the weights or
- * on earlier validations. */
-static rela_status spread_sample(rela_store **out, const rela_store *valid, rela_error *err)
+rela_status rela_valid_sample(rela_store **out, const rela_store *text, uint64_t tokens,
+                              rela_error *err)
 {
-    const size_t n_sides = rela_store_sides(valid);
-    const uint64_t n = rela_store_size(valid), all = rela_store_tokens(valid, n_sides - 1) + n;
+    const size_t n_sides = rela_store_sides(text);
+    const uint64_t n = rela_store_size(text), all = rela_store_tokens(text, n_sides - 1) + n;
     rela_buffer pairs = RELA_BUFFER_INIT;
     rela_store *sample = NULL;
     *out = NULL;
-    if (all <= ZEROS_TOKENS)
+    if (all <= tokens)
         return RELA_OK;
-    const uint64_t fit = n * ZEROS_TOKENS / all, want = fit ? fit : 1;
+    const uint64_t fit = n * tokens / all, want = fit ? fit : 1;
     rela_status st = RELA_OK;
     for (uint64_t i = 0; i < want && st == RELA_OK; i++) {
         uint32_t at = (uint32_t)((2 * i + 1) * n / (2 * want));
-        st = rela_store_pack(&pairs, valid, &at, 0, err); /* one pair */
+        st = rela_store_pack(&pairs, text, &at, 0, err); /* one pair */
     }
     st = st ? st : rela_store_create(&sample, n_sides, UINT64_MAX, NULL, err);
     st = st ? st : rela_store_unpack(sample, pairs.data, pairs.len, err);
@@ -347,7 +345,7 @@ rela_status rela_valid_sparsity(rela_valid_zeros *out, const rela_net *net, cons
 {
     rela_store *sample = NULL;
     rela_sparsity zeros = { 0 };
-    rela_status st = spread_sample(&sample, valid, err);
+    rela_status st = rela_valid_sample(&sample, valid, ZEROS_TOKENS, err);
     st = st ? st : rela_sparsity_init(&zeros, net, err);
     st = st ? st : count_zeros(&zeros, net, sample ? sample : valid, err);
     for (size_t i = 0; i < net->list.n_stacks && st == RELA_OK; i++) {

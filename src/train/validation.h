@@ -32,6 +32,11 @@ rela_span rela_valid_samples(const rela_valid *v);
  * and all get the score. */
 rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err);
 
+/* Given: pairs at even distances, of about so many target tokens, so that they are as long and as
+ * mixed as all of them. NULL: the text has no more than that. It depends on nothing else. */
+rela_status rela_valid_sample(rela_store **out, const rela_store *text, uint64_t tokens,
+                              rela_error *err);
+
 /* Measured on an encoded validation set, teacher forced, with the current weights: as rela analyse
  * does if the set has at most 4,096 tokens, otherwise on about as many, spread evenly over it. One
  * thread. */

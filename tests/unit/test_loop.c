@@ -346,7 +346,7 @@ static void measuring_survives_no_memory(void **state)
         rela_loop_score score;
         start(&f, true);
         sweep_arm(&s);
-        const rela_status st = rela_loop_measure(&f.loop, &score, &err);
+        const rela_status st = rela_loop_measure(&f.loop, &score, f.store, &err);
         sweep_disarm(&s);
         CHECK(st == (s.hit ? RELA_NOMEM : RELA_OK), "call %d: status %d", (int)s.n, (int)st);
         CHECK((score.nll > 0) == (st == RELA_OK), "call %d: nll %g", (int)s.n, score.nll);

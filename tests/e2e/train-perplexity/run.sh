@@ -33,7 +33,7 @@ check() {
     done
     best=$(awk -F '\t' '$6 == 1 { last = $1 } END { print last }' "$1/valid.tsv")
     near "$1, best" "$(figure "$1" "$best" perplexity)" "$(perplexity "$1/best.rela")"
-    near "$1, mean" "$(sed -n 's/^[^ ]* mean of 2 checkpoints: perplexity \([0-9.]*\).*/\1/p' "$1/train.log")" "$(perplexity "$1/model.rela")"
+    near "$1, model" "$(sed -n 's/^[^ ]* the model is .*perplexity \([0-9.]*\).*/\1/p' "$1/train.log")" "$(perplexity "$1/model.rela")"
 }
 
 for mean in token sentence; do

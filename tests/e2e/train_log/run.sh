@@ -17,7 +17,8 @@ says '^rela: training text: 120 pairs kept of 120, [1-9],[0-9]{3} \+ [1-9],[0-9]
 says '^rela: update 1, epoch 1: '
 says '^rela: update 2, epoch 2: '
 says 'cross attention [0-9]+\.[0-9] % zeros, [0-9]+\.[0-9] % null'
-says '^rela: the last checkpoint: perplexity '
+says '^rela: last checkpoint: perplexity '
+says '^rela: the model is same/model.rela: (last checkpoint|best checkpoint, update 2), perplexity .* on the validation text$'
 grep -q '"update": 1, "epoch": 1,' same/train.jsonl || fail "epochs that are complete: $(head -n 1 same/train.jsonl)"
 "$RELA" $train --attention-cross topk:k=4 --out mixed 2>err
 says 'parameters; attention rela-g \(encoder\), rela-g \(decoder\), topk:k=4 \(cross\); '
