@@ -291,12 +291,32 @@ static void area_under_the_curve(void **state)
 {
     (void)state;
     double low[] = { 0.1, 0.2, -1 }, high[] = { 0.3, 0.5 };
-    NEAR(rela_auc(low, 3, high, 2), 1);
+    NEAR(rela_auc_find(low, 3, high, 2).value, 1);
     double a[] = { 0.3, 0.1 }, b[] = { 0.2, 0.3 };
-    NEAR(rela_auc(a, 2, b, 2), (1 + 1.5) / 4);
+    NEAR(rela_auc_find(a, 2, b, 2).value, (1 + 1.5) / 4);
     double c[] = { 0, 0, 0 }, d[] = { 0, 0 };
-    NEAR(rela_auc(c, 3, d, 2), 0.5);
-    NEAR(rela_auc(c, 0, d, 2), 0.5);
+    NEAR(rela_auc_find(c, 3, d, 2).value, 0.5);
+    NEAR(rela_auc_find(c, 0, d, 2).value, 0.5);
+    CHECK(rela_auc_find(c, 3, d, 2).blank && rela_auc_find(c, 0, d, 2).blank, "zeros tell nothing");
+}
+
+/* The figures of pROC's ci.auc(..., method = "delong") on the same values, by hand: components of
+ * the area for each value, variances with n - 1. */
+static void area_under_the_curve_has_an_interval(void **state)
+{
+    (void)state;
+    double a[] = { 0.1, 0.2, 0.3, 0.4 }, b[] = { 0.25, 0.35, 0.5, 0.6 };
+    const rela_auc x = rela_auc_find(a, 4, b, 4);
+    /* of b above a: 1/2, 3/4, 1, 1; of a below b: 1, 1, 3/4, 1/2 */
+    const double half = 1.959963984540054 * sqrt(2 * (11.0 / 192) / 4);
+    NEAR(x.value, 13.0 / 16);
+    NEAR(x.low, 13.0 / 16 - half);
+    NEAR(x.high, 1);
+    CHECK(!x.blank && !rela_auc_is_chance(&x) == (x.low > 0.5), "0.5 is %s", "told from chance");
+    double same[] = { 0.1, 0.2, 0.3 }, other[] = { 0.1, 0.2, 0.3 };
+    const rela_auc none = rela_auc_find(same, 3, other, 3);
+    CHECK(rela_auc_is_chance(&none) && !none.blank, "the same values: %g to %g", none.low,
+          none.high);
 }
 
 static void labels_are_short_and_printable(void **state)
@@ -336,6 +356,7 @@ int main(void)
         cmocka_unit_test(queries_to_an_empty_source_are_null),
         cmocka_unit_test(null_rates_belong_to_the_word_before),
         cmocka_unit_test(area_under_the_curve),
+        cmocka_unit_test(area_under_the_curve_has_an_interval),
         cmocka_unit_test(labels_are_short_and_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
