@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Whether the weights of heads sum to one. */
+static const bool ONE[] = { true, true, true, true }, OTHER[] = { false, false, false, false };
+
 /* Measures of a model with one layer. */
 typedef struct gauge {
     rela_net net;
@@ -162,13 +165,13 @@ static void divergence_reaches_both_bounds(void **state)
         apart[h * N + h] = 1;
         peaked[h * N + h] = h < H - 1 ? (real)1e4 : 0; /* the last head is null */
     }
-    NEAR(rela_js(same, H, N, N, true, 1, scratch), 0);
-    NEAR(rela_js(same, H, N, N, false, 0.25, scratch), 0);
-    NEAR(rela_js(apart, H, N, N, true, 1, scratch), log(H));
-    NEAR(rela_js(peaked, H, N, N, false, 1, scratch), log(H));
-    NEAR(rela_js(apart, 1, N, N, true, 1, scratch), 0); /* one head agrees with itself */
+    NEAR(rela_js(same, H, N, N, ONE, 1, scratch), 0);
+    NEAR(rela_js(same, H, N, N, OTHER, 0.25, scratch), 0);
+    NEAR(rela_js(apart, H, N, N, ONE, 1, scratch), log(H));
+    NEAR(rela_js(peaked, H, N, N, OTHER, 1, scratch), log(H));
+    NEAR(rela_js(apart, 1, N, N, ONE, 1, scratch), 0); /* one head agrees with itself */
     real null[H * N] = { 0 };
-    NEAR(rela_js(null, H, N, N, false, 1, scratch), 0); /* all are null: they kl_weight */
+    NEAR(rela_js(null, H, N, N, OTHER, 1, scratch), 0); /* all are null: they kl_weight */
 }
 
 static void divergence_of_small_cases(void **state)
@@ -179,19 +182,40 @@ static void divergence_of_small_cases(void **state)
     /* (1, 0) and (1/2, 1/2): Ent(3/4, 1/4) - ln(2)/2 */
     const real p[] = { 1, 0, 0.5F, 0.5F };
     const double mixed = -0.75 * log(0.75) - 0.25 * log(0.25);
-    NEAR(rela_js(p, 2, 2, 2, true, 1, scratch), mixed - ln2 / 2);
+    NEAR(rela_js(p, 2, 2, 2, ONE, 1, scratch), mixed - ln2 / 2);
     /* Rectified (4, 0) at temperature 1/2 is softmax(2, 0); beside it a null head on its own slot:
      * Ent(p/2, q/2, 1/2) - Ent(p, q)/2 = ln 2 whatever p is. */
     const real w[] = { 4, 0, 0, 0 };
-    NEAR(rela_js(w, 2, 2, 2, false, 0.5, scratch), ln2);
+    NEAR(rela_js(w, 2, 2, 2, OTHER, 0.5, scratch), ln2);
     /* (4, 0) and (0, 4) at temperature 1/2: Ent(1/2, 1/2) - Ent(softmax(2, 0)) */
     const real x[] = { 4, 0, 0, 4 };
     const double q = 1 / (1 + exp(-2.0));
-    NEAR(rela_js(x, 2, 2, 2, false, 0.5, scratch), ln2 + q * log(q) + (1 - q) * log(1 - q));
+    NEAR(rela_js(x, 2, 2, 2, OTHER, 0.5, scratch), ln2 + q * log(q) + (1 - q) * log(1 - q));
     /* A negative weight, as leaky kinds have them, keeps its sign. */
     const real y[] = { -4, 0, 0, -4 };
     const double r = 1 / (1 + exp(-2.0));
-    NEAR(rela_js(y, 2, 2, 2, false, 0.5, scratch), ln2 + r * log(r) + (1 - r) * log(1 - r));
+    NEAR(rela_js(y, 2, 2, 2, OTHER, 0.5, scratch), ln2 + r * log(r) + (1 - r) * log(1 - r));
+}
+
+/* A layer with a softmax head, whose weights are a distribution as they are, and a rectified one,
+ * whose weights become one by a softmax. */
+static void heads_of_mixed_kinds_are_normalised_one_by_one(void **state)
+{
+    (void)state;
+    gauge g;
+    start(&g, 2, "1xsoftmax+1xrela-g");
+    const real w[] = { 0.75F, 0.25F, /**/ 4, 0 };
+    const rela_heads h = heads_of(&g, "cross", 1, 2, w);
+    see(&g, &h);
+    for (size_t k = 0; k < RELA_TAUS; k++) {
+        const double q = 1 / (1 + exp(-pow(4, rela_taus[k]))), mean = (0.75 + q) / 2;
+        const double inside =
+            -0.75 * log(0.75) - 0.25 * log(0.25) - q * log(q) - (1 - q) * log(1 - q);
+        NEAR(rela_layer_js(layer_of(&g, "cross"), k),
+             -mean * log(mean) - (1 - mean) * log(1 - mean) - inside / 2);
+    }
+    CHECK(!rela_measures_sum_one(&g.m), "all heads sum to one");
+    end(&g);
 }
 
 static void diversity_is_a_mean_over_queries_then_sentences(void **state)
@@ -352,6 +376,7 @@ int main(void)
         cmocka_unit_test(micro_counts_weights_and_macro_sentences),
         cmocka_unit_test(divergence_reaches_both_bounds),
         cmocka_unit_test(divergence_of_small_cases),
+        cmocka_unit_test(heads_of_mixed_kinds_are_normalised_one_by_one),
         cmocka_unit_test(diversity_is_a_mean_over_queries_then_sentences),
         cmocka_unit_test(queries_to_an_empty_source_are_null),
         cmocka_unit_test(null_rates_belong_to_the_word_before),
