@@ -66,7 +66,7 @@ RELA_API rela_status rela_attention_create(rela_attention **out, const rela_atte
 RELA_API void rela_attention_destroy(rela_attention *a); /* NULL is fine */
 
 /* Learned parameters of the kind: how many of each sort (0: none), and their initial values. Those
- * marked random start uniform on +-sqrt(3 / d). */
+ * marked random start uniform on +-sqrt(3 / d), with norm_per_head by the width d of a head. */
 typedef struct rela_attention_learned {
     size_t struct_size;
     size_t gain, gate; /* d each */

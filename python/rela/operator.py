@@ -30,7 +30,8 @@ def kinds() -> dict[str, str]:
 class Learned:
     """The learned parameters of a kind: how many of each sort (0: none), and their initial values.
 
-    An initial value of None means random, uniform on +-sqrt(3 / d)."""
+    An initial value of None means random, uniform on +-sqrt(3 / d) with the width d of what is
+    normed together: of all heads, with norm_per_head of one."""
 
     gain: int
     gate: int

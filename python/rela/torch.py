@@ -132,8 +132,9 @@ class RectifiedLinearAttention(nn.Module):
         for bias in (self.in_proj_bias, self.out_proj.bias):
             if bias is not None:
                 nn.init.zeros_(bias)
-        _start(self.gain, learned.gain_start, self.embed_dim)
-        _start(self.gate, learned.gate_start, self.embed_dim)
+        together = self.head_dim if self._settings.get("norm_per_head") else self.embed_dim
+        _start(self.gain, learned.gain_start, together)
+        _start(self.gate, learned.gate_start, together)
         _start(self.head, learned.head_start, self.embed_dim)
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor,

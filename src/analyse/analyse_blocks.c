@@ -21,9 +21,22 @@ rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_j
         st =
             rela_tag_null_init(&b->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
     b->tag_of = rela_mem_array(BLOCK_PAIRS * RELA_WATCH_TOKENS_MAX, sizeof *b->tag_of);
-    if (st == RELA_OK && !b->tag_of)
-        st = rela_fail(err, RELA_NOMEM, "no memory for tags");
+    b->null = rela_mem_array(rela_analyse_nulls(j), sizeof *b->null);
+    if (st == RELA_OK && !(b->tag_of && b->null))
+        st = rela_fail(err, RELA_NOMEM, "no memory for a block of pairs");
     return st;
+}
+
+size_t rela_analyse_nulls(const rela_analyse_job *j)
+{
+    return j->n_sources * j->model->net.config.dec_layers * BLOCK_PAIRS;
+}
+
+/* The null rates of a layer for each pair of the block. */
+static double *nulls_of(const rela_analyse_job *j, const rela_analyse_block *b, size_t source,
+                        size_t layer)
+{
+    return b->null + (source * j->model->net.config.dec_layers + layer) * BLOCK_PAIRS;
 }
 
 void rela_analyse_block_end(rela_analyse_block *b)
@@ -36,6 +49,7 @@ void rela_analyse_block_end(rela_analyse_block *b)
     for (int i = 0; i < BLOCK_PAIRS; i++)
         rela_links_free(&b->gold[i]);
     rela_mem_free(b->tag_of);
+    rela_mem_free(b->null);
     *b = (rela_analyse_block){ 0 };
 }
 
@@ -99,7 +113,7 @@ static rela_status on_heads(void *ctx, const rela_heads *h, rela_error *err)
     const bool cross = rela_attn_stack_cross(h->of), chosen = cross && h->of->keys == j->source;
     rela_status st = rela_measures_count(&b->measures, h, err);
     for (size_t k = 0; cross && k < h->heads; k++)
-        b->null[h->of->keys][h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
+        nulls_of(j, b, h->of->keys, h->layer)[h->pair] += rela_head_null(h, k, j->o.skip_end != 0);
     if (j->permuted)
         return st;
     if (st == RELA_OK && chosen && number < j->files[GOLD].n)
@@ -179,7 +193,7 @@ rela_status rela_analyse_range_run(void *ctx, void *range, rela_buffer *result, 
     block_clear(b);
     b->measures.diversity = !j->permuted;
     b->measures.skip_end = j->o.skip_end != 0;
-    memset(b->null, 0, sizeof b->null);
+    memset(b->null, 0, rela_analyse_nulls(j) * sizeof *b->null);
     rela_status st = rela_watcher_load(b->watcher, b->pairs, b->n, err);
     if (st == RELA_OK)
         note_states(j, b);
@@ -200,8 +214,9 @@ static void count_pair(rela_analyse_job *j, const rela_analyse_block *b, size_t 
     const rela_config *c = &f->net->config;
     const bool good = p->state == RELA_WATCHED;
     for (size_t k = 0; k < j->n_sources; k++) {
-        f->pair_null[j->permuted][k * j->n + b->first + i] =
-            good ? b->null[k][i] / (double)(c->dec_layers * c->heads) : -1;
+        double *to = f->pair_null[j->permuted] + (k * j->n + b->first + i) * c->dec_layers;
+        for (size_t layer = 0; layer < c->dec_layers; layer++)
+            to[layer] = good ? nulls_of(j, b, k, layer)[i] / (double)c->heads : -1;
         f->source_empty[k] += good && !j->permuted && p->empty[k];
     }
     if (j->permuted)

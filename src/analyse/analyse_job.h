@@ -32,8 +32,7 @@ typedef struct block {
     rela_links gold[BLOCK_PAIRS];
     uint32_t *tag_of; /* (BLOCK_PAIRS, RELA_WATCH_TOKENS_MAX) */
     rela_analyse_note notes[BLOCK_PAIRS];
-    double null[RELA_SOURCES_MAX]
-               [BLOCK_PAIRS]; /* sum of the null rates of the heads that attend to the source */
+    double *null; /* (sources, layers, BLOCK_PAIRS) null rates, summed over heads */
 } rela_analyse_block;
 
 /* A range of lines: the unit of work. */
@@ -66,6 +65,7 @@ rela_text_pair rela_analyse_pair(const rela_analyse_job *j, size_t line, size_t 
 rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_job *j, bool runs,
                                      rela_error *err);
 void rela_analyse_block_end(rela_analyse_block *b);
+size_t rela_analyse_nulls(const rela_analyse_job *j); /* length of b->null */
 /* Serialise the results of a block, and read them back. */
 rela_status rela_analyse_block_pack(rela_buffer *out, const rela_analyse_job *j,
                                     rela_analyse_block *b, rela_error *err);

@@ -263,7 +263,8 @@ static rela_status start_findings(const rela_analyse_job *j, rela_error *err)
         st =
             rela_tag_null_init(&f->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
     for (int i = 0; i < 2 && st == RELA_OK; i++)
-        if (!(f->pair_null[i] = rela_mem_array(j->n_sources * j->n, sizeof(double))))
+        if (!(f->pair_null[i] =
+                  rela_mem_array(j->n_sources * j->n * c->dec_layers, sizeof(double))))
             st = rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
     if (st == RELA_OK && (j->o.layer < -1 || j->o.layer >= (int32_t)c->dec_layers))
         st = rela_fail(err, RELA_ARG, "no layer %lld; %s has %zu", 1 + (long long)j->o.layer,
@@ -286,18 +287,22 @@ static void log_left_out(const rela_analyse_job *j)
 static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
 {
     rela_findings *f = j->found;
-    double *means = rela_mem_zalloc(2 * j->n * sizeof *means);
-    if (!means)
-        return rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
-    for (size_t i = 0; i < 2 * j->n; i++)
-        for (size_t k = 0; k < j->n_sources; k++)
-            means[i] += f->pair_null[i / j->n][k * j->n + i % j->n] / (double)j->n_sources;
-    f->auc = rela_auc(means, j->n, means + j->n, j->n);
-    for (size_t k = 0; k < j->n_sources; k++)
-        f->source_auc[k] =
-            rela_auc(f->pair_null[0] + k * j->n, j->n, f->pair_null[1] + k * j->n, j->n);
+    const size_t n = 2 * j->n;
+    double *values = rela_mem_array(n, sizeof *values), *means = rela_mem_zalloc(n * sizeof *means);
+    for (size_t k = 0; values && means && k < j->n_sources; k++) {
+        for (size_t i = 0; i < n; i++) {
+            values[i] = rela_pair_null_mean(f, i >= j->n, k, i % j->n, j->n);
+            means[i] += values[i] / (double)j->n_sources;
+        }
+        f->source_auc[k] = rela_auc_find(values, j->n, values + j->n, j->n);
+    }
+    const rela_status st =
+        values && means ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
+    if (st == RELA_OK)
+        f->auc = rela_auc_find(means, j->n, means + j->n, j->n);
+    rela_mem_free(values);
     rela_mem_free(means);
-    return RELA_OK;
+    return st;
 }
 
 static void find_place(void *ctx, rela_place *out)

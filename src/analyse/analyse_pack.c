@@ -26,8 +26,7 @@ static size_t list_arrays(array out[ARRAYS_MAX], const rela_analyse_job *j, rela
         out[n++] = (array){ m->layer[i], layers * sizeof *m->layer[i] };
     }
     out[n++] = (array){ b->notes, b->n * sizeof *b->notes };
-    for (size_t k = 0; k < j->n_sources; k++)
-        out[n++] = (array){ b->null[k], b->n * sizeof b->null[k][0] };
+    out[n++] = (array){ b->null, rela_analyse_nulls(j) * sizeof *b->null };
     if (j->o.gold && !j->permuted) {
         out[n++] = (array){ a->sums, 2 * (a->layers * (a->heads + 1) + 1) * sizeof *a->sums };
         out[n++] = (array){ &a->pairs, sizeof a->pairs };

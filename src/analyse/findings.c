@@ -10,9 +10,6 @@
 
 enum { COLUMN_LEAST = 8, LABEL_WIDTH = 24 };
 
-static int by_value(const void *a, const void *b);
-static size_t drop_negative(double *values, size_t n);
-
 void rela_example_free(rela_example *e)
 {
     rela_mem_free(e->w);
@@ -51,23 +48,15 @@ void rela_findings_deinit(rela_findings *f)
         rela_mem_free(f->pair_null[i]);
 }
 
-double rela_auc(double *a, size_t n_a, double *b, size_t n_b)
+double rela_pair_null_mean(const rela_findings *f, bool permuted, size_t source, size_t line,
+                           size_t lines)
 {
-    n_a = drop_negative(a, n_a);
-    n_b = drop_negative(b, n_b);
-    qsort(a, n_a, sizeof *a, by_value);
-    qsort(b, n_b, sizeof *b, by_value);
+    const size_t layers = f->net->config.dec_layers;
+    const double *null = f->pair_null[permuted] + (source * lines + line) * layers;
     double sum = 0;
-    size_t below = 0, equal = 0; /* values of a below b[i]; below or equal */
-    for (size_t i = 0; i < n_b; i++) {
-        while (below < n_a && a[below] < b[i])
-            below++;
-        equal = below;
-        while (equal < n_a && a[equal] == b[i])
-            equal++;
-        sum += (double)below + 0.5 * (double)(equal - below);
-    }
-    return n_a && n_b ? sum / ((double)n_a * (double)n_b) : 0.5;
+    for (size_t i = 0; i < layers; i++)
+        sum += null[i] / (double)layers;
+    return sum;
 }
 
 double rela_mean_over_heads(const rela_measures *m, size_t stack,
@@ -143,32 +132,64 @@ static rela_status table_row(rela_buffer *out, const char *label, const rela_mea
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
-/* A row with one value per source, under its cross attention. */
+enum { CELL_SIZE = 24 };
+
+/* A row with one text per source, under its cross attention. */
 static rela_status table_sources(rela_buffer *out, const char *label, const rela_measures *m,
-                                 const double *values, int digits, rela_error *err)
+                                 char cells[][CELL_SIZE], rela_error *err)
 {
     rela_status st = rela_buffer_printf(out, err, "  %-22s", label);
     for (size_t i = 0; i < m->n_stacks && st == RELA_OK; i++)
-        st = rela_attn_stack_cross(&m->stacks[i])
-                 ? rela_buffer_printf(out, err, " %*.*f", column_width(m), digits,
-                                      values[m->stacks[i].keys])
-                 : rela_buffer_printf(out, err, " %*s", column_width(m), "");
+        st = rela_buffer_printf(out, err, " %*s", column_width(m),
+                                rela_attn_stack_cross(&m->stacks[i]) ? cells[m->stacks[i].keys]
+                                                                     : "");
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+static rela_status table_empty(rela_buffer *out, const rela_findings *f, rela_error *err)
+{
+    char cells[RELA_SOURCES_MAX][CELL_SIZE];
+    for (size_t i = 0; i < f->net->config.sources; i++)
+        rela_format_text(cells[i], CELL_SIZE, "%llu", (unsigned long long)f->source_empty[i]);
+    return table_sources(out, "pairs, source empty", &f->text, cells, err);
+}
+
+/* No rows without null attention: there is nothing to tell the texts apart by. */
+static rela_status table_auc(rela_buffer *out, const rela_findings *f, rela_error *err)
+{
+    char values[RELA_SOURCES_MAX][CELL_SIZE], low[RELA_SOURCES_MAX][CELL_SIZE];
+    char high[RELA_SOURCES_MAX][CELL_SIZE];
+    bool any = false, chance = false;
+    for (size_t i = 0; i < f->net->config.sources; i++) {
+        const rela_auc *x = &f->source_auc[i];
+        const double numbers[] = { x->value, x->low, x->high };
+        char *const cells[] = { values[i], low[i], high[i] };
+        for (int k = 0; k < 3; k++)
+            rela_format_text(cells[k], CELL_SIZE, x->blank ? "" : "%.4f", numbers[k]);
+        any = any || !x->blank;
+        chance = chance || (!x->blank && rela_auc_is_chance(x));
+    }
+    if (!any)
+        return RELA_OK;
+    rela_status st = table_sources(out, "AUC text, permuted", &f->text, values, err);
+    st = st ? st : table_sources(out, "  95 % interval from", &f->text, low, err);
+    st = st ? st : table_sources(out, "  to", &f->text, high, err);
+    if (st == RELA_OK && chance)
+        st = rela_buffer_append_text(out, "  An interval that holds 0.5: no better than chance.\n",
+                                     err);
+    return st;
 }
 
 static rela_status table_model(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
-    double empty[RELA_SOURCES_MAX];
-    for (size_t i = 0; i < RELA_SOURCES_MAX; i++)
-        empty[i] = (double)f->source_empty[i];
     rela_status st = table_head(out, f, err);
     st = st ? st : table_row(out, "sparsity", &f->text, rela_sparsity_micro, err);
     st = st ? st : table_row(out, "null rate", &f->text, rela_null_micro, err);
     st = st ? st : table_row(out, "null rate, permuted", &f->permuted, rela_null_micro, err);
     st = st ? st : table_row(out, "head diversity (ln)", &f->text, NULL, err);
-    st = st ? st : table_sources(out, "AUC text, permuted", &f->text, f->source_auc, 4, err);
+    st = st ? st : table_auc(out, f, err);
     if (st == RELA_OK && f->net->config.sources > 1)
-        st = table_sources(out, "pairs, source empty", &f->text, empty, 0, err);
+        st = table_empty(out, f, err);
     if (st == RELA_OK && f->aer.sums)
         st = rela_buffer_printf(
             out, err, "  AER of layers / heads: normal %.1f / %.1f, shifted %.1f / %.1f\n",
@@ -185,19 +206,4 @@ rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_e
     for (size_t i = 0; i < a->n && st == RELA_OK; i++)
         st = table_model(out, &a->models[i], err);
     return st;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-static size_t drop_negative(double *values, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (values[i] >= 0)
-            values[kept++] = values[i];
-    return kept;
 }

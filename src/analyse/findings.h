@@ -5,6 +5,7 @@
 #define RELA_ANALYSE_FINDINGS_H
 
 #include "align/head_aer.h"
+#include "analyse/auc.h"
 #include "analyse/measures.h"
 #include "analyse/tag_null.h"
 #include "figure/heatmap.h"
@@ -30,9 +31,11 @@ typedef struct rela_findings {
     rela_head_aer aer;            /* sums NULL: no gold links */
     rela_tag_null tags;           /* cells NULL: no tags */
     rela_example example, example_permuted;
-    double *pair_null[2]; /* (sources, lines) mean null rate of the cross attention; -1: not run */
-    double auc;           /* of telling text from permuted by mean null rate; 0.5: chance */
-    double source_auc[RELA_SOURCES_MAX];     /* by one source only */
+    /* (sources, lines, layers) mean null rate of the heads of the cross attention, on the text and
+     * with permuted targets; -1: not run */
+    double *pair_null[2];
+    rela_auc auc;                            /* of telling text from permuted by mean null rate */
+    rela_auc source_auc[RELA_SOURCES_MAX];   /* by one source only */
     uint64_t source_empty[RELA_SOURCES_MAX]; /* pairs run with this source empty */
     uint64_t pairs;                          /* run */
     uint64_t empty, too_long, untagged;
@@ -56,9 +59,10 @@ void rela_label_make(char out[RELA_LABEL_SIZE], rela_span text);
 
 void rela_findings_deinit(rela_findings *f);
 
-/* Area under the ROC curve: how often a value of b is above one of a; ties count one half. Drops
- * negative values and sorts both arrays in place. */
-double rela_auc(double *a, size_t n_a, double *b, size_t n_b);
+/* Mean null rate of the cross attention to a source over the heads of all layers; -1: the pair was
+ * not run. lines: of the analysis. */
+double rela_pair_null_mean(const rela_findings *f, bool permuted, size_t source, size_t line,
+                           size_t lines);
 
 /* Mean over all heads of a stack. */
 double rela_mean_over_heads(const rela_measures *m, size_t stack,
@@ -73,7 +77,7 @@ bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_
 
 rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err);
 rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
-/* heads.tsv, layers.tsv, models.tsv and, with tags, tags.tsv */
+/* heads.tsv, layers.tsv, models.tsv, pairs.tsv and, with tags, tags.tsv */
 rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err);
 
 /* A written figure: dir/stem.svg, .png and .pdf. */

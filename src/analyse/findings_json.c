@@ -10,6 +10,7 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
 static json_t *place_json(const rela_findings *f, size_t number);
 static json_t *layer_json(const rela_findings *f, size_t stack, size_t layer);
 static json_t *empty_json(const rela_findings *f);
+static void set_auc(json_t *to, const rela_auc *x);
 static json_t *aer_json(const rela_head_aer *a);
 static json_t *tags_json(const rela_tag_null *t, const rela_map *names);
 static json_t *heads_json(const rela_head_sums *heads, size_t n,
@@ -55,7 +56,7 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
     }
     json_object_set_new(m, "attention", kinds);
     json_object_set_new(m, "places", stacks);
-    json_object_set_new(m, "auc_text_permuted", json_real(f->auc));
+    set_auc(m, &f->auc);
     if (f->aer.sums)
         json_object_set_new(m, "aer", aer_json(&f->aer));
     if (f->tags.cells) {
@@ -63,6 +64,13 @@ static json_t *model_json(const rela_findings *f, const rela_map *tag_names)
         json_object_set_new(m, "tags", tags_json(&f->tags, tag_names));
     }
     return m;
+}
+
+static void set_auc(json_t *to, const rela_auc *x)
+{
+    json_object_set_new(to, "auc_text_permuted", x->blank ? json_null() : json_real(x->value));
+    if (!x->blank)
+        json_object_set_new(to, "auc_interval", json_pack("[ff]", x->low, x->high));
 }
 
 static json_t *empty_json(const rela_findings *f)
@@ -87,7 +95,7 @@ static json_t *place_json(const rela_findings *f, size_t number)
     json_object_set_new(stack, "null_rate_permuted",
                         json_real(rela_mean_over_heads(&f->permuted, number, rela_null_micro)));
     if (f->net->config.sources > 1 && rela_attn_stack_cross(p))
-        json_object_set_new(stack, "auc_text_permuted", json_real(f->source_auc[p->keys]));
+        set_auc(stack, &f->source_auc[p->keys]);
     for (size_t k = 0; k < RELA_TAUS; k++) {
         char name[16];
         rela_format_text(name, sizeof name, "%g", rela_taus[k]);

@@ -8,6 +8,7 @@
 static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status pairs_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 
 rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err)
@@ -18,10 +19,11 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
     } TABLES[] = { { "heads", heads_table },
                    { "layers", layers_table },
                    { "models", models_table },
+                   { "pairs", pairs_table },
                    { "tags", tags_table } };
     rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < (a->tag_names ? 4 : 3) && st == RELA_OK; i++) {
+    for (size_t i = 0; i < (a->tag_names ? 5 : 4) && st == RELA_OK; i++) {
         rela_buffer_clear(&text);
         rela_buffer_clear(&path);
         st = rela_buffer_printf(&path, err, "%s/%s.tsv", dir, TABLES[i].name);
@@ -104,6 +106,10 @@ static rela_status layers_row(rela_buffer *out, const rela_analysis *a, const re
         st = append_aer(out, &f->aer, layer, err);
     else if (st == RELA_OK)
         st = rela_buffer_append_text(out, "\t\t\t\t\t\t", err);
+    const rela_layer_sums *sums = &m->layer[stack][layer];
+    if (st == RELA_OK)
+        st = rela_buffer_printf(out, err, "\t%.6f",
+                                sums->rows ? (double)sums->null_rows / (double)sums->rows : 0);
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
@@ -114,7 +120,7 @@ static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_e
         "model\tplace\tlayer\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_variance\t"
         "null_rate_permuted\tnull_rate_permuted_variance\tdiversity_1\tdiversity_0.5\t"
         "diversity_0.25\tdiversity_0.1\taer_layer\tbest_head\taer_best\taer_layer_shifted\t"
-        "best_head_shifted\taer_best_shifted\n",
+        "best_head_shifted\taer_best_shifted\tnull_rate_of_mean\n",
         err);
     for (size_t i = 0; i < a->n; i++) {
         const rela_findings *f = &a->models[i];
@@ -138,15 +144,19 @@ static rela_status models_row(rela_buffer *out, const rela_analysis *a, const re
                            rela_mean_over_heads(&f->permuted, stack, rela_null_micro));
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
         st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, stack, tau));
-    if (st == RELA_OK && rela_attn_stack_cross(p))
-        st = rela_buffer_printf(out, err, "\t%.6f", f->source_auc[p->keys]);
-    else if (st == RELA_OK)
-        st = rela_buffer_append_char(out, '\t', err);
+    const rela_auc *auc = rela_attn_stack_cross(p) ? &f->source_auc[p->keys] : NULL;
+    const bool shown = auc && !auc->blank;
+    if (st == RELA_OK)
+        st = shown ? rela_buffer_printf(out, err, "\t%.6f", auc->value)
+                   : rela_buffer_append_char(out, '\t', err);
     for (int k = 0; k < 4 && st == RELA_OK; k++)
         st = rela_findings_aligned(a, f, stack)
                  ? rela_buffer_printf(out, err, "\t%.2f",
                                       100 * rela_mean_aer(&f->aer, k % 2 == 1, k > 1))
                  : rela_buffer_append_char(out, '\t', err);
+    if (st == RELA_OK)
+        st = shown ? rela_buffer_printf(out, err, "\t%.6f\t%.6f", auc->low, auc->high)
+                   : rela_buffer_append_text(out, "\t\t", err);
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 
@@ -156,11 +166,55 @@ static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_e
         out,
         "model\tplace\tattention\tpairs\tsparsity\tsparsity_macro\tnull_rate\tnull_rate_permuted\t"
         "diversity_1\tdiversity_0.5\tdiversity_0.25\tdiversity_0.1\tauc_text_permuted\tAoL\t"
-        "AoH\tAoL_shifted\tAoH_shifted\n",
+        "AoH\tAoL_shifted\tAoH_shifted\tauc_low\tauc_high\n",
         err);
     for (size_t i = 0; i < a->n; i++)
         for (size_t p = 0; p < a->models[i].text.n_stacks && st == RELA_OK; p++)
             st = models_row(out, a, &a->models[i], p, err);
+    return st;
+}
+
+/* Negative: blank. */
+static rela_status append_rate(rela_buffer *out, double rate, rela_error *err)
+{
+    return rate < 0 ? rela_buffer_append_char(out, '\t', err)
+                    : rela_buffer_printf(out, err, "\t%.6f", rate);
+}
+
+/* Null rates of the cross attention of a pair: means over the heads of all layers, and of each
+ * layer, with blanks for layers that the model does not have. */
+static rela_status pairs_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
+                             size_t source, size_t line, size_t layers, rela_error *err)
+{
+    const size_t n = f->net->config.dec_layers, lines = (size_t)a->lines;
+    const rela_attn_stack *p = &f->text.stacks[rela_block_list_cross(&f->net->list, source)];
+    rela_status st = rela_buffer_printf(out, err, "%s\t%s\t%zu", f->name, p->key, line);
+    for (int k = 0; k < 2 && st == RELA_OK; k++)
+        st = append_rate(out, rela_pair_null_mean(f, k == 1, source, line, lines), err);
+    for (size_t i = 0; i < 2 * layers && st == RELA_OK; i++) {
+        const double *null = f->pair_null[i / layers] + (source * lines + line) * n;
+        st = append_rate(out, i % layers < n ? null[i % layers] : -1, err);
+    }
+    return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
+}
+
+static rela_status pairs_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const size_t has = a->models[i].net->config.dec_layers;
+        layers = has > layers ? has : layers;
+    }
+    rela_status st =
+        rela_buffer_append_text(out, "model\tplace\tline\tnull_rate\tnull_rate_permuted", err);
+    for (size_t i = 0; i < 2 * layers && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "\tnull_rate%s_%zu", i < layers ? "" : "_permuted",
+                                i % layers);
+    st = st ? st : rela_buffer_append_char(out, '\n', err);
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < a->n_sources; k++)
+            for (size_t line = 0; line < a->lines && st == RELA_OK; line++)
+                st = pairs_row(out, a, &a->models[i], k, line, layers, err);
     return st;
 }
 

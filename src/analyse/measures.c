@@ -18,11 +18,14 @@ static double to_distribution(double *p, const real *w, size_t n, bool sum_one, 
 static double entropy(const double *p, size_t n);
 static double share(double part, double all);
 
-static bool all_sum_one(const rela_config *c, rela_attn_type t)
+/* Returns whether all are. */
+static bool find_sum_one(bool *heads, const rela_config *c, rela_attn_type t)
 {
     bool all = true;
-    for (size_t i = 0; i < rela_config_layers(c, t) * c->heads; i++)
-        all = all && (rela_config_kind(c, t, i / c->heads, i % c->heads)->flags & ATTN_SUM_ONE);
+    for (size_t i = 0; i < rela_config_layers(c, t) * c->heads; i++) {
+        heads[i] = rela_config_kind(c, t, i / c->heads, i % c->heads)->flags & ATTN_SUM_ONE;
+        all = all && heads[i];
+    }
     return all;
 }
 
@@ -34,13 +37,14 @@ rela_status rela_measures_init(rela_measures *m, const rela_net *net, rela_error
                           .diversity = true };
     for (size_t i = 0; i < m->n_stacks; i++) {
         const size_t layers = m->stacks[i].layers;
-        m->sum_one[i] = all_sum_one(&net->config, m->stacks[i].type);
         m->head[i] = rela_mem_zalloc(layers * m->heads * sizeof *m->head[i]);
         m->layer[i] = rela_mem_zalloc(layers * sizeof *m->layer[i]);
-        if (!m->head[i] || !m->layer[i]) {
+        m->head_sum_one[i] = rela_mem_zalloc(layers * m->heads * sizeof *m->head_sum_one[i]);
+        if (!m->head[i] || !m->layer[i] || !m->head_sum_one[i]) {
             rela_measures_deinit(m);
             return rela_fail(err, RELA_NOMEM, "no memory to measure attention");
         }
+        m->sum_one[i] = find_sum_one(m->head_sum_one[i], &net->config, m->stacks[i].type);
     }
     return RELA_OK;
 }
@@ -50,6 +54,7 @@ void rela_measures_deinit(rela_measures *m)
     for (size_t i = 0; i < m->n_stacks; i++) {
         rela_mem_free(m->head[i]);
         rela_mem_free(m->layer[i]);
+        rela_mem_free(m->head_sum_one[i]);
     }
     rela_mem_free(m->scratch);
     *m = (rela_measures){ 0 };
@@ -158,14 +163,14 @@ rela_spread rela_spread_over_heads(const rela_measures *m, size_t stack, size_t 
     return r;
 }
 
-double rela_js(const real *w, size_t heads, size_t stride, size_t n, bool sum_one, double tau,
-               double *scratch)
+double rela_js(const real *w, size_t heads, size_t stride, size_t n, const bool *sum_one,
+               double tau, double *scratch)
 {
     double *p = scratch, *mean = scratch + n + 1, inside = 0;
     for (size_t i = 0; i <= n; i++)
         mean[i] = 0;
     for (size_t k = 0; k < heads; k++) {
-        inside += to_distribution(p, w + k * stride, n, sum_one, tau);
+        inside += to_distribution(p, w + k * stride, n, sum_one[k], tau);
         for (size_t i = 0; i <= n; i++)
             mean[i] += p[i] / (double)heads;
     }
@@ -213,10 +218,10 @@ static void add_diversity(rela_measures *m, const rela_heads *h)
 {
     rela_layer_sums *to = &m->layer[h->stack][h->layer];
     const size_t stride = h->n_q * h->n_k;
-    const bool sum_one = m->sum_one[h->stack];
+    const bool *sum_one = m->head_sum_one[h->stack] + h->layer * m->heads;
     for (size_t k = 0; k < RELA_TAUS; k++) {
         double sum = 0;
-        if (sum_one && k > 0) { /* tau has no effect */
+        if (m->sum_one[h->stack] && k > 0) { /* tau has no effect */
             to->js[k] = to->js[0];
             continue;
         }

@@ -5,10 +5,10 @@
  * share of queries whose row is all zero, or that have no keys (empty source). Micro averages over
  * the corpus, macro over sentences. Diversity of a layer: the Jensen-Shannon divergence of its
  * heads in nats, averaged over the queries of a sentence, then over sentences: JS =
- * Ent(mean_h p_h) - mean_h Ent(p_h), between 0 and ln(heads). Weights that sum to one are p_h
- * itself; others are normalised by a softmax of w^tau over the unmasked keys (negative weights keep
- * their sign), and a null head puts all its mass on an extra slot. One object per thread; they are
- * summed in a fixed order. */
+ * Ent(mean_h p_h) - mean_h Ent(p_h), between 0 and ln(heads). Weights of a head that sum to one are
+ * p_h itself; others are normalised by a softmax of w^tau over the unmasked keys (negative weights
+ * keep their sign), and a null head puts all its mass on an extra slot. One object per thread; they
+ * are summed in a fixed order. */
 #ifndef RELA_ANALYSE_MEASURES_H
 #define RELA_ANALYSE_MEASURES_H
 
@@ -33,9 +33,10 @@ typedef struct rela_layer_sums {
 typedef struct rela_measures {
     const rela_attn_stack *stacks; /* (n_stacks) lent by the model */
     size_t n_stacks, heads;
-    bool sum_one[RELA_STACKS_MAX];
-    bool diversity; /* measure it too; takes most of the time */
-    bool skip_end;  /* null rates without the last query, which predicts <eos> */
+    bool sum_one[RELA_STACKS_MAX];       /* the weights of all heads */
+    bool *head_sum_one[RELA_STACKS_MAX]; /* (layers, heads) those of this head */
+    bool diversity;                      /* measure it too; takes most of the time */
+    bool skip_end; /* null rates without the last query, which predicts <eos> */
     rela_head_sums *head[RELA_STACKS_MAX];   /* (layers, heads) */
     rela_layer_sums *layer[RELA_STACKS_MAX]; /* (layers) */
     double *scratch;
@@ -71,8 +72,8 @@ rela_spread rela_spread_over_heads(const rela_measures *m, size_t stack, size_t 
                                    double (*figure)(const rela_head_sums *s));
 
 /* Divergence of the heads for one query. w: row of the first head; heads are stride apart; n:
- * unmasked keys. scratch: (2 * (n + 1)). */
-double rela_js(const real *w, size_t heads, size_t stride, size_t n, bool sum_one, double tau,
-               double *scratch);
+ * unmasked keys; sum_one: (heads). scratch: (2 * (n + 1)). */
+double rela_js(const real *w, size_t heads, size_t stride, size_t n, const bool *sum_one,
+               double tau, double *scratch);
 
 #endif

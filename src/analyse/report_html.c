@@ -182,6 +182,12 @@ static rela_status row_start(rela_buffer *out, const char *name, rela_error *err
     return st == RELA_OK ? rela_buffer_append_text(out, "</td>", err) : st;
 }
 
+static void auc_text(char *out, size_t size, const rela_auc *x)
+{
+    rela_format_text(out, size, "%.3f (%.3f to %.3f%s)", x->value, x->low, x->high,
+                     rela_auc_is_chance(x) ? ": no better than chance" : "");
+}
+
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
 {
     rela_status st = rela_buffer_append_text(out,
@@ -193,9 +199,9 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
         for (size_t k = 0; k < a->models[i].text.n_stacks && st == RELA_OK; k++) {
             const rela_findings *f = &a->models[i];
             const rela_attn_stack *p = &f->text.stacks[k];
-            char auc[16] = "";
-            if (rela_attn_stack_cross(p))
-                rela_format_text(auc, sizeof auc, "%.3f", f->source_auc[p->keys]);
+            char auc[96] = "";
+            if (rela_attn_stack_cross(p) && !f->source_auc[p->keys].blank)
+                auc_text(auc, sizeof auc, &f->source_auc[p->keys]);
             st = row_start(out, f->name, err);
             if (st == RELA_OK)
                 st = rela_buffer_printf(

@@ -257,7 +257,7 @@ static double test_auc(const rela_logit *l, double *rows, const bool *good, size
         else
             scores[n_bad++] = score;
     }
-    return rela_auc(scores, n_bad, scores + n_bad, n_good);
+    return rela_auc_find(scores, n_bad, scores + n_bad, n_good).value;
 }
 
 static rela_status fit(sample *s, rela_error *err)

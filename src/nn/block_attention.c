@@ -52,8 +52,10 @@ static void declare_group(const rela_block *b, rela_declare *d, rela_attn_side *
     static const rela_init ONE = { RELA_INIT_CONSTANT, 1 };
     rela_head_group *group = &side->groups[g];
     const rela_attn_kind *kind = group->of.kind;
-    const size_t width = group->of.heads * rela_attn_of(b)->d_head;
-    const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)width) };
+    const size_t d_head = rela_attn_of(b)->d_head, width = group->of.heads * d_head;
+    /* d of sqrt(3 / d) is the number of values that are normed together. */
+    const size_t together = rela_attn_of(b)->norm_per_head ? d_head : width;
+    const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)together) };
     char name[RELA_PARAM_NAME_MAX];
     group_name(name, side, g, "head");
     if (kind->n_head)

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Whether the weights of heads sum to one. */
+static const bool ONE[] = { true, true, true, true }, OTHER[] = { false, false, false, false };
+
 /* Measures of a model with one layer. */
 typedef struct gauge {
     rela_net net;
@@ -162,13 +165,13 @@ static void divergence_reaches_both_bounds(void **state)
         apart[h * N + h] = 1;
         peaked[h * N + h] = h < H - 1 ? (real)1e4 : 0; /* the last head is null */
     }
-    NEAR(rela_js(same, H, N, N, true, 1, scratch), 0);
-    NEAR(rela_js(same, H, N, N, false, 0.25, scratch), 0);
-    NEAR(rela_js(apart, H, N, N, true, 1, scratch), log(H));
-    NEAR(rela_js(peaked, H, N, N, false, 1, scratch), log(H));
-    NEAR(rela_js(apart, 1, N, N, true, 1, scratch), 0); /* one head agrees with itself */
+    NEAR(rela_js(same, H, N, N, ONE, 1, scratch), 0);
+    NEAR(rela_js(same, H, N, N, OTHER, 0.25, scratch), 0);
+    NEAR(rela_js(apart, H, N, N, ONE, 1, scratch), log(H));
+    NEAR(rela_js(peaked, H, N, N, OTHER, 1, scratch), log(H));
+    NEAR(rela_js(apart, 1, N, N, ONE, 1, scratch), 0); /* one head agrees with itself */
     real null[H * N] = { 0 };
-    NEAR(rela_js(null, H, N, N, false, 1, scratch), 0); /* all are null: they kl_weight */
+    NEAR(rela_js(null, H, N, N, OTHER, 1, scratch), 0); /* all are null: they kl_weight */
 }
 
 static void divergence_of_small_cases(void **state)
@@ -179,19 +182,40 @@ static void divergence_of_small_cases(void **state)
     /* (1, 0) and (1/2, 1/2): Ent(3/4, 1/4) - ln(2)/2 */
     const real p[] = { 1, 0, 0.5F, 0.5F };
     const double mixed = -0.75 * log(0.75) - 0.25 * log(0.25);
-    NEAR(rela_js(p, 2, 2, 2, true, 1, scratch), mixed - ln2 / 2);
+    NEAR(rela_js(p, 2, 2, 2, ONE, 1, scratch), mixed - ln2 / 2);
     /* Rectified (4, 0) at temperature 1/2 is softmax(2, 0); beside it a null head on its own slot:
      * Ent(p/2, q/2, 1/2) - Ent(p, q)/2 = ln 2 whatever p is. */
     const real w[] = { 4, 0, 0, 0 };
-    NEAR(rela_js(w, 2, 2, 2, false, 0.5, scratch), ln2);
+    NEAR(rela_js(w, 2, 2, 2, OTHER, 0.5, scratch), ln2);
     /* (4, 0) and (0, 4) at temperature 1/2: Ent(1/2, 1/2) - Ent(softmax(2, 0)) */
     const real x[] = { 4, 0, 0, 4 };
     const double q = 1 / (1 + exp(-2.0));
-    NEAR(rela_js(x, 2, 2, 2, false, 0.5, scratch), ln2 + q * log(q) + (1 - q) * log(1 - q));
+    NEAR(rela_js(x, 2, 2, 2, OTHER, 0.5, scratch), ln2 + q * log(q) + (1 - q) * log(1 - q));
     /* A negative weight, as leaky kinds have them, keeps its sign. */
     const real y[] = { -4, 0, 0, -4 };
     const double r = 1 / (1 + exp(-2.0));
-    NEAR(rela_js(y, 2, 2, 2, false, 0.5, scratch), ln2 + r * log(r) + (1 - r) * log(1 - r));
+    NEAR(rela_js(y, 2, 2, 2, OTHER, 0.5, scratch), ln2 + r * log(r) + (1 - r) * log(1 - r));
+}
+
+/* A layer with a softmax head, whose weights are a distribution as they are, and a rectified one,
+ * whose weights become one by a softmax. */
+static void heads_of_mixed_kinds_are_normalised_one_by_one(void **state)
+{
+    (void)state;
+    gauge g;
+    start(&g, 2, "1xsoftmax+1xrela-g");
+    const real w[] = { 0.75F, 0.25F, /**/ 4, 0 };
+    const rela_heads h = heads_of(&g, "cross", 1, 2, w);
+    see(&g, &h);
+    for (size_t k = 0; k < RELA_TAUS; k++) {
+        const double q = 1 / (1 + exp(-pow(4, rela_taus[k]))), mean = (0.75 + q) / 2;
+        const double inside =
+            -0.75 * log(0.75) - 0.25 * log(0.25) - q * log(q) - (1 - q) * log(1 - q);
+        NEAR(rela_layer_js(layer_of(&g, "cross"), k),
+             -mean * log(mean) - (1 - mean) * log(1 - mean) - inside / 2);
+    }
+    CHECK(!rela_measures_sum_one(&g.m), "all heads sum to one");
+    end(&g);
 }
 
 static void diversity_is_a_mean_over_queries_then_sentences(void **state)
@@ -291,12 +315,32 @@ static void area_under_the_curve(void **state)
 {
     (void)state;
     double low[] = { 0.1, 0.2, -1 }, high[] = { 0.3, 0.5 };
-    NEAR(rela_auc(low, 3, high, 2), 1);
+    NEAR(rela_auc_find(low, 3, high, 2).value, 1);
     double a[] = { 0.3, 0.1 }, b[] = { 0.2, 0.3 };
-    NEAR(rela_auc(a, 2, b, 2), (1 + 1.5) / 4);
+    NEAR(rela_auc_find(a, 2, b, 2).value, (1 + 1.5) / 4);
     double c[] = { 0, 0, 0 }, d[] = { 0, 0 };
-    NEAR(rela_auc(c, 3, d, 2), 0.5);
-    NEAR(rela_auc(c, 0, d, 2), 0.5);
+    NEAR(rela_auc_find(c, 3, d, 2).value, 0.5);
+    NEAR(rela_auc_find(c, 0, d, 2).value, 0.5);
+    CHECK(rela_auc_find(c, 3, d, 2).blank && rela_auc_find(c, 0, d, 2).blank, "zeros tell nothing");
+}
+
+/* The figures of pROC's ci.auc(..., method = "delong") on the same values, by hand: components of
+ * the area for each value, variances with n - 1. */
+static void area_under_the_curve_has_an_interval(void **state)
+{
+    (void)state;
+    double a[] = { 0.1, 0.2, 0.3, 0.4 }, b[] = { 0.25, 0.35, 0.5, 0.6 };
+    const rela_auc x = rela_auc_find(a, 4, b, 4);
+    /* of b above a: 1/2, 3/4, 1, 1; of a below b: 1, 1, 3/4, 1/2 */
+    const double half = 1.959963984540054 * sqrt(2 * (11.0 / 192) / 4);
+    NEAR(x.value, 13.0 / 16);
+    NEAR(x.low, 13.0 / 16 - half);
+    NEAR(x.high, 1);
+    CHECK(!x.blank && !rela_auc_is_chance(&x) == (x.low > 0.5), "0.5 is %s", "told from chance");
+    double same[] = { 0.1, 0.2, 0.3 }, other[] = { 0.1, 0.2, 0.3 };
+    const rela_auc none = rela_auc_find(same, 3, other, 3);
+    CHECK(rela_auc_is_chance(&none) && !none.blank, "the same values: %g to %g", none.low,
+          none.high);
 }
 
 static void labels_are_short_and_printable(void **state)
@@ -332,10 +376,12 @@ int main(void)
         cmocka_unit_test(micro_counts_weights_and_macro_sentences),
         cmocka_unit_test(divergence_reaches_both_bounds),
         cmocka_unit_test(divergence_of_small_cases),
+        cmocka_unit_test(heads_of_mixed_kinds_are_normalised_one_by_one),
         cmocka_unit_test(diversity_is_a_mean_over_queries_then_sentences),
         cmocka_unit_test(queries_to_an_empty_source_are_null),
         cmocka_unit_test(null_rates_belong_to_the_word_before),
         cmocka_unit_test(area_under_the_curve),
+        cmocka_unit_test(area_under_the_curve_has_an_interval),
         cmocka_unit_test(labels_are_short_and_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

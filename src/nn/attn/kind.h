@@ -61,7 +61,7 @@ typedef struct rela_attn_norm {
     const char *summary; /* formula for the documentation */
     bool gated;          /* has a gate besides the gain */
     bool center;         /* LayerNorm instead of RMSNorm */
-    bool random_gain;    /* gain starts uniform on +-sqrt(3/d) instead of 1 */
+    bool random_gain;    /* gain starts uniform on +-sqrt(3/d), not at 1 */
 } rela_attn_norm;
 
 extern const rela_attn_norm rela_attn_norm_rms, rela_attn_norm_rms_random, rela_attn_norm_gated,

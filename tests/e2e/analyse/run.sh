@@ -35,7 +35,7 @@ head -n 70 all.tags >tags
 for line in sparsity 'null rate' 'null rate, permuted' 'head diversity' 'AER of layers'; do
     grep -q "$line" table || fail "no $line in $(cat table)"
 done
-for file in analysis.json heads.tsv layers.tsv models.tsv tags.tsv report.html; do
+for file in analysis.json heads.tsv layers.tsv models.tsv pairs.tsv tags.tsv report.html; do
     [ -s one/$file ] || fail "no $file"
 done
 for stem in sparsity null-rate aer aer-means diversity null-heads-1 tags-1 maps-1 maps-permuted-1; do
@@ -63,7 +63,7 @@ grep -q 'src=\|href="http' one/report.html && fail "the report needs other files
 [ "$(head -c 2 one.npz)" = PK ] || fail "the dump is no archive"
 awk -F '\t' 'NR > 1 && ($5 < 0 || $5 > 1 || $7 < 0 || $7 > 1 || NF != 11)' one/heads.tsv | grep . && fail "heads.tsv"
 [ "$(wc -l <one/heads.tsv)" -eq 21 ] || fail "$(wc -l <one/heads.tsv) lines in heads.tsv"
-awk -F '\t' 'NF != 19' one/layers.tsv | grep . && fail "layers.tsv"
+awk -F '\t' 'NF != 20' one/layers.tsv | grep . && fail "layers.tsv"
 # Programs count from 0, people from 1.
 [ "$(cut -f 3,4 one/heads.tsv | tail -n 8 | tr '\t\n' '- ')" = "0-0 0-1 0-2 0-3 1-0 1-1 1-2 1-3 " ] || fail "numbers in heads.tsv"
 [ "$(cut -f 3 one/layers.tsv | tail -n 2 | tr '\n' ' ')" = "0 1 " ] || fail "numbers in layers.tsv"
@@ -125,10 +125,28 @@ texts one/aer.svg | grep -qx 'rela-g, mean of heads' || fail "legend: $(texts on
 # Head diversity: what was done to weights that do not sum to one.
 grep -q '<td>0.25</td>' one/report.html && grep -q 'softmax of w<sup>temperature' one/report.html || fail "temperatures"
 
+# A row per pair: what filtering scores pairs by, and what the means of heads.tsv are made of.
+[ "$(sed 1q one/pairs.tsv | tr '\t' ' ')" = 'model place line null_rate null_rate_permuted null_rate_0 null_rate_1 null_rate_permuted_0 null_rate_permuted_1' ] ||
+    fail "columns of pairs.tsv: $(sed 1q one/pairs.tsv)"
+"$RELA" filter rela-g/model.rela --src a --tgt a --by null --dry-run --duplicates keep --keep-copies --max-overlap 1 --scores scores -q >/dev/null
+cut -f 1,4 scores | sed 1d >by_filter
+cut -f 3,4 one/pairs.tsv | sed 1d >by_analysis
+cmp by_filter by_analysis || fail "null rates of pairs: $(paste by_filter by_analysis | awk '$2 != $4' | sed 3q)"
+awk -F '\t' 'NR > 1 { d = 2 * $4 - $6 - $7; e = 2 * $5 - $8 - $9; if (d * d > 1e-11 || e * e > 1e-11) print }' one/pairs.tsv | grep . &&
+    fail "means over layers in pairs.tsv"
+for layer in 0 1; do # the macro average of heads.tsv is the mean over pairs
+    awk -F '\t' -v layer=$layer 'FNR == 1 { next } FILENAME ~ /heads/ { if ($2 == "cross" && $3 == layer) { sum += $8; heads++ }; next }
+        { pairs += $(6 + layer); n++ } END { d = sum / heads - pairs / n; exit d * d > 1e-11 }' one/heads.tsv one/pairs.tsv ||
+        fail "mean of pairs.tsv, layer $layer"
+done
+for folder in / "$PWD"; do
+    grep -qF "$folder" one/*.tsv one/analysis.json && fail "$folder in tables: $(grep -lF "$folder" one/*.tsv one/analysis.json)"
+done
+
 # Threads change no byte; the seed only what is permuted.
 "$RELA" analyse rela-g/model.rela --src a --tgt a --gold gold --tags tags --out two --dump two.npz -q \
     --threads 3 >/dev/null
-for file in analysis.json heads.tsv layers.tsv models.tsv tags.tsv report.html maps-1.png; do
+for file in analysis.json heads.tsv layers.tsv models.tsv pairs.tsv tags.tsv report.html maps-1.png; do
     cmp one/$file two/$file || fail "$file depends on the threads"
 done
 cmp one.npz two.npz || fail "the dump depends on the threads"
@@ -158,6 +176,15 @@ awk -v d="$(apart long long.out)" 'BEGIN { exit d > 0.01 }' || fail "validated: 
 grep -q '^rela-g (70 pairs)' table && grep -q '^softmax (70 pairs)' table || fail "names: $(cat table)"
 awk -F '\t' '$1 == "softmax" && ($5 + $6 + $7 != 0)' both/models.tsv | grep . && fail "softmax has zeros"
 awk -F '\t' '$1 == "rela-g" && $2 == "cross" && $5 < 0.01' both/models.tsv | grep . && fail "rela-g has no zeros"
+# AUC: an interval, and blank without null rows, where there is nothing to tell texts apart by.
+awk -F '\t' '$1 == "softmax" && $13 $18 $19 != ""' both/models.tsv | grep . && fail "AUC of softmax"
+awk -F '\t' '$1 == "rela-g" && $2 == "cross" { bad = !($18 < $13 && $13 < $19); exit } END { exit bad }' both/models.tsv ||
+    fail "AUC of rela-g: $(cat both/models.tsv)"
+grep -q '"auc_text_permuted": null' both/analysis.json || fail "AUC of softmax in analysis.json"
+[ "$(grep -c 'AUC text, permuted' table)" -eq 1 ] || fail "AUC of softmax: $(cat table)"
+chance=$(awk -F '\t' '$13 != "" && $18 <= 0.5 && $19 >= 0.5 { n++ } END { print n + 0 }' both/models.tsv)
+[ "$(grep -c 'no better than chance' table || true)" -eq "$chance" ] || fail "chance: $(cat table)"
+[ "$(grep -c ': no better than chance)</td>' both/report.html || true)" -eq "$chance" ] || fail "chance in the report"
 [ -s both/maps-2.svg ] && [ -s both/maps-permuted-2.pdf ] || fail "no figures of the second model"
 [ -s both/null-heads-1.svg ] && [ ! -e both/null-heads-2.svg ] || fail "null rates of the heads of softmax"
 texts both/maps-2.svg | grep -q 'null\|empty' && fail "null rows of softmax: $(texts both/maps-2.svg)"

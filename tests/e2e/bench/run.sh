@@ -43,6 +43,10 @@ tables train gradients peak table2 train
 cmp json train/bench.json || fail "--json prints something else"
 [ "$(column train/table2.tsv train_paper | tr '\n' ' ')" = '1 0.93 ' ] || fail "table 2: $(cat train/table2.tsv)"
 [ "$(column train/table2.tsv decode | tr -d '\n')" = '' ] || fail "decoding was not measured"
+[ "$(column train/table2.tsv params_million_paper | tr '\n' ' ')" = '72.31 72.34 ' ] || fail "table 2: $(cat train/table2.tsv)"
+# Rectified attention has a gain and a gate of d values more in each of its three places.
+column train/table2.tsv params_million | awk '{ n[NR] = 1e6 * $1 } END { d = n[2] - n[1]; exit !(n[1] > 1e5 && d > 0 && d % 2 < 1e-3) }' ||
+    fail "parameters: $(cat train/table2.tsv)"
 [ ! -e train/lengths.svg ] && [ ! -e train/attention.svg ] || fail "figures without data"
 
 # A trained model: its sizes, and its kind with its weights.
