@@ -52,7 +52,7 @@ static const rela_option OPTIONS[] = {
     { "reverse-layer", 0, RELA_OPTION_INT, AT(reverse_layer), 0, 256, "0", "N", "as --layer, for MODEL2" },
     { "reverse-head", 0, RELA_OPTION_INT, AT(reverse_head), 0, 256, "0", "N", "as --head, for MODEL2" },
     { "reverse-shift", 0, RELA_OPTION_FLAG, AT(reverse_shift), 0, 0, NULL, NULL, "as --shift, for MODEL2" },
-    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "grow-diag-final-and", METHODS, "how to combine the links of both directions" },
+    { "symmetrise", 0, RELA_OPTION_CHOICE, AT(symmetrise), 0, 0, "intersect", METHODS, "how to combine the links of both directions; phrase tables are built from grow-diag-final-and" },
     { "show", 0, RELA_OPTION_INT, AT(show), 0, 9007199254740991.0, "0", "N", "draw the attention of line N instead" },
     { "output", 'o', RELA_OPTION_OUTPUT, AT(output), 0, 0, "-", "FILE", "output file for the links; - is standard output" },
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },

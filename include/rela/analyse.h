@@ -38,7 +38,8 @@ typedef struct rela_align_options {
     const rela_model *reverse; /* a model of the other direction; NULL: none */
     int32_t reverse_layer, reverse_head;
     bool reverse_shift;
-    int32_t symmetrise;  /* with reverse: rela_symmetrise of metric.h, or RELA_ALIGN_MEAN */
+    int32_t symmetrise;  /* with reverse: rela_symmetrise of metric.h (default RELA_INTERSECT), or
+                          * RELA_ALIGN_MEAN */
     const char *best_on; /* file of gold links for the first lines: use the layer, head and shift
                           * with the lowest alignment error on them; NULL: as given above */
     int32_t gold_base;   /* number of the first word in best_on: 0 or 1 */

@@ -56,7 +56,7 @@ def align(model: Model, src: Text, tgt: Text, **settings: Any) -> Alignment: ...
 
 
 def align(*operands: Any, src: Text | None = None, tgt: Text | None = None, reverse: Model | None = None,
-          symmetrise: str = "grow-diag-final-and", soft: bool = False, threads: int = 0, save: Path | None = None,
+          symmetrise: str = "intersect", soft: bool = False, threads: int = 0, save: Path | None = None,
           **settings: Any) -> Alignment:
     """Aligns the words of parallel text, as ``rela align`` does: ``align(src, tgt)`` learns both directions
     from the text itself, ``align(model, src, tgt)`` uses the cross attention of a model.

@@ -25,7 +25,7 @@ void rela_align_options_init(rela_align_options *o, size_t size)
                                           .head = -1,
                                           .reverse_layer = -1,
                                           .reverse_head = -1,
-                                          .symmetrise = RELA_GROW_DIAG_FINAL_AND,
+                                          .symmetrise = RELA_INTERSECT,
                                           .only = -1 };
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
@@ -288,10 +288,8 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
     for (size_t s = 0; s < m->n_src; s++)
         for (size_t t = 0; t < m->n_tgt && st == RELA_OK; t++) {
             const double w = (double)m->w[t * ld + s];
-            double sum = 0;
-            for (size_t k = 0; k < ld && j->o.threshold > 0 && w > 0; k++)
-                sum += (double)m->w[t * ld + k];
-            if (!(w > 0) || w < j->o.threshold * sum)
+            if (!(w > 0) ||
+                (j->o.threshold > 0 && w < j->o.threshold * rela_weight_sum(m->w + t * ld, ld)))
                 continue;
             st = rela_buffer_printf(out, err, "%s%zu-%zu:%.4g", gap, s, t, w / (double)layers);
             gap = " ";

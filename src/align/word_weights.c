@@ -53,12 +53,9 @@ rela_status rela_word_weights_links(rela_links *out, const rela_word_weights *m,
     out->n = 0;
     for (size_t t = 0; t < m->n_tgt && st == RELA_OK; t++) {
         const real *row = m->w + t * (m->n_src + 1);
-        double sum = 0;
+        const double sum = threshold > 0 ? rela_weight_sum(row, m->n_src + 1) : 0;
         size_t first = 0, end = m->n_src;
-        if (threshold > 0)
-            for (size_t s = 0; s <= m->n_src; s++)
-                sum += (double)row[s];
-        else {
+        if (threshold <= 0) {
             const uint32_t best = rela_words_link(row, m->n_src);
             first = best == RELA_NO_LINK ? end : best;
             end = best == RELA_NO_LINK ? end : best + 1;
@@ -72,15 +69,22 @@ rela_status rela_word_weights_links(rela_links *out, const rela_word_weights *m,
     return st;
 }
 
+double rela_weight_sum(const real *row, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += row[i] > 0 ? (double)row[i] : 0;
+    return sum;
+}
+
 static void bound_rows(rela_word_weights *m)
 {
     const size_t ld = m->n_src + 1;
     for (size_t t = 0; t < m->n_tgt; t++) {
-        double sum = 0;
+        real *row = m->w + t * ld;
+        const double sum = rela_weight_sum(row, ld);
         for (size_t s = 0; s < ld; s++)
-            sum += (double)m->w[t * ld + s];
-        for (size_t s = 0; s < ld && sum > 1; s++)
-            m->w[t * ld + s] = (real)((double)m->w[t * ld + s] / sum);
+            row[s] = row[s] > 0 ? (real)((double)row[s] / (sum > 1 ? sum : 1)) : 0;
     }
 }
 

@@ -25,16 +25,22 @@ rela_status rela_word_weights_merge(rela_word_weights *out, const real *w,
 rela_status rela_word_weights_add(rela_word_weights *sum, const rela_word_weights *x,
                                   rela_error *err);
 
-/* Overwrites out. threshold 0: each target word is linked to the source word with the largest
- * weight, unless that is <eos> or the row is null. Otherwise it is linked to all source words that
- * hold at least this share of its row. transposed: m was made with source and target swapped. */
+/* Overwrites out. Weights below zero, which some kinds have, count as zero. threshold 0: each
+ * target word is linked to the source word with the largest weight, unless that is <eos> or the row
+ * is null. Otherwise it is linked to all source words that hold at least this share of its row.
+ * transposed: m was made with source and target swapped. */
 rela_status rela_word_weights_links(rela_links *out, const rela_word_weights *m, double threshold,
                                     bool transposed, rela_error *err);
 
 /* The same for two directions at once: links whose mean weight is at least threshold > 0. reverse
- * was made with source and target swapped. Rows that sum to more than 1 are normalised in place. */
+ * was made with source and target swapped. In place, weights below zero become zero and rows that
+ * sum to more than 1 are normalised. */
 rela_status rela_word_weights_both(rela_links *out, rela_word_weights *forward,
                                    rela_word_weights *reverse, double threshold, rela_error *err);
+
+/* The weights above zero of a row of n: a weight below zero points away from its word and counts as
+ * none. */
+double rela_weight_sum(const real *row, size_t n);
 
 /* out (n_q, n_k) = mean over the heads. */
 void rela_heads_mean(real *out, const rela_heads *h);

@@ -98,6 +98,23 @@ static void both_directions_are_weighed_together(void **state)
     rela_links_free(&links);
 }
 
+/* Kinds such as leaky-g have weights below zero, which neither link nor count in a share. */
+static void weights_below_zero_count_as_none(void **state)
+{
+    (void)state;
+    real there[] = { (real)0.5, (real)-0.4, (real)-0.1, (real)-0.2 }, back[] = { (real)0.5, -9, 0 };
+    rela_word_weights forward = { there, 2, 1, 4 }, reverse = { back, 1, 2, 3 };
+    rela_error err = { RELA_OK, "" };
+    rela_links links = { NULL, 0, 0 };
+    check_links(&forward, 0, false, "0-0");
+    check_links(&forward, 0.9, false, "0-0");
+    CHECK(rela_weight_sum(there, 2) == 0.5, "%g", rela_weight_sum(there, 2));
+    there[2] = (real)0.9;
+    CHECK_OK(rela_word_weights_both(&links, &forward, &reverse, 0.44, &err), err);
+    CHECK(links.n == 2, "%zu links: a weight below zero took from the other direction", links.n);
+    rela_links_free(&links);
+}
+
 /* Of several sources one may be empty: no head links anything in it. */
 static void an_empty_source_has_no_links(void **state)
 {
@@ -197,6 +214,7 @@ int main(void)
         cmocka_unit_test(pieces_are_summed_and_averaged),
         cmocka_unit_test(the_heaviest_word_is_linked_unless_it_is_the_end),
         cmocka_unit_test(both_directions_are_weighed_together),
+        cmocka_unit_test(weights_below_zero_count_as_none),
         cmocka_unit_test(an_empty_source_has_no_links),
         cmocka_unit_test(heads_are_scored_and_the_best_is_found),
         cmocka_unit_test(means_are_over_heads_and_layers),

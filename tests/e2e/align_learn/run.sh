@@ -20,6 +20,8 @@ below() {
 below 14 train.links toy/train.align
 "$RELA" align --quiet both.rela toy/test.src toy/test.tgt >test.links
 below 14 test.links toy/test.align
+"$RELA" align --quiet both.rela toy/test.src toy/test.tgt --symmetrise intersect | cmp - test.links ||
+    fail "the default is not intersect, which has the lowest error"
 "$RELA" align --quiet both.rela --src toy/test.src --tgt toy/test.tgt --threads 3 | cmp - test.links ||
     fail "texts as options, or threads, change the links"
 "$RELA" align --quiet both.rela toy/test.src toy/test.tgt --show 2 | grep -q 'links:' || fail "no picture"
