@@ -43,7 +43,8 @@ RELA_API void rela_runtime_options_init(rela_runtime_options *o, size_t size);
 /* o may be NULL. */
 RELA_API rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *o,
                                          rela_error *err);
-RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
+/* Also ends the threads that were started for the calling thread. NULL is fine. */
+RELA_API void rela_runtime_destroy(rela_runtime *rt);
 
 /* ---- model ---- */
 

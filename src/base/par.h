@@ -22,6 +22,11 @@ int rela_par_threads(int requested);
  * not allow that number. */
 rela_status rela_par_start(int n_threads, rela_error *err);
 
+/* Ends and joins the threads that are kept for the calling thread; the next call starts new ones.
+ * Does nothing inside a parallel region. fork does the same in the thread that calls it, so a child
+ * can start threads of its own: those of the parent do not exist there. */
+void rela_par_stop(void);
+
 /* Calls f(ctx, begin, end, thread) once per thread with the same split for the same n and
  * n_threads, so results that depend on the split are reproducible. If threads cannot be started,
  * the calling thread does all the work, with the same split. */

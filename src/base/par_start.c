@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 
+#include <omp.h>
 #include <pthread.h>
 
 /* Size of the thread pool that libgomp keeps for the calling thread, which is included: that of its
@@ -16,6 +17,9 @@
  * starts new ones. */
 static _Thread_local int n_kept = 1;
 
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void watch_forks(void);
 static bool can_start(int n);
 static void *wait_for(void *lock);
 static void allocate(void *ctx, size_t begin, size_t end, int thread);
@@ -35,8 +39,20 @@ rela_status rela_par_ready(int n_threads, rela_error *err)
         return rela_fail(err, RELA_NOMEM,
                          "%d threads cannot be started within the limits of this process",
                          n_threads);
+    (void)pthread_once(&fork_once, watch_forks);
     n_kept = n_threads;
     return RELA_OK;
+}
+
+void rela_par_stop(void)
+{
+    if (n_kept > 1 && omp_pause_resource_all(omp_pause_soft) == 0)
+        n_kept = 1;
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(rela_par_stop, NULL, NULL);
 }
 
 /* Whether n more threads can exist at the same time without touching the reserve (mem.h). */

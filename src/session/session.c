@@ -63,8 +63,10 @@ rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *
 
 void rela_runtime_destroy(rela_runtime *rt)
 {
-    if (rt)
-        rela_mem_unreserve(RELA_MEM_RESERVE);
+    if (!rt)
+        return;
+    rela_par_stop();
+    rela_mem_unreserve(RELA_MEM_RESERVE);
     rela_mem_free(rt);
 }
 
