@@ -43,7 +43,8 @@ RELA_API void rela_runtime_options_init(rela_runtime_options *o, size_t size);
 /* o may be NULL. */
 RELA_API rela_status rela_runtime_create(rela_runtime **out, const rela_runtime_options *o,
                                          rela_error *err);
-RELA_API void rela_runtime_destroy(rela_runtime *rt); /* NULL is fine */
+/* The last runtime ends the threads of the pool. NULL is fine. */
+RELA_API void rela_runtime_destroy(rela_runtime *rt);
 
 /* ---- model ---- */
 
@@ -172,6 +173,11 @@ typedef struct rela_translate_options {
     int32_t source;           /* from 0: the source whose tokens and attention results refer to */
     int32_t split;            /* RELA_SPLIT_... */
     const char *src_language; /* for sentence splitting; NULL: that of the model */
+    /* Called on the calling thread: at the start, about ten times a second, and at the end, with
+     * the sentences done and their number (0: not known yet). A return value other than 0 stops
+     * with RELA_CANCEL, soon and in the middle of a sentence. May be NULL. */
+    int (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
 } rela_translate_options;
 
 RELA_API void rela_translate_options_init(rela_translate_options *o, size_t size);
@@ -244,6 +250,9 @@ typedef struct rela_score_options {
     uint64_t first_line; /* line number of the first pair, from 0; log messages count from 1 */
     int32_t not_finite;  /* RELA_NOT_FINITE_...; a marked pair has a log-probability that is not
                           * finite */
+    /* As in rela_translate_options; counts pairs. */
+    int (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
 } rela_score_options;
 
 RELA_API void rela_score_options_init(rela_score_options *o, size_t size);

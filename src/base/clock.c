@@ -2,7 +2,7 @@
 /* src/base/clock.c - see clock.h. */
 #include "base/clock.h"
 
-#include <time.h>
+#include <math.h>
 
 static double seconds_of(clockid_t clock)
 {
@@ -14,6 +14,12 @@ static double seconds_of(clockid_t clock)
 double rela_clock_seconds(void)
 {
     return seconds_of(CLOCK_MONOTONIC);
+}
+
+struct timespec rela_clock_after(double seconds)
+{
+    const double at = rela_clock_seconds() + seconds, whole = floor(at);
+    return (struct timespec){ (time_t)whole, (long)((at - whole) * 1e9) };
 }
 
 double rela_clock_thread_seconds(void)

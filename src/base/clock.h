@@ -3,7 +3,11 @@
 #ifndef RELA_BASE_CLOCK_H
 #define RELA_BASE_CLOCK_H
 
+#include <time.h>
+
 double rela_clock_seconds(void); /* since an arbitrary start */
+/* The moment this many seconds from now, for waiting with CLOCK_MONOTONIC. */
+struct timespec rela_clock_after(double seconds);
 /* The time of day in UTC, as in "2026-01-31T12:00:00Z". */
 void rela_clock_text(char out[32]);
 /* CPU time of the calling thread only. */

@@ -204,8 +204,8 @@ void rela_threads_run(size_t n_parts, void (*f)(void *ctx, size_t part), void *c
             f(ctx, i);
         return;
     }
-    region r = { .f = f, .ctx = ctx, .n_parts = n_parts, .unfinished = n_parts };
-    size_t part = 0;
+    region r = { .f = f, .ctx = ctx, .n_parts = n_parts, .next = 1, .unfinished = n_parts };
+    size_t part = 0; /* the caller's own */
     rela_threads_hold();
     (void)pthread_mutex_lock(&shared.lock);
     (void)start_threads(n_parts - 1);
@@ -218,12 +218,12 @@ void rela_threads_run(size_t n_parts, void (*f)(void *ctx, size_t part), void *c
     for (size_t i = 1; i < n_parts && i <= shared.n_asleep; i++)
         (void)pthread_cond_signal(&shared.posted);
     inside = true;
-    while (take_part(&r, &part)) {
+    do {
         (void)pthread_mutex_unlock(&shared.lock);
         f(ctx, part);
         (void)pthread_mutex_lock(&shared.lock);
         finish_part(&r);
-    }
+    } while (take_part(&r, &part));
     inside = false;
     if (atomic_load(&r.unfinished) > 0) {
         (void)pthread_mutex_unlock(&shared.lock);

@@ -25,8 +25,9 @@ rela_status rela_threads_start(size_t n, rela_error *err);
 /* Whether the calling thread is working on a part of a region. */
 bool rela_threads_inside(void);
 
-/* Calls f(ctx, part) for each part 0 .. n_parts - 1, on this thread and at most n_parts - 1 of the
- * pool; returns when all parts are done. Inside a region, this thread does all of them. */
+/* Calls f(ctx, part) for each part 0 .. n_parts - 1, on this thread, which always has part 0, and
+ * at most n_parts - 1 of the pool; returns when all parts are done. Inside a region, this thread
+ * does all of them. */
 void rela_threads_run(size_t n_parts, void (*f)(void *ctx, size_t part), void *ctx);
 
 #endif

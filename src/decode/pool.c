@@ -209,6 +209,7 @@ static void work(void *ctx, size_t begin, size_t finish, int thread)
 {
     job *j = ctx;
     (void)thread;
+    rela_callback_enter(j->options->callback);
     for (size_t i = begin; i < finish; i++) {
         worker *w = &j->workers[i];
         size_t batch = 0;
@@ -216,6 +217,7 @@ static void work(void *ctx, size_t begin, size_t finish, int thread)
             if ((w->status = run_batch(j, w, batch)) != RELA_OK)
                 atomic_store(&j->stopped, true);
     }
+    rela_callback_leave(j->options->callback);
 }
 
 static void *copy(rela_arena *arena, const void *from, size_t n, size_t size)

@@ -12,6 +12,7 @@
 #ifndef RELA_DECODE_SEARCH_H
 #define RELA_DECODE_SEARCH_H
 
+#include "base/callback.h"
 #include "model/packed.h"
 #include "model/shortlist.h"
 
@@ -48,6 +49,7 @@ typedef struct rela_search_options {
     size_t n_heads;
     /* rela_search_pool only: limits of the batches of all threads together. */
     size_t batch_sentences, batch_tokens;
+    rela_callback *callback; /* polled in every step; counts sentences. NULL: none */
 } rela_search_options;
 
 /* Beam 4, GNMT with 0.6, longest = source + 50, 32 sentences at a time. */

@@ -122,13 +122,18 @@ rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
     rela_tokens src[RELA_SOURCES_MAX];
     for (size_t k = 0; k < s->n_sources; k++)
         src[k] = (rela_tokens){ s->src_ids[k], s->src_at[k], s->n_sentences };
-    for (size_t i = 0; i < s->n_nets && s->n_sentences; i++) {
+    for (size_t i = 0; i < s->n_nets && s->n_sentences && st == RELA_OK; i++) {
+        rela_generator_callback_set(s->decoders[i], o->callback);
         rela_generator_read(s->decoders[i], src);
-        if (s->chosen)
+        st = rela_callback_check(o->callback, 0, err);
+        if (s->chosen && st == RELA_OK)
             rela_generator_choose(s->decoders[i], s->words, s->words_at);
     }
-    while (s->rows.n && st == RELA_OK)
+    while (s->rows.n && st == RELA_OK) {
         st = step(s, err);
+        st = st ? st : rela_callback_check(o->callback, 0, err);
+    }
+    st = st ? st : rela_callback_check(o->callback, n, err);
     rela_flush_to_zero_end(mode);
     return st == RELA_OK ? rela_searcher_results(s, results, n, err) : st;
 }

@@ -26,6 +26,7 @@ struct rela_generator {
     void *slots; /* allocation of the cache */
     size_t n_slots;
     rela_cache cache;
+    rela_callback *callback; /* lent; may be NULL */
 };
 
 static void read_source(rela_generator *g, size_t stream, const rela_tokens *src);
@@ -116,6 +117,11 @@ rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela
     return RELA_OK;
 }
 
+void rela_generator_callback_set(rela_generator *g, rela_callback *callback)
+{
+    g->callback = callback;
+}
+
 void rela_generator_read(rela_generator *g, const rela_tokens *sources)
 {
     for (size_t i = 0; i < target_of(g); i++)
@@ -131,9 +137,11 @@ static void read_source(rela_generator *g, size_t stream, const rela_tokens *src
     g->streams[stream].rows = rela_tokens_rows(src);
     assert(src->n <= g->size.sentences && g->streams[stream].rows <= g->size.src_rows);
     rela_pass p = start(g, NULL);
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n && !rela_callback_poll(g->callback, 0); i++)
         if (l->blocks[i].stream == stream)
             l->blocks[i].type->forward(&l->blocks[i], &p);
+    if (rela_callback_poll(g->callback, 0))
+        return;
     rela_memories_start(m, src->at, src->n);
     const rela_step step = { .memories = g->memories };
     p.step = &step;

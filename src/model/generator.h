@@ -7,6 +7,7 @@
 #ifndef RELA_MODEL_GENERATOR_H
 #define RELA_MODEL_GENERATOR_H
 
+#include "base/callback.h"
 #include "model/packed.h"
 
 typedef struct rela_generator rela_generator;
@@ -35,6 +36,10 @@ rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size 
                                    rela_error *err);
 /* May be called at any time; keeps the contents of the slots. */
 rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela_error *err);
+
+/* Polled between blocks from now on, lent; NULL: none. After it has stopped the work, only a
+ * reservation may follow. */
+void rela_generator_callback_set(rela_generator *g, rela_callback *callback);
 
 /* Runs the blocks of the source streams; each sentence ends with the end symbol. With several
  * sources a sentence may be empty in some of them. */

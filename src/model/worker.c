@@ -24,7 +24,7 @@ struct rela_worker {
 
 static void plan(rela_worker *w, rela_plan *p);
 static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
-static void forward(const rela_net *n, rela_pass *p);
+static void forward(const rela_net *n, rela_pass *p, rela_callback *callback);
 static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 
 static rela_pass_size size_of(const rela_net *n, size_t src_rows, size_t tgt_rows, bool training)
@@ -107,7 +107,7 @@ void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_op
     rela_pass p = start(w, b, r);
     const uint64_t mode = rela_flush_to_zero();
     p.without_loss = true;
-    forward(w->net, &p);
+    forward(w->net, &p, r->callback);
     rela_flush_to_zero_end(mode);
 }
 
@@ -118,7 +118,7 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
     const uint64_t mode = rela_flush_to_zero();
     assert(!grads || w->size.training);
     p.grads = grads;
-    forward(w->net, &p);
+    forward(w->net, &p, r->callback);
     if (grads)
         back(w->net, &p, r);
     rela_flush_to_zero_end(mode);
@@ -211,9 +211,9 @@ static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_opt
                         .spare = w->grads[3] };
 }
 
-static void forward(const rela_net *n, rela_pass *p)
+static void forward(const rela_net *n, rela_pass *p, rela_callback *callback)
 {
-    for (size_t i = 0; i < n->list.n; i++) {
+    for (size_t i = 0; i < n->list.n && !rela_callback_poll(callback, 0); i++) {
         const rela_block *b = &n->list.blocks[i];
         if (!p->without_loss || b->type != &rela_block_output)
             b->type->forward(b, p);

@@ -6,6 +6,7 @@
 #ifndef RELA_MODEL_WORKER_H
 #define RELA_MODEL_WORKER_H
 
+#include "base/callback.h"
 #include "model/net.h"
 
 /* A micro-batch: the sentences of each source, then of the target. Each ends with the end symbol;
@@ -25,6 +26,9 @@ typedef struct rela_pass_options {
      * [from, params_end of the list of blocks) are complete. from decreases from call to call. */
     void (*on_gradients)(void *ctx, size_t from);
     void *on_gradients_ctx;
+    /* Polled between blocks; after it has stopped the pass, all results are undefined. NULL: none.
+     */
+    rela_callback *callback;
 } rela_pass_options;
 
 typedef struct rela_worker rela_worker;

@@ -40,6 +40,7 @@ typedef struct job {
     size_t most;                              /* maximum number of scorers */
     size_t rows[RELA_STREAMS_MAX], sentences; /* of the largest batch */
     scorer *scorers;
+    rela_callback callback;
     _Atomic size_t next;
 } job;
 
@@ -48,12 +49,12 @@ static size_t length_of(const rela_id_list *l, size_t i)
     return l->at[i + 1] - l->at[i];
 }
 
-static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
-                                uint64_t first_line, rela_error *err);
+static rela_status encode_pairs(job *j, const rela_pairs *pairs, uint64_t first_line,
+                                rela_error *err);
 static rela_status start(job *j, size_t n, size_t batch_tokens, rela_error *err);
 static void divide(job *j, size_t n, size_t batch_tokens);
 static void work(void *ctx, size_t begin, size_t end, int thread);
-static void run_batch(const job *j, scorer *x, size_t batch);
+static void run_batch(job *j, scorer *x, size_t batch);
 static void finish(job *j);
 
 void rela_score_options_init(rela_score_options *o, size_t size)
@@ -85,10 +86,12 @@ rela_status rela_score(rela_scores **out, rela_session *s, const rela_pairs *pai
     r->model = s->models[0];
     r->target = r->model->net.config.sources;
     job j = { .session = s, .scores = r, .most = (size_t)r->model->runtime->n_threads };
-    st = encode_pairs(r, s, pairs, own.first_line, err);
+    st = rela_callback_start(&j.callback, own.progress, own.progress_ctx, err);
+    st = st ? st : encode_pairs(&j, pairs, own.first_line, err);
     st = st ? st : start(&j, pairs->n, (size_t)own.batch_tokens, err);
     if (st == RELA_OK)
         rela_par_rows(j.n_scorers, (int)j.n_scorers, work, &j);
+    st = rela_callback_end(&j.callback, st, err);
     for (size_t i = 0; i < pairs->n && st == RELA_OK && own.not_finite == RELA_NOT_FINITE_FAIL; i++)
         if (!isfinite(rela_scores_logp(r, i)))
             st = rela_fail_not_finite(err, NULL, own.first_line + i + 1, "logits are");
@@ -153,11 +156,14 @@ double rela_scores_token_logp(const rela_scores *r, size_t i, size_t k)
 
 /* ---- batches ---- */
 
-static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pairs *pairs,
-                                uint64_t first_line, rela_error *err)
+static rela_status encode_pairs(job *j, const rela_pairs *pairs, uint64_t first_line,
+                                rela_error *err)
 {
+    rela_scores *r = j->scores;
+    rela_session *s = j->session;
     const size_t most = rela_session_most(s);
     rela_status st = RELA_OK;
+    atomic_store(&j->callback.total, pairs->n);
     for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
         st = rela_model_check_full(s->models[i], err);
     for (size_t i = 0; i < pairs->n && st == RELA_OK; i++) {
@@ -177,6 +183,7 @@ static rela_status encode_pairs(rela_scores *r, rela_session *s, const rela_pair
             rela_log_line(&r->model->runtime->log, RELA_LOG_WARNING,
                           "line %llu: longer than the %zu tokens that the model takes: cut",
                           (unsigned long long)(first_line + i + 1), most);
+        st = st ? st : rela_callback_check(&j->callback, 0, err);
     }
     return st;
 }
@@ -273,9 +280,12 @@ static void work(void *ctx, size_t begin, size_t end, int thread)
 {
     job *j = ctx;
     (void)thread;
+    rela_callback_enter(&j->callback);
     for (size_t i = begin; i < end; i++)
-        for (size_t batch = 0; (batch = atomic_fetch_add(&j->next, 1)) < j->n_batches;)
+        for (size_t batch = 0; (batch = atomic_fetch_add(&j->next, 1)) < j->n_batches &&
+                               !rela_callback_poll(&j->callback, 0);)
             run_batch(j, &j->scorers[i], batch);
+    rela_callback_leave(&j->callback);
 }
 
 /* Concatenates the chosen pairs. */
@@ -304,15 +314,17 @@ static double log_add(double a, double b)
     return most + log1p(exp(least - most));
 }
 
-static void run_batch(const job *j, scorer *x, size_t batch)
+static void run_batch(job *j, scorer *x, size_t batch)
 {
     const rela_length *order = j->order + j->batch_at[batch];
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch], n_models = j->session->n_models;
     const rela_packed b = pack(x, j->scores, order, n);
     const rela_tokens *tgt = &b.streams[j->scores->target];
     for (size_t m = 0; m < n_models; m++) {
-        const rela_pass_options pass = { .loss = { .row_nll = x->nll } };
+        const rela_pass_options pass = { .loss = { .row_nll = x->nll }, .callback = &j->callback };
         (void)rela_worker_forward(x->workers[m], &b, &pass);
+        if (rela_callback_poll(&j->callback, 0))
+            return;
         for (size_t t = 0; t < rela_tokens_rows(tgt) && n_models > 1; t++)
             x->sum[t] = m ? log_add(x->sum[t], -(double)x->nll[t]) : -(double)x->nll[t];
     }
@@ -321,6 +333,7 @@ static void run_batch(const job *j, scorer *x, size_t batch)
         for (uint32_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
             *to++ = n_models == 1 ? -x->nll[t] : (real)(x->sum[t] - log((double)n_models));
     }
+    (void)rela_callback_poll(&j->callback, n);
 }
 
 /* ---- attention ---- */
@@ -368,7 +381,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     job j = { .session = s, .scores = &r, .most = 1 };
     observer o = { .on_row = on_row, .ctx = ctx };
     scorer x = { 0 };
-    rela_status st = encode_pairs(&r, s, pairs, 1, err);
+    rela_status st = encode_pairs(&j, pairs, 1, err);
     st = st ? st : start(&j, pairs->n, 1, err);
     if (st == RELA_OK && pairs->n > 0) {
         const size_t longest = s->models[0]->net.config.max_len;

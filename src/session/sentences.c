@@ -33,6 +33,7 @@ rela_status rela_sentences_find(rela_sentences *s, const rela_splitter *splitter
         st = o->prefix && rela_text_len(o->prefix, o->prefix_len, i)
                  ? add(s, texts[i], len, err)
                  : add_text(s, splitter, texts[i], len, most_bytes, err);
+        st = st ? st : rela_callback_check(s->callback, 0, err);
         s->n_texts++;
     }
     return st;

@@ -3,6 +3,7 @@
 #ifndef RELA_SESSION_SENTENCES_H
 #define RELA_SESSION_SENTENCES_H
 
+#include "base/callback.h"
 #include "rela/text.h"
 #include "session/translation.h"
 
@@ -13,6 +14,7 @@ typedef struct rela_sentences {
     size_t *text_of; /* (n) number of the text that a sentence is in */
     size_t *first;   /* (n_texts + 1) first sentence of a text; each has at least one */
     size_t n, n_texts, cap_texts, cap_lens, cap_text_of;
+    rela_callback *callback; /* polled while texts are split, lent; may be NULL */
 } rela_sentences;
 
 /* Splits n texts, but not those with a prefix. A text of one sentence, or none, stays as it is. At

@@ -16,6 +16,7 @@ typedef struct rela_translate_job {
     size_t source;    /* that results refer to */
     size_t most;      /* maximum tokens of a source, without its end symbol */
     const rela_translate_options *options;
+    rela_callback callback;
     rela_sentences sentences; /* empty: texts are not split */
     rela_result *result;
     rela_id_list prefixes;

@@ -28,6 +28,7 @@ rela_status rela_translate_split(rela_translate_job *j, rela_error *err)
     rela_splitter_options with = { .struct_size = sizeof with, .language = o->src_language };
     if (o->split == RELA_SPLIT_NEVER || j->n_sources > 1)
         return RELA_OK;
+    j->sentences.callback = &j->callback;
     rela_status st = o->src_language ? rela_splitter_create(&own, &with, err) : RELA_OK;
     st = st ? st
             : rela_sentences_find(
@@ -77,6 +78,7 @@ rela_status rela_translate_encode(rela_translate_job *j, rela_error *err)
     rela_status st = RELA_OK;
     for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
         st = encode_sources(j, i, err);
+        st = st ? st : rela_callback_check(&j->callback, 0, err);
         const size_t text = rela_translate_text_of(j, i);
         if (st == RELA_OK && o->prefix)
             st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[text],

@@ -70,16 +70,20 @@ rela_status rela_translate(rela_result **out, rela_session *s, const char *const
     if (!j.result)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     j.result->model = j.model;
-    st = rela_translate_split(&j, err);
+    st = rela_callback_start(&j.callback, own.progress, own.progress_ctx, err);
+    st = st ? st : rela_translate_split(&j, err);
     st = st ? st : rela_translate_encode(&j, err);
     if (st == RELA_OK) {
-        const rela_search_options search = search_options(&own);
+        rela_search_options search = search_options(&own);
+        search.callback = &j.callback;
+        atomic_store(&j.callback.total, j.n_parts);
         st = rela_search_pool_run(&j.result->found, s->pool, j.parts, j.n_parts, &search, err);
     }
     if (st == RELA_OK)
         st = build(&j, err);
     if (st == RELA_OK && j.sentences.n > n)
         st = rela_sentences_join(j.result, &j.sentences, err);
+    st = rela_callback_end(&j.callback, st, err);
     rela_sentences_free(&j.sentences);
     rela_id_list_free(&j.prefixes);
     rela_mem_free(j.parts);
@@ -174,8 +178,10 @@ static rela_status build(rela_translate_job *j, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     r->n = j->n;
     rela_status st = RELA_OK;
-    for (size_t i = 0; i < j->n && st == RELA_OK; i++)
+    for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
         st = build_text(j, i, err);
+        st = st ? st : rela_callback_check(&j->callback, 0, err);
+    }
     return st;
 }
 
