@@ -68,8 +68,9 @@ typedef struct rela_study_tuning {
     rela_study_names models;
     const rela_study_settings *const *settings; /* [model][n_settings] */
     size_t n_settings;
-    rela_study_settings train; /* options of these runs: updates, seed ... */
-    const char *by;            /* "nll" or "bleu" */
+    rela_study_settings train; /* options of these runs: updates ... */
+    int64_t seed;
+    const char *by; /* "nll" or "bleu" */
 } rela_study_tuning;
 
 /* An item of `train:`. */
@@ -96,6 +97,13 @@ typedef struct rela_study_comparison {
     size_t line;
 } rela_study_comparison;
 
+/* An item of `speed:`: `rela bench WHAT` with options. */
+typedef struct rela_study_speed {
+    const char *what; /* train, translate, attention ... */
+    size_t line;
+    rela_study_settings settings;
+} rela_study_speed;
+
 typedef struct rela_study_plan {
     const char *primary; /* measure: one of the scores */
     const rela_study_comparison *comparisons;
@@ -110,6 +118,8 @@ typedef struct rela_study {
     const char *path, *name, *scale; /* scale "" if the study has none */
     const rela_tree *tree;           /* all of it, merged with the scale */
     rela_study_settings defaults;    /* of every training */
+    const int64_t *seeds;            /* of rows that have none of their own */
+    size_t n_seeds;
     rela_study_data *data;
     size_t n_data;
     rela_study_model *models;
@@ -121,8 +131,8 @@ typedef struct rela_study {
     rela_study_settings translate; /* options of rela translate */
     rela_study_analysis *analyses;
     size_t n_analyses;
-    rela_study_settings speed; /* options of rela bench */
-    bool has_speed;
+    rela_study_speed *speed;
+    size_t n_speed;
     rela_study_plan plan;
     const rela_tree *claims; /* a list of maps, unread; NULL: none */
     const rela_tree *report; /* a map, unread; NULL: none */
