@@ -72,7 +72,7 @@ static rela_status read_analysis(rela_study_analysis *a, rela_study *s, const re
                                  rela_error *err)
 {
     static const char *const KEYS[] = { "data", "models", "what", "limit", NULL };
-    static const char *const WHAT[] = { "sparsity", "null", "diversity", "twin", "maps",
+    static const char *const WHAT[] = { "sparsity", "null", "diversity", "permuted", "maps",
                                         "gold",     "tags", "ranking",   NULL };
     const rela_tree *what = rela_tree_get(at, "what");
     *a = (rela_study_analysis){ .line = at->line };

@@ -10,14 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 128, VALUES_DEPTH = 16 };
+enum { NAME_MAX_BYTES = 128 };
 
-typedef struct values {
+typedef struct values values;
+struct values {
     rela_arena *arena;
     const rela_tree *set; /* `set:` of the file, or NULL */
     rela_tree_sets sets;
-    int depth; /* values within values: more than VALUES_DEPTH is a cycle */
-} values;
+    /* The value that this one is in, to find cycles; NULL: a value of the study itself. */
+    const char *name;
+    const values *outer;
+};
 
 static rela_status replace_tree(const values *v, rela_tree *t, rela_error *err);
 static rela_status replace(const char **out, const values *v, const char *text, const rela_tree *at,
@@ -32,7 +35,7 @@ static rela_status unknown_value(const values *v, const char *name, const rela_t
 rela_status rela_tree_set_values(rela_tree *tree, rela_arena *arena, rela_tree_sets sets,
                                  rela_error *err)
 {
-    const values v = { arena, rela_tree_get(tree, "set"), sets, 0 };
+    const values v = { arena, rela_tree_get(tree, "set"), sets, NULL, NULL };
     rela_status st =
         v.set ? rela_tree_expect(v.set, RELA_TREE_MAP, "names and values", err) : RELA_OK;
     for (size_t i = 0; v.set && i < v.set->n && st == RELA_OK; i++)
@@ -86,12 +89,14 @@ static rela_status append_value(rela_buffer *out, const values *v, const char *n
         return rela_tree_fail(at, err, "'${' without a name");
     memcpy(key, name, len);
     key[len] = '\0';
-    if (v->depth >= VALUES_DEPTH)
-        return rela_tree_fail(at, err, "the value of ${%s} contains itself", key);
+    for (const values *o = v; o; o = o->outer)
+        if (o->name && strcmp(o->name, key) == 0)
+            return rela_tree_fail(at, err, "the value of ${%s} contains itself", key);
     rela_status st = find_value(&value, v, key, at, err);
     if (st == RELA_OK && strstr(value, "${")) {
         values inner = *v;
-        inner.depth++;
+        inner.name = key;
+        inner.outer = v;
         st = replace(&value, &inner, value, at, err);
     }
     return st ? st : rela_buffer_append_text(out, value, err);
