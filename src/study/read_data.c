@@ -52,8 +52,6 @@ static rela_status read_entry(rela_study_data *d, rela_study *s, const rela_tree
                                         "text", "gold", "tags",   "noise", NULL };
     const rela_tree *corpus = rela_tree_get(at, "corpus"), *train = rela_tree_get(at, "train");
     rela_status st = rela_tree_check_keys(at, KEYS, "an entry of 'data:'", err);
-    d->src = "en";
-    d->tgt = "de";
     st = st ? st : rela_study_take_text(&d->src, at, "src", err);
     st = st ? st : rela_study_take_text(&d->tgt, at, "tgt", err);
     st = st ? st : rela_study_take_settings(&d->text, s, rela_tree_get(at, "text"), NULL, err);
@@ -65,6 +63,8 @@ static rela_status read_entry(rela_study_data *d, rela_study *s, const rela_tree
         st = rela_tree_fail(at, err, "%s: no 'train:' [SRC, TGT] and no 'corpus:'", d->name);
     if (st == RELA_OK && corpus)
         st = read_generated(d, s, corpus, err);
+    d->src = d->src ? d->src : d->reverse ? "de" : "en";
+    d->tgt = d->tgt ? d->tgt : d->reverse ? "en" : "de";
     if (st == RELA_OK && train)
         st = read_pair(&d->train, "", train, err);
     if (st == RELA_OK && rela_tree_get(at, "valid"))
@@ -178,15 +178,20 @@ static rela_status take_found(rela_study_pair *out, rela_study *s, const rela_st
 
 static rela_status read_extras(rela_study_data *d, const rela_tree *at, rela_error *err)
 {
-    static const char *const GOLD[] = { "src", "tgt", "links", "reverse", NULL };
+    static const char *const GOLD[] = { "src", "tgt", "links", "reverse", "base", NULL };
+    static const char *const NOISE[] = { "src", "tgt", "labels", NULL };
     static const char *const TAGS[] = { "src", "tgt", "tags", NULL };
     const rela_tree *gold = rela_tree_get(at, "gold"), *tags = rela_tree_get(at, "tags");
-    rela_status st = rela_study_take_text(&d->noise, at, "noise", err);
+    const rela_tree *noise = rela_tree_get(at, "noise");
+    rela_status st = noise ? rela_tree_check_keys(noise, NOISE, "'noise:'", err) : RELA_OK;
+    st = st || !noise ? st : read_pair(&d->noise, "noise", noise, err);
+    st = st || !noise ? st : rela_study_take_text(&d->noise_labels, noise, "labels", err);
     if (st == RELA_OK && gold) {
         st = rela_tree_check_keys(gold, GOLD, "'gold:'", err);
         st = st ? st : read_pair(&d->gold, "gold", gold, err);
         st = st ? st : rela_study_take_text(&d->gold_links, gold, "links", err);
         st = st ? st : rela_study_take_flag(&d->gold_reverse, rela_tree_get(gold, "reverse"), err);
+        st = st ? st : rela_study_take_whole(&d->gold_base, rela_tree_get(gold, "base"), 0, err);
         if (st == RELA_OK && !rela_tree_text(gold, "links"))
             st = rela_tree_fail(gold, err, "no 'links:', the file of gold links");
     }
@@ -218,7 +223,8 @@ rela_status rela_study_check_files(const rela_study *s, rela_error *err)
             st = check_pair(s, &d->tags, err);
             st = st ? st : check_file(s, d->tags_file, d->tags.line, err);
         }
-        st = st ? st : check_file(s, d->noise, d->line, err);
+        st = st ? st : check_pair(s, &d->noise, err);
+        st = st ? st : check_file(s, d->noise_labels, d->noise.line, err);
     }
     return st;
 }

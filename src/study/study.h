@@ -49,7 +49,9 @@ typedef struct rela_study_data {
     rela_study_pair gold, tags; /* text that has gold links, and text that has tags */
     const char *gold_links, *tags_file;
     bool gold_reverse;
-    const char *noise; /* labelled pairs, "good|bad TAB source TAB target"; NULL: none */
+    int64_t gold_base;        /* number of the first word in the links */
+    rela_study_pair noise;    /* pairs of mixed quality, to rank */
+    const char *noise_labels; /* one per pair, 1: good; NULL: none */
 } rela_study_data;
 
 /* `models:`; options of train. */

@@ -61,11 +61,10 @@ typedef struct rela_study_output {
     bool small; /* is in RESULTS too */
 } rela_study_output;
 
-/* One command of a job: words after "rela"; to: file for its standard output, NULL: the log. */
+/* One command of a job: its words after "rela"; the first is its name ("study statistics"). */
 typedef struct rela_study_step {
     const char *const *words;
     size_t n;
-    const char *to;
 } rela_study_step;
 
 typedef struct rela_study_job {
@@ -81,8 +80,11 @@ typedef struct rela_study_job {
     size_t n_steps;
     rela_study_input *inputs;
     size_t n_inputs;
+    size_t line; /* in the study, of what asks for it */
     /* Filled by rela_study_locate. */
-    char key[RELA_STUDY_KEY_SIZE]; /* "" while it is not known */
+    const char *options;                /* of all steps in full; NULL until known */
+    char settings[RELA_STUDY_KEY_SIZE]; /* hash of the options */
+    char key[RELA_STUDY_KEY_SIZE];      /* "" while it is not known */
     rela_study_state state;
     rela_study_output *outputs; /* of a job that is done */
     size_t n_outputs;
@@ -107,9 +109,8 @@ typedef struct rela_study_normaliser {
 } rela_study_normaliser;
 
 /* Computes keys as far as they are known, and marks what is done in RESULTS. dir: work folder, for
- * states and the cache of hashes; NULL: there is none, as for a report from RESULTS alone. Then
- * files of the user are hashed only if they exist; jobs whose inputs cannot be hashed are found by
- * their names in RESULTS/names.tsv. */
+ * states and the cache of hashes. NULL: there is none, as for a report from RESULTS alone; then
+ * keys come from RESULTS/names.tsv, and jobs whose options have changed since are not done. */
 rela_status rela_study_locate(rela_study_jobs *jobs, const char *dir, const char *results,
                               const rela_study_normaliser *normaliser, rela_error *err);
 

@@ -90,7 +90,7 @@ static const struct {
     { "seeds: [1, 2]", "seeds: &a [1]", "line 3: anchors and aliases are not supported" },
     { "seeds: [1, 2]", "study: twice", "line 3: key 'study' is given twice" },
     { "seeds: [1, 2]", "seeds: [1, 2", "line 4: indented, so it continues the value of line 3" },
-    { "size: '200'}", "size: '${both}'}", "line 2: the value of ${both} contains itself" },
+    { "size: '200'}", "size: '${both}'}", "line 2: the value of ${size} contains itself" },
     { "'${level}', size", "'${levle}', size",
       "line 6: ${levle} has no value; did you mean ${level}?" },
     { "  toy:\n", "  to/y:\n", "line 5: name 'to/y'" },
