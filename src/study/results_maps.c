@@ -40,8 +40,8 @@ rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, c
     st = st ? st : rela_table_file_read(&t, facts->arena, path.data, err);
     rela_buffer_free(&path);
     st = st ? st : read_lines(&labels, facts, job, results, "labels.txt", err);
-    st = st ? st : read_lines(&src, facts, job, results, "src.txt", err);
-    st = st ? st : read_lines(&tgt, facts, job, results, "tgt.txt", err);
+    st = st ? st : read_lines(&src, facts, job, results, "src", err);
+    st = st ? st : read_lines(&tgt, facts, job, results, "tgt", err);
     if (st != RELA_OK || t.n_rows == 0)
         return st;
     double *values = rela_arena_alloc(facts->arena, t.n_rows * sizeof *values);
@@ -75,13 +75,13 @@ rela_status rela_results_maps(rela_facts *facts, const rela_study_job *job, cons
                               const char *key, rela_error *err)
 {
     text_file src, tgt;
-    rela_status st = read_lines(&src, facts, job, results, "examples.src", err);
-    st = st ? st : read_lines(&tgt, facts, job, results, "examples.tgt", err);
+    rela_status st = read_lines(&src, facts, job, results, "examples.src.txt", err);
+    st = st ? st : read_lines(&tgt, facts, job, results, "examples.tgt.txt", err);
     for (size_t i = 0; i < job->n_outputs && st == RELA_OK; i++) {
         int layer = 0, head = 0, end = 0;
         const char *name = job->outputs[i].name;
         text_file links;
-        if (sscanf(name, "%d-%d.links%n", &layer, &head, &end) != 2 || name[end] || !end)
+        if (sscanf(name, "links-%d-%d.txt%n", &layer, &head, &end) != 2 || name[end] || !end)
             continue;
         st = read_lines(&links, facts, job, results, name, err);
         for (size_t k = 0; k < links.n && k < src.n && k < tgt.n && st == RELA_OK; k++) {

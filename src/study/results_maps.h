@@ -6,10 +6,10 @@
 #include "study/facts.h"
 #include "study/study_job.h"
 
-/* ranks.tsv, with labels.txt, src.txt and tgt.txt if they are there. */
+/* ranks.tsv, with labels.txt if it is there. */
 rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, const char *results,
                                  const char *key, rela_error *err);
-/* L-H.links of every layer and head, with examples.src and examples.tgt. */
+/* links-L-H.txt of every layer and head, with the examples. */
 rela_status rela_results_maps(rela_facts *facts, const rela_study_job *job, const char *results,
                               const char *key, rela_error *err);
 
