@@ -221,7 +221,7 @@ static void expand_score(rela_study_making *m, const rela_study_job *train,
     rela_study_words_of(m, m->s->translate);
     rela_study_end_step(m);
     rela_study_words(m, "study statistics", "in/tgt", "--input", "out/hyp", "--scores", scores,
-                     "--output", "out/stats.tsv.gz", NULL);
+                     "--lang", d->tgt, "--output", "out/stats.tsv.gz", NULL);
     rela_study_end_step(m);
     (void)rela_study_end(m, test->line);
 }
