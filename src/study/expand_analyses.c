@@ -22,6 +22,9 @@ static void expand_tags(rela_study_making *m, const rela_study_analysis *a,
                         const rela_study_data *d, const rela_study_job *train);
 static void expand_ranking(rela_study_making *m, const rela_study_analysis *a,
                            const rela_study_data *d, const rela_study_job *train);
+static void expand_maps(rela_study_making *m, const rela_study_analysis *a,
+                        const rela_study_data *d, const rela_study_job *train);
+static void add_copy(rela_study_making *m, const char *from, const char *to, const char *lines);
 static void add_analyse(rela_study_making *m, const rela_study_analysis *a);
 static bool wants(const rela_study_analysis *a, const char *what);
 static void expand_speed(rela_study_making *m, size_t order);
@@ -52,8 +55,7 @@ static void expand_model(rela_study_making *m, const rela_study_analysis *a,
         return;
     }
     const rela_study_job train = m->jobs[found]; /* the list of jobs may move */
-    if (wants(a, "sparsity") || wants(a, "null") || wants(a, "diversity") || wants(a, "permuted") ||
-        wants(a, "maps"))
+    if (wants(a, "sparsity") || wants(a, "null") || wants(a, "diversity") || wants(a, "permuted"))
         expand_text(m, a, d, &train);
     if (wants(a, "gold"))
         expand_gold(m, a, d, &train);
@@ -61,6 +63,8 @@ static void expand_model(rela_study_making *m, const rela_study_analysis *a,
         expand_tags(m, a, d, &train);
     if (wants(a, "ranking"))
         expand_ranking(m, a, d, &train);
+    if (wants(a, "maps"))
+        expand_maps(m, a, d, &train);
 }
 
 static void begin(rela_study_making *m, const rela_study_analysis *a, const rela_study_job *train,
@@ -131,7 +135,51 @@ static void expand_ranking(rela_study_making *m, const rela_study_analysis *a,
                      "--dry-run", "--duplicates", "keep", "--keep-copies", "--max-ratio", "0",
                      "--max-overlap", "1", "--scores", "out/ranks.tsv", NULL);
     rela_study_end_step(m);
+    add_copy(m, "in/src", "out/src", "0");
+    add_copy(m, "in/tgt", "out/tgt", "0");
+    if (noise && d->noise_labels) {
+        rela_study_input_file(m, "labels", d->noise_labels, text->line);
+        add_copy(m, "in/labels", "out/labels.txt", "0");
+    }
     (void)rela_study_end(m, a->line);
+}
+
+/* The attention of every head on some sentences: those that the data names, or the first of the
+ * built-in corpus. Sentences of other corpora are not kept among results. */
+static void expand_maps(rela_study_making *m, const rela_study_analysis *a,
+                        const rela_study_data *d, const rela_study_job *train)
+{
+    const bool own = d->examples.src != NULL;
+    const rela_study_pair *text = own ? &d->examples : &d->tests[0];
+    if (!own && !d->generated)
+        return;
+    begin(m, a, train, "maps");
+    rela_study_input_text(m, "src", d, text->src, text->line, !own);
+    rela_study_input_text(m, "tgt", d, text->tgt, text->line, !own);
+    add_copy(m, "in/src", "out/examples.src.txt", "6");
+    add_copy(m, "in/tgt", "out/examples.tgt.txt", "6");
+    for (int64_t layer = 1; layer <= a->layers; layer++)
+        for (int64_t head = 1; head <= a->heads; head++) {
+            const char *l = rela_arena_printf(m->s->arena, "%lld", (long long)layer);
+            const char *h = rela_arena_printf(m->s->arena, "%lld", (long long)head);
+            const char *out = rela_arena_printf(m->s->arena, "out/links-%lld-%lld.txt",
+                                                (long long)layer, (long long)head);
+            if (!l || !h || !out) {
+                m->st = rela_study_no_memory(m->s, m->err);
+                return;
+            }
+            rela_study_words(m, "align", "in/model", "--src", "out/examples.src.txt", "--tgt",
+                             "out/examples.tgt.txt", "--soft", "--layer", l, "--head", h,
+                             "--output", out, NULL);
+            rela_study_end_step(m);
+        }
+    (void)rela_study_end(m, a->line);
+}
+
+static void add_copy(rela_study_making *m, const char *from, const char *to, const char *lines)
+{
+    rela_study_words(m, "study excerpt", from, "--output", to, "--lines", lines, NULL);
+    rela_study_end_step(m);
 }
 
 /* Names of models are not part of keys. */

@@ -49,7 +49,7 @@ static rela_status read_entry(rela_study_data *d, rela_study *s, const rela_tree
                               rela_error *err)
 {
     static const char *const KEYS[] = { "src",  "tgt",  "corpus", "train", "valid", "test",
-                                        "text", "gold", "tags",   "noise", NULL };
+                                        "text", "gold", "tags",   "noise", "examples", NULL };
     const rela_tree *corpus = rela_tree_get(at, "corpus"), *train = rela_tree_get(at, "train");
     rela_status st = rela_tree_check_keys(at, KEYS, "an entry of 'data:'", err);
     st = st ? st : rela_study_take_text(&d->src, at, "src", err);
@@ -185,6 +185,8 @@ static rela_status read_extras(rela_study_data *d, const rela_tree *at, rela_err
     const rela_tree *noise = rela_tree_get(at, "noise");
     rela_status st = noise ? rela_tree_check_keys(noise, NOISE, "'noise:'", err) : RELA_OK;
     st = st || !noise ? st : read_pair(&d->noise, "noise", noise, err);
+    const rela_tree *examples = rela_tree_get(at, "examples");
+    st = st || !examples ? st : read_pair(&d->examples, "examples", examples, err);
     st = st || !noise ? st : rela_study_take_text(&d->noise_labels, noise, "labels", err);
     if (st == RELA_OK && gold) {
         st = rela_tree_check_keys(gold, GOLD, "'gold:'", err);
@@ -225,6 +227,7 @@ rela_status rela_study_check_files(const rela_study *s, rela_error *err)
         }
         st = st ? st : check_pair(s, &d->noise, err);
         st = st ? st : check_file(s, d->noise_labels, d->noise.line, err);
+        st = st || !d->examples.src ? st : check_pair(s, &d->examples, err);
     }
     return st;
 }

@@ -71,7 +71,8 @@ rela_status rela_study_read_analyses(rela_study *s, rela_error *err)
 static rela_status read_analysis(rela_study_analysis *a, rela_study *s, const rela_tree *at,
                                  rela_error *err)
 {
-    static const char *const KEYS[] = { "data", "models", "what", "limit", NULL };
+    static const char *const KEYS[] = { "data",   "models", "what", "limit",
+                                        "layers", "heads",  NULL };
     static const char *const WHAT[] = { "sparsity", "null", "diversity", "permuted", "maps",
                                         "gold",     "tags", "ranking",   NULL };
     const rela_tree *what = rela_tree_get(at, "what");
@@ -82,6 +83,9 @@ static rela_status read_analysis(rela_study_analysis *a, rela_study *s, const re
     st = st ? st : rela_study_need_data(s, a->data, at, err);
     st = st ? st : rela_study_take_models(&a->models, s, rela_tree_get(at, "models"), err);
     st = st ? st : rela_study_take_whole(&a->limit, rela_tree_get(at, "limit"), 0, err);
+    a->layers = a->heads = 1;
+    st = st ? st : rela_study_take_whole(&a->layers, rela_tree_get(at, "layers"), 1, err);
+    st = st ? st : rela_study_take_whole(&a->heads, rela_tree_get(at, "heads"), 1, err);
     st = st ? st : rela_study_take_names(&a->what, s, what, err);
     for (size_t i = 0; i < a->what.n && st == RELA_OK; i++)
         st = check_among(WHAT, "analysis", a->what.items[i],

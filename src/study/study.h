@@ -51,7 +51,8 @@ typedef struct rela_study_data {
     bool gold_reverse;
     int64_t gold_base;        /* number of the first word in the links */
     rela_study_pair noise;    /* pairs of mixed quality, to rank */
-    const char *noise_labels; /* one per pair, 1: good; NULL: none */
+    const char *noise_labels; /* one word per pair, "ok" for a good one; NULL: none */
+    rela_study_pair examples; /* tokenised sentences of our own, for maps of attention */
 } rela_study_data;
 
 /* `models:`; options of train. */
@@ -91,6 +92,7 @@ typedef struct rela_study_analysis {
     size_t line;
     rela_study_names models, what;
     int64_t limit; /* pairs; 0: all */
+    int64_t layers, heads; /* of which there are maps */
 } rela_study_analysis;
 
 /* A comparison of `plan:`. */
