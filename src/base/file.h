@@ -183,8 +183,11 @@ rela_status rela_file_create(bool *taken, const char *path, const char *bytes, s
 rela_status rela_file_touch(const char *path, rela_error *err); /* it has changed now */
 /* A symbolic link; one that exists under this name is replaced, anything else is an error. */
 rela_status rela_file_link(const char *target, const char *path, rela_error *err);
-/* Makes the contents of a file durable. */
+/* Makes the contents of a file, or the names in a directory, durable. */
 rela_status rela_file_sync(const char *path, rela_error *err);
+/* Copies the stored bytes of a file, whatever its name ends in; durable, and complete or not there
+ * at all. */
+rela_status rela_file_copy(const char *from, const char *to, rela_error *err);
 /* The absolute name of an existing file or directory, without links and dots; replaces *out. */
 rela_status rela_file_absolute(rela_buffer *out, const char *path, rela_error *err);
 

@@ -78,6 +78,40 @@ rela_status rela_file_sync(const char *path, rela_error *err)
     return st;
 }
 
+rela_status rela_file_copy(const char *from, const char *to, rela_error *err)
+{
+    enum { COPY_BLOCK = 1 << 18 };
+    char other[PATH_MAX];
+    if (snprintf(other, sizeof other, "%s.%ld", to, (long)getpid()) >= (int)sizeof other)
+        return rela_fail(err, RELA_ARG, "%s: the name is too long", to);
+    char *block = rela_mem_alloc(COPY_BLOCK);
+    const int in = rela_sys_open(from, O_RDONLY, 0);
+    rela_status st = !block   ? rela_fail(err, RELA_NOMEM, "%s: no memory to copy it", from)
+                     : in < 0 ? rela_fail_errno(err, errno, "%s", from)
+                              : RELA_OK;
+    const int out = st ? -1 : rela_sys_open(other, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (st == RELA_OK && out < 0)
+        st = rela_fail_errno(err, errno, "%s", to);
+    for (ssize_t n = 1; st == RELA_OK && n > 0;) {
+        if ((n = rela_sys_read(in, block, COPY_BLOCK)) < 0)
+            st = rela_fail_errno(err, errno, "%s", from);
+        else if (rela_sys_write(out, block, (size_t)n) != 0)
+            st = rela_fail_errno(err, errno, "%s: cannot be written", to);
+    }
+    if (st == RELA_OK && rela_sys_sync(out) != 0)
+        st = rela_fail_errno(err, errno, "%s: cannot be written", to);
+    if (in >= 0)
+        (void)rela_sys_close(in);
+    if (out >= 0 && rela_sys_close(out) != 0 && st == RELA_OK)
+        st = rela_fail_errno(err, errno, "%s: cannot be written", to);
+    if (st == RELA_OK && rela_sys_rename(other, to) != 0)
+        st = rela_fail_errno(err, errno, "%s", to);
+    if (st != RELA_OK && out >= 0)
+        (void)rela_sys_unlink(other);
+    rela_mem_free(block);
+    return st;
+}
+
 rela_status rela_file_absolute(rela_buffer *out, const char *path, rela_error *err)
 {
     char whole[PATH_MAX];
