@@ -210,7 +210,8 @@ void rela_chart_legend(rela_composer *t, const rela_chart *c)
     for (size_t i = 0; i < c->n_series; i++)
         key(t, c->series[i].colour, c->series[i].dashed, "line", c->series[i].name);
     for (size_t i = 0; i < c->n_levels; i++)
-        key(t, c->levels[i].colour, false, "level", c->levels[i].name);
+        if (c->levels[i].name)
+            key(t, c->levels[i].colour, false, "level", c->levels[i].name);
     rela_compose(t, "</ul>\n");
 }
 

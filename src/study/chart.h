@@ -24,7 +24,7 @@ typedef struct rela_chart_series {
 
 /* A published value: a line across the plot. */
 typedef struct rela_chart_level {
-    const char *name;
+    const char *name; /* NULL: not in the legend */
     double y;
     int colour;
 } rela_chart_level;

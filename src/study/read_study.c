@@ -55,6 +55,7 @@ static rela_status read_parts(rela_study *s, const char *scale, rela_tree_sets s
     static int64_t first_seed = 1;
     rela_status st = rela_tree_read(&s->tree, s->arena, s->path, sets, err);
     st = st ? st : choose_scale(s, scale, err);
+    st = st ? st : rela_tree_check_values(s->tree, "scales", err);
     st = st ? st : rela_tree_check_keys(s->tree, KEYS, "a study", err);
     st = st ? st : rela_study_take_text(&s->name, s->tree, "study", err);
     if (st == RELA_OK && !s->name)

@@ -22,7 +22,8 @@ void rela_report_claims(rela_study_report *r)
                         "effect is at least as large as the study says beforehand that it must be; "
                         "it <em>does not hold</em> if the interval lies wholly on the other side, "
                         "or leaves no room for an effect that large; otherwise it <em>cannot be "
-                        "told at this scale</em>. The rules stand in the study file.</p>\n<ul "
+                        "told at this scale</em>. The rules stand in the study file. With one seed, intervals of "
+                        "scores are over sentences only.</p>\n<ul "
                         "class=\"tally\">");
     for (size_t i = 0; i < RELA_VERDICTS; i++)
         if (counts[i])
@@ -41,8 +42,8 @@ void rela_report_claims(rela_study_report *r)
 
 static const char *unit_name(const rela_claim *c)
 {
-    static const char *const NAMES[] = { "seed", "layer", "head", "sentence" };
-    return NAMES[c->units];
+    static const char *const NAMES[] = { "run", "layer", "head", "sentence" };
+    return c->ratio ? "round" : NAMES[c->units];
 }
 
 static void claim_row(rela_study_report *r, size_t number)
@@ -119,16 +120,16 @@ static void measured(rela_study_report *r, const rela_claim *c, const rela_claim
                        : c->rule == RELA_CLAIM_TREND_UP || c->rule == RELA_CLAIM_TREND_DOWN
                            ? "slope per layer"
                            : "difference";
-    rela_compose(&r->t, "<br>%s <b>%+.3g</b> ", sort, value);
+    rela_compose(&r->t, logs ? "<br>%s <b>%.3g</b> " : "<br>%s <b>%+.3g</b> ", sort, value);
     rela_chart_text(&r->t, c->unit);
     if (isfinite(low) && isfinite(high))
-        rela_compose(&r->t, " <small>%+.3g to %+.3g, ", low, high);
+        rela_compose(&r->t, logs ? " <small>%.3g to %.3g, " : " <small>%+.3g to %+.3g, ", low,
+                     high);
     else
         rela_compose(&r->t, " <small>no interval, ");
     if (v->effect.n_seeds)
-        rela_compose(&r->t, "%zu sentences, %zu seed%s%s", v->effect.n, v->effect.n_seeds,
-                     v->effect.n_seeds == 1 ? "" : "s",
-                     v->effect.n_seeds == 1 ? ": over sentences only" : "");
+        rela_compose(&r->t, "%zu sentences, %zu seed%s", v->effect.n, v->effect.n_seeds,
+                     v->effect.n_seeds == 1 ? "" : "s");
     else
         rela_compose(&r->t, "%zu %s%s", v->effect.n, unit_name(c), v->effect.n == 1 ? "" : "s");
     if (c->effect > 0)

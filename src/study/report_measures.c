@@ -134,7 +134,7 @@ typedef struct curves {
     rela_chart_series series[SERIES_MAX];
     rela_chart_level levels[SERIES_MAX];
     double x[SERIES_MAX][LAYERS_MAX], y[SERIES_MAX][LAYERS_MAX];
-    char names[2 * SERIES_MAX][96];
+    char names[SERIES_MAX][96];
     size_t n, n_levels;
 } curves;
 
@@ -180,16 +180,36 @@ static void add_curve(rela_study_report *r, curves *c, const rela_exhibit *e,
     c->n++;
 }
 
+/* All panels have the same scale, so that they can be compared. */
+static void range_of(double *low, double *high, const rela_study_report *r, const rela_exhibit *e)
+{
+    for (size_t i = 0; i < e->n_parts; i++)
+        for (size_t m = 0; m < e->models.n; m++)
+            for (int second = 0; second < 2; second++) {
+                rela_fact_key key = part_key(e, &e->parts[i], e->models.items[m]);
+                size_t at = 0;
+                key.layer = RELA_FACT_EACH;
+                key.measure = second ? e->parts[i].second : e->parts[i].measure;
+                for (const rela_fact *f;
+                     key.measure && (f = rela_facts_next(r->facts, &key, &at));) {
+                    const double y = e->parts[i].factor * f->value;
+                    *low = y < *low ? y : *low;
+                    *high = y > *high ? y : *high;
+                }
+                const double level = rela_report_published(e, e->models.items[m], i);
+                *low = level < *low ? level : *low;
+                *high = level > *high ? level : *high;
+            }
+}
+
 static void add_level(curves *c, const rela_exhibit *e, size_t model, size_t part)
 {
     const double y = rela_report_published(e, e->models.items[model], part);
     if (!isfinite(y) || c->n_levels == SERIES_MAX)
         return;
-    char *name = c->names[SERIES_MAX + c->n_levels];
-    rela_format_text(name, sizeof c->names[0], "%s, published mean over layers",
-                     e->models.items[model]);
-    c->levels[c->n_levels++] =
-        (rela_chart_level){ name, y, (int)(model % RELA_CHART_COLOURS) };
+    c->levels[c->n_levels] = (rela_chart_level){ c->n_levels ? NULL : "published mean over layers",
+                                                 y, (int)(model % RELA_CHART_COLOURS) };
+    c->n_levels++;
 }
 
 /* A panel for each part; without facts it says so. */
@@ -201,7 +221,9 @@ void rela_report_layers(rela_study_report *r, const rela_exhibit *e)
         r->t.status = rela_fail(r->t.err, RELA_NOMEM, "no memory for a figure");
         return;
     }
-    rela_compose(&r->t, "<div class=\"panels\">\n");
+    double low = INFINITY, high = -INFINITY;
+    range_of(&low, &high, r, e);
+    rela_compose(&r->t, "<div class=\"panels%s\">\n", e->n_parts % 3 == 1 ? " four" : "");
     bool any = false;
     for (size_t i = 0; i < e->n_parts; i++) {
         const rela_exhibit_part *p = &e->parts[i];
@@ -222,7 +244,9 @@ void rela_report_layers(rela_study_report *r, const rela_exhibit *e)
                                .n_series = c->n,
                                .levels = c->levels,
                                .n_levels = c->n_levels,
-                               .whole_x = true };
+                               .whole_x = true,
+                               .y_low = low,
+                               .y_high = high };
         if (points)
             rela_chart_draw(&r->t, &legend);
         any = any || points;

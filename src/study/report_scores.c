@@ -43,11 +43,12 @@ void rela_report_scores(rela_study_report *r, const rela_exhibit *e)
         r->t.status = st;
         goto out;
     }
+    rela_compose(&r->t, "<div class=\"scores\">");
     rela_report_table_head(r, e->title);
     head_row(r, e);
     for (size_t i = 0; i < e->models.n; i++)
         score_row(r, e, i, holm[i], &effects[i]);
-    rela_compose(&r->t, "</tbody></table></div>\n");
+    rela_compose(&r->t, "</tbody></table></div></div>\n");
 out:
     rela_mem_free(effects);
     rela_mem_free(holm);

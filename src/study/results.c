@@ -15,7 +15,7 @@
 typedef struct loader {
     rela_facts *facts;
     const rela_study_job *job;
-    const char *results, *key; /* key: the first twelve digits */
+    const char *results, *dir, *key; /* key: the first twelve digits */
     rela_error *err;
 } loader;
 
@@ -27,14 +27,14 @@ static rela_status load_speed(loader *l);
 static rela_status read_table(rela_table_file *t, const loader *l, const char *name);
 
 rela_status rela_study_results_load(rela_facts *facts, const rela_study_jobs *jobs,
-                                    const char *results, rela_error *err)
+                                    const char *results, const char *dir, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = 0; i < jobs->n && st == RELA_OK; i++) {
         const rela_study_job *job = &jobs->items[i];
         if (job->state != RELA_STUDY_DONE)
             continue;
-        loader l = { facts, job, results, rela_facts_text(facts, job->key, 12), err };
+        loader l = { facts, job, results, dir, rela_facts_text(facts, job->key, 12), err };
         st = l.key ? load_job(&l) : rela_fail(err, RELA_NOMEM, "no memory for results");
     }
     return st;
@@ -248,7 +248,7 @@ static rela_status load_analysis(loader *l)
         return st ? st : add_tags(l, &t);
     }
     if (strcmp(what, "ranking") == 0)
-        return rela_results_ranking(l->facts, l->job, l->results, l->key, l->err);
+        return rela_results_ranking(l->facts, l->job, l->results, l->dir, l->key, l->err);
     if (strcmp(what, "maps") == 0)
         return rela_results_maps(l->facts, l->job, l->results, l->key, l->err);
     for (size_t i = 0; i < sizeof MEASURES / sizeof MEASURES[0] && st == RELA_OK; i++) {

@@ -19,6 +19,9 @@ typedef struct text_file {
 
 static rela_status read_lines(text_file *out, rela_facts *f, const rela_study_job *job,
                               const char *results, const char *name, rela_error *err);
+static rela_status read_text(text_file *out, rela_facts *f, const char *dir, const char *key,
+                             const char *name, rela_error *err);
+static rela_status read_path(text_file *out, rela_facts *f, const char *path, rela_error *err);
 static rela_status cut_words(const char ***words, size_t *n, rela_facts *f, const char *line,
                              rela_error *err);
 static rela_status add_map(rela_facts *f, rela_fact_map *m, const char *links, rela_error *err);
@@ -31,7 +34,7 @@ static rela_fact_key key_of(const rela_study_job *job, const char *measure)
 }
 
 rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, const char *results,
-                                 const char *key, rela_error *err)
+                                 const char *dir, const char *key, rela_error *err)
 {
     rela_table_file t;
     text_file labels, src, tgt;
@@ -40,8 +43,8 @@ rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, c
     st = st ? st : rela_table_file_read(&t, facts->arena, path.data, err);
     rela_buffer_free(&path);
     st = st ? st : read_lines(&labels, facts, job, results, "labels.txt", err);
-    st = st ? st : read_lines(&src, facts, job, results, "src", err);
-    st = st ? st : read_lines(&tgt, facts, job, results, "tgt", err);
+    st = st ? st : read_text(&src, facts, dir, key, "src", err);
+    st = st ? st : read_text(&tgt, facts, dir, key, "tgt", err);
     if (st != RELA_OK || t.n_rows == 0)
         return st;
     double *values = rela_arena_alloc(facts->arena, t.n_rows * sizeof *values);
@@ -123,14 +126,36 @@ static rela_status read_lines(text_file *out, rela_facts *f, const rela_study_jo
                               const char *results, const char *name, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_study_result_path(&path, results, job, name, err);
+    *out = (text_file){ .n = 0 };
+    st = st ? st : read_path(out, f, path.data, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* A big output, which only the work folder has. */
+static rela_status read_text(text_file *out, rela_facts *f, const char *dir, const char *key,
+                             const char *name, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    *out = (text_file){ .n = 0 };
+    if (!dir)
+        return RELA_OK;
+    rela_status st = rela_buffer_printf(&path, err, "%s/jobs/%s/out/%s", dir, key, name);
+    st = st ? st : read_path(out, f, path.data, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* A file that does not exist has no lines. */
+static rela_status read_path(text_file *out, rela_facts *f, const char *path, rela_error *err)
+{
     char *text = NULL;
     size_t len = 0, n = 0;
-    *out = (text_file){ .n = 0 };
-    rela_status st = rela_study_result_path(&path, results, job, name, err);
-    if (st == RELA_OK && rela_file_exists(path.data))
-        st = rela_file_read(&text, &len, path.data, 0, err);
-    rela_buffer_free(&path);
-    if (st != RELA_OK || !text)
+    if (!rela_file_exists(path))
+        return RELA_OK;
+    const rela_status st = rela_file_read(&text, &len, path, 0, err);
+    if (st != RELA_OK)
         return st;
     for (size_t i = 0; i < len; i++)
         n += text[i] == '\n';
@@ -143,7 +168,7 @@ static rela_status read_lines(text_file *out, rela_facts *f, const rela_study_jo
         out->lines[out->n++] = copy;
     }
     rela_mem_free(text);
-    return out->lines ? RELA_OK : rela_fail(err, RELA_NOMEM, "%s: no memory to read it", name);
+    return out->lines ? RELA_OK : rela_fail(err, RELA_NOMEM, "%s: no memory to read it", path);
 }
 
 static rela_status cut_words(const char ***words, size_t *n, rela_facts *f, const char *line,

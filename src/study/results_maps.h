@@ -6,9 +6,9 @@
 #include "study/facts.h"
 #include "study/study_job.h"
 
-/* ranks.tsv, with labels.txt if it is there. */
+/* ranks.tsv, with labels.txt if it is there, and with the texts if the work folder dir has them. */
 rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, const char *results,
-                                 const char *key, rela_error *err);
+                                 const char *dir, const char *key, rela_error *err);
 /* links-L-H.txt of every layer and head, with the examples. */
 rela_status rela_results_maps(rela_facts *facts, const rela_study_job *job, const char *results,
                               const char *key, rela_error *err);

@@ -36,7 +36,7 @@ rela_status rela_study_report_write(const char *dir, const rela_study *study,
     rela_status st = rela_facts_init(&facts, err);
     st = st ? st : rela_sheet_read(&sheet, study, err);
     st = st ? st : rela_claims_read(&claims, study->arena, study->claims, err);
-    st = st ? st : rela_study_results_load(&facts, jobs, options->results, err);
+    st = st ? st : rela_study_results_load(&facts, jobs, options->results, options->dir, err);
     rela_study_report r = { .study = study, .jobs = jobs, .facts = &facts, .sheet = &sheet,
                             .claims = &claims, .options = *options };
     st = st ? st : rela_study_report_make(&files[0], &files[1], &files[2], &r, err);
@@ -185,6 +185,14 @@ static void model_score(rela_study_report *r, const rela_fact_key *key, const ch
         rela_compose(&r->t, " &plusmn; %.1f", sqrt(sum / (double)(n - 1)));
 }
 
+static void p_text(rela_study_report *r, double p)
+{
+    if (p < 0.0005)
+        rela_compose(&r->t, "p&nbsp;&lt;&nbsp;0.001");
+    else
+        rela_compose(&r->t, "p&nbsp;=&nbsp;%.3f", p);
+}
+
 static void validation_line(rela_study_report *r)
 {
     double values[2][64];
@@ -205,9 +213,11 @@ static void validation_line(rela_study_report *r)
     rela_compose(&r->t, "<p>Validation loss per token: %.3f against %.3f, difference %+.3f",
                  rela_study_average(values[0], n[0]), rela_study_average(values[1], n[1]),
                  e.value);
-    if (isfinite(e.low))
-        rela_compose(&r->t, " (95&nbsp;%% interval %+.3f to %+.3f over seeds, p&nbsp;=&nbsp;%.3f)",
-                     e.low, e.high, e.p);
+    if (isfinite(e.low)) {
+        rela_compose(&r->t, " (95&nbsp;%% interval %+.3f to %+.3f over seeds, ", e.low, e.high);
+        p_text(r, e.p);
+        rela_compose(&r->t, ")");
+    }
     rela_compose(&r->t, ".</p>\n");
 }
 
@@ -238,9 +248,10 @@ static void answer(rela_study_report *r)
     model_score(r, &b, r->sheet->b);
     rela_compose(&r->t, " BLEU on ");
     rela_chart_text(&r->t, rela_sheet_data_title(r->sheet, r->sheet->data));
-    rela_compose(&r->t, ": a difference of <b>%+.2f</b> (95&nbsp;%% interval %+.2f to %+.2f, "
-                        "p&nbsp;=&nbsp;%.3f).</p>\n<p>",
-                 e.value, e.low, e.high, e.p);
+    rela_compose(&r->t, ": a difference of <b>%+.2f</b> (95&nbsp;%% interval %+.2f to %+.2f, ",
+                 e.value, e.low, e.high);
+    p_text(r, e.p);
+    rela_compose(&r->t, ").</p>\n<p>");
     rela_compose(&r->t, "Each kind at its own tuned learning rate and warm-up; %zu seed%s of each, "
                         "%zu test sentences; paired bootstrap over %s.</p>\n",
                  e.n_seeds, e.n_seeds == 1 ? "" : "s", e.n,

@@ -29,6 +29,7 @@ typedef struct rela_study_report_options {
     bool no_timings;   /* leave out what differs from run to run */
     bool without_text; /* leave out all text of corpora */
     const char *results;
+    const char *dir; /* work folder, for texts of ranked pairs; NULL: there is none */
 } rela_study_report_options;
 
 typedef struct rela_study_report {

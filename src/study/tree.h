@@ -39,6 +39,10 @@ rela_status rela_tree_read(const rela_tree **out, rela_arena *arena, const char 
 rela_status rela_tree_parse(const rela_tree **out, rela_arena *arena, const char *text, size_t len,
                             const char *path, rela_tree_sets sets, rela_error *err);
 
+/* Values of `scales:` may be missing, as only one of them is chosen: fails for a ${name} that is
+ * left. skip: a key at the top that is not looked at. */
+rela_status rela_tree_check_values(const rela_tree *tree, const char *skip, rela_error *err);
+
 /* over merged into base: maps key by key, everything else replaces. NULL when out of memory. */
 const rela_tree *rela_tree_merge(rela_arena *arena, const rela_tree *base, const rela_tree *over);
 

@@ -20,6 +20,8 @@ struct values {
     /* The value that this one is in, to find cycles; NULL: a value of the study itself. */
     const char *name;
     const values *outer;
+    const rela_tree *top;
+    bool in_scales; /* a value that is missing may belong to a scale that is not chosen */
 };
 
 static rela_status replace_tree(const values *v, rela_tree *t, rela_error *err);
@@ -35,7 +37,8 @@ static rela_status unknown_value(const values *v, const char *name, const rela_t
 rela_status rela_tree_set_values(rela_tree *tree, rela_arena *arena, rela_tree_sets sets,
                                  rela_error *err)
 {
-    const values v = { arena, rela_tree_get(tree, "set"), sets, NULL, NULL };
+    const values v = { arena, rela_tree_get(tree, "set"), sets, NULL, NULL, tree->kind == RELA_TREE_MAP ? tree : NULL,
+                       false };
     rela_status st =
         v.set ? rela_tree_expect(v.set, RELA_TREE_MAP, "names and values", err) : RELA_OK;
     for (size_t i = 0; v.set && i < v.set->n && st == RELA_OK; i++)
@@ -51,8 +54,27 @@ static rela_status replace_tree(const values *v, rela_tree *t, rela_error *err)
     rela_status st = RELA_OK;
     if (t->kind == RELA_TREE_TEXT && strstr(t->text, "${"))
         st = replace(&t->text, v, t->text, t, err);
-    for (size_t i = 0; i < t->n && st == RELA_OK; i++)
-        st = replace_tree(v, (rela_tree *)(uintptr_t)t->items[i], err); /* just read, still ours */
+    for (size_t i = 0; i < t->n && st == RELA_OK; i++) {
+        values inner = *v;
+        inner.in_scales = v->in_scales || (t == v->top && strcmp(t->keys[i], "scales") == 0);
+        st = replace_tree(&inner, (rela_tree *)(uintptr_t)t->items[i], err); /* still ours */
+    }
+    return st;
+}
+
+rela_status rela_tree_check_values(const rela_tree *tree, const char *skip, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    const char *dollar = tree->kind == RELA_TREE_TEXT ? strstr(tree->text, "${") : NULL;
+    if (dollar) {
+        const values v = { .set = NULL };
+        char name[NAME_MAX_BYTES];
+        rela_format_text(name, sizeof name, "%.*s", (int)strcspn(dollar + 2, "}"), dollar + 2);
+        return unknown_value(&v, name, tree, err);
+    }
+    for (size_t i = 0; i < tree->n && st == RELA_OK; i++)
+        if (tree->kind != RELA_TREE_MAP || !skip || strcmp(tree->keys[i], skip) != 0)
+            st = rela_tree_check_values(tree->items[i], NULL, err);
     return st;
 }
 
@@ -92,6 +114,8 @@ static rela_status append_value(rela_buffer *out, const values *v, const char *n
     for (const values *o = v; o; o = o->outer)
         if (o->name && strcmp(o->name, key) == 0)
             return rela_tree_fail(at, err, "the value of ${%s} contains itself", key);
+    if (v->in_scales && find_value(&value, v, key, at, NULL) != RELA_OK)
+        return rela_buffer_printf(out, err, "${%s}", key);
     rela_status st = find_value(&value, v, key, at, err);
     if (st == RELA_OK && strstr(value, "${")) {
         values inner = *v;
