@@ -125,6 +125,9 @@ void rela_cli_check_effect(rela_cli *cli, const char *const *needs);
 /* The dependencies of a command that prints no figures and leaves nothing to chance. */
 extern const char *const RELA_CLI_NO_FIGURES[];
 
+/* The command with this name of one or two words; *n_words: how many. NULL: there is none. */
+const rela_command *rela_cli_find_command(int argc, const char *const *argv, int *n_words);
+
 /* What does the same as the command of another tool; NULL: not known. */
 const char *rela_cli_foreign_command(const char *word);
 

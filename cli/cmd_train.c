@@ -180,24 +180,39 @@ const rela_command rela_commands_train[] = {
     { .name = NULL },
 };
 
-static rela_status run(rela_cli *cli, void *options, rela_error *err)
+/* Numbers stay "unset" unless they are given. */
+static void take_given(rela_train_options *o, const train_args *given, const rela_cli *cli)
 {
-    train_args *given = options;
-    rela_cli_texts *texts = &given->texts;
-    rela_train_options o;
-    rela_train_options_init(&o, sizeof o);
-    for (const rela_option *row = OPTIONS; row->name; row++) { /* keep "unset" unless given */
-        if (row->offset >= sizeof o)                           /* not a library option */
+    rela_train_options_init(o, sizeof *o);
+    for (const rela_option *row = OPTIONS; row->name; row++) {
+        if (row->offset >= sizeof *o) /* not a library option */
             continue;
         const bool number = row->type == RELA_OPTION_INT || row->type == RELA_OPTION_REAL;
         const size_t size = number                          ? 8
                             : row->type == RELA_OPTION_FLAG ? sizeof(bool)
                                                             : sizeof(char *);
         if (!number || rela_options_given(cli->state, row->name))
-            memcpy((char *)&o + row->offset, (const char *)given + row->offset, size);
+            memcpy((char *)o + row->offset, (const char *)given + row->offset, size);
     }
-    o.threads = cli->common.threads;
-    o.seed = cli->common.seed;
+    o->threads = cli->common.threads;
+    o->seed = cli->common.seed;
+}
+
+rela_status rela_cli_train_settings(rela_buffer *out, rela_cli *cli, const void *options,
+                                    rela_error *err)
+{
+    rela_train_options o;
+    take_given(&o, options, cli);
+    const rela_status st = rela_cli_train_check_settings(cli, &o, err);
+    return st ? st : rela_train_options_show(out, &o, err);
+}
+
+static rela_status run(rela_cli *cli, void *options, rela_error *err)
+{
+    train_args *given = options;
+    rela_cli_texts *texts = &given->texts;
+    rela_train_options o;
+    take_given(&o, given, cli);
     o.mpi = true;
     char date[RELA_CLI_DATE_SIZE];
     display s = { .cli = cli };

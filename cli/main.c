@@ -53,7 +53,6 @@ static void handle_signals(void);
 static void share_memory(void);
 static rela_status print_version(rela_error *err);
 static bool print_family(rela_status *st, const char *word, rela_error *err);
-static const rela_command *find_command(int argc, char **argv, int *n_words);
 static rela_status unknown_command(const char *word, const char *second, rela_error *err);
 static rela_status unknown_second(const char *word, const char *second, rela_error *err);
 static bool is_nearly_second(const char *word, const char *second);
@@ -88,7 +87,8 @@ int main(int argc, char **argv)
         st = print_version(&err);
     else {
         int n_words = 0;
-        const rela_command *c = find_command(argc - 1, argv + 1, &n_words);
+        const rela_command *c =
+            rela_cli_find_command(argc - 1, (const char *const *)argv + 1, &n_words);
         if (c)
             return run_command(c, argc - 1 - n_words, argv + 1 + n_words);
         const bool help =
@@ -162,7 +162,7 @@ static rela_status print_version(rela_error *err)
 }
 
 /* Two-word commands first, so that "bpe learn" is not taken for a command "bpe". */
-static const rela_command *find_command(int argc, char **argv, int *n_words)
+const rela_command *rela_cli_find_command(int argc, const char *const *argv, int *n_words)
 {
     for (*n_words = argc < 2 ? 1 : 2; *n_words > 0; --*n_words) {
         char name[128];
@@ -382,7 +382,8 @@ static rela_status print_generated(int argc, char **argv, rela_error *err)
     if (argc == 1 && strcmp(argv[0], "completion") == 0)
         return rela_fail(err, RELA_ARG, "'help completion' needs a shell: bash, zsh or fish");
     const bool man = strcmp(argv[0], "man") == 0;
-    const rela_command *c = find_command(argc - man, argv + man, &n_words);
+    const rela_command *c =
+        rela_cli_find_command(argc - man, (const char *const *)argv + man, &n_words);
     if (strcmp(argv[0], "commands") == 0) { /* for scripts: one name per line */
         const rela_command *all[COMMANDS_MAX];
         const size_t n = list_commands(all);

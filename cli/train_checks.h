@@ -18,6 +18,11 @@ rela_status rela_cli_train_check_files(const rela_train_options *o, rela_error *
 rela_status rela_cli_train_check_settings(rela_cli *cli, const rela_train_options *o,
                                           rela_error *err);
 
+/* All settings that the options of rela train amount to, as --show-config prints them; the files
+ * need not exist. options: of the command. Defined by cmd_train.c. */
+rela_status rela_cli_train_settings(rela_buffer *out, rela_cli *cli, const void *options,
+                                    rela_error *err);
+
 /* The date for the model card: if none is given, that of SOURCE_DATE_EPOCH, else none, so that the
  * same call gives the same bytes. room keeps it. */
 rela_status rela_cli_train_date(rela_train_options *o, const rela_cli *cli,

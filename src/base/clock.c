@@ -27,6 +27,11 @@ double rela_clock_thread_seconds(void)
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
+double rela_clock_since_1970(void)
+{
+    return seconds_of(CLOCK_REALTIME);
+}
+
 void rela_clock_text(char out[32])
 {
     const time_t now = time(NULL);

@@ -10,6 +10,8 @@ double rela_clock_seconds(void); /* since an arbitrary start */
 struct timespec rela_clock_after(double seconds);
 /* The time of day in UTC, as in "2026-01-31T12:00:00Z". */
 void rela_clock_text(char out[32]);
+/* The time of day in seconds since 1970, to compare with times of files only. */
+double rela_clock_since_1970(void);
 /* CPU time of the calling thread only. */
 double rela_clock_thread_seconds(void);
 

@@ -170,6 +170,27 @@ rela_status rela_dir_list(const char *path,
 rela_status rela_dir_temporary(rela_buffer *out, rela_error *err);
 rela_status rela_dir_remove(const char *path, rela_error *err); /* with all its contents */
 
+/* What tells whether a file has changed. */
+typedef struct rela_file_mark {
+    uint64_t size, inode;
+    int64_t changed; /* nanoseconds since 1970 */
+} rela_file_mark;
+bool rela_file_look(rela_file_mark *out, const char *path); /* false: no regular file there */
+
+/* Creates a file that must not exist yet. *taken: it does, and is left alone. */
+rela_status rela_file_create(bool *taken, const char *path, const char *bytes, size_t len,
+                             rela_error *err);
+rela_status rela_file_touch(const char *path, rela_error *err); /* it has changed now */
+/* A symbolic link; one that exists under this name is replaced, anything else is an error. */
+rela_status rela_file_link(const char *target, const char *path, rela_error *err);
+/* Makes the contents of a file, or the names in a directory, durable. */
+rela_status rela_file_sync(const char *path, rela_error *err);
+/* Copies the stored bytes of a file, whatever its name ends in; durable, and complete or not there
+ * at all. */
+rela_status rela_file_copy(const char *from, const char *to, rela_error *err);
+/* The absolute name of an existing file or directory, without links and dots; replaces *out. */
+rela_status rela_file_absolute(rela_buffer *out, const char *path, rela_error *err);
+
 /* Bytes free for this user in the file system of path; 0 if unknown. */
 uint64_t rela_disk_free(const char *path);
 
