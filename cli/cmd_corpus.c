@@ -9,7 +9,7 @@
 typedef struct corpus_options {
     int64_t size, valid, test;
     const char *out, *level;
-    bool tokenised;
+    bool tokenised, reverse;
 } corpus_options;
 
 /* clang-format off */
@@ -26,6 +26,8 @@ static const rela_option OPTIONS[] = {
       "easy: sentences of one clause with common words" },
     { "tokenised", 0, RELA_OPTION_FLAG, offsetof(corpus_options, tokenised), 0, 0, NULL, NULL,
       "put spaces between words and punctuation marks, as the alignments count them" },
+    { "reverse", 0, RELA_OPTION_FLAG, offsetof(corpus_options, reverse), 0, 0, NULL, NULL,
+      "the same pairs from German to English" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -38,12 +40,12 @@ const rela_command rela_commands_corpus[] = {
       .operands = "--out DIR",
       .description =
           "Writes DIR/train, DIR/valid and DIR/test, each as .src (simplified English), .tgt\n"
-          "(simplified German) and .align (gold word alignment: i-j sure, i?j possible, counted\n"
-          "from 0 with punctuation marks as words of their own). The sentences come from a "
-          "grammar\n"
-          "with reordering, agreement, separable verbs, compounds, ambiguous words, relative\n"
-          "clauses, numbers and names. The same --seed gives the same corpus on every machine. No\n"
-          "sentence of the validation and test sets occurs anywhere else.",
+          "(simplified German), .align (gold word alignment: i-j sure, i?j possible, counted from\n"
+          "0 with punctuation marks as words of their own), .src.upos and .tgt.upos (the part of\n"
+          "speech of each of these words). The sentences come from a grammar with reordering,\n"
+          "agreement, separable verbs, compounds, ambiguous words, relative clauses, numbers and\n"
+          "names. The same --seed gives the same corpus on every machine. No sentence of the\n"
+          "validation and test sets occurs anywhere else. --reverse swaps the two sides.",
       .examples = "rela corpus --size 20K --seed 1 --out toy\n"
                   "rela corpus --size 1M --valid 2000 --test 2000 --tokenised --out large",
       .options = OPTIONS,
@@ -67,6 +69,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     make.seed = (uint64_t)cli->common.seed;
     make.n_threads = (int32_t)cli->common.threads;
     make.tokenised = o->tokenised;
+    make.reverse = o->reverse;
     make.level = strcmp(o->level, "easy") == 0 ? RELA_CORPUS_EASY : RELA_CORPUS_HARD;
     make.progress = rela_cli_log;
     make.progress_ctx = &bar;

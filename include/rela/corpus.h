@@ -135,8 +135,9 @@ enum {
 typedef struct rela_corpus_make_options {
     size_t struct_size;
     const char *dir;      /* created if missing; receives {train,valid,test}.{src,tgt,align}:
-                           * English, German, gold links (0-0 sure, 1?2 possible, from 0);
-                           * existing files of these names are replaced */
+                           * English, German, gold links (0-0 sure, 1?2 possible, from 0), and
+                           * .src.upos, .tgt.upos: part of speech of each word; existing files of
+                           * these names are replaced */
     uint64_t train;       /* pairs; the first n are the same for every size */
     uint64_t valid, test; /* pairs; none of their sentences, on either side, occurs elsewhere */
     uint64_t seed;
@@ -144,7 +145,8 @@ typedef struct rela_corpus_make_options {
     bool tokenised;                /* separate punctuation from words, as the alignments count */
     rela_corpus_progress progress; /* in pairs */
     void *progress_ctx;
-    int32_t level; /* RELA_CORPUS_HARD or RELA_CORPUS_EASY */
+    int32_t level;   /* RELA_CORPUS_HARD or RELA_CORPUS_EASY */
+    int32_t reverse; /* not 0: the same pairs from German to English */
 } rela_corpus_make_options;
 
 typedef struct rela_corpus_made {
@@ -161,7 +163,8 @@ typedef struct rela_corpus_made {
 
 RELA_API void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size);
 
-/* Writes the nine files; each appears under its name only when it is complete. out may be NULL. */
+/* Writes the fifteen files; each appears under its name only when it is complete. out may be NULL.
+ */
 RELA_API rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
                                       rela_error *err);
 RELA_API rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made,

@@ -2,6 +2,7 @@
 /* src/analyse/analyse_examples.c - the attention maps of an example line, for figures. */
 #include "analyse/analyse_job.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -167,6 +168,13 @@ static rela_status fill_example(const rela_analyse_job *j, rela_example *e, size
     if (f.pair->state != RELA_WATCHED || source_of(&f)->n == 0)
         return RELA_OK;
     st = name_example(&f, &pair, err);
+    const rela_span both[] = { pair.src[j->source], pair.tgt };
+    for (int i = 0; i < 2 && st == RELA_OK; i++) {
+        st = rela_buffer_append(&e->sentence[i], both[i].text, both[i].len, err);
+        st = st ? st : rela_buffer_append_char(&e->sentence[i], '\0', err);
+        if (st == RELA_OK)
+            rela_utf8_make_printable(e->sentence[i].data);
+    }
     if (st == RELA_OK && line == target && line < j->files[GOLD].n)
         st = outline_gold(&f, line, err);
     if (st == RELA_OK)
@@ -207,10 +215,11 @@ static double null_rate(const rela_analyse_job *j, const rela_findings *f, size_
     return rela_spread_over_heads(&f->text, cross, layer, rela_null_micro).mean;
 }
 
-/* The layer with the highest null rate of any model, among those that all models have. */
+/* The layer with the highest null rate of any model, among those that all models have; the last of
+ * these if there is no null attention. */
 static size_t choose_layer(const rela_analyse_job *j, const rela_findings *found, size_t n)
 {
-    size_t layers = SIZE_MAX, best = 0;
+    size_t layers = SIZE_MAX;
     double high = 0;
     if (j->o.layer >= 0)
         return (size_t)j->o.layer;
@@ -218,6 +227,7 @@ static size_t choose_layer(const rela_analyse_job *j, const rela_findings *found
         const size_t has = found[i].net->config.dec_layers;
         layers = has < layers ? has : layers;
     }
+    size_t best = layers - 1;
     for (size_t k = 0; k < layers; k++)
         for (size_t i = 0; i < n; i++)
             if (null_rate(j, &found[i], k) > high) {

@@ -59,6 +59,7 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         rela_format_text(names[i], sizeof names[i], "model %zu", i + 1);
         found[i].name = j.o.names ? j.o.names[i] : names[i];
         found[i].net = &models[i]->net;
+        found[i].card = &models[i]->card;
         j.model = models[i];
         j.found = &found[i];
         st = run_and_dump(&j, i == 0 ? j.o.dump : NULL, err);

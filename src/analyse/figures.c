@@ -114,6 +114,8 @@ rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t 
         rela_format_text(f->title, sizeof f->title, "%s: %s", title, g->a->models[model].name);
     f->text = "";
     f->narrow = false;
+    f->example = NULL;
+    f->card = NULL;
     return f;
 }
 

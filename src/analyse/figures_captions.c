@@ -262,7 +262,7 @@ static void describe_null_rows(rela_figure *f, const rela_analysis *a, const rel
         rela_caption_add(f, " No row has null attention");
     } else {
         rela_caption_add(f,
-                         " Hatched rows, marked \xE2\x88\x85, have null attention: %zu of %zu "
+                         " Hatched grey rows, marked \xE2\x88\x85, have null attention: %zu of %zu "
                          "(%.1f %%)",
                          n, all, 100 * (double)n / (double)all);
         name_null_rows(f, a, e);
@@ -297,7 +297,7 @@ static void describe_gold(rela_figure *f, const rela_example *e)
     for (size_t i = 0; i < e->n_gold; i++)
         possible = possible || e->gold[i].dashed;
     if (e->n_gold)
-        rela_caption_add(f, " Outlined cells are gold links%s%s.",
+        rela_caption_add(f, " Cells outlined in orange are gold links%s%s.",
                          possible ? ", with dashes where they are only possible" : "",
                          e->words ? "" : "; an outline spans all pieces of both words");
 }

@@ -210,6 +210,8 @@ rela_status rela_draw_example(const rela_gallery *g, size_t model, bool permuted
         rela_figure *figure =
             rela_gallery_enter(g, permuted ? "maps-permuted" : "maps", model,
                                permuted ? "Attention on a wrong target" : "Attention of each head");
+        figure->example = e;
+        figure->card = f->card;
         rela_caption_example(figure, g->a, f, permuted);
         st = rela_gallery_save(g, figure, save_page, &all, all.n, err);
     }

@@ -16,8 +16,10 @@ void rela_example_free(rela_example *e)
     rela_mem_free((void *)e->rows);
     rela_mem_free((void *)e->columns);
     rela_mem_free(e->gold);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         rela_buffer_free(&e->texts[i]);
+        rela_buffer_free(&e->sentence[i]);
+    }
     *e = (rela_example){ 0 };
 }
 

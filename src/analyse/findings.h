@@ -9,6 +9,7 @@
 #include "analyse/measures.h"
 #include "analyse/tag_null.h"
 #include "figure/heatmap.h"
+#include "model/card.h"
 
 /* Cross attention of one layer on one pair, for a figure. */
 typedef struct rela_example {
@@ -18,6 +19,7 @@ typedef struct rela_example {
     bool words;                   /* rows and columns are words, otherwise subwords */
     const char **rows, **columns; /* (n_q), (n_k) */
     rela_buffer texts[2];         /* memory of rows and of columns */
+    rela_buffer sentence[2];      /* the lines of source and target, printable */
     rela_outline *gold;           /* links of the line, or NULL */
     size_t n_gold;
 } rela_example;
@@ -27,6 +29,7 @@ void rela_example_free(rela_example *e);
 typedef struct rela_findings {
     const char *name;
     const rela_net *net;
+    const rela_card_summary *card;
     rela_measures text, permuted; /* permuted: the same sources, targets permuted */
     rela_head_aer aer;            /* sums NULL: no gold links */
     rela_tag_null tags;           /* cells NULL: no tags */
@@ -84,9 +87,11 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
 typedef struct rela_figure {
     char stem[64];
     char title[160];
-    const char *text; /* lent */
-    char own[2048];   /* memory of a text made for it */
-    bool narrow;      /* also dir/stem-narrow.svg, its panels one below the other */
+    const char *text;              /* lent */
+    char own[2048];                /* memory of a text made for it */
+    bool narrow;                   /* also dir/stem-narrow.svg, its panels one below the other */
+    const rela_example *example;   /* whose sentences stand above it, or NULL */
+    const rela_card_summary *card; /* its languages */
 } rela_figure;
 
 enum { RELA_FIGURES_MAX = 256 };

@@ -21,16 +21,39 @@ typedef struct drawing {
 } drawing;
 
 static rela_status drawings(rela_report *r, const rela_figure *f, size_t number, rela_error *err);
+static rela_status sentences(rela_buffer *out, const rela_figure *f, rela_error *err);
 
 rela_status rela_report_figure(rela_report *r, const rela_figure *f, size_t number, rela_error *err)
 {
     rela_status st = rela_buffer_append_text(&r->body, "<figure><h2>", err);
     st = st ? st : rela_markup_append(&r->body, f->title, err);
     st = st ? st : rela_buffer_append_text(&r->body, "</h2>\n", err);
+    if (st == RELA_OK && f->example)
+        st = sentences(&r->body, f, err);
     st = st ? st : drawings(r, f, number, err);
     st = st ? st : rela_buffer_append_text(&r->body, "<figcaption>", err);
     st = st ? st : rela_markup_append(&r->body, f->text, err);
     return st ? st : rela_buffer_append_text(&r->body, "</figcaption></figure>\n", err);
+}
+
+/* The sentences of a map as text, which can be copied and read aloud. */
+static rela_status sentences(rela_buffer *out, const rela_figure *f, rela_error *err)
+{
+    static const char *const SIDES[] = { "source", "target" };
+    const char *const languages[] = { f->card->source, f->card->target };
+    rela_status st = rela_buffer_append_text(out, "<p class=\"pair\">", err);
+    for (int i = 0; i < 2 && st == RELA_OK; i++) {
+        st = rela_buffer_printf(out, err, "%s<b>%s</b> <span", i ? "<br>" : "", SIDES[i]);
+        if (st == RELA_OK && *languages[i]) {
+            st = rela_buffer_append_text(out, " lang=\"", err);
+            st = st ? st : rela_markup_append(out, languages[i], err);
+            st = st ? st : rela_buffer_append_char(out, '"', err);
+        }
+        st = st ? st : rela_buffer_append_char(out, '>', err);
+        st = st ? st : rela_markup_append(out, f->example->sentence[i].data, err);
+        st = st ? st : rela_buffer_append_text(out, "</span>", err);
+    }
+    return st ? st : rela_buffer_append_text(out, "</p>\n", err);
 }
 
 /* Prefixes the ids in a drawing with the number of the figure, so that drawings on one page do not
@@ -81,8 +104,8 @@ static int least_window(const drawing *d)
 }
 
 /* Adds a drawing to the page; number: of the drawing, and prefix of the ids in it. */
-static rela_status add_drawing(rela_report *r, const drawing *d, const char *class, size_t number,
-                               rela_error *err)
+static rela_status add_drawing(rela_report *r, const rela_figure *f, const drawing *d,
+                               const char *class, size_t number, rela_error *err)
 {
     const bool always = SMALLEST * d->width > PAGE_WIDTH;
     rela_status st = RELA_OK;
@@ -93,8 +116,13 @@ static rela_status add_drawing(rela_report *r, const drawing *d, const char *cla
                                 "#d%zu svg{max-width:none}#d%zu::before{display:block}%s\n", number,
                                 number, always ? "" : "}");
     st = st ? st
-            : rela_buffer_printf(&r->body, err, "<div class=\"drawing %s\" id=\"d%zu\">", class,
-                                 number);
+            : rela_buffer_printf(&r->body, err,
+                                 "<div class=\"drawing %s\" id=\"d%zu\" role=\"img\" aria-label=\"",
+                                 class, number);
+    st = st ? st : rela_markup_append(&r->body, f->title, err);
+    st = st ? st : rela_buffer_append_text(&r->body, ". ", err);
+    st = st ? st : rela_markup_append(&r->body, f->text, err);
+    st = st ? st : rela_buffer_append_text(&r->body, "\">", err);
     st = st ? st : inline_svg(&r->body, d->svg, d->len, number, err);
     return st ? st : rela_buffer_append_text(&r->body, "</div>\n", err);
 }
@@ -114,9 +142,9 @@ static rela_status drawings(rela_report *r, const rela_figure *f, size_t number,
                                 "@media(max-width:%dpx){#d%zu{display:none}#d%zu{display:block}}\n",
                                 (fits > BROAD_LEAST ? fits : BROAD_LEAST) - 1, id, id + 1);
     }
-    st = st ? st : add_drawing(r, &broad, both ? "broad" : "only", id, err);
+    st = st ? st : add_drawing(r, f, &broad, both ? "broad" : "only", id, err);
     if (st == RELA_OK && both)
-        st = add_drawing(r, &narrow, "narrow", id + 1, err);
+        st = add_drawing(r, f, &narrow, "narrow", id + 1, err);
     rela_mem_free(broad.bytes);
     rela_mem_free(narrow.bytes);
     return st;

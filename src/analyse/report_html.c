@@ -13,7 +13,8 @@ static const char STYLE[] =
     "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#111}"
     "h1,li,p{overflow-wrap:anywhere}table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em "
     ".7em;border-bottom:1px solid #ccc;text-align:right}td:first-child,th:first-child,.text{"
-    "text-align:left}figure{margin:2em 0}figcaption,.note{max-width:46em}h2{margin:.2em 0;"
+    "text-align:left}figure{margin:2em 0}figcaption,.note{max-width:46em}.pair "
+    "b{display:inline-block;width:4em;font-weight:normal;color:#555}h2{margin:.2em 0;"
     "overflow-wrap:anywhere}.drawing{overflow-x:auto}.drawing::before{content:\"scroll sideways "
     "\\2192\";display:none;position:sticky;left:0;width:max-content;font-size:13px;color:#555}svg{"
     "display:block;max-width:100%;height:auto}.narrow{display:none}@media(max-width:50em){table{"
@@ -25,6 +26,7 @@ static rela_status head(rela_buffer *out, const rela_analysis *a, rela_error *er
 static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
+static rela_status aer_layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 
 rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
                                size_t n, rela_error *err)
@@ -38,6 +40,8 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
         st = diversity_table(&r.body, a, err);
     if (st == RELA_OK && a->models[0].aer.sums)
         st = aer_table(&r.body, a, err);
+    if (st == RELA_OK && a->models[0].aer.sums)
+        st = aer_layers_table(&r.body, a, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         st = rela_report_figure(&r, &figures[i], i + 1, err);
     if (st == RELA_OK && n == 0)
@@ -114,11 +118,18 @@ static rela_status list_files(rela_buffer *out, const rela_analysis *a, rela_err
     return st ? st : rela_buffer_append_text(out, ". rela " RELA_VERSION_TEXT ".</p>\n", err);
 }
 
-/* The attention kinds of all stacks, then the names of the stacks in brackets. */
+/* The attention kinds of all stacks, then the names of the stacks in brackets; one kind once. */
 static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
     const size_t n = f->text.n_stacks;
+    const rela_attn_spec *specs = f->net->config.attention;
     rela_status st = RELA_OK;
+    bool same = true;
+    for (size_t i = 1; i < n; i++)
+        same = same &&
+               strcmp(specs[f->text.stacks[i].type].text, specs[f->text.stacks[0].type].text) == 0;
+    if (same)
+        return rela_buffer_printf(out, err, "%s in all places", specs[f->text.stacks[0].type].text);
     for (size_t i = 0; i < 2 * n && st == RELA_OK; i++) {
         const rela_attn_stack *p = &f->text.stacks[i % n];
         const char *gap = i == 0 ? "" : i == n ? " (" : ", ";
@@ -126,6 +137,26 @@ static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *e
                                 i < n ? f->net->config.attention[p->type].text : p->label);
     }
     return st == RELA_OK ? rela_buffer_append_char(out, ')', err) : st;
+}
+
+/* What the model is for and how good it is, if its card says so. */
+static rela_status purpose(rela_buffer *out, const rela_card_summary *c, rela_error *err)
+{
+    const char *const parts[] = { c->description, c->test_score, c->score };
+    rela_status st = RELA_OK;
+    if (*c->source && *c->target) {
+        st = rela_buffer_append_text(out, " (", err);
+        st = st ? st : rela_markup_append(out, c->source, err);
+        st = st ? st : rela_buffer_append_text(out, " to ", err);
+        st = st ? st : rela_markup_append(out, c->target, err);
+        st = st ? st : rela_buffer_append_char(out, ')', err);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && st == RELA_OK; i++)
+        if (*parts[i]) {
+            st = rela_buffer_append_text(out, i ? "; " : ": ", err);
+            st = st ? st : rela_markup_append(out, parts[i], err);
+        }
+    return st;
 }
 
 static rela_status list_models(rela_buffer *out, const rela_analysis *a, rela_error *err)
@@ -137,8 +168,10 @@ static rela_status list_models(rela_buffer *out, const rela_analysis *a, rela_er
         st = rela_buffer_append_text(out, "<li><b>", err);
         if (st == RELA_OK)
             st = rela_markup_append(out, f->name, err);
+        st = st ? st : rela_buffer_append_text(out, "</b>", err);
+        st = st ? st : purpose(out, f->card, err);
         if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "</b>: %zu + %zu layers, %zu head%s; attention ",
+            st = rela_buffer_printf(out, err, ".<br>%zu + %zu layers, %zu head%s; attention ",
                                     c->enc_layers, c->dec_layers, c->heads, rela_plural(c->heads));
         st = st ? st : kinds(out, f, err);
         if (st == RELA_OK)
@@ -217,7 +250,8 @@ static rela_status places_table(rela_buffer *out, const rela_analysis *a, rela_e
             out,
             "</table>\n<p class=\"note\">Means over all heads. AUC: how often the mean "
             "cross-attention null rate "
-            "of a pair with a wrong target is above that of a right one; 0.5 is chance.</p>\n",
+            "of a pair with a wrong target is above that of a right one, with its 95 % interval; "
+            "0.5 is chance. It is blank where there is no null attention.</p>\n",
             err);
     return st;
 }
@@ -300,7 +334,50 @@ static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_erro
                      "AoL: links of the mean of the heads of a layer, AoH: of the best head of "
                      "each layer; both means over the layers. Without \"shifted\" they are "
                      "normal: from the attention of the step that predicts the target word. "
-                     "Shifted: from the step after it, which has the word as its input.</p>\n",
+                     "Shifted: from the step after it, which has the word as its input; in models "
+                     "with two or three layers shifted links say little.</p>\n",
                      err)
                : st;
+}
+
+static rela_status aer_row(rela_buffer *out, const rela_findings *f, bool best_head, size_t layers,
+                           rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, "<tr><td>", err);
+    st = st ? st : rela_markup_append(out, f->name, err);
+    st = st ? st
+            : rela_buffer_printf(out, err, ", %s</td>", best_head ? "best head" : "mean of heads");
+    for (size_t i = 0; i < layers && st == RELA_OK; i++) {
+        const rela_head_choice mean = { (int32_t)i, RELA_HEAD_MEAN, false };
+        st = i < f->aer.layers
+                 ? rela_buffer_printf(
+                       out, err, "<td>%.2f</td>",
+                       100 * rela_head_aer_get(&f->aer,
+                                               best_head ? rela_head_aer_best_of(&f->aer, i, false)
+                                                         : mean))
+                 : rela_buffer_append_text(out, "<td></td>", err);
+    }
+    return st ? st : rela_buffer_append_text(out, "</tr>\n", err);
+}
+
+static rela_status aer_layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < a->n; i++)
+        layers = a->models[i].aer.layers > layers ? a->models[i].aer.layers : layers;
+    rela_status st = rela_buffer_append_text(
+        out, "<table><tr><th>alignment error by layer (%), normal</th>", err);
+    for (size_t i = 0; i < layers && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "<th>layer %zu</th>", i + 1);
+    st = st ? st : rela_buffer_append_text(out, "</tr>\n", err);
+    for (size_t i = 0; i < 2 * a->n && st == RELA_OK; i++)
+        st = aer_row(out, &a->models[i / 2], i % 2 == 1, layers, err);
+    return st ? st
+              : rela_buffer_append_text(
+                    out,
+                    "</table>\n<p class=\"note\">A head links nothing where it has null attention, "
+                    "which counts as lost recall: a head that links few words, all of them right, "
+                    "has a high error. The seed of training moves single layers by several points: "
+                    "compare means of several models.</p>\n",
+                    err);
 }

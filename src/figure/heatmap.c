@@ -12,6 +12,10 @@ static const double CELL = 15, NUMBER_CELL = 26, AIR = 16, TITLE = 22, CAPTION =
 /* The palest shade of a weight above zero, so that it differs from an exact zero; the shade from
  * which white numbers are easier to read than black ones. */
 static const double PALEST = 0.12, DARK = 0.85;
+/* Greys of a null row: behind the hatching, its lines, the mark beside it. Values are blue and
+ * outlines orange, so that the three cannot be mixed up. */
+static const double NULL_GROUND = 0.95, NULL_LINES = 0.68, NULL_MARK = 0.35;
+enum { OUTLINES = 1 }; /* number of the colour */
 
 enum { LINE_BYTES = 512 };
 
@@ -134,6 +138,11 @@ static void draw_map(const layout *s, cairo_t *c, const rela_heatmap *m)
     draw_outlines(s, c, m);
 }
 
+static void set_grey(cairo_t *c, double level)
+{
+    cairo_set_source_rgb(c, level, level, level);
+}
+
 static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t row, double high)
 {
     const double cell = cell_of(m), y = TITLE + s->top + CELL * (double)row;
@@ -143,7 +152,7 @@ static void draw_row(const layout *s, cairo_t *c, const rela_heatmap *m, size_t 
     rela_page_text(c, m->rows[row], s->left - 5, y + CELL - 4, 1);
     if (null) {
         hatch(c, s->left, y, cell * (double)m->n_columns, CELL);
-        rela_page_colour(c, 1);
+        set_grey(c, NULL_MARK);
         empty_set(c, s->left + cell * (double)m->n_columns + 9, y + CELL / 2);
         return;
     }
@@ -175,7 +184,7 @@ static void draw_outlines(const layout *s, cairo_t *c, const rela_heatmap *m)
 {
     static const double DASH[] = { 3, 2 };
     const double cell = cell_of(m), top = TITLE + s->top, in = 1;
-    rela_page_colour(c, 1);
+    rela_page_colour(c, OUTLINES);
     cairo_set_line_width(c, 1.4);
     for (size_t i = 0; i < m->n_outlines; i++) {
         const rela_outline *o = &m->outlines[i];
@@ -193,9 +202,9 @@ static void hatch(cairo_t *c, double x, double y, double w, double h)
     cairo_save(c);
     cairo_rectangle(c, x, y, w, h);
     cairo_clip(c);
-    cairo_set_source_rgb(c, 0.99, 0.94, 0.90);
+    set_grey(c, NULL_GROUND);
     cairo_paint(c);
-    cairo_set_source_rgb(c, 0.91, 0.68, 0.50);
+    set_grey(c, NULL_LINES);
     cairo_set_line_width(c, 0.8);
     for (int i = 0; i < (int)((w + h) / HATCH) + 1; i++) {
         const double at = x - h + HATCH * i;

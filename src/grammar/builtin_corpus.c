@@ -15,11 +15,11 @@
 #include <xxhash.h>
 
 enum { BLOCK_PAIRS = 512, TRIES = 100000, HELD_OUT_MAX = 1 << 20 };
-enum { FILE_SRC, FILE_TGT, FILE_ALIGN, N_FILES };
+enum { FILE_SRC, FILE_TGT, FILE_ALIGN, FILE_SRC_POS, FILE_TGT_POS, N_FILES };
 enum { PART_TRAIN, PART_VALID, PART_TEST, N_PARTS };
 
 static const char *const PART_NAME[N_PARTS] = { "train", "valid", "test" };
-static const char *const FILE_NAME[N_FILES] = { "src", "tgt", "align" };
+static const char *const FILE_NAME[N_FILES] = { "src", "tgt", "align", "src.upos", "tgt.upos" };
 
 /* Working memory of one thread. */
 typedef struct block {
@@ -200,7 +200,7 @@ static rela_status write_block(void *ctx, void *block_, rela_error *err)
     return write_texts(ctx, b, PART_TRAIN, b->n, err);
 }
 
-/* Appends the three lines of a pair that is not held out. */
+/* Appends the lines of a pair that is not held out. */
 static rela_status sample_new(const job *j, block *b, uint64_t number, rela_error *err)
 {
     const size_t start[2] = { b->text[0].len, b->text[1].len };
@@ -208,6 +208,7 @@ static rela_status sample_new(const job *j, block *b, uint64_t number, rela_erro
     bool good = false;
     rela_example_start(&b->example, j->o->seed, number);
     b->example.plan.easy = j->o->level == RELA_CORPUS_EASY;
+    b->example.reverse = j->o->reverse != 0;
     for (int tries = 0; tries < TRIES && !good && st == RELA_OK; tries++) {
         rela_example_draw(&b->example);
         good = true;
@@ -225,6 +226,8 @@ static rela_status sample_new(const job *j, block *b, uint64_t number, rela_erro
         return rela_fail(err, RELA_UNSUP, "no new sentence in %d tries; hold out fewer", TRIES);
     if (st == RELA_OK)
         st = rela_example_links(&b->text[FILE_ALIGN], &b->example, err);
+    for (int side = 0; side < 2 && st == RELA_OK; side++)
+        st = rela_example_pos(&b->text[FILE_SRC_POS + side], &b->example, side, err);
     for (int file = 0; file < N_FILES && st == RELA_OK; file++)
         st = rela_buffer_append_char(&b->text[file], '\n', err);
     return st;

@@ -27,8 +27,8 @@ void rela_example_draw(rela_example *e)
             e->line[i].comma_due = e->line[i].too_long = false;
         }
         rela_plan_sample(&e->plan);
-        rela_say_english(&e->line[0], &e->plan);
-        rela_say_german(&e->line[1], &e->plan);
+        rela_say_english(&e->line[e->reverse], &e->plan);
+        rela_say_german(&e->line[!e->reverse], &e->plan);
     } while (e->line[0].too_long || e->line[1].too_long);
     link_words(e);
 }
@@ -51,6 +51,18 @@ rela_status rela_example_text(rela_buffer *out, const rela_example *e, int side,
     return st;
 }
 
+rela_status rela_example_pos(rela_buffer *out, const rela_example *e, int side, rela_error *err)
+{
+    static const char *const NAMES[N_POS] = { "ADJ",   "ADP",   "ADV",   "AUX",  "CCONJ",
+                                              "DET",   "NOUN",  "NUM",   "PART", "PRON",
+                                              "PROPN", "PUNCT", "SCONJ", "VERB" };
+    const rela_phrase *l = &e->line[side];
+    rela_status st = RELA_OK;
+    for (int i = 0; i < l->n && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "%s%s", i ? " " : "", NAMES[l->token[i].pos]);
+    return st;
+}
+
 rela_status rela_example_links(rela_buffer *out, const rela_example *e, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -62,12 +74,12 @@ rela_status rela_example_links(rela_buffer *out, const rela_example *e, rela_err
     return st;
 }
 
-void rela_phrase_put(rela_phrase *line, const char *text, int tag)
+void rela_phrase_put(rela_phrase *line, const char *text, rela_pos pos, int tag)
 {
     const bool comma = line->comma_due && !is_mark(text);
     line->comma_due = false;
     if (comma)
-        rela_phrase_put(line, ",", 0);
+        rela_phrase_put(line, ",", POS_PUNCT, 0);
     if (line->n == WORDS_MAX) {
         line->too_long = true;
         return;
@@ -75,6 +87,7 @@ void rela_phrase_put(rela_phrase *line, const char *text, int tag)
     rela_token *t = &line->token[line->n++];
     rela_word_join(t->text, text, "", "");
     t->n_tags = 0;
+    t->pos = (uint8_t)pos;
     rela_phrase_tag(line, tag);
 }
 

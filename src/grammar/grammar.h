@@ -9,7 +9,7 @@
 #include "grammar/grammar_plan.h"
 
 typedef struct rela_link_pair {
-    uint8_t from, to; /* words of the English and of the German line, from 0 */
+    uint8_t from, to; /* words of the source and of the target line, from 0 */
     bool possible;    /* not sure */
 } rela_link_pair;
 
@@ -17,7 +17,8 @@ enum { LINKS_MAX = WORDS_MAX * TAGS_MAX * 2 };
 
 typedef struct rela_example {
     rela_plan plan;
-    rela_phrase line[2]; /* English, German; the first word is not capitalised yet */
+    bool reverse;        /* German to English; set before drawing */
+    rela_phrase line[2]; /* source, target; the first word is not capitalised yet */
     rela_link_pair link[LINKS_MAX];
     int n_links; /* ordered by from, then to; no pair of words twice */
 } rela_example;
@@ -31,6 +32,8 @@ void rela_example_draw(rela_example *e);
  * punctuation, otherwise in normal spelling. */
 rela_status rela_example_text(rela_buffer *out, const rela_example *e, int side, bool tokenised,
                               rela_error *err);
+/* Appends the part of speech of every word, separated by blanks. */
+rela_status rela_example_pos(rela_buffer *out, const rela_example *e, int side, rela_error *err);
 /* Appends the links as "i-j" (sure) and "i?j" (possible), separated by blanks. */
 rela_status rela_example_links(rela_buffer *out, const rela_example *e, rela_error *err);
 

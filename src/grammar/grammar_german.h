@@ -20,6 +20,7 @@ typedef enum rela_clause_position { IN_MAIN, IN_SUB, AFTER_ZU } rela_clause_posi
 typedef struct rela_verb_part {
     char text[FORM_MAX];
     int tag[3];
+    rela_pos pos;
 } rela_verb_part;
 
 /* One finite word, and what closes the clause. */

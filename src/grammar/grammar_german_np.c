@@ -17,9 +17,9 @@ void rela_german_np(rela_phrase *l, const rela_np *np, rela_case k)
     if (np->kind == NP_IS_PRONOUN) {
         say_pronoun(l, np, k);
     } else if (np->kind == NP_IS_NAME) {
-        rela_phrase_put(l, np->name, np->id + NP_NOUN);
+        rela_phrase_put(l, np->name, POS_PROPN, np->id + NP_NOUN);
         if (np->surname)
-            rela_phrase_put(l, np->surname, np->id + NP_MODIFIER);
+            rela_phrase_put(l, np->surname, POS_PROPN, np->id + NP_MODIFIER);
     } else {
         say_determiner(l, np, k);
         say_after_determiner(l, np, k, is_bare(np));
@@ -30,7 +30,7 @@ void rela_german_no_np(rela_phrase *l, const rela_np *np, rela_case k, int not_t
 {
     char word[FORM_MAX];
     rela_de_like_ein(word, "kein", k, column_of(np));
-    rela_phrase_put(l, word, not_tag);
+    rela_phrase_put(l, word, POS_DET, not_tag);
     rela_phrase_tag(l, is_bare(np) ? 0 : np->id + NP_DET + TAG_LOOSE);
     say_after_determiner(l, np, k, false);
 }
@@ -40,7 +40,7 @@ void rela_german_with(rela_phrase *l, const char *preposition, int tag, const re
 {
     const bool article = np->kind == NP_IS_NOUN && np->det == DET_THE;
     const char *one = article ? rela_de_contraction(preposition, k, column_of(np)) : NULL;
-    rela_phrase_put(l, one ? one : preposition, tag);
+    rela_phrase_put(l, one ? one : preposition, POS_ADP, tag);
     if (!one) {
         rela_german_np(l, np, k);
         return;
@@ -56,27 +56,27 @@ static void say_after_determiner(rela_phrase *l, const rela_np *np, rela_case k,
     const rela_declension d = bare ? DECLENSION_STRONG : weak ? DECLENSION_WEAK : DECLENSION_MIXED;
     for (int i = 0; i < 2 && np->adjective[i]; i++) {
         if (i)
-            rela_phrase_put(l, "und", np->id + NP_ADJ_AND);
+            rela_phrase_put(l, "und", POS_CCONJ, np->id + NP_ADJ_AND);
         rela_de_adjective(word, np->adjective[i], d, k, column_of(np));
-        rela_phrase_put(l, word, np->id + (i ? NP_ADJ_2 : NP_ADJ));
+        rela_phrase_put(l, word, POS_ADJ, np->id + (i ? NP_ADJ_2 : NP_ADJ));
     }
     rela_de_noun(noun, np->noun, k, np->plural);
     if (np->modifier)
         rela_de_compound(word, np->modifier->de, noun);
-    rela_phrase_put(l, np->modifier ? word : noun, np->id + NP_NOUN);
+    rela_phrase_put(l, np->modifier ? word : noun, POS_NOUN, np->id + NP_NOUN);
     rela_phrase_tag(l, np->modifier ? np->id + NP_MODIFIER : 0);
     if (np->owner)
         say_owner(l, np);
     if (np->relative) {
         const bool object = np->relative->object_is_noun;
-        rela_phrase_put(l, ",", 0);
-        rela_phrase_put(l, rela_de_relative(object ? CASE_ACC : CASE_NOM, column_of(np)),
+        rela_phrase_put(l, ",", POS_PUNCT, 0);
+        rela_phrase_put(l, rela_de_relative(object ? CASE_ACC : CASE_NOM, column_of(np)), POS_PRON,
                         np->id + NP_REL);
         rela_german_relative(l, np->relative);
         l->comma_due = true;
     }
     if (np->and) {
-        rela_phrase_put(l, "und", np->id + NP_AND);
+        rela_phrase_put(l, "und", POS_CCONJ, np->id + NP_AND);
         rela_german_np(l, np->and, k);
     }
 }
@@ -85,7 +85,7 @@ static void say_after_determiner(rela_phrase *l, const rela_np *np, rela_case k,
 static void say_owner(rela_phrase *l, const rela_np *np)
 {
     if (np->owner->kind == NP_IS_NAME) {
-        rela_phrase_put(l, "von", np->id + NP_OF);
+        rela_phrase_put(l, "von", POS_ADP, np->id + NP_OF);
         rela_german_np(l, np->owner, CASE_DAT);
         return;
     }
@@ -104,7 +104,7 @@ static void say_determiner(rela_phrase *l, const rela_np *np, rela_case k)
         rela_de_number(word, np->number);
         if (np->digits)
             (void)snprintf(word, sizeof word, "%d", np->number);
-        rela_phrase_put(l, word, np->id + NP_NUMBER);
+        rela_phrase_put(l, word, POS_NUM, np->id + NP_NUMBER);
         return;
     }
     if (is_bare(np))
@@ -115,7 +115,7 @@ static void say_determiner(rela_phrase *l, const rela_np *np, rela_case k)
         rela_de_like_der(word, STEMS[np->det], k, column);
     else
         rela_de_like_ein(word, STEMS[np->det], k, column);
-    rela_phrase_put(l, word, np->id + NP_DET);
+    rela_phrase_put(l, word, POS_DET, np->id + NP_DET);
 }
 
 static void say_pronoun(rela_phrase *l, const rela_np *np, rela_case k)
@@ -129,7 +129,7 @@ static void say_pronoun(rela_phrase *l, const rela_np *np, rela_case k)
                     : a.person == 2 ? 1
                     : a.plural      ? 6
                                     : 3 + np->gender;
-    rela_phrase_put(l, WORDS[row][k], np->id + NP_NOUN);
+    rela_phrase_put(l, WORDS[row][k], POS_PRON, np->id + NP_NOUN);
 }
 
 /* No article, at most a number: strong endings. */

@@ -3,13 +3,17 @@
  * the clause. */
 #include "grammar/grammar_german.h"
 
+#include <string.h>
+
 static void build_passive(rela_verb_group *g, const rela_clause *c);
 static void build_simple(rela_verb_group *g, const rela_clause *c, const char *forms,
                          rela_clause_position where);
 static void build_with_helper(rela_verb_group *g, const rela_clause *c, const char *forms);
 static void build_zu(rela_verb_group *g, const rela_clause *c);
-static void set_finite(rela_verb_group *g, const char *text, int tag, int tag_2);
-static void add_tail(rela_verb_group *g, const char *text, int tag, int tag_2, int tag_3);
+static void set_finite(rela_verb_group *g, const char *text, rela_pos pos, int tag, int tag_2);
+static void add_tail(rela_verb_group *g, const char *text, rela_pos pos, int tag, int tag_2,
+                     int tag_3);
+static rela_pos prefix_pos(const char *prefix);
 static const char *verb_forms(const rela_clause *c);
 static rela_agreement subject_agreement(const rela_clause *c);
 static int particle_tag(const rela_clause *c);
@@ -41,10 +45,10 @@ static void build_passive(rela_verb_group *g, const rela_clause *c)
     rela_de_participle(participle, c->verb->de);
     set_finite(
         g, rela_de_auxiliary(perfect ? AUX_SEIN : AUX_WERDEN, c->agreement, c->tense == TENSE_PAST),
-        c->id + CL_AUX, 0);
-    add_tail(g, participle, c->id + CL_VERB, particle_tag(c), 0);
+        POS_AUX, c->id + CL_AUX, 0);
+    add_tail(g, participle, POS_VERB, c->id + CL_VERB, particle_tag(c), 0);
     if (perfect || c->tense == TENSE_FUTURE)
-        add_tail(g, perfect ? "worden" : "werden", c->id + CL_AUX_2, 0, 0);
+        add_tail(g, perfect ? "worden" : "werden", POS_AUX, c->id + CL_AUX_2, 0, 0);
 }
 
 static void build_simple(rela_verb_group *g, const rela_clause *c, const char *forms,
@@ -61,14 +65,15 @@ static void build_simple(rela_verb_group *g, const rela_clause *c, const char *f
         rela_de_past(finite, forms, a);
     else
         rela_de_present(finite, forms, a);
+    const rela_pos pos = forms == SEIN ? POS_AUX : POS_VERB;
     if (!prefix) {
-        set_finite(g, finite, tag, particle);
+        set_finite(g, finite, pos, tag, particle);
     } else if (where == IN_SUB) { /* the prefix is back in its place: abholt */
         rela_word_join(whole, prefix, finite, "");
-        set_finite(g, whole, tag, particle);
+        set_finite(g, whole, pos, tag, particle);
     } else {
-        set_finite(g, finite, tag, 0);
-        add_tail(g, prefix, particle ? particle : tag, 0, 0);
+        set_finite(g, finite, pos, tag, 0);
+        add_tail(g, prefix, prefix_pos(prefix), particle ? particle : tag, 0, 0);
     }
 }
 
@@ -79,7 +84,7 @@ static void build_with_helper(rela_verb_group *g, const rela_clause *c, const ch
     char word[FORM_MAX];
     if (c->modal || c->tense == TENSE_FUTURE) {
         const bool past = c->modal && c->tense == TENSE_PAST;
-        set_finite(g, rela_de_auxiliary(MODALS[c->modal], a, past),
+        set_finite(g, rela_de_auxiliary(MODALS[c->modal], a, past), POS_AUX,
                    c->id + (c->modal ? CL_MODAL : CL_AUX), 0);
         if (forms == SEIN)
             rela_word_join(word, "sein", "", "");
@@ -87,10 +92,11 @@ static void build_with_helper(rela_verb_group *g, const rela_clause *c, const ch
             rela_de_infinitive(word, forms, false);
     } else {
         const bool sein = forms == SEIN || (c->kind == CLAUSE_VERB && (c->verb->flags & VERB_SEIN));
-        set_finite(g, rela_de_auxiliary(sein ? AUX_SEIN : AUX_HABEN, a, false), c->id + CL_AUX, 0);
+        set_finite(g, rela_de_auxiliary(sein ? AUX_SEIN : AUX_HABEN, a, false), POS_AUX,
+                   c->id + CL_AUX, 0);
         rela_de_participle(word, forms);
     }
-    add_tail(g, word, c->id + CL_VERB, particle_tag(c), 0);
+    add_tail(g, word, forms == SEIN ? POS_AUX : POS_VERB, c->id + CL_VERB, particle_tag(c), 0);
 }
 
 static void build_zu(rela_verb_group *g, const rela_clause *c)
@@ -99,25 +105,35 @@ static void build_zu(rela_verb_group *g, const rela_clause *c)
     const bool separable = rela_word_extra(c->verb->de) != NULL;
     rela_de_infinitive(word, c->verb->de, separable);
     if (!separable)
-        add_tail(g, "zu", c->id + CL_TO, 0, 0);
+        add_tail(g, "zu", POS_PART, c->id + CL_TO, 0, 0);
     /* anzurufen: one word for "to call" */
-    add_tail(g, word, c->id + CL_VERB, particle_tag(c), separable ? c->id + CL_TO : 0);
+    add_tail(g, word, POS_VERB, c->id + CL_VERB, particle_tag(c), separable ? c->id + CL_TO : 0);
 }
 
-static void set_finite(rela_verb_group *g, const char *text, int tag, int tag_2)
+static void set_finite(rela_verb_group *g, const char *text, rela_pos pos, int tag, int tag_2)
 {
+    g->finite.pos = pos;
     rela_word_join(g->finite.text, text, "", "");
     g->finite.tag[0] = tag;
     g->finite.tag[1] = tag_2;
 }
 
-static void add_tail(rela_verb_group *g, const char *text, int tag, int tag_2, int tag_3)
+static void add_tail(rela_verb_group *g, const char *text, rela_pos pos, int tag, int tag_2,
+                     int tag_3)
 {
     rela_verb_part *p = &g->tail[g->n_tail++];
+    p->pos = pos;
     rela_word_join(p->text, text, "", "");
     p->tag[0] = tag;
     p->tag[1] = tag_2;
     p->tag[2] = tag_3;
+}
+
+/* Of a separated prefix: weg, kaputt, auf. */
+static rela_pos prefix_pos(const char *prefix)
+{
+    const bool adverb = strcmp(prefix, "weg") == 0 || strcmp(prefix, "zurück") == 0;
+    return adverb ? POS_ADV : strcmp(prefix, "kaputt") == 0 ? POS_ADJ : POS_ADP;
 }
 
 static const char *verb_forms(const rela_clause *c)

@@ -21,10 +21,29 @@ enum { WORDS_MAX = 44, TAGS_MAX = 4, NPS_MAX = 24, CLAUSES_MAX = 12 };
 /* Added to a tag: links of this word are possible, not sure. */
 enum { TAG_LOOSE = 1 << 14 };
 
+/* Parts of speech, as in Universal Dependencies. */
+typedef enum rela_pos {
+    POS_ADJ,
+    POS_ADP,
+    POS_ADV,
+    POS_AUX,
+    POS_CCONJ,
+    POS_DET,
+    POS_NOUN,
+    POS_NUM,
+    POS_PART,
+    POS_PRON,
+    POS_PROPN,
+    POS_PUNCT,
+    POS_SCONJ,
+    POS_VERB,
+    N_POS
+} rela_pos;
+
 typedef struct rela_token {
     char text[FORM_MAX];
     uint16_t tag[TAGS_MAX];
-    uint8_t n_tags;
+    uint8_t n_tags, pos;
 } rela_token;
 
 typedef struct rela_phrase {
@@ -221,7 +240,7 @@ void rela_say_english(rela_phrase *line, const rela_plan *plan);
 void rela_say_german(rela_phrase *line, const rela_plan *plan);
 
 /* put adds a word (text is copied); tag adds a further tag to the last word. Tag 0: none. */
-void rela_phrase_put(rela_phrase *line, const char *text, int tag);
+void rela_phrase_put(rela_phrase *line, const char *text, rela_pos pos, int tag);
 void rela_phrase_tag(rela_phrase *line, int tag);
 
 #endif

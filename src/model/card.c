@@ -62,6 +62,26 @@ rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err)
     return st;
 }
 
+void rela_card_summarise(rela_card_summary *out, rela_span record)
+{
+    const struct {
+        const char *key;
+        char *text;
+        size_t size;
+    } LINES[] = { { "description", out->description, sizeof out->description },
+                  { "source language", out->source, sizeof out->source },
+                  { "target language", out->target, sizeof out->target },
+                  { "score", out->score, sizeof out->score },
+                  { "test score", out->test_score, sizeof out->test_score } };
+    json_t *root = json_loadb(record.text, record.len, 0, NULL), *card = make_card(root);
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
+        const char *text = json_string_value(json_object_get(card, LINES[i].key));
+        rela_format_text(LINES[i].text, LINES[i].size, "%s", text ? text : "");
+    }
+    json_decref(card);
+    json_decref(root);
+}
+
 rela_status rela_model_card_set(const char *path, const char *const *lines, size_t n,
                                 rela_error *err)
 {

@@ -14,4 +14,12 @@ rela_status rela_card_table(rela_buffer *out, rela_span record, rela_error *err)
 /* Appends a JSON object. */
 rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err);
 
+/* What a report says of a model; long texts are cut, what the card does not have is empty. */
+typedef struct rela_card_summary {
+    char description[256], source[16], target[16]; /* languages */
+    char score[128], test_score[128];
+} rela_card_summary;
+
+void rela_card_summarise(rela_card_summary *out, rela_span record);
+
 #endif

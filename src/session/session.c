@@ -124,6 +124,9 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
                       rela_pipeline_vocab(m->pipeline, rela_pipeline_target(m->pipeline)), err);
         if (st != RELA_OK)
             st = rela_fail_in(err, st, path);
+        const rela_section *record = rela_extras_get(&extras, "record");
+        if (st == RELA_OK && record)
+            rela_card_summarise(&m->card, (rela_span){ record->text, record->len });
     }
     rela_extras_deinit(&extras);
     if (st == RELA_OK)

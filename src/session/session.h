@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "decode/search.h"
+#include "model/card.h"
 #include "rela/text.h"
 #include "text/pipeline.h"
 #include "text/token_lists.h"
@@ -21,6 +22,7 @@ struct rela_model {
     rela_packed_weights packed; /* for decoding */
     rela_pipeline *pipeline;
     rela_vocab_pair vocab; /* a shortlist must have been made for these */
+    rela_card_summary card;
 };
 
 struct rela_session {

@@ -15,19 +15,20 @@
 #include <unistd.h>
 
 static const char *const PARTS[] = { "train", "valid", "test" };
-static const char *const FILES[] = { "src", "tgt", "align" };
+static const char *const FILES[] = { "src", "tgt", "align", "src.upos", "tgt.upos" };
+enum { N_FILES = sizeof FILES / sizeof FILES[0] };
 
 static void path_of(char *out, size_t size, int part, int file)
 {
     (void)snprintf(out, size, "%s/%s.%s", scratch_dir, PARTS[part], FILES[file]);
 }
 
-/* Removes the nine files; returns how many other names there are. */
+/* Removes the files of the corpus; returns how many other names there are. */
 static size_t empty_dir(void)
 {
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 3 * N_FILES; i++) {
         char path[SCRATCH_PATH];
-        path_of(path, sizeof path, i / 3, i % 3);
+        path_of(path, sizeof path, i / N_FILES, i % N_FILES);
         (void)unlink(path);
     }
     return count_files(scratch_dir, NULL);
@@ -97,20 +98,20 @@ static void every_size_has_as_many_lines(void **state)
 static void result_does_not_depend_on_threads(void **state)
 {
     (void)state;
-    char *want[9];
-    size_t len[9];
+    char *want[3 * N_FILES];
+    size_t len[3 * N_FILES];
     rela_corpus_made first, again;
     rela_corpus_make_options o = options(3000, 50, 50);
     o.n_threads = 1;
     make(&first, &o);
-    for (int i = 0; i < 9; i++)
-        want[i] = read_part(i / 3, i % 3, &len[i]);
+    for (int i = 0; i < 3 * N_FILES; i++)
+        want[i] = read_part(i / N_FILES, i % N_FILES, &len[i]);
     o.n_threads = 3;
     make(&again, &o);
     assert_memory_equal(&first, &again, sizeof first);
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 3 * N_FILES; i++) {
         size_t n = 0;
-        char *got = read_part(i / 3, i % 3, &n);
+        char *got = read_part(i / N_FILES, i % N_FILES, &n);
         CHECK(n == len[i] && memcmp(got, want[i], n) == 0, "file %d differs", i);
         rela_mem_free(got);
     }
@@ -125,7 +126,7 @@ static void result_does_not_depend_on_threads(void **state)
     got = read_part(0, 0, &n);
     CHECK(memcmp(got, want[0], 100) != 0, "another seed gives the same text");
     rela_mem_free(got);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 3 * N_FILES; i++)
         rela_mem_free(want[i]);
 }
 

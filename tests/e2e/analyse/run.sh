@@ -48,7 +48,10 @@ done
 [ "$(grep -c '<figure>' one/report.html)" -eq 9 ] || fail "$(grep -c '<figure>' one/report.html) figures in the report"
 # Figures of several panels are there twice: a phone gets their panels one below the other.
 # drawings CLASS DIR: how many of them are in the report
-drawings() { grep -c "^<div class=\"drawing $1\" id=\"d[0-9]*\"><svg" "$2/report.html" || true; }
+drawings() { grep -c "^<div class=\"drawing $1\" id=\"d[0-9]*\"[^>]*><svg" "$2/report.html" || true; }
+# Every drawing has a text for those who cannot see it.
+[ "$(grep -c '^<div class="drawing [a-z]*" id="d[0-9]*" role="img" aria-label="[^"]\{60,\}"><svg' one/report.html)" -eq "$(grep -c '<svg' one/report.html)" ] ||
+    fail "drawings without a text"
 [ "$(drawings broad one)" -eq 7 ] && [ "$(drawings narrow one)" -eq 7 ] && [ "$(drawings only one)" -eq 2 ] || fail "wide figures"
 [ "$(grep -o ' id="[^"]*"' one/report.html | sort | uniq -d | wc -l)" -eq 0 ] || fail "ids that occur twice"
 for stem in sparsity maps-1; do
@@ -92,6 +95,24 @@ texts pieces/maps-1.svg | grep -q 'w@@' || fail "no pieces: $(texts pieces/maps-
 [ "$(outlines pieces/maps-1.svg)" -eq $((4 * words)) ] || fail "gold links between pieces"
 caption 'Attention of each head: rela-g' pieces | grep -q 'an outline spans all pieces of both words' || fail "caption of pieces"
 cmp one/heads.tsv pieces/heads.tsv || fail "--pieces changes measures"
+
+# The sentences stand above their maps as they are, and what the model is and how good in the report's list.
+sentence=$(sed -n "${line}p" a)
+[ "$(grep -cF "<b>source</b> <span lang=\"en\">$sentence</span><br><b>target</b> <span lang=\"de\">$sentence</span>" one/report.html)" -eq 1 ] ||
+    fail "the sentence is not in the report: $(grep 'class="pair"' one/report.html)"
+[ "$(grep -c 'class="pair"' one/report.html)" -eq 2 ] || fail "$(grep -c 'class="pair"' one/report.html) pairs of sentences"
+cp rela-g/model.rela described.rela
+"$RELA" info described.rela --set 'description=words <to> themselves' --set 'test score=BLEU 12.3 on 9 lines' --set 'source language=fr' >/dev/null
+"$RELA" analyse described.rela --src a --tgt a --out described.out -q -n 20 >/dev/null
+grep -qF '<b>described</b> (fr to de): words &lt;to&gt; themselves; BLEU 12.3 on 9 lines' described.out/report.html ||
+    fail "what the model is: $(grep '<li>' described.out/report.html)"
+# Null rows are grey, gold links orange (rgb 0.84, 0.37, 0).
+grey=$(grep -c 'stroke:rgb(68%,68%,68%)' one/maps-1.svg || true)
+if grep -q 'empty$' shown && ! texts one/maps-1.svg | grep -q ': 0 of'; then [ "$grey" -gt 0 ] || fail "colour of null rows"; fi
+[ "$(grep 'stroke-width:1.4' one/maps-1.svg | grep -vc 'stroke:rgb(84%,37%,0%)' || true)" -eq 0 ] || fail "colour of gold links"
+# Alignment errors by layer, as in layers.tsv.
+want=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $2 == "cross" { printf "<td>%s</td>", $at["aer_layer"] }' one/layers.tsv)
+grep -qF "<tr><td>rela-g, mean of heads</td>$want</tr>" one/report.html || fail "errors by layer: $want, report: $(grep 'mean of heads' one/report.html)"
 
 # Captions say what the tables say.
 rates=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $2 == "cross" { x = 100 * $at["null_rate"]

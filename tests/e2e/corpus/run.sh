@@ -15,10 +15,10 @@ lines() {
 
 for size in 0 1 1000; do
     accepts corpus --size $size --out "size-$size"
-    lines $size size-$size/train.src size-$size/train.tgt size-$size/train.align
+    lines $size size-$size/train.src size-$size/train.tgt size-$size/train.align size-$size/train.src.upos size-$size/train.tgt.upos
     lines 500 size-$size/valid.src size-$size/valid.tgt size-$size/valid.align
     lines 500 size-$size/test.src size-$size/test.tgt size-$size/test.align
-    [ "$(find "size-$size" | wc -l)" -eq 10 ] || fail "size $size: other files than the nine"
+    [ "$(find "size-$size" | wc -l)" -eq 16 ] || fail "size $size: other files than the fifteen"
 done
 
 # 100,000 pairs; the first 1,000 are those of the smaller corpus.
@@ -67,6 +67,38 @@ for side in "en src" "de tgt"; do
     "$RELA" tokenise -q -l "${side% *}" <"text/train.${side#* }" >found || fail "tokenise $side"
     cmp found "words/train.${side#* }" || fail "the tokeniser finds other words: $side"
 done
+
+# Parts of speech: one tag per word of the tokenised text, of those of Universal Dependencies.
+for side in src tgt; do
+    n_checks=$((n_checks + 1))
+    paste -d '|' words/train.$side words/train.$side.upos | awk -F '|' 'split($1, a, " ") != split($2, b, " ")' >odd
+    [ ! -s odd ] || fail "$side: another number of tags than of words: $(sed 1q odd)"
+    cmp words/train.$side.upos text/train.$side.upos || fail "--tokenised changes the tags of $side"
+    tr ' ' '\n' <words/train.$side.upos | sort -u >tags
+    grep -vxE 'ADJ|ADP|ADV|AUX|CCONJ|DET|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|VERB' tags >odd || true
+    [ ! -s odd ] || fail "$side: tags $(tr '\n' ' ' <odd)"
+done
+
+# A known pair, that of docs/corpus.md.
+accepts corpus -n 30 --seed 1 --out known
+tail -n 1 known/train.tgt.upos | grep -qx 'DET ADJ NOUN AUX ADV ADJ AUX PUNCT CCONJ PRON AUX DET ADJ NOUN VERB PUNCT' ||
+    fail "tags of '$(tail -n 1 known/train.tgt)': $(tail -n 1 known/train.tgt.upos)"
+tail -n 1 known/train.src.upos | grep -qx 'DET ADJ NOUN AUX AUX ADV ADJ PUNCT CCONJ PRON AUX VERB ADP DET ADJ NOUN PUNCT' ||
+    fail "tags of '$(tail -n 1 known/train.src)': $(tail -n 1 known/train.src.upos)"
+
+# The other direction has the same pairs; its links are turned round.
+accepts corpus -n 300 --reverse --out back
+for part in train valid test; do
+    for files in 'src tgt' 'tgt src' 'src.upos tgt.upos' 'tgt.upos src.upos'; do
+        cmp "text/$part.${files% *}" "back/$part.${files#* }" || fail "--reverse: $part.${files% *}"
+    done
+    awk '{ n = split($0, link, " "); for (i = 1; i <= n; i++) { split(link[i], w, /[-?]/); print NR, w[1], w[2], link[i] ~ /[?]/ } }' "text/$part.align" |
+        sort >there
+    awk '{ n = split($0, link, " "); for (i = 1; i <= n; i++) { split(link[i], w, /[-?]/); print NR, w[2], w[1], link[i] ~ /[?]/ } }' "back/$part.align" |
+        sort | cmp there - || fail "--reverse: links of $part"
+done
+awk '{ last = -1; n = split($0, link, " "); for (i = 1; i <= n; i++) { split(link[i], w, /[-?]/); if (w[1] < last) exit 1; last = w[1] } }' \
+    back/train.align || fail "--reverse: links are not sorted"
 
 # Easy sentences: one clause, so no comma and no link word; held out is held out.
 accepts corpus -n 3000 --level easy --out easy
