@@ -30,13 +30,6 @@ rela_train_text rela_train_valid_text(const rela_train_options *o)
                               o->valid_tgt };
 }
 
-const char *rela_train_language(const rela_train_options *o, size_t source)
-{
-    const char *const own[RELA_SOURCES_MAX] = { o->src_lang, o->src_lang_2, o->src_lang_3,
-                                                o->src_lang_4 };
-    return own[source] ? own[source] : o->src_lang;
-}
-
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
 {
     static const char *const NORMS[] = { "post", "pre" };
