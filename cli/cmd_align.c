@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_align.c - rela align: word links of parallel text from the attention of a model. */
 #include "jobs.h"
+#include "languages.h"
 #include "models.h"
 #include "stop_signals.h"
 #include "terminal_heatmap.h"
@@ -58,8 +59,8 @@ static const rela_option OPTIONS[] = {
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "save", 0, RELA_OPTION_OUTPUT, AT(save), 0, 0, NULL, "FILE", "without a model: save the learned models of both directions, for use as MODEL" },
     { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "without a model: tokenise the text; links then count tokens" },
-    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
-    { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
+    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser: en, fra, French [by the name of the file, as text.en.gz]" },
+    { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language" },
     { "merges", 0, RELA_OPTION_INT, AT(merges), 0, 1e7, "0", "N", "without a model: BPE merges to learn; 0: by the size of the text" },
     { "updates", 0, RELA_OPTION_INT, AT(updates), 0, 1e9, "0", "N", "without a model: training updates for each direction; 0: by the size of the text" },
     { .name = NULL },
@@ -260,6 +261,8 @@ static rela_status learn_models(aligner *a, rela_error *err)
     how.progress = on_update;
     how.progress_ctx = a;
     rela_status st = rela_cli_watch_signals(err);
+    if (o->tokenise)
+        rela_cli_say_languages(a->cli, o->src_lang, o->src, o->tgt_lang, o->tgt);
     if (st == RELA_OK && !o->save) {
         st = rela_dir_temporary(&dir, err);
         st = st ? st : rela_buffer_printf(&pair, err, "%s/pair.rela", dir.data);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_detokenise.c - rela detokenise: running text from tokens. */
+#include "languages.h"
 #include "textline.h"
 
 #include "rela/text.h"
@@ -17,7 +18,7 @@ static rela_status apply(const void *object, rela_buffer *out, const char *text,
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(detokenise_options, language), 0, 0, "en", "CODE",
-      "language of the text: en, de, fr, cs; others get general rules" },
+      "language of the text: en, de, fr, cs; others get general rules; unless given, that of the name of the file (text.de.gz) if it has one" },
     { "unescape", 'x', RELA_OPTION_FLAG, offsetof(detokenise_options, unescape), 0, 0, "true", NULL,
       "replace entities like &amp; by their characters" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(detokenise_options, output), 0, 0, NULL, "FILE",
@@ -48,7 +49,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const detokenise_options *o = options;
     rela_detokeniser *d = NULL;
     const rela_detokeniser_options settings = { .struct_size = sizeof settings,
-                                                .language = o->language,
+                                                .language = rela_cli_language(cli, o->language),
                                                 .no_unescape = !o->unescape };
     rela_status st = rela_detokeniser_create(&d, &settings, err);
     if (st == RELA_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_normalise.c - rela normalise: normalises quotes, dashes and spaces. */
+#include "languages.h"
 #include "textline.h"
 
 #include "rela/text.h"
@@ -21,7 +22,7 @@ static rela_status apply(const void *object, rela_buffer *out, const char *text,
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(normalise_options, language), 0, 0, "en", "CODE",
-      "language of the text: en, de, fr, cs, es; others get general rules" },
+      "language of the text: en, de, fr, cs, es; others get general rules; unless given, that of the name of the file (text.de.gz) if it has one" },
     { "form", 'f', RELA_OPTION_CHOICE, offsetof(normalise_options, form), 0, 0, "as-is", "as-is|nfc|nfkc",
       "Unicode normal form to apply first" },
     { "map-breaks", 0, RELA_OPTION_FLAG, offsetof(normalise_options, map_breaks), 0, 0, "true", NULL,
@@ -72,7 +73,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_normaliser *n = NULL;
     const rela_normaliser_options settings = {
         .struct_size = sizeof settings,
-        .language = o->language,
+        .language = rela_cli_language(cli, o->language),
         .form = strcmp(o->form, "nfc") == 0    ? RELA_UNICODE_NFC
                 : strcmp(o->form, "nfkc") == 0 ? RELA_UNICODE_NFKC
                                                : RELA_UNICODE_AS_IS,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_split.c - rela split: one sentence per line. */
+#include "languages.h"
 #include "textline.h"
 
 #include "base/str.h"
@@ -23,7 +24,7 @@ static rela_status apply(const void *object, rela_buffer *out, const char *text,
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(split_options, language), 0, 0, "en", "CODE",
-      "language of the text, for its abbreviations: cs, de, en, es, fr, it, nl, pl, pt, ru, sv; others get general rules" },
+      "language of the text, for its abbreviations: cs, de, en, es, fr, it, nl, pl, pt, ru, sv; others get general rules; unless given, that of the name of the file (text.de.gz) if it has one" },
     { "paragraphs", 'p', RELA_OPTION_FLAG, offsetof(split_options, paragraphs), 0, 0, NULL, NULL,
       "write an empty line after the sentences of each input line, so that lines can be rejoined" },
     { "output", 'o', RELA_OPTION_OUTPUT, offsetof(split_options, output), 0, 0, NULL, "FILE",
@@ -55,7 +56,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const split_options *o = options;
     job j = { .paragraphs = o->paragraphs };
     const rela_splitter_options settings = { .struct_size = sizeof settings,
-                                             .language = o->language };
+                                             .language = rela_cli_language(cli, o->language) };
     rela_status st = rela_splitter_create(&j.splitter, &settings, err);
     if (st == RELA_OK)
         st = rela_cli_run_text(cli, apply, &j, "split", o->output, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_tokenise.c - rela tokenise: words and punctuation marks, separated by spaces. */
+#include "languages.h"
 #include "textline.h"
 
 #include "base/mem.h"
@@ -27,7 +28,7 @@ static rela_status apply(const void *object, rela_buffer *out, const char *text,
 /* clang-format off */
 static const rela_option OPTIONS[] = {
     { "language", 'l', RELA_OPTION_TEXT, offsetof(tokenise_options, language), 0, 0, "en", "CODE",
-      "language of the text: en, de, fr, cs; others get general rules" },
+      "language of the text: en, de, fr, cs; others get general rules; unless given, that of the name of the file (text.de.gz) if it has one" },
     { "escape", 'x', RELA_OPTION_FLAG, offsetof(tokenise_options, escape), 0, 0, "true", NULL,
       "write & | < > ' \" [ ] as entities like &amp;" },
     { "aggressive-dash", 'a', RELA_OPTION_FLAG, offsetof(tokenise_options, aggressive_dash), 0, 0, NULL, NULL,
@@ -67,7 +68,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     char *text = NULL;
     rela_tokeniser *t = NULL;
     rela_tokeniser_options settings = { .struct_size = sizeof settings,
-                                        .language = o->language,
+                                        .language = rela_cli_language(cli, o->language),
                                         .no_escape = !o->escape,
                                         .aggressive_dash = o->aggressive_dash,
                                         .lowercase = o->lowercase };

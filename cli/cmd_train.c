@@ -69,9 +69,9 @@ static const rela_option OPTIONS[] = {
     { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "validation text of the fourth source" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "directory of the run; an existing run is resumed" },
     { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model whose weights, subwords and vocabularies to start from" },
-    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser [en]" },
-    { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language, for the tokeniser [de]" },
-    { "src-lang-2", 0, RELA_OPTION_TEXT, AT(src_lang_2), 0, 0, NULL, "CODE", "language of the second source [as --src-lang]" },
+    { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser and the card: en, fra, French [by the name of the file, as train.en.gz]" },
+    { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language" },
+    { "src-lang-2", 0, RELA_OPTION_TEXT, AT(src_lang_2), 0, 0, NULL, "CODE", "language of the second source" },
     { "src-lang-3", 0, RELA_OPTION_TEXT, AT(src_lang_3), 0, 0, NULL, "CODE", "language of the third source" },
     { "src-lang-4", 0, RELA_OPTION_TEXT, AT(src_lang_4), 0, 0, NULL, "CODE", "language of the fourth source" },
     { "tokenise", 0, RELA_OPTION_FLAG, AT(tokenise), 0, 0, NULL, NULL, "tokenise the text (Moses conventions); translations are detokenised" },
@@ -167,8 +167,8 @@ const rela_command rela_commands_train[] = {
       .examples =
           "rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
           "    --valid-src val.en --valid-tgt val.de --out run\n"
-          "rela train --preset base --attention softmax --tokenise \\\n"
-          "    --train-src corpus.en --train-tgt corpus.de --out run2\n"
+          "rela train --preset base --attention softmax --tokenise --src-lang fr --tgt-lang en \\\n"
+          "    --train-src french.txt --train-tgt english.txt --out run2\n"
           "rela train --preset tiny --train-src a.en --train-src-2 a.fr \\\n"
           "    --train-tgt a.de --src-lang en --src-lang-2 fr --out en+fr-de\n"
           "mpirun --bind-to none -n 4 rela train --preset base --gradient-slots 16 \\\n"

@@ -8,7 +8,7 @@ shift 4
 # The card of the model has the day; without it the same text gives the same bytes.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date +%s)}
 export SOURCE_DATE_EPOCH
-"$rela" train --preset demo --tokenise --merges 0 --norm pre --batch-tokens 1024 \
+"$rela" train --preset demo --tokenise --src-lang en --tgt-lang de --merges 0 --norm pre --batch-tokens 1024 \
     --updates "$updates" --lr 4e-3 --warmup 150 --cool-down $((updates * 3 / 10)) --report-every 100 --valid-every $(((updates + 4) / 5)) \
     --licence MIT --description 'simplified English to German, from the grammar of rela corpus --level easy' \
     --train-src "$corpus/train.src" --train-tgt "$corpus/train.tgt" \

@@ -75,7 +75,7 @@ row 'cross attention weights that are zero, %' "$zeros"
 row 'rows that are empty, %' "$empty"
 
 say "6. Word alignment, learned from the text in both directions: rela align --tokenise train.src train.tgt"
-"$rela" align --quiet --tokenise "$dir/corpus/train.src" "$dir/corpus/train.tgt" --save "$dir/aligner.rela" \
+"$rela" align --quiet --tokenise --src-lang en --tgt-lang de "$dir/corpus/train.src" "$dir/corpus/train.tgt" --save "$dir/aligner.rela" \
     ${DEMO_UPDATES:+--updates "$DEMO_UPDATES"} -o "$dir/train.links"
 "$rela" align --quiet "$dir/aligner.rela" "$dir/corpus/test.src" "$dir/corpus/test.tgt" >"$dir/test.links"
 show source 1 "$dir/corpus/test.src"

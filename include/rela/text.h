@@ -7,8 +7,9 @@
  * UTF-8 sequence is read as U+FFFD. Results are appended to a buffer, always valid UTF-8 and never
  * more than one line for one line; on failure the buffer keeps its old length.
  *
- * A language is a code such as "en", "de", "fr", "cs" or "pt-BR"; NULL means "en". Codes without
- * rules of their own use the general rules. The _init function of an options struct sets all
+ * A language is a code such as "en", "de", "fr", "cs" or "pt-BR", or what rela_language_code makes
+ * one of ("fra", "French"); NULL means "en". Languages without rules of their own use the general
+ * rules; unknown ones are RELA_ARG. The _init function of an options struct sets all
  * defaults; NULL for the options means the same. */
 #ifndef RELA_TEXT_H
 #define RELA_TEXT_H
@@ -20,6 +21,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The code of a language: of two letters (ISO 639-1) where there is one, else of three. name: such
+ * a code, with a region or not; a code of three letters (ISO 639-2 or 639-3); an English name.
+ * *code: static, or name itself; NULL with RELA_ARG for an unknown name. */
+RELA_API rela_status rela_language_code(const char **code, const char *name, rela_error *err);
+
+/* The language that the name of a file ends in, as "fr" of "train.tok.fr.gz"; static, or NULL. */
+RELA_API const char *rela_language_of_file(const char *path);
 
 /* Tokeniser: words and punctuation marks, separated by single blanks. */
 typedef struct rela_tokeniser rela_tokeniser;

@@ -46,7 +46,9 @@ typedef struct rela_train_options {
     const char *init; /* model whose weights, subwords and vocabularies to start from; or NULL */
 
     /* text */
-    const char *src_lang, *tgt_lang; /* for the tokeniser: "en", "de", "fr", "cs", any other */
+    /* As rela_language_code of text.h takes them; NULL: what rela_language_of_file finds in the
+     * name of the training text. If that is nothing either, tokenise and normalise are RELA_ARG. */
+    const char *src_lang, *tgt_lang;
     bool tokenise, normalise, lowercase;
     int64_t merges;                    /* BPE merges to learn; 0: no BPE */
     const char *codes;                 /* file of BPE codes to use instead of learning them */
@@ -98,7 +100,7 @@ typedef struct rela_train_options {
     /* several sources: each sentence is translated from all of them; some may be empty */
     const char *train_src_2, *train_src_3, *train_src_4;
     const char *valid_src_2, *valid_src_3, *valid_src_4;
-    const char *src_lang_2, *src_lang_3, *src_lang_4; /* NULL: as src_lang */
+    const char *src_lang_2, *src_lang_3, *src_lang_4; /* as src_lang */
     bool share_encoders; /* one encoder for all of them, instead of one for each */
     const char *cross;   /* "parallel", "serial": how the decoder attends to the sources */
 
@@ -179,7 +181,7 @@ RELA_API rela_status rela_train(const rela_train_options *o,
 typedef struct rela_align_learn_options {
     size_t struct_size;
     const char *src, *tgt;           /* files; read several times */
-    const char *src_lang, *tgt_lang; /* NULL: en, de */
+    const char *src_lang, *tgt_lang; /* as in rela_train_options, for tokenise */
     bool tokenise;                   /* false: words are separated by blanks */
     int64_t merges;                  /* BPE merges to learn; 0: by the size of the text */
     int64_t updates;                 /* of each direction; 0: by the size of the text */

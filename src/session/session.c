@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "model/model_text.h"
 #include "model/packed.h"
+#include "text/language.h"
 
 #include <string.h>
 
@@ -285,14 +286,12 @@ void rela_session_destroy(rela_session *s)
     rela_mem_free(s);
 }
 
-/* A model that does not tokenise may name any language: if it is unknown, splits as "und". */
 static rela_status make_splitter(rela_session *s, rela_error *err)
 {
     const rela_pipeline_parts *parts = rela_pipeline_parts_of(s->models[0]->pipeline);
-    rela_splitter_options o = { .struct_size = sizeof o, .language = parts->side[0].language };
-    const rela_status st = rela_splitter_create(&s->splitter, &o, err);
-    o.language = "und";
-    return st == RELA_ARG ? rela_splitter_create(&s->splitter, &o, err) : st;
+    const rela_splitter_options o = { .struct_size = sizeof o,
+                                      .language = rela_language_stored(parts->side[0].language) };
+    return rela_splitter_create(&s->splitter, &o, err);
 }
 
 size_t rela_session_most(const rela_session *s)

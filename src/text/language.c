@@ -7,6 +7,7 @@
 #include "text/language.h"
 
 #include "base/str.h"
+#include "rela/text.h"
 #include "text/moses_chars.h"
 
 #include <string.h>
@@ -88,25 +89,48 @@ static const rela_language LANGUAGES[] = {
 };
 /* clang-format on */
 
-static size_t code_length(const char *code);
 static rela_status add_words(rela_map *map, const char *words, rela_error *err);
 static rela_status add_ordinals(rela_map *map, int n, rela_error *err);
 
 rela_status rela_language_find(const rela_language **out, const char *code, rela_error *err)
 {
-    const char *given = code ? code : "en";
-    const size_t len = code_length(given);
-    if (len == 0)
-        return rela_fail(err, RELA_ARG,
-                         "language '%s' is not a code; expected one like en, de or pt-BR", given);
-    char lower[CODE_MAX + 1] = "";
-    for (size_t i = 0; i < len; i++)
-        lower[i] = (char)(given[i] | 0x20);
+    const char *known = NULL;
+    const rela_status st = rela_language_code(&known, code ? code : "en", err);
+    if (st != RELA_OK)
+        return st;
+    const size_t len = rela_language_length(known);
     const rela_language *l = LANGUAGES;
-    while (l->code && strcmp(l->code, lower) != 0)
+    while (l->code && (strlen(l->code) != len || memcmp(l->code, known, len) != 0))
         l++;
     *out = l;
     return RELA_OK;
+}
+
+const char *rela_language_stored(const char *code)
+{
+    const char *known = NULL;
+    const rela_status st = rela_language_code(&known, code, NULL);
+    return st == RELA_OK && rela_language_length(known) == rela_language_length(code) ? code
+                                                                                      : "und";
+}
+
+/* Two or three letters, then the end or a hyphen or underscore followed by more letters, digits,
+ * hyphens. */
+size_t rela_language_length(const char *code)
+{
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const size_t len = strspn(code, LETTERS);
+    if (len < 2 || len > CODE_MAX)
+        return 0;
+    const char *rest = code + len;
+    if (*rest == '\0')
+        return len;
+    if ((*rest != '-' && *rest != '_') || rest[1] == '\0')
+        return 0;
+    for (rest++; *rest; rest++)
+        if (!strchr(LETTERS, *rest) && !strchr("0123456789-_", *rest))
+            return 0;
+    return len;
 }
 
 rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const rela_language *l,
@@ -129,25 +153,6 @@ rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const 
     }
     rela_map_destroy(map);
     return st;
-}
-
-/* Length of the language part of a code, 0 if it is malformed: two or three letters, then the end
- * or a hyphen or underscore followed by more letters, digits, hyphens. */
-static size_t code_length(const char *code)
-{
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const size_t len = strspn(code, LETTERS);
-    if (len < 2 || len > CODE_MAX)
-        return 0;
-    const char *rest = code + len;
-    if (*rest == '\0')
-        return len;
-    if ((*rest != '-' && *rest != '_') || rest[1] == '\0')
-        return 0;
-    for (rest++; *rest; rest++)
-        if (!strchr(LETTERS, *rest) && !strchr("0123456789-_", *rest))
-            return 0;
-    return len;
 }
 
 static rela_status add_words(rela_map *map, const char *words, rela_error *err)

@@ -37,8 +37,18 @@ typedef struct rela_language {
     const char *before_number;                      /* words that keep a stop if a number follows */
 } rela_language;
 
-/* code: "de", "de-AT", "de_CH"; NULL means "en". RELA_ARG if it does not look like a code. */
+/* code: as rela_language_code takes it; NULL means "en". RELA_ARG if it is not known. */
 rela_status rela_language_find(const rela_language **out, const char *code, rela_error *err);
+
+enum { RELA_LANGUAGE_SIZE = 16 }; /* of a code with its region, and NUL */
+
+/* Length of the language in a code such as "de", "de-AT", "deu_Latn"; 0 if it does not look like
+ * one. */
+size_t rela_language_length(const char *code);
+
+/* The code that a model was made with, for its rules: "und" if it is none of ours, since versions
+ * that took any code used the general rules then. */
+const char *rela_language_stored(const char *code);
 
 /* The abbreviations as a set, given; those with an id below *n_always apply everywhere, the others
  * only before a number. */

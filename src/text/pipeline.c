@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "rela/text.h"
+#include "text/language.h"
 
 #include <string.h>
 
@@ -225,25 +226,26 @@ rela_status rela_pipeline_pieces(rela_buffer *out, rela_pipeline_scratch *s, siz
 static rela_status make_side(rela_pipeline *p, size_t i, rela_error *err)
 {
     const rela_pipeline_side *side = &p->parts.side[i];
+    const char *language = rela_language_stored(side->language);
     rela_status st = RELA_OK;
     /* The normaliser also lower-cases text that is not tokenised. */
     if (side->normalise || (side->lowercase && !side->tokenise)) {
         const rela_normaliser_options o = { .struct_size = sizeof o,
-                                            .language = side->language,
+                                            .language = language,
                                             .no_punctuation = !side->normalise,
                                             .lowercase = side->lowercase && !side->tokenise };
         st = rela_normaliser_create(&p->normaliser[i], &o, err);
     }
     if (st == RELA_OK && side->tokenise) {
         const rela_tokeniser_options o = { .struct_size = sizeof o,
-                                           .language = side->language,
+                                           .language = language,
                                            .no_escape = true,
                                            .lowercase = side->lowercase };
         st = rela_tokeniser_create(&p->tokeniser[i], &o, err);
     }
     if (st == RELA_OK && side->tokenise && i == rela_pipeline_target(p)) {
         const rela_detokeniser_options o = { .struct_size = sizeof o,
-                                             .language = side->language,
+                                             .language = language,
                                              .no_unescape = true };
         st = rela_detokeniser_create(&p->detokeniser, &o, err);
     }

@@ -10,15 +10,16 @@
 
 #include "base/str.h"
 #include "rela/subword.h"
+#include "text/language.h"
 
 #include <stdbool.h>
 
 enum { RELA_PIPELINE_SIDES_MAX = RELA_SOURCES_MAX + 1, RELA_PIPELINE_VOCABS = 2 };
 
 typedef struct rela_pipeline_side {
-    char language[16]; /* "en"; selects the rules of the tokeniser */
-    bool normalise;    /* punctuation, as normalise-punctuation does */
-    bool tokenise;     /* Moses conventions, without escaping */
+    char language[RELA_LANGUAGE_SIZE]; /* "en"; selects rules; "": not known */
+    bool normalise;                    /* punctuation, as normalise-punctuation does */
+    bool tokenise;                     /* Moses conventions, without escaping */
     bool lowercase;
 } rela_pipeline_side;
 

@@ -7,6 +7,7 @@
 #include "text/split_words.h"
 
 #include "base/utf8.h"
+#include "rela/text.h"
 #include "text/language.h"
 
 #include <string.h>
@@ -247,12 +248,12 @@ static size_t lower_first(char *out, const char *word, size_t len);
 
 rela_status rela_split_words_init(rela_split_words *w, const char *code, rela_error *err)
 {
-    const rela_language *known = NULL;
+    const char *known = NULL;
     *w = (rela_split_words){ .bits = 0 };
-    rela_status st = rela_language_find(&known, code, err);
+    rela_status st = rela_language_code(&known, code ? code : "en", err);
     if (st != RELA_OK)
         return st;
-    const language *l = find(code ? code : "en");
+    const language *l = find(known);
     w->bits = l->bits;
     w->suffix = l->suffix;
     st = fill(&w->classes, l->lists[0], err);
@@ -304,16 +305,13 @@ bool rela_split_is_roman(rela_span word)
     return word.len > 0;
 }
 
-/* The row of a code that rela_language_find has accepted. */
+/* The row of a code of rela_language_code. */
 static const language *find(const char *code)
 {
+    const size_t len = rela_language_length(code);
     const language *l = LANGUAGES;
-    for (; l->code; l++) {
-        const char after = code[strlen(l->code)];
-        if ((code[0] | 0x20) == l->code[0] && (code[1] | 0x20) == l->code[1] &&
-            (after == '\0' || after == '-' || after == '_'))
-            break;
-    }
+    while (l->code && (strlen(l->code) != len || memcmp(l->code, code, len) != 0))
+        l++;
     return l;
 }
 

@@ -34,7 +34,7 @@ typedef struct rela_split_words {
     rela_map *starters, *ordinal, *counted;
 } rela_split_words;
 
-/* code and failures as for rela_language_find. Call deinit even after a failure. */
+/* code and failures as for rela_language_code. Call deinit even after a failure. */
 rela_status rela_split_words_init(rela_split_words *w, const char *code, rela_error *err);
 void rela_split_words_deinit(rela_split_words *w);
 

@@ -6,6 +6,7 @@
 #include "rela/corpus.h"
 #include "rela/model.h"
 #include "rela/train.h"
+#include "train/train_options.h"
 
 #include <string.h>
 
@@ -29,7 +30,9 @@ static rela_status learn(const char *out, const char *dir, const rela_align_lear
                          rela_error *err);
 static rela_status check_output(const char *path, rela_error *err);
 static rela_status count_words(int64_t *words, const rela_align_learn_options *o, rela_error *err);
+static void set_options(rela_train_options *t, const char *dir, const direction *d);
 static rela_status train(const char *dir, direction *d, rela_error *err);
+static rela_status check_options(const rela_align_learn_options *o, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
 static rela_status fail_empty(const rela_align_learn_options *o, const rela_corpus_report *r,
                               rela_error *err);
@@ -53,6 +56,7 @@ rela_status rela_align_learn(const char *out, const rela_align_learn_options *o,
     if (st == RELA_OK && (own.merges < 0 || own.updates < 0))
         st = rela_fail(err, RELA_ARG, "merges is %lld and updates %lld; expected 0 or more",
                        (long long)own.merges, (long long)own.updates);
+    st = st ? st : check_options(&own, err);
     st = st ? st : check_output(out, err);
     st = st ? st : count_words(&words, &own, err);
     if (st != RELA_OK)
@@ -128,26 +132,43 @@ static rela_status fail_empty(const rela_align_learn_options *o, const rela_corp
     return rela_fail(err, RELA_FORMAT, "%s and %s: no pairs to learn from%s", o->src, o->tgt, why);
 }
 
-static rela_status train(const char *dir, direction *d, rela_error *err)
+static void set_options(rela_train_options *t, const char *dir, const direction *d)
 {
     const rela_align_learn_options *o = d->o;
     const bool back = d->number == 1;
+    rela_train_options_init(t, sizeof *t);
+    t->preset = RELA_PRESET_ALIGN;
+    t->train_src = back ? o->tgt : o->src;
+    t->train_tgt = back ? o->src : o->tgt;
+    t->src_lang = back ? o->tgt_lang : o->src_lang;
+    t->tgt_lang = back ? o->src_lang : o->tgt_lang;
+    t->tokenise = o->tokenise;
+    t->lowercase = true;
+    t->merges = o->merges;
+    t->updates = o->updates;
+    t->save_every = o->updates;
+    t->out = dir;
+    t->threads = o->threads;
+    t->seed = o->seed;
+}
+
+static rela_status train(const char *dir, direction *d, rela_error *err)
+{
     rela_train_options t;
-    rela_train_options_init(&t, sizeof t);
-    t.preset = "align";
-    t.train_src = back ? o->tgt : o->src;
-    t.train_tgt = back ? o->src : o->tgt;
-    t.src_lang = back ? o->tgt_lang : o->src_lang;
-    t.tgt_lang = back ? o->src_lang : o->tgt_lang;
-    t.tokenise = o->tokenise;
-    t.lowercase = true;
-    t.merges = o->merges;
-    t.updates = o->updates;
-    t.save_every = o->updates;
-    t.out = dir;
-    t.threads = o->threads;
-    t.seed = o->seed;
+    set_options(&t, dir, d);
     return rela_train(&t, on_event, d, err);
+}
+
+/* Such as languages that are missing: found before the text is read. */
+static rela_status check_options(const rela_align_learn_options *o, rela_error *err)
+{
+    rela_train_options t, all;
+    rela_align_learn_options own = *o;
+    own.merges = own.merges ? own.merges : MERGES_LEAST;
+    own.updates = own.updates ? own.updates : UPDATES_LEAST;
+    const direction d = { .o = &own };
+    set_options(&t, "out", &d);
+    return rela_train_resolve(&all, &t, err);
 }
 
 static int on_event(void *ctx, const rela_train_event *e)

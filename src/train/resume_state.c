@@ -235,6 +235,17 @@ static rela_status rename_keys(rela_buffer *out, const char *settings, rela_erro
     return st;
 }
 
+/* Without rules to choose, a language is a line on the card: older versions wrote en and de. */
+static bool is_free_language(rela_span line, const rela_train_options *o)
+{
+    static const char *const KEYS[] = { "src-lang", "tgt-lang" };
+    const size_t n = strlen(KEYS[0]);
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+        if (line.len > n && memcmp(line.text, KEYS[i], n) == 0)
+            return !o->tokenise && !o->normalise;
+    return false;
+}
+
 /* Describes the settings that differ from the checkpoint, of those that matter; appends nothing if
  * there are none. */
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
@@ -257,7 +268,7 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
     for (rela_span line; st == RELA_OK && n < SHOWN_MAX && at && rela_next_line(&line, &at, end);) {
         /* Older versions behaved as the preset in settings that they did not have. */
         const char *known = has_key(old, line) ? old : usual.data;
-        if (!matters(line) || has_line(known, line))
+        if (!matters(line) || has_line(known, line) || is_free_language(line, o))
             continue;
         st = put_change(out, known, line, err);
         n++;
@@ -265,7 +276,7 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
     at = old;
     end = old ? old + strlen(old) : NULL;
     for (rela_span line; st == RELA_OK && n < SHOWN_MAX && at && rela_next_line(&line, &at, end);) {
-        if (!matters(line) || has_key(now.data, line))
+        if (!matters(line) || has_key(now.data, line) || is_free_language(line, o))
             continue;
         const char *colon = memchr(line.text, ':', line.len);
         const size_t key = colon ? (size_t)(colon - line.text) : line.len;

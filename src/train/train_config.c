@@ -32,13 +32,6 @@ rela_train_text rela_train_valid_text(const rela_train_options *o)
                               o->valid_tgt };
 }
 
-const char *rela_train_language(const rela_train_options *o, size_t source)
-{
-    const char *const own[RELA_SOURCES_MAX] = { o->src_lang, o->src_lang_2, o->src_lang_3,
-                                                o->src_lang_4 };
-    return own[source] ? own[source] : o->src_lang;
-}
-
 int64_t rela_train_hold_out(const rela_train_options *o)
 {
     const bool none = o->valid_src || strcmp(o->preset, RELA_PRESET_ALIGN) == 0;

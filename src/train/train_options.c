@@ -89,8 +89,7 @@ static const number_row NUMBERS[] = {
 };
 
 static const text_row TEXTS[] = {
-    { AT(src_lang), "en", "en", "en", "en", "en" },
-    { AT(tgt_lang), "de", "de", "de", "de", "de" },
+    { AT(src_lang), NULL, NULL, NULL, NULL, NULL }, { AT(tgt_lang), NULL, NULL, NULL, NULL, NULL },
     { AT(attention), "rela-g", "rela-g", "rela-g", "rela-g", "rela-g" },
     { AT(attention_enc), NULL, NULL, NULL, NULL, NULL },
     { AT(attention_dec), NULL, NULL, NULL, NULL, NULL },
@@ -164,7 +163,8 @@ rela_status rela_train_resolve(rela_train_options *out, const rela_train_options
 {
     rela_status st = resolve_settings(out, in, err);
     st = st ? st : check_files(out, err);
-    return st ? st : check_sources(out, err);
+    st = st ? st : check_sources(out, err);
+    return st ? st : rela_train_find_languages(out, err);
 }
 
 /* Everything but the files, which are not needed to list the settings of a preset. */
@@ -195,7 +195,8 @@ static rela_status resolve_settings(rela_train_options *out, const rela_train_op
         st = rela_fail(err, RELA_ARG,
                        "gradient-groups is %lld, which does not divide gradient-slots %lld",
                        (long long)out->gradient_groups, (long long)out->gradient_slots);
-    return st ? st : check_texts(out, err);
+    st = st ? st : check_texts(out, err);
+    return st ? st : rela_train_check_languages(out, err);
 }
 
 rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o, rela_error *err)
@@ -315,13 +316,6 @@ static rela_status check_texts(const rela_train_options *o, rela_error *err)
                                  path);
         }
     }
-    const char *const languages[] = { o->src_lang, o->tgt_lang, rela_train_language(o, 1),
-                                      rela_train_language(o, 2), rela_train_language(o, 3) };
-    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
-        if (strlen(languages[i]) >= sizeof((rela_pipeline_side *)0)->language)
-            return rela_fail(err, RELA_ARG, "language '%.64s' has %zu bytes; expected at most %zu",
-                             languages[i], strlen(languages[i]),
-                             sizeof((rela_pipeline_side *)0)->language - 1);
     return RELA_OK;
 }
 

@@ -25,7 +25,14 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
 rela_train_text rela_train_text_at(const rela_train_options *o, size_t i);
 rela_train_text rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);
-const char *rela_train_language(const rela_train_options *o, size_t source);
+
+/* Languages as codes; RELA_ARG if one is not known. */
+rela_status rela_train_check_languages(rela_train_options *o, rela_error *err);
+/* Takes those that are not given from the names of the files; RELA_ARG if the text has to be
+ * tokenised or normalised and one is still not known. */
+rela_status rela_train_find_languages(rela_train_options *o, rela_error *err);
+const char *rela_train_language(const rela_train_options *o, size_t source); /* NULL: not known */
+void rela_train_languages_text(char *out, size_t size, const rela_train_options *o);
 
 /* Lines of the training text that a new run holds out at most; o->hold_out < 0: not chosen. */
 int64_t rela_train_hold_out(const rela_train_options *o);

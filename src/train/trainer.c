@@ -191,6 +191,13 @@ static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t u
     return in_file(st, path, err);
 }
 
+static void log_languages(rela_trainer *t)
+{
+    char text[128];
+    rela_train_languages_text(text, sizeof text, &t->o);
+    rela_trainer_log(t, "languages: %s", text);
+}
+
 static rela_status start(rela_trainer *t, rela_error *err)
 {
     rela_config c;
@@ -198,6 +205,8 @@ static rela_status start(rela_trainer *t, rela_error *err)
     t->o.hold_out = rela_train_hold_out(&t->o);
     if (st == RELA_OK && t->o.init)
         return start_from(t, &c, err);
+    if (st == RELA_OK && (t->o.tokenise || t->o.normalise))
+        log_languages(t);
     if (st == RELA_OK && !t->o.vocab_src)
         rela_trainer_log(t, "learning %s from the training text",
                          t->o.merges && !t->o.codes ? "BPE and vocabulary" : "the vocabulary");

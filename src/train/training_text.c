@@ -306,7 +306,7 @@ static void fill_side(rela_pipeline_side *s, const char *language, const rela_tr
     *s = (rela_pipeline_side){ .normalise = o->normalise,
                                .tokenise = o->tokenise,
                                .lowercase = o->lowercase };
-    (void)snprintf(s->language, sizeof s->language, "%s", language);
+    (void)snprintf(s->language, sizeof s->language, "%s", language ? language : "");
 }
 
 static rela_status encode(void *ctx, const rela_corpus_line *line, int thread, rela_ids *out,

@@ -237,8 +237,8 @@ class Translate(unittest.TestCase):
             self.assertEqual(whole.source_tokens.count("<eos>"), 1, how)
         with self.assertRaisesRegex(rela.Error, "with a prefix cannot be split"):
             self.model.translate(TEXTS[0], prefix="das", split="always")
-        with self.assertRaisesRegex(rela.Error, "'german' is not a code"):
-            self.model.translate(TEXTS[0], src_lang="german")
+        with self.assertRaisesRegex(rela.Error, "'germn' is not known"):
+            self.model.translate(TEXTS[0], src_lang="germn")
 
     def test_scores_of_a_list_are_those_of_its_pairs(self):
         a, b = self.model.score(TEXTS[:2], ["das Haus .", "ein Hund ."])

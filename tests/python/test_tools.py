@@ -175,9 +175,10 @@ class Corpora(unittest.TestCase):
         self.assertEqual(found.links, self.links("--reverse", "model.rela", "--symmetrise", "union"))
 
     def test_both_directions_are_learned_from_the_text(self):
-        learned = rela.align(self.src, self.tgt, save="pair.rela", updates=20, merges=50, tokenise=True, threads=2)
+        learned = rela.align(self.src, self.tgt, save="pair.rela", updates=20, merges=50, tokenise=True,
+                             src_lang="en", tgt_lang="deu", threads=2)
         links = program("align", "some.src", "some.tgt", "--save", "pair2.rela", "--updates", 20, "--merges", 50,
-                        "--tokenise")
+                        "--tokenise", "--src-lang", "eng", "--tgt-lang", "de")
         self.assertEqual([" ".join(f"{i}-{j}" for i, j in row) for row in learned], links)
         self.assertEqual(rela.align("pair.rela", src="some.src", tgt=self.tgt).links, learned.links)
         self.assertEqual(rela.align(Path("pair.rela"), self.src, tgt="some.tgt").links, learned.links)
@@ -186,6 +187,9 @@ class Corpora(unittest.TestCase):
                 (lambda: rela.align("model.rela", self.src, self.tgt, save="x"), (TypeError, "'save' is for learning")),
                 (lambda: rela.align("pair.rela", self.src, self.tgt, reverse=self.model), (ValueError, "a pair")),
                 (lambda: rela.align(self.src), (TypeError, r"expected align\(src, tgt\)")),
+                (lambda: rela.align(self.src, self.tgt, tokenise=True), (rela.Error, "give --src-lang and --tgt-lang")),
+                (lambda: rela.align(self.src, self.tgt, tokenise=True, src_lang="en", tgt_lang="xx"),
+                 (rela.Error, "language 'xx' is not known")),
                 (lambda: rela.align([], []), (rela.Error, "no pairs to learn from"))):
             with self.assertRaisesRegex(*error):
                 wrong()

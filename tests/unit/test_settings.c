@@ -150,6 +150,8 @@ static void check_round(rela_rng *r, int kind)
     given.lr = rela_rng_real(r) * 1e-3;
     given.dropout = rela_rng_real(r) * 0.9;
     given.tokenise = rela_rng_below(r, 2);
+    given.src_lang = "en";
+    given.tgt_lang = "pt-BR";
     const rela_status st = rela_train_resolve(&o, &given, &err);
     CHECK(st == (good ? RELA_OK : RELA_ARG), "status %d: %s", st, err.message);
     if (!good) {

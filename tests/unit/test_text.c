@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "check.h"
 #include "rela/text.h"
+#include "text/language.h"
 #include "text/moses_chars.h"
 
 #include <pthread.h>
@@ -98,7 +99,8 @@ static void characters_have_their_classes(void **state)
 static void a_language_is_found_by_its_first_part(void **state)
 {
     (void)state;
-    static const char *const BAD[] = { "", "e", "engl", "d3", "de-", "de.AT", "../x", "de-\n" };
+    static const char *const BAD[] = { "",      "e",    "engl",  "d3", "de-",
+                                       "de.AT", "../x", "de-\n", "xx", "src" };
     tokenises(&(rela_tokeniser_options){ .language = "fr-CA" }, "l'eau", "l&apos; eau");
     tokenises(&(rela_tokeniser_options){ .language = "FR_be" }, "l'eau", "l&apos; eau");
     tokenises(&(rela_tokeniser_options){ .language = NULL }, "it's", "it &apos;s");
@@ -107,8 +109,44 @@ static void a_language_is_found_by_its_first_part(void **state)
         rela_tokeniser *t = NULL;
         const rela_tokeniser_options o = { .struct_size = sizeof o, .language = BAD[i] };
         CHECK(rela_tokeniser_create(&t, &o, &err) == RELA_ARG && !t, "'%s' was accepted", BAD[i]);
-        CHECK(strstr(err.message, "is not a code"), "%s", err.message);
+        CHECK(strstr(err.message, "is not known"), "%s", err.message);
     }
+}
+
+static void a_language_has_one_code(void **state)
+{
+    (void)state;
+    static const char *const CODES[][2] = {
+        { "fr", "fr" },       { "fra", "fr" },      { "fre", "fr" },    { "French", "fr" },
+        { "DEU", "de" },      { "ger", "de" },      { "german", "de" }, { "eng", "en" },
+        { "pt-BR", "pt-BR" }, { "fra_Latn", "fr" }, { "hsb", "hsb" },   { "und", "und" },
+        { "zho", "zh" },      { "FR_be", "fr" },    { "ron", "ro" },    { "yue", "yue" },
+    };
+    static const char *const FILES[][2] = {
+        { "train.fr", "fr" },    { "a.b/train.lc.norm.tok.fr.gz", "fr" },
+        { "x.deu.zst", "de" },   { "news.fr-en.en.txt", "en" },
+        { "corpus.hsb", "hsb" }, { "train.src", NULL },
+        { "fr", NULL },          { ".fr/train", NULL },
+        { "-", NULL },           { "", NULL },
+        { "train.gz", NULL },    { "test.french", NULL },
+        { "out.tgt", NULL },     { "x.FR", NULL },
+    };
+    const char *code = NULL;
+    for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++) {
+        ok(rela_language_code(&code, CODES[i][0], &err));
+        assert_string_equal(code, CODES[i][1]);
+    }
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        const char *found = rela_language_of_file(FILES[i][0]), *want = FILES[i][1];
+        CHECK(found && want ? strcmp(found, want) == 0 : found == want, "%s: %s", FILES[i][0],
+              found ? found : "none");
+    }
+    /* Models of versions that took any code for one without rules of its own keep those rules. */
+    assert_string_equal(rela_language_stored("fra"), "und");
+    assert_string_equal(rela_language_stored("zz"), "und");
+    assert_string_equal(rela_language_stored(""), "und");
+    assert_string_equal(rela_language_stored("de"), "de");
+    assert_string_equal(rela_language_stored("pt_BR"), "pt_BR");
 }
 
 static void bad_bytes_become_replacement_characters(void **state)
@@ -518,6 +556,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_have_their_classes),
         cmocka_unit_test(a_language_is_found_by_its_first_part),
+        cmocka_unit_test(a_language_has_one_code),
         cmocka_unit_test(bad_bytes_become_replacement_characters),
         cmocka_unit_test(nul_is_data_and_no_end),
         cmocka_unit_test(results_are_appended),

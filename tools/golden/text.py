@@ -88,7 +88,7 @@ SENTENCES = {
         "MUDr. Malá a Ing. Velký byli mj. tady.",
     ],
     "it": ["L'acqua dell'isola, un po' d'oro.", "C'era 5' e l' '90."],
-    "xx": ["Sanna' bidda, don't l'x 5's.", "Mr. Oak e.g. No. 5 No. Six."],
+    "und": ["Sanna' bidda, don't l'x 5's.", "Mr. Oak e.g. No. 5 No. Six."],
     "zh": ["你好，世界。这是ABC测试-行 x-y。", "《书》、「引」"],
     "ja": ["これはペンです。東京-大阪 A-B、はい", "〜カタカナ・ひらがな"],
     "ko": ["안녕하세요, 세계! 가-나 x-y。"],
@@ -163,7 +163,7 @@ def main():
             for s in sentences:
                 add("tokenise", language, name, s,
                     " ".join(tokeniser.tokenize(s, protected_patterns=patterns)))
-    for language in "en", "de", "fr", "cs", "es", "xx":
+    for language in "en", "de", "fr", "cs", "es", "und":
         everything = NORMALISE + SENTENCES.get(language, [])
         for options, arguments in (
                 ("", {}), ("no-penn", {"penn": False}),

@@ -15,7 +15,7 @@ below() {
     awk -v most="$1" '{ exit !($2 < most) }' aer || fail "$2: $(cat aer); expected below $1"
 }
 
-"$RELA" align --quiet --tokenise --updates 160 --save both.rela toy/train.src toy/train.tgt >train.links
+"$RELA" align --quiet --tokenise --src-lang en --tgt-lang de --updates 160 --save both.rela toy/train.src toy/train.tgt >train.links
 [ "$(wc -l <train.links)" -eq 3000 ] || fail "$(wc -l <train.links) lines of links"
 below 14 train.links toy/train.align
 "$RELA" align --quiet both.rela toy/test.src toy/test.tgt >test.links

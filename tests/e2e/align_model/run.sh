@@ -10,7 +10,7 @@ set -eu
 train() {
     from=$1 to=$2 out=$3 updates=$4
     shift 4
-    "$RELA" train --quiet --preset align --tokenise --lowercase --merges 500 --batch-tokens 1024 --updates "$updates" \
+    "$RELA" train --quiet --preset align --tokenise --src-lang en --tgt-lang de --lowercase --merges 500 --batch-tokens 1024 --updates "$updates" \
         --valid-every 80 --save-every 80 --threads 1 --train-src toy/train.$from --train-tgt toy/train.$to \
         --valid-src toy/valid.$from --valid-tgt toy/valid.$to --out "$out" "$@"
 }

@@ -13,7 +13,7 @@ if [ ! "${RELA_MODEL:-}" ]; then
     for language in en de; do
         gzip -dc "$RELA_DATA/multi30k/train.$language.gz" | head -n 3000 >train.$language
     done
-    "$RELA" train --quiet --preset demo --width 32 --ffn 64 --merges 500 --tokenise --batch-tokens 1024 --updates 100 --warmup 40 \
+    "$RELA" train --quiet --preset demo --width 32 --ffn 64 --merges 500 --tokenise --src-lang en --tgt-lang de --batch-tokens 1024 --updates 100 --warmup 40 \
         --lr 5e-3 --save-every 100 --average 1 --threads 2 --train-src train.en --train-tgt train.de --out run
 fi
 

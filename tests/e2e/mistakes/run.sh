@@ -41,7 +41,15 @@ refuses 2 "unknown option -Z" translate -Z $m
 refuses 2 "option --tokenize: '13b' is not one of 13a|intl|char|none; did you mean '13a'?" bleu -k 13b c/test.tgt
 refuses 2 "option --to: 'onnx' is not one of rela|safetensors|ctranslate2|int8|mapped" convert $m --to onnx
 refuses 2 "option --threads: 900 is out of range; expected 0..256" translate -t 900 $m
-refuses 2 "language 'german' is not a code; expected one like en, de or pt-BR" tokenise -l german c/test.tgt
+refuses 2 "language 'germn' is not known; did you mean de?" tokenise -l germn c/test.tgt
+refuses 2 "language 'cz' is not known; did you mean cs?" split -l cz c/test.tgt
+refuses 2 "language 'xx' is not known; did you mean xh?" train $train --src-lang xx --out x
+refuses 2 "language 'jp' is not known; did you mean ja?" align --tokenise --src-lang jp --tgt-lang en c/test.src c/test.tgt
+refuses 2 "language '12' is not known; expected a code like en, de or pt-BR, or und for one without a code" translate --src-lang 12 $m -i c/test.src
+refuses 2 "the language of c/train.src is not known, and --tokenise needs it: give --src-lang and --tgt-lang, such as en" train $train --tokenise --out x
+refuses 2 "the language of c/train.tgt is not known, and --tokenise needs it: give --tgt-lang, such as en" train $train --tokenise --src-lang en --out x
+refuses 2 "the language of c/train.src is not known, and --normalise needs it: give --src-lang, such as en" train $train --normalise --tgt-lang deu --out x
+refuses 2 "the language of c/test.src is not known, and --tokenise needs it: give --src-lang and --tgt-lang, such as en" align --tokenise c/test.src c/test.tgt
 refuses 2 "attention 'local:windw=3': local has no number 'windw'; did you mean 'window'?" train $small $train -a local:windw=3 --out x
 refuses 2 "unknown option --atention; did you mean --attention?" train --atention softmax
 refuses 2 "unknown option --beem; did you mean --beam?" translate --beem 4 $m

@@ -67,7 +67,7 @@ foreign fairseq theirs
 foreign marian theirs
 
 # ---- models in all forms, links, shortlists ----
-for options in '--merges 40' '--merges 0' '--merges 40 --tokenise --normalise --lowercase' '--merges 40 --tie output --bpe-dropout 0.1'; do
+for options in '--merges 40' '--merges 0' '--merges 40 --tokenise --src-lang en --tgt-lang de --normalise --lowercase' '--merges 40 --tie output --bpe-dropout 0.1'; do
     rm -rf run plain.dir again.rela repeated
     accepts train $basis $text $options --out run
     accepts train --quiet --config run/config.yml --out repeated

@@ -73,7 +73,7 @@ head -c 1000 list >cut
 refuses 3 'cut' translate $M --shortlist cut
 { head -c 5000 list; printf 'XXXX'; tail -c +5005 list; } >damaged
 refuses 3 'damaged: ' translate $M --shortlist damaged
-"$RELA" train --quiet --preset demo --width 16 --ffn 16 --merges 40 --tokenise --batch-tokens 256 --updates 2 --save-every 2 \
+"$RELA" train --quiet --preset demo --width 16 --ffn 16 --merges 40 --tokenise --src-lang en --tgt-lang de --batch-tokens 256 --updates 2 --save-every 2 \
     --average 1 --train-src $S --train-tgt $T --out other
 refuses 3 'made for a model with other vocabularies' translate other/model.rela --shortlist list
 finish

@@ -11,12 +11,12 @@ for part in train valid test; do
     awk 'NR % 3 == 0 { print ""; next } { print }' toy/$part.src >toy/$part.src2
     awk 'NR % 3 == 1 { print ""; next } { print }' toy/$part.tgt >toy/$part.src3
 done
-small='--quiet --preset tiny --tokenise --merges 200 --width 32 --ffn 48 --heads 4 --enc-layers 1 --dec-layers 2
+small='--quiet --preset tiny --tokenise --src-lang en --tgt-lang de --merges 200 --width 32 --ffn 48 --heads 4 --enc-layers 1 --dec-layers 2
  --batch-tokens 400 --updates 40 --valid-every 20 --save-every 20 --average 1 --valid-beam 1 --threads 1 --max-length 64'
 text='--train-src toy/train.src --train-tgt toy/train.tgt --valid-src toy/valid.src --valid-tgt toy/valid.tgt'
 back='--train-src toy/train.tgt --train-tgt toy/train.src --valid-src toy/valid.tgt --valid-tgt toy/valid.src'
-second='--train-src-2 toy/train.src2 --valid-src-2 toy/valid.src2'
-third='--train-src-3 toy/train.src3 --valid-src-3 toy/valid.src3'
+second='--src-lang-2 en --train-src-2 toy/train.src2 --valid-src-2 toy/valid.src2'
+third='--src-lang-3 de --train-src-3 toy/train.src3 --valid-src-3 toy/valid.src3'
 "$RELA" train $small $back --out one
 "$RELA" train $small $text $second --out two
 "$RELA" train $small $text $second $third --cross serial --attention-cross softmax --out three

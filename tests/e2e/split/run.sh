@@ -43,7 +43,7 @@ for threads in 1 2 3; do
 done
 "$RELA" split -q -o text text
 [ "$(wc -l <text)" -eq 6600 ] || fail "$(wc -l <text) sentences in place of their text; expected 6600"
-refuses 2 "language 'x' is not a code" split -l x
+refuses 2 "language 'x' is not known" split -l x
 refuses 1 "missing" split missing
 
 # finds NAME FILE LANGUAGE F1: five lines make a paragraph; ends of lines are ends of sentences.

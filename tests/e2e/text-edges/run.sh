@@ -111,10 +111,10 @@ yes 'a word' | head -n 200000 >in
 
 printf 'a\n' >in
 [ ! -w /dev/full ] || refuse 1 "No space left" tokenise -o /dev/full
-refuse 2 "language 'x1' is not a code" tokenise -l x1
-refuse 2 "language '' is not a code" detokenise -l ''
-refuse 2 "language 'english' is not a code" normalise -l english
-refuse 2 "language 'english' is not a code" split -l english
+refuse 2 "language 'x1' is not known" tokenise -l x1
+refuse 2 "language '' is not known" detokenise -l ''
+refuse 2 "language 'englsh' is not known" normalise -l englsh
+refuse 2 "language 'englsh' is not known" split -l englsh
 refuse 2 "form" normalise -f nfd
 refuse 2 "no model; give one with --model FILE" truecase
 refuse 2 "no-such" tokenise --no-such

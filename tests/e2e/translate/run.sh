@@ -13,7 +13,7 @@ train() { # NAME OPTION...: a small model of the built-in corpus
         --out "$name" "$@"
 }
 "$RELA" corpus --quiet --size 600 --seed 3 --out corpus
-train run --merges 200 --max-length 100 --tokenise
+train run --merges 200 --max-length 100 --tokenise --src-lang en --tgt-lang de
 train words --merges 0 --vocab-size 60 --seed 5
 M=run/model.rela
 head -n 40 corpus/test.src >in

@@ -14,7 +14,7 @@ train() { # NAME OPTION...: a small model
     "$RELA" train --quiet --preset demo --width 32 --ffn 64 --batch-tokens 512 --updates 60 --warmup 20 --lr 5e-3 \
         --save-every 60 --average 1 --threads 2 --train-src corpus/train.src --train-tgt corpus/train.tgt --out "$name" "$@"
 }
-train run --merges 200 --max-length 100 --tokenise
+train run --merges 200 --max-length 100 --tokenise --src-lang en --tgt-lang de
 train words --merges 0 --vocab-size 60 --seed 5 --src-lang de
 M=run/model.rela W=words/model.rela
 
@@ -116,7 +116,7 @@ n_checks=$((n_checks + 10))
 
 refuses 2 "option --split" translate $M --split sometimes
 refuses 2 "--split always does not go with --prefix" translate $M --split always --prefix begin -i in
-refuses 2 "language 'german' is not a code" translate $M --src-lang german -i in
+refuses 2 "language 'germn' is not known" translate $M --src-lang germn -i in
 
 # ---- memory that fails, one call after the other ----
 head -n 1 in >one
