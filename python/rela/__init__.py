@@ -7,25 +7,35 @@
     analyse       measure the attention of models
     filter        remove pairs that are not translations from parallel text
     info          what a model file contains
-    bleu, chrf    evaluate translations
+    bleu, chrf    evaluate translations; compare: is one system better than another?
+    aer           compare word links with gold links
+    convert, average, shortlist    other forms of a model, the mean of several, likely words
     tokenise, detokenise, normalise, split    process text as the Moses tools do; split sentences
     bpe           byte pair encoding: bpe.learn, bpe.apply, bpe.restore
+    vocab         word counts and vocabularies: vocab.count, vocab.build, vocab.load
+    corpus        a corpus for trying things, and a check of yours: corpus.make, corpus.check
     attention     attention of any kind on NumPy arrays; Attention: the same with gradients
     kinds         the kinds of attention, each with a one-line summary
-    Error         raised by calls that fail
+    Error         raised by calls that fail, as FileError, FormatError, ArgumentError ...
 
 ``rela.torch`` has the operator as a PyTorch module; import it explicitly.
 """
-from . import bpe
-from ._library import Error
-from .corpora import Alignment, align, analyse, filter
-from .metrics import Bleu, Metric, bleu, chrf
+from . import bpe, corpus, vocab
+from ._library import (ArgumentError, CancelledError, ClosedError, Error, FileError, FormatError, NoMemoryError,
+                       NotFiniteError, StateError, UnsupportedError)
+from .corpora import Alignment, align, analyse, filter, shortlist
+from .links import Aer, aer
+from .metrics import Bleu, Comparison, Metric, bleu, chrf, compare
+from .models import average, convert
 from .operator import Attention, attention, kinds
+from .results import PairAttention, Score, Translation
 from .text import detokenise, normalise, split, tokenise
 from .training import TrainEvent, train
-from .translator import PairAttention, Score, Translation, Translator, info
+from .translator import Translator, info
 
 __version__ = "0.2.0"
-__all__ = ["Alignment", "Attention", "Bleu", "Error", "Metric", "PairAttention", "Score", "TrainEvent",
-           "Translation", "Translator", "align", "analyse", "attention", "bleu", "bpe", "chrf", "detokenise",
-           "filter", "info", "kinds", "normalise", "split", "tokenise", "train"]
+__all__ = ["Aer", "Alignment", "ArgumentError", "Attention", "Bleu", "CancelledError", "ClosedError", "Comparison",
+           "Error", "FileError", "FormatError", "Metric", "NoMemoryError", "NotFiniteError", "PairAttention", "Score",
+           "StateError", "TrainEvent", "Translation", "Translator", "UnsupportedError", "aer", "align", "analyse",
+           "attention", "average", "bleu", "bpe", "chrf", "compare", "convert", "corpus", "detokenise", "filter",
+           "info", "kinds", "normalise", "shortlist", "split", "tokenise", "train", "vocab"]

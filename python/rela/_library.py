@@ -5,10 +5,14 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import sys
+import threading
+import weakref
+from contextlib import contextmanager
 from ctypes import (POINTER, byref, c_bool, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_uint32,
                     c_uint64, c_void_p)
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from . import _structs as structs
 
@@ -19,12 +23,57 @@ STATUS = {0: "OK", -1: "NOMEM", -2: "IO", -3: "FORMAT", -4: "ARG", -5: "STATE", 
 
 class Error(Exception):
     """Raised by calls that fail. ``status`` is the name of the status ("FORMAT", "IO" ...), ``message``
-    one line with the place and the reason."""
+    one line with the place and the reason. Each status has a subclass, which is also a subclass of the
+    closest exception of Python."""
 
     def __init__(self, status: str, message: str) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.status, self.message)
+
+
+class FileError(Error, OSError):
+    """IO: a file cannot be read or written."""
+
+
+class FormatError(Error, ValueError):
+    """FORMAT: a file or text is malformed, or of the wrong kind."""
+
+
+class ArgumentError(Error, ValueError):
+    """ARG: an argument is out of range."""
+
+
+class NoMemoryError(Error, MemoryError):
+    """NOMEM: there is not enough memory."""
+
+
+class StateError(Error, RuntimeError):
+    """STATE: the call is not allowed in this state."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """UNSUP: this build, machine or model cannot do it."""
+
+
+class CancelledError(Error):
+    """CANCEL: a callback has stopped the call."""
+
+
+class ClosedError(Error, BrokenPipeError):
+    """CLOSED: the reader of the output went away."""
+
+
+class NotFiniteError(Error, ArithmeticError):
+    """NOTFINITE: numbers of the model overflow for a text."""
+
+
+_ERRORS = {"NOMEM": NoMemoryError, "IO": FileError, "FORMAT": FormatError, "ARG": ArgumentError,
+           "STATE": StateError, "UNSUP": UnsupportedError, "CANCEL": CancelledError, "CLOSED": ClosedError,
+           "NOTFINITE": NotFiniteError}
 
 
 def _folders() -> Iterator[Path]:
@@ -122,6 +171,27 @@ _CALLS = {
     "rela_model_info": [_p(structs.Buffer), c_char_p, _p(structs.ModelInfoOptions)],
     "rela_analyse": [_p(structs.Buffer), _p(structs.Buffer), _OUT, c_size_t, _p(structs.AnalyseOptions)],
     "rela_filter": [_p(structs.FilterReport), c_void_p, _p(structs.FilterOptions)],
+    "rela_shortlist_learn": [_p(structs.ShortlistReport), c_void_p, _p(structs.ShortlistOptions)],
+    "rela_model_average": [c_char_p, _TEXTS, c_size_t, _p(structs.AverageOptions)],
+    "rela_model_convert": [c_char_p, c_char_p, _p(structs.ConvertOptions)],
+    "rela_word_counts_stats_get": [_p(structs.WordStats), c_void_p],
+    "rela_word_counts_sort": [c_void_p, c_int32],
+    "rela_vocab_build": [_OUT, _LENS, c_void_p, c_size_t, c_uint64],
+    "rela_vocab_load": [_OUT, c_char_p],
+    "rela_vocab_parse": [_OUT, c_char_p, c_char_p, c_size_t],
+    "rela_vocab_import": [_OUT, c_char_p, c_int32],
+    "rela_vocab_save": [c_void_p, c_char_p],
+    "rela_vocab_write": [_p(structs.Buffer), c_void_p],
+    "rela_links_parse": [_p(structs.Links), c_char_p, c_size_t, _p(structs.LinkFormat)],
+    "rela_aer_figures_get": [_p(structs.AerFigures), c_void_p],
+    "rela_bootstrap": [_p(structs.Interval), _p(structs.Scored), _p(structs.Resampling)],
+    "rela_bootstrap_paired": [POINTER(c_double), _p(structs.Interval), _p(structs.Scored), _p(structs.Scored),
+                              _p(structs.Resampling)],
+    "rela_randomise_paired": [POINTER(c_double), _p(structs.Scored), _p(structs.Scored), _p(structs.Resampling)],
+    "rela_corpus_check": [_p(structs.CorpusReport), _p(structs.CorpusStats), _p(structs.CorpusCheckOptions)],
+    "rela_corpus_stats_json": [_p(structs.Buffer), _p(structs.CorpusReport), _p(structs.CorpusStats)],
+    "rela_corpus_make": [_p(structs.CorpusMade), _p(structs.CorpusMakeOptions)],
+    "rela_corpus_made_json": [_p(structs.Buffer), _p(structs.CorpusMade)],
 }
 _RESULT = [c_void_p, c_size_t, c_size_t]
 _GETTERS = {
@@ -167,6 +237,15 @@ _GETTERS = {
     "rela_metric_score": (c_double, [c_void_p, c_void_p]),
     "rela_filter_reason_key": (c_char_p, [c_int32]),
     "rela_model_is_pair": (c_int32, [c_char_p]),
+    "rela_word_counts_get": (c_void_p, [c_void_p, c_size_t, _LENS, POINTER(c_uint64)]),
+    "rela_vocab_free": (None, [c_void_p]),
+    "rela_vocab_size": (c_size_t, [c_void_p]),
+    "rela_vocab_token": (c_char_p, [c_void_p, c_int32]),
+    "rela_vocab_id": (c_int32, [c_void_p, c_char_p, c_size_t]),
+    "rela_links_free": (None, [_p(structs.Links)]),
+    "rela_aer_count": (None, [c_void_p, _p(structs.Links), _p(structs.Links)]),
+    "rela_aer_score_fn": (c_double, [c_void_p, c_void_p]),
+    "rela_metric_score_fn": (c_double, [c_void_p, c_void_p]),
 }
 
 lib = _load()
@@ -183,7 +262,8 @@ def call(name: str, *arguments: Any) -> None:
     err = structs.Error()
     status = getattr(lib, name)(*arguments, ctypes.byref(err))
     if status:
-        raise Error(STATUS.get(status, str(status)), err.message.decode("utf-8", "replace"))
+        key = STATUS.get(status, str(status))
+        raise _ERRORS.get(key, Error)(key, err.message.decode("utf-8", "replace"))
 
 
 def options(struct: Any) -> Any:
@@ -235,23 +315,26 @@ def text_array(texts: list[str]) -> tuple[Any, Any]:
 
 
 class Handle:
-    """Owns an object of the library and destroys it."""
+    """Owns an object of the library and destroys it. It cannot be copied."""
 
     def __init__(self, create: str, destroy: str, *arguments: Any) -> None:
         self.value = c_void_p()
         self._destroy = getattr(lib, destroy)
         call(create, byref(self.value), *arguments)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an object of the library cannot be copied or pickled")
+
     def __del__(self) -> None:
         if getattr(self, "value", None):
             self._destroy(self.value)
 
 
-def appended(name: str, *arguments: Any) -> str:
+def appended(name: str, *arguments: Any, through: Callable[..., None] = call) -> str:
     """Calls a function that appends to a buffer and returns its text; None stands for the buffer."""
     buffer = structs.Buffer()
     try:
-        call(name, *(byref(buffer) if a is None else a for a in arguments))
+        through(name, *(byref(buffer) if a is None else a for a in arguments))
         return ctypes.string_at(buffer.data, buffer.len).decode("utf-8", "replace") if buffer.len else ""
     finally:
         lib.rela_buffer_free(byref(buffer))
@@ -264,25 +347,80 @@ def choice(name: str, value: str, values: dict[str, int]) -> int:
 
 
 class Caught:
-    """Keeps an exception of a callback, or Control-C in it, and raises it after the call, since
-    exceptions cannot pass through C."""
+    """Keeps an exception of a callback, or of a signal handler such as Control-C, and raises it after
+    the call, since exceptions cannot pass through C."""
+
+    STOP = 1  #: what stops the library, in every kind of callback
 
     def __init__(self) -> None:
         self.exception: BaseException | None = None
 
-    def run(self, function: Any, *arguments: Any) -> int:
-        """Returns the result for the library: non-zero stops it."""
-        try:
-            function(*arguments)
-        except BaseException as e:
-            self.exception = e
-        return int(self.exception is not None)
+    def callback(self, kind: Any, function: Callable[..., int | None]) -> Any:
+        """A callback for the library. function returns what the library gets; None: 0, go on."""
+
+        def run(*arguments: Any) -> int:
+            if self.exception is None:
+                try:
+                    return function(*arguments) or 0
+                except BaseException as e:
+                    self.exception = e
+            return self.STOP
+
+        return kind(run)
+
+    def progress(self, kind: Any, function: Callable[[int, int], Any] | None = None) -> Any:
+        """A callback (context, done, total) that calls function, and in any case lets Control-C through."""
+
+        def run(_ctx: Any, *numbers: int) -> None:
+            if function is not None:
+                function(*numbers)
+
+        return self.callback(kind, run)
 
     def call(self, name: str, *arguments: Any) -> None:
-        try:
-            call(name, *arguments)
-        except Error:
-            if self.exception is None:
-                raise
+        with self._signals():
+            try:
+                call(name, *arguments)
+            except Error:
+                if self.exception is None:
+                    raise
         if self.exception is not None:
             raise self.exception
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Python runs signal handlers when a callback starts, before its first line: what they raise is
+        in no frame of ours, and ctypes would only print it."""
+        thread, before = threading.get_ident(), sys.unraisablehook
+        if thread != threading.main_thread().ident:  # where no handlers run
+            yield
+            return
+
+        def hook(unraisable: Any) -> None:
+            if threading.get_ident() == thread and "ctypes callback" in (unraisable.err_msg or ""):
+                self.exception = unraisable.exc_value
+            else:
+                before(unraisable)
+
+        sys.unraisablehook = hook
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
+
+
+_shared: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def share(thing: Any) -> None:
+    """Its method after_fork is called in every child of fork: locks of threads that do not exist there
+    would never be released."""
+    _shared.add(thing)
+
+
+def _after_fork() -> None:
+    for thing in _shared:
+        thing.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

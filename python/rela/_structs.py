@@ -12,6 +12,7 @@ def _fields(kind, names):
 
 _SIZE = [("struct_size", c_size_t)]
 LOG = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 
 
 class Error(Structure):
@@ -59,7 +60,8 @@ class TranslateOptions(Structure):
         ("first_line", c_uint64)
     ] + _fields(c_int32, "batch_sentences batch_tokens") + [("attention", c_bool),
         ("prefix", POINTER(c_char_p)), ("prefix_len", POINTER(c_size_t)), ("shortlist", c_void_p),
-        ("not_finite", c_int32), ("source", c_int32), ("split", c_int32), ("src_language", c_char_p)]
+        ("not_finite", c_int32), ("source", c_int32), ("split", c_int32), ("src_language", c_char_p),
+        ("progress", PROGRESS), ("progress_ctx", c_void_p)]
 
 
 class LinkOptions(Structure):
@@ -71,7 +73,8 @@ class LinkOptions(Structure):
 class ScoreOptions(Structure):
     C_NAME = "rela_score_options"
     INIT = "rela_score_options_init"
-    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_line", c_uint64), ("not_finite", c_int32)]
+    _fields_ = _SIZE + [("batch_tokens", c_int32), ("first_line", c_uint64), ("not_finite", c_int32),
+                        ("progress", PROGRESS), ("progress_ctx", c_void_p)]
 
 
 class Pairs(Structure):
@@ -215,14 +218,11 @@ class Sentence(Structure):
     _fields_ = _fields(c_size_t, "begin end")
 
 
-LEARN_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
-
-
 class BpeLearnOptions(Structure):
     C_NAME = "rela_bpe_learn_options"
     INIT = "rela_bpe_learn_options_init"
     _fields_ = _SIZE + _fields(c_uint64, "n_symbols min_frequency") + [
-        ("total_symbols", c_bool), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)]
+        ("total_symbols", c_bool), ("progress", PROGRESS), ("progress_ctx", c_void_p)]
 
 
 class BpeOptions(Structure):
@@ -317,7 +317,7 @@ class AnalyseOptions(Structure):
     _fields_ = _SIZE + _fields(c_char_p, "src tgt gold") + [
         ("gold_base", c_int32), ("gold_reverse", c_bool)] + _fields(c_char_p, "tags out dump") + _fields(
         c_uint64, "seed limit") + [("example", c_int64)] + [("layer", c_int32), ("skip_end", c_bool),
-        ("names", POINTER(c_char_p)), ("progress", LEARN_PROGRESS), ("progress_ctx", c_void_p)
+        ("names", POINTER(c_char_p)), ("progress", PROGRESS), ("progress_ctx", c_void_p)
     ] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("pieces", c_bool), ("job", c_void_p)]
 
 
@@ -348,6 +348,127 @@ class FilterReport(Structure):
     _fields_ = _SIZE + [("read", c_uint64), ("cut", c_double), ("calibrated", c_uint64),
                         ("auc", c_double), ("mean_score", c_double),
                         ("count", c_uint64 * FILTER_REASONS_MAX)]
+
+
+class ShortlistOptions(Structure):
+    C_NAME = "rela_shortlist_options"
+    INIT = "rela_shortlist_options_init"
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt links") + _fields(c_int32, "layer head") + [
+        ("shift", c_bool), ("threshold", c_double), ("frequent", c_int64), ("best", c_int64), ("out", c_char_p),
+        ("progress", FILTER_PROGRESS), ("progress_ctx", c_void_p)]
+
+
+class ShortlistReport(Structure):
+    C_NAME = "rela_shortlist_report"
+    _fields_ = _SIZE + _fields(c_uint64, "lines empty too_long links frequent words")
+
+
+NOTICE = CFUNCTYPE(None, c_void_p, c_char_p)
+
+
+class AverageOptions(Structure):
+    C_NAME = "rela_model_average_options"
+    INIT = "rela_model_average_options_init"
+    _fields_ = _SIZE + _fields(c_int32, "last n_threads") + [("notice", NOTICE), ("notice_ctx", c_void_p)]
+
+
+class ConvertOptions(Structure):
+    C_NAME = "rela_model_convert_options"
+    INIT = "rela_model_convert_options_init"
+    _fields_ = _SIZE + [("from", c_int32), ("to", c_int32), ("n_threads", c_int32), ("notice", NOTICE),
+                        ("notice_ctx", c_void_p)]
+
+
+class WordStats(Structure):
+    C_NAME = "rela_word_stats"
+    _fields_ = _SIZE + _fields(
+        c_uint64, "n_lines n_words n_types n_bad bad_line n_long longest longest_line") + [
+        ("bad_encoding", c_char_p)]
+
+
+class LinkFormat(Structure):
+    C_NAME = "rela_link_format"
+    INIT = "rela_link_format_init"
+    _fields_ = _SIZE + [("base", c_int32)] + _fields(c_bool, "reverse check") + _fields(c_size_t, "n_src n_tgt")
+
+
+class Links(Structure):
+    C_NAME = "rela_links"
+    _fields_ = [("items", c_void_p)] + _fields(c_size_t, "n cap")
+
+
+AER_STATS = 5
+
+
+class AerFigures(Structure):
+    C_NAME = "rela_aer_figures"
+    _fields_ = _SIZE + _fields(c_double, "aer precision recall f1") + _fields(c_uint64, "n_links n_sure n_gold")
+
+
+class Scored(Structure):
+    C_NAME = "rela_scored"
+    _fields_ = [("stats", c_void_p)] + _fields(c_size_t, "n k") + _fields(c_void_p, "score ctx")
+
+
+class Resampling(Structure):
+    C_NAME = "rela_resampling"
+    INIT = "rela_resampling_init"
+    _fields_ = _SIZE + [("samples", c_int64), ("seed", c_uint64), ("n_threads", c_int32)]
+
+
+class Interval(Structure):
+    C_NAME = "rela_interval"
+    _fields_ = _fields(c_double, "mean low high half")
+
+
+CORPUS_REASONS_MAX, CORPUS_SHOWN = 32, 5
+
+
+class CorpusRules(Structure):
+    C_NAME = "rela_corpus_rules"
+    INIT = "rela_corpus_rules_init"
+    _fields_ = _SIZE + [("max_line", c_uint64), ("max_tokens", c_int32), ("cut", c_bool), ("max_ratio", c_double)
+                        ] + _fields(c_bool, "drop_identical any_expansion")
+
+
+class CorpusReport(Structure):
+    C_NAME = "rela_corpus_report"
+    _fields_ = _SIZE + _fields(c_uint64, "read kept marks returns nuls cut") + [
+        ("dropped", c_uint64 * CORPUS_REASONS_MAX), ("first", c_uint64 * CORPUS_SHOWN * CORPUS_REASONS_MAX)]
+
+
+class CorpusCheckOptions(Structure):
+    C_NAME = "rela_corpus_check_options"
+    INIT = "rela_corpus_check_options_init"
+    _fields_ = _SIZE + _fields(c_char_p, "src tgt") + [("rules", POINTER(CorpusRules)), ("n_threads", c_int32),
+        ("batch_tokens", c_int64), ("seed", c_uint64), ("memory", c_uint64), ("scratch_dir", c_char_p),
+        ("progress", PROGRESS), ("progress_ctx", c_void_p)]
+
+
+class CorpusLengths(Structure):
+    C_NAME = "rela_corpus_lengths"
+    _fields_ = [("tokens", c_uint64)] + _fields(c_uint32, "shortest median p95 p99 longest") + [("mean", c_double)]
+
+
+class CorpusStats(Structure):
+    C_NAME = "rela_corpus_stats"
+    _fields_ = _SIZE + [("side", CorpusLengths * 2), ("batch_tokens", c_uint64), ("batches", c_uint64),
+                        ("padding", c_double)]
+
+
+class CorpusMakeOptions(Structure):
+    C_NAME = "rela_corpus_make_options"
+    INIT = "rela_corpus_make_options_init"
+    _fields_ = _SIZE + [("dir", c_char_p)] + _fields(c_uint64, "train valid test seed") + [
+        ("n_threads", c_int32), ("tokenised", c_bool), ("progress", PROGRESS), ("progress_ctx", c_void_p),
+        ("level", c_int32)]
+
+
+class CorpusMade(Structure):
+    C_NAME = "rela_corpus_made"
+    _fields_ = _SIZE + [("pairs", c_uint64 * 3), ("words", c_uint64 * 2), ("types", c_uint64 * 2),
+                        ("longest", c_uint32 * 2), ("unaligned", c_uint64 * 2)] + _fields(
+                            c_uint64, "links possible crossing")
 
 
 ALL = [s for s in list(globals().values()) if isinstance(s, type) and issubclass(s, Structure)

@@ -8,23 +8,28 @@ import tempfile
 from contextlib import ExitStack
 from ctypes import byref, c_char_p, c_void_p, sizeof, string_at
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Sequence, Union, overload
+from typing import Any, Iterator, Literal, Sequence, Union, overload
 
 from . import _structs as structs
 from ._library import Caught, choice, lib, options, set_options
-from .translator import Path, Translator, loaded
+from ._engine import loaded
+from .results import table
+from .translator import Path, Translator
 
 _SYMMETRISE = {"intersect": 0, "union": 1, "grow-diag": 2, "grow-diag-final": 3, "grow-diag-final-and": 4,
                "mean": 5}
 _BY = {"combined": 0, "null": 1, "uncovered": 2, "logprob": 3}
 _DUPLICATES = {"keep": 0, "pair": 1, "source": 2, "target": 3}
+Symmetrise = Literal["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and", "mean"]
+By = Literal["combined", "null", "uncovered", "logprob"]
+Duplicates = Literal["keep", "pair", "source", "target"]
 #: A file, or a list of lines
 Text = Union[Path, Sequence[str]]
 #: The path of a model, or a loaded model
 Model = Union[Path, Translator]
 
 
-@dataclass
+@dataclass(repr=False)
 class Alignment:
     """Word links of parallel text."""
 
@@ -36,6 +41,14 @@ class Alignment:
     aer: float  #: 0..1, on the lines of best_on; 0 without best_on
     empty: int  #: pairs with an empty side, which have no links
     too_long: int  #: pairs that are too long for the model
+
+    def __repr__(self) -> str:
+        return f"<rela.Alignment: {len(self)} pairs, {sum(map(len, self.links))} links>"
+
+    def _repr_html_(self) -> str:
+        """The first pairs."""
+        shown = enumerate(" ".join(f"{link[0]}-{link[1]}" for link in links) for links in self.links[:20])
+        return table(repr(self)[1:-1], ((str(i), links) for i, links in shown))
 
     def __len__(self) -> int:
         return len(self.links)
@@ -56,7 +69,7 @@ def align(model: Model, src: Text, tgt: Text, **settings: Any) -> Alignment: ...
 
 
 def align(*operands: Any, src: Text | None = None, tgt: Text | None = None, reverse: Model | None = None,
-          symmetrise: str = "intersect", soft: bool = False, threads: int = 0, save: Path | None = None,
+          symmetrise: Symmetrise = "intersect", soft: bool = False, threads: int = 0, save: Path | None = None,
           **settings: Any) -> Alignment:
     """Aligns the words of parallel text, as ``rela align`` does: ``align(src, tgt)`` learns both directions
     from the text itself, ``align(model, src, tgt)`` uses the cross attention of a model.
@@ -75,7 +88,7 @@ def align(*operands: Any, src: Text | None = None, tgt: Text | None = None, reve
         name = next(iter(learning), "save")
         raise TypeError(f"'{name}' is for learning from the text, without a model")
     with ExitStack() as stack:
-        o, texts = options(structs.AlignOptions), _files(stack, {"src": src, "tgt": tgt} | settings)
+        o, texts = options(structs.AlignOptions), files(stack, {"src": src, "tgt": tgt} | settings)
         if model is None:
             model = save or os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="rela-")), "pair.rela")
             _learn(model, {name: texts[name] for name in ("src", "tgt")} | learning | {"threads": threads})
@@ -89,8 +102,7 @@ def align(*operands: Any, src: Text | None = None, tgt: Text | None = None, reve
             o.reverse = _load(stack, model if pair else reverse, threads, part=2 if pair else 0)
         report = structs.AlignReport(struct_size=sizeof(structs.AlignReport))
         caught, links = Caught(), []
-        on_line = structs.ALIGNED(
-            lambda _ctx, line: caught.run(lambda: links.append(_links(line.contents, soft))))
+        on_line = caught.callback(structs.ALIGNED, lambda _ctx, line: links.append(_links(line.contents, soft)))
         caught.call("rela_align", byref(report), first, byref(o), on_line, None)
         del alive
     return Alignment(links, report.layer, report.head, bool(report.shift), report.aer, report.empty,
@@ -112,7 +124,7 @@ def _learn(out: Path, values: dict[str, Any]) -> None:
     """Trains the models of both directions and writes them to one file."""
     o, caught = options(structs.AlignLearnOptions), Caught()
     alive = set_options(o, values)
-    o.progress = structs.ALIGN_LEARN_PROGRESS(lambda *_: caught.run(lambda: None))
+    o.progress = caught.callback(structs.ALIGN_LEARN_PROGRESS, lambda *_: None)
     caught.call("rela_align_learn", os.fsencode(out), byref(o))
     del alive
 
@@ -131,10 +143,10 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
         if names is not None and len(names) != len(each):
             raise ValueError(f"names: {len(names)}; expected {len(each)}, one for each model")
         o, caught = options(structs.AnalyseOptions), Caught()
-        alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {"out": out})
+        alive = set_options(o, files(stack, {"src": src, "tgt": tgt} | settings) | {"out": out})
         if names is not None:
             o.names = (c_char_p * len(names))(*[n.encode("utf-8", "replace") for n in names])
-        o.progress = structs.LEARN_PROGRESS(lambda *_: caught.run(lambda: None))
+        o.progress = caught.progress(structs.PROGRESS)
         buffer = structs.Buffer()
         stack.callback(lib.rela_buffer_free, byref(buffer))
         handles = (c_void_p * len(each))(*[m.value for m in each])
@@ -144,7 +156,7 @@ def analyse(models: Model | Sequence[Model], src: Text, tgt: Text, out: Path, *,
 
 
 def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | None = None,
-           model: Model | None = None, *, by: str = "combined", duplicates: str = "pair",
+           model: Model | None = None, *, by: By = "combined", duplicates: Duplicates = "pair",
            heads: Sequence[tuple[int, int]] | None = None, threads: int = 0, **settings: Any) -> dict[str, Any]:
     """Removes pairs that are not translations from parallel text, as ``rela filter`` does.
 
@@ -157,16 +169,38 @@ def filter(src: Text, tgt: Text, out_src: Path | None = None, out_tgt: Path | No
     with ExitStack() as stack:
         scorer = None if model is None else _load(stack, model, threads)
         o, caught = options(structs.FilterOptions), Caught()
-        alive = set_options(o, _files(stack, {"src": src, "tgt": tgt} | settings) | {
+        alive = set_options(o, files(stack, {"src": src, "tgt": tgt} | settings) | {
             "out_src": out_src, "out_tgt": out_tgt, "by": choice("by", by, _BY), "n_threads": threads,
             "duplicates": choice("duplicates", duplicates, _DUPLICATES)})
         if heads is not None:
             o.heads, o.n_heads = (structs.Head * len(heads))(*heads), len(heads)
-        o.progress = structs.FILTER_PROGRESS(lambda *_: caught.run(lambda: None))
+        o.progress = caught.callback(structs.FILTER_PROGRESS, lambda *_: None)
         report = structs.FilterReport(struct_size=sizeof(structs.FilterReport))
         caught.call("rela_filter", byref(report), scorer, byref(o))
         del alive
     return _report(report, model is not None)
+
+
+def shortlist(model: Model, src: Text, tgt: Text, out: Path, *, links: Text | None = None, threads: int = 0,
+              **settings: Any) -> dict[str, int]:
+    """Learns from parallel text which target subwords translate each source subword, as ``rela shortlist``
+    does, and writes the file for Translator(..., shortlist=out).
+
+    links: word links of the text ("0-0 1-2"), a file or a list of lines; None: those of the attention of
+    the model. settings: other members of rela_shortlist_options: frequent and best (numbers of target
+    subwords: the most frequent, and per source subword), layer, head, shift, threshold. Returns the
+    numbers of pairs, of empty and too long ones, links, and entries ("frequent", "words").
+    """
+    with ExitStack() as stack:
+        o, caught = options(structs.ShortlistOptions), Caught()
+        texts = {"src": src, "tgt": tgt} | ({} if links is None else {"links": links})
+        alive = set_options(o, files(stack, texts) | settings | {"out": out})
+        o.progress = caught.callback(structs.FILTER_PROGRESS, lambda *_: None)
+        report = structs.ShortlistReport(struct_size=sizeof(structs.ShortlistReport))
+        caught.call("rela_shortlist_learn", byref(report), _load(stack, model, threads), byref(o))
+        del alive
+    counts = {name: getattr(report, name) for name, _ in report._fields_[1:]}
+    return {"pairs": counts.pop("lines")} | counts
 
 
 def _load(stack: ExitStack, model: Model, threads: int, part: int = 0) -> c_void_p:
@@ -174,7 +208,7 @@ def _load(stack: ExitStack, model: Model, threads: int, part: int = 0) -> c_void
     return stack.enter_context(model.lent() if isinstance(model, Translator) else loaded(model, threads, part))
 
 
-def _files(stack: ExitStack, values: dict[str, Any]) -> dict[str, Any]:
+def files(stack: ExitStack, values: dict[str, Any]) -> dict[str, Any]:
     """Writes lists of lines to temporary files, since the library reads files."""
     return {name: _write(stack, name, value) if isinstance(value, (list, tuple)) else value
             for name, value in values.items()}

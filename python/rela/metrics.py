@@ -5,15 +5,19 @@ from __future__ import annotations
 import ctypes
 from ctypes import byref, c_void_p, sizeof
 from dataclasses import dataclass, field
-from typing import Any, Sequence, Union
+from typing import Any, Literal, Sequence, Union
 
 import numpy as np
 
 from . import _structs as structs
 from ._library import Handle, appended, call, choice, lib, options, set_options, text_array
+from .results import table
 
 _TOKENS = {"13a": 0, "intl": 1, "char": 2, "none": 3}
 _SMOOTHING = {"exp": 0, "floor": 1, "add-k": 2, "none": 3}
+MetricName = Literal["bleu", "chrf"]
+Tokens = Literal["13a", "intl", "char", "none"]
+Smoothing = Literal["exp", "floor", "add-k", "none"]
 #: One reference for each hypothesis, or a list of such lists
 References = Union[Sequence[str], Sequence[Sequence[str]]]
 
@@ -30,6 +34,10 @@ class Metric:
     def __float__(self) -> float:
         return self.score
 
+    def _repr_html_(self) -> str:
+        """The score and all it depends on."""
+        return table(f"{self.name} {self.score:.2f}", [("signature", self.signature)])
+
 
 @dataclass
 class Bleu(Metric):
@@ -41,8 +49,8 @@ class Bleu(Metric):
     ref_len: int
 
 
-def bleu(hypotheses: Sequence[str], references: References, *, tokenize: str = "13a", lowercase: bool = False,
-         smooth: str = "exp", smooth_value: float | None = None, max_order: int = 4,
+def bleu(hypotheses: Sequence[str], references: References, *, tokenize: Tokens = "13a", lowercase: bool = False,
+         smooth: Smoothing = "exp", smooth_value: float | None = None, max_order: int = 4,
          effective_order: bool = False, sentences: bool = False, threads: int = 0) -> Bleu:
     """BLEU of translations against one or more references, as computed by ``rela bleu`` and sacrebleu.
 
@@ -73,6 +81,48 @@ def chrf(hypotheses: Sequence[str], references: References, *, char_order: int =
     stats, n_refs = _count(metric, hypotheses, references, threads)
     return Metric(**_result(metric, n_refs, stats.sum(0, dtype=np.uint64),
                             _scores(metric, stats) if sentences else []))
+
+
+@dataclass
+class Comparison:
+    """A system against a baseline, on the same segments and references."""
+
+    name: str
+    baseline: float  #: score of the baseline, 0..100
+    score: float  #: score of the system
+    interval: tuple[float, float]  #: 95 % of the score of the system, by bootstrap
+    p_bootstrap: float  #: that the difference is chance, by paired bootstrap resampling
+    p_randomisation: float  #: the same by paired approximate randomisation
+    signature: str
+
+    @property
+    def difference(self) -> float:
+        return self.score - self.baseline
+
+
+def compare(baseline: Sequence[str], system: Sequence[str], references: References, metric: MetricName = "bleu", *,
+            samples: int = 1000, trials: int = 10000, seed: int = 1, threads: int = 0, **settings: Any) -> Comparison:
+    """Compares two systems, as ``rela compare`` does. settings: those of bleu or chrf that name the metric,
+    such as tokenize, lowercase or word_order."""
+    if len(system) != len(baseline):
+        raise ValueError(f"{len(baseline)} translations of the baseline, but {len(system)} of the system")
+    if "tokenize" in settings:
+        settings["tokens"] = choice("tokenize", settings.pop("tokenize"), _TOKENS)
+    which = choice("metric", metric, {"bleu": 0, "chrf": 1})
+    m = _metric(metric, (structs.BleuOptions, structs.ChrfOptions)[which], settings)
+    (a, n_refs), (b, _) = (_count(m, texts, references, threads) for texts in (baseline, system))
+    function = ctypes.cast(lib.rela_metric_score_fn, c_void_p)
+    first, second = (structs.Scored(x.ctypes.data, *x.shape, function, m.value) for x in (a, b))
+    r, interval = options(structs.Resampling), structs.Interval()
+    p_bootstrap, p_randomisation = ctypes.c_double(), ctypes.c_double()
+    set_options(r, {"samples": samples, "seed": seed, "n_threads": threads})
+    call("rela_bootstrap_paired", byref(p_bootstrap), byref(interval), byref(first), byref(second), byref(r))
+    set_options(r, {"samples": trials})
+    call("rela_randomise_paired", byref(p_randomisation), byref(first), byref(second), byref(r))
+    base, own = (_score(m, x.sum(0, dtype=np.uint64)) for x in (a, b))
+    return Comparison(lib.rela_metric_name(m.value).decode(), base, own, (interval.low, interval.high),
+                      p_bootstrap.value, p_randomisation.value,
+                      _signature(m, n_refs, bootstrap=samples, randomise=trials, seed=seed))
 
 
 def _metric(name: str, struct: Any, values: dict[str, Any]) -> Handle:
@@ -115,11 +165,14 @@ def _streams(hypotheses: list[str], references: References) -> list[list[str]]:
 
 
 def _result(metric: Handle, n_refs: int, sums: np.ndarray, sentences: list[float]) -> dict[str, Any]:
-    s = options(structs.Signature)
-    s.n_refs = n_refs
     return {"name": lib.rela_metric_name(metric.value).decode(), "score": _score(metric, sums),
-            "signature": appended("rela_metric_signature", None, metric.value, byref(s)),
-            "sentences": sentences}
+            "signature": _signature(metric, n_refs), "sentences": sentences}
+
+
+def _signature(metric: Handle, n_refs: int, **resampling: int) -> str:
+    s = options(structs.Signature)
+    set_options(s, {"n_refs": n_refs} | resampling)
+    return appended("rela_metric_signature", None, metric.value, byref(s))
 
 
 def _scores(metric: Handle, stats: np.ndarray) -> list[float]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import byref, c_void_p
+from ctypes import byref
 from dataclasses import dataclass
-from typing import Any, Iterator, Sequence
+from functools import partial
+from typing import Any, Iterator, Literal, Sequence, overload
 
 import numpy as np
 
 from . import _structs as structs
-from ._library import call, lib, options, set_options
+from ._library import Handle, call, lib, options, set_options, share
 
 
 def kinds() -> dict[str, str]:
@@ -58,25 +59,44 @@ class Attention:
     def __init__(self, heads: int, head_width: int, kind: str = "rela-g", *,
                  max_length: int = 1024, causal: bool = False, threads: int = 0,
                  **settings: Any) -> None:
-        self._handle = c_void_p()
-        self._lock = threading.Lock()
-        o = options(structs.AttentionOptions)
-        alive = set_options(o, {
-            "heads": heads, "head_width": head_width, "kind": kind, "max_length": max_length,
-            "causal": int(causal), "n_threads": threads} | settings)
-        call("rela_attention_create", byref(self._handle), byref(o))
-        del alive
         self.heads, self.d, self.kind, self.max_length = heads, heads * head_width, kind, max_length
+        self.causal, self.settings = causal, settings
+        self._arguments = {"heads": heads, "head_width": head_width, "kind": kind,
+                           "max_length": max_length, "causal": causal, "threads": threads} | settings
+        self._create()
+        share(self)
         learned = structs.AttentionLearned(struct_size=ctypes.sizeof(structs.AttentionLearned))
         call("rela_attention_learned_get", byref(learned), self._handle)
         self.learned = Learned(learned.gain, learned.gate, learned.head,
                                None if learned.random_gain else learned.gain_start,
                                None if learned.random_gate else 1.0, learned.head_start)
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            lib.rela_attention_destroy(self._handle)
-            self._handle = c_void_p()
+    def after_fork(self) -> None:
+        """What another thread was using is left alone."""
+        if self._lock.locked():
+            self._create()
+
+    def _create(self) -> None:
+        o, values = options(structs.AttentionOptions), dict(self._arguments)
+        values["n_threads"], values["causal"] = values.pop("threads"), int(self.causal)
+        _alive = set_options(o, values)
+        self._operator = Handle("rela_attention_create", "rela_attention_destroy", byref(o))
+        self._handle, self._lock = self._operator.value, threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Attention, **self._arguments), ()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._arguments.items())
+        return f"rela.Attention({given})"
+
+    @overload
+    def forward(self, q: Any, k: Any, v: Any, *, weights: Literal[False] = False, mixed: Literal[False] = False,
+                **settings: Any) -> np.ndarray: ...
+
+    @overload
+    def forward(self, q: Any, k: Any, v: Any, *, weights: bool = False, mixed: bool = False, **settings: Any
+                ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]: ...
 
     def forward(self, q: Any, k: Any, v: Any, *, gain: Any = None, gate: Any = None,
                 head: Any = None, q_lengths: Sequence[int] | None = None,
@@ -121,6 +141,16 @@ class Attention:
         with self._lock:
             call("rela_attention_back", byref(g), self._handle, byref(call_.struct))
         return {name: call_.shaped(x) if name in "qkv" else x for name, x in found.items()}
+
+
+@overload
+def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *,
+              return_weights: Literal[False] = False, **settings: Any) -> np.ndarray: ...
+
+
+@overload
+def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *, return_weights: Literal[True],
+              **settings: Any) -> tuple[np.ndarray, np.ndarray]: ...
 
 
 def attention(q: Any, k: Any, v: Any, kind: str = "rela-g", heads: int = 1, *,

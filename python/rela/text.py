@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from ctypes import byref, c_char_p, c_size_t
 from functools import lru_cache
-from typing import Any, Callable, Sequence, TypeVar, Union
+from typing import Any, Callable, Iterable, Literal, Sequence, TypeVar, Union, overload
 
 from . import _structs as structs
 from ._library import Handle, appended, choice, lib, options, set_options
 
 _FORM = {"as-is": 0, "nfc": 1, "nfkc": 2}
-Lines = Union[str, Sequence[str]]
+Form = Literal["as-is", "nfc", "nfkc"]
+Lines = Union[str, Iterable[str]]
 _Found = TypeVar("_Found")
+
+
+@overload
+def tokenise(text: str, language: str = "en", **settings: Any) -> str: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def tokenise(text: Iterable[str], language: str = "en", **settings: Any) -> list[str]: ...
 
 
 def tokenise(text: Lines, language: str = "en", *, escape: bool = True, aggressive_dash: bool = False,
@@ -26,13 +35,29 @@ def tokenise(text: Lines, language: str = "en", *, escape: bool = True, aggressi
     return each(text, lambda line: appended("rela_tokenise", None, t.value, line, len(line)))
 
 
+@overload
+def detokenise(text: str, language: str = "en", **settings: Any) -> str: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def detokenise(text: Iterable[str], language: str = "en", **settings: Any) -> list[str]: ...
+
+
 def detokenise(text: Lines, language: str = "en", *, unescape: bool = True) -> Any:
     """Joins the tokens of a line, or of each line of a list, into running text."""
     d = _detokeniser(language, not unescape)
     return each(text, lambda line: appended("rela_detokenise", None, d.value, line, len(line)))
 
 
-def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **settings: bool) -> Any:
+@overload
+def normalise(text: str, language: str = "en", **settings: Any) -> str: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def normalise(text: Iterable[str], language: str = "en", **settings: Any) -> list[str]: ...
+
+
+def normalise(text: Lines, language: str = "en", *, form: Form = "as-is", **settings: bool) -> Any:
     """Normalises quotes, dashes and spaces of a line, or of each line of a list.
 
     form: Unicode normal form, "as-is", "nfc" or "nfkc"; settings: other members of
@@ -40,6 +65,14 @@ def normalise(text: Lines, language: str = "en", *, form: str = "as-is", **setti
     """
     n = _normaliser(language, choice("form", form, _FORM), tuple(sorted(settings.items())))
     return each(text, lambda line: appended("rela_normalise", None, n.value, line, len(line)))
+
+
+@overload
+def split(text: str, language: str = "en") -> list[str]: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def split(text: Iterable[str], language: str = "en") -> list[list[str]]: ...
 
 
 def split(text: Lines, language: str = "en") -> Any:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Callable, Sequence, Union
 
 from . import _structs as structs
-from ._library import Error, call, options, set_options
+from ._library import Caught, options, set_options
 
 _KINDS = ("log", "update", "report", "validated", "saved", "joined")
-_GO_ON, _STOP, _SAVE = range(3)
-_ANSWERS = {None: _GO_ON, "stop": _STOP, "save": _SAVE}
+_ANSWERS = {None: 0, "stop": 1, "save": 2}
 
 
 @dataclass
@@ -64,28 +63,16 @@ def train(train_src: _Names, train_tgt: _Names, out: _Name,
         "out": out, "preset": preset} | settings)
     more = _more(files)
     o.more, o.n_more = more, len(more)
-    failed: list[BaseException] = []
+    caught = Caught()
 
     def on_event(_ctx: Any, event: Any) -> int:
-        if failed:
-            return _STOP
-        try:
-            answer = callback(_read(event.contents)) if callback else None
-            if answer not in _ANSWERS:
-                raise ValueError(f"a callback answered {answer!r}; expected None, 'save' or 'stop'")
-            return _ANSWERS[answer]
-        except BaseException as e:  # exceptions cannot pass through C
-            failed.append(e)
-            return _STOP
+        answer = callback(_read(event.contents)) if callback else None
+        if answer not in _ANSWERS:
+            raise ValueError(f"a callback answered {answer!r}; expected None, 'save' or 'stop'")
+        return _ANSWERS[answer]
 
-    try:
-        call("rela_train", ctypes.byref(o), structs.ON_EVENT(on_event), None)
-    except Error:
-        if not failed:
-            raise
+    caught.call("rela_train", ctypes.byref(o), caught.callback(structs.ON_EVENT, on_event), None)
     del alive, more
-    if failed:
-        raise failed[0]
     return Path(out) / "model.rela"
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import threading
 from contextlib import contextmanager
 from ctypes import byref, c_void_p, sizeof
-from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Sequence, TypedDict, Union, overload
 
 import numpy as np
 
 from . import _structs as structs
-from ._library import appended, call, choice, lib, options, set_options, text_array
+from ._engine import Engine
+from ._library import Caught, appended, call, choice, lib, options, set_options, text_array
+from .results import PairAttention, Score, Translation, table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _PENALTY = {"gnmt": 0, "power": 1, "none": 2}
 _UNK = {"allow": 0, "forbid": 1, "replace": 2}
@@ -25,67 +28,50 @@ _LINKS = {"hard": 0, "soft": 1}
 Path = Union[str, "os.PathLike[str]"]
 #: Input of one sentence: a text or, for models with several sources, a tuple with one text per source
 Source = Union[str, "tuple[str, ...]"]
+Penalty = Literal["gnmt", "power", "none"]
+Unknown = Literal["allow", "forbid", "replace"]
+LongSentence = Literal["split", "cut"]
+Split = Literal["never", "auto", "always"]
+NotFinite = Literal["fail", "mark"]
+Links = Literal["hard", "soft"]
+Progress = Callable[[int, int], Any]
 
 
-@dataclass
-class Translation:
-    """One translation of one text."""
+class Settings(TypedDict, total=False):
+    """Settings of Translator.translate that do not change the type of its result."""
 
-    text: str
-    score: float  #: what the search ranks by: logp with length penalty
-    logp: float  #: natural log-probability
-    tokens: list[str] = field(repr=False)  #: subwords; the last is <eos>
-    token_logps: list[float] = field(repr=False)
-    source_tokens: list[str] = field(repr=False)
-    #: (tokens, layers, heads, source tokens), if requested
-    attention: np.ndarray | None = field(default=None, repr=False)
-    #: (source, target) words; with links="soft" (source, target, weight)
-    links: list[Any] | None = field(default=None, repr=False)
+    sample: bool
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+    penalty: Penalty
+    length_penalty: float | None
+    max_factor: float | None
+    max_extra: int | None
+    unk: Unknown
+    long_sentence: LongSentence
+    prefix: str | Sequence[str] | None
+    links: Links
+    layer: int | None
+    head: int | None
+    first_line: int
+    batch_sentences: int | None
+    batch_tokens: int | None
+    shortlist: bool
+    source: int
+    split: Split
+    src_lang: str | None
+    progress: Progress | None
 
 
-@dataclass
-class Score:
-    """Log-probability of a given translation."""
+class ScoreSettings(TypedDict, total=False):
+    """Settings of Translator.score."""
 
-    logp: float
-    tokens: list[str] = field(repr=False)
-    token_logps: list[float] = field(repr=False)
-
-
-@dataclass
-class PairAttention:
-    """Attention weights of all layers and heads for one sentence pair, dense: (layers, heads, queries, keys).
-
-    ``items()`` gives the arrays with their names: "encoder", "decoder" and "cross", or for models with
-    several sources "encoder0", "encoder1", ..., "decoder", "cross0", ...; the properties are those of
-    the first source.
-    """
-
-    sources: list[list[str]]  #: tokens of each source, ending in <eos>; none if the source is empty
-    target: list[str]
-    stacks: dict[str, np.ndarray]
-
-    @property
-    def source(self) -> list[str]:
-        return self.sources[0]
-
-    @property
-    def encoder(self) -> np.ndarray:
-        """(layers, heads, source, source)"""
-        return self.stacks["encoder" if len(self.sources) == 1 else "encoder0"]
-
-    @property
-    def decoder(self) -> np.ndarray:
-        """(layers, heads, target, target)"""
-        return self.stacks["decoder"]
-
-    @property
-    def cross(self) -> np.ndarray:
-        """(layers, heads, target, source)"""
-        return self.stacks["cross" if len(self.sources) == 1 else "cross0"]
-
-    def items(self) -> list[tuple[str, np.ndarray]]:
-        return list(self.stacks.items())
+    first_line: int
+    batch_tokens: int | None
+    not_finite: NotFinite
+    progress: Progress | None
 
 
 def info(path: Path) -> dict[str, Any]:
@@ -110,41 +96,21 @@ class Translator:
     shortlist  file made by ``rela shortlist`` for this model: restricts translations to likely
              words, which is faster; translate(..., shortlist=False) ignores it
 
-    Threads may share a translator; their calls are serialised. ``close`` or a ``with`` block frees
-    the memory early.
+    Threads may share a translator, and their calls run at the same time: with threads=1 each on one
+    core. ``close`` or a ``with`` block frees the memory early. Copying and unpickling load the files again.
     """
 
     def __init__(self, path: Path | Sequence[Path], threads: int = 0,
                  log: Callable[[str], None] | None = None, int8: bool = False,
                  shortlist: Path | None = None) -> None:
-        self._lock = threading.RLock()  # a call may use one model twice
-        self._runtime, self._session, self._shortlist = c_void_p(), c_void_p(), c_void_p()
-        self._models: list[c_void_p] = []
-        o = options(structs.RuntimeOptions)
-        set_options(o, {"n_threads": threads})
-        if log:
-            o.log = structs.LOG(lambda _ctx, _level, line: log(line.decode("utf-8", "replace")))
-        self._log = o.log  # must live as long as the runtime
-        call("rela_runtime_create", byref(self._runtime), byref(o))
         paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
-        for p in paths:
-            self._models.append(_load(self._runtime, p, int8=int8))
-        models = (c_void_p * len(self._models))(*[m.value for m in self._models])
-        call("rela_session_create_ensemble", byref(self._session), models, len(self._models))
-        if shortlist is not None:
-            call("rela_shortlist_load", byref(self._shortlist), self._models[0],
-                 os.fsencode(shortlist))
+        self._engine = Engine(paths, threads, log, int8, shortlist)
+        self._arguments = ([os.path.abspath(p) for p in paths], threads, log, int8,
+                           None if shortlist is None else os.path.abspath(shortlist))
 
     def close(self) -> None:
-        """Frees the model. Further calls raise ValueError."""
-        with self._lock:
-            lib.rela_session_destroy(self._session)
-            for model in self._models:
-                lib.rela_model_free(model)
-            lib.rela_shortlist_free(self._shortlist)
-            lib.rela_runtime_destroy(self._runtime)
-            self._session, self._models, self._runtime = c_void_p(), [], c_void_p()
-            self._shortlist = c_void_p()
+        """Frees the model, after the calls of other threads have ended. Further calls raise ValueError."""
+        self._engine.close()
 
     def __enter__(self) -> Translator:
         return self
@@ -152,37 +118,95 @@ class Translator:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if hasattr(self, "_lock"):
-            self.close()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Translator, self._arguments
+
+    def __repr__(self) -> str:
+        return f"<rela.Translator {', '.join(map(_name, self._arguments[0]))}: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.shape if self._engine.is_open else {"closed": True}
+        return table("rela.Translator " + ", ".join(map(_name, self._arguments[0])), rows.items())
+
+    def _summary(self) -> str:
+        if not self._engine.is_open:
+            return "closed"
+        s = self.shape
+        kinds = "/".join(dict.fromkeys(s["attention"].values()))
+        return f"{s['enc_layers']}+{s['dec_layers']} layers, width {s['width']}, {s['heads']} heads, {kinds}"
 
     @property
     def shape(self) -> dict[str, Any]:
         """Hyper-parameters of the (first) model, and its kinds of attention."""
-        self._check_open()
         s = structs.ModelShape(struct_size=sizeof(structs.ModelShape))
-        call("rela_model_shape_get", byref(s), self._models[0])
+        with self.lent() as model:
+            call("rela_model_shape_get", byref(s), model)
         sizes = {name: getattr(s, name) for name, _ in s._fields_[1:] if name != "attention"}
         kinds = [kind.value.decode() for kind in s.attention]
         return sizes | {"attention": dict(zip(("encoder", "decoder", "cross"), kinds))}
 
     @overload
-    def translate(self, text: Source, **settings: Any) -> Any: ...
+    def translate(self, text: Source, beam: int = 4, n_best: Literal[1] = 1, *,  # type: ignore[overload-overlap]
+                  details: Literal[False] = False, attention: Literal[False] = False,
+                  not_finite: Literal["fail"] = "fail", **settings: Unpack[Settings]) -> str: ...
 
     @overload
-    def translate(self, text: Sequence[Source], **settings: Any) -> list[Any]: ...
+    def translate(self, text: Source, beam: int = 4, n_best: Literal[1] = 1, *,  # type: ignore[overload-overlap]
+                  details: Literal[False] = False, attention: Literal[False] = False,
+                  not_finite: Literal["mark"], **settings: Unpack[Settings]) -> str | None: ...
 
-    def translate(self, text: Source | Sequence[Source], beam: int = 4, n_best: int = 1, *,
+    @overload
+    def translate(self, text: Source, beam: int = 4, n_best: Literal[1] = 1, *,  # type: ignore[overload-overlap]
+                  details: Literal[True], attention: bool = False, not_finite: NotFinite = "fail",
+                  **settings: Unpack[Settings]) -> Translation: ...
+
+    @overload
+    def translate(self, text: Source, beam: int = 4, n_best: Literal[1] = 1, *,  # type: ignore[overload-overlap]
+                  details: bool = False, attention: Literal[True], not_finite: NotFinite = "fail",
+                  **settings: Unpack[Settings]) -> Translation: ...
+
+    @overload
+    def translate(self, text: Source, beam: int = 4, *, n_best: int,  # type: ignore[overload-overlap]
+                  details: bool = False, attention: bool = False, not_finite: NotFinite = "fail",
+                  **settings: Unpack[Settings]) -> list[Translation]: ...
+
+    @overload
+    def translate(self, text: Iterable[Source], beam: int = 4,  # type: ignore[overload-overlap]
+                  n_best: Literal[1] = 1, *, details: Literal[False] = False, attention: Literal[False] = False,
+                  not_finite: Literal["fail"] = "fail", **settings: Unpack[Settings]) -> list[str]: ...
+
+    @overload
+    def translate(self, text: Iterable[Source], beam: int = 4,  # type: ignore[overload-overlap]
+                  n_best: Literal[1] = 1, *, details: Literal[False] = False, attention: Literal[False] = False,
+                  not_finite: Literal["mark"], **settings: Unpack[Settings]) -> list[str | None]: ...
+
+    @overload
+    def translate(self, text: Iterable[Source], beam: int = 4,  # type: ignore[overload-overlap]
+                  n_best: Literal[1] = 1, *, details: Literal[True], attention: bool = False,
+                  not_finite: NotFinite = "fail", **settings: Unpack[Settings]) -> list[Translation]: ...
+
+    @overload
+    def translate(self, text: Iterable[Source], beam: int = 4,  # type: ignore[overload-overlap]
+                  n_best: Literal[1] = 1, *, details: bool = False, attention: Literal[True],
+                  not_finite: NotFinite = "fail", **settings: Unpack[Settings]) -> list[Translation]: ...
+
+    @overload
+    def translate(self, text: Iterable[Source], beam: int = 4, *, n_best: int, details: bool = False,
+                  attention: bool = False, not_finite: NotFinite = "fail",
+                  **settings: Unpack[Settings]) -> list[list[Translation]]: ...
+
+    def translate(self, text: Source | Iterable[Source], beam: int = 4, n_best: int = 1, *,
                   details: bool = False, attention: bool = False, sample: bool = False,
                   temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, seed: int = 1,
-                  penalty: str = "gnmt", length_penalty: float | None = None,
+                  penalty: Penalty = "gnmt", length_penalty: float | None = None,
                   max_factor: float | None = None, max_extra: int | None = None,
-                  unk: str = "allow", long_sentence: str = "split",
-                  prefix: str | Sequence[str] | None = None, links: str = "hard",
+                  unk: Unknown = "allow", long_sentence: LongSentence = "split",
+                  prefix: str | Sequence[str] | None = None, links: Links = "hard",
                   layer: int | None = None, head: int | None = None, first_line: int = 0,
                   batch_sentences: int | None = None, batch_tokens: int | None = None,
-                  shortlist: bool = True, not_finite: str = "fail", source: int = 0,
-                  split: str = "auto", src_lang: str | None = None) -> Any:
+                  shortlist: bool = True, not_finite: NotFinite = "fail", source: int = 0,
+                  split: Split = "auto", src_lang: str | None = None,
+                  progress: Progress | None = None) -> Any:
         """Translates a text (returns one translation) or a list of texts (returns a list).
 
         For a model with several sources, a sentence is a tuple with one text per source, some of
@@ -195,7 +219,7 @@ class Translator:
         None: mean of all), with weights if links is "soft". first_line is the position of the first
         text, from 0; line numbers in messages and random numbers of sampling depend on it.
         shortlist=False: use all words even if a shortlist is loaded. If the model overflows on a
-        text, Error with status "NOTFINITE" is raised; with not_finite="mark" its translation is
+        text, NotFiniteError is raised; with not_finite="mark" its translation is
         None, or a Translation without tokens whose score is NaN.
 
         A text of several sentences is translated sentence by sentence and joined again; its
@@ -203,11 +227,15 @@ class Translator:
         treats a text as one sentence if a prefix is given, the model has several sources, or
         attention is requested; "never" always does. src_lang: language of the abbreviations used to
         split; None: that of the model.
+
+        progress(done, total) is called with numbers of sentences about ten times a second, on the
+        calling thread; total is 0 while it is unknown. An exception in it, or Control-C, ends the call
+        within a second.
         """
         single = isinstance(text, (str, tuple))
         if not single and not hasattr(text, "__iter__"):
             raise TypeError(f"expected a text or a list of texts, got {type(text).__name__}")
-        sentences = [text] if single else list(text)
+        sentences: list[Any] = [text] if single else list(text)
         texts = self._flatten(sentences)
         o = options(structs.TranslateOptions)
         whole = attention and split == "auto"
@@ -229,30 +257,37 @@ class Translator:
             if len(prefixes) != len(sentences):
                 raise ValueError(f"{len(prefixes)} prefixes for {len(sentences)} texts")
             o.prefix, o.prefix_len = text_array(prefixes)
-        if shortlist:
-            o.shortlist = self._shortlist
-        with self._results(texts, len(sentences), o) as result:
+        with self._results(texts, len(sentences), o, shortlist, progress) as result:
             plain = n_best == 1 and not (details or attention)
             found = [self._read(result, i, plain, n_best, heads) for i in range(len(sentences))]
         return found[0] if single else found
 
-    def score(self, src: Source | Sequence[Source], tgt: str | Sequence[str], *, first_line: int = 0,
-              batch_tokens: int | None = None, not_finite: str = "fail") -> Any:
+    @overload
+    def score(self, src: Source, tgt: str,  # type: ignore[overload-overlap]
+              **settings: Unpack[ScoreSettings]) -> Score: ...
+
+    @overload
+    def score(self, src: Iterable[Source], tgt: Iterable[str], **settings: Unpack[ScoreSettings]) -> list[Score]: ...
+
+    def score(self, src: Source | Iterable[Source], tgt: str | Iterable[str], *, first_line: int = 0,
+              batch_tokens: int | None = None, not_finite: NotFinite = "fail",
+              progress: Progress | None = None) -> Any:
         """Scores tgt as a translation of src; returns a Score, or a list for lists.
 
-        not_finite: as in translate; the logp of a marked pair is not finite.
+        not_finite: as in translate; the logp of a marked pair is not finite. progress: as in translate,
+        with numbers of pairs.
         """
         sentences, targets = _pairs(src, tgt)
         sources = self._flatten(sentences)
         o = options(structs.ScoreOptions)
         set_options(o, {"first_line": first_line, "batch_tokens": batch_tokens,
                         "not_finite": choice("not_finite", not_finite, _NOT_FINITE)})
-        scores = c_void_p()
-        with self._lock:  # until all is read, since the tokens are lent by the model
-            self._check_open()
+        scores, caught = c_void_p(), Caught()
+        o.progress = caught.progress(structs.PROGRESS, progress)
+        with self._engine.session() as session:  # until all is read, since the tokens are lent by the model
             pairs = structs.Pairs(*text_array(sources), *text_array(targets), len(targets))
-            call("rela_score", byref(scores), self._session, byref(pairs), byref(o))
             try:
+                caught.call("rela_score", byref(scores), session, byref(pairs), byref(o))
                 found = [_read_score(scores, i) for i in range(len(targets))]
             finally:
                 lib.rela_scores_free(scores)
@@ -273,21 +308,20 @@ class Translator:
         arrays = [np.zeros((layers, sizes["heads"], queries, keys), np.float32)
                   for layers, queries, keys in shapes.values()]
 
-        def on_row(_ctx: Any, row: Any) -> int:
+        def on_row(_ctx: Any, row: Any) -> None:
             r = row.contents
             if r.n:
                 keys = np.ctypeslib.as_array(r.keys, (r.n,))
                 arrays[r.stack][r.layer, r.head, r.query, keys] = np.ctypeslib.as_array(
                     r.weights, (r.n,))
-            return 0
 
-        with self._lock:
-            self._check_open()
+        caught = Caught()
+        with self._engine.session() as session:
             pairs = structs.Pairs(*text_array(texts), *text_array([tgt]), 1)
-            call("rela_attend", self._session, byref(pairs), structs.ON_ROW(on_row), None)
+            caught.call("rela_attend", session, byref(pairs), caught.callback(structs.ON_ROW, on_row), None)
         return PairAttention(sources, target, dict(zip(shapes, arrays)))
 
-    def _flatten(self, sentences: Sequence[Source]) -> list[str]:
+    def _flatten(self, sentences: Sequence[Any]) -> list[str]:
         """All texts in one list, the sources of a sentence next to each other, as the library takes them."""
         n = self.shape["sources"]
         if n == 1:
@@ -299,23 +333,21 @@ class Translator:
 
     @contextmanager
     def lent(self) -> Iterator[c_void_p]:
-        """Lends the (first) model to other library calls; calls of this object wait until the block ends."""
-        with self._lock:
-            self._check_open()
-            yield self._models[0]
-
-    def _check_open(self) -> None:
-        if not self._session:
-            raise ValueError("the translator is closed")
+        """Lends the (first) model to other library calls; it stays open until the block ends."""
+        with self._engine.used():
+            yield self._engine.models[0]
 
     @contextmanager
-    def _results(self, texts: list[str], n: int, o: Any) -> Iterator[c_void_p]:
-        """Holds the lock while the result is read, since its tokens are lent by the model."""
-        result = c_void_p()
-        with self._lock:
-            self._check_open()
-            call("rela_translate", byref(result), self._session, *text_array(texts), n, byref(o))
+    def _results(self, texts: list[str], n: int, o: Any, shortlist: bool = True,
+                 progress: Progress | None = None) -> Iterator[c_void_p]:
+        """Keeps the model while the result is read, since its tokens are lent by it."""
+        result, caught = c_void_p(), Caught()
+        o.progress = caught.progress(structs.PROGRESS, progress)
+        with self._engine.session() as session:
+            if shortlist:
+                o.shortlist = self._engine.shortlist
             try:
+                caught.call("rela_translate", byref(result), session, *text_array(texts), n, byref(o))
                 yield result
             finally:
                 lib.rela_result_free(result)
@@ -348,36 +380,20 @@ class Translator:
         o = options(structs.TranslateOptions)
         set_options(o, {"beam_size": 1, "max_factor": 0, "max_extra": 1,
                         "long_sentence": _LONG["cut"], "source": source})
-        with self._results(self._flatten([sentence]), 1, o) as result:
+        with self._results(self._flatten([sentence]), 1, o, shortlist=False) as result:
             return _source(result, 0)
 
 
-def _load(runtime: c_void_p, path: Path, **settings: Any) -> c_void_p:
-    o, model = options(structs.ModelOptions), c_void_p()
-    set_options(o, settings)
-    call("rela_model_load_with", byref(model), runtime, os.fsencode(path), byref(o))
-    return model
+def _name(path: Any) -> str:
+    return os.fsdecode(os.path.basename(path))
 
 
-@contextmanager
-def loaded(path: Path, threads: int, part: int = 0) -> Iterator[c_void_p]:
-    """A model of any sort, also one that only aligns, until the block ends. part: of a pair of models, 1 or 2."""
-    o, runtime, model = options(structs.RuntimeOptions), c_void_p(), c_void_p()
-    set_options(o, {"n_threads": threads})
-    call("rela_runtime_create", byref(runtime), byref(o))
-    try:
-        model = _load(runtime, path, part=part)
-        yield model
-    finally:
-        lib.rela_model_free(model)
-        lib.rela_runtime_destroy(runtime)
-
-
-def _pairs(src: Source | Sequence[Source],
-           tgt: str | Sequence[str]) -> tuple[list[Source], list[str]]:
+def _pairs(src: Source | Iterable[Source],
+           tgt: str | Iterable[str]) -> tuple[list[Source], list[str]]:
     if isinstance(src, (str, tuple)) != isinstance(tgt, str):
         raise TypeError("src and tgt must both be texts or both be lists")
-    sources, targets = ([src], [tgt]) if isinstance(tgt, str) else (list(src), list(tgt))
+    sources: list[Any] = [src] if isinstance(tgt, str) else list(src)
+    targets = [tgt] if isinstance(tgt, str) else list(tgt)
     if len(sources) != len(targets):
         raise ValueError(f"{len(sources)} sources, but {len(targets)} targets")
     return sources, targets

@@ -30,7 +30,7 @@ cp -r "$RELA_SOURCE/python" "$scratch/source"
     --root-user-action ignore --target "$scratch/site" "$scratch/source"
 export PYTHONPATH="$scratch/site:$RELA_SOURCE/tests/python" PYTHONDONTWRITEBYTECODE=1
 cd "$scratch"
-case $* in *test_package* | *test_tools*) "$RELA_SOURCE/tests/tiny_model" "$RELA" "$scratch" ;; esac
+case $* in *test_package* | *test_tools* | *test_objects*) "$RELA_SOURCE/tests/tiny_model" "$RELA" "$scratch" ;; esac
 # The interpreter knows nothing of sanitizers: they must be there first. What it keeps to the end is
 # no leak.
 if [ -n "$RELA_SANITIZE" ]; then

@@ -142,6 +142,106 @@ class Scores(unittest.TestCase):
             rela.bleu(self.HYP, self.REFS, tokenize="zh")
 
 
+class Comparisons(unittest.TestCase):
+    def test_two_systems_are_compared_as_by_the_program(self):
+        ref, other = lines(TGT), [line.replace("der", "die") for line in lines(TGT)]
+        worse = [" ".join(line.split()[1:]) for line in other]
+        for name, texts in (("ref", ref), ("base", other), ("system", worse)):
+            Path(f"compare.{name}").write_text("".join(line + "\n" for line in texts))
+        for metric, settings, options in (("bleu", {"lowercase": True}, ["-l"]),
+                                          ("chrf", {"word_order": 2}, ["--word-order", "2"])):
+            files = ["compare.ref", "compare.base", "compare.system", "--metric", metric]
+            want = json.loads("".join(program("compare", *files, "--trials", "200", "--seed", "3", "--json", "--force",
+                                              *options)))
+            base, system = want["metrics"][0]["systems"]
+            found = rela.compare(other, worse, ref, metric, trials=200, seed=3, **settings)
+            self.assertAlmostEqual(found.baseline, base["score"], places=9)
+            self.assertAlmostEqual(found.score, system["score"], places=9)
+            self.assertEqual((found.p_bootstrap, found.p_randomisation),
+                             (system["p_bootstrap"], system["p_randomisation"]))
+            self.assertEqual(found.signature, want["metrics"][0]["signature"])
+            self.assertLess(found.difference, 0)
+        with self.assertRaisesRegex(ValueError, "40 translations of the baseline, but 39"):
+            rela.compare(other, worse[1:], ref)
+
+    def test_links_are_compared_as_by_the_program(self):
+        gold, links = ["0-0 1?2", "", "0-1"], ["0-0 1-2", "0-0", "0-1 1-0"]
+        for name, texts in (("gold", gold), ("links", links)):
+            Path(f"aer.{name}").write_text("".join(line + "\n" for line in texts))
+        want = json.loads("".join(program("aer", "aer.gold", "-i", "aer.links", "--json")))
+        pairs = [[(0, 0), (1, 2)], [(0, 0)], [(0, 1, 0.5), (1, 0, 0.5)]]
+        for found in (rela.aer(gold, links), rela.aer("aer.gold", "aer.links"), rela.aer(gold, pairs),
+                      rela.aer([line.translate(str.maketrans("012", "123")) for line in gold], pairs, gold_base=1)):
+            self.assertAlmostEqual(100 * found.aer, want["aer"], places=9)
+            self.assertEqual((found.links, found.sure, found.possible), (want["links"], want["sure"], want["possible"]))
+            self.assertLessEqual(found.interval[0], found.aer)
+        with self.assertRaisesRegex(rela.FormatError, "links: line 2: "):
+            rela.aer(gold, ["0-0", "0+0", ""])
+        with self.assertRaisesRegex(ValueError, "3 pairs of gold links, but 1"):
+            rela.aer(gold, ["0-0"])
+
+
+class Files(unittest.TestCase):
+    def test_converted_models_are_those_of_the_program(self):
+        for form in ("rela", "int8", "mapped"):
+            rela.convert("model.rela", f"py.{form}", form)
+            program("convert", "model.rela", "--to", form, "-o", f"c.{form}")
+            self.assertEqual(Path(f"py.{form}").read_bytes(), Path(f"c.{form}").read_bytes())
+        rela.convert("model.rela", "plain", "safetensors")
+        rela.convert("plain", "back.rela", from_="safetensors")
+        self.assertEqual(Path("back.rela").read_bytes(), Path("model.rela").read_bytes())
+        with self.assertRaises(rela.UnsupportedError):
+            rela.convert("model.rela", "c2", "ctranslate2")
+        with self.assertRaisesRegex(ValueError, "to 'onnx' is not one of"):
+            rela.convert("model.rela", "c2", "onnx")
+
+    def test_the_mean_of_models_is_that_of_the_program(self):
+        rela.convert("model.rela", "twin.rela")
+        program("average", "model.rela", "twin.rela", "-o", "c.mean")
+        rela.average(["model.rela", "twin.rela"], "py.mean")
+        self.assertEqual(Path("py.mean").read_bytes(), Path("c.mean").read_bytes())
+        with self.assertRaises(rela.FileError):
+            rela.average("missing.rela", "py.mean")
+
+    def test_shortlists_are_those_of_the_program(self):
+        want = program("shortlist", "model.rela", "--src", SRC, "--tgt", TGT, "--best", "5", "--out", "c.list",
+                       "--json")
+        found = rela.shortlist("model.rela", SRC, TGT, "py.list", best=5)
+        self.assertEqual(Path("py.list").read_bytes(), Path("c.list").read_bytes())
+        self.assertEqual(found, json.loads("".join(want)))
+        model = rela.Translator("model.rela")
+        rela.shortlist(model, lines(SRC), lines(TGT), "linked.list", links=["0-0"] * 40)
+        self.assertNotEqual(Path("linked.list").read_bytes(), Path("c.list").read_bytes())
+
+    def test_vocabularies_are_those_of_the_program(self):
+        counts = rela.vocab.count(SRC)
+        self.assertEqual([f"{word} {n}" for word, n in counts.items()], program("vocab", SRC))
+        self.assertEqual(rela.vocab.count(SRC.read_text().splitlines()), counts)
+        built = rela.vocab.build(SRC, 20, min_frequency=2)
+        want = program("vocab", SRC, "--format", "tokens", "--size", "20", "--min-frequency", "2")
+        self.assertEqual(list(built), want)
+        built.save("py.vocab")
+        loaded = rela.vocab.load("py.vocab")
+        self.assertEqual((list(loaded), loaded.id(built[5]), loaded.id("no such word")), (list(built), 5, 1))
+        Path("marian.yml").write_text('"</s>": 0\n"<unk>": 1\n"a": 2\n')
+        self.assertEqual(list(rela.vocab.load("marian.yml", "marian")), ["<pad>", "<unk>", "<eos>", "a"])
+        with self.assertRaises(IndexError):
+            built[20]
+
+    def test_corpora_are_those_of_the_program(self):
+        made = rela.corpus.make("py.corpus", 60, valid=5, test=5, seed=2, level="easy")
+        want = program("corpus", "--size", "60", "--valid", "5", "--test", "5", "--seed", "2", "--level", "easy",
+                       "--out", "c.corpus", "--json")
+        self.assertEqual(made, json.loads("".join(want)))
+        for file in Path("c.corpus").iterdir():
+            self.assertEqual((Path("py.corpus") / file.name).read_bytes(), file.read_bytes())
+        found = rela.corpus.check(SRC, TGT, max_ratio=1.2, drop_identical=True)
+        want = program("corpus", "check", "--src", SRC, "--tgt", TGT, "--max-ratio", "1.2", "--drop-identical",
+                       "--json")
+        self.assertEqual(found, json.loads("".join(want)))
+        self.assertEqual(rela.corpus.check(["a b", "a\u00a0c"], ["c", ""])["pairs"]["dropped"]["empty"]["pairs"], 1)
+
+
 class Corpora(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
