@@ -10,7 +10,8 @@ static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_e
 static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 
-rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err)
+rela_status rela_analysis_tsv(rela_file_set *set, const char *dir, const rela_analysis *a,
+                              rela_error *err)
 {
     static const struct {
         const char *name;
@@ -28,7 +29,7 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
         if (st == RELA_OK)
             st = TABLES[i].fill(&text, a, err);
         if (st == RELA_OK)
-            st = rela_file_write(path.data, text.data, text.len, err);
+            st = rela_file_write_in(set, path.data, text.data, text.len, err);
     }
     rela_buffer_free(&text);
     rela_buffer_free(&path);

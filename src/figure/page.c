@@ -40,11 +40,11 @@ static void set_font(cairo_t *c);
 static double start_width(cairo_t *c, const char *s, size_t n);
 static size_t broken_word(cairo_t *c, const char *s, double width);
 
-rela_status rela_page_save(const char *path, double w, double h,
+rela_status rela_page_save(rela_file_set *set, const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err)
 {
     sink s = { .status = RELA_OK, .err = err };
-    s.status = rela_writer_open(&s.writer, path, err);
+    s.status = rela_writer_open_in(&s.writer, set, path, err);
     if (s.status != RELA_OK)
         return s.status;
     cairo_surface_t *surface = make_surface(path, &s, w, h);
