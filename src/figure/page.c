@@ -182,13 +182,21 @@ static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsi
     return s->status == RELA_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
+/* Without the time of day, so that the same figure gives the same bytes. */
+static cairo_surface_t *make_pdf(sink *s, double w, double h)
+{
+    cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(write_bytes, s, w, h);
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "");
+    return pdf;
+}
+
 static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h)
 {
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".svg") == 0)
         return cairo_svg_surface_create_for_stream(keep_bytes, s, w, h);
     if (dot && strcmp(dot, ".pdf") == 0)
-        return cairo_pdf_surface_create_for_stream(write_bytes, s, w, h);
+        return make_pdf(s, w, h);
     return dot && strcmp(dot, ".png") == 0
                ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w * PNG_SCALE,
                                             (int)h * PNG_SCALE)

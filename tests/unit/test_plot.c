@@ -52,6 +52,25 @@ static void every_format_is_recognised_by_its_name(void **state)
     }
 }
 
+/* The same figure gives the same file on every day. */
+static void a_file_holds_no_date(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "o.svg", "o.png", "o.pdf" };
+    for (size_t i = 0; i < 3; i++) {
+        char path[SCRATCH_PATH];
+        size_t len = 0;
+        rela_error err = { RELA_OK, "" };
+        path_of(path, sizeof path, NAMES[i]);
+        CHECK_OK(rela_plot_save(&PLOT, NULL, path, &err), err);
+        char *bytes = slurp(path, &len);
+        for (size_t k = 0; k + 4 < len; k++)
+            CHECK(memcmp(bytes + k, "Date", 4) != 0, "%s: %.40s", NAMES[i], bytes + k);
+        free(bytes);
+        (void)unlink(path);
+    }
+}
+
 static void another_ending_is_refused(void **state)
 {
     (void)state;
@@ -372,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_is_recognised_by_its_name),
+        cmocka_unit_test(a_file_holds_no_date),
         cmocka_unit_test(another_ending_is_refused),
         cmocka_unit_test(empty_and_flat_data_can_be_drawn),
         cmocka_unit_test(panels_bars_and_maps_of_anything_can_be_drawn),
