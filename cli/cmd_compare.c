@@ -2,6 +2,8 @@
 /* cli/cmd_compare.c - rela compare: do systems differ by more than chance? */
 #include "scores.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 typedef struct compare_options {
@@ -261,8 +263,12 @@ static rela_status append_row(rela_buffer *out, const comparison *c, size_t syst
                               int name_width, rela_error *err)
 {
     const int width = (int)c->o->width;
-    rela_status st = rela_buffer_printf(out, err, "%-*s  %8.*f", name_width,
-                                        c->s->systems.items[system], width, r->score);
+    const char *name = c->s->systems.items[system];
+    const size_t start = out->len;
+    rela_status st = rela_utf8_append_printable(out, name, strlen(name), err);
+    while (st == RELA_OK && out->len < start + (size_t)name_width)
+        st = rela_buffer_append_char(out, ' ', err);
+    st = st ? st : rela_buffer_printf(out, err, "  %8.*f", width, r->score);
     if (st == RELA_OK && c->bootstrap)
         st = rela_buffer_printf(out, err, "  %*.*f \xC2\xB1 %*.*f", width + 4, width,
                                 r->interval.mean, width + 2, width, r->interval.half);

@@ -51,7 +51,8 @@ const rela_command rela_commands_convert[] = {
           "it while it is in use.\n"
           "With --vocab the input is a vocabulary of another tool, and the output one of rela:\n"
           "one token per line, with our special tokens instead of theirs.\n"
-          "Every input is checked completely before anything is written.",
+          "Every input is checked completely before anything is written. The files of a directory\n"
+          "are replaced together: after a failure all old ones are there.",
       .examples = "rela convert model.rela --to int8 -o small.rela\n"
                   "rela convert model.rela --to ctranslate2 -o model.ct2\n"
                   "rela convert model.rela --to safetensors -o plain\n"

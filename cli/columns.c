@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static rela_status open_files(rela_cli_columns *c, rela_writer **writers, const char *stem,
-                              rela_error *err);
+static rela_status open_files(rela_cli_columns *c, rela_file_set *set, rela_writer **writers,
+                              const char *stem, rela_error *err);
 static rela_status write_line(rela_writer **writers, size_t n, const rela_line *line,
                               rela_error *err);
 static size_t count_columns(const rela_line *line);
@@ -19,7 +19,9 @@ rela_status rela_cli_columns_split(rela_cli_columns *out, const char *path, cons
     rela_reader *reader = NULL;
     rela_line line;
     out->n = n;
-    rela_status st = rela_reader_open(&reader, path, NULL, err);
+    rela_file_set *set = NULL;
+    rela_status st = rela_file_set_create(&set, err);
+    st = st ? st : rela_reader_open(&reader, path, NULL, err);
     while (st == RELA_OK && (st = rela_reader_line(reader, &line, err)) == RELA_OK && line.text) {
         const size_t found = line.len ? count_columns(&line) : out->n;
         if (!out->n && found >= 2 && found <= RELA_CLI_COLUMNS_MAX)
@@ -30,7 +32,7 @@ rela_status rela_cli_columns_split(rela_cli_columns *out, const char *path, cons
                            found == 1 ? "" : "s", out->n ? "" : "2 to ",
                            out->n ? out->n : (size_t)RELA_CLI_COLUMNS_MAX);
         if (st == RELA_OK && !writers[0])
-            st = open_files(out, writers, stem, err);
+            st = open_files(out, set, writers, stem, err);
         if (st == RELA_OK)
             st = write_line(writers, out->n, &line, err);
     }
@@ -38,6 +40,7 @@ rela_status rela_cli_columns_split(rela_cli_columns *out, const char *path, cons
         st = rela_fail(err, RELA_FORMAT, "%s: no lines", rela_reader_name(reader));
     for (size_t i = 0; i < out->n && writers[i]; i++)
         st = rela_writer_finish(writers[i], st, err);
+    st = rela_file_set_finish(set, st, err);
     rela_reader_close(reader);
     return st;
 }
@@ -49,15 +52,15 @@ void rela_cli_columns_free(rela_cli_columns *c)
     *c = (rela_cli_columns){ .n = 0 };
 }
 
-static rela_status open_files(rela_cli_columns *c, rela_writer **writers, const char *stem,
-                              rela_error *err)
+static rela_status open_files(rela_cli_columns *c, rela_file_set *set, rela_writer **writers,
+                              const char *stem, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (size_t i = 0; i < c->n && st == RELA_OK; i++) {
         rela_buffer name = RELA_BUFFER_INIT;
         st = rela_buffer_printf(&name, err, "%s.%zu", stem, i + 1);
         c->paths[i] = st == RELA_OK ? name.data : NULL;
-        st = st ? st : rela_writer_open(&writers[i], c->paths[i], err);
+        st = st ? st : rela_writer_open_in(&writers[i], set, c->paths[i], err);
     }
     return st;
 }

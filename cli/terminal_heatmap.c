@@ -141,15 +141,15 @@ static bool next_glyph(glyph *g, const char **at)
         return false;
     uint32_t code = 0;
     size_t len = rela_utf8_next(&code, start, (size_t)(end - start));
-    if (len == 0) {
+    if (len == 0 || rela_utf8_hidden(code)) {
         *g = (glyph){ "?", 1, 1 };
-        *at += 1;
+        *at += len ? len : 1;
         return true;
     }
     *g = (glyph){ start, len, utf8proc_charwidth((utf8proc_int32_t)code) == 2 ? 2 : 1 };
     for (*at += len; *at < end; *at += len) { /* marks */
         len = rela_utf8_next(&code, *at, (size_t)(end - *at));
-        if (len == 0 || utf8proc_charwidth((utf8proc_int32_t)code) != 0)
+        if (len == 0 || rela_utf8_hidden(code) || utf8proc_charwidth((utf8proc_int32_t)code) != 0)
             break;
         g->len += len;
     }

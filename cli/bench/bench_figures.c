@@ -62,7 +62,7 @@ static rela_status draw_lengths(const rela_bench_job *j, rela_error *err)
     for (size_t e = 0; e < N_ENDINGS && st == RELA_OK; e++) {
         char path[PATH_SIZE];
         rela_format_text(path, sizeof path, "%s/lengths.%s", j->o.out, ENDINGS[e]);
-        st = rela_plots_save(plots, 2, 2, path, err);
+        st = rela_plots_save(plots, 2, 2, j->set, path, err);
     }
     return st;
 }
@@ -105,7 +105,7 @@ static rela_status draw_kernels(const rela_bench_job *j, rela_error *err)
     for (size_t e = 0; e < N_ENDINGS && st == RELA_OK; e++) {
         char path[PATH_SIZE];
         rela_format_text(path, sizeof path, "%s/attention.%s", j->o.out, ENDINGS[e]);
-        st = rela_bars_save(&drawing, 0, path, err);
+        st = rela_bars_save(&drawing, 0, j->set, path, err);
     }
     return st;
 }
@@ -133,7 +133,7 @@ static rela_status draw_scale(const rela_bench_job *j, rela_error *err)
     for (size_t e = 0; e < N_ENDINGS && st == RELA_OK; e++) {
         char path[PATH_SIZE];
         rela_format_text(path, sizeof path, "%s/scale.%s", j->o.out, ENDINGS[e]);
-        st = rela_plot_save(&plot, path, err);
+        st = rela_plot_save(&plot, j->set, path, err);
     }
     return st;
 }

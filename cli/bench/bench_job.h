@@ -5,6 +5,7 @@
 #ifndef RELA_BENCH_BENCH_JOB_H
 #define RELA_BENCH_BENCH_JOB_H
 
+#include "base/file.h"
 #include "bench/bench.h"
 #include "bench/bench_table.h"
 #include "model/config.h"
@@ -60,6 +61,7 @@ typedef struct rela_bench_job {
     rela_bench_table tables[RELA_BENCH_SHEETS_MAX];
     size_t n_tables;
     uint64_t done, total; /* turns */
+    rela_file_set *set;   /* of the files in o.out */
 } rela_bench_job;
 
 /* A part of the benchmark; turns: how many it has in each round. */

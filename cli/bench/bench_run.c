@@ -35,7 +35,7 @@ static rela_status take_lengths(rela_bench_job *j, rela_error *err);
 static rela_status take_links(rela_bench_job *j, rela_error *err);
 static rela_status append_text(rela_buffer *out, const rela_bench_job *j, rela_error *err);
 static rela_status append_json(rela_buffer *out, const rela_bench_job *j, rela_error *err);
-static rela_status write_files(const rela_bench_job *j, const rela_buffer *json, rela_error *err);
+static rela_status write_files(rela_bench_job *j, const rela_buffer *json, rela_error *err);
 
 void rela_bench_options_init(rela_bench_options *o, size_t size)
 {
@@ -316,19 +316,22 @@ static rela_status append_json(rela_buffer *out, const rela_bench_job *j, rela_e
     return st ? st : rela_buffer_append_text(out, "}\n}\n", err);
 }
 
-static rela_status write_files(const rela_bench_job *j, const rela_buffer *json, rela_error *err)
+static rela_status write_files(rela_bench_job *j, const rela_buffer *json, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
-    rela_status st = rela_buffer_printf(&path, err, "%s/bench.json", j->o.out);
-    st = st ? st : rela_file_write(path.data, json->data, json->len, err);
+    rela_status st = rela_file_set_create(&j->set, err);
     for (size_t i = 0; i < j->n_tables && st == RELA_OK; i++) {
         rela_buffer_clear(&path);
         rela_buffer_clear(&text);
         st = rela_buffer_printf(&path, err, "%s/%s.tsv", j->o.out, j->tables[i].name);
         st = st ? st : rela_bench_table_tsv(&text, &j->tables[i], err);
-        st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+        st = st ? st : rela_file_write_in(j->set, path.data, text.data, text.len, err);
     }
+    st = st ? st : rela_bench_figures(j, err);
+    rela_buffer_clear(&path);
+    st = st ? st : rela_buffer_printf(&path, err, "%s/bench.json", j->o.out);
+    st = st ? st : rela_file_write_in(j->set, path.data, json->data, json->len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
-    return st ? st : rela_bench_figures(j, err);
+    return rela_file_set_finish(j->set, st, err);
 }

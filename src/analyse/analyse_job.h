@@ -54,6 +54,7 @@ typedef struct rela_analyse_job {
     uint64_t done, total;
     rela_analyse_block *blocks; /* one per thread */
     rela_analyse_block sum;     /* results of the range being added up; has no watcher */
+    rela_file_set *set;         /* of all files that are written; on rank 0 */
     bool dumps;
     rela_dump *dump; /* on rank 0 */
 } rela_analyse_job;

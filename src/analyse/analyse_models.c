@@ -22,7 +22,7 @@ static rela_status read_texts(rela_analyse_job *j, rela_error *err);
 static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_error *err);
 static rela_status run_model(rela_analyse_job *j, rela_error *err);
 static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_analysis *a,
-                             const rela_analyse_options *o, rela_error *err);
+                             const rela_analyse_job *j, rela_error *err);
 
 void rela_analyse_options_init(rela_analyse_options *o, size_t size)
 {
@@ -54,6 +54,8 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
         st = name_texts(&j, err);
     if (st == RELA_OK && is_first(&j))
         st = rela_dir_make(j.o.out, err);
+    if (st == RELA_OK && is_first(&j))
+        st = rela_file_set_create(&j.set, err);
     j.total = 2 * (uint64_t)n * j.n;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_format_text(names[i], sizeof names[i], "model %zu", i + 1);
@@ -80,8 +82,8 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
                               .lines = j.n,
                               .skip_end = j.o.skip_end != 0 };
     if (st == RELA_OK && is_first(&j))
-        st = write_all(table, json, &a, &j.o, err);
-    st = rela_job_agree(j.o.job, st, err);
+        st = write_all(table, json, &a, &j, err);
+    st = rela_job_agree(j.o.job, rela_file_set_finish(j.set, st, err), err);
     for (size_t i = 0; found && i < n; i++)
         rela_findings_deinit(&found[i]);
     rela_mem_free(found);
@@ -127,7 +129,7 @@ static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_erro
     if (st == RELA_OK)
         st = run_model(j, err);
     if (st == RELA_OK && j->dump)
-        st = rela_dump_commit(j->dump, err);
+        st = rela_dump_commit(j->dump, j->set, err);
     else
         rela_dump_abort(j->dump);
     j->dump = NULL;
@@ -135,23 +137,24 @@ static rela_status run_and_dump(rela_analyse_job *j, const char *path, rela_erro
 }
 
 static rela_status write_all(rela_buffer *table, rela_buffer *json, const rela_analysis *a,
-                             const rela_analyse_options *o, rela_error *err)
+                             const rela_analyse_job *j, rela_error *err)
 {
+    const char *dir = j->o.out;
     rela_buffer text = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
     size_t n = 0;
     rela_figure *figures = rela_mem_array(RELA_FIGURES_MAX, sizeof *figures);
     rela_status st = figures ? rela_analysis_json(&text, a, err)
                              : rela_fail(err, RELA_NOMEM, "no memory for figures");
     if (st == RELA_OK)
-        st = rela_buffer_printf(&path, err, "%s/analysis.json", o->out);
+        st = rela_buffer_printf(&path, err, "%s/analysis.json", dir);
     if (st == RELA_OK)
-        st = rela_file_write(path.data, text.data, text.len, err);
+        st = rela_file_write_in(j->set, path.data, text.data, text.len, err);
     if (st == RELA_OK)
-        st = rela_analysis_tsv(o->out, a, err);
+        st = rela_analysis_tsv(j->set, dir, a, err);
     if (st == RELA_OK)
-        st = rela_analysis_figures(figures, &n, o->out, a, err);
+        st = rela_analysis_figures(figures, &n, j->set, dir, a, err);
     if (st == RELA_OK)
-        st = rela_analysis_html(o->out, a, figures, n, err);
+        st = rela_analysis_html(j->set, dir, a, figures, n, err);
     if (st == RELA_OK && json)
         st = rela_buffer_append(json, text.data, text.len, err);
     if (st == RELA_OK && table)

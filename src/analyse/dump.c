@@ -120,9 +120,9 @@ rela_status rela_dump_write(rela_dump *d, rela_dump_block *b, rela_error *err)
     return st;
 }
 
-rela_status rela_dump_commit(rela_dump *d, rela_error *err)
+rela_status rela_dump_commit(rela_dump *d, rela_file_set *set, rela_error *err)
 {
-    const rela_status st = rela_npz_commit(d->npz, err);
+    const rela_status st = rela_npz_commit(d->npz, set, err);
     rela_mem_free(d);
     return st;
 }

@@ -6,6 +6,7 @@
 #ifndef RELA_ANALYSE_DUMP_H
 #define RELA_ANALYSE_DUMP_H
 
+#include "base/file.h"
 #include "session/watch.h"
 
 /* Rows of some pairs. All zero means empty. */
@@ -33,7 +34,7 @@ rela_status rela_dump_tokens(rela_dump_block *b, const rela_watched *p,
 rela_status rela_dump_open(rela_dump **out, const char *path, const rela_block_list *list,
                            rela_error *err);
 rela_status rela_dump_write(rela_dump *d, rela_dump_block *b, rela_error *err);
-rela_status rela_dump_commit(rela_dump *d, rela_error *err); /* ends its life */
-void rela_dump_abort(rela_dump *d);                          /* NULL is fine */
+rela_status rela_dump_commit(rela_dump *d, rela_file_set *set, rela_error *err); /* ends its life */
+void rela_dump_abort(rela_dump *d);                                              /* NULL is fine */
 
 #endif

@@ -69,10 +69,10 @@ static const chart CHARTS[] = {
 };
 enum { N_CHARTS = sizeof CHARTS / sizeof CHARTS[0] };
 
-rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *dir,
-                                  const rela_analysis *a, rela_error *err)
+rela_status rela_analysis_figures(rela_figure *figures, size_t *n, rela_file_set *set,
+                                  const char *dir, const rela_analysis *a, rela_error *err)
 {
-    const rela_gallery g = { dir, figures, n, a };
+    const rela_gallery g = { set, dir, figures, n, a };
     const bool gold = a->models[0].aer.sums != NULL, tags = a->tag_names != NULL;
     rela_status st = RELA_OK;
     bool null = false;
@@ -127,11 +127,11 @@ rela_status rela_gallery_save(const rela_gallery *g, rela_figure *f, rela_drawin
     rela_status st = RELA_OK;
     for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0] && st == RELA_OK; i++) {
         rela_format_text(path, sizeof path, "%s/%s.%s", g->dir, f->stem, ENDINGS[i]);
-        st = save(drawing, PAGE_WIDTH, path, err);
+        st = save(drawing, PAGE_WIDTH, g->set, path, err);
     }
     f->narrow = n_panels > 1;
     rela_format_text(path, sizeof path, "%s/%s-narrow.svg", g->dir, f->stem);
-    return st == RELA_OK && f->narrow ? save(drawing, NARROW_WIDTH, path, err) : st;
+    return st == RELA_OK && f->narrow ? save(drawing, NARROW_WIDTH, g->set, path, err) : st;
 }
 
 /* ---- curves ---- */
@@ -224,10 +224,11 @@ typedef struct panels {
     size_t n;
 } panels;
 
-static rela_status save_panels(const void *drawing, double width, const char *path, rela_error *err)
+static rela_status save_panels(const void *drawing, double width, rela_file_set *set,
+                               const char *path, rela_error *err)
 {
     const panels *p = drawing;
-    return rela_plots_save(p->plots, p->n, (size_t)(width / PANEL_WIDTH), path, err);
+    return rela_plots_save(p->plots, p->n, (size_t)(width / PANEL_WIDTH), set, path, err);
 }
 
 static rela_status save_chart(const rela_gallery *g, const chart *c, ink *k, size_t n_series,
@@ -283,9 +284,10 @@ static rela_status draw_chart(const rela_gallery *g, const chart *c, rela_error 
 
 /* ---- bars ---- */
 
-static rela_status save_bars(const void *drawing, double width, const char *path, rela_error *err)
+static rela_status save_bars(const void *drawing, double width, rela_file_set *set,
+                             const char *path, rela_error *err)
 {
-    return rela_bars_save(drawing, width, path, err);
+    return rela_bars_save(drawing, width, set, path, err);
 }
 
 static rela_status draw_means(const rela_gallery *g, rela_error *err)

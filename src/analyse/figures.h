@@ -7,6 +7,7 @@
 
 /* The output folder and the list of figures so far. */
 typedef struct rela_gallery {
+    rela_file_set *set; /* that the files belong to */
     const char *dir;
     rela_figure *figures;
     size_t *n;
@@ -18,8 +19,8 @@ typedef struct rela_gallery {
 rela_figure *rela_gallery_enter(const rela_gallery *g, const char *stem, size_t model,
                                 const char *title);
 /* Saves a drawing with as many panels side by side as fit into width (points), but at least one. */
-typedef rela_status rela_drawing_save(const void *drawing, double width, const char *path,
-                                      rela_error *err);
+typedef rela_status rela_drawing_save(const void *drawing, double width, rela_file_set *set,
+                                      const char *path, rela_error *err);
 /* Saves a drawing in every file format; one of several panels also with the width of a phone. */
 rela_status rela_gallery_save(const rela_gallery *g, rela_figure *f, rela_drawing_save *save,
                               const void *drawing, size_t n_panels, rela_error *err);

@@ -59,10 +59,11 @@ typedef struct page {
     const char *caption;
 } page;
 
-static rela_status save_page(const void *drawing, double width, const char *path, rela_error *err)
+static rela_status save_page(const void *drawing, double width, rela_file_set *set,
+                             const char *path, rela_error *err)
 {
     const page *p = drawing;
-    return rela_heatmaps_save(p->maps, p->n, width, p->caption, path, err);
+    return rela_heatmaps_save(p->maps, p->n, width, p->caption, set, path, err);
 }
 
 static void name_heads(const grid *m)

@@ -112,8 +112,11 @@ static rela_status table_head(rela_buffer *out, const rela_findings *f, rela_err
 {
     const rela_measures *m = &f->text;
     const size_t start = out->len + 1;
-    rela_status st = rela_buffer_printf(out, err, "\n%s (%llu pair%s)", f->name,
-                                        (unsigned long long)f->pairs, rela_plural(f->pairs));
+    rela_status st = rela_buffer_append_char(out, '\n', err);
+    st = st ? st : rela_utf8_append_printable(out, f->name, strlen(f->name), err);
+    st = st ? st
+            : rela_buffer_printf(out, err, " (%llu pair%s)", (unsigned long long)f->pairs,
+                                 rela_plural(f->pairs));
     const size_t used = out->len - start;
     if (st == RELA_OK && used < LABEL_WIDTH)
         st = rela_buffer_printf(out, err, "%*s", (int)(LABEL_WIDTH - used), "");

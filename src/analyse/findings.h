@@ -80,8 +80,10 @@ bool rela_findings_aligned(const rela_analysis *a, const rela_findings *f, size_
 
 rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_error *err);
 rela_status rela_analysis_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
-/* heads.tsv, layers.tsv, models.tsv, pairs.tsv and, with tags, tags.tsv */
-rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err);
+/* heads.tsv, layers.tsv, models.tsv, pairs.tsv and, with tags, tags.tsv; set: of all files of the
+ * analysis, for the functions below, too */
+rela_status rela_analysis_tsv(rela_file_set *set, const char *dir, const rela_analysis *a,
+                              rela_error *err);
 
 /* A written figure: dir/stem.svg, .png and .pdf. */
 typedef struct rela_figure {
@@ -96,10 +98,10 @@ typedef struct rela_figure {
 
 enum { RELA_FIGURES_MAX = 256 };
 
-rela_status rela_analysis_figures(rela_figure *figures, size_t *n, const char *dir,
-                                  const rela_analysis *a, rela_error *err);
+rela_status rela_analysis_figures(rela_figure *figures, size_t *n, rela_file_set *set,
+                                  const char *dir, const rela_analysis *a, rela_error *err);
 /* Writes dir/report.html with the figures embedded. */
-rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
-                               size_t n, rela_error *err);
+rela_status rela_analysis_html(rela_file_set *set, const char *dir, const rela_analysis *a,
+                               const rela_figure *figures, size_t n, rela_error *err);
 
 #endif

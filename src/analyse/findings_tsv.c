@@ -4,14 +4,17 @@
 #include "analyse/findings.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 
+static rela_status field(rela_buffer *out, rela_span text, rela_error *err);
 static rela_status heads_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status models_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status pairs_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 
-rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_error *err)
+rela_status rela_analysis_tsv(rela_file_set *set, const char *dir, const rela_analysis *a,
+                              rela_error *err)
 {
     static const struct {
         const char *name;
@@ -30,11 +33,18 @@ rela_status rela_analysis_tsv(const char *dir, const rela_analysis *a, rela_erro
         if (st == RELA_OK)
             st = TABLES[i].fill(&text, a, err);
         if (st == RELA_OK)
-            st = rela_file_write(path.data, text.data, text.len, err);
+            st = rela_file_write_in(set, path.data, text.data, text.len, err);
     }
     rela_buffer_free(&text);
     rela_buffer_free(&path);
     return st;
+}
+
+/* A name of the caller or of a tag, which may hold anything, and the end of its field. */
+static rela_status field(rela_buffer *out, rela_span text, rela_error *err)
+{
+    const rela_status st = rela_utf8_append_printable(out, text.text, text.len, err);
+    return st ? st : rela_buffer_append_char(out, '\t', err);
 }
 
 /* k counts the heads of all layers of the stack. */
@@ -44,10 +54,12 @@ static rela_status heads_row(rela_buffer *out, const rela_analysis *a, const rel
     const rela_measures *m = &f->text;
     const rela_head_sums *s = &m->head[stack][k];
     const int32_t layer = (int32_t)(k / m->heads), head = (int32_t)(k % m->heads);
-    const rela_status st = rela_buffer_printf(
-        out, err, "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", f->name, m->stacks[stack].key,
-        layer, head, rela_sparsity_micro(s), rela_sparsity_macro(s), rela_null_micro(s),
-        rela_null_macro(s), rela_null_micro(&f->permuted.head[stack][k]));
+    rela_status st = field(out, rela_span_of(f->name), err);
+    st = st ? st
+            : rela_buffer_printf(out, err, "%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t",
+                                 m->stacks[stack].key, layer, head, rela_sparsity_micro(s),
+                                 rela_sparsity_macro(s), rela_null_micro(s), rela_null_macro(s),
+                                 rela_null_micro(&f->permuted.head[stack][k]));
     if (st != RELA_OK)
         return st;
     if (!rela_findings_aligned(a, f, stack))
@@ -95,11 +107,13 @@ static rela_status layers_row(rela_buffer *out, const rela_analysis *a, const re
     const rela_spread null = rela_spread_over_heads(m, stack, layer, rela_null_micro);
     const rela_spread permuted =
         rela_spread_over_heads(&f->permuted, stack, layer, rela_null_micro);
-    rela_status st = rela_buffer_printf(
-        out, err, "%s\t%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f", f->name, m->stacks[stack].key,
-        layer, rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean,
-        rela_spread_over_heads(m, stack, layer, rela_sparsity_macro).mean, null.mean, null.variance,
-        permuted.mean, permuted.variance);
+    rela_status st = field(out, rela_span_of(f->name), err);
+    st = st ? st
+            : rela_buffer_printf(out, err, "%s\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f",
+                                 m->stacks[stack].key, layer,
+                                 rela_spread_over_heads(m, stack, layer, rela_sparsity_micro).mean,
+                                 rela_spread_over_heads(m, stack, layer, rela_sparsity_macro).mean,
+                                 null.mean, null.variance, permuted.mean, permuted.variance);
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
         st = rela_buffer_printf(out, err, "\t%.6f", rela_layer_js(&m->layer[stack][layer], tau));
     if (st == RELA_OK && rela_findings_aligned(a, f, stack))
@@ -135,13 +149,15 @@ static rela_status models_row(rela_buffer *out, const rela_analysis *a, const re
                               size_t stack, rela_error *err)
 {
     const rela_attn_stack *p = &f->text.stacks[stack];
-    rela_status st =
-        rela_buffer_printf(out, err, "%s\t%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", f->name, p->key,
-                           f->net->config.attention[p->type].text, (unsigned long long)f->pairs,
-                           rela_mean_over_heads(&f->text, stack, rela_sparsity_micro),
-                           rela_mean_over_heads(&f->text, stack, rela_sparsity_macro),
-                           rela_mean_over_heads(&f->text, stack, rela_null_micro),
-                           rela_mean_over_heads(&f->permuted, stack, rela_null_micro));
+    rela_status st = field(out, rela_span_of(f->name), err);
+    st = st ? st
+            : rela_buffer_printf(out, err, "%s\t%s\t%llu\t%.6f\t%.6f\t%.6f\t%.6f", p->key,
+                                 f->net->config.attention[p->type].text,
+                                 (unsigned long long)f->pairs,
+                                 rela_mean_over_heads(&f->text, stack, rela_sparsity_micro),
+                                 rela_mean_over_heads(&f->text, stack, rela_sparsity_macro),
+                                 rela_mean_over_heads(&f->text, stack, rela_null_micro),
+                                 rela_mean_over_heads(&f->permuted, stack, rela_null_micro));
     for (size_t tau = 0; tau < RELA_TAUS && st == RELA_OK; tau++)
         st = rela_buffer_printf(out, err, "\t%.6f", rela_mean_js(&f->text, stack, tau));
     const rela_auc *auc = rela_attn_stack_cross(p) ? &f->source_auc[p->keys] : NULL;
@@ -228,10 +244,13 @@ static rela_status tags_table(rela_buffer *out, const rela_analysis *a, rela_err
             for (size_t tag = 0; tag < t->n_tags && st == RELA_OK; tag++) {
                 const rela_span name = rela_map_key(a->tag_names, (uint32_t)tag);
                 const rela_tag_sums *c = &t->cells[k * t->n_tags + tag];
-                st = rela_buffer_printf(out, err, "%s\t%zu\t%zu\t%.*s\t%llu\t%.6f\n",
-                                        a->models[i].name, k / t->heads, k % t->heads,
-                                        (int)name.len, name.text, (unsigned long long)c->rows,
-                                        c->rows ? (double)c->null_rows / (double)c->rows : 0);
+                st = field(out, rela_span_of(a->models[i].name), err);
+                st = st ? st
+                        : rela_buffer_printf(out, err, "%zu\t%zu\t", k / t->heads, k % t->heads);
+                st = st ? st : field(out, name, err);
+                st = st ? st
+                        : rela_buffer_printf(out, err, "%llu\t%.6f\n", (unsigned long long)c->rows,
+                                             c->rows ? (double)c->null_rows / (double)c->rows : 0);
             }
     }
     return st;

@@ -88,10 +88,10 @@ rela_status rela_npz_append(rela_npz *z, size_t number, const void *items, size_
     return st;
 }
 
-rela_status rela_npz_commit(rela_npz *z, rela_error *err)
+rela_status rela_npz_commit(rela_npz *z, rela_file_set *set, rela_error *err)
 {
     rela_writer *w = NULL;
-    rela_status st = rela_writer_open(&w, z->path, err);
+    rela_status st = rela_writer_open_in(&w, set, z->path, err);
     if (st == RELA_OK)
         st = write_all(z, w, err);
     if (st == RELA_OK)

@@ -6,7 +6,7 @@
 #ifndef RELA_ANALYSE_NPZ_H
 #define RELA_ANALYSE_NPZ_H
 
-#include "base/error.h"
+#include "base/file.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ rela_status rela_npz_add(size_t *number, rela_npz *z, const char *name, rela_npy
 rela_status rela_npz_append(rela_npz *z, size_t number, const void *items, size_t n_items,
                             rela_error *err);
 /* Destroys z, also on failure. */
-rela_status rela_npz_commit(rela_npz *z, rela_error *err);
+rela_status rela_npz_commit(rela_npz *z, rela_file_set *set, rela_error *err);
 void rela_npz_abort(rela_npz *z); /* NULL is fine */
 
 #endif

@@ -8,7 +8,8 @@
 /* The page, and the rules of style for its drawings. */
 typedef struct rela_report {
     rela_buffer body, rules;
-    const char *dir; /* of the figures */
+    const rela_file_set *set; /* that the figures are in */
+    const char *dir;          /* of the figures */
 } rela_report;
 
 /* Adds a figure with its caption; number: of the figure on the page, from 1. */

@@ -85,7 +85,7 @@ static rela_status drawing_read(drawing *d, const rela_report *r, const char *st
     size_t len = 0;
     *d = (drawing){ .bytes = NULL };
     rela_status st = rela_buffer_printf(&path, err, "%s/%s%s.svg", r->dir, stem, form);
-    st = st ? st : rela_file_read(&d->bytes, &len, path.data, 0, err);
+    st = st ? st : rela_file_read(&d->bytes, &len, rela_file_set_find(r->set, path.data), 0, err);
     if (st == RELA_OK) {
         const char *svg = strstr(d->bytes, "<svg");
         d->svg = svg ? svg : d->bytes;

@@ -28,10 +28,10 @@ static rela_status diversity_table(rela_buffer *out, const rela_analysis *a, rel
 static rela_status aer_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 static rela_status aer_layers_table(rela_buffer *out, const rela_analysis *a, rela_error *err);
 
-rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const rela_figure *figures,
-                               size_t n, rela_error *err)
+rela_status rela_analysis_html(rela_file_set *set, const char *dir, const rela_analysis *a,
+                               const rela_figure *figures, size_t n, rela_error *err)
 {
-    rela_report r = { .dir = dir };
+    rela_report r = { .set = set, .dir = dir };
     rela_buffer page = RELA_BUFFER_INIT, path = RELA_BUFFER_INIT;
     rela_status st = head(&r.body, a, err);
     if (st == RELA_OK)
@@ -55,7 +55,7 @@ rela_status rela_analysis_html(const char *dir, const rela_analysis *a, const re
     if (st == RELA_OK)
         st = rela_buffer_printf(&path, err, "%s/report.html", dir);
     if (st == RELA_OK)
-        st = rela_file_write(path.data, page.data, page.len, err);
+        st = rela_file_write_in(set, path.data, page.data, page.len, err);
     rela_buffer_free(&r.body);
     rela_buffer_free(&r.rules);
     rela_buffer_free(&page);

@@ -5,7 +5,8 @@
  * stream, trailing garbage, a file that changes size while it is read, and a compression ratio that
  * suggests a decompression bomb are errors, never a silent end of file.
  * Writing: under a temporary name in the same directory, then flush, fsync, rename and fsync of
- * the directory, so the final name holds either the old contents or all of the new.
+ * the directory, so the final name holds either the old contents or all of the new. Several files
+ * that belong together are replaced as a set.
  * A path of "-" is standard input or output. One thread at a time per object. */
 #ifndef RELA_BASE_FILE_H
 #define RELA_BASE_FILE_H
@@ -102,6 +103,28 @@ bool rela_file_temporary(const char *name);
 
 /* All at once: open, write, commit. */
 rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err);
+
+/* Files that belong together, like weights and vocabularies: writers of a set put nothing in place
+ * when they commit; the set does so for all. A failure leaves all old files. If the process is
+ * killed meanwhile, some old ones may be missing, or some new ones, the last one among them, but
+ * old and new files never stand side by side. A file that is written directly (see
+ * rela_writer_open) is not part of this. One thread at a time. */
+typedef struct rela_file_set rela_file_set;
+rela_status rela_file_set_create(rela_file_set **out, rela_error *err);
+/* set NULL: as rela_writer_open, rela_file_write. */
+rela_status rela_writer_open_in(rela_writer **out, rela_file_set *set, const char *path,
+                                rela_error *err);
+rela_status rela_file_write_in(rela_file_set *set, const char *path, const char *bytes, size_t len,
+                               rela_error *err);
+/* A file that is not wanted any more; nothing is done if there is none, or the set has a new one.
+ */
+rela_status rela_file_set_remove(rela_file_set *s, const char *path, rela_error *err);
+/* Where the file with this path is now, for reading it back; path itself if it is not in the set,
+ * or s NULL. Lent. */
+const char *rela_file_set_find(const rela_file_set *s, const char *path);
+/* Replaces all files if st, the status so far, is RELA_OK; otherwise discards the new ones and
+ * returns st. Frees s; NULL is fine. Writers of the set must be closed. */
+rela_status rela_file_set_finish(rela_file_set *s, rela_status st, rela_error *err);
 
 /* Creates the directory and its parents; fine if it exists. */
 rela_status rela_dir_make(const char *path, rela_error *err);

@@ -28,6 +28,7 @@ struct rela_writer {
     bool own_fd;
     char *name;                /* for messages */
     char *target;              /* final path; NULL: written directly */
+    rela_file_set *set;        /* that gives it this path; NULL: none */
     rela_temporary *temporary; /* until it is renamed; NULL: none */
     rela_status failed;        /* status of the first failed write; later ones fail too */
     coding coding;
@@ -50,7 +51,6 @@ static rela_status put_gzip(rela_writer *w, const char *bytes, size_t len, bool 
                             rela_error *err);
 static rela_status put_stored(rela_writer *w, const char *bytes, size_t len, rela_error *err);
 static rela_status finish_file(rela_writer *w, rela_error *err);
-static rela_status sync_parent(const char *path, rela_error *err);
 static bool is_dir(const char *path);
 static void *zlib_alloc(void *ctx, unsigned n, unsigned size);
 static void zlib_free(void *ctx, void *p);
@@ -58,6 +58,12 @@ static bool ends_with(const char *s, const char *tail);
 static void writer_free(rela_writer *w);
 
 rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *err)
+{
+    return rela_writer_open_in(out, NULL, path, err);
+}
+
+rela_status rela_writer_open_in(rela_writer **out, rela_file_set *set, const char *path,
+                                rela_error *err)
 {
     *out = NULL;
     if (!*path)
@@ -68,6 +74,7 @@ rela_status rela_writer_open(rela_writer **out, const char *path, rela_error *er
     if (!w)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to write it", name);
     rela_status st = RELA_OK;
+    w->set = set;
     w->fd = standard ? STDOUT_FILENO : -1;
     w->name = rela_str_copy(name, strlen(name));
     w->plain = rela_mem_alloc(PLAIN_SIZE);
@@ -142,8 +149,14 @@ rela_status rela_writer_finish(rela_writer *w, rela_status st, rela_error *err)
 
 rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err)
 {
+    return rela_file_write_in(NULL, path, bytes, len, err);
+}
+
+rela_status rela_file_write_in(rela_file_set *set, const char *path, const char *bytes, size_t len,
+                               rela_error *err)
+{
     rela_writer *w = NULL;
-    const rela_status st = rela_writer_open(&w, path, err);
+    const rela_status st = rela_writer_open_in(&w, set, path, err);
     return st ? st : rela_writer_finish(w, rela_writer_write(w, bytes, len, err), err);
 }
 
@@ -306,7 +319,7 @@ static rela_status put_stored(rela_writer *w, const char *bytes, size_t len, rel
     return rela_fail_errno(err, errno, "%s: cannot be written", w->name);
 }
 
-/* All bytes are written: makes them durable and gives the file its final name. */
+/* All bytes are written: makes them durable and gives the file its final name, or to its set. */
 static rela_status finish_file(rela_writer *w, rela_error *err)
 {
     if (w->temporary && rela_sys_sync(w->fd) != 0)
@@ -318,31 +331,17 @@ static rela_status finish_file(rela_writer *w, rela_error *err)
     }
     if (!w->temporary)
         return RELA_OK;
+    if (w->set) {
+        const rela_status st = rela_file_set_take(w->set, w->name, w->target, w->temporary, err);
+        if (st == RELA_OK)
+            w->temporary = NULL; /* given */
+        return st;
+    }
     if (rela_sys_rename(w->temporary->name, w->target) != 0)
         return rela_fail_errno(err, errno, "%s: cannot be written", w->name);
     rela_temporary_free(w->temporary);
     w->temporary = NULL;
-    return sync_parent(w->target, err);
-}
-
-/* Makes the rename durable: otherwise a power failure may bring back the old file. */
-static rela_status sync_parent(const char *path, rela_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    const size_t len = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
-    char *dir = rela_str_copy(slash ? path : ".", len);
-    if (!dir)
-        return rela_fail(err, RELA_NOMEM, "%s: no memory to make it durable", path);
-    rela_status st = RELA_OK;
-    const int fd = rela_sys_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    /* Some file systems cannot sync a directory (EINVAL), and one without read permission cannot be
-     * opened for it (EACCES): the weaker guarantee is then accepted. */
-    if ((fd < 0 && errno != EACCES) || (fd >= 0 && rela_sys_sync(fd) != 0 && errno != EINVAL))
-        st = rela_fail_errno(err, errno, "%s: its directory cannot be made durable", path);
-    if (fd >= 0)
-        (void)rela_sys_close(fd);
-    rela_mem_free(dir);
-    return st;
+    return rela_temporary_settle(w->target, err);
 }
 
 static bool is_dir(const char *path)

@@ -142,6 +142,11 @@ int rela_sys_unlink(const char *path)
     return unlink(path);
 }
 
+int rela_sys_rename_back(const char *from, const char *to)
+{
+    return rename(from, to);
+}
+
 int rela_sys_mkdir(const char *path, mode_t mode)
 {
     return faulty(EACCES) ? -1 : mkdir(path, mode);

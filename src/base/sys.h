@@ -24,7 +24,9 @@ void *rela_sys_map(int fd, size_t len);
 void rela_sys_unmap(void *p, size_t len); /* NULL is fine */
 int rela_sys_sync(int fd);
 int rela_sys_rename(const char *from, const char *to);
-int rela_sys_unlink(const char *path); /* no fault injection: it is what cleans up */
+/* No fault injection: they are what cleans up. */
+int rela_sys_unlink(const char *path);
+int rela_sys_rename_back(const char *from, const char *to);
 int rela_sys_mkdir(const char *path, mode_t mode);
 int rela_sys_lock(int fd); /* exclusive, does not block */
 int rela_sys_truncate(int fd, uint64_t bytes);

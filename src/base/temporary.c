@@ -27,8 +27,6 @@ static rela_status make_name(rela_buffer *name, const char *target, unsigned num
                              rela_error *err);
 static int open_listed(rela_temporary *t, mode_t mode);
 static void block_signals(sigset_t *old);
-static void take_lock(sigset_t *old);
-static void give_lock(const sigset_t *old);
 static void wait_a_moment(void);
 
 rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *target, mode_t mode,
@@ -66,13 +64,45 @@ void rela_temporary_free(rela_temporary *t)
     sigset_t old;
     if (!t)
         return;
-    take_lock(&old);
+    rela_temporary_hold(&old);
     *(t->previous ? &t->previous->next : &first) = t->next;
     if (t->next)
         t->next->previous = t->previous;
-    give_lock(&old);
+    rela_temporary_release(&old);
     rela_mem_free(t->name);
     rela_mem_free(t);
+}
+
+rela_status rela_temporary_settle(const char *target, rela_error *err)
+{
+    const char *slash = strrchr(target, '/');
+    const size_t len = !slash ? 1 : slash == target ? 1 : (size_t)(slash - target);
+    char *dir = rela_str_copy(slash ? target : ".", len);
+    if (!dir)
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to make it durable", target);
+    rela_status st = RELA_OK;
+    const int fd = rela_sys_open(dir, O_RDONLY | O_DIRECTORY, 0);
+    /* Some file systems cannot sync a directory (EINVAL), and one without read permission cannot be
+     * opened for it (EACCES): the weaker guarantee is then accepted. */
+    if ((fd < 0 && errno != EACCES) || (fd >= 0 && rela_sys_sync(fd) != 0 && errno != EINVAL))
+        st = rela_fail_errno(err, errno, "%s: its directory cannot be made durable", target);
+    if (fd >= 0)
+        (void)rela_sys_close(fd);
+    rela_mem_free(dir);
+    return st;
+}
+
+void rela_temporary_hold(sigset_t *old)
+{
+    block_signals(old);
+    while (atomic_flag_test_and_set(&lock))
+        wait_a_moment();
+}
+
+void rela_temporary_release(const sigset_t *old)
+{
+    atomic_flag_clear(&lock);
+    (void)pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
 /* The lock is never released: a file that another thread opened now would be left behind. The wait
@@ -122,7 +152,7 @@ static rela_status make_name(rela_buffer *name, const char *target, unsigned num
 static int open_listed(rela_temporary *t, mode_t mode)
 {
     sigset_t old;
-    take_lock(&old);
+    rela_temporary_hold(&old);
     const int fd = rela_sys_open(t->name, O_RDWR | O_CREAT | O_EXCL, mode);
     const int why = errno;
     if (fd >= 0) {
@@ -131,7 +161,7 @@ static int open_listed(rela_temporary *t, mode_t mode)
             first->previous = t;
         first = t;
     }
-    give_lock(&old);
+    rela_temporary_release(&old);
     errno = why;
     return fd;
 }
@@ -141,19 +171,6 @@ static void block_signals(sigset_t *old)
     sigset_t all;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, old);
-}
-
-static void take_lock(sigset_t *old)
-{
-    block_signals(old);
-    while (atomic_flag_test_and_set(&lock))
-        wait_a_moment();
-}
-
-static void give_lock(const sigset_t *old)
-{
-    atomic_flag_clear(&lock);
-    (void)pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
 static void wait_a_moment(void)

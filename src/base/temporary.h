@@ -7,8 +7,9 @@
 #ifndef RELA_BASE_TEMPORARY_H
 #define RELA_BASE_TEMPORARY_H
 
-#include "base/error.h"
+#include "base/file.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 
 typedef struct rela_temporary {
@@ -23,5 +24,18 @@ rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *targe
 
 /* Call it after the file was renamed or removed. NULL is fine. */
 void rela_temporary_free(rela_temporary *t);
+
+/* Makes the rename of a temporary file to target durable: otherwise a power failure may bring back
+ * the old file. */
+rela_status rela_temporary_settle(const char *target, rela_error *err);
+
+/* Between these two, rela_file_abort_all of another thread waits, and this one gets no signals. */
+void rela_temporary_hold(sigset_t *old);
+void rela_temporary_release(const sigset_t *old);
+
+/* Gives t, a complete file that is to be called target, to a set; path is what the caller of the
+ * writer called it. */
+rela_status rela_file_set_take(rela_file_set *s, const char *path, const char *target,
+                               rela_temporary *t, rela_error *err);
 
 #endif

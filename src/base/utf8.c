@@ -22,7 +22,6 @@ static const struct {
     { 0x13430, 0x1343F }, { 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF },
 };
 
-static bool is_hidden(uint32_t code);
 static size_t bad_run(const char *s, size_t len);
 
 size_t rela_utf8_valid(const char *s, size_t len)
@@ -163,7 +162,7 @@ void rela_utf8_make_printable(char *s)
     while (left > 0) {
         uint32_t code = 0;
         size_t n = rela_utf8_next(&code, s, left);
-        const bool bad = n == 0 || is_hidden(code);
+        const bool bad = n == 0 || rela_utf8_hidden(code);
         n = n ? n : 1;
         if (bad)
             *to++ = '?';
@@ -175,7 +174,22 @@ void rela_utf8_make_printable(char *s)
     *to = '\0';
 }
 
-static bool is_hidden(uint32_t code)
+rela_status rela_utf8_append_printable(rela_buffer *out, const char *s, size_t len, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    while (len > 0 && st == RELA_OK) {
+        uint32_t code = 0;
+        size_t n = rela_utf8_next(&code, s, len);
+        st = n == 0 || rela_utf8_hidden(code) ? rela_buffer_append_char(out, '?', err)
+                                              : rela_buffer_append(out, s, n, err);
+        n = n ? n : 1;
+        s += n;
+        len -= n;
+    }
+    return st;
+}
+
+bool rela_utf8_hidden(uint32_t code)
 {
     if (code >= ' ' && code <= '~')
         return false;

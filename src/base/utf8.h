@@ -31,9 +31,15 @@ size_t rela_utf8_prefix(const char *s, size_t len, size_t n);
 /* len without the bytes of an incomplete character at the end of s. */
 size_t rela_utf8_whole(const char *s, size_t len);
 
-/* Makes s one line that is safe to display: '?' for every invisible character (control and format
- * characters, including bidirectional and zero-width ones, line separators) and for every byte of
- * invalid UTF-8. s gets shorter or stays as long. */
+/* Is it invisible, or does it change how others are displayed: a control or format character
+ * (bidirectional and zero-width ones, too), a line separator? */
+bool rela_utf8_hidden(uint32_t code);
+/* Makes s one line that is safe to display: '?' for every hidden character and for every byte of
+ * invalid UTF-8. s gets shorter or stays as long. All text from files and from the command line
+ * that people see is shown like this: in messages (error.h, log.h do it) and in tables. Results are
+ * not, nor JSON, which has escapes of its own. */
 void rela_utf8_make_printable(char *s);
+rela_status rela_utf8_append_printable(rela_buffer *out, const char *s, size_t len,
+                                       rela_error *err);
 
 #endif

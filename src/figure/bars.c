@@ -32,7 +32,8 @@ static void draw_group(const layout *s, cairo_t *c, size_t group, double middle,
 static size_t name_lines(const layout *s, cairo_t *c, size_t group, double x, double y, bool draw);
 static double highest(const rela_bars *b);
 
-rela_status rela_bars_save(const rela_bars *b, double width, const char *path, rela_error *err)
+rela_status rela_bars_save(const rela_bars *b, double width, rela_file_set *set, const char *path,
+                           rela_error *err)
 {
     layout s = { .b = b };
     cairo_t *ruler = rela_page_ruler();
@@ -41,7 +42,7 @@ rela_status rela_bars_save(const rela_bars *b, double width, const char *path, r
     measure(&s, width, ruler);
     cairo_destroy(ruler);
     const double h = TOP + s.line_pitch * (double)s.lines + LINE * (double)b->n_series;
-    return rela_page_save(path, s.width, h, draw, &s, err);
+    return rela_page_save(set, path, s.width, h, draw, &s, err);
 }
 
 static void measure(layout *s, double width, cairo_t *ruler)

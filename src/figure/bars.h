@@ -3,7 +3,7 @@
 #ifndef RELA_FIGURE_BARS_H
 #define RELA_FIGURE_BARS_H
 
-#include "base/error.h"
+#include "base/file.h"
 
 typedef struct rela_bars {
     const char *title, *y_label;
@@ -16,6 +16,7 @@ typedef struct rela_bars {
 
 /* As many groups side by side as fit into width (points; 0: all), but at least one. Names that are
  * wider than their place are broken into lines or lose their middle. */
-rela_status rela_bars_save(const rela_bars *b, double width, const char *path, rela_error *err);
+rela_status rela_bars_save(const rela_bars *b, double width, rela_file_set *set, const char *path,
+                           rela_error *err);
 
 #endif

@@ -43,7 +43,8 @@ static double cell_of(const rela_heatmap *m);
 static double shade_of(const rela_heatmap *m, double v, double high);
 
 rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
-                               const char *caption, const char *path, rela_error *err)
+                               const char *caption, rela_file_set *set, const char *path,
+                               rela_error *err)
 {
     layout s = { .maps = maps, .n = n, .caption = caption };
     cairo_t *ruler = rela_page_ruler();
@@ -51,7 +52,7 @@ rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
         return rela_fail(err, RELA_NOMEM, "%s: no memory to draw", path);
     measure(&s, width, ruler);
     cairo_destroy(ruler);
-    return rela_page_save(path, s.width, s.height, draw, &s, err);
+    return rela_page_save(set, path, s.width, s.height, draw, &s, err);
 }
 
 static void measure(layout *s, double width, cairo_t *ruler)

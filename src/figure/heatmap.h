@@ -6,7 +6,7 @@
 #ifndef RELA_FIGURE_HEATMAP_H
 #define RELA_FIGURE_HEATMAP_H
 
-#include "base/error.h"
+#include "base/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +34,7 @@ typedef struct rela_heatmap {
  * numbers they grow with the value. As many maps side by side as fit into width (points; 0: all),
  * but at least one. caption, which is broken into lines, may be NULL. */
 rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
-                               const char *caption, const char *path, rela_error *err);
+                               const char *caption, rela_file_set *set, const char *path,
+                               rela_error *err);
 
 #endif

@@ -40,11 +40,11 @@ static void set_font(cairo_t *c);
 static double start_width(cairo_t *c, const char *s, size_t n);
 static size_t broken_word(cairo_t *c, const char *s, double width);
 
-rela_status rela_page_save(const char *path, double w, double h,
+rela_status rela_page_save(rela_file_set *set, const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err)
 {
     sink s = { .status = RELA_OK, .err = err };
-    s.status = rela_writer_open(&s.writer, path, err);
+    s.status = rela_writer_open_in(&s.writer, set, path, err);
     if (s.status != RELA_OK)
         return s.status;
     cairo_surface_t *surface = make_surface(path, &s, w, h);
@@ -182,13 +182,21 @@ static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsi
     return s->status == RELA_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
+/* Without the time of day, so that the same figure gives the same bytes. */
+static cairo_surface_t *make_pdf(sink *s, double w, double h)
+{
+    cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(write_bytes, s, w, h);
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "");
+    return pdf;
+}
+
 static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h)
 {
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".svg") == 0)
         return cairo_svg_surface_create_for_stream(keep_bytes, s, w, h);
     if (dot && strcmp(dot, ".pdf") == 0)
-        return cairo_pdf_surface_create_for_stream(write_bytes, s, w, h);
+        return make_pdf(s, w, h);
     return dot && strcmp(dot, ".png") == 0
                ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w * PNG_SCALE,
                                             (int)h * PNG_SCALE)

@@ -7,15 +7,16 @@
 #ifndef RELA_FIGURE_PAGE_H
 #define RELA_FIGURE_PAGE_H
 
-#include "base/error.h"
+#include "base/file.h"
 
 #include <cairo.h>
 #include <stddef.h>
 
 static const double RELA_FONT = 11, RELA_FONT_TITLE = 13;
 
-/* Calls draw on a white page of w x h points. RELA_ARG unless path ends in .svg, .png or .pdf. */
-rela_status rela_page_save(const char *path, double w, double h,
+/* Calls draw on a white page of w x h points. RELA_ARG unless path ends in .svg, .png or .pdf.
+ * set: of files that the page belongs to, or NULL; the same for all drawings. */
+rela_status rela_page_save(rela_file_set *set, const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err);
 
 /* A page that is never saved, to measure text for layouts. Given: the caller ends it with

@@ -66,13 +66,14 @@ bool rela_plot_available(void)
     return true;
 }
 
-rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err)
+rela_status rela_plot_save(const rela_plot *p, rela_file_set *set, const char *path,
+                           rela_error *err)
 {
-    return rela_plots_save(p, 1, 1, path, err);
+    return rela_plots_save(p, 1, 1, set, path, err);
 }
 
-rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
-                            rela_error *err)
+rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, rela_file_set *set,
+                            const char *path, rela_error *err)
 {
     const size_t lines = (n + per_line - 1) / per_line, columns = n < per_line ? n : per_line;
     figure f = { plots, n, per_line, (double)columns * width_of(plots),
@@ -85,7 +86,7 @@ rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, c
         legend = legend_height(ruler, plots, f.w);
         cairo_destroy(ruler);
     }
-    return rela_page_save(path, f.w, f.h + legend, draw_page, &f, err);
+    return rela_page_save(set, path, f.w, f.h + legend, draw_page, &f, err);
 }
 
 static void draw_page(void *ctx, cairo_t *c)

@@ -6,7 +6,7 @@
 #ifndef RELA_FIGURE_PLOT_H
 #define RELA_FIGURE_PLOT_H
 
-#include "base/error.h"
+#include "base/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,10 +39,11 @@ typedef struct rela_plot {
 bool rela_plot_available(void);
 
 /* RELA_ARG unless path ends in .svg, .png or .pdf. */
-rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err);
+rela_status rela_plot_save(const rela_plot *p, rela_file_set *set, const char *path,
+                           rela_error *err);
 /* Several plots of the same size and series, per_line side by side, with one legend below all.
  * Labels that are wider than the page lose their middle. */
-rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
-                            rela_error *err);
+rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, rela_file_set *set,
+                            const char *path, rela_error *err);
 
 #endif

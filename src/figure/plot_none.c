@@ -12,35 +12,42 @@ bool rela_plot_available(void)
     return false;
 }
 
-rela_status rela_plot_save(const rela_plot *p, const char *path, rela_error *err)
+rela_status rela_plot_save(const rela_plot *p, rela_file_set *set, const char *path,
+                           rela_error *err)
 {
     (void)p;
+    (void)set;
     return unavailable(path, err);
 }
 
-rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, const char *path,
-                            rela_error *err)
+rela_status rela_plots_save(const rela_plot *plots, size_t n, size_t per_line, rela_file_set *set,
+                            const char *path, rela_error *err)
 {
     (void)plots;
     (void)n;
     (void)per_line;
+    (void)set;
     return unavailable(path, err);
 }
 
-rela_status rela_bars_save(const rela_bars *b, double width, const char *path, rela_error *err)
+rela_status rela_bars_save(const rela_bars *b, double width, rela_file_set *set, const char *path,
+                           rela_error *err)
 {
     (void)b;
     (void)width;
+    (void)set;
     return unavailable(path, err);
 }
 
 rela_status rela_heatmaps_save(const rela_heatmap *maps, size_t n, double width,
-                               const char *caption, const char *path, rela_error *err)
+                               const char *caption, rela_file_set *set, const char *path,
+                               rela_error *err)
 {
     (void)maps;
     (void)n;
     (void)width;
     (void)caption;
+    (void)set;
     return unavailable(path, err);
 }
 

@@ -222,10 +222,10 @@ static rela_status make_workers(rela_filter_job *j, rela_error *err)
 static rela_status open_all(rela_filter_job *j, rela_error *err)
 {
     const char *const paths[N_OUT] = { j->o.out_src, j->o.out_tgt, j->o.scores };
-    rela_status st = RELA_OK;
+    rela_status st = rela_file_set_create(&j->set, err);
     for (int i = 0; i < N_OUT && st == RELA_OK; i++)
         if (paths[i])
-            st = rela_writer_open(&j->writers[i], paths[i], err);
+            st = rela_writer_open_in(&j->writers[i], j->set, paths[i], err);
     if (st == RELA_OK && !(j->seen = rela_seen_create()))
         st = rela_fail(err, RELA_NOMEM, "no memory to remember pairs");
     return st;
@@ -234,12 +234,11 @@ static rela_status open_all(rela_filter_job *j, rela_error *err)
 static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err)
 {
     for (int i = 0; i < N_OUT; i++) {
-        if (st == RELA_OK && j->writers[i])
-            st = rela_writer_commit(j->writers[i], err);
-        else
-            rela_writer_abort(j->writers[i]);
+        if (j->writers[i])
+            st = rela_writer_finish(j->writers[i], st, err);
         rela_buffer_free(&j->out[i]);
     }
+    st = rela_file_set_finish(j->set, st, err);
     for (int i = 0; j->workers && i < j->n_workers; i++) {
         rela_watcher_destroy(j->workers[i].watcher);
         rela_pair_scores_deinit(&j->workers[i].scores);

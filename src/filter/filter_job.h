@@ -34,6 +34,7 @@ typedef struct rela_filter_job {
     rela_filter_report report;
     /* filtering */
     rela_seen *seen;
+    rela_file_set *set;
     rela_writer *writers[3]; /* source, target, scores */
     rela_buffer out[3];
     float *kept_scores; /* with options.keep: one per line, negative if a rule dropped it */

@@ -34,6 +34,7 @@ typedef struct block {
 
 typedef struct job {
     const rela_corpus_make_options *o;
+    rela_file_set *set;
     rela_writer *writer[N_PARTS][N_FILES];
     rela_map *held_out; /* hashes of both sides of validation and test */
     uint64_t next, done;
@@ -86,10 +87,8 @@ rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_optio
         st = make_all(&made, &j, blocks, n, err);
     for (int part = 0; part < N_PARTS; part++)
         for (int file = 0; file < N_FILES; file++)
-            if (st == RELA_OK)
-                st = rela_writer_commit(j.writer[part][file], err);
-            else
-                rela_writer_abort(j.writer[part][file]);
+            st = rela_writer_finish(j.writer[part][file], st, err);
+    st = rela_file_set_finish(j.set, st, err);
     rela_map_destroy(j.held_out);
     free_blocks(blocks, n);
     rela_sized_give(out, &made, sizeof made);
@@ -113,13 +112,14 @@ static rela_status open_files(job *j, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_dir_make(j->o->dir, err);
+    st = st ? st : rela_file_set_create(&j->set, err);
     for (int part = 0; part < N_PARTS && st == RELA_OK; part++)
         for (int file = 0; file < N_FILES && st == RELA_OK; file++) {
             rela_buffer_clear(&path);
             st = rela_buffer_printf(&path, err, "%s/%s.%s", j->o->dir, PART_NAME[part],
                                     FILE_NAME[file]);
             if (st == RELA_OK)
-                st = rela_writer_open(&j->writer[part][file], path.data, err);
+                st = rela_writer_open_in(&j->writer[part][file], j->set, path.data, err);
         }
     rela_buffer_free(&path);
     return st;

@@ -3,6 +3,7 @@
 #include "model/card.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "model/checkpoint.h"
 #include "model/pair.h"
 #include "rela/model.h"
@@ -17,6 +18,7 @@ static rela_status set_in_model(const char *path, const char *const *lines, size
                                 rela_error *err);
 static rela_status set_in_pair(const char *path, const char *const *lines, size_t n,
                                rela_error *err);
+static rela_status table_row(rela_buffer *out, const char *key, const char *value, rela_error *err);
 static json_t *make_card(const json_t *root);
 static const json_t *training_record(const json_t *root);
 static void add_setting(json_t *card, const char *key, const char *settings, const char *name);
@@ -33,20 +35,39 @@ rela_status rela_card_table(rela_buffer *out, rela_span record, rela_error *err)
     rela_status st = json_object_size(card) ? rela_buffer_append_text(out, "card\n", err) : RELA_OK;
     json_object_foreach(card, key, value)
     {
-        st = st ? st : rela_buffer_printf(out, err, "  %-18s  %s\n", key, json_string_value(value));
+        st = st ? st : table_row(out, key, json_string_value(value), err);
     }
-    if (st == RELA_OK && !settings)
-        st = rela_buffer_printf(out, err, "record          %.*s\n", (int)record.len, record.text);
-    else if (st == RELA_OK)
+    if (st == RELA_OK && !settings) {
+        st = rela_buffer_append_text(out, "record          ", err);
+        st = st ? st : rela_utf8_append_printable(out, record.text, record.len, err);
+        st = st ? st : rela_buffer_append_char(out, '\n', err);
+    } else if (st == RELA_OK) {
         st = rela_buffer_append_text(out, "settings\n", err);
+    }
     for (const char *at = settings; at && *at && st == RELA_OK;) {
         const size_t len = strcspn(at, "\n");
-        st = rela_buffer_printf(out, err, "  %.*s\n", (int)len, at);
+        st = rela_buffer_append_text(out, "  ", err);
+        st = st ? st : rela_utf8_append_printable(out, at, len, err);
+        st = st ? st : rela_buffer_append_char(out, '\n', err);
         at += len + (at[len] == '\n');
     }
     json_decref(card);
     json_decref(root);
     return st;
+}
+
+/* Keys and values come from the file. */
+static rela_status table_row(rela_buffer *out, const char *key, const char *value, rela_error *err)
+{
+    enum { KEY_COLUMNS = 20 };
+    rela_status st = rela_buffer_append_text(out, "  ", err);
+    const size_t start = out->len;
+    st = st ? st : rela_utf8_append_printable(out, key, strlen(key), err);
+    do
+        st = st ? st : rela_buffer_append_char(out, ' ', err);
+    while (st == RELA_OK && (out->len < start + KEY_COLUMNS || out->data[out->len - 2] != ' '));
+    st = st ? st : rela_utf8_append_printable(out, value, strlen(value), err);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
 rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err)

@@ -50,7 +50,7 @@ rela_status rela_net_save(const char *path, const rela_net *net, const rela_extr
         list_text(&l, RELA_HASH_KEY, rela_span_of(l.hash));
         const size_t most = options ? options->max_header : 0;
         st = options && options->written
-                 ? rela_safetensors_write_open(options->written, path, &l.header, most, err)
+                 ? rela_safetensors_write_open(options->written, NULL, path, &l.header, most, err)
                  : rela_safetensors_write(path, &l.header, most, err);
     }
     rela_buffer_free(&l.config);

@@ -18,6 +18,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CONFIG  "config.json"
+#define WEIGHTS "model.bin"
+
+/* Every file of a conversion. */
+static const char *const NAMES[] = {
+    CONFIG,         "shared_vocabulary.json", "source_vocabulary.json",
+    WEIGHTS,        "target_vocabulary.json", "bpe.codes",
+    "pipeline.json"
+};
+
+enum { N_NAMES = sizeof NAMES / sizeof NAMES[0], CONFIG_MAX = 1 << 16 };
+
 enum { NEVER = -1000000000 }; /* logit of a symbol that must not be chosen */
 
 /* The list of variables; the first failure is kept. */
@@ -33,22 +45,32 @@ typedef struct list {
 } list;
 
 static rela_status check_model(const rela_net *net, const rela_extras *extras, rela_error *err);
-static rela_status write_texts(const char *dir, const rela_extras *extras, rela_error *err);
-static rela_status write_vocabulary(const char *dir, const char *name, const rela_section *s,
-                                    rela_error *err);
-static rela_status write_config(const char *dir, const rela_config *c, rela_error *err);
-static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err);
+static rela_status check_own(const char *dir, rela_error *err);
+static rela_status clear_dir(rela_file_set *set, const char *dir, rela_error *err);
+static rela_status write_texts(rela_file_set *set, const char *dir, const rela_extras *extras,
+                               rela_error *err);
+static rela_status write_vocabulary(rela_file_set *set, const char *dir, const char *name,
+                                    const rela_section *s, rela_error *err);
+static rela_status write_config(rela_file_set *set, const char *dir, const rela_config *c,
+                                rela_error *err);
+static rela_status write_weights(rela_file_set *set, const char *dir, const rela_net *net,
+                                 rela_error *err);
 static rela_status make_tables(list *l, rela_error *err);
 static void list_all(list *l);
 
 rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
                                    rela_error *err)
 {
+    rela_file_set *set = NULL;
     rela_status st = check_model(net, extras, err);
     st = st ? st : rela_dir_make(dir, err);
-    st = st ? st : write_texts(dir, extras, err);
-    st = st ? st : write_config(dir, &net->config, err);
-    return st ? st : write_weights(dir, net, err);
+    st = st ? st : rela_file_set_create(&set, err);
+    st = st ? st : check_own(dir, err);
+    st = st ? st : write_config(set, dir, &net->config, err);
+    st = st ? st : write_texts(set, dir, extras, err);
+    st = st ? st : clear_dir(set, dir, err);
+    st = st ? st : write_weights(set, dir, net, err);
+    return rela_file_set_finish(set, st, err);
 }
 
 static rela_status check_model(const rela_net *net, const rela_extras *extras, rela_error *err)
@@ -69,9 +91,52 @@ static rela_status check_model(const rela_net *net, const rela_extras *extras, r
     return st;
 }
 
+/* ---- what was there before ---- */
+
+/* Files of an earlier conversion: the configuration says that a sentence starts with <pad>, as no
+ * other converter does. An interrupted one may have no weights. */
+static rela_status check_own(const char *dir, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    char *text = NULL;
+    size_t len = 0;
+    rela_status st = rela_buffer_printf(&path, err, "%s/" CONFIG, dir);
+    const bool own = st == RELA_OK &&
+                     rela_file_read(&text, &len, path.data, CONFIG_MAX, NULL) == RELA_OK &&
+                     strstr(text, "\"decoder_start_token\": \"<pad>\"");
+    for (size_t i = 0; i < N_NAMES && st == RELA_OK && !own; i++) {
+        rela_buffer_clear(&path);
+        st = rela_buffer_printf(&path, err, "%s/%s", dir, NAMES[i]);
+        if (st == RELA_OK && rela_name_taken(path.data))
+            st = rela_fail(err, RELA_STATE,
+                           "%s is there already, and not from 'rela convert'; choose another "
+                           "directory",
+                           path.data);
+    }
+    rela_mem_free(text);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* CTranslate2 would take a vocabulary of the model that was there before for one of this model. */
+static rela_status clear_dir(rela_file_set *set, const char *dir, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < N_NAMES && st == RELA_OK; i++) {
+        rela_buffer_clear(&path);
+        st = rela_buffer_printf(&path, err, "%s/%s", dir, NAMES[i]);
+        if (st == RELA_OK && strcmp(NAMES[i], WEIGHTS) != 0)
+            st = rela_file_set_remove(set, path.data, err);
+    }
+    rela_buffer_free(&path);
+    return st;
+}
+
 /* ---- texts ---- */
 
-static rela_status write_texts(const char *dir, const rela_extras *extras, rela_error *err)
+static rela_status write_texts(rela_file_set *set, const char *dir, const rela_extras *extras,
+                               rela_error *err)
 {
     const rela_section *src = rela_extras_get(extras, RELA_SECTION_VOCAB_SRC);
     const rela_section *tgt = rela_extras_get(extras, RELA_SECTION_VOCAB_TGT);
@@ -80,21 +145,21 @@ static rela_status write_texts(const char *dir, const rela_extras *extras, rela_
     const bool shared = src->len == tgt->len && memcmp(src->text, tgt->text, src->len) == 0;
     rela_status st = RELA_OK;
     if (shared)
-        st = write_vocabulary(dir, "shared_vocabulary.json", src, err);
+        st = write_vocabulary(set, dir, "shared_vocabulary.json", src, err);
     else {
-        st = write_vocabulary(dir, "source_vocabulary.json", src, err);
-        st = st ? st : write_vocabulary(dir, "target_vocabulary.json", tgt, err);
+        st = write_vocabulary(set, dir, "source_vocabulary.json", src, err);
+        st = st ? st : write_vocabulary(set, dir, "target_vocabulary.json", tgt, err);
     }
     if (st == RELA_OK && codes)
-        st = rela_form_file(dir, "bpe.codes", codes->text, codes->len, err);
+        st = rela_form_file(set, dir, "bpe.codes", codes->text, codes->len, err);
     if (st == RELA_OK && pipeline)
-        st = rela_form_file(dir, "pipeline.json", pipeline->text, pipeline->len, err);
+        st = rela_form_file(set, dir, "pipeline.json", pipeline->text, pipeline->len, err);
     return st;
 }
 
 /* A list of all tokens; the last line may lack its end. */
-static rela_status write_vocabulary(const char *dir, const char *name, const rela_section *s,
-                                    rela_error *err)
+static rela_status write_vocabulary(rela_file_set *set, const char *dir, const char *name,
+                                    const rela_section *s, rela_error *err)
 {
     rela_buffer out = RELA_BUFFER_INIT;
     const char *at = s->text, *end = s->text + s->len;
@@ -107,12 +172,13 @@ static rela_status write_vocabulary(const char *dir, const char *name, const rel
         at = stop + 1;
     }
     st = st ? st : rela_buffer_append_text(&out, "\n]\n", err);
-    st = st ? st : rela_form_file(dir, name, out.data, out.len, err);
+    st = st ? st : rela_form_file(set, dir, name, out.data, out.len, err);
     rela_buffer_free(&out);
     return st;
 }
 
-static rela_status write_config(const char *dir, const rela_config *c, rela_error *err)
+static rela_status write_config(rela_file_set *set, const char *dir, const rela_config *c,
+                                rela_error *err)
 {
     rela_buffer out = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&out, err,
@@ -127,7 +193,7 @@ static rela_status write_config(const char *dir, const rela_config *c, rela_erro
                                         "  \"unk_token\": \"<unk>\"\n"
                                         "}\n",
                                         c->eps);
-    st = st ? st : rela_form_file(dir, "config.json", out.data, out.len, err);
+    st = st ? st : rela_form_file(set, dir, CONFIG, out.data, out.len, err);
     rela_buffer_free(&out);
     return st;
 }
@@ -221,18 +287,45 @@ static const char *match(const char *name, const char *pattern, int *layer)
     return name;
 }
 
+/* Ends of parameter names, and theirs. */
+static const struct pattern KINDS[] = {
+    { "weight", "weight" }, { "bias", "bias" }, { "gain", "gamma" }, { "offset", "beta" }
+};
+
+enum { N_KINDS = sizeof KINDS / sizeof KINDS[0] };
+
+/* Parameters that make_tables, list_encoder and list_decoder take. */
+static bool is_table(const char *name)
+{
+    static const char *const TABLES[] = { "embed", "embed.src", "embed.tgt", "embed.bias",
+                                          "output" };
+    for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++)
+        if (strcmp(name, TABLES[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Returns what the end of a parameter name is called; NULL: unknown. */
+static const char *kind_of(const char *end)
+{
+    for (size_t i = 0; end && i < N_KINDS; i++)
+        if (strcmp(end, KINDS[i].ours) == 0)
+            return KINDS[i].theirs;
+    return NULL;
+}
+
+/* A parameter that is left out would change the model: one that no pattern knows is an error. */
 static void list_parameter(list *l, const rela_param *p)
 {
     for (size_t i = 0; i < N_PATTERNS; i++) {
         int layer = 0;
         const char *theirs = PATTERNS[i].theirs, *mark = strchr(theirs, '#');
-        const char *kind = match(p->name, PATTERNS[i].ours, &layer);
+        const char *kind = kind_of(match(p->name, PATTERNS[i].ours, &layer));
         if (!kind)
             continue;
         rela_ct2_variable *v = add(l, "", RELA_CT2_F32);
         if (!v)
             return;
-        kind = strcmp(kind, "gain") == 0 ? "gamma" : strcmp(kind, "offset") == 0 ? "beta" : kind;
         if (mark)
             (void)snprintf(v->name, sizeof v->name, "%.*s%d%s%s", (int)(mark - theirs), theirs,
                            layer, mark + 1, kind);
@@ -240,7 +333,12 @@ static void list_parameter(list *l, const rela_param *p)
             (void)snprintf(v->name, sizeof v->name, "%s%s", theirs, kind);
         set_values(v, l->net->weights + p->offset, p->rank == 1 ? p->cols : p->rows,
                    p->rank == 1 ? 0 : p->cols);
+        return;
     }
+    if (l->status == RELA_OK && !is_table(p->name))
+        l->status =
+            rela_fail(l->err, RELA_UNSUP,
+                      "parameter '%s' has no counterpart in a model of CTranslate2", p->name);
 }
 
 static const real *table_of(const list *l, const char *name)
@@ -320,7 +418,8 @@ static rela_status make_tables(list *l, rela_error *err)
 
 /* ---- the file ---- */
 
-static rela_status write_weights(const char *dir, const rela_net *net, rela_error *err)
+static rela_status write_weights(rela_file_set *set, const char *dir, const rela_net *net,
+                                 rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     list l = { .net = net, .err = err };
@@ -329,8 +428,8 @@ static rela_status write_weights(const char *dir, const rela_net *net, rela_erro
         list_all(&l);
         st = l.status;
     }
-    st = st ? st : rela_buffer_printf(&path, err, "%s/model.bin", dir);
-    st = st ? st : rela_ct2_write(path.data, l.items, l.n, err);
+    st = st ? st : rela_buffer_printf(&path, err, "%s/" WEIGHTS, dir);
+    st = st ? st : rela_ct2_write(set, path.data, l.items, l.n, err);
     rela_buffer_free(&path);
     rela_mem_free(l.enc_positions);
     rela_mem_free(l.dec_positions);

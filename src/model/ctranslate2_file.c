@@ -18,14 +18,15 @@ static rela_status put_u32(rela_writer *w, size_t value, rela_error *err);
 static rela_status put_text(rela_writer *w, const char *text, rela_error *err);
 static rela_status put_variable(rela_writer *w, const rela_ct2_variable *v, rela_error *err);
 
-rela_status rela_ct2_write(const char *path, rela_ct2_variable *items, size_t n, rela_error *err)
+rela_status rela_ct2_write(rela_file_set *set, const char *path, rela_ct2_variable *items, size_t n,
+                           rela_error *err)
 {
     rela_writer *w = NULL;
     size_t n_aliases = 0;
     qsort(items, n, sizeof *items, compare_variables);
     for (size_t i = 0; i < n; i++)
         n_aliases += items[i].same_as != NULL;
-    rela_status st = rela_writer_open(&w, path, err);
+    rela_status st = rela_writer_open_in(&w, set, path, err);
     if (st != RELA_OK)
         return st;
     st = put_u32(w, BINARY_VERSION, err);

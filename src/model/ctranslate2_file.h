@@ -4,6 +4,7 @@
 #ifndef RELA_MODEL_CTRANSLATE2_FILE_H
 #define RELA_MODEL_CTRANSLATE2_FILE_H
 
+#include "base/file.h"
 #include "kern/kern.h"
 #include "rela/rela.h"
 
@@ -22,6 +23,7 @@ typedef struct rela_ct2_variable {
 } rela_ct2_variable;
 
 /* Sorts them. RELA_UNSUP if a size does not fit the format. */
-rela_status rela_ct2_write(const char *path, rela_ct2_variable *items, size_t n, rela_error *err);
+rela_status rela_ct2_write(rela_file_set *set, const char *path, rela_ct2_variable *items, size_t n,
+                           rela_error *err);
 
 #endif

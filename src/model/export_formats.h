@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/model/export_formats.h - other formats of a model than its own file: see docs/formats.md.
  *
- * Both are directories. Existing files of the same names are replaced one by one, the weights last,
- * so a directory with weights is complete. Plain weights replace only files that were written as
- * such: RELA_STATE with the name of a file that was not. */
+ * Both are directories, whose files are replaced together (rela_file_set), the weights last, so a
+ * directory with weights is complete. What an earlier conversion wrote and this one does not have
+ * is removed. Only files from a conversion are replaced: RELA_STATE with the name of another. */
 #ifndef RELA_MODEL_EXPORT_FORMATS_H
 #define RELA_MODEL_EXPORT_FORMATS_H
 
@@ -25,8 +25,8 @@ rela_status rela_plain_check_apart(const char *out, const char *path, rela_error
 rela_status rela_ctranslate2_write(const char *dir, const rela_net *net, const rela_extras *extras,
                                    rela_error *err);
 
-/* Writes dir/name. */
-rela_status rela_form_file(const char *dir, const char *name, const char *text, size_t len,
-                           rela_error *err);
+/* Writes dir/name as part of a set. */
+rela_status rela_form_file(rela_file_set *set, const char *dir, const char *name, const char *text,
+                           size_t len, rela_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/sized.h"
+#include "base/utf8.h"
 #include "model/card.h"
 #include "model/checkpoint_keys.h"
 #include "model/pair.h"
@@ -34,6 +35,8 @@ static rela_status json_texts(rela_buffer *out, const rela_checkpoint *c, rela_e
 static rela_status json_raw(rela_buffer *out, const rela_checkpoint *c, const char *key,
                             rela_error *err);
 static bool next_group(group *g, const rela_params *p, size_t *at);
+static rela_status table_text(rela_buffer *out, const char *label, const char *text,
+                              rela_error *err);
 
 void rela_model_info_options_init(rela_model_info_options *o, size_t size)
 {
@@ -100,9 +103,11 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     const rela_params *p = &c->params;
     const bool state = rela_header_text(&c->header, RELA_SECTION_STATE) != NULL;
     static const char *const FORMS[] = { "model", "model in int8", "model to be mapped" };
-    rela_status st = rela_buffer_printf(
-        out, err, "file            %s\nformat          " FORMAT_NAME " %s, %s\n", path,
-        RELA_VERSIONS[c->matrices], state ? "checkpoint" : FORMS[c->matrices]);
+    rela_status st = table_text(out, "file            ", path, err);
+    st = st ? st
+            : rela_buffer_printf(out, err, "format          " FORMAT_NAME " %s, %s\n",
+                                 RELA_VERSIONS[c->matrices],
+                                 state ? "checkpoint" : FORMS[c->matrices]);
     st = st ? st
             : rela_buffer_printf(out, err, "bytes           %" PRIu64 "\nhash            %s\n",
                                  rela_safetensors_size(c->file),
@@ -114,10 +119,19 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     for (size_t at = 0; st == RELA_OK && next_group(&g, p, &at);)
         st = rela_buffer_printf(out, err, "  %-18s  %12zu in %zu\n", g.name, g.count, g.tensors);
     for (size_t i = 0; st == RELA_OK && i < c->n_blocks; i++)
-        st = rela_buffer_printf(out, err, "further block   %s\n", c->blocks[i]);
+        st = table_text(out, "further block   ", c->blocks[i], err);
     st = st ? st : table_texts(out, c, err);
     const rela_metadata *record = rela_header_text(&c->header, RELA_SECTION_RECORD);
     return st == RELA_OK && record ? rela_card_table(out, record->value, err) : st;
+}
+
+/* A line with a text that may hold anything. */
+static rela_status table_text(rela_buffer *out, const char *label, const char *text,
+                              rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, label, err);
+    st = st ? st : rela_utf8_append_printable(out, text, strlen(text), err);
+    return st ? st : rela_buffer_append_char(out, '\n', err);
 }
 
 /* One line per key, taken from the JSON form, so that the table never lags behind it. */

@@ -36,12 +36,13 @@ typedef struct texts {
     size_t config_len;
 } texts;
 
-static rela_status write_texts(const char *dir, const rela_net *net, const rela_extras *extras,
-                               rela_error *err);
-static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
-                                 rela_error *err);
+static rela_status write_texts(rela_file_set *set, const char *dir, const rela_net *net,
+                               const rela_extras *extras, rela_error *err);
+static rela_status write_weights(rela_file_set *set, const char *path, const rela_net *net,
+                                 const rela_extras *extras, rela_error *err);
 static rela_status dir_of(rela_buffer *dir, const char *path, rela_error *err);
-static rela_status clear_dir(const char *dir, const rela_extras *extras, rela_error *err);
+static rela_status clear_dir(rela_file_set *set, const char *dir, const rela_extras *extras,
+                             rela_error *err);
 static const char *file_of(const char *key);
 static rela_status see_file(void *ctx, const char *name, rela_error *err);
 static rela_status read_text(texts *t, const char *key, const char *name, rela_error *err);
@@ -54,11 +55,14 @@ rela_status rela_plain_write(const char *dir, const rela_net *net, const rela_ex
                              rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
+    rela_file_set *set = NULL;
     rela_status st = rela_dir_make(dir, err);
-    st = st ? st : clear_dir(dir, extras, err);
-    st = st ? st : write_texts(dir, net, extras, err);
+    st = st ? st : rela_file_set_create(&set, err);
+    st = st ? st : clear_dir(set, dir, extras, err);
+    st = st ? st : write_texts(set, dir, net, extras, err);
     st = st ? st : rela_buffer_printf(&path, err, "%s/" WEIGHTS, dir);
-    st = st ? st : write_weights(path.data, net, extras, err);
+    st = st ? st : write_weights(set, path.data, net, extras, err);
+    st = rela_file_set_finish(set, st, err);
     rela_buffer_free(&path);
     return st;
 }
@@ -139,6 +143,7 @@ rela_status rela_plain_check_apart(const char *out, const char *path, rela_error
 
 /* Files of a model that was written there before. */
 typedef struct leftovers {
+    rela_file_set *set;
     const char *dir;
     const rela_extras *extras;
     bool own; /* there was such a model: the files are ours */
@@ -183,33 +188,34 @@ static rela_status clear_name(void *ctx, const char *name, rela_error *err)
         return RELA_OK;
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/%s", l->dir, name);
-    st = st ? st : rela_file_remove(path.data, err);
+    st = st ? st : rela_file_set_remove(l->set, path.data, err);
     rela_buffer_free(&path);
     return st;
 }
 
-static rela_status clear_dir(const char *dir, const rela_extras *extras, rela_error *err)
+static rela_status clear_dir(rela_file_set *set, const char *dir, const rela_extras *extras,
+                             rela_error *err)
 {
-    leftovers l = { dir, extras, is_own(dir) };
+    leftovers l = { set, dir, extras, is_own(dir) };
     return rela_dir_list(dir, clear_name, &l, err);
 }
 
-static rela_status write_texts(const char *dir, const rela_net *net, const rela_extras *extras,
-                               rela_error *err)
+static rela_status write_texts(rela_file_set *set, const char *dir, const rela_net *net,
+                               const rela_extras *extras, rela_error *err)
 {
     rela_buffer config = RELA_BUFFER_INIT;
     rela_status st = rela_config_to_json(&config, &net->config, err);
-    st = st ? st : rela_form_file(dir, file_of(KEY_CONFIG), config.data, config.len, err);
+    st = st ? st : rela_form_file(set, dir, file_of(KEY_CONFIG), config.data, config.len, err);
     for (size_t i = 0; i < extras->n_sections && st == RELA_OK; i++) {
         const rela_section *s = &extras->sections[i];
-        st = rela_form_file(dir, file_of(s->name), s->text, s->len, err);
+        st = rela_form_file(set, dir, file_of(s->name), s->text, s->len, err);
     }
     rela_buffer_free(&config);
     return st;
 }
 
-static rela_status write_weights(const char *path, const rela_net *net, const rela_extras *extras,
-                                 rela_error *err)
+static rela_status write_weights(rela_file_set *set, const char *path, const rela_net *net,
+                                 const rela_extras *extras, rela_error *err)
 {
     rela_metadata kind = { rela_span_of(KEY_FORMAT), rela_span_of(PLAIN_FORMAT) };
     const rela_params *params = &net->params;
@@ -226,18 +232,20 @@ static rela_status write_weights(const char *path, const rela_net *net, const re
         tensors[i].data = (block ? block->values : net->weights) + p->offset;
     }
     const rela_header header = { tensors, n, &kind, 1 };
-    st = st ? st : rela_safetensors_write(path, &header, 0, err);
+    rela_writer *w = NULL;
+    st = st ? st : rela_safetensors_write_open(&w, set, path, &header, 0, err);
+    st = rela_writer_finish(w, st, err);
     rela_mem_free(tensors);
     rela_mem_free(names);
     return st;
 }
 
-rela_status rela_form_file(const char *dir, const char *name, const char *text, size_t len,
-                           rela_error *err)
+rela_status rela_form_file(rela_file_set *set, const char *dir, const char *name, const char *text,
+                           size_t len, rela_error *err)
 {
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/%s", dir, name);
-    st = st ? st : rela_file_write(path.data, text ? text : "", len, err);
+    st = st ? st : rela_file_write_in(set, path.data, text ? text : "", len, err);
     rela_buffer_free(&path);
     return st;
 }

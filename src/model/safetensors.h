@@ -109,9 +109,10 @@ uint64_t rela_safetensors_size(const rela_safetensors *f);             /* bytes 
  * of the file. */
 rela_status rela_safetensors_write(const char *path, const rela_header *h, size_t max_header,
                                    rela_error *err);
-/* The same, but the caller commits *out. The data is no longer needed. */
-rela_status rela_safetensors_write_open(rela_writer **out, const char *path, const rela_header *h,
-                                        size_t max_header, rela_error *err);
+/* The same, but the caller commits *out, which belongs to the set unless that is NULL. The data is
+ * no longer needed. */
+rela_status rela_safetensors_write_open(rela_writer **out, rela_file_set *set, const char *path,
+                                        const rela_header *h, size_t max_header, rela_error *err);
 
 /* Elements times their size; false when it does not fit 64 bits. */
 bool rela_tensor_bytes(uint64_t *out, const rela_tensor *t);

@@ -19,8 +19,8 @@ static rela_status check_metadata(const rela_header *h, rela_error *err);
 static rela_status build_header(rela_buffer *out, const rela_header *h, rela_error *err);
 static rela_status add_tensor(rela_buffer *out, const rela_tensor *t, uint64_t *at,
                               rela_error *err);
-static rela_status write_all(rela_writer **out, const char *path, const rela_buffer *header,
-                             const rela_header *h, rela_error *err);
+static rela_status write_all(rela_writer **out, rela_file_set *set, const char *path,
+                             const rela_buffer *header, const rela_header *h, rela_error *err);
 static rela_status check_path(const char *path, rela_error *err);
 static int compare_tensors(const void *a, const void *b);
 
@@ -28,12 +28,12 @@ rela_status rela_safetensors_write(const char *path, const rela_header *h, size_
                                    rela_error *err)
 {
     rela_writer *w = NULL;
-    const rela_status st = rela_safetensors_write_open(&w, path, h, max_header, err);
+    const rela_status st = rela_safetensors_write_open(&w, NULL, path, h, max_header, err);
     return st ? st : rela_writer_commit(w, err);
 }
 
-rela_status rela_safetensors_write_open(rela_writer **out, const char *path, const rela_header *h,
-                                        size_t max_header, rela_error *err)
+rela_status rela_safetensors_write_open(rela_writer **out, rela_file_set *set, const char *path,
+                                        const rela_header *h, size_t max_header, rela_error *err)
 {
     const size_t most = max_header ? max_header : RELA_HEADER_MAX;
     rela_buffer text = RELA_BUFFER_INIT;
@@ -56,7 +56,7 @@ rela_status rela_safetensors_write_open(rela_writer **out, const char *path, con
     if (st != RELA_OK)
         st = rela_fail_in(err, st, path);
     else
-        st = write_all(out, path, &text, h, err);
+        st = write_all(out, set, path, &text, h, err);
     rela_buffer_free(&text);
     return st;
 }
@@ -148,14 +148,14 @@ static rela_status add_tensor(rela_buffer *out, const rela_tensor *t, uint64_t *
     return st;
 }
 
-static rela_status write_all(rela_writer **out, const char *path, const rela_buffer *header,
-                             const rela_header *h, rela_error *err)
+static rela_status write_all(rela_writer **out, rela_file_set *set, const char *path,
+                             const rela_buffer *header, const rela_header *h, rela_error *err)
 {
     rela_writer *w = NULL;
     const uint64_t len = header->len; /* little endian, as this machine is */
     char length[LENGTH_SIZE];
     memcpy(length, &len, sizeof length);
-    rela_status st = rela_writer_open(&w, path, err);
+    rela_status st = rela_writer_open_in(&w, set, path, err);
     if (st != RELA_OK)
         return st;
     st = rela_writer_write(w, length, sizeof length, err);

@@ -185,7 +185,7 @@ static rela_status save(const rela_run *run, const rela_plot *p, const char *nam
         (void)snprintf(file, sizeof file, "figures/%s.%s", name, ENDINGS[i]);
         st = rela_run_path(&path, run, file, err);
         if (st == RELA_OK)
-            st = rela_plot_save(p, path.data, err);
+            st = rela_plot_save(p, NULL, path.data, err);
     }
     rela_buffer_free(&path);
     return st;

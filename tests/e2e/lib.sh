@@ -3,11 +3,21 @@
 # A check that fails says so, and the script goes on; it must end in `finish`.
 n_checks=0
 n_failed=0
+lib_failed=$PWD/.lib.failed # what parts of pipes say; made when there is something
 
 # fail TEXT
 fail() {
     echo "FAILED: $*"
     n_failed=$((n_failed + 1))
+}
+
+# rela ARGUMENT...: the program as the first part of a pipe, whose exit code nothing else looks at: a
+# failure counts in `finish`. A reader that needs no more may close the pipe.
+rela() {
+    "$RELA" "$@" || case $? in
+    141) ;;
+    *) echo "FAILED: rela $*: exit code $?" >>"$lib_failed" ;;
+    esac
 }
 
 # refuses CODE MESSAGE ARGUMENT...: the program ends with that code and one line on standard error
@@ -36,7 +46,7 @@ accepts() {
 
 # has COMMAND: whether the program has it (one or two words).
 has() {
-    "$RELA" help commands | grep -qx "$1"
+    rela help commands | grep -qx "$1"
 }
 
 # needs_corpora NAME...: the script ends, and counts as skipped, unless all of them are in $RELA_DATA.
@@ -51,6 +61,10 @@ needs_corpora() {
 }
 
 finish() {
+    if [ -e "$lib_failed" ]; then
+        cat "$lib_failed"
+        n_failed=$((n_failed + $(wc -l <"$lib_failed")))
+    fi
     echo "$n_checks checks, $n_failed failed"
     [ "$n_failed" -eq 0 ]
 }

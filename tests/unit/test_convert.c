@@ -387,6 +387,113 @@ static void failures_leave_no_half_model(void **state)
     rela_net_deinit(&n);
 }
 
+/* Two models of the same shape with other weights, codes and vocabularies. */
+static void save_other(const char *path, int number)
+{
+    sample s;
+    rela_error err;
+    sample_start(&s, 8, 7, false);
+    if (number) {
+        s.net.weights[0] += 1;
+        set_text(&s.extras, RELA_SECTION_BPE, "#version: 0.2\na b\n");
+        set_text(&s.extras, "text.more", "only here");
+    }
+    CHECK_OK(rela_net_save(path, &s.net, &s.extras, NULL, &err), err);
+    sample_end(&s);
+}
+
+/* An earlier conversion is replaced whole or not at all. */
+static void failures_leave_the_earlier_conversion(void **state)
+{
+    (void)state;
+    rela_error err;
+    size_t len[2] = { 0, 0 };
+    char *bytes[2];
+    for (int i = 0; i < 2; i++) {
+        save_other(at.path, i);
+        bytes[i] = read_all(at.path, &len[i]);
+    }
+    for (sweep s = SWEEP_START; sweep_next(&s);) {
+        CHECK_OK(rela_file_write(at.path, bytes[0], len[0], &err), err);
+        CHECK_OK(convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_SAFETENSORS, &err), err);
+        CHECK_OK(rela_file_write(at.path, bytes[1], len[1], &err), err);
+        sweep_arm(&s);
+        const rela_status st =
+            convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_SAFETENSORS, &err);
+        sweep_disarm(&s);
+        const bool settled = strstr(err.message, "durable") != NULL;
+        CHECK_OK(convert(at.other, form, RELA_MODEL_SAFETENSORS, RELA_MODEL_RELA, &err), err);
+        const bool new = same_bytes(at.other, bytes[1], len[1]);
+        CHECK(new || same_bytes(at.other, bytes[0], len[0]), "class %d call %d: a mixture", s.kind,
+              (int)s.n);
+        CHECK(new == (st == RELA_OK) || settled, "class %d call %d: status %d", s.kind, (int)s.n,
+              st);
+        remove_form();
+    }
+    rela_mem_free(bytes[0]);
+    rela_mem_free(bytes[1]);
+}
+
+/* The vocabularies of an earlier conversion would be taken for those of this one. */
+static void a_conversion_for_ctranslate2_removes_what_it_lacks(void **state)
+{
+    (void)state;
+    rela_error err;
+    char path[400];
+    for (int shared = 1; shared >= 0; shared--) {
+        rela_config c = small_config(8, 7);
+        rela_net n;
+        rela_extras e = { 0 };
+        soften(&c);
+        c.tie = RELA_TIE_OUT;
+        c.vocab_src = shared ? 7 : 9;
+        start_net(&n, &c, 5);
+        set_vocabulary(&e, RELA_SECTION_VOCAB_SRC, c.vocab_src);
+        set_vocabulary(&e, RELA_SECTION_VOCAB_TGT, 7);
+        if (shared)
+            set_text(&e, RELA_SECTION_BPE, "#version: 0.2\na b\n");
+        CHECK_OK(rela_net_save(at.path, &n, &e, NULL, &err), err);
+        CHECK_OK(convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_CTRANSLATE2, &err), err);
+        assert_int_equal(count_files(form, "shared_vocabulary"), shared);
+        assert_int_equal(count_files(form, "bpe.codes"), shared);
+        assert_int_equal(count_files(form, "_vocabulary.json"), shared ? 1 : 2);
+        rela_extras_deinit(&e);
+        rela_net_deinit(&n);
+    }
+    (void)snprintf(path, sizeof path, "%s/config.json", form);
+    CHECK_OK(rela_file_write(path, "{}", 2, &err), err);
+    assert_int_equal(convert(form, at.path, RELA_MODEL_RELA, RELA_MODEL_CTRANSLATE2, &err),
+                     RELA_STATE);
+    CHECK(strstr(err.message, "is there already, and not from 'rela convert'"), "%s", err.message);
+    remove_form();
+}
+
+/* A parameter that their model does not have must not be dropped. */
+static void an_unknown_parameter_is_named(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "enc.0.self.head", "dec.0.ffn.up.shift",
+                                         "enc.0.more.weight" };
+    rela_config c = small_config(8, 7);
+    rela_net n;
+    rela_extras e = { 0 };
+    rela_error err;
+    soften(&c);
+    start_net(&n, &c, 5);
+    set_vocabulary(&e, RELA_SECTION_VOCAB_SRC, 7);
+    set_vocabulary(&e, RELA_SECTION_VOCAB_TGT, 7);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        (void)snprintf(n.params.items[n.params.n - 1].name, sizeof n.params.items[0].name, "%s",
+                       NAMES[i]);
+        assert_int_equal(rela_ctranslate2_write(form, &n, &e, &err), RELA_UNSUP);
+        CHECK(strstr(err.message, NAMES[i]), "%s", err.message);
+        assert_int_equal(count_files(form, NULL), 0);
+    }
+    rela_extras_deinit(&e);
+    rela_net_deinit(&n);
+    remove_form();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +503,9 @@ int main(void)
         cmocka_unit_test(softmax_models_are_written_for_ctranslate2),
         cmocka_unit_test(what_ctranslate2_cannot_say_is_refused),
         cmocka_unit_test(failures_leave_no_half_model),
+        cmocka_unit_test(failures_leave_the_earlier_conversion),
+        cmocka_unit_test(a_conversion_for_ctranslate2_removes_what_it_lacks),
+        cmocka_unit_test(an_unknown_parameter_is_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -3,7 +3,9 @@
 #include "base/log.h"
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct sink {
     int n;
@@ -32,12 +34,27 @@ static void lines_reach_the_sink_from_the_least_level_on(void **state)
     CHECK(s.n == 2 && s.level == RELA_LOG_WARNING, "%d", s.n);
 }
 
-static void without_a_sink_nothing_happens(void **state)
+/* The library never prints: without a sink a line reaches neither the standard files nor ctx. */
+static void without_a_sink_nothing_is_written(void **state)
 {
     (void)state;
-    const rela_log log = { NULL, NULL, RELA_LOG_DEBUG };
+    sink s = { 0 };
+    const rela_log log = { NULL, &s, RELA_LOG_DEBUG };
+    FILE *file = tmpfile();
+    const int out = dup(STDOUT_FILENO), error = dup(STDERR_FILENO);
+    CHECK(file && out >= 0 && error >= 0 && fflush(NULL) == 0, "no files");
+    (void)dup2(fileno(file), STDOUT_FILENO);
+    (void)dup2(fileno(file), STDERR_FILENO);
     rela_log_line(NULL, RELA_LOG_WARNING, "x");
     rela_log_line(&log, RELA_LOG_WARNING, "x");
+    (void)fflush(NULL);
+    (void)dup2(out, STDOUT_FILENO);
+    (void)dup2(error, STDERR_FILENO);
+    (void)close(out);
+    (void)close(error);
+    CHECK(lseek(fileno(file), 0, SEEK_END) == 0, "something was printed");
+    CHECK(s.n == 0, "%d lines", s.n);
+    (void)fclose(file);
 }
 
 static void a_line_is_one_printable_line(void **state)
@@ -62,7 +79,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_reach_the_sink_from_the_least_level_on),
-        cmocka_unit_test(without_a_sink_nothing_happens),
+        cmocka_unit_test(without_a_sink_nothing_is_written),
         cmocka_unit_test(a_line_is_one_printable_line),
         cmocka_unit_test(long_lines_are_cut),
     };

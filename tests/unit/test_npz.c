@@ -39,7 +39,7 @@ static rela_status write_one(const char *path, rela_error *err)
         rela_npz_abort(z);
         return st;
     }
-    return rela_npz_commit(z, err);
+    return rela_npz_commit(z, NULL, err);
 }
 
 /* Checks an entry at *at and steps after it. */

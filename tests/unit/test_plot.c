@@ -43,11 +43,30 @@ static void every_format_is_recognised_by_its_name(void **state)
         size_t len = 0;
         rela_error err = { RELA_OK, "" };
         path_of(path, sizeof path, CASES[i][0]);
-        CHECK_OK(rela_plot_save(&PLOT, path, &err), err);
+        CHECK_OK(rela_plot_save(&PLOT, NULL, path, &err), err);
         CHECK_OK(rela_file_read(&bytes, &len, path, 0, &err), err);
         CHECK(len > 1000 && memcmp(bytes, CASES[i][1], strlen(CASES[i][1])) == 0, "%s: %zu bytes",
               path, len);
         rela_mem_free(bytes);
+        (void)unlink(path);
+    }
+}
+
+/* The same figure gives the same file on every day. */
+static void a_file_holds_no_date(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "o.svg", "o.png", "o.pdf" };
+    for (size_t i = 0; i < 3; i++) {
+        char path[SCRATCH_PATH];
+        size_t len = 0;
+        rela_error err = { RELA_OK, "" };
+        path_of(path, sizeof path, NAMES[i]);
+        CHECK_OK(rela_plot_save(&PLOT, NULL, path, &err), err);
+        char *bytes = slurp(path, &len);
+        for (size_t k = 0; k + 4 < len; k++)
+            CHECK(memcmp(bytes + k, "Date", 4) != 0, "%s: %.40s", NAMES[i], bytes + k);
+        free(bytes);
         (void)unlink(path);
     }
 }
@@ -58,7 +77,7 @@ static void another_ending_is_refused(void **state)
     char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "a.jpg");
-    CHECK(rela_plot_save(&PLOT, path, &err) == RELA_ARG, "accepted");
+    CHECK(rela_plot_save(&PLOT, NULL, path, &err) == RELA_ARG, "accepted");
     CHECK(strstr(err.message, ".svg"), "message: %s", err.message);
     CHECK(!rela_file_exists(path), "left a file");
 }
@@ -79,7 +98,7 @@ static void empty_and_flat_data_can_be_drawn(void **state)
         char path[SCRATCH_PATH];
         rela_error err = { RELA_OK, "" };
         path_of(path, sizeof path, "b.svg");
-        CHECK_OK(rela_plot_save(&plots[i], path, &err), err);
+        CHECK_OK(rela_plot_save(&plots[i], NULL, path, &err), err);
         (void)unlink(path);
     }
 }
@@ -106,13 +125,13 @@ static void panels_bars_and_maps_of_anything_can_be_drawn(void **state)
         rela_error err = { RELA_OK, "" };
         path_of(path, sizeof path, FILES[i]);
         for (size_t k = 1; k < 4; k++) /* one below the other, side by side, room to spare */
-            CHECK_OK(rela_plots_save(panels, 2, k, path, &err), err);
+            CHECK_OK(rela_plots_save(panels, 2, k, NULL, path, &err), err);
         for (size_t k = 0; k < 2; k++)
             for (double width = 0; width <= 1000; width += 500)
-                CHECK_OK(rela_bars_save(&bars[k], width, path, &err), err);
-        CHECK_OK(rela_heatmaps_save(maps, 3, 300, "caption", path, &err), err);
-        CHECK_OK(rela_heatmaps_save(maps + 2, 1, 1, NULL, path, &err), err);
-        CHECK_OK(rela_heatmaps_save(maps + 2, 0, 1, NULL, path, &err), err);
+                CHECK_OK(rela_bars_save(&bars[k], width, NULL, path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps, 3, 300, "caption", NULL, path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps + 2, 1, 1, NULL, NULL, path, &err), err);
+        CHECK_OK(rela_heatmaps_save(maps + 2, 0, 1, NULL, NULL, path, &err), err);
         (void)unlink(path);
     }
 }
@@ -152,7 +171,7 @@ static void text_of_an_svg_stays_text(void **state)
     char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "e.svg");
-    CHECK_OK(rela_heatmaps_save(&map, 1, 0, "over all", path, &err), err);
+    CHECK_OK(rela_heatmaps_save(&map, 1, 0, "over all", NULL, path, &err), err);
     char *svg = read_svg(path);
     for (size_t i = 0; i < sizeof WANT / sizeof WANT[0]; i++)
         CHECK(strstr(svg, WANT[i]), "no %s in %s", WANT[i], svg);
@@ -185,7 +204,7 @@ static void a_single_point_has_a_marker_and_an_axis(void **state)
         const rela_series series = { NULL, AT, CASES[i].y, 1 };
         const rela_plot plot = { .series = &series, .n_series = 1, .y_high = CASES[i].y_high };
         rela_error err = { RELA_OK, "" };
-        CHECK_OK(rela_plot_save(&plot, path, &err), err);
+        CHECK_OK(rela_plot_save(&plot, NULL, path, &err), err);
         char *svg = read_svg(path);
         CHECK(strstr(svg, "C ") || strstr(svg, " c "), "case %zu: no marker: %s", i, svg);
         for (size_t k = 0; k < 2; k++)
@@ -214,9 +233,9 @@ static void long_names_do_not_widen_a_page(void **state)
     path_of(path, sizeof path, "i.svg");
     for (size_t i = 0; i < 5; i++) {
         rela_error err = { RELA_OK, "" };
-        CHECK_OK(i == 0   ? rela_plot_save(&plot, path, &err)
-                 : i == 1 ? rela_heatmaps_save(&map, 1, 0, LONG, path, &err)
-                          : rela_bars_save(&bars[i - 2], 0, path, &err),
+        CHECK_OK(i == 0   ? rela_plot_save(&plot, NULL, path, &err)
+                 : i == 1 ? rela_heatmaps_save(&map, 1, 0, LONG, NULL, path, &err)
+                          : rela_bars_save(&bars[i - 2], 0, NULL, path, &err),
                  err);
         char *svg = read_svg(path);
         CHECK(width_of(svg) <= 270, "figure %zu is %g wide", i, width_of(svg));
@@ -242,8 +261,8 @@ static void maps_and_groups_are_as_many_as_fit(void **state)
     for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0]; i++)
         for (int k = 0; k < 2; k++) {
             rela_error err = { RELA_OK, "" };
-            CHECK_OK(k ? rela_bars_save(&bars, WIDTHS[i], path, &err)
-                       : rela_heatmaps_save(maps, 7, WIDTHS[i], NULL, path, &err),
+            CHECK_OK(k ? rela_bars_save(&bars, WIDTHS[i], NULL, path, &err)
+                       : rela_heatmaps_save(maps, 7, WIDTHS[i], NULL, NULL, path, &err),
                      err);
             char *svg = read_svg(path);
             const double wide = width_of(svg);
@@ -267,12 +286,12 @@ static void shades_tell_small_weights_from_zero(void **state)
     char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "l.svg");
-    CHECK_OK(rela_heatmaps_save(&maps[0], 1, 0, NULL, path, &err), err);
+    CHECK_OK(rela_heatmaps_save(&maps[0], 1, 0, NULL, NULL, path, &err), err);
     char *svg = read_svg(path);
     CHECK(strstr(svg, PALE), "no pale cell: %s", svg);
     CHECK(strstr(svg, WHITE) || strstr(svg, "rgb(100%, 100%, 100%)"), "no white cell: %s", svg);
     rela_mem_free(svg);
-    CHECK_OK(rela_heatmaps_save(&maps[1], 1, 0, NULL, path, &err), err);
+    CHECK_OK(rela_heatmaps_save(&maps[1], 1, 0, NULL, NULL, path, &err), err);
     svg = read_svg(path);
     CHECK(strstr(svg, "fill=\"rgb(0,0,0)\">84</text>") &&
               strstr(svg, "fill=\"rgb(255,255,255)\">86</text>") && strstr(svg, "rgb(50%"),
@@ -290,7 +309,7 @@ static void a_style_gives_one_series_markers(void **state)
     char path[SCRATCH_PATH];
     rela_error err = { RELA_OK, "" };
     path_of(path, sizeof path, "n.svg");
-    CHECK_OK(rela_plot_save(&plot, path, &err), err);
+    CHECK_OK(rela_plot_save(&plot, NULL, path, &err), err);
     char *svg = read_svg(path);
     CHECK(count_of(svg, " C ") == 2 * 4, "%zu arcs: %s", count_of(svg, " C "), svg);
     rela_mem_free(svg);
@@ -308,7 +327,7 @@ static void a_long_caption_is_broken_into_lines(void **state)
     CHECK_OK(rela_heatmaps_save(&map, 1, 0,
                                 "a caption of more words than fit on one line above one small "
                                 "map of a single cell",
-                                path, &err),
+                                NULL, path, &err),
              err);
     char *svg = read_svg(path);
     CHECK(strstr(svg, ">a caption of ") && strstr(svg, "single cell</text>") &&
@@ -327,7 +346,7 @@ static void bars_have_four_to_six_ticks(void **state)
     for (size_t i = 0; i < sizeof HIGH / sizeof HIGH[0]; i++) {
         const rela_bars bars = { "t", "y", NAMES, NAMES, 1, 1, &HIGH[i], 1 };
         rela_error err = { RELA_OK, "" };
-        CHECK_OK(rela_bars_save(&bars, 0, path, &err), err);
+        CHECK_OK(rela_bars_save(&bars, 0, NULL, path, &err), err);
         char *svg = read_svg(path);
         const size_t ticks = count_of(svg, "\"end\"");
         CHECK(ticks >= 4 && ticks <= 6, "%g: %zu ticks", HIGH[i], ticks);
@@ -345,7 +364,7 @@ static void a_name_that_is_not_utf8_is_refused(void **state)
         char path[SCRATCH_PATH];
         rela_error err = { RELA_OK, "" };
         path_of(path, sizeof path, FILES[i]);
-        CHECK(rela_plot_save(&plot, path, &err) != RELA_OK, "accepted");
+        CHECK(rela_plot_save(&plot, NULL, path, &err) != RELA_OK, "accepted");
         CHECK(strstr(err.message, "UTF-8") && !rela_file_exists(path), "%s", err.message);
     }
 }
@@ -358,7 +377,7 @@ static void a_failing_disk_leaves_nothing(void **state)
     for (uint64_t n = 1; n < 20; n++) {
         rela_error err = { RELA_OK, "" };
         rela_fault_set(RELA_FAULT_FILE, n, true);
-        const rela_status st = rela_plot_save(&PLOT, path, &err);
+        const rela_status st = rela_plot_save(&PLOT, NULL, path, &err);
         rela_fault_set(RELA_FAULT_FILE, 0, false);
         if (st == RELA_OK)
             break;
@@ -372,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_is_recognised_by_its_name),
+        cmocka_unit_test(a_file_holds_no_date),
         cmocka_unit_test(another_ending_is_refused),
         cmocka_unit_test(empty_and_flat_data_can_be_drawn),
         cmocka_unit_test(panels_bars_and_maps_of_anything_can_be_drawn),

@@ -183,6 +183,13 @@ static void what_cannot_be_seen_is_shown_as_question_marks(void **state)
         rela_utf8_make_printable(text);
         CHECK(strcmp(text, SHOWN[i].out) == 0, "row %zu: '%s', expected '%s'", i, text,
               SHOWN[i].out);
+        rela_buffer out = RELA_BUFFER_INIT;
+        rela_error err = { RELA_OK, "" };
+        CHECK_OK(rela_utf8_append_printable(&out, SHOWN[i].in, strlen(SHOWN[i].in), &err), err);
+        CHECK(strlen(SHOWN[i].out) == out.len &&
+                  (!out.len || memcmp(out.data, SHOWN[i].out, out.len) == 0),
+              "row %zu: '%.*s', expected '%s'", i, (int)out.len, out.data, SHOWN[i].out);
+        rela_buffer_free(&out);
     }
 }
 

@@ -32,9 +32,9 @@ head -n 40 train.gold >gold40
 grep -q 'best on gold40: .* attention (AER [0-9.]* on 40 pairs)' note || fail "note: $(cat note)"
 aer=$(sed 's/.*AER \([0-9.]*\) .*/\1/' note)
 head -n 40 links >links40
-"$RELA" aer gold40 -i links40 --samples 0 | grep -q "^AER $aer " || fail "not AER $aer"
-"$RELA" aer gold -i links --samples 0 | awk '{ exit !($2 < 20) }' ||
-    fail "a copy is aligned badly: $("$RELA" aer gold -i links --samples 0)"
+rela aer gold40 -i links40 --samples 0 | grep -q "^AER $aer " || fail "not AER $aer"
+rela aer gold -i links --samples 0 | awk '{ exit !($2 < 20) }' ||
+    fail "a copy is aligned badly: $(rela aer gold -i links --samples 0)"
 
 # One line per pair, whatever the threads; empty for empty and for too long pairs.
 long=$(awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 " }')
@@ -45,24 +45,24 @@ long=$(awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 " }')
 [ -z "$(sed -n 101,103p one | tr -d '\n')" ] || fail "links of nothing: $(sed -n 101,103p one)"
 grep -q 'line 103: longer than .* tokens' note || fail "no warning: $(cat note)"
 for threads in 2 3; do
-    "$RELA" align $model --src odd.src --tgt odd.tgt --threads $threads 2>/dev/null | cmp - one ||
+    rela align $model --src odd.src --tgt odd.tgt --threads $threads 2>/dev/null | cmp - one ||
         fail "$threads threads change the links"
 done
 gzip -kf odd.src
-"$RELA" align $model --src odd.src.gz --tgt - <odd.tgt 2>/dev/null | cmp - one || fail "gzip, standard input"
+rela align $model --src odd.src.gz --tgt - <odd.tgt 2>/dev/null | cmp - one || fail "gzip, standard input"
 
 # Thresholds, soft links, both directions, a picture.
 for choice in '--layer 1' '--layer 2 --head 4' '--layer 2 --shift' ''; do
     "$RELA" align $model --src a --tgt a $choice >links
     [ "$(wc -l <links)" -eq 100 ] || fail "$choice: $(wc -l <links) lines"
     "$RELA" align $model --src a --tgt a $choice --threshold 0.000001 >all
-    "$RELA" align $model --src a --tgt a $choice --soft | sed 's/:[^ ]*//g' | cmp - all ||
+    rela align $model --src a --tgt a $choice --soft | sed 's/:[^ ]*//g' | cmp - all ||
         fail "$choice: soft links are not all links"
 done
 "$RELA" align $model --src a --tgt a --reverse $model --symmetrise intersect >both
 "$RELA" align $model --src a --tgt a >forward
 sed 's/\([0-9]*\)-\([0-9]*\)/\2-\1/g' forward >turned
-"$RELA" symmetrise forward turned --method intersect | cmp - both || fail "the reverse model is not turned"
+rela symmetrise forward turned --method intersect | cmp - both || fail "the reverse model is not turned"
 "$RELA" align $model --src a --tgt a --reverse $model --best-on gold40 >links 2>note
 [ "$(wc -l <note)" -eq 2 ] && grep -q '^rela align: reverse: best on\|reverse: best on' note || fail "note: $(cat note)"
 "$RELA" align $model --src a --tgt a --show 2 --layer 2 >picture
@@ -76,7 +76,7 @@ LC_ALL=C sed 's/[\x80-\xbf]//g' picture >narrow # one byte per character
     fail "a wide picture: $(cat picture)"
 "$RELA" align $model --src wide --tgt wide --show 2 >picture
 grep -q "^ *$(printf '\344\270\200')$(printf '\344\272\214')e$(printf '\314\201') a b " picture || fail "wide characters: $(cat picture)"
-"$RELA" align $model --src odd.src --tgt odd.tgt --show 101 | grep -q 'empty side' || fail "empty picture"
+rela align $model --src odd.src --tgt odd.tgt --show 101 | grep -q 'empty side' || fail "empty picture"
 "$RELA" align $model --src a --tgt a --best-on gold40 -o links --json -q >report
 grep -q '"lines": 100, .*"dev_pairs": 40, "dev_aer": ' report || fail "report: $(cat report)"
 # People count layers and heads from 1, programs from 0; -1 is the mean.
@@ -138,5 +138,5 @@ refuses 3 "a: " align a --src a --tgt a
 # One token on each side.
 echo w1 >single
 echo 0-0 >single.gold
-"$RELA" align $model --src single --tgt single --best-on single.gold -q | grep -qx '\(0-0\)\{0,1\}' || fail "a single word"
+rela align $model --src single --tgt single --best-on single.gold -q | grep -qx '\(0-0\)\{0,1\}' || fail "a single word"
 finish

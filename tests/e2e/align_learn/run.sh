@@ -20,11 +20,11 @@ below() {
 below 14 train.links toy/train.align
 "$RELA" align --quiet both.rela toy/test.src toy/test.tgt >test.links
 below 14 test.links toy/test.align
-"$RELA" align --quiet both.rela toy/test.src toy/test.tgt --symmetrise intersect | cmp - test.links ||
+rela align --quiet both.rela toy/test.src toy/test.tgt --symmetrise intersect | cmp - test.links ||
     fail "the default is not intersect, which has the lowest error"
-"$RELA" align --quiet both.rela --src toy/test.src --tgt toy/test.tgt --threads 3 | cmp - test.links ||
+rela align --quiet both.rela --src toy/test.src --tgt toy/test.tgt --threads 3 | cmp - test.links ||
     fail "texts as options, or threads, change the links"
-"$RELA" align --quiet both.rela toy/test.src toy/test.tgt --show 2 | grep -q 'links:' || fail "no picture"
+rela align --quiet both.rela toy/test.src toy/test.tgt --show 2 | grep -q 'links:' || fail "no picture"
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
 
 # Small text; any number of threads.
@@ -65,7 +65,7 @@ accepts info both.rela --set licence=CC0-1.0
 accepts info --json both.rela
 grep -q '^{"file": "both.rela", "format": "rela pair", "parts": \[{"file".*"licence": "CC0-1.0".*}, {"file".*"licence": "CC0-1.0".*}\]}$' lib.out ||
     fail "info --json of a pair: $(cut -c 1-200 lib.out)"
-"$RELA" align --quiet both.rela toy/test.src toy/test.tgt | cmp - test.links || fail "a card changes the links"
+rela align --quiet both.rela toy/test.src toy/test.tgt | cmp - test.links || fail "a card changes the links"
 [ -z "$(ls tmp)" ] || fail "left behind by info: $(ls tmp)"
 refuses 2 "is not KEY=VALUE" info both.rela --set licence
 

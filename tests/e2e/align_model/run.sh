@@ -27,12 +27,12 @@ aer | awk '{ exit !($2 < 20) }' || fail "one direction: $(aer)"
 aer | awk '{ exit !($2 < 14) }' || fail "both directions: $(aer)"
 "$RELA" align there/model.rela --reverse back/model.rela --src toy/test.src --tgt toy/test.tgt --symmetrise mean >links
 aer | awk '{ exit !($2 < 14) }' || fail "mean of both directions: $(aer)"
-"$RELA" align there/model.rela --reverse back/model.rela --src toy/test.src --tgt toy/test.tgt --symmetrise mean --threads 3 |
+rela align there/model.rela --reverse back/model.rela --src toy/test.src --tgt toy/test.tgt --symmetrise mean --threads 3 |
     cmp - links || fail "threads change the links"
-"$RELA" align there/model.rela --src toy/test.src --tgt toy/test.tgt --soft |
+rela align there/model.rela --src toy/test.src --tgt toy/test.tgt --soft |
     awk '{ for (i = 1; i <= NF; i++) { split($i, a, ":"); if (a[2] < 0 || a[2] > 1) exit 1 } }' || fail "odd weights"
-"$RELA" align there/model.rela --src toy/test.src --tgt toy/test.tgt --show 1 | grep -q 'attends to nothing' || fail "no picture"
-"$RELA" info there/model.rela | grep -q 'task *align' || fail "no task: $("$RELA" info there/model.rela)"
+rela align there/model.rela --src toy/test.src --tgt toy/test.tgt --show 1 | grep -q 'attends to nothing' || fail "no picture"
+rela info there/model.rela | grep -q 'task *align' || fail "no task: $("$RELA" info there/model.rela)"
 
 # Weights that sum to one instead of rectified ones.
 train src tgt softmax 160 --attention softmax

@@ -60,7 +60,7 @@ for stem in sparsity maps-1; do
 done
 # What was analysed, without folders.
 grep -q '<title>Attention of rela-g on a</title>' one/report.html || fail "title: $(grep '<title>' one/report.html)"
-grep -q "^<p>Text: a, a (70 lines); gold links: gold; tags: tags. rela $("$RELA" --version | cut -d ' ' -f 2)\.</p>$" one/report.html ||
+grep -q "^<p>Text: a, a (70 lines); gold links: gold; tags: tags. rela $(rela --version | cut -d ' ' -f 2)\.</p>$" one/report.html ||
     fail "what was analysed: $(grep '^<p>Text' one/report.html)"
 grep -q 'src=\|href="http' one/report.html && fail "the report needs other files"
 [ "$(head -c 2 one.npz)" = PK ] || fail "the dump is no archive"
@@ -232,7 +232,7 @@ mkdir -p other/rela-g
 cp rela-g/model.rela other/rela-g
 cp rela-g/model.rela rela-g/best.rela
 # names MODEL...: the names of the models, joined by ","
-names() { "$RELA" analyse "$@" --src a --tgt a --out named -q -n 4 | sed -n 's/ (4 pairs).*//p' | paste -sd , -; }
+names() { rela analyse "$@" --src a --tgt a --out named -q -n 4 | sed -n 's/ (4 pairs).*//p' | paste -sd , -; }
 [ "$(names rela-g/model.rela rela-g/best.rela)" = rela-g/model,rela-g/best ] || fail "names of two models of a run"
 [ "$(names rela-g/model.rela other/rela-g/model.rela softmax/model.rela)" = rela-g/model.rela,other/rela-g/model.rela,softmax ] ||
     fail "names of models of two folders: $(names rela-g/model.rela other/rela-g/model.rela softmax/model.rela)"

@@ -24,4 +24,5 @@ for threads in 1 2 3; do
 done
 make_all europarl 32000 2 "$RELA_DATA/europarl-deen/train.de.gz" "$RELA_DATA/europarl-deen/train.en.gz"
 gzip -dc "$RELA_DATA/europarl-deen/train.de.gz" >text
-"$RELA" bpe undo europarl.bpe0 | cmp - text
+"$RELA" bpe undo europarl.bpe0 >joined
+cmp joined text

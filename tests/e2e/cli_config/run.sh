@@ -52,7 +52,7 @@ refuses 3 "c.yml: more than 4194304 bytes" info --config c.yml
 # The command line wins; the file may be compressed or come from standard input.
 # info OPTION...: without the free memory, which changes from moment to moment.
 info() {
-    "$RELA" info "$@" | sed 's/"memory_free": [0-9]*/"memory_free": N/'
+    rela info "$@" | sed 's/"memory_free": [0-9]*/"memory_free": N/'
 }
 printf 'threads: 3\njson: true\n' >c.yml
 [ "$(info --config c.yml --threads 2)" = "$(info --threads 2 --json)" ] || fail "the command line does not win"

@@ -33,10 +33,10 @@ gives '\037\n' '\037\n'
 # Large enough for many blocks: order is kept.
 awk 'BEGIN { for (i = 1; i <= 120000; i++) print "line", i, "of a text that is cut into blocks" }' >big
 for threads in 1 2 7; do
-    "$RELA" bpe undo -t $threads big | cmp - big || fail "order is lost on $threads threads"
+    rela bpe undo -t $threads big | cmp - big || fail "order is lost on $threads threads"
 done
 cat big big >twice
-"$RELA" bpe undo big big | cmp - twice || fail "two files"
+rela bpe undo big big | cmp - twice || fail "two files"
 n_checks=$((n_checks + 4))
 
 # Compressed input by content, compressed output by name.
@@ -46,10 +46,10 @@ cp big.gz misnamed.txt
 cp big misnamed.gz
 cat big.gz big.gz >two.gz
 for f in big.gz big.zst misnamed.txt misnamed.gz; do
-    "$RELA" bpe undo "$f" | cmp - big || fail "$f"
-    "$RELA" bpe undo <"$f" | cmp - big || fail "$f as standard input"
+    rela bpe undo "$f" | cmp - big || fail "$f"
+    rela bpe undo <"$f" | cmp - big || fail "$f as standard input"
 done
-"$RELA" bpe undo two.gz | cmp - twice || fail "two members"
+rela bpe undo two.gz | cmp - twice || fail "two members"
 "$RELA" bpe undo big -o out.gz && gzip -dc out.gz | cmp - big || fail "out.gz"
 "$RELA" bpe undo big -o out.zst && zstd -q -dc out.zst | cmp - big || fail "out.zst"
 n_checks=$((n_checks + 11))

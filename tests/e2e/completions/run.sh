@@ -79,9 +79,9 @@ for value in "'(-m)--method=[which links" "'(--method)-m+[which links" "'--prese
 done
 
 # Help ends with a line end, everywhere, and every command has a task.
-"$RELA" help commands | while read -r command; do
-    [ "$("$RELA" $command --help | tail -c 1 | od -An -c | tr -d ' ')" = '\n' ] || fail "$command --help: no line end"
+rela help commands | while read -r command; do
+    [ "$(rela $command --help | tail -c 1 | od -An -c | tr -d ' ')" = '\n' ] || fail "$command --help: no line end"
 done >lost
 [ ! -s lost ] || fail "$(cat lost)"
-"$RELA" --help | grep -q '^More:' && fail "a command has no task in cli/overview.c"
+rela --help | grep -q '^More:' && fail "a command has no task in cli/overview.c"
 finish

@@ -34,7 +34,7 @@ sed 's/--width 96/--width 128/; s/--size 200000/--size 20000/' "$RELA_SOURCE/dem
 cp "$RELA_SOURCE/demo/model.sh" large
 ! sh large/install-model.sh "$RELA" large >out 2>err || fail "a large model is taken"
 grep -q 'bytes; a demo model may have 3000000' err && [ ! -e large/demo.rela ] || fail "a large model: $(tail -n 2 err)"
-"$RELA" info build/demo.rela | grep -q '^  licence *MIT' || fail "no card"
+rela info build/demo.rela | grep -q '^  licence *MIT' || fail "no card"
 
 # The commands of the README for one's own text, in a folder of their own.
 sed -n '/^## Your own text/,/^## /{ /^```sh$/,/^```$/{ /```/d; p; }; }' "$RELA_SOURCE/README.md" >commands

@@ -89,9 +89,9 @@ for by in null uncovered logprob combined; do
     [ "$(wc -l <a)" -ge 200 ] || fail "$by: $(wc -l <a) lines are less than half"
 done
 "$RELA" filter $model --src noisy.src --tgt noisy.tgt --dry-run --by null --heads 1:2,1:4 --min-score 1 $loose >table
-"$RELA" filter $model --src noisy.src --tgt noisy.tgt --dry-run --min-score 0 $loose -q | grep -q '^kept  *400 ' || fail "a least score of 0"
+rela filter $model --src noisy.src --tgt noisy.tgt --dry-run --min-score 0 $loose -q | grep -q '^kept  *400 ' || fail "a least score of 0"
 awk 'BEGIN { for (i = 0; i < 3000; i++) printf "w1 "; print "" }' >long
-"$RELA" filter $model --src long --tgt long --dry-run --by null $loose --max-words 9999 | grep -q '^tokens  *1 ' || fail "too long for the model"
+rela filter $model --src long --tgt long --dry-run --by null $loose --max-words 9999 | grep -q '^tokens  *1 ' || fail "too long for the model"
 
 : >empty
 accepts filter --src empty --tgt empty --dry-run

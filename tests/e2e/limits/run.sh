@@ -44,14 +44,6 @@ results() {
     (cd "$2" && find . -type f) | if [ "$1" = train ]; then grep '[.]rela$' || true; else sort; fi
 }
 
-# same A B: files with the same bytes, the date in a PDF file aside.
-same() {
-    case $1 in
-    *.pdf) LC_ALL=C grep -av CreationDate "$1" >plain && LC_ALL=C grep -av CreationDate "$2" | cmp -s - plain ;;
-    *) cmp -s "$1" "$2" ;;
-    esac
-}
-
 loads() {
     (ulimit -v "$1" && exec "$RELA" --version >/dev/null 2>&1)
 }
@@ -95,7 +87,7 @@ for command in $commands; do
         results $command out >names
         [ $code -ne 0 ] || cmp -s names "names-$command" || fail "$what: success without all outputs"
         while read -r name; do # a temporary file is other than all that is wanted
-            [ -e "want-$command/$name" ] && same "out/$name" "want-$command/$name" || fail "$what: exit code $code leaves $name"
+            [ -e "want-$command/$name" ] && cmp -s "out/$name" "want-$command/$name" || fail "$what: exit code $code leaves $name"
         done <names
     done
     echo "$command: $n_limits limits of $low to $high KiB, $good of them enough"

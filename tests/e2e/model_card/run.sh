@@ -50,8 +50,8 @@ cp plain/model.rela set.rela
 card set.rela "licence GPL-3.0"
 card set.rela "test score BLEU 3.1"
 card set.rela "source language en"
-"$RELA" translate --quiet set.rela <toy/test.src | cmp - before || fail "a card changes translations"
-"$RELA" info --json set.rela | grep -q '"card": {.*"licence": "GPL-3.0"' || fail "no card in JSON"
+rela translate --quiet set.rela <toy/test.src | cmp - before || fail "a card changes translations"
+rela info --json set.rela | grep -q '"card": {.*"licence": "GPL-3.0"' || fail "no card in JSON"
 "$RELA" info set.rela --set licence= --set 'test score=' >info
 ! grep -q 'GPL\|BLEU 3.1' info || fail "a line cannot be taken back"
 "$RELA" average plain/checkpoints/*.rela -o mean.rela --quiet
@@ -67,7 +67,7 @@ refuses 3 "small.rela: " info small.rela --set a=b
 mkdir -p models home/.local/share/rela xdg/rela demo
 refuses 1 "toy-en-de: no such file, and no toy-en-de.rela in $HOME/.local/share/rela:" translate toy-en-de
 cp plain/model.rela home/.local/share/rela/demo.rela
-"$RELA" translate --quiet demo <toy/test.src | cmp - before || fail "no model by name, beside a directory of that name"
+rela translate --quiet demo <toy/test.src | cmp - before || fail "no model by name, beside a directory of that name"
 card demo "source language en"
 cp full/model.rela models/demo.rela
 RELA_MODELS=nowhere:models card demo "licence MIT"

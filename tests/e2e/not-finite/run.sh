@@ -80,7 +80,7 @@ both 'bad.rela other.rela' 'good.rela other.rela'
 both 'other.rela bad.rela' 'other.rela good.rela' --beam 1
 both 'other.rela bad.rela' 'other.rela good.rela' --sampling full --shortlist list
 both bad.rela good.rela --scores --alignment hard
-"$RELA" translate --quiet bad.rela -i src --nan mark --n-best 2 --scores | grep -c '^6 ||| <nan> ||| logp= nan ||| nan$' | grep -qx 1 || fail "n-best"
+rela translate --quiet bad.rela -i src --nan mark --n-best 2 --scores | grep -c '^6 ||| <nan> ||| logp= nan ||| nan$' | grep -qx 1 || fail "n-best"
 
 # JSON is JSON: what is not finite is null.
 strict() {

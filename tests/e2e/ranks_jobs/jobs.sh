@@ -14,7 +14,8 @@ make_jobs() {
     cp small/model.rela run/other.rela
     head -n 300 text | sed '7s/$/ ?/; 20s/.*//; 31s/.*/w1 w2/; 33s/.*/w1 w2/' >in # an unknown word, an empty line, twice the same
     sed '9s/.*/w3 w4 w5 w6 w7/; 11s/^[^ ]*/W/; 50s/.*//; 120s/^/w1 w1 w1 w1 w1 w1 w1 w1 w1 w1 w1 w1 w1 w1 w1 /' in >in.2
-    "$RELA" align $model in in.2 --quiet | head -n 40 >gold
+    "$RELA" align $model in in.2 --quiet >links
+    head -n 40 links >gold
     sed 's/w[0-9]*[02468]/A/g; s/w[0-9]*/B/g; s/[^AB ]*/C/g' in.2 >tags
 }
 
@@ -46,9 +47,6 @@ writes() {
     run_job "$1" "$3" $4 >report 2>messages || { fail "$1 ranks: $3 $4: $(cat messages)"; return 0; }
     mkdir -p out
     mv report messages out
-    for file in out/*.pdf; do
-        [ ! -e "$file" ] || LC_ALL=C sed -i '/CreationDate/d' "$file"
-    done
     mv out "$where"
 }
 

@@ -40,7 +40,8 @@ printf 'The pump is working again.\nTwo boats and a bridge.\nNobody saw 3.5 gees
 printf 'The pump works now.\nTwo boats, one bridge.\nNo one saw geese.\n' >ref2
 cp in hyp
 : >empty
-version=$("$RELA" --version | tr ' ' -)
+version=$("$RELA" --version)
+version=rela-${version#rela }
 
 # Figures; those with a signature are what sacrebleu prints.
 prints "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:$version = 42.7 81.2/61.5/30.0/28.6 \

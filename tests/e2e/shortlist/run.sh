@@ -28,13 +28,13 @@ for options in '' '-b 1' '--int8' '--n-best 3 --word-scores' '--sampling top:5' 
     # shellcheck disable=SC2086
     "$RELA" translate -q $M $options <in >plain
     # shellcheck disable=SC2086
-    "$RELA" translate -q $M $options --shortlist all <in | cmp -s - plain || fail "translate $options: a list of everything changes it"
+    rela translate -q $M $options --shortlist all <in | cmp -s - plain || fail "translate $options: a list of everything changes it"
     # shellcheck disable=SC2086
     "$RELA" translate -q $M $options --shortlist few <in >short
     [ "$(wc -l <short)" -eq "$(wc -l <plain)" ] || fail "translate $options: $(wc -l <short) lines"
     for again in '--batch 1' '-t 1' '--batch 7 --batch-words 60'; do
         # shellcheck disable=SC2086
-        "$RELA" translate -q $M $options --shortlist few $again <in | cmp -s - short || fail "translate $options $again: another result"
+        rela translate -q $M $options --shortlist few $again <in | cmp -s - short || fail "translate $options $again: another result"
         n_checks=$((n_checks + 1))
     done
 done
@@ -43,12 +43,12 @@ done
 cmp -s once twice || fail "a model and itself are not that model with a shortlist"
 cmp -s once base && fail "a short list changes nothing"
 cut -d ' ' -f 1 base >prefix
-"$RELA" translate -q --prefix prefix --shortlist few $M <in | cut -d ' ' -f 1 | cmp -s - prefix || fail "prefix not followed"
+rela translate -q --prefix prefix --shortlist few $M <in | cut -d ' ' -f 1 | cmp -s - prefix || fail "prefix not followed"
 "$RELA" convert -q $M --to int8 -o small.rela
 "$RELA" translate -q --int8 --shortlist few $M <in >short8
-"$RELA" translate -q --shortlist few small.rela <in | cmp -s - short8 || fail "a stored model in int8 gives another result"
+rela translate -q --shortlist few small.rela <in | cmp -s - short8 || fail "a stored model in int8 gives another result"
 "$RELA" convert -q $M --to mapped -o mapped.rela
-"$RELA" translate -q --shortlist few mapped.rela <in | cmp -s - once || fail "a mapped model gives another result"
+rela translate -q --shortlist few mapped.rela <in | cmp -s - once || fail "a mapped model gives another result"
 "$RELA" shortlist -q small.rela --src $S --tgt $T --links links --out list.8
 cmp -s list list.8 || fail "given links and a model in int8 make another list"
 

@@ -43,7 +43,7 @@ cmp -s run/model.rela run--crossserial/model.rela 2>/dev/null && fail "parallel 
 "$RELA" translate --quiet --word-scores run/model.rela -i test.a --input-2 test.b >with
 sed 's/ ||| .*//' with >only
 sed 's/.*words= *//' with >chosen
-"$RELA" score --quiet --word-scores run/model.rela --src test.a --src-2 test.b --tgt only | sed 's/.* ||| *//' >scored
+rela score --quiet --word-scores run/model.rela --src test.a --src-2 test.b --tgt only | sed 's/.* ||| *//' >scored
 paste -d '|' chosen scored | awk -F '|' '{ n = split($1, a, " "); split($2, b, " ")
     for (i = 1; i < n; i++) { d = a[i] - b[i]; if (d > 0.001 || d < -0.001) bad++ } all += n } END { exit bad > 0 || all < 50 }' ||
     fail "scores differ: $(paste chosen scored | head -n 2)"
@@ -65,7 +65,7 @@ done
 accepts train --quiet $small --train-src 1.a --train-src 2.a --train-src-2 1.b --train-src-2 2.b --train-tgt 1.t --train-tgt 2.t \
     --valid-src valid.a --valid-src-2 valid.b --valid-tgt valid.t --out parts
 "$RELA" translate --quiet parts/model.rela -i test.a --input-2 test.b >parts.out
-cmp -s files parts.out >/dev/null 2>&1 || "$RELA" translate --quiet run/model.rela -i test.a --input-2 test.b | cmp -s - parts.out ||
+cmp -s files parts.out >/dev/null 2>&1 || rela translate --quiet run/model.rela -i test.a --input-2 test.b | cmp -s - parts.out ||
     fail "text in two files gives another model"
 grep -q '^train-src: \["1.a", "2.a"\]' parts/config.yml || fail "config.yml: $(grep train-src parts/config.yml)"
 accepts train --quiet --config parts/config.yml --out parts

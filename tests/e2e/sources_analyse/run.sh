@@ -43,7 +43,7 @@ grep -q '<svg' two/figures/sparsity.svg || fail "no figure of zeros"
 texts='--src toy/test.src --src-2 toy/test.src2 --tgt toy/test.tgt'
 "$RELA" align -q two/model.rela $texts >first
 "$RELA" align -q two/model.rela $texts --source 2 >second
-"$RELA" align -q two/model.rela $texts --source 2 --threads 3 | cmp - second || fail "links depend on the threads"
+rela align -q two/model.rela $texts --source 2 --threads 3 | cmp - second || fail "links depend on the threads"
 cmp -s first second && fail "both sources have the same links"
 awk 'NR % 3 == 0 && NF { print "line " NR }' second | grep . && fail "links of an empty source"
 awk 'NR % 3 == 0 && NF { n++ } END { exit !n }' first || fail "no links where another source is empty"
@@ -52,11 +52,11 @@ sed 's/ .*//' toy/test.src >short
 "$RELA" align -q two/model.rela --src toy/test.src --src-2 short --tgt toy/test.tgt --source 2 --threshold 0.01 >links
 tr ' ' '\n' <links | grep -v '^0-\|^$' && fail "links beyond the one word of the second source"
 grep -q '^0-' links || fail "no links to the one word of the second source"
-"$RELA" align -q two/model.rela $texts --source 2 --soft | awk 'NR % 3 == 0 && NF { exit 1 }
+rela align -q two/model.rela $texts --source 2 --soft | awk 'NR % 3 == 0 && NF { exit 1 }
     { for (i = 1; i <= NF; i++) { split($i, a, ":"); if (!(a[2] > 0)) exit 1 } }' || fail "soft links"
 "$RELA" align -q two/model.rela $texts --source 2 --show 3 >picture
 grep -q ' - ∅$' picture && grep -q '^links: $' picture || fail "picture of an empty source: $(cat picture)"
-"$RELA" align -q two/model.rela $texts --source 2 --show 2 | grep -q 'attends to nothing' || fail "no picture"
+rela align -q two/model.rela $texts --source 2 --show 2 | grep -q 'attends to nothing' || fail "no picture"
 awk 'NR % 3 == 0 { print ""; next } { print }' toy/test.align >gold2
 for source in 1 2; do
     gold=toy/test.align
@@ -70,7 +70,7 @@ awk 'NR % 3 == 1 && NF' third | grep . && fail "links of an empty third source"
 # A reverse model has the chosen source as its target: no links where that is empty.
 "$RELA" align -q two/model.rela $texts --source 2 --reverse one/model.rela --symmetrise union >links
 awk 'NR % 3 == 0 && NF' links | grep . && fail "links of an empty source with a reverse model"
-"$RELA" align -q two/model.rela $texts --source 1 --reverse one/model.rela --symmetrise union |
+rela align -q two/model.rela $texts --source 1 --reverse one/model.rela --symmetrise union |
     awk 'NR % 3 == 0 && NF { n++ } END { exit !n }' || fail "no links with a reverse model"
 
 # Analysis by place: null rates of each source, alignment errors of the chosen one.

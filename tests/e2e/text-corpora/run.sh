@@ -14,7 +14,8 @@ bare() {
 # round_trip FILE LANGUAGE: at least 99 % of the lines must be equal up to blanks.
 round_trip() {
     gzip -dc "$RELA_DATA/$1.gz" | head -n 10000 >raw
-    "$RELA" tokenise -q -l "$2" raw | "$RELA" detokenise -q -l "$2" >back
+    "$RELA" tokenise -q -l "$2" raw >tokens
+    "$RELA" detokenise -q -l "$2" tokens >back
     bare <raw >raw.bare
     bare <back >back.bare
     paste -d '\t' raw.bare back.bare | awk -F '\t' -v name="$1" '

@@ -19,7 +19,7 @@ near() {
 }
 # perplexity MODEL: by rela score
 perplexity() {
-    "$RELA" score --json --quiet "$1" --src toy/valid.src --tgt toy/valid.tgt | sed -n 's/.*"perplexity": \([^}]*\)}/\1/p'
+    rela score --json --quiet "$1" --src toy/valid.src --tgt toy/valid.tgt | sed -n 's/.*"perplexity": \([^}]*\)}/\1/p'
 }
 # figure RUN UPDATE COLUMN: of valid.tsv
 figure() {
@@ -63,7 +63,7 @@ for smooth in 0 0.1; do
 done
 near 'no smoothing, mean of tokens: loss' "$(figure same-token-0 2 loss)" "$(figure same-token-0 2 nll)"
 # The mean over sentences of the means over their tokens, from the scores of each pair.
-"$RELA" score --quiet --normalize same-sentence-0/model.rela --src toy/train.src --tgt toy/train.tgt |
+rela score --quiet --normalize same-sentence-0/model.rela --src toy/train.src --tgt toy/train.tgt |
     awk '{ sum -= $1 } END { printf "%.6f\n", sum / NR }' >mean
 near 'no smoothing, mean of sentences: loss' "$(figure same-sentence-0 2 loss)" "$(cat mean)"
 

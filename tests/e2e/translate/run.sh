@@ -28,11 +28,11 @@ for options in '--batch 1' '--batch 7' '-t 1' '--batch-words 30' '--read-bytes 1
     cmp -s base out.std || fail "translate $options: another result"
     n_checks=$((n_checks + 1))
 done
-"$RELA" translate -q $M $M <in | cmp -s - base || fail "a model and itself are not that model"
+rela translate -q $M $M <in | cmp -s - base || fail "a model and itself are not that model"
 "$RELA" translate -q -b 1 $M <in >greedy
-"$RELA" translate -q --sampling top:1 $M <in | cmp -s - greedy || fail "sampling among one is not greedy"
+rela translate -q --sampling top:1 $M <in | cmp -s - greedy || fail "sampling among one is not greedy"
 "$RELA" translate -q --sampling nucleus:0.9 --seed 4 $M <in >sample
-"$RELA" translate -q --sampling nucleus:0.9 --seed 4 -t 1 --batch 3 $M <in | cmp -s - sample || fail "samples depend on the batch"
+rela translate -q --sampling nucleus:0.9 --seed 4 -t 1 --batch 3 $M <in | cmp -s - sample || fail "samples depend on the batch"
 
 # ---- what comes with it ----
 "$RELA" translate -q --n-best 3 $M <in >nbest
@@ -48,7 +48,7 @@ grep -qE ' \|\|\| logp= -[0-9.]+ \|\|\| -[0-9.]+ \|\|\| [-0-9 ]*$' links || fail
 cut -d ' ' -f 1 base >own
 head -n 40 corpus/test.tgt | cut -d ' ' -f 1 >other
 for prefix in own other; do
-    "$RELA" translate -q --prefix $prefix $M <in | cut -d ' ' -f 1 >first
+    rela translate -q --prefix $prefix $M <in | cut -d ' ' -f 1 >first
     paste $prefix first | awk -F '\t' 'index($2, $1) != 1 || substr($2, length($1) + 1) !~ /^[[:punct:]]*$/' >wrong
     [ ! -s wrong ] || fail "prefix not followed: $(head -n 1 wrong)"
     n_checks=$((n_checks + 1))
@@ -63,16 +63,16 @@ sed 's/.*logp= \([^ ]*\) .*/\1/' scored >want
 "$RELA" score -q $W --src in --tgt hyp >got
 paste want got | awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-3) bad++ } END { exit bad > 2 }' ||
     fail "score and translate disagree: $(paste want got | head -n 3)"
-"$RELA" score -q --batch-words 1 -t 1 $W --src in --tgt hyp | paste got - |
+rela score -q --batch-words 1 -t 1 $W --src in --tgt hyp | paste got - |
     awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-4) bad = 1 } END { exit bad }' || fail "scores depend on the batch"
-"$RELA" score --word-scores --json $W --src in --tgt hyp 2>err | tail -n 1 | grep -q '"perplexity": ' || fail "no summary"
+rela score --word-scores --json $W --src in --tgt hyp 2>err | tail -n 1 | grep -q '"perplexity": ' || fail "no summary"
 grep -q '40 pairs, .* perplexity ' err || fail "score: $(cat err)"
 n_checks=$((n_checks + 12))
 
 # ---- unknown words ----
-"$RELA" translate -q $W <in | grep -q '<unk>' || fail "no unknown word, nothing tested"
+rela translate -q $W <in | grep -q '<unk>' || fail "no unknown word, nothing tested"
 for how in forbid replace; do
-    ! "$RELA" translate -q --unk $how $W <in | grep -q '<unk>' || fail "--unk $how leaves <unk>"
+    ! rela translate -q --unk $how $W <in | grep -q '<unk>' || fail "--unk $how leaves <unk>"
 done
 
 # ---- lines of all sorts: as many out as in ----
@@ -144,7 +144,7 @@ refuses 2 "--src and --tgt are needed" score $M
 refuses 3 "in: has a line 40, but short ends before it" score $M --src short --tgt in -o scores
 [ ! -e scores ] || fail "a file under its final name after a failure"
 refuses 3 "short: ends before line 40, which in has" score $M --src in --tgt short -o scores
-"$RELA" translate -q $M --read-bytes 1 <in 2>err | head -n 1 >/dev/null
+rela translate -q $M --read-bytes 1 <in 2>err | head -n 1 >/dev/null
 [ ! -s err ] || fail "closed output: $(cat err)"
 
 # ---- memory and files that fail, one call after the other ----

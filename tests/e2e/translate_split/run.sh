@@ -21,9 +21,9 @@ M=run/model.rela W=words/model.rela
 # Three sentences to a line; a line alone, an empty one and one without an end mark among them.
 grep '[.]$' corpus/test.src | head -n 30 >each
 paste -d ' ' - - - <each >in
-"$RELA" split -q in | cmp -s - each || fail "the lines are not three sentences each: nothing would be tested"
+rela split -q in | cmp -s - each || fail "the lines are not three sentences each: nothing would be tested"
 joined() { # OPTION...: what the sentences give alone, put together
-    "$RELA" translate -q "$@" <each | paste -d ' ' - - -
+    rela translate -q "$@" <each | paste -d ' ' - - -
 }
 
 # ---- texts ----
@@ -37,15 +37,15 @@ done
 "$RELA" translate -q --split never $M <in >whole
 ! cmp -s want whole || fail "--split never makes no difference"
 "$RELA" translate -q --split never $M <each >a
-"$RELA" translate -q $M <each | cmp -s - a || fail "single sentences are changed"
+rela translate -q $M <each | cmp -s - a || fail "single sentences are changed"
 for how in forbid replace; do
     joined --unk $how $W >want.$how
-    "$RELA" translate -q --unk $how $W <in | cmp -s - want.$how || fail "--unk $how"
+    rela translate -q --unk $how $W <in | cmp -s - want.$how || fail "--unk $how"
 done
 ! cmp -s want.forbid want.replace || fail "no unknown words: nothing was tested"
 { head -n 1 in && echo && echo '   ' && head -n 2 each && sed -n 2p in; } >mixed
 { head -n 1 want && echo && echo && head -n 2 a && sed -n 2p want; } >want.mixed
-"$RELA" translate -q $M <mixed | cmp -s - want.mixed || fail "lines of all sorts"
+rela translate -q $M <mixed | cmp -s - want.mixed || fail "lines of all sorts"
 n_checks=$((n_checks + 5))
 
 # ---- what comes with them: ranks, sums, tokens ----
@@ -66,7 +66,7 @@ awk -F ' [|][|][|] ' '
 # ---- word links: of each sentence, the words before it added (text and words are the same here) ----
 for links in hard soft; do
     "$RELA" translate -q --unk forbid --alignment $links $W <each >links.each
-    "$RELA" translate -q --unk forbid --alignment $links $W <in | sed 's/.* ||| *//' >links
+    rela translate -q --unk forbid --alignment $links $W <in | sed 's/.* ||| *//' >links
     paste -d '|' each links.each | awk -F ' *[|]+ *' '
         (NR - 1) % 3 == 0 { s = t = 0; row = "" }
         { n = split($3, l, " ")
@@ -82,20 +82,20 @@ done
 # ---- sampling ----
 yes "$(head -n 1 each)" | head -n 3 | paste -d ' ' - - - >same
 "$RELA" translate -q --sampling full --seed 4 --json --word-scores $M <same >sample
-"$RELA" translate -q --sampling full --seed 4 --json --word-scores -t 1 $M <same | cmp -s - sample || fail "samples depend on threads"
+rela translate -q --sampling full --seed 4 --json --word-scores -t 1 $M <same | cmp -s - sample || fail "samples depend on threads"
 sed 's/.*"tokens": \[//; s/\["<eos>", [^]]*\]/\n/g' sample | sed '/"/!d; s/^, //' | sort -u | wc -l >n
 [ "$(cat n)" -eq 3 ] || fail "the sentences of a line have $(cat n) different samples"
 
 # ---- prefixes belong to the line, so it stays whole ----
 cut -d ' ' -f 1 whole >begin
 "$RELA" translate -q --prefix begin $M <in >out
-"$RELA" translate -q --prefix begin --split never $M <in | cmp -s - out || fail "lines with a prefix were split"
+rela translate -q --prefix begin --split never $M <in | cmp -s - out || fail "lines with a prefix were split"
 sed 's/.*//' begin >none
-"$RELA" translate -q --prefix none $M <in | cmp -s - want || fail "empty prefixes"
+rela translate -q --prefix none $M <in | cmp -s - want || fail "empty prefixes"
 
 # ---- languages ----
 ends() { # MODEL OPTION...: sentences of a line with a German date
-    echo 'Am 3. Mai regnet es.' | "$RELA" translate -q --json --word-scores "$@" | grep -o '"<eos>"' | wc -l
+    echo 'Am 3. Mai regnet es.' | rela translate -q --json --word-scores "$@" | grep -o '"<eos>"' | wc -l
 }
 [ "$(ends $W)" -eq 1 ] && [ "$(ends $M --src-lang de)" -eq 1 ] || fail "a date in German was split"
 [ "$(ends $M)" -eq 2 ] && [ "$(ends $W --src-lang en)" -eq 2 ] || fail "a date in English was not split"
