@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "study/key.h"
 #include "study/locate.h"
 #include "study/manifest.h"
@@ -13,7 +12,6 @@
 #include <string.h>
 
 static rela_status write_job(const rela_study_job *job, const char *folder, rela_error *err);
-static rela_status append_job(rela_buffer *out, const rela_study_job *job, rela_error *err);
 static rela_status write_inputs(const rela_study_job *job, const char *folder, rela_error *err);
 static rela_status link_input(const rela_study_jobs *jobs, const rela_study_input *in,
                               const rela_buffer *folder, rela_study_folders where, rela_error *err);
@@ -86,27 +84,17 @@ static rela_status write_job(const rela_study_job *job, const char *folder, rela
 {
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/job.yml", folder);
-    st = st ? st : append_job(&text, job, err);
+    st = st ? st : rela_study_job_record(&text, job, err);
     st = st ? st : rela_file_write(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
     return st;
 }
 
-static rela_status append_job(rela_buffer *out, const rela_study_job *job, rela_error *err)
+rela_status rela_study_job_record(rela_buffer *out, const rela_study_job *job, rela_error *err)
 {
-    rela_status st = rela_buffer_printf(out, err, "key: %s\nsettings: %s\nkind: %s\ncommands:\n",
+    rela_status st = rela_buffer_printf(out, err, "key: %s\nsettings: %s\nkind: %s\noptions: |\n",
                                         job->key, job->settings, rela_study_kind_name(job->kind));
-    for (size_t i = 0; i < job->n_steps && st == RELA_OK; i++) {
-        st = rela_buffer_append_text(out, "  - [", err);
-        for (size_t k = 0; k < job->steps[i].n && st == RELA_OK; k++) {
-            const char *word = job->steps[i].words[k];
-            st = k ? rela_buffer_append_text(out, ", ", err) : RELA_OK;
-            st = st ? st : rela_yaml_quote(out, word, strlen(word), err);
-        }
-        st = st ? st : rela_buffer_append_text(out, "]\n", err);
-    }
-    st = st ? st : rela_buffer_append_text(out, "options: |\n", err);
     for (const char *at = job->options; *at && st == RELA_OK;) {
         const size_t len = strcspn(at, "\n");
         st = rela_buffer_printf(out, err, "  %.*s\n", (int)len, at);
@@ -119,13 +107,19 @@ static rela_status write_inputs(const rela_study_job *job, const char *folder, r
 {
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/inputs.tsv", folder);
-    st = st ? st : rela_buffer_append_text(&text, "input\tsize\thash\n", err);
-    for (size_t i = 0; i < job->n_inputs && st == RELA_OK; i++)
-        st = rela_buffer_printf(&text, err, "%s\t%llu\t%s\n", job->inputs[i].role,
-                                (unsigned long long)job->inputs[i].size, job->inputs[i].hash);
+    st = st ? st : rela_study_job_inputs(&text, job, err);
     st = st ? st : rela_file_write(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
+    return st;
+}
+
+rela_status rela_study_job_inputs(rela_buffer *out, const rela_study_job *job, rela_error *err)
+{
+    rela_status st = rela_buffer_append_text(out, "input\tsize\thash\n", err);
+    for (size_t i = 0; i < job->n_inputs && st == RELA_OK; i++)
+        st = rela_buffer_printf(out, err, "%s\t%llu\t%s\n", job->inputs[i].role,
+                                (unsigned long long)job->inputs[i].size, job->inputs[i].hash);
     return st;
 }
 

@@ -31,6 +31,10 @@ rela_status rela_study_folder_prepare(const rela_study_jobs *jobs, const rela_st
 rela_status rela_study_folder_finish(const rela_study_jobs *jobs, rela_study_job *job,
                                      rela_study_folders where, const char *time, rela_error *err);
 
+/* The contents of job.yml and of inputs.tsv. */
+rela_status rela_study_job_record(rela_buffer *out, const rela_study_job *job, rela_error *err);
+rela_status rela_study_job_inputs(rela_buffer *out, const rela_study_job *job, rela_error *err);
+
 /* The last lines of a log, at most n; appended to out, each after indent. */
 rela_status rela_study_log_tail(rela_buffer *out, const char *dir, const rela_study_job *job,
                                 size_t n, const char *indent, rela_error *err);
