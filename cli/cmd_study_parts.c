@@ -88,7 +88,8 @@ const rela_command rela_commands_study_parts[] = {
       .min_operands = 2,
       .max_operands = 2,
       .description =
-          "A step of the jobs of 'rela study': of every eight pairs four stay as they are (ok), two\n"
+          "A step of the jobs of 'rela study': of every eight pairs four stay as they are (ok), "
+          "two\n"
           "get the target of another pair (shuf), one has another target appended (ins), one\n"
           "another source (omit).",
       .examples = "rela study noise test.en test.de --out noisy",
@@ -140,8 +141,8 @@ static rela_status make_metrics(counted *out, size_t *n, const char *list, rela_
         st = rela_metric_create_chrf(&out[(*n)++].metric, NULL, err);
     }
     if (st == RELA_OK && *n == 0)
-        st = rela_fail(err, RELA_ARG,
-                       "--scores is '%s'; expected bleu, bleu-tokenised or chrf", list);
+        st = rela_fail(err, RELA_ARG, "--scores is '%s'; expected bleu, bleu-tokenised or chrf",
+                       list);
     return st;
 }
 
@@ -299,8 +300,9 @@ enum { CYCLE = 8 };
 static rela_status spoil(rela_buffer out[3], const rela_text_lines *src, const rela_text_lines *tgt,
                          size_t i, rela_error *err)
 {
-    static const char *const LABELS[CYCLE] = { "ok", "ok", "ok", "ok", "shuf", "ins", "omit",
-                                               "shuf" };
+    static const char *const LABELS[CYCLE] = {
+        "ok", "ok", "ok", "ok", "shuf", "ins", "omit", "shuf"
+    };
     const char *label = LABELS[i % CYCLE];
     const size_t other = (i + src->n / 2) % src->n;
     const rela_span t = tgt->items[*label == 's' ? other : i], s = src->items[i];

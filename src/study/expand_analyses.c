@@ -142,9 +142,9 @@ static void expand_ranking(rela_study_making *m, const rela_study_analysis *a,
         rela_study_input_file(m, "labels", d->noise_labels, text->line);
         add_copy(m, "in/labels", "out/labels.txt", "0");
     }
-    rela_study_words(m, "filter", "in/model", "--src", "out/src", "--tgt", "out/tgt", "--by", "null",
-                     "--dry-run", "--duplicates", "keep", "--keep-copies", "--max-ratio", "0",
-                     "--max-overlap", "1", "--scores", "out/ranks.tsv", NULL);
+    rela_study_words(m, "filter", "in/model", "--src", "out/src", "--tgt", "out/tgt", "--by",
+                     "null", "--dry-run", "--duplicates", "keep", "--keep-copies", "--max-ratio",
+                     "0", "--max-overlap", "1", "--scores", "out/ranks.tsv", NULL);
     rela_study_end_step(m);
     (void)rela_study_end(m, a->line);
 }

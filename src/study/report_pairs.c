@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/report_pairs.c - what null attention tells about words and sentence pairs: null rates by
- * part of speech, a ranked corpus, maps of example sentences. */
+/* src/study/report_pairs.c - what null attention tells about words and sentence pairs: null rates
+ * by part of speech, a ranked corpus, maps of example sentences. */
 #include "study/study_report.h"
 
 #include "base/mem.h"
@@ -10,7 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAGS_MAX = 64, HEADS_MAX = 256, LABELS_MAX = 32, SHADES = 9, ENDS = 8, LAYERS_MAX = 64, SENTENCES_MAX = 16 };
+enum {
+    TAGS_MAX = 64,
+    HEADS_MAX = 256,
+    LABELS_MAX = 32,
+    SHADES = 9,
+    ENDS = 8,
+    LAYERS_MAX = 64,
+    SENTENCES_MAX = 16
+};
 
 /* ---- parts of speech ---- */
 
@@ -261,8 +269,8 @@ static size_t sentence_maps(rela_study_report *r, const rela_fact_key *key, size
         rela_compose(&r->t, "%s", shown ? "" : "<div class=\"maps\">\n");
         rela_format_text(title, sizeof title, "Sentence %zu, layer %lld, head %lld", sentence + 1,
                          (long long)m->key.layer + 1, (long long)m->key.head + 1);
-        const rela_chart_map map = { title, m->rows, m->columns, m->n_rows, m->n_columns,
-                                     m->weights, 0 };
+        const rela_chart_map map = { title,        m->rows,    m->columns, m->n_rows,
+                                     m->n_columns, m->weights, 0 };
         rela_chart_draw_map(&r->t, &map);
         shown++;
     }

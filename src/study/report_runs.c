@@ -118,7 +118,7 @@ static void ledger_rows(rela_study_report *r, const char *text, size_t len)
     rela_mem_free(lines);
 }
 
-/* What was frozen, and which test text was read under it. */
+/* What was planned, and which test text was read under it. */
 static void ledger_table(rela_study_report *r)
 {
     const rela_study_plan *plan = &r->study->plan;
@@ -128,8 +128,9 @@ static void ledger_table(rela_study_report *r)
     rela_buffer path = RELA_BUFFER_INIT;
     rela_compose(&r->t, "<h3>Plan and ledger</h3>\n<p>Primary measure: ");
     rela_chart_text(&r->t, plan->primary ? plan->primary : "bleu");
-    rela_compose(&r->t, "; level %g; %zu comparison%s; hash of the plan <code>%.12s</code>. It is "
-                        "frozen before the first output on test text.</p>\n",
+    rela_compose(&r->t,
+                 "; level %g; %zu comparison%s; hash of the plan <code>%.12s</code>. It is "
+                 "fixed before the first output on test text.</p>\n",
                  plan->level, plan->n_comparisons, rela_plural(plan->n_comparisons), plan->hash);
     if (r->options.results && r->t.status == RELA_OK &&
         rela_buffer_printf(&path, r->t.err, "%s/ledger.tsv", r->options.results) == RELA_OK &&
@@ -150,9 +151,10 @@ static void jobs_table(rela_study_report *r)
         done += r->jobs->items[i].state == RELA_STUDY_DONE;
         failed += r->jobs->items[i].state == RELA_STUDY_FAILED;
     }
-    rela_compose(&r->t, "<h3>Jobs</h3>\n<p>%zu of %zu done, %zu failed. The key of a job is a hash "
-                        "of its options and of the contents of its inputs; <code>rela study "
-                        "verify</code> recomputes it.</p>\n<details><summary>All jobs</summary>\n",
+    rela_compose(&r->t,
+                 "<h3>Jobs</h3>\n<p>%zu of %zu done, %zu failed. The key of a job is a hash "
+                 "of its options and of the contents of its inputs; <code>rela study "
+                 "verify</code> recomputes it.</p>\n<details><summary>All jobs</summary>\n",
                  done, r->jobs->n, failed);
     rela_report_table_head(r, "Jobs");
     rela_compose(&r->t, "<thead><tr><th scope=\"col\" class=\"text\">job</th><th scope=\"col\" "
@@ -165,8 +167,9 @@ static void jobs_table(rela_study_report *r)
         rela_chart_text(&r->t, j->name);
         rela_compose(&r->t, "</td><td class=\"text\">");
         rela_chart_text(&r->t, j->stage);
-        rela_compose(&r->t, "</td><td class=\"text\"><code>%.12s</code></td><td class=\"text\">%s"
-                            "</td></tr>\n",
+        rela_compose(&r->t,
+                     "</td><td class=\"text\"><code>%.12s</code></td><td class=\"text\">%s"
+                     "</td></tr>\n",
                      ended ? j->key : "", ended ? rela_study_state_name(j->state) : "not run");
     }
     rela_compose(&r->t, "</tbody></table></div></details>\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/report_style.c - the one style sheet of the report of a study. */
+/* src/study/report_style.c - the one styles of the report of a study. */
 #include "study/study_report.h"
 
 /* Colours are those of Okabe and Ito, which colour-blind readers can tell apart. */
@@ -47,12 +47,15 @@ const char *const RELA_REPORT_STYLE[] = {
     "table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums;min-width:"
     "24rem}"
     "caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
-    "thead th{border-bottom:1.5px solid var(--ink);font-weight:600;font-size:.94em;vertical-align:bottom;line-height:"
+    "thead th{border-bottom:1.5px solid "
+    "var(--ink);font-weight:600;font-size:.94em;vertical-align:bottom;line-height:"
     "1.25}thead tr:first-child:not(:last-child) th{border-bottom:0;padding-bottom:0}"
-    "td,th{padding:.32rem .6rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:"
+    "td,th{padding:.32rem .6rem;text-align:right;border-bottom:1px solid "
+    "var(--line);vertical-align:"
     "top}"
     "tbody th,.text,th.text{text-align:left;font-weight:400}tbody tr:hover{background:var(--wash)}"
-    "td.long{min-width:18rem}.scores tbody th,.scores td{white-space:nowrap}.scores td,.scores th{padding-left:.45rem;"
+    "td.long{min-width:18rem}.scores tbody th,.scores td{white-space:nowrap}.scores td,.scores "
+    "th{padding-left:.45rem;"
     "padding-right:.45rem}.none{white-space:nowrap}.panels.four{"
     "grid-template-columns:repeat(auto-fit,minmax(24rem,1fr))}"
     "th.group{font-weight:600;padding-top:.9rem;color:var(--soft)}"

@@ -31,7 +31,7 @@ done
 
 # One file: nothing is loaded from elsewhere.
 grep -Eq '(src|href)="[^#]' first/report.html && fail "the report needs other files"
-grep -q 'url(' first/report.html && fail "the style sheet needs other files"
+grep -q 'url(' first/report.html && fail "the styles need other files"
 
 # The same bytes again, and from the results alone, without the work folder.
 study report --dir work --out second >/dev/null
@@ -41,5 +41,4 @@ study report --dir nowhere --results work/results --out third --no-timings --wit
 study report --dir work --out fourth --no-timings --without-text >/dev/null
 cmp third/report.html fourth/report.html || fail "the work folder changes the report"
 grep -q 'train-speed\|id="table-2"' third/report.html && fail "timings are left"
-n_checks=24
 finish
