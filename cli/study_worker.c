@@ -337,7 +337,7 @@ static rela_status keep_spent(const rela_cli_runner *r, const rela_cli_worker *w
             : rela_buffer_printf(&text, err, "%.3f %.3f\n",
                                  w->wall_seconds + rela_clock_seconds() - w->started,
                                  w->cpu_seconds);
-    st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+    st = st ? st : rela_file_note(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
     return st;

@@ -11,7 +11,7 @@
 /* Bytes of the program, its libraries and its text; subwords besides merges; shares of the peak
  * that training and translation reach with small models. */
 #define PROGRAM_BYTES   ((uint64_t)96 << 20)
-#define TRAIN_SHARE     0.3
+#define TRAIN_SHARE     0.7
 #define TRANSLATE_SHARE 0.05
 enum { OTHER_SUBWORDS = 200, TRAIN_PASSES = 6, FLOAT_BYTES = 4, BYTES_PER_TOKEN = 4, BEAM = 4 };
 

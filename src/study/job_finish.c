@@ -105,6 +105,8 @@ static rela_status move_outputs(const rela_study_output *outputs, size_t n, cons
     rela_buffer from = RELA_BUFFER_INIT, to = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        if (outputs[i].small) /* its copy in RESULTS is what counts */
+            continue;
         rela_buffer_clear(&from);
         st = rela_buffer_printf(&from, err, "%s/work/out/%s", folder, outputs[i].name);
         st = st ? st : rela_file_sync(from.data, err);
@@ -159,13 +161,13 @@ static rela_status publish(const rela_study_job *job, rela_study_folders where, 
     }
     rela_buffer_clear(&path);
     st = st ? st : rela_study_result_path(&path, where.results, job, "time.tsv", err);
-    st = st ? st : rela_file_write(path.data, time, strlen(time), err);
+    st = st ? st : rela_file_note(path.data, time, strlen(time), err);
     rela_buffer_clear(&path);
     st = st ? st : rela_study_result_path(&path, where.results, job, "manifest.tsv", err);
-    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, err);
+    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, true, err);
     rela_buffer_clear(&path);
     st = st ? st : rela_buffer_printf(&path, err, "%s/manifest.tsv", folder);
-    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, err);
+    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, false, err);
     rela_buffer_free(&from);
     rela_buffer_free(&path);
     return st;

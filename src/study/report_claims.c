@@ -114,8 +114,8 @@ static void measured(rela_study_report *r, const rela_claim *c, const rela_claim
                      v->effect.n == 1 ? "" : "s", c->b[0].number);
         return;
     }
-    const char *sort = logs                                                        ? "ratio"
-                       : c->area                                                   ? "AUC &minus; 0.5"
+    const char *sort = logs      ? "ratio"
+                       : c->area ? "AUC &minus; 0.5"
                        : c->rule == RELA_CLAIM_TREND_UP || c->rule == RELA_CLAIM_TREND_DOWN
                            ? "slope per layer"
                            : "difference";

@@ -188,8 +188,7 @@ static void add_level(curves *c, const rela_exhibit *e, size_t model, size_t par
     char *name = c->names[SERIES_MAX + c->n_levels];
     rela_format_text(name, sizeof c->names[0], "%s, published mean over layers",
                      e->models.items[model]);
-    c->levels[c->n_levels++] =
-        (rela_chart_level){ name, y, (int)(model % RELA_CHART_COLOURS) };
+    c->levels[c->n_levels++] = (rela_chart_level){ name, y, (int)(model % RELA_CHART_COLOURS) };
 }
 
 /* A panel for each part; without facts it says so. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/report_pairs.c - what null attention tells about words and sentence pairs: null rates by
- * part of speech, a ranked corpus, maps of example sentences. */
+/* src/study/report_pairs.c - what null attention tells about words and sentence pairs: null rates
+ * by part of speech, a ranked corpus, maps of example sentences. */
 #include "study/study_report.h"
 
 #include "base/mem.h"
@@ -258,8 +258,8 @@ void rela_report_maps(rela_study_report *r, const rela_exhibit *e)
             continue;
         rela_format_text(title, sizeof title, "Sentence %zu, layer %lld, head %lld",
                          m->sentence + 1, (long long)m->key.layer + 1, (long long)m->key.head + 1);
-        const rela_chart_map map = { title, m->rows, m->columns, m->n_rows, m->n_columns,
-                                     m->weights, 0 };
+        const rela_chart_map map = { title,        m->rows,    m->columns, m->n_rows,
+                                     m->n_columns, m->weights, 0 };
         rela_chart_draw_map(&r->t, &map);
         shown++;
     }

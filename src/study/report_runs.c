@@ -78,8 +78,9 @@ static void ledger_table(rela_study_report *r)
     rela_buffer path = RELA_BUFFER_INIT;
     rela_compose(&r->t, "<h3>Plan and ledger</h3>\n<p>Primary measure: ");
     rela_chart_text(&r->t, r->study->plan.primary ? r->study->plan.primary : "bleu");
-    rela_compose(&r->t, "; level %g; %zu comparisons; hash of the plan <code>%.12s</code>. It is "
-                        "frozen before the first output on test text.</p>\n",
+    rela_compose(&r->t,
+                 "; level %g; %zu comparisons; hash of the plan <code>%.12s</code>. It is "
+                 "frozen before the first output on test text.</p>\n",
                  r->study->plan.level, r->study->plan.n_comparisons, r->study->plan.hash);
     if (r->options.results && r->t.status == RELA_OK &&
         rela_buffer_printf(&path, r->t.err, "%s/ledger.tsv", r->options.results) == RELA_OK &&
@@ -115,9 +116,10 @@ static void jobs_table(rela_study_report *r)
         done += r->jobs->items[i].state == RELA_STUDY_DONE;
         failed += r->jobs->items[i].state == RELA_STUDY_FAILED;
     }
-    rela_compose(&r->t, "<h3>Jobs</h3>\n<p>%zu of %zu done, %zu failed. The key of a job is a hash "
-                        "of its options and of the contents of its inputs; <code>rela study "
-                        "verify</code> recomputes it.</p>\n<details><summary>All jobs</summary>\n",
+    rela_compose(&r->t,
+                 "<h3>Jobs</h3>\n<p>%zu of %zu done, %zu failed. The key of a job is a hash "
+                 "of its options and of the contents of its inputs; <code>rela study "
+                 "verify</code> recomputes it.</p>\n<details><summary>All jobs</summary>\n",
                  done, r->jobs->n, failed);
     rela_report_table_head(r, "Jobs");
     rela_compose(&r->t, "<thead><tr><th scope=\"col\" class=\"text\">job</th><th scope=\"col\" "
@@ -130,8 +132,9 @@ static void jobs_table(rela_study_report *r)
         rela_chart_text(&r->t, j->name);
         rela_compose(&r->t, "</td><td class=\"text\">");
         rela_chart_text(&r->t, j->stage);
-        rela_compose(&r->t, "</td><td class=\"text\"><code>%.12s</code></td><td class=\"text\">%s"
-                            "</td></tr>\n",
+        rela_compose(&r->t,
+                     "</td><td class=\"text\"><code>%.12s</code></td><td class=\"text\">%s"
+                     "</td></tr>\n",
                      ended ? j->key : "", ended ? rela_study_state_name(j->state) : "not run");
     }
     rela_compose(&r->t, "</tbody></table></div></details>\n");

@@ -94,8 +94,9 @@ static const char *measure_title(const char *measure)
 static void head_row(rela_study_report *r, const rela_exhibit *e)
 {
     const size_t n_published = e->published_columns.n;
-    rela_compose(&r->t, "<thead><tr><th></th><th></th><th class=\"own\" colspan=\"%zu\">measured "
-                        "here</th>",
+    rela_compose(&r->t,
+                 "<thead><tr><th></th><th></th><th class=\"own\" colspan=\"%zu\">measured "
+                 "here</th>",
                  e->measures.n + 3 + 2 * (e->against != NULL));
     if (n_published)
         rela_compose(&r->t, "<th class=\"paper\" colspan=\"%zu\">published</th>", n_published);
@@ -280,8 +281,7 @@ void rela_report_pairs(rela_study_report *r, const rela_exhibit *e)
         rela_compose(&r->t, "</th>");
         for (size_t d = 0; d < r->study->n_data; d++)
             if (shown(r, d))
-                pair_cell(r, e, d, e->models.items[i],
-                          best_on(r, e, r->study->data[d].name));
+                pair_cell(r, e, d, e->models.items[i], best_on(r, e, r->study->data[d].name));
         for (size_t k = 0; k < e->published_columns.n; k++)
             rela_compose(&r->t, "<td class=\"paper\">%.1f</td>",
                          rela_report_published(e, e->models.items[i], k));

@@ -134,9 +134,9 @@ static rela_status by_itself(rela_sheet *out, const rela_study *s, rela_error *e
 static rela_status read_exhibit(rela_exhibit *e, const rela_study *s, const rela_tree *at,
                                 rela_error *err)
 {
-    static const char *const KEYS[] = { "id",        "name",  "title",    "kind",  "data",
-                                        "models",    "says",  "measures", "parts", "against",
-                                        "published", "note",  "columns",  NULL };
+    static const char *const KEYS[] = { "id",        "name", "title",    "kind",  "data",
+                                        "models",    "says", "measures", "parts", "against",
+                                        "published", "note", "columns",  NULL };
     rela_status st = rela_tree_expect(at, RELA_TREE_MAP, "a table or figure", err);
     st = st ? st : rela_tree_check_keys(at, KEYS, "a table or figure", err);
     if (st != RELA_OK)

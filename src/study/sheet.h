@@ -34,7 +34,7 @@ typedef enum rela_exhibit_kind {
 typedef struct rela_exhibit_part {
     const char *title, *measure, *place, *second; /* second: a dashed curve of this measure */
     const char *unit;
-    double factor;                    /* values are shown multiplied by it */
+    double factor; /* values are shown multiplied by it */
 
 } rela_exhibit_part;
 

@@ -37,8 +37,12 @@ rela_status rela_study_report_write(const char *dir, const rela_study *study,
     st = st ? st : rela_sheet_read(&sheet, study, err);
     st = st ? st : rela_claims_read(&claims, study->arena, study->claims, err);
     st = st ? st : rela_study_results_load(&facts, jobs, options->results, err);
-    rela_study_report r = { .study = study, .jobs = jobs, .facts = &facts, .sheet = &sheet,
-                            .claims = &claims, .options = *options };
+    rela_study_report r = { .study = study,
+                            .jobs = jobs,
+                            .facts = &facts,
+                            .sheet = &sheet,
+                            .claims = &claims,
+                            .options = *options };
     st = st ? st : rela_study_report_make(&files[0], &files[1], &files[2], &r, err);
     st = st ? st : rela_dir_make(dir, err);
     for (size_t i = 0; i < 3 && st == RELA_OK; i++) {
@@ -59,8 +63,8 @@ rela_status rela_study_report_make(rela_buffer *html, rela_buffer *tsv, rela_buf
     rela_metric *metrics[3] = { NULL, NULL, NULL };
     rela_status st = make_metrics(metrics, err);
     const int64_t samples = r->study->plan.samples;
-    r->how = (rela_claim_means){ samples > 0 ? samples : 1000, 1, metrics[0], metrics[1],
-                                 metrics[2] };
+    r->how =
+        (rela_claim_means){ samples > 0 ? samples : 1000, 1, metrics[0], metrics[1], metrics[2] };
     r->t = (rela_composer){ html, err, RELA_OK };
     st = st ? st : decide_all(r, err);
     if (st == RELA_OK)
@@ -121,8 +125,9 @@ static void page(rela_study_report *r)
     rela_report_runs(r);
     rela_compose(&r->t, "</main>\n<footer><p>Study <code>");
     rela_chart_text(&r->t, r->study->name);
-    rela_compose(&r->t, "</code>%s%s. rela " RELA_VERSION_TEXT ". The same numbers are in "
-                        "report.tsv and report.json.</p></footer></body></html>\n",
+    rela_compose(&r->t,
+                 "</code>%s%s. rela " RELA_VERSION_TEXT ". The same numbers are in "
+                 "report.tsv and report.json.</p></footer></body></html>\n",
                  *r->study->scale ? ", scale " : "", r->study->scale);
 }
 
@@ -151,15 +156,13 @@ static void contents(rela_study_report *r)
 static void exhibit(rela_study_report *r, const rela_exhibit *e)
 {
     static void (*const PARTS[])(rela_study_report *, const rela_exhibit *) = {
-        rela_report_scores,  rela_report_pairs,   rela_report_means,
-        rela_report_layers,  rela_report_speed,   rela_report_lengths,
-        rela_report_operations, rela_report_tags, rela_report_ranking,
-        rela_report_maps
+        rela_report_scores,  rela_report_pairs,   rela_report_means,      rela_report_layers,
+        rela_report_speed,   rela_report_lengths, rela_report_operations, rela_report_tags,
+        rela_report_ranking, rela_report_maps
     };
-    const bool planned = e->kind == RELA_EXHIBIT_SCORES && e->against && e->measures.n &&
-                         e->models.n > 1 &&
-                         rela_report_planned(r, e->models.items[1], e->against,
-                                             e->measures.items[0]);
+    const bool planned =
+        e->kind == RELA_EXHIBIT_SCORES && e->against && e->measures.n && e->models.n > 1 &&
+        rela_report_planned(r, e->models.items[1], e->against, e->measures.items[0]);
     rela_report_open(r, e, planned);
     if (r->t.status == RELA_OK)
         PARTS[e->kind](r, e);
@@ -203,8 +206,7 @@ static void validation_line(rela_study_report *r)
         return;
     rela_study_means(&e, values[0], n[0], values[1], n[1]);
     rela_compose(&r->t, "<p>Validation loss per token: %.3f against %.3f, difference %+.3f",
-                 rela_study_average(values[0], n[0]), rela_study_average(values[1], n[1]),
-                 e.value);
+                 rela_study_average(values[0], n[0]), rela_study_average(values[1], n[1]), e.value);
     if (isfinite(e.low))
         rela_compose(&r->t, " (95&nbsp;%% interval %+.3f to %+.3f over seeds, p&nbsp;=&nbsp;%.3f)",
                      e.low, e.high, e.p);
@@ -238,11 +240,13 @@ static void answer(rela_study_report *r)
     model_score(r, &b, r->sheet->b);
     rela_compose(&r->t, " BLEU on ");
     rela_chart_text(&r->t, rela_sheet_data_title(r->sheet, r->sheet->data));
-    rela_compose(&r->t, ": a difference of <b>%+.2f</b> (95&nbsp;%% interval %+.2f to %+.2f, "
-                        "p&nbsp;=&nbsp;%.3f).</p>\n<p>",
+    rela_compose(&r->t,
+                 ": a difference of <b>%+.2f</b> (95&nbsp;%% interval %+.2f to %+.2f, "
+                 "p&nbsp;=&nbsp;%.3f).</p>\n<p>",
                  e.value, e.low, e.high, e.p);
-    rela_compose(&r->t, "Each kind at its own tuned learning rate and warm-up; %zu seed%s of each, "
-                        "%zu test sentences; paired bootstrap over %s.</p>\n",
+    rela_compose(&r->t,
+                 "Each kind at its own tuned learning rate and warm-up; %zu seed%s of each, "
+                 "%zu test sentences; paired bootstrap over %s.</p>\n",
                  e.n_seeds, e.n_seeds == 1 ? "" : "s", e.n,
                  e.n_seeds > 1 ? "sentences and seeds" : "sentences only, as there is one seed");
     validation_line(r);
@@ -268,9 +272,17 @@ void rela_report_cell(rela_study_report *r, const rela_cell *cell)
 rela_cell rela_report_empty(const rela_exhibit *e, const char *row, const char *column)
 {
     const double none = (double)NAN;
-    return (rela_cell){ .exhibit = e->id, .row = row, .column = column, .value = none, .low = none,
-                        .high = none, .p = none, .spread = none, .published = none,
-                        .state = "not run", .jobs = "" };
+    return (rela_cell){ .exhibit = e->id,
+                        .row = row,
+                        .column = column,
+                        .value = none,
+                        .low = none,
+                        .high = none,
+                        .p = none,
+                        .spread = none,
+                        .published = none,
+                        .state = "not run",
+                        .jobs = "" };
 }
 
 const char *rela_report_state(const rela_study_report *r, const char *data, const char *model)

@@ -8,8 +8,8 @@
 #define RELA_STUDY_STUDY_REPORT_H
 
 #include "base/compose.h"
-#include "study/claims.h"
 #include "study/chart.h"
+#include "study/claims.h"
 #include "study/sheet.h"
 #include "study/study_job.h"
 
