@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "study/forecast.h"
 #include "study/job_folder.h"
 
 #include <signal.h>
@@ -15,6 +16,7 @@ enum { WAIT_SECONDS = 2, BEAT_SECONDS = 30, JOBS_MAX = 4096 };
 
 static rela_status open_run(rela_cli_runner *r, rela_error *err);
 static rela_status choose_jobs(rela_cli_runner *r, rela_error *err);
+static rela_status check_room(rela_cli_runner *r, rela_error *err);
 static rela_status choose_until(rela_cli_runner *r, const char *stage, rela_error *err);
 static void choose_needed(rela_cli_runner *r, int number);
 static rela_status work(rela_cli_runner *r, rela_error *err);
@@ -33,6 +35,7 @@ rela_status rela_cli_study_run(rela_cli *cli, const rela_cli_run_options *o, rel
     rela_status st = rela_cli_study_open(&r.s, cli->operands.items[0], &o->study, err);
     st = st ? st : open_run(&r, err);
     st = st ? st : choose_jobs(&r, err);
+    st = st ? st : check_room(&r, err);
     st = st ? st : rela_cli_hold_signals(err);
     st = st ? st : work(&r, err);
     if (st == RELA_OK)
@@ -115,6 +118,23 @@ static rela_status choose_until(rela_cli_runner *r, const char *stage, rela_erro
     for (size_t i = 0; i < r->s.jobs.n; i++)
         r->plans[i].wanted = r->s.jobs.items[i].order <= last;
     return RELA_OK;
+}
+
+static rela_status check_room(rela_cli_runner *r, rela_error *err)
+{
+    const size_t n = r->s.jobs.n;
+    rela_study_need *needs = rela_mem_zalloc((n + 1) * sizeof *needs);
+    bool *wanted = rela_mem_zalloc((n + 1) * sizeof *wanted);
+    rela_status st =
+        needs && wanted ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a forecast");
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        wanted[i] = r->plans[i].wanted && r->s.jobs.items[i].state != RELA_STUDY_DONE;
+    st = st ? st : rela_study_forecast(needs, &r->s.jobs, r->s.results.data, 0, 1, err);
+    st = st ? st
+            : rela_study_check_room(needs, &r->s.jobs, wanted, r->s.dir.data, r->n_workers, err);
+    rela_mem_free(needs);
+    rela_mem_free(wanted);
+    return st;
 }
 
 static rela_status work(rela_cli_runner *r, rela_error *err)

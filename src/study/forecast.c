@@ -67,6 +67,34 @@ rela_status rela_study_forecast(rela_study_need *needs, const rela_study_jobs *j
     return room ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a forecast");
 }
 
+rela_status rela_study_check_room(const rela_study_need *needs, const rela_study_jobs *jobs,
+                                  const bool *wanted, const char *dir, size_t at_once,
+                                  rela_error *err)
+{
+    enum { MIB_BITS = 20 };
+    const uint64_t room = rela_disk_free(dir);
+    size_t most = 0;
+    uint64_t need = 0;
+    for (size_t i = 0; i < jobs->n; i++) {
+        if (!wanted[i])
+            continue;
+        need += needs[i].kept;
+        most = needs[i].disk > needs[most].disk ? i : most;
+    }
+    if (jobs->n)
+        need += needs[most].disk * at_once;
+    if (room == 0 || need <= room)
+        return RELA_OK;
+    const rela_tree at = { .path = jobs->study->path, .line = jobs->items[most].line };
+    (void)rela_tree_fail(&at, err,
+                         "%s needs %llu MiB and all jobs %llu MiB; %llu MiB are free on "
+                         "disk in %s",
+                         jobs->items[most].name, (unsigned long long)(needs[most].disk >> MIB_BITS),
+                         (unsigned long long)(need >> MIB_BITS),
+                         (unsigned long long)(room >> MIB_BITS), dir);
+    return RELA_IO;
+}
+
 /* A number among "key: value" lines of the options; 0 if there is none. */
 static double setting(const rela_study_job *job, const char *key)
 {
