@@ -12,7 +12,10 @@
 #include <signal.h>
 #include <string.h>
 
-enum { WAIT_SECONDS = 2, BEAT_SECONDS = 30, JOBS_MAX = 4096 };
+enum { WAIT_SECONDS = 2, BEAT_SECONDS = 30, MANY_JOBS = 1000 };
+
+/* While jobs of other processes are waited for. */
+static const double POLL_SECONDS = 0.2;
 
 static rela_status open_run(rela_cli_runner *r, rela_error *err);
 static rela_status choose_jobs(rela_cli_runner *r, rela_error *err);
@@ -25,7 +28,7 @@ static rela_status start_next(rela_cli_runner *r, rela_cli_worker *w, bool *else
                               rela_error *err);
 static bool may_start(rela_cli_runner *r, size_t number, bool *elsewhere, rela_status *st,
                       rela_error *err);
-static rela_status wait_for_event(rela_cli_runner *r, rela_error *err);
+static rela_status wait_for_event(rela_cli_runner *r, double seconds, rela_error *err);
 static void pass_signal(rela_cli_runner *r, int number);
 static void report_end(rela_cli_runner *r);
 
@@ -152,7 +155,8 @@ static rela_status work(rela_cli_runner *r, rela_error *err)
         }
         if (st != RELA_OK || (!busy && (r->stop || !elsewhere)))
             break;
-        st = wait_for_event(r, err);
+        st = wait_for_event(r, elsewhere && r->s.jobs.n < MANY_JOBS ? POLL_SECONDS : WAIT_SECONDS,
+                            err);
         st = st ? st : elsewhere ? rela_cli_runner_refresh(r, err) : RELA_OK;
     }
     return st ? st : r->failed_st;
@@ -211,10 +215,10 @@ static bool may_start(rela_cli_runner *r, size_t number, bool *elsewhere, rela_s
     return false;
 }
 
-static rela_status wait_for_event(rela_cli_runner *r, rela_error *err)
+static rela_status wait_for_event(rela_cli_runner *r, double seconds, rela_error *err)
 {
     rela_status st = RELA_OK;
-    const int number = rela_cli_next_event(WAIT_SECONDS);
+    const int number = rela_cli_next_event(seconds);
     if (number && r->stop)
         pass_signal(r, SIGKILL); /* asked twice */
     else if (number)

@@ -124,7 +124,7 @@ static void wait_for_orphan(const char *dir, const rela_study_job *j)
     rela_study_note note;
     rela_study_note_read(&note, dir, j);
     const long pid = strcmp(note.word, "running") == 0 ? strtol(note.rest, NULL, 10) : 0;
-    for (int i = 0; pid > 0 && i < TRIES && kill((pid_t)pid, 0) == 0; i++)
+    for (int i = 0; pid > 0 && i < TRIES && rela_claim_process_alive(pid); i++)
         (void)usleep(PAUSE);
 }
 
