@@ -99,8 +99,11 @@ const char *const RELA_REPORT_STYLE[] = {
     "header{padding-top:1.5rem}table{font-size:.84rem;min-width:0}td,th{padding:.28rem .4rem}}"
     "@media print{@page{size:A4;margin:16mm 14mm}body{font-size:10pt;max-width:none;padding:0}"
     "header{padding-top:0}nav,details:not([open]){display:none}section,figure{margin:1.4rem 0}"
-    "figure,tr,.answer,svg{break-inside:avoid}h2,h3,thead{break-after:avoid}.table{overflow:"
-    "visible}table{font-size:8.2pt}td,th{padding:.2rem .35rem}small{white-space:normal}.panels{"
+    "figure,tr,.answer,svg{break-inside:avoid}h2{font-size:13pt}h2,h3,thead,section>p{break-after:"
+    "avoid}.panels,.scores "
+    "table{break-inside:avoid}.table{overflow:"
+    "visible}table{font-size:8.2pt}td,th{padding:.2rem .35rem}td.text "
+    "small{white-space:normal}.panels{"
     "grid-template-columns:repeat(3,1fr)}a{color:inherit;text-decoration:none}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}",
     NULL
