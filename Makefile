@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 program demo demo-model test test-gradients test-jobs test-levels test-limits test-packages test-ranks test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 program demo demo-model paper test test-gradients test-jobs test-levels test-limits test-packages test-ranks test-stops test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -16,6 +16,11 @@ program: setup
 
 demo: program
 	@demo/run.sh $(BUILD)/rela
+
+# The tables, figures and claims of the paper on the built-in corpus; a quarter of an hour. The last line is the report.
+paper: program
+	@$(BUILD)/rela study run studies/paper.yml --scale minutes --jobs $(JOBS)
+	@$(BUILD)/rela study report studies/paper.yml --scale minutes
 
 # build/release/demo.rela, which `make install` installs if it is there: then `rela translate demo` needs no training.
 demo-model: program

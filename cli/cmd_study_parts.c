@@ -21,7 +21,12 @@ typedef struct excerpt_options {
     int64_t lines;
 } excerpt_options;
 
+typedef struct noise_options {
+    const char *out;
+} noise_options;
+
 static rela_status statistics(rela_cli *cli, void *options, rela_error *err);
+static rela_status noise(rela_cli *cli, void *options, rela_error *err);
 static rela_status excerpt(rela_cli *cli, void *options, rela_error *err);
 
 /* clang-format off */
@@ -42,6 +47,12 @@ static const rela_option EXCERPT[] = {
       "output file; - is standard output" },
     { "lines", 'n', RELA_OPTION_INT, offsetof(excerpt_options, lines), 0, 1e12, "0", "N",
       "only the first N lines; 0: all" },
+    { .name = NULL },
+};
+
+static const rela_option NOISE[] = {
+    { "out", 'o', RELA_OPTION_DIR, offsetof(noise_options, out), 0, 0, ".", "DIR",
+      "directory for src, tgt and labels.txt" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -71,6 +82,20 @@ const rela_command rela_commands_study_parts[] = {
       .options = EXCERPT,
       .options_size = sizeof(excerpt_options),
       .run = excerpt },
+    { .name = "study noise",
+      .summary = "spoil half of the pairs of a text, and label all",
+      .operands = "SRC TGT",
+      .min_operands = 2,
+      .max_operands = 2,
+      .description =
+          "A step of the jobs of 'rela study': of every eight pairs four stay as they are (ok), "
+          "two\n"
+          "get the target of another pair (shuf), one has another target appended (ins), one\n"
+          "another source (omit).",
+      .examples = "rela study noise test.en test.de --out noisy",
+      .options = NOISE,
+      .options_size = sizeof(noise_options),
+      .run = noise },
     { .name = NULL },
 };
 
@@ -116,8 +141,8 @@ static rela_status make_metrics(counted *out, size_t *n, const char *list, rela_
         st = rela_metric_create_chrf(&out[(*n)++].metric, NULL, err);
     }
     if (st == RELA_OK && *n == 0)
-        st = rela_fail(err, RELA_ARG,
-                       "--scores is '%s'; expected bleu, bleu-tokenised or chrf", list);
+        st = rela_fail(err, RELA_ARG, "--scores is '%s'; expected bleu, bleu-tokenised or chrf",
+                       list);
     return st;
 }
 
@@ -265,5 +290,59 @@ static rela_status excerpt(rela_cli *cli, void *options, rela_error *err)
     if (out)
         st = rela_writer_finish(out, st, err);
     rela_reader_close(in);
+    return st;
+}
+
+/* ---- noise ---- */
+
+enum { CYCLE = 8 };
+
+static rela_status spoil(rela_buffer out[3], const rela_text_lines *src, const rela_text_lines *tgt,
+                         size_t i, rela_error *err)
+{
+    static const char *const LABELS[CYCLE] = {
+        "ok", "ok", "ok", "ok", "shuf", "ins", "omit", "shuf"
+    };
+    const char *label = LABELS[i % CYCLE];
+    const size_t other = (i + src->n / 2) % src->n;
+    const rela_span t = tgt->items[*label == 's' ? other : i], s = src->items[i];
+    rela_status st = rela_buffer_append(&out[0], s.text, s.len, err);
+    if (st == RELA_OK && strcmp(label, "omit") == 0)
+        st = rela_buffer_printf(&out[0], err, " %.*s", (int)src->items[other].len,
+                                src->items[other].text);
+    st = st ? st : rela_buffer_append(&out[1], t.text, t.len, err);
+    if (st == RELA_OK && strcmp(label, "ins") == 0)
+        st = rela_buffer_printf(&out[1], err, " %.*s", (int)tgt->items[other].len,
+                                tgt->items[other].text);
+    st = st ? st : rela_buffer_append_char(&out[0], '\n', err);
+    st = st ? st : rela_buffer_append_char(&out[1], '\n', err);
+    return st ? st : rela_buffer_printf(&out[2], err, "%s\n", label);
+}
+
+static rela_status noise(rela_cli *cli, void *options, rela_error *err)
+{
+    static const char *const NAMES[] = { "src", "tgt", "labels.txt" };
+    const noise_options *o = options;
+    rela_text_lines src = { .n = 0 }, tgt = { .n = 0 };
+    rela_buffer out[3] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT, RELA_BUFFER_INIT };
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_text_lines_read(&src, cli->operands.items[0], err);
+    st = st ? st : rela_text_lines_read(&tgt, cli->operands.items[1], err);
+    if (st == RELA_OK && src.n != tgt.n)
+        st = rela_fail(err, RELA_FORMAT, "%s has %zu lines, but %s has %zu", cli->operands.items[0],
+                       src.n, cli->operands.items[1], tgt.n);
+    for (size_t i = 0; i < src.n && st == RELA_OK; i++)
+        st = spoil(out, &src, &tgt, i, err);
+    st = st ? st : rela_dir_make(o->out, err);
+    for (size_t i = 0; i < 3 && st == RELA_OK; i++) {
+        rela_buffer_clear(&path);
+        st = rela_buffer_printf(&path, err, "%s/%s", o->out, NAMES[i]);
+        st = st ? st : rela_file_write(path.data, out[i].data ? out[i].data : "", out[i].len, err);
+    }
+    for (size_t i = 0; i < 3; i++)
+        rela_buffer_free(&out[i]);
+    rela_buffer_free(&path);
+    rela_text_lines_free(&src);
+    rela_text_lines_free(&tgt);
     return st;
 }

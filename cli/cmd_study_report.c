@@ -32,14 +32,16 @@ const rela_command rela_commands_study_report[] = {
       .min_operands = 1,
       .max_operands = 1,
       .description =
-          "Writes report.html, a page that needs no other file, and the same numbers as report.tsv\n"
+          "Writes report.html, a page that needs no other file, and the same numbers as "
+          "report.tsv\n"
           "and report.json: the tables and figures of 'report:', a verdict on every item of\n"
           "'claims:', the tuning, the ledger of test texts and the jobs behind each figure. What\n"
           "has not run is marked as such, so it can be called at any time. --results is enough:\n"
           "neither models nor corpora are needed. The same results give the same bytes.",
-      .examples = "rela study report studies/paper.yml --scale minutes\n"
-                  "rela study report studies/paper.yml --scale cpu --results docs/results/paper \\\n"
-                  "    --without-text --out report",
+      .examples =
+          "rela study report studies/paper.yml --scale minutes\n"
+          "rela study report studies/paper.yml --scale cpu --results docs/results/paper \\\n"
+          "    --without-text --out report",
       .options = OPTIONS,
       .options_size = sizeof(report_options),
       .needs = RELA_CLI_NO_FIGURES,
@@ -55,7 +57,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_status st = rela_cli_study_open(&s, cli->operands.items[0], &o->study, err);
     const char *dir = st == RELA_OK && rela_dir_exists(s.dir.data) ? s.dir.data : NULL;
     st = st ? st : rela_study_locate(&s.jobs, dir, s.results.data, &RELA_CLI_NORMALISER, err);
-    st = st     ? st
+    st = st       ? st
          : o->out ? rela_buffer_append_text(&out, o->out, err)
                   : rela_buffer_printf(&out, err, "%s/report", s.dir.data);
     const rela_study_report_options how = { .no_timings = o->no_timings,

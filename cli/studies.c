@@ -90,17 +90,25 @@ static const rela_command *find_whole(const char *name)
 
 static rela_status append_relevant(rela_buffer *out, const rela_buffer *lines, rela_error *err)
 {
+    static const char ITEM[] = "  - ";
     static const char *const OTHERS[] = { "threads", "quiet",    "log",         "json", "help",
                                           "config",  "max-time", "data-memory", "out",  "output" };
     rela_status st = RELA_OK;
+    rela_span name = { "", 0 }; /* of a list, whose items become lines of their own */
     for (const char *at = lines->data; at && *at && st == RELA_OK;) {
-        const size_t key = strcspn(at, ":"), len = strcspn(at, "\n");
+        const size_t key = strcspn(at, ":\n"), len = strcspn(at, "\n");
+        const bool item = strncmp(at, ITEM, strlen(ITEM)) == 0;
         bool relevant = true;
+        if (!item)
+            name = (rela_span){ at, key };
         for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
-            relevant = relevant && (strlen(OTHERS[i]) != key || strncmp(at, OTHERS[i], key) != 0);
-        if (relevant)
-            st = rela_buffer_append(out, at, len, err);
-        st = st || !relevant ? st : rela_buffer_append_char(out, '\n', err);
+            relevant = relevant && !rela_span_is(name, OTHERS[i]);
+        const bool head = strncmp(at + len + (at[len] == '\n'), ITEM, strlen(ITEM)) == 0 && !item;
+        if (relevant && item)
+            st = rela_buffer_printf(out, err, "%.*s: %.*s\n", (int)name.len, name.text,
+                                    (int)(len - strlen(ITEM)), at + strlen(ITEM));
+        else if (relevant && !head)
+            st = rela_buffer_printf(out, err, "%.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
     return st;

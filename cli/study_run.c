@@ -6,15 +6,20 @@
 
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "study/forecast.h"
 #include "study/job_folder.h"
 
 #include <signal.h>
 #include <string.h>
 
-enum { WAIT_SECONDS = 2, BEAT_SECONDS = 30, JOBS_MAX = 4096 };
+enum { WAIT_SECONDS = 2, BEAT_SECONDS = 30, MANY_JOBS = 1000 };
+
+/* While jobs of other processes are waited for. */
+static const double POLL_SECONDS = 0.2;
 
 static rela_status open_run(rela_cli_runner *r, rela_error *err);
 static rela_status choose_jobs(rela_cli_runner *r, rela_error *err);
+static rela_status check_room(rela_cli_runner *r, rela_error *err);
 static rela_status choose_until(rela_cli_runner *r, const char *stage, rela_error *err);
 static void choose_needed(rela_cli_runner *r, int number);
 static rela_status work(rela_cli_runner *r, rela_error *err);
@@ -23,7 +28,7 @@ static rela_status start_next(rela_cli_runner *r, rela_cli_worker *w, bool *else
                               rela_error *err);
 static bool may_start(rela_cli_runner *r, size_t number, bool *elsewhere, rela_status *st,
                       rela_error *err);
-static rela_status wait_for_event(rela_cli_runner *r, rela_error *err);
+static rela_status wait_for_event(rela_cli_runner *r, double seconds, rela_error *err);
 static void pass_signal(rela_cli_runner *r, int number);
 static void report_end(rela_cli_runner *r);
 
@@ -33,6 +38,7 @@ rela_status rela_cli_study_run(rela_cli *cli, const rela_cli_run_options *o, rel
     rela_status st = rela_cli_study_open(&r.s, cli->operands.items[0], &o->study, err);
     st = st ? st : open_run(&r, err);
     st = st ? st : choose_jobs(&r, err);
+    st = st ? st : check_room(&r, err);
     st = st ? st : rela_cli_hold_signals(err);
     st = st ? st : work(&r, err);
     if (st == RELA_OK)
@@ -117,6 +123,23 @@ static rela_status choose_until(rela_cli_runner *r, const char *stage, rela_erro
     return RELA_OK;
 }
 
+static rela_status check_room(rela_cli_runner *r, rela_error *err)
+{
+    const size_t n = r->s.jobs.n;
+    rela_study_need *needs = rela_mem_zalloc((n + 1) * sizeof *needs);
+    bool *wanted = rela_mem_zalloc((n + 1) * sizeof *wanted);
+    rela_status st =
+        needs && wanted ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a forecast");
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        wanted[i] = r->plans[i].wanted && r->s.jobs.items[i].state != RELA_STUDY_DONE;
+    st = st ? st : rela_study_forecast(needs, &r->s.jobs, r->s.results.data, 0, 1, err);
+    st = st ? st
+            : rela_study_check_room(needs, &r->s.jobs, wanted, r->s.dir.data, r->n_workers, err);
+    rela_mem_free(needs);
+    rela_mem_free(wanted);
+    return st;
+}
+
 static rela_status work(rela_cli_runner *r, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -132,7 +155,8 @@ static rela_status work(rela_cli_runner *r, rela_error *err)
         }
         if (st != RELA_OK || (!busy && (r->stop || !elsewhere)))
             break;
-        st = wait_for_event(r, err);
+        st = wait_for_event(r, elsewhere && r->s.jobs.n < MANY_JOBS ? POLL_SECONDS : WAIT_SECONDS,
+                            err);
         st = st ? st : elsewhere ? rela_cli_runner_refresh(r, err) : RELA_OK;
     }
     return st ? st : r->failed_st;
@@ -191,10 +215,10 @@ static bool may_start(rela_cli_runner *r, size_t number, bool *elsewhere, rela_s
     return false;
 }
 
-static rela_status wait_for_event(rela_cli_runner *r, rela_error *err)
+static rela_status wait_for_event(rela_cli_runner *r, double seconds, rela_error *err)
 {
     rela_status st = RELA_OK;
-    const int number = rela_cli_next_event(WAIT_SECONDS);
+    const int number = rela_cli_next_event(seconds);
     if (number && r->stop)
         pass_signal(r, SIGKILL); /* asked twice */
     else if (number)

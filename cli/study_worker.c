@@ -24,6 +24,7 @@ static rela_status prepare(rela_cli_runner *r, rela_cli_worker *w, rela_error *e
 static rela_status start_step(rela_cli_runner *r, rela_cli_worker *w, rela_error *err);
 static rela_status end_step(rela_cli_runner *r, rela_cli_worker *w, rela_error *err);
 static rela_status end_job(rela_cli_runner *r, rela_cli_worker *w, rela_error *err);
+static rela_status update_followers(rela_cli_runner *r, size_t number, rela_error *err);
 static rela_status fail_job(rela_cli_runner *r, rela_cli_worker *w, const char *reason,
                             rela_error *err);
 static rela_status release(rela_cli_runner *r, rela_cli_worker *w, rela_error *err);
@@ -123,7 +124,7 @@ static void wait_for_orphan(const char *dir, const rela_study_job *j)
     rela_study_note note;
     rela_study_note_read(&note, dir, j);
     const long pid = strcmp(note.word, "running") == 0 ? strtol(note.rest, NULL, 10) : 0;
-    for (int i = 0; pid > 0 && i < TRIES && kill((pid_t)pid, 0) == 0; i++)
+    for (int i = 0; pid > 0 && i < TRIES && rela_claim_process_alive(pid); i++)
         (void)usleep(PAUSE);
 }
 
@@ -256,12 +257,25 @@ static rela_status end_job(rela_cli_runner *r, rela_cli_worker *w, rela_error *e
     r->plans[w->job].again = false;
     st = st ? st : update_names(r, err);
     st = st ? st : release(r, w, err);
-    for (size_t i = 0; i < r->s.jobs.n && st == RELA_OK; i++)
-        for (size_t k = 0; k < r->s.jobs.items[i].n_inputs && st == RELA_OK; k++)
-            if (r->s.jobs.items[i].inputs[k].job == (int)w->job) {
-                st = rela_study_locator_job(r->locator, i, err);
-                break;
-            }
+    return st ? st : update_followers(r, w->job, err);
+}
+
+/* Jobs that need this one now have a key; some may be done already, and so on. */
+static rela_status update_followers(rela_cli_runner *r, size_t number, rela_error *err)
+{
+    rela_status st = RELA_OK;
+    for (size_t i = 0; i < r->s.jobs.n; i++)
+        r->plans[i].changed = i == number;
+    for (size_t i = number + 1; i < r->s.jobs.n && st == RELA_OK; i++) {
+        const rela_study_job *j = &r->s.jobs.items[i];
+        const rela_study_state before = j->state;
+        bool follows = false;
+        for (size_t k = 0; k < j->n_inputs && !follows; k++)
+            follows = j->inputs[k].job != RELA_STUDY_NO_JOB && r->plans[j->inputs[k].job].changed;
+        if (follows && !r->plans[i].running)
+            st = rela_study_locator_job(r->locator, i, err);
+        r->plans[i].changed = j->state != before;
+    }
     return st;
 }
 
@@ -281,9 +295,7 @@ static rela_status fail_job(rela_cli_runner *r, rela_cli_worker *w, const char *
     st = st ? st : release(r, w, err);
     if (j->state != RELA_STUDY_DONE)
         j->state = RELA_STUDY_FAILED;
-    for (size_t i = w->job + 1; i < r->s.jobs.n && st == RELA_OK; i++)
-        if (r->s.jobs.items[i].state == RELA_STUDY_PENDING)
-            st = rela_study_locator_job(r->locator, i, err);
+    st = st ? st : update_followers(r, w->job, err);
     rela_buffer_free(&path);
     return st;
 }
@@ -337,7 +349,7 @@ static rela_status keep_spent(const rela_cli_runner *r, const rela_cli_worker *w
             : rela_buffer_printf(&text, err, "%.3f %.3f\n",
                                  w->wall_seconds + rela_clock_seconds() - w->started,
                                  w->cpu_seconds);
-    st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+    st = st ? st : rela_file_note(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
     return st;

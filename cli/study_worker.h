@@ -23,6 +23,7 @@ typedef struct rela_cli_job_plan {
     bool wanted, tried; /* tried: failed or was stopped in this run */
     bool again;         /* it is done, but a big output is needed */
     bool running;       /* here */
+    bool changed;       /* its state, while that of others is brought up to date */
 } rela_cli_job_plan;
 
 typedef struct rela_cli_runner {

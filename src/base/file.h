@@ -204,6 +204,9 @@ bool rela_file_look(rela_file_mark *out, const char *path); /* false: no regular
 rela_status rela_file_create(bool *taken, const char *path, const char *bytes, size_t len,
                              rela_error *err);
 rela_status rela_file_touch(const char *path, rela_error *err); /* it has changed now */
+/* Replaces a small file as a whole, but without waiting until it is durable: for notes that can be
+ * made again. */
+rela_status rela_file_note(const char *path, const char *bytes, size_t len, rela_error *err);
 /* A symbolic link; one that exists under this name is replaced, anything else is an error. */
 rela_status rela_file_link(const char *target, const char *path, rela_error *err);
 /* Makes the contents of a file, or the names in a directory, durable. */

@@ -49,6 +49,21 @@ rela_status rela_file_touch(const char *path, rela_error *err)
                                                    : rela_fail_errno(err, errno, "%s", path);
 }
 
+rela_status rela_file_note(const char *path, const char *bytes, size_t len, rela_error *err)
+{
+    char other[PATH_MAX];
+    bool taken = false;
+    if (snprintf(other, sizeof other, "%s.%ld", path, (long)getpid()) >= (int)sizeof other)
+        return rela_fail(err, RELA_ARG, "%s: the name is too long", path);
+    (void)rela_sys_unlink(other);
+    rela_status st = rela_file_create(&taken, other, bytes, len, err);
+    if (st == RELA_OK && rela_sys_rename(other, path) != 0) {
+        st = rela_fail_errno(err, errno, "%s", path);
+        (void)rela_sys_unlink(other);
+    }
+    return st;
+}
+
 rela_status rela_file_link(const char *target, const char *path, rela_error *err)
 {
     struct stat info;

@@ -121,15 +121,15 @@ static void axes(rela_composer *t, const rela_chart *c, const frame *f)
                      LEFT, py(f, y), WIDTH - RIGHT, LEFT - 6, py(f, y) + 3.5, digits_of(y_step),
                      fabs(y) < y_step / 2 ? 0.0 : y);
     for (double x = x_step * ceil(f->x_low / x_step); x <= f->x_high; x += x_step)
-        rela_compose(t,
-                     "<text class=\"n\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.*f</text>",
+        rela_compose(t, "<text class=\"n\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.*f</text>",
                      px(f, x), bottom + 15, digits_of(x_step), x);
     rela_compose(t, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, bottom, WIDTH - RIGHT);
     rela_compose(t, "<text class=\"n\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">",
                  (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
     rela_chart_text(t, c->x_label);
-    rela_compose(t, "</text><text class=\"n\" transform=\"translate(11 %d) rotate(-90)\" "
-                    "text-anchor=\"middle\">",
+    rela_compose(t,
+                 "</text><text class=\"n\" transform=\"translate(11 %d) rotate(-90)\" "
+                 "text-anchor=\"middle\">",
                  (TOP + bottom) / 2);
     rela_chart_text(t, c->y_label);
     rela_compose(t, "</text>");
@@ -194,8 +194,9 @@ static int digits_of(double step)
 
 static void key(rela_composer *t, int colour, bool dashed, const char *kind, const char *name)
 {
-    rela_compose(t, "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\"><path "
-                    "class=\"%s%s s%d\" d=\"M1 6H27\"/>",
+    rela_compose(t,
+                 "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\"><path "
+                 "class=\"%s%s s%d\" d=\"M1 6H27\"/>",
                  kind, dashed ? " dashed" : "", colour);
     if (kind[1] == 'i')
         marker(t, colour, 14, 6);
@@ -257,12 +258,12 @@ static void map_row(rela_composer *t, const rela_chart_map *m, size_t row, doubl
         shade = shade > SHADES - 1 ? SHADES - 1 : shade;
         any = any || v > 0;
         if (shade)
-            rela_compose(t, "<rect class=\"q%d\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>",
+            rela_compose(t,
+                         "<rect class=\"q%d\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>",
                          shade, left + (double)i * CELL, y, CELL, CELL);
     }
     if (!any)
-        rela_compose(t,
-                     "<rect class=\"null\" x=\"%.0f\" y=\"%.0f\" width=\"%zu\" height=\"%d\"/>",
+        rela_compose(t, "<rect class=\"null\" x=\"%.0f\" y=\"%.0f\" width=\"%zu\" height=\"%d\"/>",
                      left, y, m->n_columns * CELL, CELL);
     rela_compose(t, "<text class=\"n\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", left - 5,
                  y + 12);
@@ -279,8 +280,9 @@ void rela_chart_draw_map(rela_composer *t, const rela_chart_map *m)
     double high = m->high;
     for (size_t i = 0; m->high <= 0 && i < m->n_rows * m->n_columns; i++)
         high = m->values[i] > high ? m->values[i] : high;
-    rela_compose(t, "<svg class=\"map\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" role=\"img\" "
-                    "aria-label=\"",
+    rela_compose(t,
+                 "<svg class=\"map\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" role=\"img\" "
+                 "aria-label=\"",
                  width, height, width);
     rela_chart_text(t, m->title);
     rela_compose(t, "\"><text class=\"t\" x=\"4\" y=\"14\">");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/study/chart.h - curves and heat maps as SVG inside an HTML page.
  *
- * Text stays text, colours and fonts come from the style sheet of the page (classes s0 .. s7 for
+ * Text stays text, colours and fonts come from the styles of the page (classes s0 .. s7 for
  * series), and every drawing has a title and a description for those who cannot see it. */
 #ifndef RELA_STUDY_CHART_H
 #define RELA_STUDY_CHART_H

@@ -109,7 +109,7 @@ rela_status rela_study_adopt(rela_study_job *job, const rela_study *s, const cha
     st = st ? st : write_record(job, where, "inputs.tsv", &inputs, err);
     rela_buffer_clear(&path);
     st = st ? st : rela_study_result_path(&path, where.results, job, "manifest.tsv", err);
-    st = st ? st : rela_study_manifest_write(path.data, old.outputs, old.n_outputs, err);
+    st = st ? st : rela_study_manifest_write(path.data, old.outputs, old.n_outputs, true, err);
     if (st == RELA_OK) {
         job->outputs = old.outputs;
         job->n_outputs = old.n_outputs;

@@ -11,6 +11,9 @@
 
 enum { MACHINE_SIZE = 128, SMALL_FILE_MAX = 4096 };
 
+/* In place of the start time of a process that has ended. */
+static const char GONE[] = "gone";
+
 static void name_machine(char out[MACHINE_SIZE]);
 static void read_small(char *out, size_t size, const char *path);
 static void name_process(char out[RELA_CLAIM_HOLDER_SIZE], long pid);
@@ -73,6 +76,14 @@ bool rela_claim_held(const char *path)
     return is_alive(path, holder);
 }
 
+bool rela_claim_process_alive(long pid)
+{
+    char name[RELA_CLAIM_HOLDER_SIZE];
+    name_process(name, pid);
+    const char *start = strrchr(name, ' ');
+    return start && strcmp(start + 1, GONE) != 0;
+}
+
 rela_status rela_claim_beat(const char *path, rela_error *err)
 {
     return rela_file_touch(path, err);
@@ -123,7 +134,7 @@ static void name_process(char out[RELA_CLAIM_HOLDER_SIZE], long pid)
             at = NULL;
     }
     rela_format_text(out, RELA_CLAIM_HOLDER_SIZE, "%s %ld %.*s", machine, pid,
-                     at ? (int)strcspn(at + 1, " ") : 4, at ? at + 1 : "gone");
+                     at ? (int)strcspn(at + 1, " ") : (int)strlen(GONE), at ? at + 1 : GONE);
 }
 
 static void name_machine(char out[MACHINE_SIZE])

@@ -18,6 +18,8 @@ rela_status rela_claim_take(bool *got, char holder[RELA_CLAIM_HOLDER_SIZE], cons
                             rela_error *err);
 /* Is it held by a process that is alive? */
 bool rela_claim_held(const char *path);
+/* Is there a process of this number on this machine that has not ended? */
+bool rela_claim_process_alive(long pid);
 rela_status rela_claim_beat(const char *path, rela_error *err); /* a sign of life */
 rela_status rela_claim_drop(const char *path, rela_error *err);
 

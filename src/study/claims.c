@@ -10,6 +10,8 @@
 
 enum { LAYERS_MAX = 64, JOBS_MAX = 24 };
 
+static const rela_study_effect NOTHING = { .value = NAN, .low = NAN, .high = NAN, .p = NAN };
+
 /* Values of one side, in the order of the facts, with what they are about. */
 typedef struct values {
     double *items;
@@ -75,10 +77,12 @@ rela_verdict rela_claim_judge(const rela_claim *c, const rela_study_effect *e)
 rela_status rela_claim_decide(rela_claim_result *out, const rela_claim *c, rela_facts *facts,
                               const rela_claim_means *how, rela_error *err)
 {
-    *out = (rela_claim_result){
-        .verdict = RELA_VERDICT_NOT_RUN, .a = (double)NAN, .b = (double)NAN, .layer = RELA_FACT_NONE, .jobs = ""
-    };
-    out->effect.value = out->effect.low = out->effect.high = (double)NAN;
+    *out = (rela_claim_result){ .verdict = RELA_VERDICT_NOT_RUN,
+                                .a = (double)NAN,
+                                .b = (double)NAN,
+                                .layer = RELA_FACT_NONE,
+                                .jobs = "" };
+    out->effect = NOTHING;
     decider d = { c, facts, how, out, RELA_FACT_NONE, NULL, true, err };
     rela_status st = RELA_OK;
     const size_t n_b = c->n_b ? c->n_b : 1;
@@ -130,17 +134,21 @@ static rela_status decide_data(decider *d, size_t b)
 static rela_status decide_side(decider *d, size_t b)
 {
     const rela_claim *c = d->c;
-    rela_claim_result r = { .a = (double)NAN, .b = (double)NAN, .against = b, .layer = d->layer,
-                            .data = d->data, .jobs = "" };
-    r.effect.value = (double)NAN;
+    rela_claim_result r = { .a = (double)NAN,
+                            .b = (double)NAN,
+                            .against = b,
+                            .layer = d->layer,
+                            .data = d->data,
+                            .jobs = "" };
+    r.effect = NOTHING;
     const rela_claim_side *side = c->n_b ? &c->b[b] : NULL;
     rela_status st;
     if (c->rule == RELA_CLAIM_BREAKS) {
         st = breaks(d, &r, side);
     } else {
-        st = !side                                  ? shape(d, &r)
-             : c->units == RELA_UNITS_SENTENCES     ? compare_columns(d, &r, side)
-                                                    : compare(d, &r, side);
+        st = !side                              ? shape(d, &r)
+             : c->units == RELA_UNITS_SENTENCES ? compare_columns(d, &r, side)
+                                                : compare(d, &r, side);
         /* A maximum at one of the ends is no peak, whatever the means say. */
         const rela_verdict verdict = rela_claim_judge(c, &r.effect);
         r.verdict = r.verdict == RELA_VERDICT_OPEN && verdict == RELA_VERDICT_HOLDS
@@ -165,10 +173,9 @@ static void keep_worst(decider *d, const rela_claim_result *r, bool first)
     const bool down = d->c->rule == RELA_CLAIM_LESS || d->c->rule == RELA_CLAIM_NOT_GREATER;
     bool worse = BAD[r->verdict] > BAD[old->verdict];
     if (BAD[r->verdict] == BAD[old->verdict])
-        worse = d->c->rule == RELA_CLAIM_EQUAL
-                    ? fabs(r->effect.value) > fabs(old->effect.value)
-                    : down ? r->effect.value > old->effect.value
-                           : r->effect.value < old->effect.value;
+        worse = d->c->rule == RELA_CLAIM_EQUAL ? fabs(r->effect.value) > fabs(old->effect.value)
+                : down                         ? r->effect.value > old->effect.value
+                                               : r->effect.value < old->effect.value;
     if (first || worse)
         *d->out = *r;
 }
@@ -182,10 +189,10 @@ static rela_status compare(decider *d, rela_claim_result *r, const rela_claim_si
         rela_fact_key key_a = c->a.key, key_b = b->key;
         if (d->data)
             key_a.data = key_b.data = d->data;
-        const rela_status st = rela_scores_compare(
-            &r->effect, d->facts, &key_a, b->is_number ? NULL : &key_b, d->how, d->err);
+        const rela_status st = rela_scores_compare(&r->effect, d->facts, &key_a,
+                                                   b->is_number ? NULL : &key_b, d->how, d->err);
         if (st == RELA_OK && r->effect.n == 0)
-            r->effect.value = (double)NAN;
+            r->effect = NOTHING;
         if (st == RELA_OK && b->is_number) {
             r->effect.value -= b->number;
             r->effect.low -= b->number;
@@ -232,10 +239,10 @@ out:
 static bool paired(const rela_claim *c, const rela_claim_side *b)
 {
     const rela_fact_key *x = &c->a.key, *y = &b->key;
-    const bool same_model = x->model == y->model || (x->model && y->model &&
-                                                     strcmp(x->model, y->model) == 0);
-    const bool same_place = x->place == y->place || (x->place && y->place &&
-                                                     strcmp(x->place, y->place) == 0);
+    const bool same_model =
+        x->model == y->model || (x->model && y->model && strcmp(x->model, y->model) == 0);
+    const bool same_place =
+        x->place == y->place || (x->place && y->place && strcmp(x->place, y->place) == 0);
     return same_place && (same_model || c->units != RELA_UNITS_HEADS);
 }
 
@@ -256,7 +263,7 @@ static rela_status compare_columns(decider *d, rela_claim_result *r, const rela_
     if (d->c->area) {
         st = rela_study_area(&r->effect, va.items, va.n, vb.items, vb.n, d->err);
         if (st == RELA_OK && b->is_number)
-            r->effect.value = (double)NAN;
+            r->effect = NOTHING;
     } else if (b->is_number || (va.n == vb.n && column_a != column_b)) {
         for (size_t i = 0; i < va.n; i++)
             va.items[i] -= b->is_number ? b->number : vb.items[i];
@@ -329,7 +336,7 @@ static rela_status breaks(decider *d, rela_claim_result *r, const rela_claim_sid
     double least = INFINITY;
     for (const rela_fact *f; (f = rela_facts_next(d->facts, &d->c->a.key, &at)); r->effect.n++)
         least = f->value < least ? f->value : least;
-    r->verdict = r->effect.n == 0      ? RELA_VERDICT_NOT_RUN
+    r->verdict = r->effect.n == 0     ? RELA_VERDICT_NOT_RUN
                  : least >= b->number ? RELA_VERDICT_HOLDS
                                       : RELA_VERDICT_REFUTED;
     if (r->effect.n == 0)

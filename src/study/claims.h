@@ -58,7 +58,7 @@ typedef struct rela_claim {
     bool ratio;            /* values are compared by their quotient */
     bool area;             /* how well a value tells a from b: area under the ROC curve - 0.5 */
     bool every_layer, every_data; /* the claim is about each of them */
-    bool planned; /* one of the comparisons that the plan names */
+    bool planned;                 /* one of the comparisons that the plan names */
     size_t line;
 } rela_claim;
 

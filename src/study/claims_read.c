@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const KEYS[] = { "claim", "section", "published", "rule",   "measure", "data",
-                                    "model", "place",   "test",      "tag",    "units",   "a",
-                                    "b",     "effect",  "margin",    "bound",  "each",    "ratio",
+static const char *const KEYS[] = { "claim", "section", "published", "rule",  "measure", "data",
+                                    "model", "place",   "test",      "tag",   "units",   "a",
+                                    "b",     "effect",  "margin",    "bound", "each",    "ratio",
                                     "area",  "unit",    NULL };
 static const char *const SIDE_KEYS[] = { "measure", "data",  "model", "place", "test",
                                          "tag",     "label", "layer", NULL };
@@ -27,8 +27,7 @@ static rela_status read_side(rela_claim_side *s, const rela_claim *c, const rela
                              rela_error *err);
 static rela_status read_word(size_t *out, const rela_tree *map, const char *key,
                              const char *const *words, size_t n, rela_error *err);
-static rela_status read_number(double *out, const rela_tree *map, const char *key,
-                               rela_error *err);
+static rela_status read_number(double *out, const rela_tree *map, const char *key, rela_error *err);
 static rela_status read_flag(bool *out, const rela_tree *map, const char *key, rela_error *err);
 static rela_status check_rule(const rela_claim *c, const rela_tree *map, rela_error *err);
 

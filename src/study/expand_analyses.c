@@ -126,21 +126,26 @@ static void expand_tags(rela_study_making *m, const rela_study_analysis *a,
 static void expand_ranking(rela_study_making *m, const rela_study_analysis *a,
                            const rela_study_data *d, const rela_study_job *train)
 {
-    const bool noise = d->noise.src != NULL;
+    const bool noise = d->noise.src != NULL, made = d->generated && !noise;
     const rela_study_pair *text = noise ? &d->noise : &d->tests[0];
     begin(m, a, train, "ranking");
-    rela_study_input_text(m, "src", d, text->src, text->line, d->generated && !noise);
-    rela_study_input_text(m, "tgt", d, text->tgt, text->line, d->generated && !noise);
-    rela_study_words(m, "filter", "in/model", "--src", "in/src", "--tgt", "in/tgt", "--by", "null",
-                     "--dry-run", "--duplicates", "keep", "--keep-copies", "--max-ratio", "0",
-                     "--max-overlap", "1", "--scores", "out/ranks.tsv", NULL);
-    rela_study_end_step(m);
-    add_copy(m, "in/src", "out/src", "0");
-    add_copy(m, "in/tgt", "out/tgt", "0");
+    rela_study_input_text(m, "src", d, text->src, text->line, made);
+    rela_study_input_text(m, "tgt", d, text->tgt, text->line, made);
+    if (made) {
+        rela_study_words(m, "study noise", "in/src", "in/tgt", "--out", "out", NULL);
+        rela_study_end_step(m);
+    } else {
+        add_copy(m, "in/src", "out/src", "0");
+        add_copy(m, "in/tgt", "out/tgt", "0");
+    }
     if (noise && d->noise_labels) {
         rela_study_input_file(m, "labels", d->noise_labels, text->line);
         add_copy(m, "in/labels", "out/labels.txt", "0");
     }
+    rela_study_words(m, "filter", "in/model", "--src", "out/src", "--tgt", "out/tgt", "--by",
+                     "null", "--dry-run", "--duplicates", "keep", "--keep-copies", "--max-ratio",
+                     "0", "--max-overlap", "1", "--scores", "out/ranks.tsv", NULL);
+    rela_study_end_step(m);
     (void)rela_study_end(m, a->line);
 }
 

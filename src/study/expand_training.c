@@ -220,8 +220,8 @@ static void expand_score(rela_study_making *m, const rela_study_job *train,
     rela_study_words(m, "translate", "in/model", "--input", "in/src", "--output", "out/hyp", NULL);
     rela_study_words_of(m, m->s->translate);
     rela_study_end_step(m);
-    rela_study_words(m, "study statistics", "in/tgt", "--input", "out/hyp", "--lang", d->tgt, "--scores", scores,
-                     "--output", "out/stats.tsv.gz", NULL);
+    rela_study_words(m, "study statistics", "in/tgt", "--input", "out/hyp", "--lang", d->tgt,
+                     "--scores", scores, "--output", "out/stats.tsv.gz", NULL);
     rela_study_end_step(m);
     (void)rela_study_end(m, test->line);
 }

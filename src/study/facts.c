@@ -55,8 +55,7 @@ rela_status rela_facts_add(rela_facts *f, const rela_fact *fact, rela_error *err
 
 rela_status rela_facts_add_scores(rela_facts *f, const rela_fact_scores *s, rela_error *err)
 {
-    rela_fact_scores *grown =
-        one_more(f->scores, &f->cap_scores, f->n_scores, sizeof *grown, err);
+    rela_fact_scores *grown = one_more(f->scores, &f->cap_scores, f->n_scores, sizeof *grown, err);
     if (!grown)
         return RELA_NOMEM;
     f->scores = grown;

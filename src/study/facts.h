@@ -42,7 +42,7 @@ typedef struct rela_fact_scores {
 typedef struct rela_fact_column {
     rela_fact_key key;
     const double *values;
-    const char *const *labels; /* NULL: none */
+    const char *const *labels;           /* NULL: none */
     const char *const *src, *const *tgt; /* the texts; NULL: not kept */
     size_t n;
     const char *job;
@@ -51,7 +51,7 @@ typedef struct rela_fact_column {
 /* The attention of one head on one sentence pair. */
 typedef struct rela_fact_map {
     rela_fact_key key;
-    size_t sentence; /* from 0 */
+    size_t sentence;                          /* from 0 */
     const char *const *rows, *const *columns; /* target and source words */
     size_t n_rows, n_columns;
     const double *weights; /* (n_rows, n_columns) */

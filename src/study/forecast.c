@@ -11,7 +11,7 @@
 /* Bytes of the program, its libraries and its text; subwords besides merges; shares of the peak
  * that training and translation reach with small models. */
 #define PROGRAM_BYTES   ((uint64_t)96 << 20)
-#define TRAIN_SHARE     0.3
+#define TRAIN_SHARE     0.7
 #define TRANSLATE_SHARE 0.05
 enum { OTHER_SUBWORDS = 200, TRAIN_PASSES = 6, FLOAT_BYTES = 4, BYTES_PER_TOKEN = 4, BEAM = 4 };
 
@@ -65,6 +65,34 @@ rela_status rela_study_forecast(rela_study_need *needs, const rela_study_jobs *j
     }
     rela_mem_free(all.items);
     return room ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a forecast");
+}
+
+rela_status rela_study_check_room(const rela_study_need *needs, const rela_study_jobs *jobs,
+                                  const bool *wanted, const char *dir, size_t at_once,
+                                  rela_error *err)
+{
+    enum { MIB_BITS = 20 };
+    const uint64_t room = rela_disk_free(dir);
+    size_t most = 0;
+    uint64_t need = 0;
+    for (size_t i = 0; i < jobs->n; i++) {
+        if (!wanted[i])
+            continue;
+        need += needs[i].kept;
+        most = needs[i].disk > needs[most].disk ? i : most;
+    }
+    if (jobs->n)
+        need += needs[most].disk * at_once;
+    if (room == 0 || need <= room)
+        return RELA_OK;
+    const rela_tree at = { .path = jobs->study->path, .line = jobs->items[most].line };
+    (void)rela_tree_fail(&at, err,
+                         "%s needs %llu MiB and all jobs %llu MiB; %llu MiB are free on "
+                         "disk in %s",
+                         jobs->items[most].name, (unsigned long long)(needs[most].disk >> MIB_BITS),
+                         (unsigned long long)(need >> MIB_BITS),
+                         (unsigned long long)(room >> MIB_BITS), dir);
+    return RELA_IO;
 }
 
 /* A number among "key: value" lines of the options; 0 if there is none. */

@@ -22,4 +22,10 @@ rela_status rela_study_forecast(rela_study_need *needs, const rela_study_jobs *j
                                 const char *results, double flops, int64_t threads,
                                 rela_error *err);
 
+/* RELA_IO if the file system of dir has no room for the jobs that are wanted, of which at_once run
+ * at the same time. wanted: one per job. */
+rela_status rela_study_check_room(const rela_study_need *needs, const rela_study_jobs *jobs,
+                                  const bool *wanted, const char *dir, size_t at_once,
+                                  rela_error *err);
+
 #endif

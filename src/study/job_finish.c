@@ -53,12 +53,39 @@ rela_status rela_study_folder_finish(const rela_study_jobs *jobs, rela_study_job
     return st;
 }
 
+/* ctx: the folder, with a slash. */
+static rela_status remove_print(void *ctx, const char *name, rela_error *err)
+{
+    static const char END[] = ".pdf";
+    const char *folder = ctx;
+    const size_t len = strlen(name), end = sizeof END - 1;
+    rela_buffer path = RELA_BUFFER_INIT;
+    if (len < end || strcmp(name + len - end, END) != 0)
+        return RELA_OK;
+    rela_status st = rela_buffer_printf(&path, err, "%s%s", folder, name);
+    st = st ? st : rela_file_remove(path.data, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
+/* Figures for print know the time at which they were made; the same figures are there as SVG. */
+static rela_status remove_prints(const char *folder, rela_error *err)
+{
+    rela_buffer path = RELA_BUFFER_INIT;
+    rela_status st = rela_buffer_printf(&path, err, "%s/work/out/", folder);
+    st = st ? st : rela_dir_list(path.data, remove_print, path.data, err);
+    rela_buffer_free(&path);
+    return st;
+}
+
 /* Of the folder of a training, the model and the tables are kept. */
 static rela_status collect(const rela_study_job *job, const char *folder, rela_error *err)
 {
     rela_buffer from = RELA_BUFFER_INIT, to = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
     static const char *const FILES[] = { "valid.tsv", "model.rela" };
+    if (job->kind == RELA_STUDY_ANALYSE)
+        return remove_prints(folder, err);
     if (job->kind != RELA_STUDY_TRAIN && job->kind != RELA_STUDY_TUNE)
         return RELA_OK;
     for (size_t i = 0; i < sizeof FILES / sizeof FILES[0] && st == RELA_OK; i++) {
@@ -105,6 +132,8 @@ static rela_status move_outputs(const rela_study_output *outputs, size_t n, cons
     rela_buffer from = RELA_BUFFER_INIT, to = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        if (outputs[i].small) /* its copy in RESULTS is what counts */
+            continue;
         rela_buffer_clear(&from);
         st = rela_buffer_printf(&from, err, "%s/work/out/%s", folder, outputs[i].name);
         st = st ? st : rela_file_sync(from.data, err);
@@ -159,13 +188,13 @@ static rela_status publish(const rela_study_job *job, rela_study_folders where, 
     }
     rela_buffer_clear(&path);
     st = st ? st : rela_study_result_path(&path, where.results, job, "time.tsv", err);
-    st = st ? st : rela_file_write(path.data, time, strlen(time), err);
+    st = st ? st : rela_file_note(path.data, time, strlen(time), err);
     rela_buffer_clear(&path);
     st = st ? st : rela_study_result_path(&path, where.results, job, "manifest.tsv", err);
-    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, err);
+    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, true, err);
     rela_buffer_clear(&path);
     st = st ? st : rela_buffer_printf(&path, err, "%s/manifest.tsv", folder);
-    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, err);
+    st = st ? st : rela_study_manifest_write(path.data, job->outputs, job->n_outputs, false, err);
     rela_buffer_free(&from);
     rela_buffer_free(&path);
     return st;

@@ -85,7 +85,7 @@ static rela_status write_job(const rela_study_job *job, const char *folder, rela
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/job.yml", folder);
     st = st ? st : rela_study_job_record(&text, job, err);
-    st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+    st = st ? st : rela_file_note(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
     return st;
@@ -108,7 +108,7 @@ static rela_status write_inputs(const rela_study_job *job, const char *folder, r
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_printf(&path, err, "%s/inputs.tsv", folder);
     st = st ? st : rela_study_job_inputs(&text, job, err);
-    st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+    st = st ? st : rela_file_note(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
     return st;

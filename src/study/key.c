@@ -45,6 +45,8 @@ rela_status rela_study_set_options(rela_study_job *job, const rela_study *s,
     else if (st == RELA_OK)
         rela_study_hash_text(job->settings, text.data, text.len);
     rela_buffer_free(&text);
+    if (st == RELA_ARG && rela_study_blame(s, normaliser, err))
+        return RELA_FORMAT;
     if (st != RELA_OK) {
         char place[64];
         (void)rela_fail_in(err, st, job->name);

@@ -14,6 +14,10 @@ int rela_study_algorithm(const char *command);
 /* Fills options and settings of a job. Memoises nothing. */
 rela_status rela_study_set_options(rela_study_job *job, const rela_study *s,
                                    const rela_study_normaliser *normaliser, rela_error *err);
+/* After a failure to do so: which option of the study is wrong by itself? Replaces the message by
+ * one with its line. False: none, so it is the combination. */
+bool rela_study_blame(const rela_study *s, const rela_study_normaliser *normaliser,
+                      rela_error *err);
 /* The key, from settings and the hashes of all inputs. */
 void rela_study_set_key(rela_study_job *job);
 

@@ -92,7 +92,7 @@ rela_status rela_study_names_update(const rela_study_jobs *jobs, const char *res
         qsort(done, n, sizeof *done, compare_jobs);
     st = st ? st : append_merged(&text, &old, done, n, err);
     st = st ? st : rela_buffer_printf(&path, err, "%s/names.tsv", results);
-    st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+    st = st ? st : rela_file_note(path.data, text.data, text.len, err);
     rela_buffer_free(&text);
     rela_buffer_free(&path);
     rela_arena_destroy(arena);

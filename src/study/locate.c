@@ -237,7 +237,7 @@ rela_status rela_study_note_write(const char *dir, const rela_study_job *job, co
     rela_buffer path = RELA_BUFFER_INIT, text = RELA_BUFFER_INIT;
     rela_status st = rela_study_job_path(&path, dir, job, "state", err);
     st = st ? st : rela_buffer_printf(&text, err, "%s%s%s\n", word, *rest ? " " : "", rest);
-    st = st ? st : rela_file_write(path.data, text.data, text.len, err);
+    st = st ? st : rela_file_note(path.data, text.data, text.len, err);
     rela_buffer_free(&path);
     rela_buffer_free(&text);
     return st;

@@ -117,7 +117,7 @@ static const char *place_of(const rela_study_output *o)
 }
 
 rela_status rela_study_manifest_write(const char *path, const rela_study_output *outputs, size_t n,
-                                      rela_error *err)
+                                      bool durable, rela_error *err)
 {
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_buffer_append_text(&text, HEADER, err);
@@ -125,7 +125,9 @@ rela_status rela_study_manifest_write(const char *path, const rela_study_output 
         st = rela_buffer_printf(&text, err, "%s\t%llu\t%s\t%s\n", outputs[i].name,
                                 (unsigned long long)outputs[i].size, outputs[i].hash,
                                 place_of(&outputs[i]));
-    st = st ? st : rela_file_write(path, text.data, text.len, err);
+    if (st == RELA_OK)
+        st = durable ? rela_file_write(path, text.data, text.len, err)
+                     : rela_file_note(path, text.data, text.len, err);
     rela_buffer_free(&text);
     return st;
 }

@@ -12,8 +12,9 @@
 /* Lists the files below folder. timings: all of them are. */
 rela_status rela_study_manifest_make(rela_study_output **out, size_t *n, rela_arena *arena,
                                      const char *folder, bool timings, rela_error *err);
+/* durable: waits until it is. */
 rela_status rela_study_manifest_write(const char *path, const rela_study_output *outputs, size_t n,
-                                      rela_error *err);
+                                      bool durable, rela_error *err);
 /* RELA_FORMAT with file and line for one that is damaged. */
 rela_status rela_study_manifest_read(rela_study_output **out, size_t *n, rela_arena *arena,
                                      const char *path, rela_error *err);

@@ -48,7 +48,7 @@ rela_status rela_study_read_data(rela_study *s, rela_error *err)
 static rela_status read_entry(rela_study_data *d, rela_study *s, const rela_tree *at,
                               rela_error *err)
 {
-    static const char *const KEYS[] = { "src",  "tgt",  "corpus", "train", "valid", "test",
+    static const char *const KEYS[] = { "src",  "tgt",  "corpus", "train", "valid",    "test",
                                         "text", "gold", "tags",   "noise", "examples", NULL };
     const rela_tree *corpus = rela_tree_get(at, "corpus"), *train = rela_tree_get(at, "train");
     rela_status st = rela_tree_check_keys(at, KEYS, "an entry of 'data:'", err);

@@ -71,8 +71,9 @@ rela_status rela_study_read_analyses(rela_study *s, rela_error *err)
 static rela_status read_analysis(rela_study_analysis *a, rela_study *s, const rela_tree *at,
                                  rela_error *err)
 {
-    static const char *const KEYS[] = { "data",   "models", "what", "limit",
-                                        "layers", "heads",  NULL };
+    static const char *const KEYS[] = {
+        "data", "models", "what", "limit", "layers", "heads", NULL
+    };
     static const char *const WHAT[] = { "sparsity", "null", "diversity", "permuted", "maps",
                                         "gold",     "tags", "ranking",   NULL };
     const rela_tree *what = rela_tree_get(at, "what");

@@ -17,14 +17,16 @@ void rela_report_claims(rela_study_report *r)
         return;
     for (size_t i = 0; i < r->claims->n; i++)
         counts[r->verdicts[i].verdict]++;
-    rela_compose(&r->t, "<section id=\"claims\"><h2>Claims and verdicts</h2>\n<p>A claim "
-                        "<em>holds</em> if the 95&nbsp;%% interval lies wholly on its side and the "
-                        "effect is at least as large as the study says beforehand that it must be; "
-                        "it <em>does not hold</em> if the interval lies wholly on the other side, "
-                        "or leaves no room for an effect that large; otherwise it <em>cannot be "
-                        "told at this scale</em>. The rules stand in the study file. With one seed, intervals of "
-                        "scores are over sentences only.</p>\n<ul "
-                        "class=\"tally\">");
+    rela_compose(
+        &r->t,
+        "<section id=\"claims\"><h2>Claims and verdicts</h2>\n<p>A claim "
+        "<em>holds</em> if the 95&nbsp;%% interval lies wholly on its side and the "
+        "effect is at least as large as the study says beforehand that it must be; "
+        "it <em>does not hold</em> if the interval lies wholly on the other side, "
+        "or leaves no room for an effect that large; otherwise it <em>cannot be "
+        "told at this scale</em>. The rules stand in the study file. With one seed, intervals of "
+        "scores are over sentences only.</p>\n<ul "
+        "class=\"tally\">");
     for (size_t i = 0; i < RELA_VERDICTS; i++)
         if (counts[i])
             rela_compose(&r->t, "<li class=\"verdict %s\"><b>%zu</b> %s</li>", CLASSES[i],
@@ -104,7 +106,7 @@ static void measured(rela_study_report *r, const rela_claim *c, const rela_claim
     }
     if (v->data) {
         rela_compose(&r->t, " on ");
-        rela_chart_text(&r->t, rela_sheet_data_title(r->sheet, v->data));
+        rela_chart_text(&r->t, rela_layout_data_title(r->layout, v->data));
     }
     if (v->layer >= 0)
         rela_compose(&r->t, ", layer %lld", (long long)v->layer + 1);
@@ -115,8 +117,8 @@ static void measured(rela_study_report *r, const rela_claim *c, const rela_claim
                      v->effect.n == 1 ? "" : "s", c->b[0].number);
         return;
     }
-    const char *sort = logs                                                        ? "ratio"
-                       : c->area                                                   ? "AUC &minus; 0.5"
+    const char *sort = logs      ? "ratio"
+                       : c->area ? "AUC &minus; 0.5"
                        : c->rule == RELA_CLAIM_TREND_UP || c->rule == RELA_CLAIM_TREND_DOWN
                            ? "slope per layer"
                            : "difference";

@@ -170,7 +170,7 @@ static void add_curve(rela_study_report *r, curves *c, const rela_exhibit *e,
         rela_report_cell(r, &cell);
     }
     rela_format_text(c->names[c->n], sizeof c->names[0], "%s%s", e->models.items[model],
-                     second ? " (hallucinated twin)" : "");
+                     second ? " (hallucinated pairs)" : "");
     c->series[c->n] = (rela_chart_series){ .name = c->names[c->n],
                                            .x = c->x[c->n],
                                            .y = c->y[c->n],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/report_pairs.c - what null attention tells about words and sentence pairs: null rates by
- * part of speech, a ranked corpus, maps of example sentences. */
+/* src/study/report_pairs.c - what null attention tells about words and sentence pairs: null rates
+ * by part of speech, a ranked corpus, maps of example sentences. */
 #include "study/study_report.h"
 
 #include "base/mem.h"
@@ -10,7 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAGS_MAX = 64, HEADS_MAX = 256, LABELS_MAX = 32, SHADES = 9, ENDS = 8 };
+enum {
+    TAGS_MAX = 64,
+    HEADS_MAX = 256,
+    LABELS_MAX = 32,
+    SHADES = 9,
+    ENDS = 8,
+    LAYERS_MAX = 64,
+    SENTENCES_MAX = 16
+};
 
 /* ---- parts of speech ---- */
 
@@ -226,13 +234,13 @@ void rela_report_ranking(rela_study_report *r, const rela_exhibit *e)
 
 /* ---- maps ---- */
 
-/* Heads of the layer with the highest null rate, on every example sentence. */
-void rela_report_maps(rela_study_report *r, const rela_exhibit *e)
+/* The layer with the highest null rate; one that is silent altogether shows nothing. */
+static int64_t layer_shown(const rela_study_report *r, const rela_exhibit *e, const char *model)
 {
-    const char *model = e->models.n ? e->models.items[0] : NULL;
+    static const double SILENT = 0.98;
     double best = -1;
     int64_t layer = 0;
-    for (int64_t i = 0; i < 64; i++) {
+    for (int64_t i = 0; i < LAYERS_MAX; i++) {
         rela_fact_key key = rela_fact_any("null_rate");
         key.data = e->data;
         key.model = model;
@@ -240,30 +248,45 @@ void rela_report_maps(rela_study_report *r, const rela_exhibit *e)
         key.layer = i;
         key.head = RELA_FACT_NONE;
         const double rate = rela_facts_mean(r->facts, &key, NULL);
-        if (rate > best) {
+        if (rate > best && rate < SILENT) {
             best = rate;
             layer = i;
         }
     }
+    return layer;
+}
+
+/* All heads of that layer on one sentence. */
+static size_t sentence_maps(rela_study_report *r, const rela_fact_key *key, size_t sentence)
+{
     size_t shown = 0;
-    rela_compose(&r->t, "<div class=\"maps\">\n");
     for (size_t i = 0; i < r->facts->n_maps; i++) {
         const rela_fact_map *m = &r->facts->maps[i];
         char title[96];
-        rela_fact_key key = rela_fact_any("map");
-        key.data = e->data;
-        key.model = model;
-        key.layer = layer;
-        if (!rela_fact_matches(&m->key, &key) || (m->of_corpus && r->options.without_text))
+        if (m->sentence != sentence || !rela_fact_matches(&m->key, key) ||
+            (m->of_corpus && r->options.without_text))
             continue;
-        rela_format_text(title, sizeof title, "Sentence %zu, layer %lld, head %lld",
-                         m->sentence + 1, (long long)m->key.layer + 1, (long long)m->key.head + 1);
-        const rela_chart_map map = { title, m->rows, m->columns, m->n_rows, m->n_columns,
-                                     m->weights, 0 };
+        rela_compose(&r->t, "%s", shown ? "" : "<div class=\"maps\">\n");
+        rela_format_text(title, sizeof title, "Sentence %zu, layer %lld, head %lld", sentence + 1,
+                         (long long)m->key.layer + 1, (long long)m->key.head + 1);
+        const rela_chart_map map = { title,        m->rows,    m->columns, m->n_rows,
+                                     m->n_columns, m->weights, 0 };
         rela_chart_draw_map(&r->t, &map);
         shown++;
     }
-    rela_compose(&r->t, "</div>\n");
+    rela_compose(&r->t, "%s", shown ? "</div>\n" : "");
+    return shown;
+}
+
+void rela_report_maps(rela_study_report *r, const rela_exhibit *e)
+{
+    rela_fact_key key = rela_fact_any("map");
+    size_t shown = 0;
+    key.data = e->data;
+    key.model = e->models.n ? e->models.items[0] : NULL;
+    key.layer = layer_shown(r, e, key.model);
+    for (size_t i = 0; i < SENTENCES_MAX; i++)
+        shown += sentence_maps(r, &key, i);
     if (shown == 0)
         rela_compose(&r->t, "<p class=\"missing\">Not run.</p>\n");
 }

@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void tuning_table(rela_study_report *r);
@@ -69,39 +70,74 @@ static void tuning_table(rela_study_report *r)
     rela_compose(&r->t, "</tbody></table></div>\n");
 }
 
-/* What was frozen, and which test text was read under it. */
+static int compare_lines(const void *a, const void *b)
+{
+    return rela_span_compare(*(const rela_span *)a, *(const rela_span *)b);
+}
+
+static void ledger_row(rela_study_report *r, rela_span line)
+{
+    const char *cell = line.text, *stop = line.text + line.len;
+    rela_compose(&r->t, "<tr>");
+    while (cell <= stop) {
+        const char *tab = memchr(cell, '\t', (size_t)(stop - cell));
+        const char *cell_end = tab ? tab : stop;
+        char shown[256];
+        rela_format_text(shown, sizeof shown, "%.*s", (int)(cell_end - cell), cell);
+        rela_compose(&r->t, "<td class=\"text\">");
+        rela_chart_text(&r->t, shown);
+        rela_compose(&r->t, "</td>");
+        cell = cell_end + 1;
+    }
+    rela_compose(&r->t, "</tr>\n");
+}
+
+/* Lines of the ledger; without timings, without the first column and in an order that does not
+ * depend on which job ran first. */
+static void ledger_rows(rela_study_report *r, const char *text, size_t len)
+{
+    const char *at = text, *end = text + len;
+    rela_span line, *lines = rela_mem_array(len + 1, sizeof *lines);
+    size_t n = 0;
+    if (!lines) {
+        r->t.status = rela_fail(r->t.err, RELA_NOMEM, "no memory for the ledger");
+        return;
+    }
+    while (rela_next_line(&line, &at, end)) {
+        const char *tab = memchr(line.text, '\t', line.len);
+        if (r->options.no_timings && tab) {
+            line.len -= (size_t)(tab + 1 - line.text);
+            line.text = tab + 1;
+        }
+        lines[n++] = line;
+    }
+    if (r->options.no_timings && n > 1)
+        qsort(lines + 1, n - 1, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < n; i++)
+        ledger_row(r, lines[i]);
+    rela_mem_free(lines);
+}
+
+/* What was planned, and which test text was read under it. */
 static void ledger_table(rela_study_report *r)
 {
+    const rela_study_plan *plan = &r->study->plan;
     char *text = NULL;
     size_t len = 0;
     rela_error quiet = { RELA_OK, "" };
     rela_buffer path = RELA_BUFFER_INIT;
     rela_compose(&r->t, "<h3>Plan and ledger</h3>\n<p>Primary measure: ");
-    rela_chart_text(&r->t, r->study->plan.primary ? r->study->plan.primary : "bleu");
-    rela_compose(&r->t, "; level %g; %zu comparisons; hash of the plan <code>%.12s</code>. It is "
-                        "frozen before the first output on test text.</p>\n",
-                 r->study->plan.level, r->study->plan.n_comparisons, r->study->plan.hash);
+    rela_chart_text(&r->t, plan->primary ? plan->primary : "bleu");
+    rela_compose(&r->t,
+                 "; level %g; %zu comparison%s; hash of the plan <code>%.12s</code>. It is "
+                 "fixed before the first output on test text.</p>\n",
+                 plan->level, plan->n_comparisons, rela_plural(plan->n_comparisons), plan->hash);
     if (r->options.results && r->t.status == RELA_OK &&
         rela_buffer_printf(&path, r->t.err, "%s/ledger.tsv", r->options.results) == RELA_OK &&
         rela_file_read(&text, &len, path.data, 1 << 24, &quiet) == RELA_OK && len) {
         rela_report_table_head(r, "Ledger of test texts");
         rela_compose(&r->t, "<tbody>\n");
-        const char *at = text, *end = text + len;
-        for (rela_span line; rela_next_line(&line, &at, end);) {
-            rela_compose(&r->t, "<tr>");
-            const char *cell = line.text, *stop = line.text + line.len;
-            while (cell <= stop) {
-                const char *tab = memchr(cell, '\t', (size_t)(stop - cell));
-                const char *cell_end = tab ? tab : stop;
-                char shown[256];
-                rela_format_text(shown, sizeof shown, "%.*s", (int)(cell_end - cell), cell);
-                rela_compose(&r->t, "<td class=\"text\">");
-                rela_chart_text(&r->t, shown);
-                rela_compose(&r->t, "</td>");
-                cell = cell_end + 1;
-            }
-            rela_compose(&r->t, "</tr>\n");
-        }
+        ledger_rows(r, text, len);
         rela_compose(&r->t, "</tbody></table></div>\n");
     }
     rela_mem_free(text);
@@ -115,9 +151,10 @@ static void jobs_table(rela_study_report *r)
         done += r->jobs->items[i].state == RELA_STUDY_DONE;
         failed += r->jobs->items[i].state == RELA_STUDY_FAILED;
     }
-    rela_compose(&r->t, "<h3>Jobs</h3>\n<p>%zu of %zu done, %zu failed. The key of a job is a hash "
-                        "of its options and of the contents of its inputs; <code>rela study "
-                        "verify</code> recomputes it.</p>\n<details><summary>All jobs</summary>\n",
+    rela_compose(&r->t,
+                 "<h3>Jobs</h3>\n<p>%zu of %zu done, %zu failed. The key of a job is a hash "
+                 "of its options and of the contents of its inputs; <code>rela study "
+                 "verify</code> recomputes it.</p>\n<details><summary>All jobs</summary>\n",
                  done, r->jobs->n, failed);
     rela_report_table_head(r, "Jobs");
     rela_compose(&r->t, "<thead><tr><th scope=\"col\" class=\"text\">job</th><th scope=\"col\" "
@@ -130,8 +167,9 @@ static void jobs_table(rela_study_report *r)
         rela_chart_text(&r->t, j->name);
         rela_compose(&r->t, "</td><td class=\"text\">");
         rela_chart_text(&r->t, j->stage);
-        rela_compose(&r->t, "</td><td class=\"text\"><code>%.12s</code></td><td class=\"text\">%s"
-                            "</td></tr>\n",
+        rela_compose(&r->t,
+                     "</td><td class=\"text\"><code>%.12s</code></td><td class=\"text\">%s"
+                     "</td></tr>\n",
                      ended ? j->key : "", ended ? rela_study_state_name(j->state) : "not run");
     }
     rela_compose(&r->t, "</tbody></table></div></details>\n");

@@ -95,17 +95,17 @@ static const char *measure_title(const char *measure)
 static void head_row(rela_study_report *r, const rela_exhibit *e)
 {
     const size_t n_published = e->published_columns.n;
-    rela_compose(&r->t, "<thead><tr><th></th><th></th><th class=\"own\" colspan=\"%zu\">measured "
-                        "here</th>",
-                 e->measures.n + 3 + 2 * (e->against != NULL));
+    rela_compose(&r->t,
+                 "<thead><tr><th></th><th></th><th class=\"own\" colspan=\"%zu\">measured "
+                 "here</th>",
+                 e->measures.n + 2 + 2 * (e->against != NULL));
     if (n_published)
         rela_compose(&r->t, "<th class=\"paper\" colspan=\"%zu\">published</th>", n_published);
     rela_compose(&r->t, "</tr><tr><th scope=\"col\">row</th><th scope=\"col\" class=\"text\">model"
                         "</th>");
     for (size_t i = 0; i < e->measures.n; i++)
         rela_compose(&r->t, "<th scope=\"col\">%s</th>", measure_title(e->measures.items[i]));
-    rela_compose(&r->t, "<th scope=\"col\">spread</th><th scope=\"col\">seeds</th>"
-                        "<th scope=\"col\">validation loss</th>");
+    rela_compose(&r->t, "<th scope=\"col\">seeds</th><th scope=\"col\">validation loss</th>");
     if (e->against)
         rela_compose(&r->t, "<th scope=\"col\">difference, 95 %% interval</th>"
                             "<th scope=\"col\">p (Holm)</th>");
@@ -166,7 +166,10 @@ static void score_row(rela_study_report *r, const rela_exhibit *e, size_t row, d
         const seeded s = scores_of(r, &key);
         rela_cell cell = rela_report_empty(e, model, e->measures.items[i]);
         first = i == 0 ? s : first;
-        rela_report_number(r, s.mean, 1, state);
+        if (i == 0 && isfinite(s.spread))
+            rela_compose(&r->t, "<td>%.1f <small>&plusmn; %.1f</small></td>", s.mean, s.spread);
+        else
+            rela_report_number(r, s.mean, 1, state);
         cell.value = s.mean;
         cell.spread = s.spread;
         cell.n_seeds = s.n;
@@ -184,10 +187,6 @@ static void score_row(rela_study_report *r, const rela_exhibit *e, size_t row, d
     }
     rela_fact_key nll = key_of("valid-nll", e->data, model);
     const double loss = rela_facts_mean(r->facts, &nll, NULL);
-    if (isfinite(first.spread))
-        rela_compose(&r->t, "<td>&plusmn; %.2f</td>", first.spread);
-    else
-        rela_compose(&r->t, "<td class=\"none\">&ndash;</td>");
     rela_compose(&r->t, "<td>%zu</td>", first.n);
     rela_report_number(r, loss, 3, state);
     rela_cell cell = rela_report_empty(e, model, "validation loss");
@@ -266,7 +265,7 @@ void rela_report_pairs(rela_study_report *r, const rela_exhibit *e)
     for (size_t d = 0; d < r->study->n_data; d++)
         if (shown(r, d)) {
             rela_compose(&r->t, "<th scope=\"col\">");
-            rela_chart_text(&r->t, rela_sheet_data_title(r->sheet, r->study->data[d].name));
+            rela_chart_text(&r->t, rela_layout_data_title(r->layout, r->study->data[d].name));
             rela_compose(&r->t, "</th>");
         }
     for (size_t i = 0; i < e->published_columns.n; i++) {
@@ -281,8 +280,7 @@ void rela_report_pairs(rela_study_report *r, const rela_exhibit *e)
         rela_compose(&r->t, "</th>");
         for (size_t d = 0; d < r->study->n_data; d++)
             if (shown(r, d))
-                pair_cell(r, e, d, e->models.items[i],
-                          best_on(r, e, r->study->data[d].name));
+                pair_cell(r, e, d, e->models.items[i], best_on(r, e, r->study->data[d].name));
         for (size_t k = 0; k < e->published_columns.n; k++)
             rela_compose(&r->t, "<td class=\"paper\">%.1f</td>",
                          rela_report_published(e, e->models.items[i], k));

@@ -161,8 +161,12 @@ void rela_report_lengths(rela_study_report *r, const rela_exhibit *e)
             high[m][i] = points[i].high;
         }
         note_points(r, e, e->models.items[m], &key, points, n);
-        series[m] = (rela_chart_series){ .name = e->models.items[m], .x = x[m], .y = y[m],
-                                         .low = low[m], .high = high[m], .n = n,
+        series[m] = (rela_chart_series){ .name = e->models.items[m],
+                                         .x = x[m],
+                                         .y = y[m],
+                                         .low = low[m],
+                                         .high = high[m],
+                                         .n = n,
                                          .colour = (int)m };
         total += n;
         c.n_series = m + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/report_style.c - the one style sheet of the report of a study. */
+/* src/study/report_style.c - the one styles of the report of a study. */
 #include "study/study_report.h"
 
 /* Colours are those of Okabe and Ito, which colour-blind readers can tell apart. */
@@ -47,12 +47,16 @@ const char *const RELA_REPORT_STYLE[] = {
     "table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums;min-width:"
     "24rem}"
     "caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
-    "thead th{border-bottom:1.5px solid var(--ink);font-weight:600;font-size:.94em;vertical-align:bottom;line-height:"
+    "thead th{border-bottom:1.5px solid "
+    "var(--ink);font-weight:600;font-size:.94em;vertical-align:bottom;line-height:"
     "1.25}thead tr:first-child:not(:last-child) th{border-bottom:0;padding-bottom:0}"
-    "td,th{padding:.32rem .6rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:"
+    "td,th{padding:.32rem .6rem;text-align:right;border-bottom:1px solid "
+    "var(--line);vertical-align:"
     "top}"
     "tbody th,.text,th.text{text-align:left;font-weight:400}tbody tr:hover{background:var(--wash)}"
-    "td.long{min-width:18rem}.scores tbody th{white-space:nowrap}.none{white-space:nowrap}.four{"
+    "td.long{min-width:18rem}.scores tbody th,.scores td{white-space:nowrap}.scores td,.scores "
+    "th{padding-left:.45rem;"
+    "padding-right:.45rem}.none{white-space:nowrap}.panels.four{"
     "grid-template-columns:repeat(auto-fit,minmax(24rem,1fr))}"
     "th.group{font-weight:600;padding-top:.9rem;color:var(--soft)}"
     "th.own,thead th.paper{text-align:center}.own{color:var(--accent)}"
@@ -95,8 +99,11 @@ const char *const RELA_REPORT_STYLE[] = {
     "header{padding-top:1.5rem}table{font-size:.84rem;min-width:0}td,th{padding:.28rem .4rem}}"
     "@media print{@page{size:A4;margin:16mm 14mm}body{font-size:10pt;max-width:none;padding:0}"
     "header{padding-top:0}nav,details:not([open]){display:none}section,figure{margin:1.4rem 0}"
-    "figure,tr,.answer,svg{break-inside:avoid}h2,h3,thead{break-after:avoid}.table{overflow:"
-    "visible}table{font-size:8.2pt}td,th{padding:.2rem .35rem}small{white-space:normal}.panels{"
+    "figure,tr,.answer,svg{break-inside:avoid}h2{font-size:13pt}h2,h3,thead,section>p{break-after:"
+    "avoid}.panels,.scores "
+    "table{break-inside:avoid}.table{overflow:"
+    "visible}table{font-size:8.2pt}td,th{padding:.2rem .35rem}td.text "
+    "small{white-space:normal}.panels{"
     "grid-template-columns:repeat(3,1fr)}a{color:inherit;text-decoration:none}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}",
     NULL

@@ -59,8 +59,11 @@ static rela_status load_job(loader *l)
 
 static rela_fact_key key_of(const loader *l, const char *measure)
 {
-    return (rela_fact_key){ .measure = measure, .data = l->job->data, .model = l->job->model,
-                            .seed = l->job->seed, .layer = RELA_FACT_NONE,
+    return (rela_fact_key){ .measure = measure,
+                            .data = l->job->data,
+                            .model = l->job->model,
+                            .seed = l->job->seed,
+                            .layer = RELA_FACT_NONE,
                             .head = RELA_FACT_NONE };
 }
 
@@ -119,14 +122,14 @@ static rela_status add_metric(loader *l, const rela_table_file *t, size_t first,
     for (size_t i = 0; i < t->n_rows; i++)
         for (size_t j = 0; j < k; j++) {
             double value;
-            if (!rela_table_file_number(&value, t, i, first + j) || value < 0 ||
-                value > UINT32_MAX)
+            if (!rela_table_file_number(&value, t, i, first + j) || value < 0 || value > UINT32_MAX)
                 return rela_fail(l->err, RELA_FORMAT, "%s: stats.tsv.gz: line %zu is damaged",
                                  l->job->name, i + 2);
             stats[i * k + j] = (uint32_t)value;
         }
-    rela_fact_scores s = { .key = key_of(l, metric), .stats = stats, .n = t->n_rows, .k = k,
-                           .job = l->key };
+    rela_fact_scores s = {
+        .key = key_of(l, metric), .stats = stats, .n = t->n_rows, .k = k, .job = l->key
+    };
     s.key.test = l->job->test;
     return rela_facts_add_scores(l->facts, &s, l->err);
 }
@@ -213,7 +216,8 @@ static rela_status add_pairs(loader *l, const rela_table_file *t)
 
 static rela_status add_tags(loader *l, const rela_table_file *t)
 {
-    const size_t layer = rela_table_file_column(t, "layer"), head = rela_table_file_column(t, "head"),
+    const size_t layer = rela_table_file_column(t, "layer"),
+                 head = rela_table_file_column(t, "head"),
                  rate = rela_table_file_column(t, "null_rate");
     rela_status st = RELA_OK;
     for (size_t row = 0; row < t->n_rows && st == RELA_OK; row++) {

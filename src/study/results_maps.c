@@ -28,8 +28,12 @@ static rela_status add_map(rela_facts *f, rela_fact_map *m, const char *links, r
 
 static rela_fact_key key_of(const rela_study_job *job, const char *measure)
 {
-    return (rela_fact_key){ .measure = measure, .data = job->data, .model = job->model,
-                            .place = "cross", .seed = job->seed, .layer = RELA_FACT_NONE,
+    return (rela_fact_key){ .measure = measure,
+                            .data = job->data,
+                            .model = job->model,
+                            .place = "cross",
+                            .seed = job->seed,
+                            .layer = RELA_FACT_NONE,
                             .head = RELA_FACT_NONE };
 }
 
@@ -65,8 +69,9 @@ rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, c
         parts[1][n] = at < src.n ? src.lines[at] : "";
         parts[2][n++] = at < tgt.n ? tgt.lines[at] : "";
     }
-    rela_fact_column c = { .key = key_of(job, "rank-null"), .values = values, .labels = parts[0],
-                           .n = n, .job = key };
+    rela_fact_column c = {
+        .key = key_of(job, "rank-null"), .values = values, .labels = parts[0], .n = n, .job = key
+    };
     if (src.n && tgt.n) {
         c.src = parts[1];
         c.tgt = parts[2];

@@ -40,8 +40,7 @@ rela_status rela_scores_compare(rela_study_effect *out, const rela_facts *facts,
     rela_status st = pool(&pa, facts, a, err);
     if (st == RELA_OK && b)
         st = pool(&pb, facts, b, err);
-    if (st == RELA_OK && pa.n_seeds &&
-        (!b || (pb.n_seeds && pa.n == pb.n && pa.k == pb.k))) {
+    if (st == RELA_OK && pa.n_seeds && (!b || (pb.n_seeds && pa.n == pb.n && pa.k == pb.k))) {
         const rela_study_contrast c = { { (const uint32_t *const *)pa.stats, pa.n_seeds },
                                         { (const uint32_t *const *)pb.stats, pb.n_seeds },
                                         pa.n,

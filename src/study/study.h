@@ -91,7 +91,7 @@ typedef struct rela_study_analysis {
     const char *data;
     size_t line;
     rela_study_names models, what;
-    int64_t limit; /* pairs; 0: all */
+    int64_t limit;         /* pairs; 0: all */
     int64_t layers, heads; /* of which there are maps */
 } rela_study_analysis;
 

@@ -31,14 +31,18 @@ rela_status rela_study_report_write(const char *dir, const rela_study *study,
     rela_buffer files[3] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT, RELA_BUFFER_INIT };
     rela_buffer path = RELA_BUFFER_INIT;
     rela_facts facts = { .arena = NULL };
-    rela_sheet sheet;
+    rela_layout layout;
     rela_claims claims;
     rela_status st = rela_facts_init(&facts, err);
-    st = st ? st : rela_sheet_read(&sheet, study, err);
+    st = st ? st : rela_layout_read(&layout, study, err);
     st = st ? st : rela_claims_read(&claims, study->arena, study->claims, err);
     st = st ? st : rela_study_results_load(&facts, jobs, options->results, options->dir, err);
-    rela_study_report r = { .study = study, .jobs = jobs, .facts = &facts, .sheet = &sheet,
-                            .claims = &claims, .options = *options };
+    rela_study_report r = { .study = study,
+                            .jobs = jobs,
+                            .facts = &facts,
+                            .layout = &layout,
+                            .claims = &claims,
+                            .options = *options };
     st = st ? st : rela_study_report_make(&files[0], &files[1], &files[2], &r, err);
     st = st ? st : rela_dir_make(dir, err);
     for (size_t i = 0; i < 3 && st == RELA_OK; i++) {
@@ -59,8 +63,8 @@ rela_status rela_study_report_make(rela_buffer *html, rela_buffer *tsv, rela_buf
     rela_metric *metrics[3] = { NULL, NULL, NULL };
     rela_status st = make_metrics(metrics, err);
     const int64_t samples = r->study->plan.samples;
-    r->how = (rela_claim_means){ samples > 0 ? samples : 1000, 1, metrics[0], metrics[1],
-                                 metrics[2] };
+    r->how =
+        (rela_claim_means){ samples > 0 ? samples : 1000, 1, metrics[0], metrics[1], metrics[2] };
     r->t = (rela_composer){ html, err, RELA_OK };
     st = st ? st : decide_all(r, err);
     if (st == RELA_OK)
@@ -99,30 +103,31 @@ static void page(rela_study_report *r)
     rela_compose(&r->t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
                         "<title>");
-    rela_chart_text(&r->t, r->sheet->title);
+    rela_chart_text(&r->t, r->layout->title);
     rela_compose(&r->t, "</title><style>");
     for (size_t i = 0; RELA_REPORT_STYLE[i]; i++)
         rela_compose(&r->t, "%s", RELA_REPORT_STYLE[i]);
     rela_compose(&r->t, "</style></head><body>\n<header><h1>");
-    rela_chart_text(&r->t, r->sheet->title);
+    rela_chart_text(&r->t, r->layout->title);
     rela_compose(&r->t, "</h1><p>");
-    rela_chart_text(&r->t, r->sheet->question);
+    rela_chart_text(&r->t, r->layout->question);
     rela_compose(&r->t, "</p></header>\n<main>\n");
     answer(r);
     contents(r);
     rela_report_claims(r);
-    for (size_t i = 0; i < r->sheet->n; i++)
-        if (!is_timing(r->sheet->items[i].kind))
-            exhibit(r, &r->sheet->items[i]);
-    for (size_t i = 0; i < r->sheet->n; i++)
-        if (is_timing(r->sheet->items[i].kind) &&
-            !(r->options.no_timings && r->sheet->items[i].kind != RELA_EXHIBIT_OPERATIONS))
-            exhibit(r, &r->sheet->items[i]);
+    for (size_t i = 0; i < r->layout->n; i++)
+        if (!is_timing(r->layout->items[i].kind))
+            exhibit(r, &r->layout->items[i]);
+    for (size_t i = 0; i < r->layout->n; i++)
+        if (is_timing(r->layout->items[i].kind) &&
+            !(r->options.no_timings && r->layout->items[i].kind != RELA_EXHIBIT_OPERATIONS))
+            exhibit(r, &r->layout->items[i]);
     rela_report_runs(r);
     rela_compose(&r->t, "</main>\n<footer><p>Study <code>");
     rela_chart_text(&r->t, r->study->name);
-    rela_compose(&r->t, "</code>%s%s. rela " RELA_VERSION_TEXT ". The same numbers are in "
-                        "report.tsv and report.json.</p></footer></body></html>\n",
+    rela_compose(&r->t,
+                 "</code>%s%s. rela " RELA_VERSION_TEXT ". The same numbers are in "
+                 "report.tsv and report.json.</p></footer></body></html>\n",
                  *r->study->scale ? ", scale " : "", r->study->scale);
 }
 
@@ -137,8 +142,8 @@ static void contents(rela_study_report *r)
     rela_compose(&r->t, "<nav aria-label=\"Contents\"><ul>");
     if (r->claims->n)
         rela_compose(&r->t, "<li><a href=\"#claims\">Claims</a></li>");
-    for (size_t i = 0; i < r->sheet->n; i++) {
-        const rela_exhibit *e = &r->sheet->items[i];
+    for (size_t i = 0; i < r->layout->n; i++) {
+        const rela_exhibit *e = &r->layout->items[i];
         if (r->options.no_timings && is_timing(e->kind) && e->kind != RELA_EXHIBIT_OPERATIONS)
             continue;
         rela_compose(&r->t, "<li><a href=\"#%s\">", e->id);
@@ -151,15 +156,13 @@ static void contents(rela_study_report *r)
 static void exhibit(rela_study_report *r, const rela_exhibit *e)
 {
     static void (*const PARTS[])(rela_study_report *, const rela_exhibit *) = {
-        rela_report_scores,  rela_report_pairs,   rela_report_means,
-        rela_report_layers,  rela_report_speed,   rela_report_lengths,
-        rela_report_operations, rela_report_tags, rela_report_ranking,
-        rela_report_maps
+        rela_report_scores,  rela_report_pairs,   rela_report_means,      rela_report_layers,
+        rela_report_speed,   rela_report_lengths, rela_report_operations, rela_report_tags,
+        rela_report_ranking, rela_report_maps
     };
-    const bool planned = e->kind == RELA_EXHIBIT_SCORES && e->against && e->measures.n &&
-                         e->models.n > 1 &&
-                         rela_report_planned(r, e->models.items[1], e->against,
-                                             e->measures.items[0]);
+    const bool planned =
+        e->kind == RELA_EXHIBIT_SCORES && e->against && e->measures.n && e->models.n > 1 &&
+        rela_report_planned(r, e->models.items[1], e->against, e->measures.items[0]);
     rela_report_open(r, e, planned);
     if (r->t.status == RELA_OK)
         PARTS[e->kind](r, e);
@@ -197,11 +200,11 @@ static void validation_line(rela_study_report *r)
 {
     double values[2][64];
     size_t n[2] = { 0, 0 };
-    const char *const models[] = { r->sheet->a, r->sheet->b };
+    const char *const models[] = { r->layout->a, r->layout->b };
     rela_study_effect e;
     for (size_t m = 0; m < 2; m++) {
         rela_fact_key key = rela_fact_any("valid-nll");
-        key.data = r->sheet->data;
+        key.data = r->layout->data;
         key.model = models[m];
         size_t at = 0;
         for (const rela_fact *f; n[m] < 64 && (f = rela_facts_next(r->facts, &key, &at));)
@@ -211,8 +214,7 @@ static void validation_line(rela_study_report *r)
         return;
     rela_study_means(&e, values[0], n[0], values[1], n[1]);
     rela_compose(&r->t, "<p>Validation loss per token: %.3f against %.3f, difference %+.3f",
-                 rela_study_average(values[0], n[0]), rela_study_average(values[1], n[1]),
-                 e.value);
+                 rela_study_average(values[0], n[0]), rela_study_average(values[1], n[1]), e.value);
     if (isfinite(e.low)) {
         rela_compose(&r->t, " (95&nbsp;%% interval %+.3f to %+.3f over seeds, ", e.low, e.high);
         p_text(r, e.p);
@@ -223,37 +225,38 @@ static void validation_line(rela_study_report *r)
 
 static void answer(rela_study_report *r)
 {
-    if (!r->sheet->a)
+    if (!r->layout->a)
         return;
     rela_fact_key a = rela_fact_any(r->study->plan.primary ? r->study->plan.primary : "bleu");
     rela_study_effect e;
-    a.data = r->sheet->data;
+    a.data = r->layout->data;
     rela_fact_key b = a;
-    a.model = r->sheet->a;
-    b.model = r->sheet->b;
+    a.model = r->layout->a;
+    b.model = r->layout->b;
     if (r->t.status == RELA_OK)
         r->t.status = rela_scores_compare(&e, r->facts, &a, &b, &r->how, r->t.err);
     rela_compose(&r->t, "<section class=\"answer\" aria-label=\"Answer\">\n");
     if (r->t.status == RELA_OK && e.n == 0) {
         rela_compose(&r->t, "<p class=\"big\">Not run yet: ");
-        rela_chart_text(&r->t, r->sheet->a);
+        rela_chart_text(&r->t, r->layout->a);
         rela_compose(&r->t, " against ");
-        rela_chart_text(&r->t, r->sheet->b);
+        rela_chart_text(&r->t, r->layout->b);
         rela_compose(&r->t, ".</p></section>\n");
         return;
     }
     rela_compose(&r->t, "<p class=\"big\">");
-    model_score(r, &a, r->sheet->a);
+    model_score(r, &a, r->layout->a);
     rela_compose(&r->t, " against ");
-    model_score(r, &b, r->sheet->b);
+    model_score(r, &b, r->layout->b);
     rela_compose(&r->t, " BLEU on ");
-    rela_chart_text(&r->t, rela_sheet_data_title(r->sheet, r->sheet->data));
+    rela_chart_text(&r->t, rela_layout_data_title(r->layout, r->layout->data));
     rela_compose(&r->t, ": a difference of <b>%+.2f</b> (95&nbsp;%% interval %+.2f to %+.2f, ",
                  e.value, e.low, e.high);
     p_text(r, e.p);
     rela_compose(&r->t, ").</p>\n<p>");
-    rela_compose(&r->t, "Each kind at its own tuned learning rate and warm-up; %zu seed%s of each, "
-                        "%zu test sentences; paired bootstrap over %s.</p>\n",
+    rela_compose(&r->t,
+                 "Each kind at its own tuned learning rate and warm-up; %zu seed%s of each, "
+                 "%zu test sentences; paired bootstrap over %s.</p>\n",
                  e.n_seeds, e.n_seeds == 1 ? "" : "s", e.n,
                  e.n_seeds > 1 ? "sentences and seeds" : "sentences only, as there is one seed");
     validation_line(r);
@@ -279,9 +282,17 @@ void rela_report_cell(rela_study_report *r, const rela_cell *cell)
 rela_cell rela_report_empty(const rela_exhibit *e, const char *row, const char *column)
 {
     const double none = (double)NAN;
-    return (rela_cell){ .exhibit = e->id, .row = row, .column = column, .value = none, .low = none,
-                        .high = none, .p = none, .spread = none, .published = none,
-                        .state = "not run", .jobs = "" };
+    return (rela_cell){ .exhibit = e->id,
+                        .row = row,
+                        .column = column,
+                        .value = none,
+                        .low = none,
+                        .high = none,
+                        .p = none,
+                        .spread = none,
+                        .published = none,
+                        .state = "not run",
+                        .jobs = "" };
 }
 
 const char *rela_report_state(const rela_study_report *r, const char *data, const char *model)

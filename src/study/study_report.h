@@ -8,9 +8,9 @@
 #define RELA_STUDY_STUDY_REPORT_H
 
 #include "base/compose.h"
-#include "study/claims.h"
 #include "study/chart.h"
-#include "study/sheet.h"
+#include "study/claims.h"
+#include "study/layout.h"
 #include "study/study_job.h"
 
 /* A number of an exhibit. */
@@ -36,7 +36,7 @@ typedef struct rela_study_report {
     const rela_study *study;
     const rela_study_jobs *jobs;
     rela_facts *facts;
-    const rela_sheet *sheet;
+    const rela_layout *layout;
     const rela_claims *claims;
     rela_claim_result *verdicts; /* of every claim */
     rela_claim_means how;

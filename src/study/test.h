@@ -29,8 +29,8 @@ typedef struct rela_study_contrast {
 /* A difference, a slope or a mean, with its 95 % interval. */
 typedef struct rela_study_effect {
     double value, low, high;
-    double p;      /* two-sided, against 0 */
-    size_t n;      /* sentences, heads, layers ... it was taken over */
+    double p;       /* two-sided, against 0 */
+    size_t n;       /* sentences, heads, layers ... it was taken over */
     size_t n_seeds; /* the smaller number of seeds of the two; 0: not known */
 } rela_study_effect;
 

@@ -37,7 +37,9 @@ static rela_status unknown_value(const values *v, const char *name, const rela_t
 rela_status rela_tree_set_values(rela_tree *tree, rela_arena *arena, rela_tree_sets sets,
                                  rela_error *err)
 {
-    const values v = { arena, rela_tree_get(tree, "set"), sets, NULL, NULL, tree->kind == RELA_TREE_MAP ? tree : NULL,
+    const values v = { arena, rela_tree_get(tree, "set"),
+                       sets,  NULL,
+                       NULL,  tree->kind == RELA_TREE_MAP ? tree : NULL,
                        false };
     rela_status st =
         v.set ? rela_tree_expect(v.set, RELA_TREE_MAP, "names and values", err) : RELA_OK;

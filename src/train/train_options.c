@@ -202,7 +202,11 @@ static rela_status resolve_settings(rela_train_options *out, const rela_train_op
 rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
     rela_train_options all;
-    const rela_status st = resolve_settings(&all, o, err);
+    rela_config model; /* made only to check kinds of attention and schedules */
+    rela_loop_options loop;
+    rela_status st = resolve_settings(&all, o, err);
+    st = st ? st : rela_train_config(&model, &all, err);
+    st = st ? st : rela_train_loop_options(&loop, &all, err);
     all.hold_out = rela_train_hold_out(&all);
     return st ? st : rela_train_options_dump(out, &all, err);
 }

@@ -78,8 +78,13 @@ static void plant_scores(bench *b, const char *model, int64_t seed, double right
             row[6 + order] = 20 - order;
     }
     rela_fact_scores s = { .stats = stats, .n = SENTENCES, .k = k, .job = "0123456789ab" };
-    s.key = (rela_fact_key){ .measure = "bleu", .model = model, .data = "d", .test = "t",
-                             .seed = seed, .layer = RELA_FACT_NONE, .head = RELA_FACT_NONE };
+    s.key = (rela_fact_key){ .measure = "bleu",
+                             .model = model,
+                             .data = "d",
+                             .test = "t",
+                             .seed = seed,
+                             .layer = RELA_FACT_NONE,
+                             .head = RELA_FACT_NONE };
     CHECK_OK(rela_facts_add_scores(&b->facts, &s, &err), err);
 }
 
@@ -93,34 +98,57 @@ static void scores_hold_fail_or_stay_open(void **state)
         plant_scores(&b, "fair", seed, 0.80);
         plant_scores(&b, "same", seed, 0.80);
     }
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: good, b: fair, effect: 1}]",
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: good, b: fair, effect: 1}]",
+        RELA_VERDICT_HOLDS);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: good, effect: 1}]",
+        RELA_VERDICT_REFUTED);
+    VERDICT(&b,
+            "claims: [{claim: c, rule: less, measure: bleu, data: d, a: fair, b: good, effect: 1}]",
             RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: good, effect: 1}]",
-            RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: less, measure: bleu, data: d, a: fair, b: good, effect: 1}]",
-            RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: same, effect: 0.1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: same, effect: "
+            "0.1}]",
             RELA_VERDICT_OPEN);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: same, effect: 9}]",
-            RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: equal, measure: bleu, data: d, a: fair, b: same, margin: 9}]",
-            RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: equal, measure: bleu, data: d, a: fair, b: same, margin: 0.1}]",
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: same, effect: 9}]",
+        RELA_VERDICT_REFUTED);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: equal, measure: bleu, data: d, a: fair, b: same, margin: 9}]",
+        RELA_VERDICT_HOLDS);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: equal, measure: bleu, data: d, a: fair, b: same, margin: 0.1}]",
+        RELA_VERDICT_OPEN);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: equal, measure: bleu, data: d, a: fair, b: good, margin: 1}]",
+        RELA_VERDICT_REFUTED);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: not-less, measure: bleu, data: d, a: good, b: fair, effect: 1}]",
+        RELA_VERDICT_HOLDS);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: not-less, measure: bleu, data: d, a: fair, b: good, effect: 1}]",
+        RELA_VERDICT_REFUTED);
+    VERDICT(&b,
+            "claims: [{claim: c, rule: not-greater, measure: bleu, data: d, a: fair, b: same,"
+            " effect: 0.01}]",
             RELA_VERDICT_OPEN);
-    VERDICT(&b, "claims: [{claim: c, rule: equal, measure: bleu, data: d, a: fair, b: good, margin: 1}]",
-            RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: not-less, measure: bleu, data: d, a: good, b: fair, effect: 1}]",
-            RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: not-less, measure: bleu, data: d, a: fair, b: good, effect: 1}]",
-            RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: not-greater, measure: bleu, data: d, a: fair, b: same,"
-                " effect: 0.01}]",
-            RELA_VERDICT_OPEN);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: good, b: gone, effect: 1}]",
-            RELA_VERDICT_NOT_RUN);
+    VERDICT(
+        &b,
+        "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: good, b: gone, effect: 1}]",
+        RELA_VERDICT_NOT_RUN);
     /* All must be exceeded: one that is not decides. */
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: [same, good],"
-                " effect: 1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: bleu, data: d, a: fair, b: [same, good],"
+            " effect: 1}]",
             RELA_VERDICT_REFUTED);
     teardown(&b);
 }
@@ -137,8 +165,13 @@ static void plant_heads(bench *b, const char *measure, const char *place, double
             rela_fact f = { .value = 0.5 + slope * (double)layer + middle +
                                      noise * rela_rng_normal(&rng),
                             .job = "0123456789ab" };
-            f.key = (rela_fact_key){ .measure = measure, .model = "m", .data = "d",
-                                     .place = place, .seed = 1, .layer = layer, .head = head };
+            f.key = (rela_fact_key){ .measure = measure,
+                                     .model = "m",
+                                     .data = "d",
+                                     .place = place,
+                                     .seed = 1,
+                                     .layer = layer,
+                                     .head = head };
             CHECK_OK(rela_facts_add(&b->facts, &f, &err), err);
         }
 }
@@ -162,9 +195,11 @@ static void trends_and_peaks_hold_fail_or_stay_open(void **state)
             RELA_VERDICT_HOLDS);
     VERDICT(&b, "claims: [{claim: c, rule: peak-middle, measure: pit, units: heads, effect: 0.1}]",
             RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: trough-middle, measure: pit, units: heads, effect: 0.1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: trough-middle, measure: pit, units: heads, effect: 0.1}]",
             RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: peak-middle, measure: noise, units: heads, effect: 0.1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: peak-middle, measure: noise, units: heads, effect: 0.1}]",
             RELA_VERDICT_OPEN);
     teardown(&b);
 }
@@ -176,18 +211,22 @@ static void places_and_layers_are_compared(void **state)
     setup(&b);
     plant_heads(&b, "null", "cross", 0.05, 0, 0.05);
     plant_heads(&b, "null", "encoder", 0, -0.4, 0.05);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: null, units: heads, a: {place: cross},"
-                " b: {place: encoder}, effect: 0.1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: null, units: heads, a: {place: cross},"
+            " b: {place: encoder}, effect: 0.1}]",
             RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: less, measure: null, units: heads, a: {place: cross},"
-                " b: {place: encoder}, effect: 0.1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: less, measure: null, units: heads, a: {place: cross},"
+            " b: {place: encoder}, effect: 0.1}]",
             RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: less, measure: null, units: heads, place: encoder, b: 0.6,"
-                " effect: 0.05}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: less, measure: null, units: heads, place: encoder, b: 0.6,"
+            " effect: 0.05}]",
             RELA_VERDICT_HOLDS);
     /* Not in the first layer, where both are alike. */
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: null, units: heads, each: layer,"
-                " a: {place: cross}, b: {place: encoder}, effect: 0.04}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: null, units: heads, each: layer,"
+            " a: {place: cross}, b: {place: encoder}, effect: 0.04}]",
             RELA_VERDICT_OPEN);
     teardown(&b);
 }
@@ -211,14 +250,17 @@ static void sentences_are_told_apart_by_their_labels(void **state)
     c.key.seed = 1;
     c.key.layer = c.key.head = RELA_FACT_NONE;
     CHECK_OK(rela_facts_add_column(&b.facts, &c, &err), err);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: null, units: sentences, a: {label: ins},"
-                " b: {label: ok}, effect: 0.2}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: null, units: sentences, a: {label: ins},"
+            " b: {label: ok}, effect: 0.2}]",
             RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: null, units: sentences, a: {label: ok},"
-                " b: {label: ins}, area: true, effect: 0.1}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: null, units: sentences, a: {label: ok},"
+            " b: {label: ins}, area: true, effect: 0.1}]",
             RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: null, units: sentences, a: {label: same},"
-                " b: {label: ok}, area: true, effect: 0.01}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: null, units: sentences, a: {label: same},"
+            " b: {label: ok}, area: true, effect: 0.01}]",
             RELA_VERDICT_OPEN);
     teardown(&b);
 }
@@ -230,8 +272,11 @@ static void training_fails_above_the_bound_only(void **state)
     setup(&b);
     rela_error err = { RELA_OK, "" };
     rela_fact f = { .value = 7.5, .job = "0123456789ab" };
-    f.key = (rela_fact_key){ .measure = "valid-nll", .model = "relu", .seed = 1,
-                             .layer = RELA_FACT_NONE, .head = RELA_FACT_NONE };
+    f.key = (rela_fact_key){ .measure = "valid-nll",
+                             .model = "relu",
+                             .seed = 1,
+                             .layer = RELA_FACT_NONE,
+                             .head = RELA_FACT_NONE };
     CHECK_OK(rela_facts_add(&b.facts, &f, &err), err);
     VERDICT(&b, "claims: [{claim: c, rule: fails, measure: valid-nll, a: relu, bound: 6}]",
             RELA_VERDICT_HOLDS);
@@ -251,22 +296,28 @@ static void quotients_are_compared_by_logarithms(void **state)
     const double rounds[2][4] = { { 99, 102, 100, 101 }, { 31, 30, 29, 30 } };
     for (size_t i = 0; i < 8; i++) {
         rela_fact f = { .value = rounds[i / 4][i % 4], .timing = true, .job = "0123456789ab" };
-        f.key = (rela_fact_key){ .measure = "speed", .model = i < 4 ? "fast" : "slow",
-                                 .seed = (int64_t)(i % 4), .layer = RELA_FACT_NONE,
+        f.key = (rela_fact_key){ .measure = "speed",
+                                 .model = i < 4 ? "fast" : "slow",
+                                 .seed = (int64_t)(i % 4),
+                                 .layer = RELA_FACT_NONE,
                                  .head = RELA_FACT_NONE };
         CHECK_OK(rela_facts_add(&b.facts, &f, &err), err);
     }
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: speed, a: fast, b: slow, ratio: true,"
-                " effect: 3}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: speed, a: fast, b: slow, ratio: true,"
+            " effect: 3}]",
             RELA_VERDICT_HOLDS);
-    VERDICT(&b, "claims: [{claim: c, rule: equal, measure: speed, a: fast, b: slow, ratio: true,"
-                " margin: 1.2}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: equal, measure: speed, a: fast, b: slow, ratio: true,"
+            " margin: 1.2}]",
             RELA_VERDICT_REFUTED);
-    VERDICT(&b, "claims: [{claim: c, rule: greater, measure: speed, a: fast, b: slow, ratio: true,"
-                " effect: 4}]",
+    VERDICT(&b,
+            "claims: [{claim: c, rule: greater, measure: speed, a: fast, b: slow, ratio: true,"
+            " effect: 4}]",
             RELA_VERDICT_REFUTED);
-    CHECK(verdict_of(&b, "claims: [{claim: c, rule: less, measure: speed, a: slow, b: fast}]").timing,
-          "not marked as a timing");
+    CHECK(
+        verdict_of(&b, "claims: [{claim: c, rule: less, measure: speed, a: slow, b: fast}]").timing,
+        "not marked as a timing");
     teardown(&b);
 }
 
@@ -281,7 +332,8 @@ static void mistakes_are_refused_with_their_line(void **state)
         { "claims:\n- {claim: c, rule: equal, measure: bleu, a: x, b: y}\n", "needs `margin:`" },
         { "claims:\n- {claim: c, rule: trend-up, measure: null}\n", "needs `units: heads`" },
         { "claims:\n- {claim: c, rule: less, mesure: bleu}\n", "measure" },
-        { "claims:\n- {claim: c, rule: less, measure: bleu, a: x, b: y, effect: -1}\n", "effect is '-1'" },
+        { "claims:\n- {claim: c, rule: less, measure: bleu, a: x, b: y, effect: -1}\n",
+          "effect is '-1'" },
     };
     bench b;
     setup(&b);
@@ -292,7 +344,9 @@ static void mistakes_are_refused_with_their_line(void **state)
         const rela_tree_sets none = { NULL, 0 };
         const char *yaml = CASES[i][0];
         CHECK_OK(rela_tree_parse(&tree, b.arena, yaml, strlen(yaml), "s.yml", none, &err), err);
-        CHECK(rela_claims_read(&claims, b.arena, rela_tree_get(tree, "claims"), &err) == RELA_FORMAT, "%s: read", yaml);
+        CHECK(rela_claims_read(&claims, b.arena, rela_tree_get(tree, "claims"), &err) ==
+                  RELA_FORMAT,
+              "%s: read", yaml);
         CHECK(strstr(err.message, CASES[i][1]), "%s: %s", yaml, err.message);
     }
     teardown(&b);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_study_test.c - intervals and corrections of studies: what they must cover, and
  * what they must not find. */
+#include "study/test.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
 #include "rela/metric.h"
-#include "study/test.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/sheet.c - see sheet.h. */
-#include "study/sheet.h"
+/* src/study/layout.c - see layout.h. */
+#include "study/layout.h"
 
 #include "base/str.h"
 
@@ -20,8 +20,8 @@ static rela_status read_names(rela_study_names *out, const rela_study *s, const 
                               const char *what, bool models, rela_error *err);
 static rela_status read_published(rela_exhibit *e, const rela_study *s, const rela_tree *at,
                                   rela_error *err);
-static rela_status by_itself(rela_sheet *out, const rela_study *s, rela_error *err);
-static rela_status read_head(rela_sheet *out, const rela_study *s, const rela_tree *at,
+static rela_status by_itself(rela_layout *out, const rela_study *s, rela_error *err);
+static rela_status read_head(rela_layout *out, const rela_study *s, const rela_tree *at,
                              rela_error *err);
 static rela_status no_memory(const rela_study *s, rela_error *err);
 
@@ -30,17 +30,17 @@ const char *rela_exhibit_kind_name(rela_exhibit_kind kind)
     return KINDS[kind];
 }
 
-const char *rela_sheet_data_title(const rela_sheet *s, const char *data)
+const char *rela_layout_data_title(const rela_layout *s, const char *data)
 {
     const char *title = s->titles ? rela_tree_text(s->titles, data) : NULL;
     return title ? title : data;
 }
 
-rela_status rela_sheet_read(rela_sheet *out, const rela_study *study, rela_error *err)
+rela_status rela_layout_read(rela_layout *out, const rela_study *study, rela_error *err)
 {
     static const char *const KEYS[] = { "title", "question", "answer", "titles", "show", NULL };
     const rela_tree *at = study->report, *show = rela_tree_get(at, "show");
-    *out = (rela_sheet){ .title = study->name, .question = "" };
+    *out = (rela_layout){ .title = study->name, .question = "" };
     rela_status st = at ? rela_tree_expect(at, RELA_TREE_MAP, "keys of a report", err) : RELA_OK;
     st = st || !at ? st : rela_tree_check_keys(at, KEYS, "'report:'", err);
     st = st || !at ? st : read_head(out, study, at, err);
@@ -76,7 +76,7 @@ static rela_status known_model(const rela_study *s, const rela_tree *at, const c
                : rela_tree_fail(at, err, "no model '%s' under 'models:'", name);
 }
 
-static rela_status read_head(rela_sheet *out, const rela_study *s, const rela_tree *at,
+static rela_status read_head(rela_layout *out, const rela_study *s, const rela_tree *at,
                              rela_error *err)
 {
     static const char *const ANSWER[] = { "a", "b", "data", NULL };
@@ -97,7 +97,7 @@ static rela_status read_head(rela_sheet *out, const rela_study *s, const rela_tr
 }
 
 /* A study without `report:`: its models, on every corpus, against the first one. */
-static rela_status by_itself(rela_sheet *out, const rela_study *s, rela_error *err)
+static rela_status by_itself(rela_layout *out, const rela_study *s, rela_error *err)
 {
     rela_exhibit *items = rela_arena_alloc(s->arena, (s->n_rows + 1) * sizeof *items);
     const char **models = rela_arena_alloc(s->arena, (s->n_models + 1) * sizeof *models);
@@ -134,9 +134,9 @@ static rela_status by_itself(rela_sheet *out, const rela_study *s, rela_error *e
 static rela_status read_exhibit(rela_exhibit *e, const rela_study *s, const rela_tree *at,
                                 rela_error *err)
 {
-    static const char *const KEYS[] = { "id",        "name",  "title",    "kind",  "data",
-                                        "models",    "says",  "measures", "parts", "against",
-                                        "published", "note",  "columns",  NULL };
+    static const char *const KEYS[] = { "id",        "name", "title",    "kind",  "data",
+                                        "models",    "says", "measures", "parts", "against",
+                                        "published", "note", "columns",  NULL };
     rela_status st = rela_tree_expect(at, RELA_TREE_MAP, "a table or figure", err);
     st = st ? st : rela_tree_check_keys(at, KEYS, "a table or figure", err);
     if (st != RELA_OK)

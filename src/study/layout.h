@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* src/study/sheet.h - what a report shows: `report:` of a study as a list of exhibits, and the
+/* src/study/layout.h - what a report shows: `report:` of a study as a list of exhibits, and the
  * numbers they contain.
  *
  * An exhibit is a table or a figure. Everything that one shows as a number is a cell, from which
  * report.tsv and report.json are written too. */
-#ifndef RELA_STUDY_SHEET_H
-#define RELA_STUDY_SHEET_H
+#ifndef RELA_STUDY_LAYOUT_H
+#define RELA_STUDY_LAYOUT_H
 
 #include "study/study.h"
 
@@ -34,7 +34,7 @@ typedef enum rela_exhibit_kind {
 typedef struct rela_exhibit_part {
     const char *title, *measure, *place, *second; /* second: a dashed curve of this measure */
     const char *unit;
-    double factor;                    /* values are shown multiplied by it */
+    double factor; /* values are shown multiplied by it */
 
 } rela_exhibit_part;
 
@@ -50,20 +50,20 @@ typedef struct rela_exhibit {
     size_t line;
 } rela_exhibit;
 
-typedef struct rela_sheet {
+typedef struct rela_layout {
     const char *title, *question;
     const char *a, *b, *data; /* the comparison at the head of the report; NULL: none */
     const rela_tree *titles;  /* names of corpora for people; NULL: none */
     const rela_exhibit *items;
     size_t n;
-} rela_sheet;
+} rela_layout;
 
-/* Reads `report:`; without it, or without `show:`, the sheet has a table of scores for each corpus
+/* Reads `report:`; without it, or without `show:`, the report has a table of scores for each corpus
  * that is trained on. RELA_FORMAT with the line of a mistake. */
-rela_status rela_sheet_read(rela_sheet *out, const rela_study *study, rela_error *err);
+rela_status rela_layout_read(rela_layout *out, const rela_study *study, rela_error *err);
 
 const char *rela_exhibit_kind_name(rela_exhibit_kind kind);
 /* The name of a corpus for people. */
-const char *rela_sheet_data_title(const rela_sheet *s, const char *data);
+const char *rela_layout_data_title(const rela_layout *s, const char *data);
 
 #endif
