@@ -3,7 +3,8 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 program demo demo-model paper test test-gradients test-jobs test-levels test-limits test-packages test-ranks test-stops test-torch check tsan lint ci bench install wheel deb clean setup
+.PHONY: all arm64 program demo demo-model paper test test-gradients test-jobs test-levels test-limits test-packages \
+    test-ranks test-stops test-study test-torch check tsan lint ci bench install wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -80,6 +81,13 @@ test-jobs:
 	@$(MAKE) --no-print-directory all
 	@dir=$$(mktemp -d) && (cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela RELA_SOURCE=$(CURDIR) \
 	    sh $(CURDIR)/tests/e2e/ranks_jobs/table.sh $(ENDED) $(SEED)); status=$$?; rm -rf "$$dir"; exit $$status
+
+# Studies: 20 kills, stops and moves; 200 jobs by every engine, Slurm too; a plan of 10,000 jobs. Some ten minutes.
+test-study: all
+	@for what in "study_stops STUDY_STOPS=20" "study_engines STUDY_SEEDS=40 STUDY_SLURM=1"; do \
+	    set -- $$what && case=$$1 && shift && dir=$$(mktemp -d) && (cd "$$dir" && env "$$@" RELA=$(CURDIR)/$(BUILD)/rela \
+	    RELA_SOURCE=$(CURDIR) sh $(CURDIR)/tests/e2e/$$case/run.sh); status=$$?; rm -rf "$$dir"; [ $$status -eq 0 ] || exit 1; done
+	@bench/study.sh $(CURDIR)/$(BUILD)/rela
 
 # The same tests under the address and undefined behaviour sanitizers.
 check: setup

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "bench/bench.h"
+#include "bench/bench_job.h"
 #include "study/exports.h"
 #include "study/forecast.h"
 #include "study/job_folder.h"
@@ -44,7 +44,9 @@ rela_status rela_cli_study_plan(rela_cli *cli, const rela_cli_plan_options *o, r
     rela_buffer out = RELA_BUFFER_INIT;
     bool probed = false;
     rela_status st = open_show(&w, cli->operands.items[0], &o->study, err);
-    st = st ? st : forecast(&w, cli, &probed, err);
+    const bool listed = strcmp(o->format, "text") == 0 || strcmp(o->format, "tsv") == 0 ||
+                        strcmp(o->format, "json") == 0;
+    st = st || !listed ? st : forecast(&w, cli, &probed, err);
     if (st == RELA_OK && strcmp(o->format, "text") == 0)
         st = print_plan(&out, &w, probed, err);
     else if (st == RELA_OK && (strcmp(o->format, "tsv") == 0 || strcmp(o->format, "json") == 0))
@@ -150,22 +152,9 @@ static rela_status forecast(show *w, const rela_cli *cli, bool *probed, rela_err
 /* Operations per second of products of matrices on one core; 0: not known. */
 static double probe_speed(void)
 {
-    rela_bench_options o;
-    rela_buffer json = RELA_BUFFER_INIT;
-    double flops = 0;
-    char *end = NULL;
-    rela_bench_options_init(&o, sizeof o);
-    o.parts = 0;
-    o.n_threads = 1;
-    o.rounds = 1;
-    if (rela_bench(NULL, &json, &o, NULL) == RELA_OK && json.data) {
-        static const char VALUE[] = "\"value\": ";
-        const char *at = strstr(json.data, "\"product of ");
-        at = at ? strstr(at, VALUE) : NULL;
-        flops = at ? rela_scan_f64(at + strlen(VALUE), &end) * 1e9 : 0; /* GFLOP/s */
-    }
-    rela_buffer_free(&json);
-    return flops;
+    static const double SECONDS = 0.02, GIGA = 1e9;
+    double rate = 0;
+    return rela_bench_product_rate(&rate, 1, SECONDS, NULL) == RELA_OK ? rate * GIGA : 0;
 }
 
 static rela_status print_plan(rela_buffer *out, show *w, bool probed, rela_error *err)

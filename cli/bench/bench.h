@@ -26,7 +26,7 @@ enum {
 
 typedef struct rela_bench_options {
     size_t struct_size;       /* set by _init; lets the struct grow at its end */
-    int32_t parts;            /* sum of RELA_BENCH_...; 0: the peak only */
+    int32_t parts;            /* sum of RELA_BENCH_... */
     const char *preset;       /* size of the model: "tiny", "base", "paper", "demo" */
     const char *const *kinds; /* of attention, to compare with softmax, which is always measured */
     size_t n_kinds;           /* 0: all for kernels, those of the paper's Table 2 for models */

@@ -106,7 +106,7 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
     rela_status st = rela_sized_take(&j->o, sizeof j->o, o, "rela_bench_options", err);
     if (st != RELA_OK)
         return st;
-    if (j->o.parts < 0 || j->o.parts > (RELA_BENCH_ALL | RELA_BENCH_SCALE))
+    if (j->o.parts < 1 || j->o.parts > (RELA_BENCH_ALL | RELA_BENCH_SCALE))
         return rela_fail(err, RELA_ARG, "nothing to measure");
     if (j->o.rounds < 1 || j->o.rounds > RELA_BENCH_ROUNDS_MAX)
         return rela_fail(err, RELA_ARG, "%d rounds; expected 1..%d", (int)j->o.rounds,
