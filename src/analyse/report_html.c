@@ -142,7 +142,8 @@ static rela_status kinds(rela_buffer *out, const rela_findings *f, rela_error *e
 /* What the model is for and how good it is, if its card says so. */
 static rela_status purpose(rela_buffer *out, const rela_card_summary *c, rela_error *err)
 {
-    const char *const parts[] = { c->description, c->test_score, c->score };
+    const char *const parts[] = { c->description, *c->test_score ? c->test_score : c->score };
+    const char *between = ": ";
     rela_status st = RELA_OK;
     if (*c->source && *c->target) {
         st = rela_buffer_append_text(out, " (", err);
@@ -153,7 +154,8 @@ static rela_status purpose(rela_buffer *out, const rela_card_summary *c, rela_er
     }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && st == RELA_OK; i++)
         if (*parts[i]) {
-            st = rela_buffer_append_text(out, i ? "; " : ": ", err);
+            st = rela_buffer_append_text(out, between, err);
+            between = "; ";
             st = st ? st : rela_markup_append(out, parts[i], err);
         }
     return st;

@@ -225,7 +225,7 @@ static void add_score(json_t *card, const json_t *best)
     char text[96];
     if (!by || !update || !json_is_number(value))
         return;
-    rela_format_text(text, sizeof text, "%.12s %.4g on the validation text, after update %.20s",
+    rela_format_text(text, sizeof text, "%s %.4g on the validation text, after update %.20s",
                      strcmp(by, "bleu") == 0 ? "BLEU" : "log-likelihood", json_number_value(value),
                      update);
     json_object_set_new(card, "score", json_string(text));

@@ -98,12 +98,16 @@ cmp one/heads.tsv pieces/heads.tsv || fail "--pieces changes measures"
 
 # The sentences stand above their maps as they are, and what the model is and how good in the report's list.
 sentence=$(sed -n "${line}p" a)
-[ "$(grep -cF "<b>source</b> <span lang=\"en\">$sentence</span><br><b>target</b> <span lang=\"de\">$sentence</span>" one/report.html)" -eq 1 ] ||
+[ "$(grep -cF "<b>source</b> <span>$sentence</span><br><b>target</b> <span>$sentence</span>" one/report.html)" -eq 1 ] ||
     fail "the sentence is not in the report: $(grep 'class="pair"' one/report.html)"
 [ "$(grep -c 'class="pair"' one/report.html)" -eq 2 ] || fail "$(grep -c 'class="pair"' one/report.html) pairs of sentences"
 cp rela-g/model.rela described.rela
-"$RELA" info described.rela --set 'description=words <to> themselves' --set 'test score=BLEU 12.3 on 9 lines' --set 'source language=fr' >/dev/null
+"$RELA" info described.rela --set 'description=words <to> themselves' --set 'test score=BLEU 12.3 on 9 lines' \
+    --set 'source language=fr' --set 'target language=de' >/dev/null
 "$RELA" analyse described.rela --src a --tgt a --out described.out -q -n 20 >/dev/null
+grep -q '<span lang="fr">.*<span lang="de">' described.out/report.html || fail "languages: $(grep 'class="pair"' described.out/report.html)"
+grep -q '<b>rela-g</b>: log-likelihood -[0-9.]* on the validation text, after update 40\.<br>' one/report.html ||
+    fail "score of a model without a description: $(grep '<li>' one/report.html)"
 grep -qF '<b>described</b> (fr to de): words &lt;to&gt; themselves; BLEU 12.3 on 9 lines' described.out/report.html ||
     fail "what the model is: $(grep '<li>' described.out/report.html)"
 # Null rows are grey, gold links orange (rgb 0.84, 0.37, 0).

@@ -16,11 +16,17 @@ ends() {
 DEMO_SIZE=2000 DEMO_UPDATES=20
 export DEMO_SIZE DEMO_UPDATES
 ends "Open the report on its attention: run/report/report.html" "$RELA_SOURCE/demo/run.sh" "$RELA" run
-for text in 'of 500 match the reference word for word' 'rela-g on the left, softmax on the right' 'rows that are empty' 'AER of links read off cross attention' \
+for text in 'of 500 match the reference word for word' 'rela-g on the left, softmax on the right' 'rows that are empty' 'AER of links read off cross attention, first layer' \
+    'the same, last layer' 'softmax   ahead' 'One training each' \
     "Talk to it: $RELA translate run/rela/model.rela" 'No prompt, because'; do
     grep -qF "$text" out || fail "no '$text' in the demo"
 done
 [ -s run/report/report.html ] || fail "no report"
+grep -q '<b>softmax</b> (en to de): simplified English to German.*; BLEU [0-9.]* on 500 unseen sentences' run/report/report.html || fail "models of the report"
+grep -q 'Cross attention of layer 2 on line ' run/report/report.html || fail "maps of another layer"
+# Which one is ahead is worked out, also where it is softmax.
+awk '/^  (BLEU|the same, last layer|  the same)/ { if ($(NF) == "softmax" || $(NF) == "rela-g") { a = $(NF - 2); b = $(NF - 1) } else next
+    if (($NF == "rela-g") != (/BLEU/ ? a > b : a < b)) print }' out | grep . && fail "ahead: $(grep BLEU out)"
 for kind in rela softmax; do # curves, not single dots
     [ "$(grep -c '^[0-9]' run/$kind/valid.tsv)" -eq 5 ] || fail "$kind: $(cat run/$kind/valid.tsv)"
 done
