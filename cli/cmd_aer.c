@@ -169,8 +169,10 @@ static rela_status report(rela_cli *cli, const scoring *s, rela_error *err)
                                  .n = (size_t)s->n_lines,
                                  .k = RELA_AER_STATS,
                                  .score = rela_aer_score_fn };
-    const rela_resampling r = { sizeof r, s->o->samples, (uint64_t)cli->common.seed,
-                                (int32_t)cli->common.threads };
+    const rela_resampling r = { .struct_size = sizeof r,
+                                .samples = s->o->samples,
+                                .seed = (uint64_t)cli->common.seed,
+                                .n_threads = (int32_t)cli->common.threads };
     uint64_t sums[RELA_AER_STATS] = { 0 };
     rela_aer_figures f = { .struct_size = sizeof f };
     rela_interval interval;

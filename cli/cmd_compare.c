@@ -206,8 +206,10 @@ static rela_status test_system(result *out, const comparison *c, size_t system, 
 {
     const rela_scored base = rela_cli_scored(c->s, 0, metric);
     const rela_scored own = rela_cli_scored(c->s, system, metric);
-    rela_resampling r = { sizeof r, c->o->samples, (uint64_t)c->cli->common.seed,
-                          (int32_t)c->cli->common.threads };
+    rela_resampling r = { .struct_size = sizeof r,
+                          .samples = c->o->samples,
+                          .seed = (uint64_t)c->cli->common.seed,
+                          .n_threads = (int32_t)c->cli->common.threads };
     rela_status st = RELA_OK;
     *out = (result){ .score =
                          rela_metric_score(c->s->metrics[metric],

@@ -106,8 +106,10 @@ rela_status rela_cli_report(rela_cli *cli, const rela_cli_scoring *s, const rela
                                        .seed = (uint64_t)cli->common.seed };
     if (o->confidence && !o->sentence) {
         const rela_scored scored = rela_cli_scored(s, 0, 0);
-        const rela_resampling r = { sizeof r, o->samples, (uint64_t)cli->common.seed,
-                                    (int32_t)cli->common.threads };
+        const rela_resampling r = { .struct_size = sizeof r,
+                                    .samples = o->samples,
+                                    .seed = (uint64_t)cli->common.seed,
+                                    .n_threads = (int32_t)cli->common.threads };
         st = rela_bootstrap(&interval, &scored, &r, err);
     }
     if (st == RELA_OK)

@@ -54,12 +54,13 @@ rela_status rela_cli_texts_take(rela_train_options *o, rela_cli_texts *t, rela_e
     if (n == 0)
         return RELA_OK; /* reported by rela_train */
     rela_train_text *texts = t->list = rela_mem_zalloc(n * sizeof *texts);
-    if (!texts)
+    const char **sources = t->sources = rela_mem_zalloc(n * RELA_SOURCES_MAX * sizeof *sources);
+    if (!texts || !sources)
         return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
     for (size_t i = 0; i < n; i++) {
-        texts[i].tgt = t->tgt.items[i];
+        texts[i] = (rela_train_text){ sources + i * RELA_SOURCES_MAX, t->tgt.items[i] };
         for (size_t k = 0; k < RELA_SOURCES_MAX; k++)
-            texts[i].src[k] = t->src[k].n ? t->src[k].items[i] : NULL;
+            sources[i * RELA_SOURCES_MAX + k] = t->src[k].n ? t->src[k].items[i] : NULL;
     }
     o->train_src = texts->src[0];
     o->train_src_2 = texts->src[1];
@@ -79,6 +80,7 @@ void rela_cli_texts_free(rela_cli_texts *t)
     rela_mem_free(t->columns);
     rela_mem_free(t->names);
     rela_mem_free(t->list);
+    rela_mem_free(t->sources);
 }
 
 static rela_status check_columns(const rela_train_options *o, const rela_cli_texts *t,

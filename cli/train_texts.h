@@ -20,6 +20,7 @@ typedef struct rela_cli_texts {
     const char **names;               /* (sides, n) */
     size_t n;
     rela_train_text *list;
+    const char **sources; /* (n, RELA_SOURCES_MAX) what the list points to */
 } rela_cli_texts;
 
 /* Splits TSV files into one file per side under o->out, and uses these instead. */

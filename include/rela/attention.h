@@ -56,6 +56,7 @@ typedef struct rela_attention_options {
     double fuse;            /* fusedmax: weight of the total variation */
     int32_t top;            /* topk: number of scores kept */
     int32_t window, stride; /* local, strided */
+    char reserved[4];       /* leave it 0 */
 } rela_attention_options;
 
 /* heads 8, head_width 64, max_length 1024, no dropout, hyper-parameters of kinds as in training. */
@@ -93,6 +94,7 @@ typedef struct rela_attention_input {
     const float *gain, *gate, *head; /* those rela_attention_learned names; others are ignored */
     uint64_t seed;                   /* of dropout; the same for forward and back */
     bool training;                   /* apply dropout */
+    char reserved[7];                /* leave it 0 */
 } rela_attention_input;
 
 RELA_API void rela_attention_input_init(rela_attention_input *in, size_t size);

@@ -49,6 +49,7 @@ typedef struct rela_corpus_rules {
     double max_ratio;    /* of lengths in tokens, longer to shorter; 0: any */
     bool drop_identical; /* drop pairs whose sides are equal */
     bool any_expansion;  /* accept compressed files that expand more than 200 times */
+    char reserved[6];    /* leave it 0 */
 } rela_corpus_rules;
 
 /* What happened to the pairs of a corpus; kept and all counts of dropped add up to read. A later

@@ -49,6 +49,7 @@ typedef struct rela_bleu_options {
     int32_t max_order;    /* 1..RELA_BLEU_ORDER_MAX; 4 */
     bool lowercase;       /* false */
     bool effective_order; /* ignore orders without n-grams, for single sentences; false */
+    char reserved[2];     /* leave it 0 */
 } rela_bleu_options;
 
 typedef struct rela_chrf_options {
@@ -60,6 +61,7 @@ typedef struct rela_chrf_options {
     bool whitespace;    /* count whitespace as characters; false */
     bool eps_smoothing; /* average over all orders, as chrF++.py does, not just those with n-grams;
                          * false */
+    char reserved[5];   /* leave it 0 */
 } rela_chrf_options;
 
 /* A metric with its settings: immutable, any number of threads may use it. */
@@ -151,6 +153,7 @@ typedef struct rela_resampling {
     int64_t samples;    /* at least 1; 1000 */
     uint64_t seed;      /* 1 */
     int32_t n_threads;  /* 0: all; the result does not depend on it */
+    char reserved[4];   /* leave it 0 */
 } rela_resampling;
 
 /* Mean of the samples and their 95 % interval; half is (high - low) / 2. */

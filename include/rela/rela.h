@@ -12,8 +12,9 @@
  *   - Options and reports begin with struct_size, their size: _init functions set it for options,
  *     the caller sets it for reports. New members are only added at the end, so a program keeps
  *     working with a later library. Size 0 is RELA_ARG; a size larger than the library knows, from
- *     a program built for a later version, is RELA_UNSUP. Structs passed to callbacks grow in the
- *     same way. All other structs never change.
+ *     a program built for a later version, is RELA_UNSUP. They end without padding: a later
+ *     member may take the place of reserved, which is 0 until then. Structs passed to callbacks
+ *     grow in the same way. All other structs never change.
  *   - The library never prints, never exits, installs no signal handlers, changes no locale. */
 #ifndef RELA_RELA_H
 #define RELA_RELA_H

@@ -37,6 +37,7 @@ typedef struct rela_bpe_learn_report {
     uint64_t n_inner; /* distinct characters inside words */
     uint64_t n_final; /* distinct characters at the end of words */
     int exhausted;    /* stopped because no pair was frequent enough */
+    char reserved[4]; /* leave it 0 */
 } rela_bpe_learn_report;
 
 RELA_API void rela_bpe_learn_options_init(rela_bpe_learn_options *o, size_t size);

@@ -61,6 +61,7 @@ typedef struct rela_detokeniser_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
     const char *language;
     bool no_unescape; /* leave &amp; and so on as they are */
+    char reserved[7]; /* leave it 0 */
 } rela_detokeniser_options;
 
 RELA_API void rela_detokeniser_options_init(rela_detokeniser_options *o, size_t size);
@@ -93,6 +94,7 @@ typedef struct rela_normaliser_options {
     bool remove_control;    /* drop control, format, private-use and unassigned characters */
     bool collapse_blanks;   /* turn every run of whitespace into one space */
     bool lowercase;
+    char reserved[3]; /* leave it 0 */
 } rela_normaliser_options;
 
 RELA_API void rela_normaliser_options_init(rela_normaliser_options *o, size_t size);
@@ -112,6 +114,7 @@ typedef struct rela_truecaser_options {
     bool all_words;     /* also change known spellings inside sentences */
     bool lowercase;     /* the input has no reliable case: lower-case it first, and keep no
                          * spelling just because it is known */
+    char reserved[6];   /* leave it 0 */
 } rela_truecaser_options;
 
 RELA_API void rela_truecaser_options_init(rela_truecaser_options *o, size_t size);

@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-/* Files with the same number of lines: one for each source of the model, and the target. */
+/* Files with the same number of lines. */
 typedef struct rela_train_text {
-    const char *src[RELA_SOURCES_MAX];
+    const char *const *src; /* one for each source: as many as train_src, train_src_2 ... name */
     const char *tgt;
 } rela_train_text;
 

@@ -65,6 +65,11 @@ RELA_API rela_status rela_model_load(rela_model **out, rela_runtime *rt, const c
 /* o may be NULL. */
 RELA_API rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char *path,
                                           const rela_model_options *o, rela_error *err);
+/* The same for the len bytes of a model file in memory, of any kind, which may be freed after the
+ * call. name: of the model, in messages. o may be NULL. */
+RELA_API rela_status rela_model_load_memory(rela_model **out, rela_runtime *rt, const char *name,
+                                            const void *bytes, size_t len,
+                                            const rela_model_options *o, rela_error *err);
 RELA_API void rela_model_free(rela_model *m); /* NULL is fine */
 
 /* Sizes of a model, as needed to read its attention. */
@@ -221,6 +226,7 @@ typedef struct rela_link_options {
     int32_t head;  /* from 0; -1: mean of all */
     bool soft;     /* all source words with weight, as i-j:weight; false: the one with the largest
                     * weight, as i-j */
+    char reserved[7]; /* leave it 0 */
 } rela_link_options;
 
 RELA_API void rela_link_options_init(rela_link_options *o, size_t size);
@@ -276,11 +282,13 @@ enum { RELA_ATTENTION_ENCODER = 0, RELA_ATTENTION_DECODER = 1, RELA_ATTENTION_CR
 /* One query of one head: the keys whose weight is not zero. n 0: the head attends to nothing. */
 typedef struct rela_attention_row {
     size_t pair;                /* index of the pair */
-    int32_t stack, layer, head; /* stack: RELA_ATTENTION_..., see also rela_model_stack_name */
+    int32_t stack, layer, head; /* stack: from 0, for rela_model_stack_name; see type */
     uint32_t query, n_keys;     /* n_keys: keys that are not masked */
     const uint32_t *keys;       /* (n) ascending; lent during the call */
     const float *weights;       /* (n) */
     uint32_t n;
+    int32_t type;   /* RELA_ATTENTION_...; the number of the stack only in models with one source */
+    int32_t source; /* from 0: that of the keys; 0 for the decoder */
 } rela_attention_row;
 
 /* Calls on_row with every row of every pair, computed with teacher forcing, on the calling thread;

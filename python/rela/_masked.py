@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Attention with arbitrary masks in PyTorch, for masks that the operator of the library does not support.
 
-Formulas are those of docs/attention.md. Scores are (batch, heads, queries, keys); ``visible`` has the same
-shape. Thresholds are found without gradient, then refined by one Newton step with gradient: it leaves the
-value unchanged and gives the gradient of the implicit function theorem.
+Also for what the operator does not differentiate: weights, in float64, and a second time. Formulas are those of
+docs/attention.md. Scores are (batch, heads, queries, keys); ``visible`` has the same shape. Thresholds are found
+without gradient, then refined by Newton steps with gradient, which leave the value unchanged: one gives the
+gradient of the implicit function theorem, the next its derivative.
 """
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from ._library import options, set_options
 _RMS = {"relu-rms", "rela-i"}
 _GATED = {"rela-g", "rela-g-ln", "gelu-g", "leaky-g", "relu2-g", "rela-t"}
 _STEPS = 60  # bisections of an interval no wider than 1 / (alpha - 1)
+_NEWTON = 2  # steps: for two derivatives
 _SETTINGS = {"epsilon": "epsilon", "slope": "slope", "alpha": "alpha", "top": "k", "window": "window", "stride": "stride"}
 
 
@@ -27,8 +29,19 @@ def attend(kind: str, settings: dict[str, Any], heads: int, arrays: tuple[Tensor
            bias: Tensor | None, dropout: float) -> tuple[Tensor, Tensor]:
     """Returns (batch, queries, d) and the weights before dropout. arrays: q, k, v, gain, gate, head."""
     name, numbers = _parse(kind, settings)
-    q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in arrays[:3])
-    gain, gate, head = arrays[3:]
+    v, (gain, gate, head) = _heads(arrays[2], heads), arrays[3:]
+    w = weigh(kind, settings, heads, (arrays[0], arrays[1], head), visible, bias)
+    z = (F.dropout(w, dropout) @ v).transpose(1, 2)
+    z = z if settings.get("norm_per_head") else z.flatten(-2)
+    return _norm(name, numbers["epsilon"], z, gain, gate).flatten(2), w
+
+
+def weigh(kind: str, settings: dict[str, Any], heads: int, arrays: tuple[Tensor | None, ...], visible: Tensor,
+          bias: Tensor | None = None) -> Tensor:
+    """The weights. arrays: q, k, head."""
+    name, numbers = _parse(kind, settings)
+    q, k = (_heads(x, heads) for x in arrays[:2])
+    head = arrays[2]
     if name == "linear":
         if bias is not None:
             raise ValueError("linear attention has no scores that a mask could be added to")
@@ -36,16 +49,22 @@ def attend(kind: str, settings: dict[str, Any], heads: int, arrays: tuple[Tensor
     else:
         s = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
         s = s if bias is None else s + bias
-    w = _WEIGH[name](s, visible, numbers, None if head is None else head.reshape(1, heads, 1, 1))
-    z = (F.dropout(w, dropout) @ v).transpose(1, 2)
-    z = z if settings.get("norm_per_head") else z.flatten(-2)
-    return _norm(name, numbers["epsilon"], z, gain, gate).flatten(2), w
+    return _WEIGH[name](s, visible, numbers, None if head is None else head.reshape(1, heads, 1, 1))
+
+
+def supports(kind: str) -> bool:
+    return kind.partition(":")[0] in _WEIGH
+
+
+def _heads(x: Tensor, heads: int) -> Tensor:
+    """(batch, rows, d) as (batch, heads, rows, head width)"""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
 def _parse(kind: str, settings: dict[str, Any]) -> tuple[str, dict[str, float]]:
     """The name of a kind and its parameters, from its text (entmax:alpha=1.3) or else from settings."""
     name, *given = kind.split(":")
-    if name not in _WEIGH:
+    if not supports(kind):
         raise ValueError(f"kind '{kind}' takes padding masks and the causal mask only")
     o = options(structs.AttentionOptions)
     set_options(o, {n: x for n, x in settings.items() if n in _SETTINGS})
@@ -79,9 +98,10 @@ def _entmax(s: Tensor, visible: Tensor, alpha: Any) -> Tensor:
             c = (low + high) / 2
             above = weights(c).sum(-1, keepdim=True) > 1
             low, high = torch.where(above, c, low), torch.where(above, high, c)
+    for _ in range(_NEWTON):
         w = weights(c)
         slope = torch.where(w > 0, torch.where(w > 0, w, torch.ones_like(w)) ** (1 - b), 0 * w).sum(-1, keepdim=True)
-    c = c + (weights(c).sum(-1, keepdim=True) - 1) / slope.masked_fill(~some, 1)
+        c = c + (w.sum(-1, keepdim=True) - 1) / slope.masked_fill(~some, 1)
     return weights(c).masked_fill(~some, 0)
 
 

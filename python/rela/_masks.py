@@ -34,8 +34,9 @@ def after(lengths: list[int], n: int) -> Tensor:
 
 
 def read(sizes: Sizes, key_padding_mask: Tensor | None, attn_mask: Tensor | None, is_causal: bool,
-         in_order: bool) -> Masks:
-    """in_order: the kind depends on the positions of keys, so they must not be permuted."""
+         in_order: bool, general: bool = False) -> Masks:
+    """in_order: the kind depends on the positions of keys, so they must not be permuted. general: PyTorch
+    computes in any case."""
     batch, heads, queries, keys = sizes
     hidden, key_bias = _split("key_padding_mask", key_padding_mask, (batch, keys))
     shape = (batch * heads, queries, keys) if attn_mask is not None and attn_mask.dim() == 3 else (queries, keys)
@@ -46,7 +47,7 @@ def read(sizes: Sizes, key_padding_mask: Tensor | None, attn_mask: Tensor | None
     if is_causal and not causal:
         raise ValueError("attn_mask is not the causal mask, although is_causal is True")
     moved = hidden is not None and not _at_end(hidden)
-    if key_bias is None and (unseen is None or causal) and not (moved and (causal or in_order)):
+    if not general and key_bias is None and (unseen is None or causal) and not (moved and (causal or in_order)):
         lengths = None if hidden is None else (~hidden).sum(1)
         return Masks(causal, lengths, torch.sort(hidden.int(), dim=1, stable=True).indices if moved else None)
     return _general(sizes, hidden, key_bias, _later(sizes) if causal else unseen, bias)

@@ -87,7 +87,7 @@ class AttentionRow(Structure):
     C_NAME = "rela_attention_row"
     _fields_ = [("pair", c_size_t), ("stack", c_int32), ("layer", c_int32), ("head", c_int32),
                 ("query", c_uint32), ("n_keys", c_uint32), ("keys", POINTER(c_uint32)),
-                ("weights", POINTER(c_float)), ("n", c_uint32)]
+                ("weights", POINTER(c_float)), ("n", c_uint32), ("type", c_int32), ("source", c_int32)]
 
 
 ON_ROW = CFUNCTYPE(c_int, c_void_p, POINTER(AttentionRow))
@@ -98,7 +98,7 @@ SOURCES_MAX = 4
 
 class TrainText(Structure):
     C_NAME = "rela_train_text"
-    _fields_ = [("src", c_char_p * SOURCES_MAX), ("tgt", c_char_p)]
+    _fields_ = [("src", POINTER(c_char_p)), ("tgt", c_char_p)]
 
 
 class TrainOptions(Structure):

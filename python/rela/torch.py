@@ -38,25 +38,68 @@ class _Operator(torch.autograd.Function):
                      byref(_input(arrays, k_lengths, seed, training)))
         ctx.save_for_backward(*arrays, k_lengths, mixed)
         ctx.op, ctx.seed, ctx.training = op, seed, training
-        if shown is not None:
-            ctx.mark_non_differentiable(shown)
+        ctx.set_materialize_grads(False)  # those of weights are costly, and mostly none
         return y, shown
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dy: Tensor, _dweights: Any) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, dy: Tensor | None, dweights: Tensor | None) -> tuple[Tensor | None, ...]:
         *arrays, k_lengths, mixed = ctx.saved_tensors
-        dy = dy.contiguous()
-        grads = [torch.empty_like(x) for x in arrays[:3]]
-        grads += [None if x is None else torch.zeros_like(x) for x in arrays[3:]]
-        g = options(structs.AttentionGradient)
-        g.dy, g.mixed = _at(dy), _at(mixed)
-        g.dq, g.dk, g.dv, g.dgain, g.dgate, g.dhead = (_at(x) for x in grads)
-        if len(dy):
-            with ctx.op._lock:
-                call("rela_attention_back", byref(g), ctx.op._handle,
-                     byref(_input(arrays, k_lengths, ctx.seed, ctx.training)))
+        grads: list[Tensor | None] = [None if x is None else torch.zeros_like(x) for x in arrays]
+        if dy is not None:
+            grads = _back(ctx.op, arrays, dy, mixed, k_lengths, (ctx.seed, ctx.training))
+        if dweights is not None:
+            for place, grad in _weights_back(ctx.op, arrays, dweights, k_lengths).items():
+                grads[place] = grads[place] + grad
         return None, None, *grads, None
+
+
+def _back(op: Attention, arrays: list[Tensor | None], dy: Tensor, mixed: Tensor | None, k_lengths: Tensor | None,
+          setting: tuple[int, bool]) -> list[Tensor | None]:
+    """Gradients of all arrays, given that of the result."""
+    dy = dy.contiguous()
+    grads = [torch.empty_like(x) for x in arrays[:3]]
+    grads += [None if x is None else torch.zeros_like(x) for x in arrays[3:]]
+    g = options(structs.AttentionGradient)
+    g.dy, g.mixed = _at(dy), _at(mixed)
+    g.dq, g.dk, g.dv, g.dgain, g.dgate, g.dhead = (_at(x) for x in grads)
+    if len(dy):
+        with op._lock:
+            call("rela_attention_back", byref(g), op._handle, byref(_input(arrays, k_lengths, *setting)))
+    return grads
+
+
+def _weights_back(op: Attention, arrays: list[Tensor | None], dweights: Tensor,
+                  k_lengths: Tensor | None) -> dict[int, Tensor]:
+    """Gradients of q, k and head by their places, given that of the weights."""
+    if not _masked.supports(op.kind):
+        return _weights_back_by_values(op, arrays, dweights, k_lengths)
+    sizes = _masks.Sizes(len(arrays[0]), op.heads, arrays[0].shape[1], arrays[1].shape[1])
+    hidden = None if k_lengths is None else _masks.after(k_lengths.tolist(), sizes.keys)
+    visible = _masks.read(sizes, hidden, None, op.causal, True, general=True).visible
+    places = [place for place in (0, 1, 5) if arrays[place] is not None]
+    with torch.enable_grad():
+        used = {place: arrays[place].detach().requires_grad_() for place in places}
+        weights = _masked.weigh(op.kind, op.settings, op.heads, (used[0], used[1], used.get(5)), visible)
+    found = torch.autograd.grad(weights, list(used.values()), dweights, allow_unused=True)
+    return {place: grad for place, grad in zip(places, found) if grad is not None}
+
+
+def _weights_back_by_values(op: Attention, arrays: list[Tensor | None], dweights: Tensor,
+                            k_lengths: Tensor | None) -> dict[int, Tensor]:
+    """The same through the library, for a kind without norm: where the values are unit vectors, the results are
+    weights, as many of a row as a head is wide."""
+    q, k, v = arrays[:3]
+    width, found = op.d // op.heads, [torch.zeros_like(q), torch.zeros_like(k)]
+    for first in range(0, k.shape[1], width):
+        part = dweights[..., first:first + width]
+        units = v.new_zeros(len(v), k.shape[1], op.heads, width)
+        for i in range(part.shape[-1]):
+            units[:, first + i, :, i] = 1
+        dy = F.pad(part, (0, width - part.shape[-1])).transpose(1, 2).flatten(2)
+        grads = _back(op, [q, k, units.flatten(2), *arrays[3:]], dy, None, k_lengths, (0, False))
+        found = [total + grad for total, grad in zip(found, grads)]
+    return dict(enumerate(found))
 
 
 def attention(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | None = None,
@@ -65,8 +108,8 @@ def attention(op: Attention, q: Tensor, k: Tensor, v: Tensor, gain: Tensor | Non
               weights: bool = False) -> tuple[Tensor, Tensor | None]:
     """Applies an operator to tensors (batch, length, d), with gradients; returns (result, weights or None).
 
-    The learned parameters of the kind (op.learned) are required. The returned weights are not
-    differentiable. Dropout takes its seed from PyTorch's generator.
+    The learned parameters of the kind (op.learned) are required. A loss may use the weights too, which
+    takes some more time and memory. Dropout takes its seed from PyTorch's generator.
     """
     _check(op, q, k, v, gain, gate, head)
     seed = int(torch.randint(2**62, ())) if training else 0
@@ -83,8 +126,8 @@ class RectifiedLinearAttention(nn.Module):
     It takes the same arguments in the same order, and the parameters they share have the same names.
     kind defaults to "rela-g"; settings are those of rela.Attention. Masks are those of
     nn.MultiheadAttention. With padding and causal masks the library computes attention in float32; with
-    other masks PyTorch does, in float32 or float64, which is slower and keeps all weights in memory. The
-    module runs on the CPU; add_bias_kv and add_zero_attn are not supported. Nested tensors need
+    other masks, and if the module is in float64, PyTorch does, which is slower and keeps all weights in
+    memory. The module runs on the CPU; add_bias_kv and add_zero_attn are not supported. Nested tensors need
     batch_first.
     """
 
@@ -159,7 +202,8 @@ class RectifiedLinearAttention(nn.Module):
             query, key, value = _each(lambda x: x.transpose(0, 1), query, key, value)
         _check_batches(query, key, value)
         sizes = _masks.Sizes(len(query), self.num_heads, query.shape[1], key.shape[1])
-        masks = _masks.read(sizes, key_padding_mask, attn_mask, is_causal, self._in_order())
+        masks = _masks.read(sizes, key_padding_mask, attn_mask, is_causal, self._in_order(),
+                            general=own == torch.float64 and _masked.supports(self.kind))
         y, weights = self._attend(query, key, value, masks, need_weights)
         y = self.out_proj(y.to(own))
         if own != dtype:

@@ -91,10 +91,10 @@ def _more(files: dict[str, list[_Name]]) -> Any:
         raise ValueError("as many files of each, and at least one, are needed; there are " +
                          ", ".join(f"{count} of {name}" for name, count in counts.items()))
     more = (structs.TrainText * (n - 1))()
+    sources = [name for name in _SOURCES if name in files]
     for i, text in enumerate(more, 1):
         text.tgt = os.fsencode(files["train_tgt"][i])
-        for k, name in enumerate(_SOURCES):
-            text.src[k] = os.fsencode(files[name][i]) if name in files else None
+        text.src = (ctypes.c_char_p * len(sources))(*[os.fsencode(files[name][i]) for name in sources])
     return more
 
 

@@ -144,6 +144,9 @@ bool rela_name_taken(const char *path);
  * device) is refused without blocking. Any number of threads may read at once. */
 typedef struct rela_blob rela_blob;
 rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err);
+/* The same for bytes in memory, lent until it is closed; name: for messages. */
+rela_status rela_blob_open_memory(rela_blob **out, const char *name, const char *bytes, size_t len,
+                                  rela_error *err);
 /* Exactly len bytes, or an error: RELA_FORMAT if the file was truncated meanwhile. */
 rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t at,
                            rela_error *err);

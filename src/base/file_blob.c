@@ -15,8 +15,12 @@ struct rela_blob {
     int fd;
     char *name;
     uint64_t size;
-    void *map; /* NULL: not mapped */
+    void *map;         /* NULL: not mapped */
+    const char *bytes; /* of a blob in memory, otherwise NULL */
+    void *copy;        /* of these, if it is mapped: bytes may lie at any address */
 };
+
+enum { PAGE = 4096 }; /* what a map is aligned to at least */
 
 static rela_status blob_start(rela_blob *b, const char *path, rela_error *err);
 
@@ -38,10 +42,38 @@ rela_status rela_blob_open(rela_blob **out, const char *path, rela_error *err)
     return RELA_OK;
 }
 
+rela_status rela_blob_open_memory(rela_blob **out, const char *name, const char *bytes, size_t len,
+                                  rela_error *err)
+{
+    *out = NULL;
+    rela_blob *b = rela_mem_zalloc(sizeof *b);
+    if (b) {
+        b->fd = -1;
+        b->bytes = bytes ? bytes : "";
+        b->size = len;
+        b->name = rela_str_copy(name, strlen(name));
+    }
+    if (!b || !b->name) {
+        rela_blob_close(b);
+        return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", name);
+    }
+    *out = b;
+    return RELA_OK;
+}
+
+static size_t read_memory(const rela_blob *b, void *bytes, size_t len, uint64_t at)
+{
+    const size_t rest = at < b->size ? (size_t)(b->size - at) : 0, n = len < rest ? len : rest;
+    if (n)
+        memcpy(bytes, b->bytes + at, n);
+    return n;
+}
+
 rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t at,
                            rela_error *err)
 {
-    const ssize_t n = rela_sys_pread(b->fd, bytes, len, at);
+    const ssize_t n =
+        b->bytes ? (ssize_t)read_memory(b, bytes, len, at) : rela_sys_pread(b->fd, bytes, len, at);
     if (n < 0)
         return rela_fail_errno(err, errno, "%s", b->name);
     if ((size_t)n != len)
@@ -53,6 +85,18 @@ rela_status rela_blob_read(const rela_blob *b, void *bytes, size_t len, uint64_t
 
 rela_status rela_blob_map(rela_blob *b, const char **bytes, rela_error *err)
 {
+    if (b->bytes && !b->copy) {
+        b->copy = rela_mem_alloc((size_t)b->size + PAGE);
+        if (!b->copy)
+            return rela_fail(err, RELA_NOMEM, "%s: no memory for a copy", b->name);
+        char *at = (char *)b->copy + (PAGE - (uintptr_t)b->copy % PAGE);
+        (void)read_memory(b, at, (size_t)b->size, 0);
+        b->bytes = at;
+    }
+    if (b->bytes) {
+        *bytes = b->bytes;
+        return RELA_OK;
+    }
     if (!b->map && !(b->map = rela_sys_map(b->fd, (size_t)b->size)))
         return rela_fail_errno(err, errno, "%s", b->name);
     *bytes = b->map;
@@ -62,6 +106,8 @@ rela_status rela_blob_map(rela_blob *b, const char **bytes, rela_error *err)
 rela_status rela_blob_check(const rela_blob *b, rela_error *err)
 {
     struct stat info;
+    if (b->bytes)
+        return RELA_OK;
     if (rela_sys_stat(b->fd, &info) != 0)
         return rela_fail_errno(err, errno, "%s", b->name);
     if ((uint64_t)info.st_size != b->size)
@@ -78,6 +124,7 @@ void rela_blob_close(rela_blob *b)
     rela_sys_unmap(b->map, (size_t)b->size);
     if (b->fd >= 0)
         (void)rela_sys_close(b->fd);
+    rela_mem_free(b->copy);
     rela_mem_free(b->name);
     rela_mem_free(b);
 }

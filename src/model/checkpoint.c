@@ -62,7 +62,8 @@ rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
     c->path = rela_str_copy(path, strlen(path));
     rela_status st =
         c->path ? RELA_OK : rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
-    st = st ? st : rela_safetensors_open_part(&c->file, path, o.part, o.max_header, err);
+    st =
+        st ? st : rela_safetensors_open_memory(&c->file, path, o.memory, o.part, o.max_header, err);
     if (st == RELA_OK) {
         c->header = *rela_safetensors_header(c->file);
         c->plain = o.texts != NULL;

@@ -72,6 +72,9 @@ typedef struct rela_checkpoint_options {
     /* Not NULL: receives the file that was saved, for the caller to commit. */
     rela_writer **written;
     const rela_log *log; /* for notices; NULL: none */
+    /* To load: the content of the file, lent while it is open; the path is its name in messages.
+     * NULL: it is read from the path. */
+    const rela_span *memory;
     /* For a file of plain weights: the texts that it lacks, the configuration among them. Lent
      * while the file is open. NULL: the file has its own. */
     rela_metadata *texts;

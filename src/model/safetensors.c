@@ -31,6 +31,13 @@ rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size
 rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path, int part,
                                        size_t max_header, rela_error *err)
 {
+    return rela_safetensors_open_memory(out, path, NULL, part, max_header, err);
+}
+
+rela_status rela_safetensors_open_memory(rela_safetensors **out, const char *path,
+                                         const rela_span *memory, int part, size_t max_header,
+                                         rela_error *err)
+{
     *out = NULL;
     rela_status st = rela_host_check(err);
     if (st != RELA_OK)
@@ -39,7 +46,9 @@ rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path,
     rela_safetensors *f = rela_mem_zalloc(sizeof *f);
     if (!f)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to open it", path);
-    if ((st = rela_blob_open(&f->blob, path, err)) != RELA_OK)
+    st = memory ? rela_blob_open_memory(&f->blob, path, memory->text, memory->len, err)
+                : rela_blob_open(&f->blob, path, err);
+    if (st != RELA_OK)
         goto out;
     if ((st = rela_pair_place(&f->at, &f->size, f->blob, part, err)) != RELA_OK)
         goto out;

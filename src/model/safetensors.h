@@ -90,6 +90,11 @@ rela_status rela_safetensors_open(rela_safetensors **out, const char *path, size
 /* The same for one model of a pair, 1 or 2 (model/pair.h); 0: as above. */
 rela_status rela_safetensors_open_part(rela_safetensors **out, const char *path, int part,
                                        size_t max_header, rela_error *err);
+/* The same for a file in memory, lent until it is closed; path is its name in messages. memory
+ * NULL: as above. */
+rela_status rela_safetensors_open_memory(rela_safetensors **out, const char *path,
+                                         const rela_span *memory, int part, size_t max_header,
+                                         rela_error *err);
 void rela_safetensors_close(rela_safetensors *f); /* NULL is fine */
 
 /* len bytes of a tensor from offset on; both lie inside it. */

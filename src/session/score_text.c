@@ -344,8 +344,9 @@ typedef struct observer {
     rela_attention_row row;
     uint32_t *keys;
     float *weights;
-    int answer;      /* not 0: the callback asked to stop */
-    real not_finite; /* of all weights so far: 0, or NaN if one was not finite */
+    int answer;                  /* not 0: the callback asked to stop */
+    const rela_block_list *list; /* of the model */
+    real not_finite;             /* of all weights so far: 0, or NaN if one was not finite */
 } observer;
 
 /* Passes on the rows of a head without their zeros. */
@@ -353,7 +354,10 @@ static void observe(void *ctx, const rela_attn_view *v)
 {
     observer *o = ctx;
     rela_attention_row row = o->row;
+    const rela_attn_stack *stack = &o->list->stacks[v->stack];
     row.stack = (int32_t)v->stack;
+    row.type = (int32_t)stack->type;
+    row.source = stack->type == RELA_ATTN_DEC ? 0 : (int32_t)stack->keys;
     row.layer = (int32_t)v->layer;
     row.head = (int32_t)v->head;
     row.keys = o->keys;
@@ -379,7 +383,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
 {
     rela_scores r = { .model = s->models[0], .target = s->models[0]->net.config.sources };
     job j = { .session = s, .scores = &r, .most = 1 };
-    observer o = { .on_row = on_row, .ctx = ctx };
+    observer o = { .on_row = on_row, .ctx = ctx, .list = &r.model->net.list };
     scorer x = { 0 };
     rela_status st = encode_pairs(&j, pairs, 1, err);
     st = st ? st : start(&j, pairs->n, 1, err);

@@ -12,6 +12,9 @@
 #include <string.h>
 
 static rela_status reserve_and_start(int n_threads, rela_error *err);
+static rela_status load(rela_model **out, rela_runtime *rt, const char *path,
+                        const rela_span *memory, const rela_model_options *options,
+                        rela_error *err);
 static rela_status check_model(const rela_model *m, rela_error *err);
 static rela_status make_splitter(rela_session *s, rela_error *err);
 static rela_status check_together(const rela_model *const *models, size_t n, rela_error *err);
@@ -98,6 +101,21 @@ rela_status rela_model_load(rela_model **out, rela_runtime *rt, const char *path
 rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char *path,
                                  const rela_model_options *options, rela_error *err)
 {
+    return load(out, rt, path, NULL, options, err);
+}
+
+rela_status rela_model_load_memory(rela_model **out, rela_runtime *rt, const char *name,
+                                   const void *bytes, size_t len, const rela_model_options *options,
+                                   rela_error *err)
+{
+    const rela_span memory = { bytes, len };
+    return load(out, rt, name, &memory, options, err);
+}
+
+/* memory NULL: the file of that path. */
+static rela_status load(rela_model **out, rela_runtime *rt, const char *path,
+                        const rela_span *memory, const rela_model_options *options, rela_error *err)
+{
     rela_extras extras = { 0 };
     rela_model_options with = { .struct_size = 0 };
     *out = NULL;
@@ -110,9 +128,9 @@ rela_status rela_model_load_with(rela_model **out, rela_runtime *rt, const char 
     if (!m)
         return rela_fail(err, RELA_NOMEM, "%s: no memory", path);
     m->runtime = rt;
-    const rela_checkpoint_options o = { .n_threads = rt->n_threads,
-                                        .log = &rt->log,
-                                        .part = with.part };
+    const rela_checkpoint_options o = {
+        .n_threads = rt->n_threads, .log = &rt->log, .part = with.part, .memory = memory
+    };
     m->path = rela_str_copy(path, strlen(path));
     st = m->path ? rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err)
                  : rela_fail(err, RELA_NOMEM, "%s: no memory", path);

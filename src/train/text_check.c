@@ -8,21 +8,21 @@
 
 #include <string.h>
 
-static rela_status check_text(const rela_train_text *text, rela_error *err);
+static rela_status check_text(const rela_train_files *text, rela_error *err);
 static rela_status check_regular(const char *path, rela_error *err);
 
 rela_status rela_train_check_texts(const rela_train_options *o, rela_error *err)
 {
-    const rela_train_text valid = rela_train_valid_text(o);
+    const rela_train_files valid = rela_train_valid_text(o);
     rela_status st = check_text(&valid, err);
     for (size_t i = 0; i <= o->n_more && st == RELA_OK; i++) {
-        const rela_train_text text = rela_train_text_at(o, i);
+        const rela_train_files text = rela_train_text_at(o, i);
         st = check_text(&text, err);
     }
     return st;
 }
 
-static rela_status check_text(const rela_train_text *text, rela_error *err)
+static rela_status check_text(const rela_train_files *text, rela_error *err)
 {
     const char *first = NULL;
     uint64_t lines = 0;

@@ -12,24 +12,28 @@ static rela_status take_attention(rela_config *c, rela_attn_type t, const char *
 
 size_t rela_train_sources(const rela_train_options *o)
 {
-    const rela_train_text first = rela_train_text_at(o, 0);
+    const rela_train_files first = rela_train_text_at(o, 0);
     size_t n = 1;
     while (n < RELA_SOURCES_MAX && first.src[n])
         n++;
     return n;
 }
 
-rela_train_text rela_train_text_at(const rela_train_options *o, size_t i)
+rela_train_files rela_train_text_at(const rela_train_options *o, size_t i)
 {
-    return i ? o->more[i - 1]
-             : (rela_train_text){ { o->train_src, o->train_src_2, o->train_src_3, o->train_src_4 },
-                                  o->train_tgt };
+    if (i == 0)
+        return (rela_train_files){ { o->train_src, o->train_src_2, o->train_src_3, o->train_src_4 },
+                                   o->train_tgt };
+    rela_train_files found = { .tgt = o->more[i - 1].tgt };
+    for (size_t k = 0, n = rela_train_sources(o); k < n; k++)
+        found.src[k] = o->more[i - 1].src[k];
+    return found;
 }
 
-rela_train_text rela_train_valid_text(const rela_train_options *o)
+rela_train_files rela_train_valid_text(const rela_train_options *o)
 {
-    return (rela_train_text){ { o->valid_src, o->valid_src_2, o->valid_src_3, o->valid_src_4 },
-                              o->valid_tgt };
+    return (rela_train_files){ { o->valid_src, o->valid_src_2, o->valid_src_3, o->valid_src_4 },
+                               o->valid_tgt };
 }
 
 int64_t rela_train_hold_out(const rela_train_options *o)

@@ -244,7 +244,7 @@ rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *
 
 static const char *train_file(const rela_train_options *o, const char *key, size_t i)
 {
-    const rela_train_text t = rela_train_text_at(o, i);
+    const rela_train_files t = rela_train_text_at(o, i);
     if (strcmp(key, "train-tgt") == 0)
         return t.tgt;
     return strcmp(key, "train-src") == 0 ? t.src[0] : t.src[key[strlen(key) - 1] - '1'];
@@ -312,7 +312,7 @@ static rela_status check_texts(const rela_train_options *o, rela_error *err)
             return rela_fail(err, RELA_ARG, "%s '%.300s' is not UTF-8; rename it", key, value);
     }
     for (size_t i = 0; i <= o->n_more; i++) {
-        const rela_train_text t = rela_train_text_at(o, i);
+        const rela_train_files t = rela_train_text_at(o, i);
         for (size_t k = 0; k <= RELA_SOURCES_MAX; k++) {
             const char *path = k < RELA_SOURCES_MAX ? t.src[k] : t.tgt;
             if (path && rela_utf8_valid(path, strlen(path)) != strlen(path))
@@ -349,9 +349,9 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
 static rela_status check_sources(const rela_train_options *o, rela_error *err)
 {
     const size_t sources = rela_train_sources(o);
-    const rela_train_text valid = rela_train_valid_text(o);
+    const rela_train_files valid = rela_train_valid_text(o);
     for (size_t i = 0; i <= o->n_more; i++) {
-        const rela_train_text t = rela_train_text_at(o, i);
+        const rela_train_files t = rela_train_text_at(o, i);
         for (size_t k = 0; k < RELA_SOURCES_MAX; k++)
             if (!t.src[k] != (k >= sources))
                 return rela_fail(err, RELA_ARG,

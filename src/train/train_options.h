@@ -21,9 +21,15 @@ rela_status rela_train_one_of(size_t *which, const char *name, const char *value
 /* The model, without vocabulary sizes. o is resolved. */
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
 
+/* The files of a text; NULL: the model has no such source. */
+typedef struct rela_train_files {
+    const char *src[RELA_SOURCES_MAX];
+    const char *tgt;
+} rela_train_files;
+
 /* Training texts: number 0 and o->n_more others. */
-rela_train_text rela_train_text_at(const rela_train_options *o, size_t i);
-rela_train_text rela_train_valid_text(const rela_train_options *o);
+rela_train_files rela_train_text_at(const rela_train_options *o, size_t i);
+rela_train_files rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);
 
 /* Languages as codes; RELA_ARG if one is not known. */

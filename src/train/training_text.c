@@ -112,7 +112,7 @@ static size_t list_files(rela_pipeline_text *files, const rela_train_options *o)
     size_t n = 0;
     for (size_t side = 0; side <= sources; side++)
         for (size_t i = 0; i <= o->n_more; i++) {
-            const rela_train_text t = rela_train_text_at(o, i);
+            const rela_train_files t = rela_train_text_at(o, i);
             files[n++] =
                 (rela_pipeline_text){ .path = side < sources ? t.src[side] : t.tgt, .side = side };
         }
@@ -191,7 +191,7 @@ static rela_status read_pairs(split_pairs *s, rela_corpus_report *report,
     if (!files)
         return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
     for (size_t i = 0; i < n; i++) {
-        const rela_train_text t =
+        const rela_train_files t =
             r->validation ? rela_train_valid_text(o) : rela_train_text_at(o, i);
         memcpy(files[i].side, t.src, sources * sizeof *t.src);
         files[i].side[sources] = t.tgt;

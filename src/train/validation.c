@@ -60,7 +60,7 @@ static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, 
 rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_pipeline *p,
                               const rela_train_options *of, rela_world *world, rela_error *err)
 {
-    const rela_train_text files = rela_train_valid_text(of);
+    const rela_train_files files = rela_train_valid_text(of);
     rela_bleu_options o;
     *out = NULL;
     rela_valid *v = rela_mem_zalloc(sizeof *v);

@@ -107,7 +107,7 @@ static int print_translation(const rela_result *r, size_t i)
 static int on_row(void *ctx, const rela_attention_row *row)
 {
     row_counts *c = ctx;
-    if (row->stack == RELA_ATTENTION_CROSS) {
+    if (row->type == RELA_ATTENTION_CROSS) {
         c->all++;
         c->null += row->n == 0;
     }

@@ -36,7 +36,7 @@ def exact(kind, values, dy, causal):
     x = [t.double().requires_grad_() for t in values]
     y, weights = reference.attend(kind, HEADS, *x, LENGTHS, causal)
     grads = torch.autograd.grad((y * dy.double()).sum(), x, allow_unused=True)
-    return y.detach(), weights, grads
+    return y.detach(), weights.detach(), grads
 
 
 def gap(x, y):
@@ -126,6 +126,62 @@ class Module(unittest.TestCase):
             m(*x)[0].square().sum().backward()
         for (name, p), (_, q) in zip(ours.named_parameters(), theirs.named_parameters()):
             torch.testing.assert_close(p.grad, q.grad, rtol=1e-4, atol=1e-5, msg=name)
+
+    def test_a_loss_on_weights_has_its_gradient(self):
+        """Alone, and together with one on the result."""
+        for seed, kind in enumerate(rela.kinds()):
+            for causal in (False, True):
+                values = inputs(200 + seed)
+                dy, dw = torch.randn(3, 5, D), torch.randn(3, HEADS, 5, 9)
+                x = [t.double().requires_grad_() for t in values]
+                y, weights = reference.attend(kind, HEADS, *x, LENGTHS, causal)
+                op = rela.Attention(HEADS, WIDTH, kind, max_length=9, causal=causal, **reference.SETTINGS)
+                own = [t.clone().requires_grad_() for t in values]
+                z, shown = rt.attention(op, *own, k_lengths=torch.tensor(LENGTHS), weights=True)
+                for share in (0, 1):
+                    want = torch.autograd.grad((weights * dw.double()).sum() + share * (y * dy.double()).sum(), x,
+                                               allow_unused=True, retain_graph=True)
+                    got = torch.autograd.grad((shown * dw).sum() + (share * (z * dy).sum() if share else 0), own,
+                                              allow_unused=True, retain_graph=True)
+                    for name, a, b in zip(NAMES, got, want):
+                        if b is not None:
+                            found = gap(0 * b if a is None else a, b)
+                            self.assertLess(found, 1e-4, f"{kind} {causal} {share}: d{name}")
+
+    def test_weights_of_the_module_can_be_trained(self):
+        hidden = torch.arange(6)[None] >= torch.tensor([6, 4])[:, None]
+        for masks in ({}, {"key_padding_mask": hidden}, {"is_causal": True}):
+            layer = rt.RectifiedLinearAttention(8, 2, batch_first=True)
+            _, weights = layer(*[torch.randn(2, 6, 8)] * 3, **masks)
+            weights[:, :, 0].sum().backward()
+            self.assertGreater(float(layer.in_proj_weight.grad[:16].abs().sum()), 0, masks)
+
+    def test_gradients_in_double_are_those_of_differences(self):
+        """Once and twice, of result and weights."""
+        hidden = torch.arange(4)[None] >= torch.tensor([4, 3])[:, None]
+        for kind in set(rela.kinds()) - {"fusedmax"}:  # which is always in float32
+            torch.manual_seed(5)
+            layer = rt.RectifiedLinearAttention(4, 2, batch_first=True, kind=kind, dtype=torch.float64)
+            x = (torch.randn(2, 4, 4, dtype=torch.float64) * 2).requires_grad_()
+            for masks in ({"key_padding_mask": hidden}, {"is_causal": True}):
+                with self.subTest(kind, masks=list(masks)):
+                    check = (lambda x: layer(x, x, x, **masks)), (x,)
+                    self.assertTrue(torch.autograd.gradcheck(*check))
+                    self.assertTrue(torch.autograd.gradgradcheck(*check))
+
+    def test_what_is_left_to_pytorch_says_so(self):
+        """What docs/python.md names as differences."""
+        layer, x = rt.RectifiedLinearAttention(8, 2, batch_first=True), torch.randn(2, 5, 8, requires_grad=True)
+        grad, = torch.autograd.grad(layer(x, x, x)[0].sum(), x, create_graph=True)
+        with self.assertRaisesRegex(RuntimeError, "once_differentiable"):
+            grad.sum().backward()
+        with self.assertRaisesRegex(ValueError, "is on meta; this module runs on the CPU"):
+            layer(*[x.detach().to("meta")] * 3)
+        with self.assertRaisesRegex(ValueError, "device 'meta'"):
+            rt.RectifiedLinearAttention(8, 2, device="meta")
+        if hasattr(torch, "vmap"):
+            with self.assertRaises((RuntimeError, ValueError)):
+                torch.vmap(lambda x: layer(x, x, x)[0])(torch.randn(3, 2, 5, 8))
 
     def test_it_learns(self):
         """Select the marked value: a task that attention alone can do."""

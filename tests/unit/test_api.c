@@ -103,7 +103,7 @@ static int see(void *ctx, const rela_attention_row *row)
     s->nulls += row->n == 0;
     for (uint32_t k = 1; k < row->n; k++)
         CHECK(row->keys[k] > row->keys[k - 1] && row->keys[k] < row->n_keys, "keys out of order");
-    if (row->stack == RELA_ATTENTION_DECODER)
+    if (row->type == RELA_ATTENTION_DECODER)
         CHECK(row->n_keys == row->query + 1, "a decoder row sees the future");
     return s->stop_after && s->rows >= (size_t)s->stop_after;
 }

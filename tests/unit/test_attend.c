@@ -8,6 +8,7 @@ enum { PLACES = 5, LEN_MAX = 8 };
 /* By place: rows, those without keys, keys that the last query could see. */
 typedef struct seen {
     size_t rows[PLACES], without_keys[PLACES], last_keys[PLACES];
+    int32_t type[PLACES], source[PLACES];
     size_t calls, stop_at;
 } seen;
 
@@ -19,6 +20,8 @@ static int see(void *ctx, const rela_attention_row *row)
     s->rows[row->stack]++;
     s->without_keys[row->stack] += row->n_keys == 0;
     s->last_keys[row->stack] = row->n_keys;
+    s->type[row->stack] = row->type;
+    s->source[row->stack] = row->source;
     return ++s->calls == s->stop_at;
 }
 
@@ -46,12 +49,12 @@ static void every_query_of_every_source_is_shown(void **state)
     const struct {
         const char *name;
         size_t queries, keys;
-        int32_t layers;
-    } want[] = { { "enc0", 4, 4, shape.enc_layers },
-                 { "enc1", 0, 0, shape.enc_layers },
-                 { "dec", 3, 3, shape.dec_layers },
-                 { "cross0", 3, 4, shape.dec_layers },
-                 { "cross1", 3, 0, shape.dec_layers } };
+        int32_t layers, type, source;
+    } want[] = { { "enc0", 4, 4, shape.enc_layers, RELA_ATTENTION_ENCODER, 0 },
+                 { "enc1", 0, 0, shape.enc_layers, RELA_ATTENTION_ENCODER, 1 },
+                 { "dec", 3, 3, shape.dec_layers, RELA_ATTENTION_DECODER, 0 },
+                 { "cross0", 3, 4, shape.dec_layers, RELA_ATTENTION_CROSS, 0 },
+                 { "cross1", 3, 0, shape.dec_layers, RELA_ATTENTION_CROSS, 1 } };
     seen s = { .calls = 0 };
     CHECK_OK(rela_attend(w.session, &pairs, see, &s, &err), err);
     for (size_t i = 0; i < PLACES; i++) {
@@ -60,6 +63,8 @@ static void every_query_of_every_source_is_shown(void **state)
         CHECK(s.rows[p] == rows, "%s: %zu rows, want %zu", want[i].name, s.rows[p], rows);
         CHECK(s.without_keys[p] == (want[i].keys ? 0 : rows), "%s: %zu rows without keys",
               want[i].name, s.without_keys[p]);
+        CHECK(!rows || (s.type[p] == want[i].type && s.source[p] == want[i].source),
+              "%s: type %d, source %d", want[i].name, (int)s.type[p], (int)s.source[p]);
         CHECK(s.last_keys[p] == want[i].keys, "%s: %zu keys", want[i].name, s.last_keys[p]);
     }
     s = (seen){ .stop_at = 2 };

@@ -248,8 +248,10 @@ static void check_comparison(const rela_metric *m, const text_set *a, const text
     const size_t k = rela_metric_n_stats(m);
     const rela_scored sa = { stats_a, a->n, k, rela_metric_score_fn, m };
     const rela_scored sb = { stats_b, b->n, k, rela_metric_score_fn, m };
-    rela_resampling r = { sizeof r, golden_int(c, "samples"), (uint64_t)golden_real(c, "seed"),
-                          n_threads };
+    rela_resampling r = { .struct_size = sizeof r,
+                          .samples = golden_int(c, "samples"),
+                          .seed = (uint64_t)golden_real(c, "seed"),
+                          .n_threads = n_threads };
     rela_interval own;
     double got = 0;
     CHECK_OK(rela_bootstrap(&own, &sa, &r, &err), err);
@@ -298,7 +300,7 @@ static void a_system_does_not_differ_from_itself(void **state)
     o.max_order = 2;
     CHECK_OK(rela_metric_create_bleu(&m, &o, &err), err);
     const rela_scored s = { stats, 2, 6, rela_metric_score_fn, m };
-    const rela_resampling r = { sizeof r, 99, 1, 1 };
+    const rela_resampling r = { .struct_size = sizeof r, .samples = 99, .seed = 1, .n_threads = 1 };
     double p = 0;
     CHECK_OK(rela_bootstrap_paired(&p, NULL, &s, &s, &r, &err), err);
     CHECK(p == 1, "p %g", p);
@@ -414,7 +416,9 @@ static rela_status count_once(rela_error *err)
             st = rela_metric_count(stats, m, &s, 1, 1, err);
         if (st == RELA_OK) {
             const rela_scored t = { stats, 1, rela_metric_n_stats(m), rela_metric_score_fn, m };
-            const rela_resampling r = { sizeof r, 10, 1, 1 };
+            const rela_resampling r = {
+                .struct_size = sizeof r, .samples = 10, .seed = 1, .n_threads = 1
+            };
             double p = 0;
             rela_interval interval;
             st = rela_bootstrap_paired(&p, &interval, &t, &t, &r, err);

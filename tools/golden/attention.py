@@ -119,7 +119,7 @@ def attend(kind, heads, q, k, v, gain, gate, head, k_lengths, causal):
                 else:
                     s = kb @ qi / math.sqrt(width)
                 w = weigh(kind, s, head[h] if kind in HEAD else None, i)
-                shown[b, h, i, :seen] = w.detach()
+                shown[b, h, i, :seen] = w
                 parts.append(w @ v[b, :seen, c])
             rows.append(torch.cat(parts))
         y.append(torch.stack(rows))
