@@ -5,6 +5,7 @@
 #include "models.h"
 #include "stop_signals.h"
 #include "terminal_heatmap.h"
+#include "text_operands.h"
 
 #include "base/textlines.h"
 #include "rela/analyse.h"
@@ -204,20 +205,9 @@ static rela_status align(aligner *a, rela_align_report *r, rela_error *err)
 /* MODEL with --src and --tgt, or SRC TGT, or all three. */
 static rela_status take_operands(aligner *a, rela_error *err)
 {
-    const rela_list *given = &a->cli->operands;
-    align_options *o = a->o;
-    a->model = given->n == 2 ? NULL : given->items[0];
-    if (given->n == 1)
-        return RELA_OK;
-    if (o->src || o->tgt)
-        return rela_fail(err, RELA_ARG, "texts are operands or --src and --tgt, not both");
-    if (given->n == 2 && rela_cli_is_model(given->items[0]))
-        return rela_fail(err, RELA_ARG,
-                         "%s is a model: name the source and the target text after it",
-                         given->items[0]);
-    o->src = given->items[given->n - 2];
-    o->tgt = given->items[given->n - 1];
-    return RELA_OK;
+    const rela_status st = rela_cli_take_texts(a->cli, &a->o->src, &a->o->tgt, err);
+    a->model = a->cli->operands.n ? a->cli->operands.items[0] : NULL;
+    return st;
 }
 
 static rela_status load_pair(aligner *a, const char *path, rela_error *err)

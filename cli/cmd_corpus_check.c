@@ -2,6 +2,7 @@
 /* cli/cmd_corpus_check.c - rela corpus check: checks a parallel corpus against the rules and shows
  * its lengths and the cost of padding. */
 #include "cli.h"
+#include "text_operands.h"
 
 #include "rela/corpus.h"
 
@@ -47,14 +48,15 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_corpus_check[] = {
     { .name = "corpus check",
       .summary = "check parallel text: what would be dropped, lengths, padding",
-      .operands = "--src FILE --tgt FILE | --tsv FILE",
+      .operands = "[SRC TGT]",
+      .max_operands = 2,
       .description =
           "Reads a parallel corpus as training does, with space-separated words as tokens, and\n"
           "prints how many pairs are kept, how many are dropped and why (with the first lines of\n"
           "each reason), the sentence lengths, and the share of a batch of --batch-tokens that\n"
           "padding would waste. Files may be plain, gzip or zstd. Files with different numbers of\n"
           "lines are an error.",
-      .examples = "rela corpus check --src train.en.gz --tgt train.de.gz\n"
+      .examples = "rela corpus check train.en.gz train.de.gz\n"
                   "rela corpus check --tsv pairs.tsv --max-tokens 100 --max-ratio 9 --json",
       .options = OPTIONS,
       .options_size = sizeof(check_options),
@@ -64,9 +66,16 @@ const rela_command rela_commands_corpus_check[] = {
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
-    const check_options *o = options;
+    check_options *o = options;
+    const rela_status taken = rela_cli_take_texts(cli, &o->src, &o->tgt, err);
+    if (taken != RELA_OK)
+        return taken;
+    if (cli->operands.n)
+        return rela_fail(err, RELA_ARG, "name both files: %s is one side, or give it as --tsv",
+                         cli->operands.items[0]);
     if (o->tsv ? o->src || o->tgt : !o->src || !o->tgt)
-        return rela_fail(err, RELA_ARG, "either --src and --tgt, or --tsv must be given");
+        return rela_fail(err, RELA_ARG,
+                         "no text: name the two files, or --src and --tgt, or --tsv");
     if (o->max_ratio > 0 && o->max_ratio < 1)
         return rela_fail(err, RELA_ARG, "--max-ratio is %g; expected 0 or at least 1",
                          o->max_ratio);

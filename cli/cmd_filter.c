@@ -2,6 +2,7 @@
 /* cli/cmd_filter.c - rela filter: keep the good pairs of parallel text. */
 #include "jobs.h"
 #include "models.h"
+#include "text_operands.h"
 
 #include "rela/analyse.h"
 
@@ -33,7 +34,7 @@ static const rela_option OPTIONS[] = {
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "dry-run", 0, RELA_OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL, "write no text, only report what would be dropped" },
     { "by", 0, RELA_OPTION_CHOICE, AT(by), 0, 0, "combined", "combined|null|uncovered|logprob", "what to score pairs by" },
-    { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [0.5 if combined, else 0]" },
+    { "min-score", 0, RELA_OPTION_REAL, AT(min_score), 0, 1, NULL, "X", "drop pairs with a lower score [if combined, by calibration: clean text passes; else 0]" },
     { "keep", 0, RELA_OPTION_REAL, AT(keep), 0, 1, "0", "SHARE", "keep this share of the pairs that pass the rules, the best ones, instead of --min-score" },
     { "heads", 0, RELA_OPTION_TEXT, AT(heads), 0, 0, NULL, "L:H,...", "cross-attention heads that count for the null rate, as layer:head from 1 [all]" },
     { "calibrate", 0, RELA_OPTION_INT, AT(calibrate), 20, 1e6, "2000", "N", "pairs to calibrate the combined score on" },
@@ -55,17 +56,22 @@ static const rela_option OPTIONS[] = {
 
 /* clang-format off */
 static const char *const NEEDS[] = {
-    "by", "MODEL",
-    "min-score", "MODEL",
-    "calibrate", "MODEL",
     "calibrate", "by=combined",
-    "trusted-src", "MODEL",
     "trusted-src", "by=combined",
     "heads", "by=combined|by=null|scores",
     "out-src", "!dry-run",
     "out-tgt", "!dry-run",
-    "seed", "MODEL",
     "seed", "by=combined",
+    NULL,
+};
+
+/* Checked once the texts are no longer among the operands. */
+static const char *const MODEL_NEEDS[] = {
+    "by", "MODEL",
+    "min-score", "MODEL",
+    "calibrate", "MODEL",
+    "trusted-src", "MODEL",
+    "seed", "MODEL",
     NULL,
 };
 /* clang-format on */
@@ -77,9 +83,9 @@ static rela_status print_report(const rela_cli *cli, const rela_filter_report *r
 const rela_command rela_commands_filter[] = {
     { .name = "filter",
       .summary = "remove pairs that are not translations from parallel text",
-      .operands = "[MODEL] --src FILE --tgt FILE --out-src FILE --out-tgt FILE",
+      .operands = "[MODEL] [SRC TGT]",
       .min_operands = 0,
-      .max_operands = 1,
+      .max_operands = 3,
       .description =
           "Drops pairs by rules (encoding, length, ratio, copies, script, duplicates), then by\n"
           "the score of a model: how many target words attend to nothing (null rate), how many\n"
@@ -87,10 +93,10 @@ const rela_command rela_commands_filter[] = {
           "or all of these combined in one probability, calibrated on the first pairs of the text\n"
           "against corrupted copies of them. The order is kept. Without MODEL only the rules\n"
           "apply. Prints how many pairs were dropped and why.",
-      .examples = "rela filter run/model.rela --src c.en --tgt c.de \\\n"
+      .examples = "rela filter run/model.rela c.en c.de --dry-run --scores c.tsv\n"
+                  "rela filter run/model.rela c.en c.de \\\n"
                   "    --out-src clean.en --out-tgt clean.de\n"
-                  "rela filter run/model.rela --src c.en --tgt c.de --dry-run --scores c.tsv\n"
-                  "rela filter --src c.en --tgt c.de --max-words 80 \\\n"
+                  "rela filter c.en c.de --max-words 80 \\\n"
                   "    --out-src clean.en --out-tgt clean.de",
       .options = OPTIONS,
       .options_size = sizeof(filter_options),
@@ -159,7 +165,7 @@ static int on_progress(void *ctx, uint64_t lines)
 static rela_status check(const rela_cli *cli, const filter_options *o, rela_error *err)
 {
     if (!o->src || !o->tgt)
-        return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
+        return rela_fail(err, RELA_ARG, "no text: name the two files, or --src and --tgt");
     if (!o->dry_run && (!o->out_src || !o->out_tgt))
         return rela_fail(err, RELA_ARG, "--out-src and --out-tgt are needed, or --dry-run");
     if (!o->trusted_src != !o->trusted_tgt)
@@ -200,13 +206,16 @@ static rela_status parse_heads(rela_head **heads, size_t *n, const char *text, r
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
-    const filter_options *o = options;
+    filter_options *o = options;
     rela_cli_models m = { .runtime = NULL };
     rela_filter_report r = { .struct_size = sizeof r };
     rela_head *heads = NULL;
     size_t n_heads = 0;
     rela_job *job = NULL;
-    rela_status st = check(cli, o, err);
+    rela_status st = rela_cli_take_texts(cli, &o->src, &o->tgt, err);
+    st = st ? st : check(cli, o, err);
+    if (st == RELA_OK)
+        rela_cli_check_effect(cli, MODEL_NEEDS);
     st = st ? st : rela_cli_job_open(&job, cli, o->resume, err);
     if (st == RELA_OK)
         st = parse_heads(&heads, &n_heads, o->heads, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_score.c - rela score: log-probabilities of given translations. */
 #include "text_jobs.h"
+#include "text_operands.h"
 
 #include "base/json.h"
 #include "base/str.h"
@@ -50,16 +51,16 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 const rela_command rela_commands_score[] = {
     { .name = "score",
       .summary = "score given translations by their probability",
-      .operands = "MODEL... --src FILE --tgt FILE",
+      .operands = "MODEL... [SRC TGT]",
       .min_operands = 1,
-      .max_operands = RELA_CLI_MODELS_MAX,
+      .max_operands = RELA_CLI_MODELS_MAX + 2,
       .description =
           "Writes one line per pair: the natural log-probability that the model gives to the\n"
           "translation, including <eos>. The perplexity of the whole text is reported at the end.\n"
           "Several models form an ensemble. With --json every pair is an object on a line of its\n"
           "own, and the last line is the summary.",
-      .examples = "rela score run/model.rela --src test.en --tgt test.de > scores\n"
-                  "rela score --word-scores run/model.rela --src test.en --tgt test.de",
+      .examples = "rela score run/model.rela test.en test.de > scores\n"
+                  "rela score --word-scores a.rela b.rela --src test.en --tgt test.de",
       .options = OPTIONS,
       .options_size = sizeof(score_options),
       .needs = NEEDS,
@@ -92,9 +93,16 @@ static void count(void *ctx, const char *notes, size_t len);
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err)
 {
-    scorer s = { .cli = cli, .options = options };
-    if (!s.options->src[0] || !s.options->tgt)
-        return rela_fail(err, RELA_ARG, "--src and --tgt are needed");
+    score_options *o = options;
+    scorer s = { .cli = cli, .options = o };
+    const rela_status taken =
+        o->src[0] || o->tgt ? RELA_OK : rela_cli_take_texts(cli, &o->src[0], &o->tgt, err);
+    if (taken != RELA_OK)
+        return taken;
+    if (!o->src[0] || !o->tgt)
+        return rela_fail(err, RELA_ARG, "no text: name the two files, or --src and --tgt");
+    if (cli->operands.n == 0)
+        return rela_fail(err, RELA_ARG, "no model: rela score MODEL SRC TGT");
     s.job = (rela_cli_text_job){ .cli = cli,
                                  .label = "scoring",
                                  .read_bytes = s.options->read_bytes,

@@ -6,9 +6,15 @@
 #include "base/utf8.h"
 #include "row_jobs.h"
 
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { TOKENISED_MIN = 100 /* lines, as in sacrebleu */ };
+enum {
+    TOKENISED_MIN = 100, /* lines, as in sacrebleu */
+    PATIENCE = 2000      /* milliseconds without input before we say that we wait */
+};
 
 /* Header of a block in rows->out, before its statistics. */
 typedef struct block_head {
@@ -41,8 +47,56 @@ static rela_status report_json(rela_buffer *out, const rela_cli_scoring *s,
                                const rela_interval *interval, const char *signature,
                                const rela_cli_details *details, rela_error *err);
 
+/* Users of other tools name the translation after the reference. */
+static rela_status fail_no_input(const rela_cli *cli, const rela_cli_scoring *s, rela_status status,
+                                 const char *what, rela_error *err)
+{
+    const char *hypothesis = s->refs.items[s->refs.n - 1], *name = cli->command->name;
+    return rela_fail(err, status, "%s; to score %s against %s: rela %s %s -i %s", what, hypothesis,
+                     s->refs.items[0], name, s->refs.items[0], hypothesis);
+}
+
+static bool reads_unasked(const rela_cli *cli, const rela_cli_scoring *s)
+{
+    return s->systems.n == 1 && strcmp(s->systems.items[0], "-") == 0 &&
+           !rela_options_given(cli->state, "input");
+}
+
+/* Such as /dev/null, or what is left of a pipe that has ended. */
+static bool is_empty(const struct pollfd *input)
+{
+    struct stat file;
+    if (fstat(input->fd, &file) != 0)
+        return false;
+    return S_ISCHR(file.st_mode) || (S_ISREG(file.st_mode) && file.st_size == 0) ||
+           ((input->revents & POLLHUP) && !(input->revents & POLLIN));
+}
+
+static rela_status check_input(rela_cli *cli, const rela_cli_scoring *s, rela_error *err)
+{
+    struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+    if (!reads_unasked(cli, s))
+        return RELA_OK;
+    if (isatty(STDIN_FILENO)) /* one reference: a translation may be typed */
+        return s->refs.n < 2 ? RELA_OK
+                             : fail_no_input(cli, s, RELA_ARG, "no translation", err);
+    if (poll(&input, 1, PATIENCE) != 0)
+        return s->refs.n > 1 && is_empty(&input)
+                   ? fail_no_input(cli, s, RELA_FORMAT, "no translation on standard input", err)
+                   : RELA_OK;
+    const char *name = cli->command->name, *ref = s->refs.items[0];
+    rela_log_line(&cli->sink, RELA_LOG_INFO,
+                  "waiting for the translation on standard input; for one in a file: rela %s %s -i "
+                  "%s",
+                  name, ref, s->refs.n < 2 ? "FILE" : s->refs.items[s->refs.n - 1]);
+    return RELA_OK;
+}
+
 rela_status rela_cli_count(rela_cli *cli, rela_cli_scoring *s, rela_error *err)
 {
+    const rela_status ready = check_input(cli, s, err);
+    if (ready != RELA_OK)
+        return ready;
     const char *files[2 * RELA_CLI_FILES_MAX];
     const size_t n_systems = s->systems.n, n_refs = s->refs.n;
     if (n_systems > RELA_CLI_FILES_MAX || n_refs > RELA_CLI_FILES_MAX)

@@ -27,7 +27,8 @@ typedef struct rela_cli_scoring {
     uint64_t n_tokenised; /* lines of systems that end in " ." */
 } rela_cli_scoring;
 
-/* Reads the files and fills in counts and n_... Free s in any case. */
+/* Reads the files and fills in counts and n_... Free s in any case. If the translation comes from
+ * standard input without being asked for, and does not come, says what to do. */
 rela_status rela_cli_count(rela_cli *cli, rela_cli_scoring *s, rela_error *err);
 void rela_cli_scoring_free(rela_cli_scoring *s);
 

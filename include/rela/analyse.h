@@ -218,7 +218,7 @@ typedef struct rela_filter_options {
     int32_t duplicates;                  /* RELA_REPEATS_...; default RELA_REPEATS_PAIR */
     /* model */
     int32_t by;       /* RELA_FILTER_COMBINED ... */
-    double min_score; /* below it a pair is dropped; negative: 0.5 for combined, else 0 */
+    double min_score; /* below it a pair is dropped; negative: chosen for combined, else 0 */
     double keep;      /* instead, keep this best share of the pairs that pass the rules; 0: off */
     const rela_head *heads; /* heads used for null rates; NULL: all */
     size_t n_heads;

@@ -8,7 +8,11 @@
 #include "base/rng.h"
 #include "filter/filter_job.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const double KEPT = 0.99, CUT_MOST = 0.5;
 
 enum { KINDS = 4, FOLDS = 5, LEAST_PAIRS = 20 };
 
@@ -260,6 +264,64 @@ static double test_auc(const rela_logit *l, double *rows, const bool *good, size
     return rela_auc_find(scores, n_bad, scores + n_bad, n_good).value;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Scores of the good or the bad pairs, in order; returns how many. */
+static size_t sort_scores(double *to, const sample *s, size_t features, bool good)
+{
+    size_t n = 0;
+    for (size_t i = good ? 0 : s->n; i < (good ? s->n : 2 * s->n); i++)
+        if (s->usable[i])
+            to[n++] = rela_logit_score(&s->j->logit, s->rows + i * features);
+    qsort(to, n, sizeof *to, by_value);
+    return n;
+}
+
+/* The score from which on pairs are kept. Trusted text is clean: all but KEPT of it must pass. Else
+ * some of the text may be noise. Few clean pairs look like the worse half of the corrupted ones,
+ * so its share of the text tells the share of noise, and below a score as high as that share a pair
+ * is more likely noise than not. */
+static double choose_cut(const sample *s, double *scores, size_t features)
+{
+    size_t n = sort_scores(scores, s, features, !!s->j->o.trusted_src);
+    if (n == 0)
+        return CUT_MOST;
+    if (s->j->o.trusted_src)
+        return fmin(CUT_MOST, scores[(size_t)((1 - KEPT) * (double)n)]);
+    const double worst = scores[n / 2];
+    size_t below = 0;
+    n = sort_scores(scores, s, features, true);
+    while (below < n && scores[below] < worst)
+        below++;
+    return n ? fmin(CUT_MOST, 2 * (double)below / (double)n) : CUT_MOST;
+}
+
+/* Fits, and without trusted text once more without the examples that looked corrupted: noise among
+ * the good ones would teach that it is good. */
+static rela_status fit_twice(sample *s, double *rows, bool *good, size_t features, rela_error *err)
+{
+    rela_logit *l = &s->j->logit;
+    size_t n = select_rows(rows, good, s, features, false), kept = 0, n_good = 0;
+    rela_status st = rela_logit_fit(l, rows, good, n, features, err);
+    if (st != RELA_OK || s->j->o.trusted_src)
+        return st;
+    for (size_t i = 0; i < n; i++) {
+        if (good[i] && rela_logit_score(l, rows + i * features) < CUT_MOST)
+            continue;
+        memmove(rows + kept * features, rows + i * features, features * sizeof *rows);
+        n_good += good[i];
+        good[kept++] = good[i];
+    }
+    if (n_good < LEAST_PAIRS / 2)
+        return RELA_OK;
+    rela_logit_free(l);
+    return rela_logit_fit(l, rows, good, kept, features, err);
+}
+
 static rela_status fit(sample *s, rela_error *err)
 {
     const size_t features = rela_pair_n_features(&s->j->workers[0].scores);
@@ -268,20 +330,22 @@ static rela_status fit(sample *s, rela_error *err)
     bool *good = rela_mem_zalloc(2 * s->n);
     rela_status st =
         rows && good && scores ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for a sample");
-    if (st == RELA_OK) {
-        const size_t n = select_rows(rows, good, s, features, false);
-        st = rela_logit_fit(&s->j->logit, rows, good, n, features, err);
-    }
+    st = st ? st : fit_twice(s, rows, good, features, err);
     if (st == RELA_OK) {
         const size_t n = select_rows(rows, good, s, features, true);
         s->j->report.auc = test_auc(&s->j->logit, rows, good, n, scores);
         s->j->report.calibrated = s->n;
+        if (s->j->o.min_score < 0)
+            s->j->cut = choose_cut(s, scores, features);
         char pairs[RELA_GROUPED_SIZE];
+        char drops[48] = "";
+        if (s->j->o.keep == 0)
+            rela_format_text(drops, sizeof drops, "; scores below %.3f are dropped", s->j->cut);
         rela_log_line(&s->j->model->runtime->log, RELA_LOG_INFO,
                       "combined score made from %s pairs: AUC %.3f on a held-out fifth of them, "
-                      "against bad pairs made with seed %llu",
-                      rela_grouped(pairs, s->n), s->j->report.auc,
-                      (unsigned long long)s->j->o.seed);
+                      "against bad pairs made with seed %llu%s",
+                      rela_grouped(pairs, s->n), s->j->report.auc, (unsigned long long)s->j->o.seed,
+                      drops);
     }
     rela_mem_free(rows);
     rela_mem_free(scores);

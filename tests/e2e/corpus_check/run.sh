@@ -68,9 +68,9 @@ head -c 20000 corpus/train.src.gz >cut.gz
 refuses 3 "cut.gz: compressed data is cut off" corpus check --src cut.gz --tgt corpus/train.tgt
 refuses 1 "missing: No such file or directory" corpus check --src missing --tgt b
 refuses 1 "Is a directory" corpus check --src . --tgt b
-refuses 2 "either --src and --tgt, or --tsv must be given" corpus check
-refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src a
-refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src a --tgt b --tsv c
+refuses 2 "no text: name the two files" corpus check
+refuses 2 "no text: name the two files" corpus check --src a
+refuses 2 "no text: name the two files" corpus check --src a --tgt b --tsv c
 refuses 2 "standard input can be read only once" corpus check --src - --tgt -
 refuses 2 "--max-ratio is 0.5; expected 0 or at least 1" corpus check --src a --tgt b --max-ratio 0.5
 refuses 2 "option --max-tokens" corpus check --src a --tgt b --max-tokens 0

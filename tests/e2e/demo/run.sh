@@ -44,7 +44,7 @@ rela info build/demo.rela | grep -q '^  licence *MIT' || fail "no card"
 
 # The commands of the README for one's own text, in a folder of their own.
 sed -n '/^## Your own text/,/^## /{ /^```sh$/,/^```$/{ /```/d; p; }; }' "$RELA_SOURCE/README.md" >commands
-[ "$(grep -c '^rela' commands)" -eq 7 ] || fail "README: $(grep -c '^rela' commands) commands"
+[ "$(grep -c '^rela' commands)" -eq 8 ] || fail "README: $(grep -c '^rela' commands) commands"
 sed -i 's/--size 20K/--size 2000/; s/--preset demo/--quiet --updates 20 &/; s/align --tokenise/align --quiet --updates 20 --tokenise/' commands
 mkdir own bin
 ln -s "$RELA" bin/rela

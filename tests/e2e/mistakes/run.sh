@@ -82,11 +82,11 @@ refuses 2 "option --normalize: 'wu'; expected gnmt:NUMBER, power:NUMBER or none"
 refuses 2 "option --sampling: 'top'" translate --sampling top $m
 refuses 2 "missing argument MODEL; usage: rela translate MODEL..." translate
 refuses 2 "missing argument MODEL; usage: rela translate MODEL..." translate -i c/test.src
-refuses 2 "missing argument MODEL; usage: rela score MODEL... --src FILE --tgt FILE" score
+refuses 2 "missing argument MODEL; usage: rela score MODEL... [SRC TGT]" score
 refuses 2 "missing argument REF; usage: rela bleu REF [REF...]" bleu
 refuses 2 "unexpected argument 'more'" info $m more
 refuses 2 "unexpected argument 'c/train.src'; text goes with --train-src and --train-tgt" train c/train.src c/train.tgt
-refuses 2 "unexpected argument 'c/train.src'; text goes with --src and --tgt" filter $m c/train.src c/train.tgt
+refuses 2 "unexpected argument 'more'; text goes with --src and --tgt" filter $m c/train.src c/train.tgt more
 refuses 2 "'The old man sees' is not a model; input goes with -i, or through a pipe" translate $m 'The old man sees'
 refuses 2 "'The old man sees' is not a model; input goes with -i, or through a pipe" translate 'The old man sees'
 refuses 2 "'typo.en' is not a model; input goes with -i, or through a pipe" translate $m typo.en
@@ -139,14 +139,22 @@ refuses 1 "run/ is a directory; its model is run/model.rela" info run/
 refuses 1 "c is a directory, not a model" score c --src c/test.src --tgt c/test.tgt
 refuses 1 "./c is a directory, not a model" info ./c
 refuses 3 "ends before line" score $m --src c/train.src --tgt c/valid.tgt
-refuses 2 "--src and --tgt are needed" score $m --src c/train.src
+refuses 2 "no text: name the two files, or --src and --tgt" score $m --src c/train.src
+refuses 2 "no text: name the two files, or --src and --tgt" score $m
+refuses 2 "no model: rela score MODEL SRC TGT" score c/test.src c/test.tgt
+refuses 2 "run/model.rela is a model: name the source and the target text after it" score $m c/test.src
+refuses 2 "run/model.rela is a model: name the source and the target text after it" filter $m c/test.src --dry-run
+refuses 2 "texts are operands or --src and --tgt, not both" filter $m c/test.src c/test.tgt --src c/test.src --dry-run
+refuses 2 "name both files: c/test.src is one side, or give it as --tsv" corpus check c/test.src
+refuses 3 "no translation on standard input; to score c/valid.tgt against c/test.tgt: rela bleu c/test.tgt -i c/valid.tgt" bleu c/test.tgt c/valid.tgt
+refuses 3 "no translation on standard input; to score c/valid.tgt against c/test.tgt: rela chrf c/test.tgt -i c/valid.tgt" chrf c/test.tgt c/valid.tgt
 refuses 2 "no text: name the two files" align $m --src c/train.src
 refuses 1 "No such file or directory" bleu missing.de
 refuses 2 "--output is the input --input" translate $m -i c/test.src -o c/test.src
 refuses 2 "option --codes is missing" bpe apply c/test.src
 refuses 2 "no output; give one with --output" convert $m
 refuses 2 "--input-2: the model has 1 source" translate $m -i c/test.src --input-2 c/test.src
-refuses 2 "either --src and --tgt, or --tsv must be given" corpus check --src c/test.src
+refuses 2 "no text: name the two files, or --src and --tgt, or --tsv" corpus check --src c/test.src
 refuses 2 "--src, --tgt and --out are needed" analyse $m --src c/test.src
 refuses 2 "--out-src and --out-tgt are needed, or --dry-run" filter --src c/test.src --tgt c/test.tgt
 refuses 2 "--keep and --heads need a model" filter --src c/test.src --tgt c/test.tgt --dry-run --keep 0.5
@@ -283,4 +291,17 @@ done >long
 grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
 "$RELA" align $m --src long --tgt long >lib.out 2>lib.err
 [ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
+
+# texts after the model
+for command in "score $m" "filter $m --dry-run" "filter --dry-run" "corpus check"; do
+    # shellcheck disable=SC2086
+    accepts $command --quiet c/train.src c/train.tgt
+    mv lib.out operands
+    # shellcheck disable=SC2086
+    accepts $command --quiet --src c/train.src --tgt c/train.tgt
+    cmp operands lib.out || fail "$command: texts as operands are other texts"
+done
+{ sleep 3; cat c/test.tgt; } | "$RELA" bleu c/test.tgt c/test.tgt >bleu.out 2>bleu.err || fail "bleu: $(cat bleu.err)"
+grep -q 'waiting for the translation on standard input; for one in a file: rela bleu c/test.tgt -i c/test.tgt' bleu.err ||
+    fail "bleu waits in silence: $(cat bleu.err)"
 finish

@@ -140,7 +140,7 @@ refuses 1 "/dev/full: cannot be written: No space left" translate $M -i in -o /d
 head -n 39 in >short
 refuses 3 "short: ends before line 40, which in has" translate $M -i in --prefix short
 refuses 2 "--layer 9" translate $M -i in --alignment hard --layer 9
-refuses 2 "--src and --tgt are needed" score $M
+refuses 2 "no text: name the two files" score $M
 refuses 3 "in: has a line 40, but short ends before it" score $M --src short --tgt in -o scores
 [ ! -e scores ] || fail "a file under its final name after a failure"
 refuses 3 "short: ends before line 40, which in has" score $M --src in --tgt short -o scores
