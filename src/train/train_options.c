@@ -77,6 +77,7 @@ static const number_row NUMBERS[] = {
     { AT(micro_batch),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
     { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
     { AT(hold_out),              false,  -1,     -1,     -1,     -1,     -1,      -1,   1e6 },
+    { AT(max_time),              false,  0,      0,      0,      0,      0,       0,    1e9 },
     { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
     { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,    BIG,     0,    1e13 },
     { AT(report_every),          false,  100,    100,    100,    50,     100,     1,    1e9 },
@@ -174,8 +175,7 @@ static rela_status resolve_settings(rela_train_options *out, const rela_train_op
     int preset = 0;
     rela_train_options_init(out, sizeof *out);
     rela_status st = rela_sized_take(out, sizeof *out, in, "rela_train_options", err);
-    if (!out->preset)
-        out->preset = "base";
+    st = st ? st : rela_train_default(out, err);
     st = st ? st : find_preset(&preset, out->preset, err);
     for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++)
         st = resolve_number(out, &NUMBERS[i], preset, err);

@@ -34,6 +34,12 @@ rela_status rela_train_find_languages(rela_train_options *o, rela_error *err);
 const char *rela_train_language(const rela_train_options *o, size_t source); /* NULL: not known */
 void rela_train_languages_text(char *out, size_t size, const rela_train_options *o);
 
+enum { RELA_UPDATES_ANY = 1000000000 }; /* as many as the time allows */
+
+/* Chooses preset and time if they are not set: those of the run that is there, otherwise by the
+ * size of the training text. */
+rela_status rela_train_default(rela_train_options *o, rela_error *err);
+
 /* Lines of the training text that a new run holds out at most; o->hold_out < 0: not chosen. */
 int64_t rela_train_hold_out(const rela_train_options *o);
 

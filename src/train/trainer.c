@@ -3,6 +3,7 @@
  * runs the loop. */
 #include "train/trainer.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/model_text.h"
@@ -40,6 +41,7 @@ rela_status rela_train(const rela_train_options *o,
         return rela_fail(err, RELA_NOMEM, "no memory to train");
     t->on_event = on_event;
     t->ctx = ctx;
+    t->started = rela_clock_seconds();
     rela_status st = rela_train_resolve(&t->o, o, err);
     st = st ? st : join(t, err);
     st = st ? st : prepare(t, err);
@@ -423,6 +425,8 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
+    t->memory = need;
+    t->disk = disk;
     char count[RELA_GROUPED_SIZE], attention[ATTENTION_TEXT];
     name_attention(attention, sizeof attention, &t->net.config);
     rela_trainer_log(t, "%s parameters; attention %s; %.1f MB of memory for training",
