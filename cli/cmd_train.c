@@ -69,7 +69,7 @@ static const rela_option OPTIONS[] = {
     { "valid-src-3", 0, RELA_OPTION_FILE, AT(valid_src_3), 0, 0, NULL, "FILE", "validation text of the third source" },
     { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "validation text of the fourth source" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "directory of the run; an existing run is resumed" },
-    { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model whose weights, subwords and vocabularies to start from" },
+    { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model to start from, with its sizes, attention, text preparation, languages, subwords and vocabularies" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser and the card: en, fra, French [by the name of the file, as train.en.gz]" },
     { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language" },
     { "src-lang-2", 0, RELA_OPTION_TEXT, AT(src_lang_2), 0, 0, NULL, "CODE", "language of the second source" },
@@ -205,7 +205,8 @@ rela_status rela_cli_train_settings(rela_buffer *out, rela_cli *cli, const void 
 {
     rela_train_options o;
     take_given(&o, options, cli);
-    const rela_status st = rela_cli_train_check_settings(cli, &o, err);
+    rela_status st = rela_cli_train_time(&o.max_time, ((const train_args *)options)->max_time, err);
+    st = st ? st : rela_cli_train_check_settings(cli, &o, err);
     return st ? st : rela_train_options_show(out, &o, err);
 }
 

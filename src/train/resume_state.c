@@ -337,13 +337,14 @@ static void update_state(rela_loop_state *l, const rela_extras *e)
 /* All settings as the preset of o has them. */
 static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
+    rela_train_own own;
     rela_train_options plain, all;
     rela_train_options_init(&plain, sizeof plain);
     plain.preset = o->preset;
     plain.train_src = o->train_src;
     plain.train_tgt = o->train_tgt;
     plain.out = o->out;
-    const rela_status st = rela_train_resolve(&all, &plain, err);
+    const rela_status st = rela_train_resolve(&all, &own, &plain, err);
     all.hold_out = 0; /* as in versions without it */
     return st == RELA_OK ? rela_train_options_dump(out, &all, err) : st;
 }

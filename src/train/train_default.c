@@ -15,9 +15,6 @@ enum {
     CONFIG_MAX = 1 << 20
 };
 
-static const char *const PRESETS[] = { "paper", "base", "tiny", "demo", RELA_PRESET_ALIGN };
-
-static bool find_line(char *value, size_t size, const char *text, const char *key);
 static rela_status read_run(rela_train_options *o, rela_error *err);
 static rela_status count_lines(uint64_t *lines, const rela_train_options *o, rela_error *err);
 
@@ -48,32 +45,17 @@ static rela_status read_run(rela_train_options *o, rela_error *err)
     rela_status st = rela_buffer_printf(&path, err, "%s/config.yml", o->out);
     if (st == RELA_OK && rela_file_exists(path.data))
         st = rela_file_read(&text, &len, path.data, CONFIG_MAX, err);
-    if (text && find_line(value, sizeof value, text, "preset"))
-        for (size_t i = 0; i < sizeof PRESETS / sizeof PRESETS[0]; i++)
-            if (strcmp(value, PRESETS[i]) == 0)
-                o->preset = PRESETS[i];
+    if (text && rela_train_find_line(value, sizeof value, text, "preset"))
+        o->preset = rela_train_preset(value);
     if (o->preset && o->updates < 0 && o->max_time < 0) {
-        if (find_line(value, sizeof value, text, "updates"))
+        if (rela_train_find_line(value, sizeof value, text, "updates"))
             o->updates = strtoll(value, NULL, 10);
-        if (find_line(value, sizeof value, text, "max-time"))
+        if (rela_train_find_line(value, sizeof value, text, "max-time"))
             o->max_time = strtoll(value, NULL, 10);
     }
     rela_mem_free(text);
     rela_buffer_free(&path);
     return st;
-}
-
-/* The value of a line "key: value", without quotes. */
-static bool find_line(char *value, size_t size, const char *text, const char *key)
-{
-    const size_t len = strlen(key);
-    while (text && (strncmp(text, key, len) != 0 || text[len] != ':'))
-        text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL;
-    if (!text)
-        return false;
-    text += len + 1 + strspn(text + len + 1, " \"'");
-    rela_format_text(value, size, "%.*s", (int)strcspn(text, "\"'\n"), text);
-    return true;
 }
 
 /* Of the training text; a file that is missing is reported later. */

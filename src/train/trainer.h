@@ -15,6 +15,7 @@
 
 typedef struct rela_trainer {
     rela_train_options o;
+    rela_train_own own;                                    /* texts of o */
     int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
     void *ctx;
     rela_world *world; /* NULL: one process */
