@@ -17,6 +17,7 @@
 typedef struct train_args {
     rela_train_options o;
     rela_cli_texts texts;
+    const char *max_time;
     bool show_config;
 } train_args;
 
@@ -54,7 +55,7 @@ static int on_event(void *ctx, const rela_train_event *e);
 
 /* clang-format off */
 static const rela_option OPTIONS[] = {
-    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, "base", "paper|base|tiny|demo|align", "model size and training settings, which other options override" },
+    { "preset", 0, RELA_OPTION_CHOICE, AT(preset), 0, 0, NULL, "paper|base|tiny|demo|align", "model size and training settings, which other options override [by the size of the text: demo below 5,000 lines or 15 minutes, otherwise tiny]" },
     { "train-src", 0, RELA_OPTION_FILES, LIST_AT(texts.src[0]), 0, 0, NULL, "FILE", "training text, source side; may be repeated" },
     { "train-tgt", 0, RELA_OPTION_FILES, LIST_AT(texts.tgt), 0, 0, NULL, "FILE", "training text, target side; once for each --train-src" },
     { "valid-src", 0, RELA_OPTION_FILE, AT(valid_src), 0, 0, NULL, "FILE", "validation text, source side" },
@@ -68,7 +69,7 @@ static const rela_option OPTIONS[] = {
     { "valid-src-3", 0, RELA_OPTION_FILE, AT(valid_src_3), 0, 0, NULL, "FILE", "validation text of the third source" },
     { "valid-src-4", 0, RELA_OPTION_FILE, AT(valid_src_4), 0, 0, NULL, "FILE", "validation text of the fourth source" },
     { "out", 'o', RELA_OPTION_DIR, AT(out), 0, 0, NULL, "DIR", "directory of the run; an existing run is resumed" },
-    { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model whose weights, subwords and vocabularies to start from" },
+    { "init", 0, RELA_OPTION_FILE, AT(init), 0, 0, NULL, "FILE", "model to start from, with its sizes, attention, text preparation, languages, subwords and vocabularies" },
     { "src-lang", 0, RELA_OPTION_TEXT, AT(src_lang), 0, 0, NULL, "CODE", "source language, for the tokeniser and the card: en, fra, French [by the name of the file, as train.en.gz]" },
     { "tgt-lang", 0, RELA_OPTION_TEXT, AT(tgt_lang), 0, 0, NULL, "CODE", "target language" },
     { "src-lang-2", 0, RELA_OPTION_TEXT, AT(src_lang_2), 0, 0, NULL, "CODE", "language of the second source" },
@@ -112,6 +113,7 @@ static const rela_option OPTIONS[] = {
     { "attn-window", 0, RELA_OPTION_INT, AT(attn_window), 1, 65536, NULL, "N", "local: keys on each side" },
     { "attn-stride", 0, RELA_OPTION_INT, AT(attn_stride), 1, 65536, NULL, "N", "strided: stride" },
     { "updates", 'u', RELA_OPTION_INT, AT(updates), 1, 1e12, NULL, "N", "total number of updates" },
+    { "max-time", 0, RELA_OPTION_TEXT, LIST_AT(max_time), 0, 0, NULL, "TIME", "time for the whole run, like 20m, 2h, 1h30m or 90 (seconds): it ends with a finished model by then, and the learning rate follows; 0: no limit [4h without --preset and --updates]" },
     { "epochs", 0, RELA_OPTION_INT, AT(epochs), 0, 1e9, NULL, "N", "maximum number of epochs; 0: no limit" },
     { "batch-tokens", 0, RELA_OPTION_INT, AT(batch_tokens), 1, 1e9, NULL, "N", "target tokens per update" },
     { "lr", 0, RELA_OPTION_REAL, AT(lr), 0, 1e6, NULL, "X", "peak learning rate; the scale of noam" },
@@ -203,7 +205,8 @@ rela_status rela_cli_train_settings(rela_buffer *out, rela_cli *cli, const void 
 {
     rela_train_options o;
     take_given(&o, options, cli);
-    const rela_status st = rela_cli_train_check_settings(cli, &o, err);
+    rela_status st = rela_cli_train_time(&o.max_time, ((const train_args *)options)->max_time, err);
+    st = st ? st : rela_cli_train_check_settings(cli, &o, err);
     return st ? st : rela_train_options_show(out, &o, err);
 }
 
@@ -219,6 +222,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     rela_status st = rela_cli_train_date(&o, cli, date, err);
     st = st || given->show_config ? st : rela_cli_texts_split(texts, &o, err);
     st = st ? st : rela_cli_texts_take(&o, texts, err);
+    st = st ? st : rela_cli_train_time(&o.max_time, given->max_time, err);
     st = st ? st : rela_cli_train_check_settings(cli, &o, err);
     if (st == RELA_OK && given->show_config) {
         st = show_config(&o, err);
@@ -299,6 +303,7 @@ static int on_event(void *ctx, const rela_train_event *e)
             rela_progress_start(&s->bar, e->update - 1);
             s->started = true;
         }
+        s->bar.total = e->updates; /* follows the time that updates take */
         if (s->started)
             rela_progress_update(&s->bar, e->update, s->note);
         if (rela_cli_stop_signal())

@@ -4,9 +4,13 @@
 
 #include "train_texts.h"
 
+#include "base/duration.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { TIME_LEAST = 5, TIME_MOST = 1000 * 86400 };
 
 /* Options from before kinds took numbers in their names, and the kind that has the number. */
 static const char *const KIND_NUMBERS[][2] = {
@@ -100,6 +104,28 @@ rela_status rela_cli_train_check_settings(rela_cli *cli, const rela_train_option
     }
     rela_buffer_free(&lines);
     return st;
+}
+
+rela_status rela_cli_train_time(int64_t *seconds, const char *text, rela_error *err)
+{
+    double given = 0;
+    if (!text)
+        return RELA_OK;
+    if (!rela_duration_parse(&given, text))
+        return rela_fail(err, RELA_ARG,
+                         "option --max-time: '%s' is not a time like 20m, 2h, 1h30m, 90s or 90 "
+                         "(seconds)",
+                         text);
+    if (given > 0 && given < TIME_LEAST)
+        return rela_fail(err, RELA_ARG,
+                         "option --max-time: %s is too short to train in; expected %d seconds or "
+                         "more, or 0 for no limit",
+                         text, TIME_LEAST);
+    if (given > TIME_MOST)
+        return rela_fail(err, RELA_ARG, "option --max-time: %s is more than %d days", text,
+                         TIME_MOST / 86400);
+    *seconds = (int64_t)given;
+    return RELA_OK;
 }
 
 static bool is_date(const char *text)

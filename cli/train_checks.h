@@ -23,6 +23,9 @@ rela_status rela_cli_train_check_settings(rela_cli *cli, const rela_train_option
 rela_status rela_cli_train_settings(rela_buffer *out, rela_cli *cli, const void *options,
                                     rela_error *err);
 
+/* Sets seconds from --max-time, like 1h30m; text NULL: not given. */
+rela_status rela_cli_train_time(int64_t *seconds, const char *text, rela_error *err);
+
 /* The date for the model card: if none is given, that of SOURCE_DATE_EPOCH, else none, so that the
  * same call gives the same bytes. room keeps it. */
 rela_status rela_cli_train_date(rela_train_options *o, const rela_cli *cli,

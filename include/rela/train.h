@@ -35,7 +35,8 @@ typedef struct rela_train_text {
  * lists its settings. */
 typedef struct rela_train_options {
     size_t struct_size; /* set by _init; lets the struct grow at its end */
-    const char *preset; /* "paper", "base", "tiny", "demo", "align"; NULL: base */
+    const char
+        *preset; /* "paper", "base", "tiny", "demo", "align"; NULL: by the size of the text */
 
     /* files */
     const char *train_src, *train_tgt;
@@ -131,6 +132,12 @@ typedef struct rela_train_options {
      * A resumed run keeps its lines, unless hold_out says otherwise. < 0: 500; 0 with validation
      * text and for alignment models. */
     int64_t hold_out;
+
+    /* Seconds that the run may take in all, from the text to the model, with those used before it
+     * was resumed; 0: no limit. The number of updates, the warm-up and the fall of the learning
+     * rate follow from it; updates, if set, may end the run earlier. < 0: 0, or four hours if
+     * neither preset nor updates are set. */
+    int64_t max_time;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

@@ -135,7 +135,7 @@ class TrainOptions(Structure):
         c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
                                   ("gradient_slots", c_int64)] + _fields(
         c_char_p, "licence description date") + [("mpi", c_bool), ("gradient_groups", c_int64),
-                                                     ("hold_out", c_int64)]
+                                                     ("hold_out", c_int64), ("max_time", c_int64)]
 
 
 class TrainEvent(Structure):

@@ -34,9 +34,14 @@ double rela_clock_since_1970(void)
 
 void rela_clock_text(char out[32])
 {
-    const time_t now = time(NULL);
+    rela_clock_text_after(out, 0);
+}
+
+void rela_clock_text_after(char out[32], double seconds)
+{
+    const time_t then = time(NULL) + (time_t)seconds;
     struct tm parts;
     out[0] = '\0';
-    if (gmtime_r(&now, &parts))
+    if (gmtime_r(&then, &parts))
         (void)strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }

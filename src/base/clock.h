@@ -12,6 +12,9 @@ struct timespec rela_clock_after(double seconds);
 void rela_clock_text(char out[32]);
 /* The time of day in seconds since 1970, to compare with times of files only. */
 double rela_clock_since_1970(void);
+
+/* The same so many seconds from now. */
+void rela_clock_text_after(char out[32], double seconds);
 /* CPU time of the calling thread only. */
 double rela_clock_thread_seconds(void);
 

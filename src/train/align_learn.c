@@ -162,13 +162,14 @@ static rela_status train(const char *dir, direction *d, rela_error *err)
 /* Such as languages that are missing: found before the text is read. */
 static rela_status check_options(const rela_align_learn_options *o, rela_error *err)
 {
+    rela_train_own room;
     rela_train_options t, all;
     rela_align_learn_options own = *o;
     own.merges = own.merges ? own.merges : MERGES_LEAST;
     own.updates = own.updates ? own.updates : UPDATES_LEAST;
     const direction d = { .o = &own };
     set_options(&t, "out", &d);
-    return rela_train_resolve(&all, &t, err);
+    return rela_train_resolve(&all, &room, &t, err);
 }
 
 static int on_event(void *ctx, const rela_train_event *e)

@@ -13,7 +13,13 @@ typedef struct interval {
     double rate;
     double started;
     rela_padding padding;
+    double per_update; /* seconds, recent; 0: no update yet */
 } interval;
+
+/* Of the last update in the mean of their times. */
+static const double RECENT = 0.05;
+/* What the end of a run takes: so many validations, or if none was measured a share of the time. */
+static const double END_VALIDATIONS = 5, END_SHARE = 0.01, UNKNOWN_END_SHARE = 0.05;
 
 static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
 static rela_status report(rela_loop *l, interval *v, rela_error *err);
@@ -21,6 +27,7 @@ static rela_status validate(rela_loop *l, rela_error *err);
 static bool rank(rela_loop *l, rela_loop_score *score);
 static bool is_done(const rela_loop *l, rela_loop_end *end);
 static bool due(uint64_t update, uint64_t every);
+static bool update_plan(rela_loop *l, const interval *v);
 static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err);
 
 rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
@@ -29,20 +36,28 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
     interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
     bool saved = !l->interim;
     *end = RELA_END_DONE;
+    l->used = l->state.plan.used;
+    rela_time_plan_start(&l->state.plan, l->o.max_time);
     while (st == RELA_OK && !is_done(l, end)) {
         rela_step_result r;
         st = run_update(l, &v, &r, err);
+        const bool cools = st == RELA_OK && l->o.max_time > 0 && update_plan(l, &v);
         if (st == RELA_OK && due(l->state.update, l->o.report_every))
             st = report(l, &v, err);
-        if (st == RELA_OK && l->valid && due(l->state.update, l->o.valid_every)) {
+        /* How long the end will take must be known when time is limited. */
+        const bool first = cools && l->valid_seconds <= 0;
+        if (st == RELA_OK && l->valid && (first || due(l->state.update, l->o.valid_every))) {
             const double before = rela_clock_seconds();
             st = validate(l, err);
-            v.started += rela_clock_seconds() - before; /* the speed is that of training */
+            l->valid_seconds = rela_clock_seconds() - before;
+            v.started += l->valid_seconds; /* the speed is that of training */
         }
         const rela_loop_action action = st == RELA_OK && l->hooks.action
                                             ? l->hooks.action(l->hooks.ctx, &l->state, &r)
                                             : RELA_GO_ON;
         saved = due(l->state.update, l->o.save_every) || is_done(l, end);
+        if (l->o.max_time > 0)
+            l->state.plan.used = rela_loop_used(l);
         if (st == RELA_OK && (action != RELA_GO_ON || saved))
             st = l->hooks.save(l->hooks.ctx, &l->state, saved, err);
         if (action == RELA_STOP_NOW) {
@@ -107,7 +122,8 @@ static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, re
         return st;
     const rela_packed u = rela_packed_batch(&b);
     const uint64_t number = l->state.update + 1;
-    v->rate = rela_schedule_rate(&l->o.schedule, number);
+    const double before = rela_clock_seconds();
+    v->rate = rela_time_plan_rate(&l->state.plan, &l->o.schedule, number);
     st = rela_stepper_run(l->stepper, r, &u, number, v->rate, err);
     if (st != RELA_OK)
         return st;
@@ -122,7 +138,34 @@ static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, re
         l->state.part_norm = r->grad_norm;
         v->tokens += r->tgt_tokens;
     }
+    const double took = rela_clock_seconds() - before;
+    v->per_update += (took - v->per_update) * (v->per_update > 0 ? RECENT : 1);
     return check_skipped(l, r, err);
+}
+
+double rela_loop_used(const rela_loop *l)
+{
+    return l->used + rela_clock_seconds() - l->started;
+}
+
+/* True if the last part of the run, in which the rate falls, begins now. */
+static bool update_plan(rela_loop *l, const interval *v)
+{
+    rela_time_plan *p = &l->state.plan;
+    const bool validates = l->valid && l->o.valid_every;
+    const double share = validates ? l->valid_seconds / (double)l->o.valid_every : 0;
+    const double known = END_VALIDATIONS * l->valid_seconds + END_SHARE * p->limit;
+    const rela_time_figures f = { .update = l->state.update,
+                                  .used = rela_loop_used(l),
+                                  .per_update = v->per_update + share,
+                                  .reserve = validates && l->valid_seconds <= 0
+                                                 ? UNKNOWN_END_SHARE * p->limit
+                                                 : known };
+    const bool cooled = p->cool_to > 0;
+    rela_time_plan_update(p, &f, &l->o.schedule);
+    if (l->hooks.share_plan)
+        l->hooks.share_plan(l->hooks.ctx, p);
+    return !cooled && p->cool_to > 0;
 }
 
 /* A bad update is skipped; max_skipped in a row are an error that names the parameter. */
@@ -162,7 +205,7 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
                                  .tokens_per_second = (double)v->tokens / (now - v->started),
                                  .padding = rela_padding_share(part),
                                  .n_skipped = l->state.n_skipped };
-    *v = (interval){ .started = now, .padding = all };
+    *v = (interval){ .started = now, .padding = all, .per_update = v->per_update };
     s->part_loss = s->part_nll = 0;
     s->part_n_loss = s->part_tokens = 0;
     return l->hooks.report(l->hooks.ctx, &r, err);
@@ -208,7 +251,8 @@ static bool is_done(const rela_loop *l, rela_loop_end *end)
         *end = RELA_END_PATIENCE;
         return true;
     }
-    return l->state.update >= l->o.updates ||
+    const rela_time_plan *p = &l->state.plan;
+    return l->state.update >= l->o.updates || (p->cool_to && l->state.update >= p->cool_to) ||
            (l->o.epochs && l->state.position.epoch >= l->o.epochs);
 }
 

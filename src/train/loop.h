@@ -11,6 +11,7 @@
 #include "data/batch.h"
 #include "train/schedule.h"
 #include "train/step.h"
+#include "train/time_plan.h"
 
 /* Saved in checkpoints. Initialise to zero. */
 typedef struct rela_loop_state {
@@ -26,6 +27,7 @@ typedef struct rela_loop_state {
     /* Since the last report, without skipped updates: sums, and the last gradient norm. */
     double part_loss, part_nll, part_norm;
     uint64_t part_n_loss, part_tokens; /* terms of part_loss and part_nll */
+    rela_time_plan plan;
 } rela_loop_state;
 
 /* Figures of the updates since the last report; rate is that of the last one, grad_norm that of the
@@ -64,6 +66,8 @@ typedef struct rela_loop_hooks {
     rela_status (*save)(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
     /* Called after every update, to go on, stop or save; may be NULL. */
     rela_loop_action (*action)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
+    /* Makes all ranks have the plan of the first; may be NULL. */
+    void (*share_plan)(void *ctx, rela_time_plan *plan);
 } rela_loop_hooks;
 
 typedef struct rela_loop_options {
@@ -73,6 +77,7 @@ typedef struct rela_loop_options {
     uint64_t patience;    /* validations without a new best; 0: no early stopping */
     uint64_t max_skipped; /* in a row, at which the run fails */
     bool by_bleu;         /* best and patience by BLEU instead of the cross entropy */
+    double max_time;      /* seconds, of all processes that work on the run; 0: no limit */
     rela_schedule schedule;
 } rela_loop_options;
 
@@ -90,13 +95,19 @@ typedef struct rela_loop {
     rela_loop_options o;
     rela_loop_hooks hooks;
     rela_loop_state state;
-    bool interim; /* state was loaded from an interim checkpoint (run_dir.h) */
+    bool interim;         /* state was loaded from an interim checkpoint (run_dir.h) */
+    double started;       /* this process, by rela_clock_seconds */
+    double used;          /* seconds by processes before it */
+    double valid_seconds; /* of the last validation; 0: none yet */
 } rela_loop;
 
 /* Seeks the batches to l->state and runs to the end; *end says why it ended. Saves at the end too,
  * unless nothing has happened since the last regular save. Which updates are saved regularly
  * depends on the options alone, not on stops and resumes. */
 rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
+
+/* Seconds since the run began, of all processes. */
+double rela_loop_used(const rela_loop *l);
 
 /* A batch as the model reads it; lent as the batch is. */
 rela_packed rela_packed_batch(const rela_batch *b);

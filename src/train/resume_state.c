@@ -27,11 +27,13 @@ static const char *const FREE_KEYS[] = {
     "data-memory:", "valid-beam:",  "valid-every:", "keep:",        "report-every:", "save-every:",
     "average:",     "patience:",    "best-by:",     "preset:",      "cool-down:",    "init:",
     "r-drop:",      "train-src-2:", "train-src-3:", "train-src-4:", "valid-src-2:",  "valid-src-3:",
-    "valid-src-4:", "licence:",     "description:", "date:",
+    "valid-src-4:", "licence:",     "description:", "date:",        "max-time:",
 };
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err);
 static bool is_sound(const rela_train_state *s);
+static json_t *plan_object(const rela_time_plan *p);
+static bool get_plan(rela_time_plan *p, const json_t *o);
 static bool find_setting(char value[SETTING_MAX], const rela_extras *e, const char *key);
 static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela_train_options *o,
                               bool (*matters)(rela_span line), rela_error *err);
@@ -74,6 +76,8 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     json_object_set_new(state, "adam", number(s->adam_count));
     json_object_set_new(state, "data", number(s->data_digest));
     json_object_set_new(state, "at_interval", json_boolean(s->at_interval));
+    if (l->plan.limit > 0)
+        json_object_set_new(state, "plan", plan_object(&l->plan));
     json_object_set_new(record, "update", number(l->update));
     json_object_set_new(record, "tokens", number(l->tokens));
     if (l->best_update)
@@ -110,14 +114,39 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
         get_f64(&l->part_loss, root, "part_loss") && get_f64(&l->part_nll, root, "part_nll") &&
         get_f64(&l->part_norm, root, "part_norm");
     const bool complete = get_u64(&l->part_n_loss, root, "part_n_loss");
+    const json_t *plan = json_object_get(root, "plan");
+    const bool planned = !plan || get_plan(&l->plan, plan);
     const char *best_by = json_string_value(json_object_get(root, "best_by"));
     l->best_is_bleu = best_by && strcmp(best_by, "bleu") == 0;
     s->at_interval = !json_is_false(json_object_get(root, "at_interval"));
     if (good && !(complete && best_by))
         update_state(l, e);
     json_decref(root);
-    return good && is_sound(s) ? RELA_OK
-                               : rela_fail(err, RELA_FORMAT, "the training state is damaged");
+    return good && planned && is_sound(s)
+               ? RELA_OK
+               : rela_fail(err, RELA_FORMAT, "the training state is damaged");
+}
+
+static json_t *plan_object(const rela_time_plan *p)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "limit", json_real(p->limit));
+    json_object_set_new(o, "used", json_real(p->used));
+    json_object_set_new(o, "updates", number(p->updates));
+    json_object_set_new(o, "warmup", number(p->warmup));
+    json_object_set_new(o, "cool_from", number(p->cool_from));
+    json_object_set_new(o, "cool_to", number(p->cool_to));
+    json_object_set_new(o, "cool_rate", json_real(p->cool_rate));
+    return o;
+}
+
+static bool get_plan(rela_time_plan *p, const json_t *o)
+{
+    return get_f64(&p->limit, o, "limit") && get_f64(&p->used, o, "used") &&
+           get_u64(&p->updates, o, "updates") && get_u64(&p->warmup, o, "warmup") &&
+           get_u64(&p->cool_from, o, "cool_from") && get_u64(&p->cool_to, o, "cool_to") &&
+           get_f64(&p->cool_rate, o, "cool_rate") && p->limit > 0 && p->used >= 0 &&
+           p->cool_from <= p->cool_to;
 }
 
 /* No counter can exceed the number of updates. */
@@ -308,13 +337,14 @@ static void update_state(rela_loop_state *l, const rela_extras *e)
 /* All settings as the preset of o has them. */
 static rela_status dump_preset(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
+    rela_train_own own;
     rela_train_options plain, all;
     rela_train_options_init(&plain, sizeof plain);
     plain.preset = o->preset;
     plain.train_src = o->train_src;
     plain.train_tgt = o->train_tgt;
     plain.out = o->out;
-    const rela_status st = rela_train_resolve(&all, &plain, err);
+    const rela_status st = rela_train_resolve(&all, &own, &plain, err);
     all.hold_out = 0; /* as in versions without it */
     return st == RELA_OK ? rela_train_options_dump(out, &all, err) : st;
 }

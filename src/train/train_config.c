@@ -98,6 +98,7 @@ rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_optio
                               .save_every = (uint64_t)o->save_every,
                               .patience = (uint64_t)o->patience,
                               .max_skipped = (uint64_t)o->max_skipped,
+                              .max_time = (double)o->max_time,
                               .schedule = { .rate = o->lr,
                                             .start = o->lr_start,
                                             .least = o->lr_least,

@@ -77,6 +77,7 @@ static const number_row NUMBERS[] = {
     { AT(micro_batch),            false,  0,      0,      0,      0,      4096,    0,    1 << 20 },
     { AT(max_skipped),           false,  10,     10,     10,     10,     10,      1,    1e9 },
     { AT(hold_out),              false,  -1,     -1,     -1,     -1,     -1,      -1,   1e6 },
+    { AT(max_time),              false,  0,      0,      0,      0,      0,       0,    1e9 },
     { AT(max_ratio),             true,   0,      0,      0,      0,      0,       0,    1e6 },
     { AT(data_memory),           false,  BIG,    BIG,    BIG,    BIG,    BIG,     0,    1e13 },
     { AT(report_every),          false,  100,    100,    100,    50,     100,     1,    1e9 },
@@ -131,8 +132,8 @@ enum {
     N_PRESETS = 5
 };
 
-static rela_status resolve_settings(rela_train_options *out, const rela_train_options *in,
-                                    rela_error *err);
+static rela_status resolve_settings(rela_train_options *out, rela_train_own *own,
+                                    const rela_train_options *in, rela_error *err);
 static rela_status find_preset(int *which, const char *name, rela_error *err);
 static rela_status resolve_number(rela_train_options *o, const number_row *row, int preset,
                                   rela_error *err);
@@ -158,24 +159,26 @@ void rela_train_options_init(rela_train_options *o, size_t size)
     rela_sized_init(o, size, &all, sizeof all);
 }
 
-rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
-                               rela_error *err)
+rela_status rela_train_resolve(rela_train_options *out, rela_train_own *own,
+                               const rela_train_options *in, rela_error *err)
 {
-    rela_status st = resolve_settings(out, in, err);
+    rela_status st = resolve_settings(out, own, in, err);
     st = st ? st : check_files(out, err);
     st = st ? st : check_sources(out, err);
     return st ? st : rela_train_find_languages(out, err);
 }
 
 /* Everything but the files, which are not needed to list the settings of a preset. */
-static rela_status resolve_settings(rela_train_options *out, const rela_train_options *in,
-                                    rela_error *err)
+static rela_status resolve_settings(rela_train_options *out, rela_train_own *own,
+                                    const rela_train_options *in, rela_error *err)
 {
     int preset = 0;
     rela_train_options_init(out, sizeof *out);
     rela_status st = rela_sized_take(out, sizeof *out, in, "rela_train_options", err);
-    if (!out->preset)
-        out->preset = "base";
+    if (st == RELA_OK && out->init)
+        st = rela_train_take_init(out, own, err);
+    st = st ? st : rela_train_default(out, err);
+    const rela_train_options given = *out;
     st = st ? st : find_preset(&preset, out->preset, err);
     for (size_t i = 0; i < N_NUMBERS && st == RELA_OK; i++)
         st = resolve_number(out, &NUMBERS[i], preset, err);
@@ -187,6 +190,8 @@ static rela_status resolve_settings(rela_train_options *out, const rela_train_op
         if (!*field)
             *field = values[preset];
     }
+    if (st == RELA_OK && out->init)
+        rela_train_tune(out, &given);
     if (st == RELA_OK && out->dropout_embed < 0)
         out->dropout_embed = out->dropout;
     if (st == RELA_OK && out->average > out->keep)
@@ -202,12 +207,14 @@ static rela_status resolve_settings(rela_train_options *out, const rela_train_op
 rela_status rela_train_options_show(rela_buffer *out, const rela_train_options *o, rela_error *err)
 {
     rela_train_options all;
+    rela_train_own own;
     rela_config model; /* made only to check kinds of attention and schedules */
     rela_loop_options loop;
-    rela_status st = resolve_settings(&all, o, err);
+    rela_status st = resolve_settings(&all, &own, o, err);
     st = st ? st : rela_train_config(&model, &all, err);
     st = st ? st : rela_train_loop_options(&loop, &all, err);
-    all.hold_out = rela_train_hold_out(&all);
+    if (st == RELA_OK)
+        all.hold_out = rela_train_hold_out(&all);
     return st ? st : rela_train_options_dump(out, &all, err);
 }
 

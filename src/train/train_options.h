@@ -9,10 +9,16 @@
 
 #define RELA_PRESET_ALIGN "align" /* makes a model for alignment */
 
+/* Texts that options refer to, but nobody else keeps. */
+typedef struct rela_train_own {
+    char attention[RELA_ATTN_N_TYPES][RELA_ATTN_SPEC_MAX], same[RELA_ATTN_SPEC_MAX];
+} rela_train_own;
+
 /* Copies the members that the caller's version of the struct has, and fills in the rest from the
- * preset. RELA_ARG if a value or file is missing or invalid. */
-rela_status rela_train_resolve(rela_train_options *out, const rela_train_options *in,
-                               rela_error *err);
+ * model to start from and the preset. own must outlive out. RELA_ARG if a value or file is missing
+ * or invalid. */
+rela_status rela_train_resolve(rela_train_options *out, rela_train_own *own,
+                               const rela_train_options *in, rela_error *err);
 
 /* Index of a value among n words; RELA_ARG, listing them, if it is none of them. */
 rela_status rela_train_one_of(size_t *which, const char *name, const char *value,
@@ -39,6 +45,22 @@ rela_status rela_train_check_languages(rela_train_options *o, rela_error *err);
 rela_status rela_train_find_languages(rela_train_options *o, rela_error *err);
 const char *rela_train_language(const rela_train_options *o, size_t source); /* NULL: not known */
 void rela_train_languages_text(char *out, size_t size, const rela_train_options *o);
+
+enum { RELA_UPDATES_ANY = 1000000000 }; /* as many as the time allows */
+
+/* Chooses preset and time if they are not set: those of the run that is there, otherwise by the
+ * size of the training text. */
+rela_status rela_train_default(rela_train_options *o, rela_error *err);
+
+/* What is not set is taken from the model o->init, or if the run is there already from it. */
+rela_status rela_train_take_init(rela_train_options *o, rela_train_own *own, rela_error *err);
+/* Makes rate, warm-up and length of the preset fit for a model that has learned, unless they were
+ * given. */
+void rela_train_tune(rela_train_options *o, const rela_train_options *given);
+/* The value of a line "key: value" of settings, without quotes. */
+bool rela_train_find_line(char *value, size_t size, const char *text, const char *key);
+/* That name, kept for ever; NULL if there is no such preset. */
+const char *rela_train_preset(const char *name);
 
 /* Lines of the training text that a new run holds out at most; o->hold_out < 0: not chosen. */
 int64_t rela_train_hold_out(const rela_train_options *o);

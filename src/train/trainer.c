@@ -3,6 +3,7 @@
  * runs the loop. */
 #include "train/trainer.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "model/model_text.h"
@@ -26,6 +27,10 @@ static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t u
                                    rela_error *err);
 static rela_status start(rela_trainer *t, rela_error *err);
 static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error *err);
+static rela_status configure_from(rela_trainer *t, const rela_config *c, rela_error *err);
+static rela_status start_changed(rela_trainer *t, const rela_config *c, rela_error *err);
+static rela_status check_preparation(const rela_trainer *t, rela_error *err);
+static void name_attention(char *out, size_t size, const rela_config *c);
 static rela_status read_text(rela_trainer *t, rela_error *err);
 static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_error *err);
 static rela_status check_room(rela_trainer *t, rela_error *err);
@@ -40,7 +45,8 @@ rela_status rela_train(const rela_train_options *o,
         return rela_fail(err, RELA_NOMEM, "no memory to train");
     t->on_event = on_event;
     t->ctx = ctx;
-    rela_status st = rela_train_resolve(&t->o, o, err);
+    t->started = rela_clock_seconds();
+    rela_status st = rela_train_resolve(&t->o, &t->own, o, err);
     st = st ? st : join(t, err);
     st = st ? st : prepare(t, err);
     st = st ? st : rela_trainer_loop(t, err);
@@ -242,20 +248,78 @@ static rela_status start_from(rela_trainer *t, const rela_config *c, rela_error 
     rela_extras_deinit(&extras);
     if (st != RELA_OK)
         return st;
+    st = check_preparation(t, err);
+    if (st != RELA_OK)
+        return st;
+    own.vocab_src = t->net.config.vocab_src;
+    own.vocab_tgt = t->net.config.vocab_tgt;
     const char *other = rela_config_differs(&t->net.config, c);
+    if (other && strcmp(other, "attention") == 0)
+        return start_changed(t, &own, err);
     if (other)
         return rela_fail(err, RELA_ARG,
                          "%s was made with another %s than the options say; 'rela info' shows its "
                          "settings",
                          path, other);
-    own.vocab_src = t->net.config.vocab_src;
-    own.vocab_tgt = t->net.config.vocab_tgt;
-    st = rela_config_check(&own, err);
-    st = st ? st : check_memory(t, &own, err);
-    st = st ? st : rela_net_configure(&t->net, &own, err);
+    return configure_from(t, &own, err);
+}
+
+static rela_status configure_from(rela_trainer *t, const rela_config *c, rela_error *err)
+{
+    rela_status st = rela_config_check(c, err);
+    st = st ? st : check_memory(t, c, err);
+    st = st ? st : rela_net_configure(&t->net, c, err);
     if (st == RELA_OK)
-        rela_trainer_log(t, "starting from the weights of %s", path);
+        rela_trainer_log(t, "starting from the weights of %s", t->o.init);
     return st;
+}
+
+/* Another kind of attention can go on from the same weights if it has the same parameters. */
+static rela_status start_changed(rela_trainer *t, const rela_config *c, rela_error *err)
+{
+    char before[ATTENTION_TEXT], after[ATTENTION_TEXT];
+    rela_params wanted;
+    const rela_params *p = &t->net.params;
+    name_attention(before, sizeof before, &t->net.config);
+    name_attention(after, sizeof after, c);
+    rela_status st = rela_config_check(c, err);
+    st = st ? st : rela_params_of(&wanted, c, false, err);
+    if (st != RELA_OK)
+        return st;
+    bool same = wanted.n == p->n && wanted.total == p->total;
+    for (size_t i = 0; i < p->n && same; i++)
+        same = strcmp(wanted.items[i].name, p->items[i].name) == 0 &&
+               wanted.items[i].rows == p->items[i].rows && wanted.items[i].cols == p->items[i].cols;
+    rela_params_deinit(&wanted);
+    if (!same)
+        return rela_fail(
+            err, RELA_ARG,
+            "%s has attention %s; its weights do not fit %s, which has other parameters", t->o.init,
+            before, after);
+    rela_trainer_log(t, "attention changes from %s to %s", before, after);
+    return configure_from(t, c, err);
+}
+
+/* RELA_ARG if text is to be prepared otherwise than for the model to start from. */
+static rela_status check_preparation(const rela_trainer *t, rela_error *err)
+{
+    const rela_pipeline_parts *p = rela_pipeline_parts_of(t->pipeline);
+    const size_t n = p->n_sides ? p->n_sides : 2;
+    for (size_t i = 0; i < n; i++) {
+        const rela_pipeline_side *s = &p->side[i];
+        const char *language = i + 1 < n ? rela_train_language(&t->o, i) : t->o.tgt_lang;
+        const char *what = t->o.tokenise && !s->tokenise     ? "tokenise"
+                           : t->o.normalise && !s->normalise ? "normalise"
+                           : t->o.lowercase && !s->lowercase ? "lowercase"
+                                                             : NULL;
+        if (what)
+            return rela_fail(err, RELA_ARG, "%s does not %s its text, so its training cannot",
+                             t->o.init, what);
+        if (language && s->language[0] && strcmp(language, s->language) != 0)
+            return rela_fail(err, RELA_ARG, "%s is a model for %s, not %s, as %s of its text",
+                             t->o.init, s->language, language, i + 1 < n ? "source" : "target");
+    }
+    return RELA_OK;
 }
 
 /* Tokens of all sources, and of the target. */
@@ -423,6 +487,8 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
     const size_t need = block + rela_stepper_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
+    t->memory = need;
+    t->disk = disk;
     char count[RELA_GROUPED_SIZE], attention[ATTENTION_TEXT];
     name_attention(attention, sizeof attention, &t->net.config);
     rela_trainer_log(t, "%s parameters; attention %s; %.1f MB of memory for training",

@@ -15,6 +15,7 @@
 
 typedef struct rela_trainer {
     rela_train_options o;
+    rela_train_own own;                                    /* texts of o */
     int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
     void *ctx;
     rela_world *world; /* NULL: one process */
@@ -30,6 +31,11 @@ typedef struct rela_trainer {
     rela_loop loop;
     rela_loop_score last; /* of the validation after update n_last; 0: none by this process */
     uint64_t n_last;
+    double started, loop_started;        /* by rela_clock_seconds: the process, its first update */
+    uint64_t first_update, first_tokens; /* when it started */
+    size_t memory;
+    uint64_t disk; /* bytes needed */
+    bool forecast; /* has been logged */
     rela_train_state state;
     bool holds_threads;   /* rela_par_end is due */
     bool interim;         /* the resumed checkpoint is interim, see run_dir.h */
@@ -65,6 +71,11 @@ rela_status rela_trainer_finish(rela_trainer *t, rela_error *err);
 rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *path,
                                const rela_loop_state *s, const real *const *moments,
                                rela_error *err);
+
+/* The number of updates in all, as far as it is known; 0: it depends on the time they take. */
+uint64_t rela_trainer_total(const rela_trainer *t);
+/* Logs when the run will end, once there is something to tell it by. */
+void rela_trainer_forecast(rela_trainer *t);
 
 /* Returns the answer of the callback. */
 int rela_trainer_notify(rela_trainer *t, rela_train_event e);

@@ -24,6 +24,7 @@ static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_sc
 static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
                                 bool is_best, rela_error *err);
 static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
+static void share_plan(void *ctx, rela_time_plan *plan);
 static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r);
 
 /* With BPE dropout each epoch is segmented anew; the store of the last one is freed. */
@@ -67,7 +68,8 @@ static rela_status make_loop(rela_trainer *t, rela_error *err)
                            .valid = t->valid,
                            .valid_tokens = VALID_TOKENS,
                            .hooks = { t, on_report, t->translator ? on_validate : NULL,
-                                      on_validated, on_save, on_update },
+                                      on_validated, on_save, on_update, share_plan },
+                           .started = t->started,
                            .state = t->state.loop,
                            .interim = t->interim };
     if (st == RELA_OK)
@@ -86,6 +88,9 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
         rela_trainer_log(t, "already done: the run has %llu updates; %llu are wanted",
                          (unsigned long long)t->loop.state.update,
                          (unsigned long long)t->loop.o.updates);
+    t->loop_started = rela_clock_seconds();
+    t->first_update = t->loop.state.update;
+    t->first_tokens = t->loop.state.tokens;
     if (st == RELA_OK)
         st = rela_loop_run(&t->loop, &end, err);
     if (st != RELA_OK)
@@ -110,6 +115,8 @@ rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *p
     rela_extras e = { 0 };
     const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .written = out };
     t->state.loop = *s;
+    if (!moments) /* a model does not tell how long it took */
+        t->state.loop.plan = (rela_time_plan){ .limit = 0 };
     t->state.adam_count = rela_stepper_count(t->stepper);
     t->state.at_interval = s->update % (uint64_t)t->o.save_every == 0;
     rela_status st = rela_pipeline_store(&e, t->pipeline, err);
@@ -210,7 +217,7 @@ static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *e
     rela_trainer_log(t, "%s", text);
     (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_REPORT,
                                                      .update = r->update,
-                                                     .updates = (uint64_t)t->o.updates,
+                                                     .updates = rela_trainer_total(t),
                                                      .epoch = r->epoch,
                                                      .loss = r->loss,
                                                      .nll = r->nll,
@@ -264,7 +271,7 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
         show_samples(t);
     (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_VALIDATED,
                                                      .update = s->update,
-                                                     .updates = (uint64_t)t->o.updates,
+                                                     .updates = rela_trainer_total(t),
                                                      .loss = score->loss,
                                                      .nll = score->nll,
                                                      .perplexity = score->perplexity,
@@ -273,15 +280,21 @@ static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_
     return rela_world_agree(t->world, st, err);
 }
 
+static void share_plan(void *ctx, rela_time_plan *plan)
+{
+    rela_world_broadcast(((rela_trainer *)ctx)->world, plan, sizeof *plan);
+}
+
 static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
 {
     rela_trainer *t = ctx;
     const int answer = rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
                                                                   .update = s->update,
-                                                                  .updates = (uint64_t)t->o.updates,
+                                                                  .updates = rela_trainer_total(t),
                                                                   .epoch = s->position.epoch,
                                                                   .grad_norm = r->grad_norm });
     check_saved(t);
+    rela_trainer_forecast(t);
     /* If one rank is asked to save or stop, all do; stopping implies saving. */
     enum { GO_ON, SAVE, STOP };
     const bool saves = answer == RELA_TRAIN_SAVE || t->save_error.status != RELA_OK;

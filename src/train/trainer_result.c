@@ -248,7 +248,7 @@ static rela_status check_stop(rela_trainer *t, rela_error *err)
     const rela_loop_state *s = &t->loop.state;
     const int answer = rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
                                                                   .update = s->update,
-                                                                  .updates = (uint64_t)t->o.updates,
+                                                                  .updates = rela_trainer_total(t),
                                                                   .epoch = s->position.epoch });
     if (rela_world_max(t->world, answer == RELA_TRAIN_STOP))
         return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",

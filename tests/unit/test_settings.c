@@ -124,6 +124,7 @@ static void check_same(const rela_train_options *a, const rela_train_options *b)
 static void check_round(rela_rng *r, int kind)
 {
     static const char *const PRESETS[] = { "paper", "base", "tiny", "demo", "align" };
+    rela_train_own own;
     rela_train_options given, o, *back = calloc(1, rela_commands_train[0].options_size);
     rela_error err = { RELA_OK, "" };
     rela_buffer text = RELA_BUFFER_INIT;
@@ -152,7 +153,7 @@ static void check_round(rela_rng *r, int kind)
     given.tokenise = rela_rng_below(r, 2);
     given.src_lang = "en";
     given.tgt_lang = "pt-BR";
-    const rela_status st = rela_train_resolve(&o, &given, &err);
+    const rela_status st = rela_train_resolve(&o, &own, &given, &err);
     CHECK(st == (good ? RELA_OK : RELA_ARG), "status %d: %s", st, err.message);
     if (!good) {
         assert_non_null(strstr(err.message, "is not UTF-8"));

@@ -81,7 +81,7 @@ accepts train $small --train-src stretched --train-tgt stretched --init moved/mo
 grep -q '"skipped": 0' longer/train.jsonl || fail "sentences longer than those of the model to begin with: $(cat longer/train.jsonl)"
 bad 1 'nowhere: No such file or directory' begin0 $text --init nowhere --updates 2
 bad 3 's: not a model file' begin1 $text --init s --updates 2
-bad 2 'another attention than the options say' begin2 $text --init moved/model.rela --attention softmax --updates 2
+bad 2 'its weights do not fit softmax, which has other parameters' begin2 $text --init moved/model.rela --attention softmax --updates 2
 refuses 2 'another width than the options say' train $basis --width 32 --merges 0 $text --init moved/model.rela --updates 2 --out begin3
 bad 2 'the model to start from brings its own subwords' begin4 $text --init moved/model.rela --codes s --updates 2
 "$RELA" convert --quiet moved/model.rela --to int8 -o bytes.rela
