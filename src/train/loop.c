@@ -15,6 +15,8 @@ typedef struct interval {
     rela_padding padding;
 } interval;
 
+static rela_status update_and_report(rela_loop *l, interval *v, rela_step_result *r,
+                                     rela_error *err);
 static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
 static rela_status report(rela_loop *l, interval *v, rela_error *err);
 static rela_status validate(rela_loop *l, rela_error *err);
@@ -28,23 +30,31 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
     rela_status st = rela_batches_seek(l->train, l->state.position, err);
     interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
     bool saved = !l->interim;
+    uint64_t last_saved = l->state.update;
     *end = RELA_END_DONE;
-    while (st == RELA_OK && !is_done(l, end)) {
-        rela_step_result r;
-        st = run_update(l, &v, &r, err);
-        if (st == RELA_OK && due(l->state.update, l->o.report_every))
-            st = report(l, &v, err);
+    while (st == RELA_OK && (l->state.unvalidated || !is_done(l, end))) {
+        rela_step_result r = { .loss = 0 };
+        st = l->state.unvalidated ? RELA_OK : update_and_report(l, &v, &r, err);
         if (st == RELA_OK && l->valid && due(l->state.update, l->o.valid_every)) {
             const double before = rela_clock_seconds();
             st = validate(l, err);
             v.started += rela_clock_seconds() - before; /* the speed is that of training */
         }
+        if (st == RELA_CANCEL) { /* what had begun is dropped, to be repeated on resume */
+            *end = RELA_END_STOPPED;
+            return l->state.update == last_saved
+                       ? RELA_OK
+                       : l->hooks.save(l->hooks.ctx, &l->state, false, err);
+        }
+        l->state.unvalidated = false;
         const rela_loop_action action = st == RELA_OK && l->hooks.action
                                             ? l->hooks.action(l->hooks.ctx, &l->state, &r)
                                             : RELA_GO_ON;
         saved = due(l->state.update, l->o.save_every) || is_done(l, end);
-        if (st == RELA_OK && (action != RELA_GO_ON || saved))
+        if (st == RELA_OK && (action != RELA_GO_ON || saved)) {
             st = l->hooks.save(l->hooks.ctx, &l->state, saved, err);
+            last_saved = l->state.update;
+        }
         if (action == RELA_STOP_NOW) {
             *end = RELA_END_STOPPED;
             return st;
@@ -97,6 +107,13 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_s
         score->score = -score->nll;
     }
     return st;
+}
+
+static rela_status update_and_report(rela_loop *l, interval *v, rela_step_result *r,
+                                     rela_error *err)
+{
+    const rela_status st = run_update(l, v, r, err);
+    return st == RELA_OK && due(l->state.update, l->o.report_every) ? report(l, v, err) : st;
 }
 
 static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err)
@@ -171,13 +188,20 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
 static rela_status validate(rela_loop *l, rela_error *err)
 {
     rela_loop_score score;
+    const rela_loop_state before = l->state;
     rela_status st = rela_loop_measure(l, &score, l->valid, err);
     if (st == RELA_OK && l->hooks.validate)
         st = l->hooks.validate(l->hooks.ctx, &l->state, &score, err);
-    if (st != RELA_OK)
-        return st;
-    const bool is_best = rank(l, &score);
-    return l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+    l->state.unvalidated = false;
+    if (st == RELA_OK) {
+        const bool is_best = rank(l, &score);
+        st = l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+    }
+    if (st == RELA_CANCEL) {
+        l->state = before;
+        l->state.unvalidated = true;
+    }
+    return st;
 }
 
 /* Whether this validation is the best so far; one that is not finite never is. An earlier best in

@@ -25,6 +25,10 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
 rela_train_text rela_train_text_at(const rela_train_options *o, size_t i);
 rela_train_text rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);
+static inline rela_stop rela_train_stop(const rela_train_options *o)
+{
+    return (rela_stop){ o->stop, o->stop_ctx };
+}
 
 /* Languages as codes; RELA_ARG if one is not known. */
 rela_status rela_train_check_languages(rela_train_options *o, rela_error *err);
