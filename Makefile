@@ -4,7 +4,8 @@ JOBS ?= $(shell nproc)
 BUILD = build/release
 
 .PHONY: all arm64 program demo demo-model paper test test-gradients test-jobs test-levels test-limits test-packages \
-    test-ranks test-stops test-study test-torch check tsan lint ci bench install wheel deb clean setup
+    test-ranks test-signals test-slurm test-stops test-study test-torch check tsan lint ci bench install wheel deb clean \
+    setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -65,6 +66,20 @@ ENDED ?= 40
 test-stops: all
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	    cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela sh $(CURDIR)/tests/e2e/train-resume/stops.sh $(STOPS) $(SEED)
+
+# Signals at random moments on all long commands; an hour.
+STOPPED ?= 20
+test-signals: all
+	@for long in '' 1; do dir=$$(mktemp -d) && (cd "$$dir" && LONG=$$long COPIES=40 UPDATES=60 RELA=$(CURDIR)/$(BUILD)/rela \
+	    RELA_SOURCE=$(CURDIR) RELA_DATA=$${RELA_DATA:-$(CURDIR)/../shared/data} \
+	    sh $(CURDIR)/tests/e2e/stops/table.sh $(STOPPED) $(SEED)); status=$$?; rm -rf "$$dir"; [ $$status -eq 0 ] || exit 1; \
+	done
+
+# Slurm on this machine: jobs that reach their time limit and queue themselves again. Needs root.
+REQUEUED ?= 10
+test-slurm: all
+	@dir=$$(mktemp -d) && (cd "$$dir" && RELA=$(CURDIR)/$(BUILD)/rela RELA_SOURCE=$(CURDIR) \
+	    sh $(CURDIR)/tests/e2e/slurm/requeue.sh $(REQUEUED)); status=$$?; rm -rf "$$dir"; exit $$status
 
 # Several ranks: the bytes of one for every preset, 72 runs in which a rank is killed, stopped or ended, a link that goes down.
 test-ranks:

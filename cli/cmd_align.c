@@ -3,7 +3,6 @@
 #include "jobs.h"
 #include "languages.h"
 #include "models.h"
-#include "stop_signals.h"
 #include "terminal_heatmap.h"
 #include "text_operands.h"
 
@@ -166,12 +165,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         st = report(&a, &r, err);
     rela_buffer_free(&a.out);
     rela_cli_models_close(&a.models);
-    st = rela_job_close(a.job, rela_job_agree(a.job, st, err), err);
-    if (st == RELA_CANCEL && rela_cli_stop_signal()) {
-        cli->exit_code = 128 + rela_cli_stop_signal();
-        return RELA_OK;
-    }
-    return st;
+    return rela_job_close(a.job, rela_job_agree(a.job, st, err), err);
 }
 
 static rela_status open_all(aligner *a, rela_error *err)
@@ -229,7 +223,7 @@ static int on_update(void *ctx, int32_t direction, uint64_t update, uint64_t upd
     rela_progress_update(&a->progress, update, NULL);
     if (update == updates)
         rela_progress_finish(&a->progress, updates, NULL);
-    return rela_cli_stop_signal();
+    return 0;
 }
 
 /* Without --save the pair goes into a temporary directory and is deleted once loaded. */
@@ -250,10 +244,10 @@ static rela_status learn_models(aligner *a, rela_error *err)
     how.seed = a->cli->common.seed;
     how.progress = on_update;
     how.progress_ctx = a;
-    rela_status st = rela_cli_watch_signals(err);
+    rela_status st = RELA_OK;
     if (o->tokenise)
         rela_cli_say_languages(a->cli, o->src_lang, o->src, o->tgt_lang, o->tgt);
-    if (st == RELA_OK && !o->save) {
+    if (!o->save) {
         st = rela_dir_temporary(&dir, err);
         st = st ? st : rela_buffer_printf(&pair, err, "%s/pair.rela", dir.data);
     }
@@ -410,7 +404,7 @@ static int write_line(void *ctx, const rela_aligned *line)
     if (a->st == RELA_OK)
         a->st = rela_writer_write(a->writer, a->out.data, a->out.len, a->err);
     rela_progress_update(&a->progress, line->line + 1, NULL);
-    return a->st != RELA_OK || rela_cli_stop_signal();
+    return a->st != RELA_OK;
 }
 
 static rela_status report(const aligner *a, const rela_align_report *r, rela_error *err)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/par.h"
+#include "rela/model.h"
 #include "rela/train.h"
 
 #include <math.h>
@@ -49,6 +50,9 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err);
 static rela_status show_config(const rela_train_options *o, rela_error *err);
 static rela_status print_result(const display *s, const rela_train_options *o, rela_error *err);
 static int on_event(void *ctx, const rela_train_event *e);
+static int is_stopped(void *ctx);
+static rela_status report_stop(rela_cli *cli, const rela_train_options *o, int number,
+                               rela_error *err);
 
 #define AT(member)      offsetof(train_args, o.member)
 #define LIST_AT(member) offsetof(train_args, member)
@@ -162,8 +166,9 @@ const rela_command rela_commands_train[] = {
           "Learns BPE and vocabularies if none are given, trains, validates, and writes "
           "OUT/model.rela: the last checkpoint, a mean of the last ones or the best one, whichever "
           "is best on the validation text. Run again with the same --out, it resumes where it "
-          "stopped, with bit-identical results. SIGTERM and SIGINT save and stop "
-          "(a second one stops at once), SIGHUP and SIGUSR1 save and continue. Options without a "
+          "stopped, with bit-identical results. SIGTERM and SIGINT save and stop within seconds "
+          "(another one, more than a second later, at once), SIGHUP and SIGUSR1 save and continue. "
+          "Options without a "
           "default take it from the preset. Started by mpirun or srun, all processes train one "
           "model, and the result does not depend on their number.",
       .examples =
@@ -230,6 +235,7 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
         return st;
     }
     st = st ? st : rela_cli_train_check_files(&o, err);
+    o.stop = is_stopped;
     st = st ? st : rela_cli_watch_signals(err);
     st = st ? st : rela_train(&o, on_event, &s, err);
     rela_cli_texts_free(texts);
@@ -237,13 +243,51 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     const int own = rela_cli_stop_signal(), number = own ? own : SIGTERM;
     cli->reported = s.rank > 0; /* by rank 0 */
     if (st == RELA_CANCEL) {
-        if (own || s.rank == 0)
-            rela_log_line(&cli->sink, RELA_LOG_INFO, "stopped by signal %d; the run is saved in %s",
-                          number, o.out);
+        if (s.rank == 0)
+            st = report_stop(cli, &o, number, err);
         cli->exit_code = 128 + number;
-        return RELA_OK;
+        return s.rank == 0 ? st : RELA_OK;
     }
     return st == RELA_OK && cli->common.json && s.rank == 0 ? print_result(&s, &o, err) : st;
+}
+
+/* As a word of a shell command. */
+static rela_status quote(rela_buffer *out, const char *text, rela_error *err)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "/._-+,:@%";
+    if (text[strspn(text, PLAIN)] == '\0')
+        return rela_buffer_append_text(out, text, err);
+    rela_status st = rela_buffer_append_char(out, '\'', err);
+    for (; *text && st == RELA_OK; text++)
+        st = *text == '\'' ? rela_buffer_append_text(out, "'\\''", err)
+                           : rela_buffer_append_char(out, *text, err);
+    return st ? st : rela_buffer_append_char(out, '\'', err);
+}
+
+static rela_status report_stop(rela_cli *cli, const rela_train_options *o, int number,
+                               rela_error *err)
+{
+    rela_buffer model = RELA_BUFFER_INIT, out = RELA_BUFFER_INIT;
+    rela_status st = quote(&out, o->out, err);
+    if (st == RELA_OK && rela_dir_exists(o->out) &&
+        rela_model_find(&model, o->out, NULL) == RELA_OK)
+        rela_log_line(&cli->sink, RELA_LOG_INFO,
+                      "stopped by signal %d; go on with: rela train --config %s/config.yml; use "
+                      "what there is with: rela translate %s",
+                      number, out.data, out.data);
+    else if (st == RELA_OK)
+        rela_log_line(&cli->sink, RELA_LOG_INFO,
+                      "stopped by signal %d before the first update; nothing was saved", number);
+    rela_buffer_free(&model);
+    rela_buffer_free(&out);
+    return st;
+}
+
+static int is_stopped(void *ctx)
+{
+    (void)ctx;
+    return rela_cli_stop_signal();
 }
 
 /* The best validation of this call only: a resumed run may have had a better one before. */
@@ -306,8 +350,6 @@ static int on_event(void *ctx, const rela_train_event *e)
         s->bar.total = e->updates; /* follows the time that updates take */
         if (s->started)
             rela_progress_update(&s->bar, e->update, s->note);
-        if (rela_cli_stop_signal())
-            return RELA_TRAIN_STOP;
         if (rela_cli_save_signal())
             return RELA_TRAIN_SAVE;
         break;

@@ -120,7 +120,8 @@ static rela_status name_option(rela_job *j, const rela_option *o, const void *fi
     switch (o->type) {
     case RELA_OPTION_OUTPUT:
     case RELA_OPTION_DIR:
-        return RELA_OK;
+        return *(const char *const *)field ? rela_job_output(j, *(const char *const *)field, err)
+                                           : RELA_OK;
     case RELA_OPTION_LIST:
     case RELA_OPTION_FILES:
         return name_list(j, o, *(const rela_list *)field, err);

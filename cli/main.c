@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/main.c - finds the command, parses its options, runs it and returns an exit code. */
 #include "cli.h"
+#include "stop_signals.h"
 
 #include "base/fault.h"
 #include "base/mem.h"
@@ -49,7 +50,6 @@ const rela_option RELA_CLI_COMMON[] = {
 /* clang-format on */
 
 static void keep_standard_files(void);
-static void handle_signals(void);
 static void share_memory(void);
 static rela_status print_version(rela_error *err);
 static bool print_family(rela_status *st, const char *word, rela_error *err);
@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 {
     rela_error err = { RELA_OK, "" };
     keep_standard_files();
-    handle_signals();
+    rela_cli_handle_signals();
+    (void)atexit(rela_file_abort_all); /* if a library exits */
     share_memory();
     const char *fault = getenv("RELA_FAULT");
     if (fault && !rela_fault_parse(fault)) {
@@ -114,31 +115,6 @@ static void keep_standard_files(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", FLAGS[fd]) < 0)
             _exit(EXIT_FAILURE);
-}
-
-static void stop(int number)
-{
-    rela_file_abort_all();
-    (void)raise(number); /* the default action: the handler is used once */
-}
-
-/* A closed pipe and a file over the size limit become a rela_status, so that clean-up runs. Every
- * signal that ends the process removes temporary files first. Signals without the default action
- * are left alone: ignored under nohup, or handled by a sanitizer. */
-static void handle_signals(void)
-{
-    static const int HARMLESS[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
-    struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
-    (void)sigfillset(&action.sa_mask);
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN);
-    for (int number = 1; number <= SIGRTMAX; number++) {
-        bool ends = true;
-        for (size_t i = 0; i < sizeof HARMLESS / sizeof HARMLESS[0]; i++)
-            ends = ends && number != HARMLESS[i];
-        if (ends && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            (void)sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
-    }
 }
 
 /* glibc reserves address space for each thread, 64 MiB at a time: too much under a limit. */
@@ -278,7 +254,9 @@ static int run_command(const rela_command *c, int argc, char **argv)
             st = rela_cli_print(&text, &err);
         rela_buffer_free(&text);
     } else if (st == RELA_OK && (st = rela_par_start(1, &err)) == RELA_OK) {
+        rela_cli_signals_name(&cli);
         st = c->run(&cli, options, &err);
+        rela_cli_signals_name(NULL);
         rela_par_end();
     }
     rela_cli_count_hidden(&cli);

@@ -2,11 +2,12 @@
 /* cli/model_names.c - see model_names.h. */
 #include "model_names.h"
 
+#include "rela/model.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static rela_status is_directory(const char *name, rela_error *err);
 static rela_status list_places(rela_buffer *out, rela_error *err);
 static rela_status add_place(rela_buffer *out, const char *dir, const char *below, rela_error *err);
 static rela_status add_share(rela_buffer *out, rela_error *err);
@@ -19,9 +20,10 @@ rela_status rela_cli_find_model(rela_buffer *out, const char *name, rela_error *
     rela_buffer_clear(out);
     if (file || (path && !dir))
         return rela_buffer_append_text(out, name, err);
-    if (path)
-        return is_directory(name, err);
-    rela_status st = list_places(&places, err);
+    rela_status st = dir ? rela_model_find(out, name, path ? err : NULL) : RELA_OK;
+    if (dir && (path || st == RELA_OK)) /* a run, or a directory that is not one */
+        return st;
+    st = list_places(&places, err);
     const char *at = places.data ? places.data : "";
     while (st == RELA_OK && *at) {
         const size_t len = strcspn(at, ":");
@@ -32,26 +34,12 @@ rela_status rela_cli_find_model(rela_buffer *out, const char *name, rela_error *
         at += len + (at[len] == ':');
     }
     if (st == RELA_OK && !*at && dir)
-        st = is_directory(name, err);
+        st = rela_model_find(out, name, err);
     else if (st == RELA_OK && !*at)
         st = rela_fail(err, RELA_IO, "%s: no such file, and no %s.rela in %s%s", name, name,
                        places.data ? places.data : "any place",
                        strcmp(name, "demo") == 0 ? "; 'make demo-model install' makes it" : "");
     rela_buffer_free(&places);
-    return st;
-}
-
-/* Most often it is that of a run. */
-static rela_status is_directory(const char *name, rela_error *err)
-{
-    rela_buffer model = RELA_BUFFER_INIT;
-    const char *slash = *name && name[strlen(name) - 1] == '/' ? "" : "/";
-    rela_status st = rela_buffer_printf(&model, err, "%s%smodel.rela", name, slash);
-    if (st == RELA_OK && rela_file_exists(model.data))
-        st = rela_fail(err, RELA_IO, "%s is a directory; its model is %s", name, model.data);
-    else if (st == RELA_OK)
-        st = rela_fail(err, RELA_IO, "%s is a directory, not a model", name);
-    rela_buffer_free(&model);
     return st;
 }
 

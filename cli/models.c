@@ -37,6 +37,8 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
             return rela_fail(err, RELA_ARG, "'%.200s' is not a model; input goes with %s", paths[i],
                              m->input);
         st = rela_cli_find_model(&path, paths[i], err);
+        if (st == RELA_OK && rela_dir_exists(paths[i]) && m->part < 2)
+            rela_log_line(&cli->sink, RELA_LOG_INFO, "the model of %s is %s", paths[i], path.data);
         st = st ? st : rela_model_load_with(&m->models[m->n], m->runtime, path.data, &with, err);
         rela_buffer_free(&path);
         m->n += st == RELA_OK;

@@ -2,16 +2,48 @@
 /* cli/stop_signals.c - see stop_signals.h. */
 #include "stop_signals.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+static const double SAME_SIGNAL = 1; /* seconds */
+
+static _Atomic(const rela_cli *) running;
+static atomic_flag ending = ATOMIC_FLAG_INIT;
 static atomic_int stop_signal, save_signal;
 
+static void end_process(int number);
+static void say(int number, const char *what);
 static void *wait_for_signals(void *set);
+
+/* A closed pipe and a file over the size limit become a rela_status, so that clean-up runs. Signals
+ * without the default action are left alone: ignored under nohup, or handled by a sanitizer. */
+void rela_cli_handle_signals(void)
+{
+    static const int HARMLESS[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
+    struct sigaction old, action = { .sa_handler = end_process };
+    (void)sigfillset(&action.sa_mask);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        bool ends = true;
+        for (size_t i = 0; i < sizeof HARMLESS / sizeof HARMLESS[0]; i++)
+            ends = ends && number != HARMLESS[i];
+        if (ends && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            (void)sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
+    }
+}
+
+void rela_cli_signals_name(const rela_cli *cli)
+{
+    atomic_store(&running, cli);
+}
 
 /* Signals are blocked in all threads and awaited by a dedicated one. A handler would interrupt a
  * computing thread, which the matrix kernels of oneDNN do not survive: they were seen to corrupt
@@ -41,19 +73,68 @@ bool rela_cli_save_signal(void)
     return atomic_exchange(&save_signal, 0);
 }
 
+/* The handler, async-signal-safe. Only the first signal gets to the end: another one, which a
+ * second thread takes meanwhile, must not end the process before the files are removed. */
+static void end_process(int number)
+{
+    sigset_t set;
+    if (atomic_flag_test_and_set(&ending))
+        for (;;)
+            (void)pause();
+    say(number, "stopped by signal ");
+    rela_file_abort_all();
+    (void)signal(number, SIG_DFL);
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    (void)raise(number);
+    _exit(128 + number); /* not reached: the default action ends the process */
+}
+
+static size_t put(char *line, size_t len, size_t size, const char *text)
+{
+    while (*text && len < size)
+        line[len++] = *text++;
+    return len;
+}
+
+/* Writes a line, in one call, that begins at the left of the terminal: where a progress bar is, or
+ * below the ^C that was typed. */
+static void say(int number, const char *what)
+{
+    char line[160], digits[4] = "";
+    size_t len = 0;
+    const rela_cli *cli = atomic_load(&running);
+    if (!cli || cli->common.quiet || cli->reported)
+        return;
+    digits[0] = (char)('0' + number / 10);
+    digits[number > 9] = (char)('0' + number % 10);
+    if (cli->bar_open)
+        len = put(line, len, sizeof line, "\r\033[K");
+    else if ((number == SIGINT || number == SIGQUIT) && isatty(STDERR_FILENO))
+        len = put(line, len, sizeof line, "\n");
+    const char *const parts[] = { "rela ", cli->command->name, ": ", what, digits, "\n" };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        len = put(line, len, sizeof line, parts[i]);
+    if (write(STDERR_FILENO, line, len) < 0)
+        return; /* standard error is closed */
+}
+
 static void *wait_for_signals(void *set)
 {
     int number = 0;
+    double first = 0;
     while (sigwait(set, &number) == 0) {
         if (number == SIGHUP || number == SIGUSR1) {
             atomic_store(&save_signal, 1);
-            continue;
-        }
-        if (atomic_load(&stop_signal)) { /* second signal: exit at once */
+        } else if (!atomic_load(&stop_signal)) {
+            first = rela_clock_seconds();
+            atomic_store(&stop_signal, number);
+        } else if (rela_clock_seconds() - first >= SAME_SIGNAL) {
+            say(number, "ended at once by signal ");
             rela_file_abort_all();
             _Exit(128 + number);
         }
-        atomic_store(&stop_signal, number);
     }
     return NULL;
 }

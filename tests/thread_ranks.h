@@ -96,6 +96,15 @@ static void thread_rank_broadcast(void *transport, void *bytes, size_t len)
     thread_rank_wait(t);
 }
 
+static int thread_rank_stopping(void *transport)
+{
+    (void)transport;
+    for (size_t i = 0; i < n_thread_ranks; i++)
+        if (thread_ranks[i].o.stop && thread_ranks[i].o.stop(thread_ranks[i].o.ctx))
+            return 1;
+    return 0;
+}
+
 static void thread_rank_abort(void *transport)
 {
     (void)transport;
@@ -114,6 +123,7 @@ static const rela_transport THREAD_TRANSPORT = { .version = RELA_TRANSPORT_VERSI
                                                  .wait = thread_rank_wait,
                                                  .advance = thread_rank_advance,
                                                  .broadcast = thread_rank_broadcast,
+                                                 .stopping = thread_rank_stopping,
                                                  .abort = thread_rank_abort,
                                                  .finish = thread_rank_finish };
 

@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+/* Replaces the contents of out by the file that a path stands for: the path itself, unless it is
+ * the directory of a run (rela/train.h). Then it is the model to use of what the run has saved: its
+ * result, or if it has gone on since or has not ended, the best by validation, or the newest
+ * checkpoint. rela_model_load does the same. RELA_IO for another directory. */
+RELA_API rela_status rela_model_find(rela_buffer *out, const char *path, rela_error *err);
+
 typedef struct rela_model_info_options {
     size_t struct_size;
     bool json;          /* one JSON object instead of a table for people */

@@ -138,6 +138,14 @@ typedef struct rela_train_options {
      * rate follow from it; updates, if set, may end the run earlier. < 0: 0, or four hours if
      * neither preset nor updates are set. */
     int64_t max_time;
+
+    /* Asked often from the beginning to the end of the call, also while text is read, within an
+     * update and by other threads than the caller's: a value other than 0, which it must then go on
+     * to return, ends the call with RELA_CANCEL within about a second. An update that has begun is
+     * dropped; if others were done since the last checkpoint, one is saved first. A run that is
+     * resumed repeats what was dropped, and ends as if it had never stopped. May be NULL. */
+    int (*stop)(void *ctx);
+    void *stop_ctx;
 } rela_train_options;
 
 typedef enum rela_train_event_kind {

@@ -95,11 +95,15 @@ rela_status rela_writer_commit(rela_writer *w, rela_error *err);
 void rela_writer_abort(rela_writer *w); /* discards what was written, frees w; NULL is fine */
 /* Commits if st, the status of the writes so far, is RELA_OK; otherwise aborts and returns st. */
 rela_status rela_writer_finish(rela_writer *w, rela_status st, rela_error *err);
-/* Removes the temporary files of all open writers. Async-signal-safe; for a handler that ends the
- * process: afterwards no writer can be opened or closed. */
+/* Removes the temporary files of all open writers, and temporary directories with their contents.
+ * Async-signal-safe; for a handler that ends the process: afterwards no writer can be opened or
+ * closed. */
 void rela_file_abort_all(void);
 /* Is it the name of such a temporary file? A process that was killed leaves them behind. */
 bool rela_file_temporary(const char *name);
+/* Removes those that killed processes have left of a target, or of all files in it if it is a
+ * directory. Files that a process is still writing are left alone. */
+void rela_file_sweep(const char *target);
 
 /* All at once: open, write, commit. */
 rela_status rela_file_write(const char *path, const char *bytes, size_t len, rela_error *err);
@@ -133,6 +137,8 @@ rela_status rela_file_remove(const char *path, rela_error *err); /* fine if it d
 /* Within one file system; replaces an existing file. */
 rela_status rela_file_rename(const char *from, const char *to, rela_error *err);
 bool rela_dir_exists(const char *path);
+/* Was a modified before b? False if one of them is not there. */
+bool rela_file_older(const char *a, const char *b);
 /* Would writing one path replace the file at the other? Links and dots are resolved, and a file
  * need not exist yet. Never true for anything but regular files ("-" is not one), nor for two hard
  * links, as replacing one leaves the other. */
@@ -191,10 +197,11 @@ rela_status rela_dir_list(const char *path,
                           rela_status (*on_name)(void *ctx, const char *name, rela_error *err),
                           void *ctx, rela_error *err);
 
-/* Creates a directory in TMPDIR or /tmp that only this user can access; its name replaces the
- * contents of out. */
+/* Creates a directory in TMPDIR or /tmp that only this user can access, to be removed with
+ * rela_dir_remove; its name replaces the contents of out. */
 rela_status rela_dir_temporary(rela_buffer *out, rela_error *err);
 rela_status rela_dir_remove(const char *path, rela_error *err); /* with all its contents */
+rela_status rela_dir_remove_empty(const char *path, rela_error *err);
 
 /* What tells whether a file has changed. */
 typedef struct rela_file_mark {

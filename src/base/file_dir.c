@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* src/base/file_dir.c - temporary directories of file.h. */
 #include "base/file.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +15,9 @@ rela_status rela_dir_temporary(rela_buffer *out, rela_error *err)
     rela_buffer_clear(out);
     rela_status st = rela_buffer_printf(out, err, "%s/rela-XXXXXX",
                                         temporary && *temporary ? temporary : "/tmp");
-    if (st == RELA_OK && !mkdtemp(out->data)) {
-        st = rela_fail_errno(err, errno, "temporary directory %s", out->data);
+    st = st ? st : rela_temporary_dir(out->data, err);
+    if (st != RELA_OK)
         rela_buffer_clear(out);
-    }
     return st;
 }
 
@@ -27,9 +27,15 @@ rela_status rela_dir_remove(const char *path, rela_error *err)
     rela_status st = rela_buffer_printf(&entry, err, "%s/", path);
     st = st ? st : rela_dir_list(path, remove_entry, &entry, err);
     rela_buffer_free(&entry);
-    if (st == RELA_OK && rmdir(path) != 0)
-        st = rela_fail_errno(err, errno, "%s", path);
+    st = st ? st : rela_dir_remove_empty(path, err);
+    if (st == RELA_OK)
+        rela_temporary_forget_dir(path);
     return st;
+}
+
+rela_status rela_dir_remove_empty(const char *path, rela_error *err)
+{
+    return rmdir(path) == 0 ? RELA_OK : rela_fail_errno(err, errno, "%s", path);
 }
 
 /* ctx: a buffer with "directory/", to which the name is appended during the call. */

@@ -30,6 +30,15 @@ bool rela_name_taken(const char *path)
     return lstat(path, &info) == 0;
 }
 
+bool rela_file_older(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (stat(a, &x) != 0 || stat(b, &y) != 0)
+        return false;
+    return x.st_mtim.tv_sec < y.st_mtim.tv_sec ||
+           (x.st_mtim.tv_sec == y.st_mtim.tv_sec && x.st_mtim.tv_nsec < y.st_mtim.tv_nsec);
+}
+
 /* False for anything that exists but is not a regular file, and for impossible paths. */
 static bool find_place(place *p, const char *path)
 {

@@ -9,9 +9,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { TREE_ROUNDS = 100, TREE_DEPTH = 16 };
 
 static int faulty(int error_number);
 static size_t clip(size_t len);
@@ -145,6 +148,41 @@ int rela_sys_unlink(const char *path)
 int rela_sys_rename_back(const char *from, const char *to)
 {
     return rename(from, to);
+}
+
+/* opendir would allocate, which a signal handler must not: entries are read as the kernel returns
+ * them. What is removed meanwhile may move others past the place that is read next, and another
+ * thread may make new ones: so it starts again while there is something left. */
+static int remove_below(int parent, const char *name, int depth)
+{
+    char entries[2048] __attribute__((aligned(8)));
+    const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    for (int round = 0; round < TREE_ROUNDS; round++) {
+        ssize_t n = 0;
+        (void)lseek(fd, 0, SEEK_SET);
+        while ((n = getdents64(fd, entries, sizeof entries)) > 0)
+            for (ssize_t at = 0; at < n;) {
+                const struct dirent64 *e = (const void *)(entries + at);
+                at += e->d_reclen;
+                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+                    continue;
+                if (unlinkat(fd, e->d_name, 0) != 0 && depth < TREE_DEPTH)
+                    (void)remove_below(fd, e->d_name, depth + 1);
+            }
+        if (unlinkat(parent, name, AT_REMOVEDIR) == 0) {
+            (void)close(fd);
+            return 0;
+        }
+    }
+    (void)close(fd);
+    return -1;
+}
+
+int rela_sys_remove_tree(const char *path)
+{
+    return remove_below(AT_FDCWD, path, 0);
 }
 
 int rela_sys_mkdir(const char *path, mode_t mode)

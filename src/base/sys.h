@@ -27,6 +27,9 @@ int rela_sys_rename(const char *from, const char *to);
 /* No fault injection: they are what cleans up. */
 int rela_sys_unlink(const char *path);
 int rela_sys_rename_back(const char *from, const char *to);
+/* A directory with all its contents; links in it are not followed. No fault injection, no memory,
+ * async-signal-safe. */
+int rela_sys_remove_tree(const char *path);
 int rela_sys_mkdir(const char *path, mode_t mode);
 int rela_sys_lock(int fd); /* exclusive, does not block */
 int rela_sys_truncate(int fd, uint64_t bytes);

@@ -12,7 +12,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,10 +24,19 @@ enum { TRIES = 100, TAIL_MAX = 32, WAITS_MAX = 2000 };
  * waits for the thread it interrupted. */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static rela_temporary *first;
+static atomic_bool aborted; /* all files are removed */
+
+/* Which temporary files to remove: names begin with len bytes of base, then tail. */
+typedef struct sweeping {
+    const char *dir, *base;
+    size_t len;
+    const char *tail;
+} sweeping;
 
 static rela_status make_name(rela_buffer *name, const char *target, unsigned number,
                              rela_error *err);
 static int open_listed(rela_temporary *t, mode_t mode);
+static void enlist(rela_temporary *t);
 static void block_signals(sigset_t *old);
 static void wait_a_moment(void);
 
@@ -57,6 +68,43 @@ rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *targe
     }
     *out = t; /* given, with the name */
     return RELA_OK;
+}
+
+rela_status rela_temporary_dir(char *pattern, rela_error *err)
+{
+    sigset_t old;
+    rela_temporary *t = rela_mem_zalloc(sizeof *t);
+    if (t)
+        t->name = rela_str_copy(pattern, strlen(pattern));
+    if (!t || !t->name) {
+        rela_mem_free(t);
+        return rela_fail(err, RELA_NOMEM, "no memory for a temporary directory");
+    }
+    t->is_dir = true;
+    rela_temporary_hold(&old);
+    const bool made = mkdtemp(t->name) != NULL;
+    const int why = errno;
+    if (made)
+        enlist(t);
+    rela_temporary_release(&old);
+    if (made) {
+        memcpy(pattern, t->name, strlen(t->name));
+        return RELA_OK;
+    }
+    rela_mem_free(t->name);
+    rela_mem_free(t);
+    return rela_fail_errno(err, why, "temporary directory %s", pattern);
+}
+
+void rela_temporary_forget_dir(const char *name)
+{
+    sigset_t old;
+    rela_temporary *t = NULL;
+    rela_temporary_hold(&old);
+    for (t = first; t && !(t->is_dir && strcmp(t->name, name) == 0);)
+        t = t->next;
+    rela_temporary_release(&old);
+    rela_temporary_free(t);
 }
 
 void rela_temporary_free(rela_temporary *t)
@@ -112,12 +160,13 @@ void rela_file_abort_all(void)
     sigset_t old;
     block_signals(&old);
     for (int i = 0; atomic_flag_test_and_set(&lock); i++) {
-        if (i == WAITS_MAX)
+        if (i == WAITS_MAX || atomic_load(&aborted))
             return;
         wait_a_moment();
     }
     for (const rela_temporary *t = first; t; t = t->next)
-        (void)rela_sys_unlink(t->name);
+        (void)(t->is_dir ? rela_sys_remove_tree(t->name) : rela_sys_unlink(t->name));
+    atomic_store(&aborted, true);
 }
 
 bool rela_file_temporary(const char *name)
@@ -132,6 +181,73 @@ bool rela_file_temporary(const char *name)
             return true;
     }
     return false;
+}
+
+static bool is_listed(const char *name)
+{
+    sigset_t old;
+    bool found = false;
+    rela_temporary_hold(&old);
+    for (const rela_temporary *t = first; t && !found; t = t->next) {
+        const char *slash = strrchr(t->name, '/');
+        found = strcmp(slash ? slash + 1 : t->name, name) == 0;
+    }
+    rela_temporary_release(&old);
+    return found;
+}
+
+/* Not of a process that is alive: files that wait for the rest of their set are closed. In a
+ * container an earlier process may have had the number of this one. */
+static bool is_orphan(const char *name)
+{
+    const char *tail = name;
+    if (!rela_file_temporary(name))
+        return false;
+    for (const char *next = strstr(name, ".tmp-"); next; next = strstr(next + 1, ".tmp-"))
+        tail = next;
+    const pid_t pid = (pid_t)strtol(tail + strlen(".tmp-"), NULL, 10);
+    return pid == getpid() ? !is_listed(name) : pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+static rela_status sweep_name(void *ctx, const char *name, rela_error *err)
+{
+    const sweeping *s = ctx;
+    rela_buffer path = RELA_BUFFER_INIT;
+    if (strncmp(name, s->base, s->len) != 0 ||
+        strncmp(name + s->len, s->tail, strlen(s->tail)) != 0 || !is_orphan(name))
+        return RELA_OK;
+    const rela_status st = rela_buffer_printf(&path, err, "%s/%s", s->dir, name);
+    const int fd = st ? -1 : open(path.data, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)rela_sys_unlink(path.data);
+    if (fd >= 0)
+        (void)close(fd);
+    rela_buffer_free(&path);
+    return st;
+}
+
+void rela_file_sweep(const char *target)
+{
+    char resolved[PATH_MAX];
+    if (rela_dir_exists(target)) {
+        sweeping all = { target, "", 0, "" };
+        (void)rela_dir_list(target, sweep_name, &all, NULL);
+        return;
+    }
+    if (strcmp(target, "-") == 0 || strlen(target) >= sizeof resolved)
+        return;
+    if (!realpath(target, resolved)) /* it is not there yet */
+        memcpy(resolved, target, strlen(target) + 1);
+    char *slash = strrchr(resolved, '/');
+    const char *base = slash ? slash + 1 : resolved;
+    const size_t len = strlen(base), most = NAME_MAX - TAIL_MAX;
+    sweeping one = { slash == resolved ? "/"
+                     : slash           ? resolved
+                                       : ".",
+                     base, len < most ? len : most, ".tmp-" };
+    if (slash)
+        *slash = '\0';
+    (void)rela_dir_list(one.dir, sweep_name, &one, NULL);
 }
 
 /* The name of the target plus a suffix; a long name is truncated to make room. */
@@ -155,15 +271,22 @@ static int open_listed(rela_temporary *t, mode_t mode)
     rela_temporary_hold(&old);
     const int fd = rela_sys_open(t->name, O_RDWR | O_CREAT | O_EXCL, mode);
     const int why = errno;
-    if (fd >= 0) {
-        t->next = first;
-        if (first)
-            first->previous = t;
-        first = t;
-    }
+    if (fd >= 0)
+        enlist(t);
+    if (fd >= 0)
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* for rela_file_sweep: it is being written */
     rela_temporary_release(&old);
     errno = why;
     return fd;
+}
+
+/* Called with the lock held. */
+static void enlist(rela_temporary *t)
+{
+    t->next = first;
+    if (first)
+        first->previous = t;
+    first = t;
 }
 
 static void block_signals(sigset_t *old)

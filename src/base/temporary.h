@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/temporary.h - files under a temporary name in the directory of their target, for
- * file_*.c.
+/* src/base/temporary.h - files under a temporary name in the directory of their target, and
+ * temporary directories, for file_*.c.
  *
  * Existing ones are kept in a list, so that rela_file_abort_all (file.h) can remove them when a
  * signal ends the process. */
@@ -10,17 +10,25 @@
 #include "base/file.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 typedef struct rela_temporary {
     struct rela_temporary *next, *previous;
     char *name;
+    bool is_dir; /* removed with all its contents */
 } rela_temporary;
 
 /* Creates a file in the directory of target, open for reading and writing. The caller frees *out
  * with rela_temporary_free. */
 rela_status rela_temporary_open(int *fd, rela_temporary **out, const char *target, mode_t mode,
                                 rela_error *err);
+
+/* Creates a directory that only this user can access. pattern ends in XXXXXX, which is replaced; it
+ * is copied. */
+rela_status rela_temporary_dir(char *pattern, rela_error *err);
+/* Removes the directory of this name from the list, if it is there. */
+void rela_temporary_forget_dir(const char *name);
 
 /* Call it after the file was renamed or removed. NULL is fine. */
 void rela_temporary_free(rela_temporary *t);

@@ -13,6 +13,7 @@
 #define RELA_DECODE_SEARCH_H
 
 #include "base/callback.h"
+#include "base/stop.h"
 #include "model/packed.h"
 #include "model/shortlist.h"
 
@@ -50,6 +51,7 @@ typedef struct rela_search_options {
     /* rela_search_pool only: limits of the batches of all threads together. */
     size_t batch_sentences, batch_tokens;
     rela_callback *callback; /* polled in every step; counts sentences. NULL: none */
+    rela_stop stop; /* asked before each step: RELA_CANCEL */
 } rela_search_options;
 
 /* Beam 4, GNMT with 0.6, longest = source + 50, 32 sentences at a time. */

@@ -156,7 +156,8 @@ double rela_penalty(const rela_search_options *o, size_t length)
 
 static rela_status step(rela_searcher *s, rela_error *err)
 {
-    const rela_status st = make_room(s, err);
+    rela_status st = rela_stop_check(&s->options->stop, err);
+    st = st ? st : make_room(s, err);
     if (st != RELA_OK)
         return st;
     rela_searcher_predict(s);

@@ -3,6 +3,7 @@
  * and job_flow.h. */
 #include "rela/job.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -54,6 +55,7 @@ rela_status rela_job_close(rela_job *j, rela_status st, rela_error *err)
     rela_record_close(j->record);
     rela_world_close(j->world, st, err);
     rela_buffer_free(&j->settings);
+    rela_buffer_free(&j->outputs);
     rela_mem_free(j->path);
     rela_mem_free(j);
     return st;
@@ -84,6 +86,11 @@ rela_status rela_job_setting(rela_job *j, const char *name, const char *value, r
         if (j->settings.data[i] == '\n')
             j->settings.data[i] = ' ';
     return st ? st : rela_buffer_append_char(&j->settings, '\n', err);
+}
+
+rela_status rela_job_output(rela_job *j, const char *path, rela_error *err)
+{
+    return rela_buffer_append(&j->outputs, path, strlen(path) + 1, err);
 }
 
 rela_status rela_job_agree(rela_job *j, rela_status st, rela_error *err)
@@ -120,6 +127,9 @@ static rela_status begin(rela_job *j, rela_error *err)
     st = st ? st : rela_world_same(j->world, j->settings.data, err);
     if (st == RELA_OK && j->path && rela_world_rank(j->world) == 0)
         st = rela_record_open(&j->record, j->path, j->settings.data, err);
+    if (st == RELA_OK && j->record) /* no other process can be at work on this job */
+        for (size_t i = 0; i < j->outputs.len; i += strlen(j->outputs.data + i) + 1)
+            rela_file_sweep(j->outputs.data + i);
     j->begun = true;
     return rela_world_agree(j->world, st, err);
 }

@@ -43,4 +43,8 @@ rela_status rela_job_run(rela_job *j, const rela_flow *f, rela_error *err);
 
 rela_world *rela_job_world(const rela_job *j); /* NULL: one process */
 
+/* Names an output, a file or a directory. With a record, what an earlier process of the job was
+ * writing there when it was killed is removed before work begins. */
+rela_status rela_job_output(rela_job *j, const char *path, rela_error *err);
+
 #endif

@@ -12,6 +12,7 @@ struct rela_job {
     char *path;          /* of the record, or NULL */
     rela_record *record; /* on rank 0, once work has begun */
     rela_buffer settings;
+    rela_buffer outputs; /* paths, each ended by a NUL */
     bool begun;
     uint64_t run;
 };

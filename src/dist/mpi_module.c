@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* src/dist/mpi_module.c - librela_mpi.so: the transport over MPI.
  *
- * A thread exchanges heartbeats between rank 0 and each of the others every second: so a process
- * that is lost is distinguished from one that is busy. The thread also polls for messages in flight
+ * A thread exchanges heartbeats between rank 0 and each of the others a few times a second: so a
+ * process that is lost is distinguished from one that is busy, and all ranks learn that one of them
+ * is asked to stop. The thread also polls for messages in flight
  * while the caller computes. MPI is called under a lock (MPI_THREAD_SERIALIZED), and waiting polls,
  * so that the thread gets its turn and idle ranks leave the processor to busy ones. */
 #include "dist/transport.h"
@@ -10,6 +11,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #define SECOND 1000000000L
+#define BEAT   (SECOND / 4)
 
 enum {
     CHUNK = 1 << 30, /* maximum bytes per message: MPI counts in int */
@@ -39,6 +42,7 @@ typedef struct group {
     bool started, ending;
     bool advancing;   /* the thread polls for the messages in flight */
     bool initialised; /* MPI was initialised by us */
+    atomic_int stopping;
     /* heartbeats, by rank */
     MPI_Request *beats;
     double *heard;
@@ -51,6 +55,7 @@ static void begin(void *transport, const rela_message *out, size_t n_out, const 
 static void wait_all(void *transport);
 static void advance(void *transport);
 static void broadcast(void *transport, void *bytes, size_t len);
+static int stopping(void *transport);
 static void abort_all(void *transport);
 static void finish(void *transport);
 static bool join(group *g, char why[RELA_TRANSPORT_TEXT]);
@@ -66,6 +71,7 @@ const rela_transport rela_transport_module = { .version = RELA_TRANSPORT_VERSION
                                                .wait = wait_all,
                                                .advance = advance,
                                                .broadcast = broadcast,
+                                               .stopping = stopping,
                                                .abort = abort_all,
                                                .finish = finish };
 
@@ -223,6 +229,12 @@ static void broadcast(void *transport, void *bytes, size_t len)
     }
 }
 
+static int stopping(void *transport)
+{
+    group *g = transport;
+    return atomic_load(&g->stopping);
+}
+
 /* The alarm ends the process if MPI_Abort waits for ranks that no longer answer. */
 static void abort_all(void *transport)
 {
@@ -274,16 +286,16 @@ static void pause_for(group *g, long nanoseconds)
     (void)pthread_cond_timedwait(&g->wake, &g->lock, &until);
 }
 
-/* Waits about a second; polls for messages meanwhile if advance was called. */
-static void sleep_second(group *g)
+/* Waits until the next heartbeat; polls for messages meanwhile if advance was called. */
+static void wait_for_beat(group *g)
 {
     const double from = g->o.seconds();
-    while (!g->ending && g->o.seconds() - from < 1) {
+    while (!g->ending && g->o.seconds() - from < (double)BEAT / SECOND) {
         int done = 0;
         if (g->advancing)
             (void)MPI_Testall((int)g->n, g->requests, &done, MPI_STATUSES_IGNORE);
         g->advancing = g->advancing && !done;
-        pause_for(g, g->advancing ? PAUSE_MAX * 1000L : SECOND);
+        pause_for(g, g->advancing ? PAUSE_MAX * 1000L : BEAT);
     }
 }
 
@@ -302,7 +314,7 @@ static void *watch(void *transport)
     }
     while (!g->ending) {
         const double before = g->o.seconds();
-        sleep_second(g);
+        wait_for_beat(g);
         if (g->ending)
             break;
         exchange_beats(g);
@@ -327,25 +339,31 @@ static void check_silence(group *g, bool forgive)
     }
 }
 
-/* Between rank 0 and the others. Sends none while the last one is still pending. */
+/* Between rank 0 and the others. A heartbeat says whether a rank is to stop. What was received
+ * comes first, for rank 0 to pass it on at once. Sends none while the last one is still pending. */
 static void exchange_beats(group *g)
 {
-    static char beat;
+    static const char BEATS[] = { 0, 1 };
     const int first = g->rank ? 0 : 1, last = g->rank ? 1 : g->size;
     int there = 1;
-    for (int i = first; i < last; i++) {
-        int sent = 1;
-        (void)MPI_Test(&g->beats[i], &sent, MPI_STATUS_IGNORE);
-        if (sent)
-            (void)MPI_Isend(&beat, 1, MPI_BYTE, i, 0, g->life, &g->beats[i]);
-    }
     while (there) {
         MPI_Status from;
-        char got;
+        char got = 0;
         (void)MPI_Iprobe(MPI_ANY_SOURCE, 0, g->life, &there, &from);
         if (!there)
             break;
         (void)MPI_Recv(&got, 1, MPI_BYTE, from.MPI_SOURCE, 0, g->life, MPI_STATUS_IGNORE);
         g->heard[from.MPI_SOURCE] = g->o.seconds();
+        if (got)
+            atomic_store(&g->stopping, 1);
+    }
+    if (g->o.stop(g->o.ctx))
+        atomic_store(&g->stopping, 1);
+    for (int i = first; i < last; i++) {
+        int sent = 1;
+        (void)MPI_Test(&g->beats[i], &sent, MPI_STATUS_IGNORE);
+        if (sent)
+            (void)MPI_Isend(&BEATS[atomic_load(&g->stopping)], 1, MPI_BYTE, i, 0, g->life,
+                            &g->beats[i]);
     }
 }

@@ -8,6 +8,7 @@
 #include "dist/job_settings.h"
 #include "dist/launch.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,31 @@ struct rela_world {
     size_t *each;                 /* (size + 1) 0, 1, 2 ...: one element per rank */
     int64_t *values;              /* (size) */
     bool failed;                  /* a rank failed, and all ranks know */
+    _Atomic(const rela_stop *) own_stop;
 };
+
+void rela_world_set_stop(rela_world *w, const rela_stop *own)
+{
+    if (w)
+        atomic_store(&w->own_stop, own);
+}
+
+bool rela_world_stopping(const rela_world *w)
+{
+    return w && w->t->stopping(w->transport) != 0;
+}
+
+static int is_asked(void *ctx)
+{
+    rela_world *w = ctx;
+    const rela_stop *own = atomic_load(&w->own_stop);
+    return own && rela_stop_asked(own);
+}
 
 static rela_status get_timeout(double *seconds, rela_error *err);
 static rela_status make_tables(rela_world *w, rela_error *err);
 static void on_lost(void *ctx, size_t rank, double seconds);
+static int is_asked(void *ctx);
 static void print_line(const rela_world *w, const char *line);
 static size_t list_parts(const rela_world *w, rela_message *in, void *array, size_t element,
                          const size_t *first);
@@ -64,6 +85,7 @@ rela_status rela_world_open_with(rela_world **out, const rela_transport *t, rela
                                  .release = rela_mem_free,
                                  .seconds = rela_clock_seconds,
                                  .on_lost = on_lost,
+                                 .stop = is_asked,
                                  .ctx = w };
     w->t = t;
     rela_status st = get_timeout(&o.timeout, err);

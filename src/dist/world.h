@@ -3,12 +3,14 @@
  * operations.
  *
  * A NULL world is a single process, rank 0 of 1: all calls but begin, wait and advance accept it
- * and do nothing. All calls but the getters and advance are collective: every rank makes them in
- * the same order, from one thread. A rank that fails reports it in the next rela_world_agree, and
- * all ranks fail; one that closes its world with a failure not reported that way ends all ranks. */
+ * and do nothing. All calls but the getters, advance and those about stopping are collective: every
+ * rank makes them in the same order, from one thread. A rank that fails reports it in the next
+ * rela_world_agree, and all ranks fail; one that closes its world with a failure not reported that
+ * way ends all ranks. */
 #ifndef RELA_DIST_WORLD_H
 #define RELA_DIST_WORLD_H
 
+#include "base/stop.h"
 #include "base/str.h"
 #include "dist/transport.h"
 
@@ -60,5 +62,12 @@ void rela_world_begin(rela_world *w, const rela_message *out, size_t n_out, cons
                       size_t n_in);
 void rela_world_wait(rela_world *w);
 void rela_world_advance(rela_world *w);
+
+/* own: what asks this rank to stop, lent until the world is closed or another one is set. All ranks
+ * learn of it within a second, whatever they are doing. */
+void rela_world_set_stop(rela_world *w, const rela_stop *own);
+/* Whether a rank was asked to stop. Any thread may call it; not collective: until the ranks have
+ * agreed on it, they may have different answers. */
+bool rela_world_stopping(const rela_world *w);
 
 #endif

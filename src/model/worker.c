@@ -24,7 +24,7 @@ struct rela_worker {
 
 static void plan(rela_worker *w, rela_plan *p);
 static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
-static void forward(const rela_net *n, rela_pass *p, rela_callback *callback);
+static void forward(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 
 static rela_pass_size size_of(const rela_net *n, size_t src_rows, size_t tgt_rows, bool training)
@@ -107,7 +107,7 @@ void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_op
     rela_pass p = start(w, b, r);
     const uint64_t mode = rela_flush_to_zero();
     p.without_loss = true;
-    forward(w->net, &p, r->callback);
+    forward(w->net, &p, r);
     rela_flush_to_zero_end(mode);
 }
 
@@ -118,7 +118,7 @@ rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed 
     const uint64_t mode = rela_flush_to_zero();
     assert(!grads || w->size.training);
     p.grads = grads;
-    forward(w->net, &p, r->callback);
+    forward(w->net, &p, r);
     if (grads)
         back(w->net, &p, r);
     rela_flush_to_zero_end(mode);
@@ -211,9 +211,14 @@ static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_opt
                         .spare = w->grads[3] };
 }
 
-static void forward(const rela_net *n, rela_pass *p, rela_callback *callback)
+static bool is_over(const rela_pass_options *r)
 {
-    for (size_t i = 0; i < n->list.n && !rela_callback_poll(callback, 0); i++) {
+    return rela_callback_poll(r->callback, 0) || rela_stop_asked(&r->stop);
+}
+
+static void forward(const rela_net *n, rela_pass *p, const rela_pass_options *r)
+{
+    for (size_t i = 0; i < n->list.n && !is_over(r); i++) {
         const rela_block *b = &n->list.blocks[i];
         if (!p->without_loss || b->type != &rela_block_output)
             b->type->forward(b, p);
@@ -224,7 +229,7 @@ static void forward(const rela_net *n, rela_pass *p, rela_callback *callback)
  * next block: so only the blocks after this one are complete. */
 static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r)
 {
-    for (size_t i = n->list.n; i-- > 0;) {
+    for (size_t i = n->list.n; i-- > 0 && !is_over(r);) {
         const rela_block *b = &n->list.blocks[i];
         const rela_stream *s = &p->streams[b->stream];
         if (b->last && s->dmemory) /* summed over the cross-attentions to it */

@@ -7,6 +7,7 @@
 #define RELA_MODEL_WORKER_H
 
 #include "base/callback.h"
+#include "base/stop.h"
 #include "model/net.h"
 
 /* A micro-batch: the sentences of each source, then of the target. Each ends with the end symbol;
@@ -29,6 +30,8 @@ typedef struct rela_pass_options {
     /* Polled between blocks; after it has stopped the pass, all results are undefined. NULL: none.
      */
     rela_callback *callback;
+    /* Asked before each block: the pass then ends early, and its results mean nothing. */
+    rela_stop stop;
 } rela_pass_options;
 
 typedef struct rela_worker rela_worker;

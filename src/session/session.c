@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "model/model_text.h"
 #include "model/packed.h"
+#include "rela/model.h"
 #include "text/language.h"
 
 #include <string.h>
@@ -131,9 +132,12 @@ static rela_status load(rela_model **out, rela_runtime *rt, const char *path,
     const rela_checkpoint_options o = {
         .n_threads = rt->n_threads, .log = &rt->log, .part = with.part, .memory = memory
     };
-    m->path = rela_str_copy(path, strlen(path));
-    st = m->path ? rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err)
-                 : rela_fail(err, RELA_NOMEM, "%s: no memory", path);
+    rela_buffer found = RELA_BUFFER_INIT;
+    st = memory ? rela_buffer_append_text(&found, path, err) : rela_model_find(&found, path, err);
+    if (st == RELA_OK && strcmp(found.data, path) != 0)
+        rela_log_line(&rt->log, RELA_LOG_INFO, "the model of %s is %s", path, found.data);
+    path = m->path = found.data;
+    st = st ? st : rela_packed_weights_load(&m->packed, &m->net, &extras, path, with.int8, &o, err);
     if (st == RELA_OK) {
         st = rela_pipeline_restore(&m->pipeline, &extras, err);
         st = st ? st : check_model(m, err);

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { N_SYMBOLS = 10000, MIN_FREQUENCY = 2, PRUNE_EVERY = 100, PROGRESS_EVERY = 64 };
+enum { N_SYMBOLS = 10000, MIN_FREQUENCY = 2, PRUNE_EVERY = 100, PROGRESS_EVERY = 8 };
 
 /* Limit on the sum over all words of count times length, so that no 64-bit sum overflows. */
 static const uint64_t MASS_MAX = UINT64_C(1) << 56;

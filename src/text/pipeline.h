@@ -8,6 +8,7 @@
 #ifndef RELA_TEXT_PIPELINE_H
 #define RELA_TEXT_PIPELINE_H
 
+#include "base/stop.h"
 #include "base/str.h"
 #include "rela/subword.h"
 #include "text/language.h"
@@ -106,6 +107,7 @@ typedef struct rela_pipeline_recipe {
     double dropout;     /* above 0: the vocabulary also has the pieces of sampled segmentations */
     uint64_t seed;      /* of these samples */
     int n_threads;
+    rela_stop stop; /* asked between blocks of text and while BPE is learned: RELA_CANCEL */
 } rela_pipeline_recipe;
 
 /* Learns codes and vocabularies from the training text. */

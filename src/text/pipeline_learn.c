@@ -24,6 +24,7 @@ typedef struct pass {
     size_t max_line; /* 0: any */
     rela_reader *reader;
     rela_word_counts *counts;
+    rela_stop stop;
 } pass;
 
 static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
@@ -76,11 +77,14 @@ rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe 
 static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r, rela_error *err)
 {
     const rela_pipeline_parts words = parts_of(r);
+    rela_stop stop = r->stop;
     rela_pipeline *p = NULL;
     rela_word_counts *counts = NULL;
     rela_bpe_learn_options o;
     rela_bpe_learn_options_init(&o, sizeof o);
     o.n_symbols = r->merges;
+    o.progress = rela_stop_progress;
+    o.progress_ctx = &stop;
     rela_status st = rela_pipeline_create(&p, &words, err);
     if (st == RELA_OK)
         st = rela_word_counts_create(&counts, err);
@@ -125,7 +129,7 @@ static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
                               const rela_bpe *sampled, const rela_pipeline_text *text,
                               const rela_pipeline_recipe *r, rela_error *err)
 {
-    pass s = { .text = text, .max_line = r->max_line, .counts = counts };
+    pass s = { .text = text, .max_line = r->max_line, .counts = counts, .stop = r->stop };
     const int n = rela_par_threads(r->n_threads);
     block *blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
     void **pointers = rela_mem_zalloc((size_t)n * sizeof *pointers);
@@ -177,7 +181,7 @@ static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err)
     const pass *s = ctx;
     block *k = b;
     rela_line line = { .text = "" };
-    rela_status st = RELA_OK;
+    rela_status st = rela_stop_check(&s->stop, err);
     rela_buffer_clear(&k->in);
     k->first = 0;
     while (st == RELA_OK && line.text && k->in.len < BLOCK_BYTES) {

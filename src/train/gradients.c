@@ -148,7 +148,8 @@ rela_status rela_gradients_grow(rela_gradients *g, rela_error *err)
     return RELA_OK;
 }
 
-void rela_gradients_run(rela_gradients *g)
+/* A rank that stops takes part in the exchange to its end: the others may be waiting for it. */
+bool rela_gradients_run(rela_gradients *g)
 {
     cut(g);
     if (takes_groups(g->job.o))
@@ -160,6 +161,10 @@ void rela_gradients_run(rela_gradients *g)
         if (g->job.training)
             rela_rank_sum_squares(&g->ranks, g->squares);
     }
+    bool whole = true;
+    for (size_t i = 0; i < g->job.o->slots; i++)
+        whole = whole && !g->slots[i].stopped;
+    return whole;
 }
 
 size_t rela_gradients_own(const rela_gradients *g)

@@ -44,8 +44,8 @@ size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o);
 /* Allocates what g->job needs; nothing once the largest update has been seen. */
 rela_status rela_gradients_grow(rela_gradients *g, rela_error *err);
 /* Computes the loss sums of the slots of g->job and, if it is training, the sum of their gradients
- * and its squares. Collective. */
-void rela_gradients_run(rela_gradients *g);
+ * and its squares. False, on all ranks, if one of them was asked to stop. Collective. */
+bool rela_gradients_run(rela_gradients *g);
 
 /* With several ranks the sum is sharded by slices (rank_sum.h). Number of slices that this rank
  * owns, index of own slice i among all slices, and the sums of the own slices, concatenated. */

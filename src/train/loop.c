@@ -21,6 +21,9 @@ static const double RECENT = 0.05;
 /* What the end of a run takes: so many validations, or if none was measured a share of the time. */
 static const double END_VALIDATIONS = 5, END_SHARE = 0.01, UNKNOWN_END_SHARE = 0.05;
 
+static rela_status update_and_report(rela_loop *l, interval *v, rela_step_result *r, bool *cools,
+                                     rela_error *err);
+static rela_status save(rela_loop *l, bool regular, rela_error *err);
 static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
 static rela_status report(rela_loop *l, interval *v, rela_error *err);
 static rela_status validate(rela_loop *l, rela_error *err);
@@ -35,39 +38,50 @@ rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
     rela_status st = rela_batches_seek(l->train, l->state.position, err);
     interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
     bool saved = !l->interim;
+    uint64_t last_saved = l->state.update;
     *end = RELA_END_DONE;
     l->used = l->state.plan.used;
     rela_time_plan_start(&l->state.plan, l->o.max_time);
-    while (st == RELA_OK && !is_done(l, end)) {
-        rela_step_result r;
-        st = run_update(l, &v, &r, err);
-        const bool cools = st == RELA_OK && l->o.max_time > 0 && update_plan(l, &v);
-        if (st == RELA_OK && due(l->state.update, l->o.report_every))
-            st = report(l, &v, err);
+    while (st == RELA_OK && (l->state.unvalidated || !is_done(l, end))) {
+        rela_step_result r = { .loss = 0 };
+        bool cools = false;
+        st = l->state.unvalidated ? RELA_OK : update_and_report(l, &v, &r, &cools, err);
         /* How long the end will take must be known when time is limited. */
-        const bool first = cools && l->valid_seconds <= 0;
+        const bool first = l->state.unvalidated || (cools && l->valid_seconds <= 0);
         if (st == RELA_OK && l->valid && (first || due(l->state.update, l->o.valid_every))) {
             const double before = rela_clock_seconds();
             st = validate(l, err);
             l->valid_seconds = rela_clock_seconds() - before;
             v.started += l->valid_seconds; /* the speed is that of training */
         }
+        if (st == RELA_CANCEL) { /* what had begun is dropped, to be repeated on resume */
+            *end = RELA_END_STOPPED;
+            return l->state.update == last_saved ? RELA_OK : save(l, false, err);
+        }
+        l->state.unvalidated = false;
         const rela_loop_action action = st == RELA_OK && l->hooks.action
                                             ? l->hooks.action(l->hooks.ctx, &l->state, &r)
                                             : RELA_GO_ON;
         saved = due(l->state.update, l->o.save_every) || is_done(l, end);
-        if (l->o.max_time > 0)
-            l->state.plan.used = rela_loop_used(l);
-        if (st == RELA_OK && (action != RELA_GO_ON || saved))
-            st = l->hooks.save(l->hooks.ctx, &l->state, saved, err);
+        if (st == RELA_OK && (action != RELA_GO_ON || saved)) {
+            st = save(l, saved, err);
+            last_saved = l->state.update;
+        }
         if (action == RELA_STOP_NOW) {
             *end = RELA_END_STOPPED;
             return st;
         }
     }
     if (st == RELA_OK && !saved)
-        st = l->hooks.save(l->hooks.ctx, &l->state, true, err);
+        st = save(l, true, err);
     return st;
+}
+
+static rela_status save(rela_loop *l, bool regular, rela_error *err)
+{
+    if (l->o.max_time > 0)
+        l->state.plan.used = rela_loop_used(l);
+    return l->hooks.save(l->hooks.ctx, &l->state, regular, err);
 }
 
 rela_packed rela_packed_batch(const rela_batch *b)
@@ -112,6 +126,15 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_s
         score->score = -score->nll;
     }
     return st;
+}
+
+/* *cools: the fall of the learning rate has begun, in a run of limited time. */
+static rela_status update_and_report(rela_loop *l, interval *v, rela_step_result *r, bool *cools,
+                                     rela_error *err)
+{
+    const rela_status st = run_update(l, v, r, err);
+    *cools = st == RELA_OK && l->o.max_time > 0 && update_plan(l, v);
+    return st == RELA_OK && due(l->state.update, l->o.report_every) ? report(l, v, err) : st;
 }
 
 static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err)
@@ -214,13 +237,20 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
 static rela_status validate(rela_loop *l, rela_error *err)
 {
     rela_loop_score score;
+    const rela_loop_state before = l->state;
     rela_status st = rela_loop_measure(l, &score, l->valid, err);
     if (st == RELA_OK && l->hooks.validate)
         st = l->hooks.validate(l->hooks.ctx, &l->state, &score, err);
-    if (st != RELA_OK)
-        return st;
-    const bool is_best = rank(l, &score);
-    return l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+    l->state.unvalidated = false;
+    if (st == RELA_OK) {
+        const bool is_best = rank(l, &score);
+        st = l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+    }
+    if (st == RELA_CANCEL) {
+        l->state = before;
+        l->state.unvalidated = true;
+    }
+    return st;
 }
 
 /* Whether this validation is the best so far; one that is not finite never is. An earlier best in

@@ -28,6 +28,7 @@ typedef struct rela_loop_state {
     double part_loss, part_nll, part_norm;
     uint64_t part_n_loss, part_tokens; /* terms of part_loss and part_nll */
     rela_time_plan plan;
+    bool unvalidated; /* the validation of the last update was stopped: it comes first on resume */
 } rela_loop_state;
 
 /* Figures of the updates since the last report; rate is that of the last one, grad_norm that of the
@@ -53,7 +54,7 @@ typedef struct rela_loop_score {
 
 typedef enum rela_loop_action { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_action;
 
-/* A hook that fails ends the loop with its status. */
+/* A hook that fails ends the loop with its status; RELA_CANCEL of a validation stops it. */
 typedef struct rela_loop_hooks {
     void *ctx;
     rela_status (*report)(void *ctx, const rela_loop_report *r, rela_error *err);
@@ -84,7 +85,7 @@ typedef struct rela_loop_options {
 typedef enum rela_loop_end {
     RELA_END_DONE, /* all updates or epochs */
     RELA_END_PATIENCE,
-    RELA_END_STOPPED /* asked to stop */
+    RELA_END_STOPPED /* asked to stop: by an action, or in the middle of an update or validation */
 } rela_loop_end;
 
 typedef struct rela_loop {

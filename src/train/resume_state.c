@@ -78,6 +78,8 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     json_object_set_new(state, "at_interval", json_boolean(s->at_interval));
     if (l->plan.limit > 0)
         json_object_set_new(state, "plan", plan_object(&l->plan));
+    if (l->unvalidated)
+        json_object_set_new(state, "unvalidated", json_true());
     json_object_set_new(record, "update", number(l->update));
     json_object_set_new(record, "tokens", number(l->tokens));
     if (l->best_update)
@@ -119,6 +121,7 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
     const char *best_by = json_string_value(json_object_get(root, "best_by"));
     l->best_is_bleu = best_by && strcmp(best_by, "bleu") == 0;
     s->at_interval = !json_is_false(json_object_get(root, "at_interval"));
+    l->unvalidated = json_is_true(json_object_get(root, "unvalidated"));
     if (good && !(complete && best_by))
         update_state(l, e);
     json_decref(root);

@@ -93,6 +93,8 @@ static rela_status read_one(real *weights, const rela_train_run *r, const char *
     rela_checkpoint *c = NULL;
     real *const base[1 + RELA_BLOCKS_MAX] = { weights };
     rela_status st = rela_pipeline_store(&texts, r->pipeline, err);
+    const rela_stop stop = rela_train_stop(r->o);
+    st = st ? st : rela_stop_check(&stop, err);
     st = st ? st : open_one(&c, r, &texts, path, update, moments, err);
     st = st ? st : rela_checkpoint_read(c, base, NULL, (int)r->o->threads, err);
     rela_checkpoint_close(c);

@@ -18,7 +18,8 @@ typedef struct numbers {
     size_t n, cap;
 } numbers;
 
-static rela_status check_folder(const rela_run *r, rela_error *err);
+static rela_status check_folder(rela_run *r, rela_error *err);
+static void find_existing(rela_run *r);
 static rela_status is_run(bool *yes, const rela_run *r, rela_error *err);
 static rela_status sweep(const rela_run *r, const char *below, rela_error *err);
 static rela_status sweep_name(void *ctx, const char *name, rela_error *err);
@@ -36,6 +37,8 @@ rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err)
     *r = (rela_run){ .dir = rela_str_copy(dir, strlen(dir)) };
     rela_status st =
         r->dir ? check_folder(r, err) : rela_fail(err, RELA_NOMEM, "no memory for a run");
+    if (st == RELA_OK)
+        find_existing(r);
     if (st == RELA_OK)
         st = rela_dir_make(dir, err);
     if (st == RELA_OK)
@@ -79,6 +82,34 @@ void rela_run_close(rela_run *r)
     rela_lock_close(r->lock);
     rela_mem_free(r->dir);
     *r = (rela_run){ 0 };
+}
+
+void rela_run_discard(rela_run *r)
+{
+    static const char *const NAMES[] = { "config.yml", "train.log", "train.jsonl", "valid.tsv" };
+    rela_buffer path = RELA_BUFFER_INIT;
+    uint64_t update = 0;
+    bool regular = true;
+    if (!r->is_new || rela_run_newest(&update, &regular, r, NULL) != RELA_OK || update)
+        return;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (rela_run_path(&path, r, NAMES[i], NULL) == RELA_OK)
+            (void)rela_file_remove(path.data, NULL);
+    if (rela_run_path(&path, r, CHECKPOINTS, NULL) == RELA_OK)
+        (void)rela_dir_remove_empty(path.data, NULL);
+    /* Last: from now on another trainer can begin here, and what it makes is not empty. */
+    if (rela_run_path(&path, r, "lock", NULL) == RELA_OK)
+        (void)rela_file_remove(path.data, NULL);
+    for (size_t len = strlen(r->dir); len > r->existing;) {
+        if (rela_dir_remove_empty(r->dir, NULL) != RELA_OK)
+            break;
+        while (len > r->existing && r->dir[len - 1] != '/')
+            len--;
+        while (len > r->existing && r->dir[len - 1] == '/')
+            len--;
+        r->dir[len] = '\0';
+    }
+    rela_buffer_free(&path);
 }
 
 rela_status rela_run_open_logs(rela_run *r, rela_span head, uint64_t update, rela_error *err)
@@ -192,15 +223,34 @@ static rela_status remove_some(const rela_run *r, const numbers *found, size_t n
     return st;
 }
 
+/* The longest part of the path that exists, so that what is made below it can be removed. */
+static void find_existing(rela_run *r)
+{
+    r->existing = strlen(r->dir);
+    while (r->existing > 0) {
+        const char old = r->dir[r->existing];
+        r->dir[r->existing] = '\0';
+        const bool there = rela_dir_exists(r->dir);
+        r->dir[r->existing] = old;
+        if (there)
+            return;
+        while (r->existing > 0 && r->dir[r->existing - 1] != '/')
+            r->existing--;
+        while (r->existing > 1 && r->dir[r->existing - 1] == '/')
+            r->existing--;
+    }
+}
+
 /* A folder that is not a run directory must not have files that a run would replace. The lock is
  * checked when it is taken. */
-static rela_status check_folder(const rela_run *r, rela_error *err)
+static rela_status check_folder(rela_run *r, rela_error *err)
 {
     static const char *const NAMES[] = { "config.yml", "train.log",  "train.jsonl", "valid.tsv",
                                          "best.rela",  "model.rela", "figures" };
     rela_buffer path = RELA_BUFFER_INIT;
     bool own = false;
     rela_status st = is_run(&own, r, err);
+    r->is_new = !own;
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && st == RELA_OK && !own; i++) {
         st = rela_run_path(&path, r, NAMES[i], err);
         if (st == RELA_OK && rela_name_taken(path.data))

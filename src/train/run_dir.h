@@ -12,6 +12,8 @@
 typedef struct rela_run {
     char *dir;
     rela_lock *lock;
+    bool is_new;     /* it was not a run directory before */
+    size_t existing; /* bytes of the part of dir that was there; the rest was made for the run */
     rela_appender *log, *records, *valid; /* train.log, train.jsonl, valid.tsv */
 } rela_run;
 
@@ -20,6 +22,9 @@ rela_status rela_run_open(rela_run *r, const char *dir, rela_error *err);
 /* For the other ranks: reads a directory that rank 0 has made and locked. */
 rela_status rela_run_view(rela_run *r, const char *dir, rela_error *err);
 void rela_run_close(rela_run *r);
+/* Removes what rela_run_open and rela_run_open_logs have made, unless the directory was that of a
+ * run before or has checkpoints; other files are left alone. To be closed afterwards. */
+void rela_run_discard(rela_run *r);
 
 /* Opens the logs; drops records of updates after the given one, which will be written again. head:
  * the first line of a new valid.tsv. */

@@ -115,9 +115,10 @@ void rela_slot_run(rela_slot_runner *r, rela_slot *part, const rela_slot_job *j,
     /* Micro-batches of equal size: matrix products of a small last one would be inefficient. */
     const size_t most = rela_count_rows(j, part->first, part->last).most, room = room_of(j->o);
     const size_t n = most > room ? (most + room - 1) / room : 1, rows = (most + n - 1) / n;
-    for (size_t at = part->first; at < part->last;) {
+    for (size_t at = part->first; at < part->last && !part->stopped;) {
         const micro_batch m = next_micro_batch(j, part, at, rows);
         run_micro_batch(j, r, part, m, grads);
+        part->stopped = rela_stop_asked(&j->o->stop);
         at = m.last;
     }
 }
@@ -158,6 +159,7 @@ static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_sl
         .update = j->number,
         .on_gradients = is_last && r->on_gradients ? on_gradients : NULL,
         .on_gradients_ctx = r,
+        .stop = j->o->stop,
         .loss = { .smooth = (real)j->o->smooth,
                   .kl_weight = j->training ? (real)j->o->r_drop : 0,
                   .row_weight = j->o->sentence_mean ? r->row_weight : NULL }

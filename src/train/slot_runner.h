@@ -10,6 +10,7 @@
 typedef struct rela_slot {
     size_t first, last;
     double loss, nll;
+    bool stopped; /* before its end: loss, nll and gradients mean nothing */
 } rela_slot;
 
 /* The current update; all lent. */

@@ -105,7 +105,10 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
         rela_world_agree(s->o.world, rela_gradients_grow(&s->gradients, err), err);
     if (st != RELA_OK)
         return st;
-    rela_gradients_run(&s->gradients);
+    if (!rela_gradients_run(&s->gradients)) {
+        rela_gradients_clear(&s->gradients);
+        return rela_fail(err, RELA_CANCEL, "update %llu was stopped", (unsigned long long)number);
+    }
     totals(s, out, u);
     const double unit = 1 / (double)out->n_loss;
     out->grad_norm = sqrt(rela_gradients_squares(&s->gradients)) * unit;
@@ -138,7 +141,8 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
         rela_world_agree(s->o.world, rela_gradients_grow(&s->gradients, err), err);
     if (st != RELA_OK)
         return st;
-    rela_gradients_run(&s->gradients);
+    if (!rela_gradients_run(&s->gradients))
+        return rela_fail(err, RELA_CANCEL, "validation was stopped");
     totals(s, out, u);
     return RELA_OK;
 }

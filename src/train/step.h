@@ -32,6 +32,7 @@ typedef struct rela_step_options {
     bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
     uint64_t seed;
     rela_world *world; /* NULL: one process; lent, must outlive the stepper */
+    rela_stop stop;    /* asked several times in a micro-batch */
 } rela_step_options;
 
 typedef struct rela_step_result {
@@ -50,11 +51,12 @@ rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step
                                 rela_error *err);
 void rela_stepper_destroy(rela_stepper *s); /* NULL is fine */
 
-/* number: of the update, from 1; dropout depends on it. rate: the learning rate. */
+/* number: of the update, from 1; dropout depends on it. rate: the learning rate. RELA_CANCEL, on
+ * all ranks and with the weights left alone, if one of them was asked to stop. */
 rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                              uint64_t number, double rate, rela_error *err);
 
-/* Forward only, no dropout: sums of loss and nll. */
+/* Forward only, no dropout: sums of loss and nll. RELA_CANCEL as above. */
 rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
                                rela_error *err);
 

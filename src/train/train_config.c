@@ -125,7 +125,8 @@ rela_step_options rela_train_step_options(const rela_train_options *o)
                                 .smooth = o->label_smoothing,
                                 .r_drop = o->r_drop,
                                 .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
-                                .seed = (uint64_t)o->seed };
+                                .seed = (uint64_t)o->seed,
+                                .stop = rela_train_stop(o) };
 }
 
 /* Options of older versions set the numbers of attention kinds for all places; the specification

@@ -37,6 +37,10 @@ typedef struct rela_train_files {
 rela_train_files rela_train_text_at(const rela_train_options *o, size_t i);
 rela_train_files rela_train_valid_text(const rela_train_options *o);
 size_t rela_train_sources(const rela_train_options *o);
+static inline rela_stop rela_train_stop(const rela_train_options *o)
+{
+    return (rela_stop){ o->stop, o->stop_ctx };
+}
 
 /* Languages as codes; RELA_ARG if one is not known. */
 rela_status rela_train_check_languages(rela_train_options *o, rela_error *err);

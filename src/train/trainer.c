@@ -17,6 +17,7 @@
 
 enum { SPARE_FILES = 3, ATTENTION_TEXT = 384 };
 
+static int is_asked_to_stop(void *ctx);
 static rela_status join(rela_trainer *t, rela_error *err);
 static rela_status prepare(rela_trainer *t, rela_error *err);
 static rela_status open_outputs(rela_trainer *t, rela_error *err);
@@ -47,14 +48,28 @@ rela_status rela_train(const rela_train_options *o,
     t->ctx = ctx;
     t->started = rela_clock_seconds();
     rela_status st = rela_train_resolve(&t->o, &t->own, o, err);
+    t->own_stop = rela_train_stop(&t->o);
+    t->o.stop = is_asked_to_stop;
+    t->o.stop_ctx = t;
     st = st ? st : join(t, err);
     st = st ? st : prepare(t, err);
     st = st ? st : rela_trainer_loop(t, err);
-    rela_world *world = t->world;
+    if (st != RELA_OK && t->run.lock && t->loop.state.update == 0)
+        rela_run_discard(&t->run); /* refused, or stopped before the first update */
     cleanup(t);
+    rela_world_close(t->world, st, err);
     rela_mem_free(t);
-    rela_world_close(world, st, err);
     return st;
+}
+
+/* Of the work that this call does: asked by the caller, or on another rank. */
+static int is_asked_to_stop(void *ctx)
+{
+    rela_trainer *t = ctx;
+    if (!atomic_load(&t->stopping) &&
+        (rela_stop_asked(&t->own_stop) || rela_world_stopping(t->world)))
+        atomic_store(&t->stopping, true);
+    return atomic_load(&t->stopping);
 }
 
 /* Joins the ranks, starts threads and opens the run directory, which rank 0 makes. */
@@ -62,6 +77,7 @@ static rela_status join(rela_trainer *t, rela_error *err)
 {
     rela_buffer notes = RELA_BUFFER_INIT;
     rela_status st = rela_ranks_join(&t->world, &notes, &t->o, err);
+    rela_world_set_stop(t->world, &t->own_stop);
     if (t->world) /* even on a mismatch: only rank 0 shows it */
         (void)rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_JOINED });
     st = st ? st : rela_par_start(rela_par_threads((int)t->o.threads), err);

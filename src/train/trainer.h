@@ -13,13 +13,17 @@
 #include "train/train_options.h"
 #include "train/validation.h"
 
+#include <stdatomic.h>
+
 typedef struct rela_trainer {
     rela_train_options o;
     rela_train_own own;                                    /* texts of o */
     int (*on_event)(void *ctx, const rela_train_event *e); /* may be NULL */
     void *ctx;
-    rela_world *world; /* NULL: one process */
-    rela_run run;      /* locked by rank 0, which alone writes there */
+    rela_stop own_stop;   /* of the caller; o.stop also asks the other ranks */
+    atomic_bool stopping; /* the answer was yes */
+    rela_world *world;    /* NULL: one process */
+    rela_run run;         /* locked by rank 0, which alone writes there */
     rela_pipeline *pipeline;
     rela_net net;
     bool net_ready;

@@ -100,8 +100,9 @@ rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
     if (st != RELA_OK)
         return st;
     if (end == RELA_END_STOPPED)
-        return rela_fail(err, RELA_CANCEL, "stopped after update %llu; the run can be resumed",
-                         (unsigned long long)t->loop.state.update);
+        return rela_fail(err, RELA_CANCEL, "stopped after update %llu%s",
+                         (unsigned long long)t->loop.state.update,
+                         t->loop.state.update ? "; the run can be resumed" : "");
     if (end == RELA_END_PATIENCE)
         rela_trainer_log(t, "no improvement in %lld validations: stopping early",
                          (long long)t->o.patience);
@@ -297,10 +298,10 @@ static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rel
     rela_trainer_forecast(t);
     /* If one rank is asked to save or stop, all do; stopping implies saving. */
     enum { GO_ON, SAVE, STOP };
+    const rela_stop stop = rela_train_stop(&t->o);
+    const bool stops = answer == RELA_TRAIN_STOP || rela_stop_asked(&stop);
     const bool saves = answer == RELA_TRAIN_SAVE || t->save_error.status != RELA_OK;
-    const int64_t all = rela_world_max(t->world, answer == RELA_TRAIN_STOP ? STOP
-                                                 : saves                   ? SAVE
-                                                                           : GO_ON);
+    const int64_t all = rela_world_max(t->world, stops ? STOP : saves ? SAVE : GO_ON);
     return all == STOP ? RELA_STOP_NOW : all == SAVE ? RELA_SAVE_NOW : RELA_GO_ON;
 }
 

@@ -85,7 +85,8 @@ rela_status rela_train_pipeline(rela_pipeline **out, const rela_train_options *o
                                .joint_vocab = strcmp(o->tie, "all") == 0,
                                .dropout = o->bpe_dropout,
                                .seed = (uint64_t)o->seed,
-                               .n_threads = (int)o->threads };
+                               .n_threads = (int)o->threads,
+                               .stop = rela_train_stop(o) };
     for (size_t i = 0; i < n_sides; i++)
         fill_side(&r.side[i], i + 1 < n_sides ? rela_train_language(o, i) : o->tgt_lang, o);
     rela_pipeline_parts parts = { .n_sides = n_sides,
@@ -187,6 +188,7 @@ static rela_status read_pairs(split_pairs *s, rela_corpus_report *report,
 {
     const size_t n = r->validation ? 1 : o->n_more + 1, sources = rela_train_sources(o);
     encoders e = { .n = rela_par_threads((int)o->threads), .target = sources, .draw = r->draw };
+    rela_stop stop = rela_train_stop(o);
     rela_corpus_files *files = rela_mem_zalloc(n * sizeof *files);
     if (!files)
         return rela_fail(err, RELA_NOMEM, "no memory for the names of files");
@@ -201,7 +203,9 @@ static rela_status read_pairs(split_pairs *s, rela_corpus_report *report,
                             .n_sides = sources + 1,
                             .n_threads = e.n,
                             .encode = encode,
-                            .encode_ctx = &e };
+                            .encode_ctx = &e,
+                            .progress = rela_stop_progress,
+                            .progress_ctx = &stop };
     rela_corpus_rules_init(&job.rules, sizeof job.rules);
     job.rules.max_tokens = (int32_t)(o->max_length - 1); /* the end symbol is added */
     job.rules.cut = o->cut_long;

@@ -43,6 +43,7 @@ struct rela_valid {
     rela_metric *bleu;
     size_t beam;
     int n_threads;
+    rela_stop stop;
     rela_world *world;          /* NULL: one process */
     rela_buffer shown[SAMPLES]; /* sources of the first sentences */
     rela_buffer samples;
@@ -75,6 +76,7 @@ rela_status rela_valid_create(rela_valid **out, const rela_net *net, const rela_
     v->pipeline = p;
     v->beam = (size_t)of->valid_beam;
     v->n_threads = (int)of->threads;
+    v->stop = rela_train_stop(of);
     v->n_sources = rela_train_sources(of);
     rela_bleu_options_init(&o, sizeof o);
     o.tokens =
@@ -148,6 +150,7 @@ rela_status rela_valid_bleu(double *bleu, rela_valid *v, rela_error *err)
         rela_mem_zalloc(rela_world_size(v->world) * rela_metric_n_stats(v->bleu) * sizeof *sums);
     rela_search_options_init(&o);
     o.beam = v->beam;
+    o.stop = v->stop;
     rela_status st = sums ? rela_packed_weights_init(&packed, v->net, 1, err)
                           : rela_fail(err, RELA_NOMEM, "no memory for the score");
     const rela_packed_weights *const nets[] = { &packed };

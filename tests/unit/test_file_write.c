@@ -96,6 +96,59 @@ static void a_signal_handler_can_remove_all_temporaries(void **state)
     }
 }
 
+static int make_folder_and_abort_all(void)
+{
+    rela_buffer dir = RELA_BUFFER_INIT, name = RELA_BUFFER_INIT;
+    rela_status st = rela_dir_temporary(&dir, NULL);
+    for (int i = 0; i < 200 && st == RELA_OK; i++) { /* more than one read of the directory */
+        rela_buffer_clear(&name);
+        st = rela_buffer_printf(&name, NULL, "%s/below/%d/deeper", dir.data, i % 10);
+        st = st ? st : rela_dir_make(name.data, NULL);
+        st = st ? st : rela_buffer_printf(&name, NULL, "/a file with a long name %d", i);
+        st = st ? st : rela_file_write(name.data, "text", 4, NULL);
+    }
+    rela_file_abort_all();
+    return st != RELA_OK;
+}
+
+static void a_signal_handler_can_remove_temporary_folders(void **state)
+{
+    (void)state;
+    int status = 0;
+    CHECK(setenv("TMPDIR", scratch_dir, 1) == 0, "setenv");
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(make_folder_and_abort_all());
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    CHECK(count_files(scratch_dir, "rela-") == 0, "a folder is left");
+    (void)unsetenv("TMPDIR");
+}
+
+static void what_a_killed_process_left_is_swept(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_writer *w = NULL, *other = NULL;
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool good = rela_writer_open(&w, scratch("swept"), NULL) == RELA_OK &&
+                          rela_writer_open(&other, scratch("swept-too"), NULL) == RELA_OK;
+        _exit(!good); /* as if it was killed */
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    CHECK(count_files(scratch_dir, ".tmp-") == 2, "nothing to sweep");
+    CHECK_OK(rela_writer_open(&w, scratch("swept"), &err), err);
+    rela_file_sweep(scratch("swept"));
+    CHECK(count_files(scratch_dir, ".tmp-") == 2, "%zu are left",
+          count_files(scratch_dir, ".tmp-"));
+    CHECK_OK(rela_writer_commit(w, &err), err); /* was not swept */
+    rela_file_sweep(scratch_dir);
+    CHECK(count_files(scratch_dir, ".tmp-") == 0, "one is left");
+    rela_file_sweep("-");
+    rela_file_sweep(scratch("missing/file"));
+}
+
 static void every_size_and_coding_round_trips(void **state)
 {
     (void)state;
@@ -349,6 +402,8 @@ int main(void)
         cmocka_unit_test(a_file_is_replaced_at_commit_only),
         cmocka_unit_test(aborting_leaves_the_old_file),
         cmocka_unit_test(a_signal_handler_can_remove_all_temporaries),
+        cmocka_unit_test(a_signal_handler_can_remove_temporary_folders),
+        cmocka_unit_test(what_a_killed_process_left_is_swept),
         cmocka_unit_test(every_size_and_coding_round_trips),
         cmocka_unit_test(the_same_bytes_give_the_same_file),
         cmocka_unit_test(rights_of_a_file_are_kept),

@@ -27,6 +27,7 @@ typedef struct fixture {
     uint64_t broken_until;       /* weights are not finite up to this update */
     rela_loop_action action;     /* answered at the updates of wish_at */
     uint64_t wish_at[CALLS_MAX]; /* ends with 0 */
+    uint64_t stop_at;            /* the validation of this update is stopped once; 0: none */
 } fixture;
 
 static void break_weights(fixture *f, bool broken)
@@ -46,9 +47,11 @@ static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *e
 static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
                                rela_error *err)
 {
-    const fixture *f = ctx;
-    (void)s;
-    (void)err;
+    fixture *f = ctx;
+    if (f->stop_at == s->update) {
+        f->stop_at = 0;
+        return rela_fail(err, RELA_CANCEL, "stopped");
+    }
     if (f->loop.o.by_bleu)
         score->bleu = f->bleu[f->n_scores];
     return RELA_OK;
@@ -354,6 +357,34 @@ static void measuring_survives_no_memory(void **state)
     }
 }
 
+/* Rates are above 0, so that every figure depends on all updates before it. */
+static void a_validation_that_was_stopped_comes_first_on_resume(void **state)
+{
+    (void)state;
+    static fixture whole, f;
+    start(&whole, false);
+    whole.loop.o.schedule.rate = 1e-3;
+    CHECK(run(&whole) == RELA_END_DONE, "it ends");
+    start(&f, false);
+    f.loop.o.schedule.rate = 1e-3;
+    f.stop_at = 4;
+    CHECK(run(&f) == RELA_END_STOPPED && f.n_interims == 1 && f.interims[0] == 4,
+          "%d interim saves", (int)f.n_interims);
+    CHECK(f.loop.state.unvalidated && f.n_scores == 1 && f.n_saves == 0, "%d validations",
+          (int)f.n_scores);
+    f.stop_at = 4; /* again: what is saved already is not saved again */
+    CHECK(run(&f) == RELA_END_STOPPED && f.n_interims == 1, "%d interim saves", (int)f.n_interims);
+    CHECK(run(&f) == RELA_END_DONE && !f.loop.state.unvalidated, "it ends");
+    CHECK(f.n_scores == whole.n_scores && f.n_saves == whole.n_saves && f.saves[0] == 4,
+          "%d validations, %d saves", (int)f.n_scores, (int)f.n_saves);
+    for (size_t i = 0; i < f.n_scores; i++)
+        CHECK(f.scores[i].nll == whole.scores[i].nll && f.is_best[i] == whole.is_best[i],
+              "validation %d", (int)i);
+    CHECK(f.n_reports == whole.n_reports, "%d reports", (int)f.n_reports);
+    end(&f);
+    end(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +395,7 @@ int main(void)
         cmocka_unit_test(regular_saves_do_not_depend_on_wishes),
         cmocka_unit_test(the_end_is_saved_regularly),
         cmocka_unit_test(measuring_survives_no_memory),
+        cmocka_unit_test(a_validation_that_was_stopped_comes_first_on_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "thread_ranks.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 enum { UPDATES = 4 };
 
@@ -153,6 +154,96 @@ static void a_bad_number_of_one_rank_is_skipped_by_all(void **state)
     run_thread_ranks(3, train_with_nan, NULL);
 }
 
+/* Answers yes from a certain call on. */
+typedef struct stopping {
+    atomic_int n, after; /* calls so far; after below 0: never */
+} stopping;
+
+static int is_stopped(void *ctx)
+{
+    stopping *s = ctx;
+    const int after = atomic_load(&s->after);
+    return atomic_fetch_add(&s->n, 1) >= after && after >= 0;
+}
+
+static void train_and_stop(rela_world *w, void *ctx)
+{
+    const run *r = ctx;
+    rela_net net;
+    rela_stepper *s = NULL;
+    rela_error err = { RELA_OK, "" };
+    text t;
+    rela_step_result result;
+    stopping stops = { 0, -1 };
+    rela_step_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
+    o.stop = (rela_stop){ is_stopped, &stops };
+    make_net(&net, "rela-g", 0.2);
+    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    const size_t bytes = net.params.total * sizeof(real);
+    real *before = rela_mem_alloc(2 * bytes), *whole = before + net.params.total;
+    memcpy(before, net.weights, bytes);
+    make_text(&t, 1);
+    const rela_packed u = update_of(&t);
+    /* In the first block, between micro-batches, in the backward pass; by the last rank alone. */
+    for (int after = 0; after < 24; after += 4) {
+        atomic_store(&stops.n, 0);
+        atomic_store(&stops.after, rela_world_rank(w) + 1 == rela_world_size(w) ? after : -1);
+        CHECK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err) == RELA_CANCEL, "after %d", after);
+        CHECK(memcmp(before, net.weights, bytes) == 0 && rela_stepper_count(s) == 0,
+              "an update was made");
+        CHECK(after > 8 || rela_stepper_score(s, &result, &u, &err) == RELA_CANCEL,
+              "a score after %d", after);
+    }
+    atomic_store(&stops.after, -1);
+    CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
+    memcpy(whole, net.weights, bytes);
+    rela_stepper_destroy(s);
+    memcpy(net.weights, before, bytes);
+    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
+    CHECK(memcmp(whole, net.weights, bytes) == 0, "what was dropped is in the next update");
+    rela_stepper_destroy(s);
+    rela_mem_free(before);
+    rela_net_deinit(&net);
+}
+
+static void a_stop_of_one_rank_drops_the_update_of_all(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t ranks, slots, groups;
+    } SHAPES[] = { { 1, 4, 1 }, { 1, 4, 2 }, { 2, 4, 1 }, { 3, 6, 3 }, { 2, 4, 4 } };
+    for (size_t i = 0; i < sizeof SHAPES / sizeof SHAPES[0]; i++) {
+        run r = { .n_threads = 1 + (int)(i % 2),
+                  .slots = SHAPES[i].slots,
+                  .groups = SHAPES[i].groups };
+        run_thread_ranks(SHAPES[i].ranks, train_and_stop, &r);
+    }
+}
+
+static void stop_on_one(rela_world *w, void *ctx)
+{
+    stopping stops = { 0, rela_world_rank(w) == 1 ? 0 : -1 };
+    const rela_stop own = { is_stopped, &stops };
+    (void)ctx;
+    CHECK(!rela_world_stopping(w), "nobody was asked");
+    (void)rela_world_max(w, 0);
+    rela_world_set_stop(w, &own);
+    (void)rela_world_max(w, 0);
+    CHECK(rela_world_stopping(w), "rank %zu does not know", rela_world_rank(w));
+    (void)rela_world_max(w, 0);
+    rela_world_set_stop(w, NULL);
+    (void)rela_world_max(w, 0);
+}
+
+static void all_ranks_learn_that_one_is_to_stop(void **state)
+{
+    (void)state;
+    run_thread_ranks(3, stop_on_one, NULL);
+    rela_world_set_stop(NULL, NULL);
+    CHECK(!rela_world_stopping(NULL), "one process");
+}
+
 static void fail_on_two(rela_world *w, void *ctx)
 {
     rela_error err = { RELA_OK, "" };
@@ -224,6 +315,8 @@ int main(void)
         cmocka_unit_test(the_number_of_ranks_changes_no_byte),
         cmocka_unit_test(a_run_goes_on_with_other_ranks),
         cmocka_unit_test(a_bad_number_of_one_rank_is_skipped_by_all),
+        cmocka_unit_test(a_stop_of_one_rank_drops_the_update_of_all),
+        cmocka_unit_test(all_ranks_learn_that_one_is_to_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,9 +133,11 @@ refuses 1 "missing.en: No such file or directory" translate $m -i missing.en
 refuses 3 "cut.rela: not a model file, or one that was cut off" translate cut.rela
 refuses 3 "damaged.rela: damaged; copy it again" translate damaged.rela
 refuses 3 "damaged.rela: damaged; copy it again" info damaged.rela
-refuses 1 "run is a directory; its model is run/model.rela" translate run
-refuses 1 "run is a directory; its model is run/model.rela" info run
-refuses 1 "run/ is a directory; its model is run/model.rela" info run/
+"$RELA" info run >card && grep -q '^file *run/model.rela$' card || fail "info of a run: $(cat card)"
+"$RELA" info run/ >card && grep -q '^file *run/model.rela$' card || fail "info of a run: $(cat card)"
+"$RELA" translate run </dev/null 2>lib.err || fail "a run as model: $(cat lib.err)"
+grep -q 'the model of run is run/model.rela$' lib.err || fail "a run as model: $(cat lib.err)"
+n_checks=$((n_checks + 3))
 refuses 1 "c is a directory, not a model" score c --src c/test.src --tgt c/test.tgt
 refuses 1 "./c is a directory, not a model" info ./c
 refuses 3 "ends before line" score $m --src c/train.src --tgt c/valid.tgt
