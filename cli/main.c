@@ -116,9 +116,39 @@ static void keep_standard_files(void)
             _exit(EXIT_FAILURE);
 }
 
+static void say(const char *text)
+{
+    const ssize_t n = write(STDERR_FILENO, text, strlen(text));
+    (void)n;
+}
+
+/* A library that cannot say that it has no memory ends in one of these, and so does a mistake. */
+static void report_crash(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } CRASHES[] = { { SIGABRT, "SIGABRT" },
+                    { SIGSEGV, "SIGSEGV" },
+                    { SIGBUS, "SIGBUS" },
+                    { SIGFPE, "SIGFPE" },
+                    { SIGILL, "SIGILL" } };
+    const char *purpose = rela_mem_purpose();
+    for (size_t i = 0; i < sizeof CRASHES / sizeof CRASHES[0]; i++) {
+        if (CRASHES[i].number != number)
+            continue;
+        say(purpose ? "rela: no memory for " : "rela: ended by ");
+        say(purpose ? purpose : CRASHES[i].name);
+        say(purpose ? "\n" : ": a mistake in the program, or a library that ran out of memory\n");
+        if (purpose)
+            _exit(EXIT_FAILURE);
+    }
+}
+
 static void stop(int number)
 {
     rela_file_abort_all();
+    report_crash(number);
     (void)raise(number); /* the default action: the handler is used once */
 }
 
