@@ -3,9 +3,9 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 
-.PHONY: all arm64 program demo demo-model paper test test-gradients test-jobs test-levels test-limits test-packages \
-    test-ranks test-signals test-slurm test-stops test-study test-torch check tsan lint ci bench install wheel deb clean \
-    setup
+.PHONY: all arm64 program demo demo-model paper test test-gradients test-jobs test-levels test-library-memory test-limits \
+    test-packages test-ranks test-signals test-slurm test-stops test-study test-torch check tsan lint ci bench install \
+    wheel deb clean setup
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -48,6 +48,11 @@ test-levels: all
 # Gradients of mixtures of kinds with sentences on both sides of every length limit; ten minutes.
 test-gradients: all
 	@$(BUILD)/tests/test_mixtures_grad full
+
+# Allocations inside libraries fail, 150 of each kind per command; make test takes four.
+test-library-memory: all
+	@RELA_LIBRARY_CALLS=150 RELA_SOURCE=$(CURDIR) RELA_BUILD=$(CURDIR)/$(BUILD) \
+		tests/e2e/run-case $(CURDIR)/$(BUILD)/rela $(CURDIR)/tests/e2e/library_memory
 
 # The commands that run a model under 300 limits of address space; make test takes a dozen.
 test-limits: all

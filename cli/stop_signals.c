@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mem.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +20,9 @@ static atomic_flag ending = ATOMIC_FLAG_INIT;
 static atomic_int stop_signal, save_signal;
 
 static void end_process(int number);
+static bool report_crash(int number);
 static void say(int number, const char *what);
+static void write_line(const char *const *parts, size_t n);
 static void *wait_for_signals(void *set);
 
 /* A closed pipe and a file over the size limit become a rela_status, so that clean-up runs. Signals
@@ -81,8 +84,10 @@ static void end_process(int number)
     if (atomic_flag_test_and_set(&ending))
         for (;;)
             (void)pause();
-    say(number, "stopped by signal ");
-    rela_file_abort_all();
+    if (!report_crash(number)) {
+        say(number, "stopped by signal ");
+        rela_file_abort_all();
+    }
     (void)signal(number, SIG_DFL);
     (void)sigemptyset(&set);
     (void)sigaddset(&set, number);
@@ -91,31 +96,63 @@ static void end_process(int number)
     _exit(128 + number); /* not reached: the default action ends the process */
 }
 
-static size_t put(char *line, size_t len, size_t size, const char *text)
+/* A library that cannot say that it has no memory ends in one of these, and so does a mistake.
+ * Returns false for other signals. */
+static bool report_crash(int number)
 {
-    while (*text && len < size)
-        line[len++] = *text++;
-    return len;
+    static const struct {
+        int number;
+        const char *name;
+    } CRASHES[] = { { SIGABRT, "SIGABRT" },
+                    { SIGSEGV, "SIGSEGV" },
+                    { SIGBUS, "SIGBUS" },
+                    { SIGFPE, "SIGFPE" },
+                    { SIGILL, "SIGILL" } };
+    const char *purpose = rela_mem_purpose();
+    for (size_t i = 0; i < sizeof CRASHES / sizeof CRASHES[0]; i++) {
+        if (CRASHES[i].number != number)
+            continue;
+        const char *const parts[] = {
+            purpose ? "rela: no memory for " : "rela: ended by ",
+            purpose ? purpose : CRASHES[i].name,
+            purpose ? "" : ": a mistake in the program, or a library that ran out of memory", "\n"
+        };
+        rela_file_abort_all();
+        write_line(parts, sizeof parts / sizeof parts[0]);
+        if (purpose)
+            _exit(EXIT_FAILURE);
+        return true;
+    }
+    return false;
 }
 
-/* Writes a line, in one call, that begins at the left of the terminal: where a progress bar is, or
- * below the ^C that was typed. */
+/* A line that begins at the left of the terminal: where a progress bar is, or below the ^C that was
+ * typed. */
 static void say(int number, const char *what)
 {
-    char line[160], digits[4] = "";
-    size_t len = 0;
+    char digits[4] = "";
+    const char *start = "";
     const rela_cli *cli = atomic_load(&running);
     if (!cli || cli->common.quiet || cli->reported)
         return;
     digits[0] = (char)('0' + number / 10);
     digits[number > 9] = (char)('0' + number % 10);
     if (cli->bar_open)
-        len = put(line, len, sizeof line, "\r\033[K");
+        start = "\r\033[K";
     else if ((number == SIGINT || number == SIGQUIT) && isatty(STDERR_FILENO))
-        len = put(line, len, sizeof line, "\n");
-    const char *const parts[] = { "rela ", cli->command->name, ": ", what, digits, "\n" };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        len = put(line, len, sizeof line, parts[i]);
+        start = "\n";
+    const char *const parts[] = { start, "rela ", cli->command->name, ": ", what, digits, "\n" };
+    write_line(parts, sizeof parts / sizeof parts[0]);
+}
+
+/* In one call, which is async-signal-safe. */
+static void write_line(const char *const *parts, size_t n)
+{
+    char line[240];
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = parts[i]; *at && len < sizeof line; at++)
+            line[len++] = *at;
     if (write(STDERR_FILENO, line, len) < 0)
         return; /* standard error is closed */
 }

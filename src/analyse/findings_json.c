@@ -2,9 +2,7 @@
 /* src/analyse/findings_json.c - an analysis as one JSON object; docs/analyse.md lists its keys. */
 #include "analyse/findings.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
+#include "model/json_tree.h"
 
 static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
 static json_t *place_json(const rela_findings *f, size_t number);
@@ -31,12 +29,9 @@ rela_status rela_analysis_json(rela_buffer *out, const rela_analysis *a, rela_er
     for (size_t i = 0; i < a->n; i++)
         json_array_append_new(models, model_json(&a->models[i], a->tag_names));
     json_object_set_new(root, "models", models);
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    const rela_status st =
+        rela_json_tree_append(out, root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), err);
     json_decref(root);
-    if (!text)
-        return rela_fail(err, RELA_NOMEM, "no memory for the analysis");
-    rela_status st = rela_buffer_append(out, text, strlen(text), err);
-    free(text); /* NOLINT: jansson's own */
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
 

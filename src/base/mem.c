@@ -21,6 +21,8 @@ static _Atomic uint64_t n_calls, n_live, n_peak;
 static _Atomic uint64_t n_reserved;
 static _Atomic uint64_t n_checked = UINT64_MAX; /* no new check until n_live exceeds this */
 
+static _Thread_local const char *volatile purpose; /* rela_mem_purpose */
+
 static bool leaves_reserve(size_t more);
 static void *raw_resize(void *old, size_t old_size, size_t new_size);
 static void *started(char *block, size_t old_total, size_t total);
@@ -128,6 +130,16 @@ rela_status rela_mem_reserve(size_t bytes, const char *what, rela_error *err)
 void rela_mem_unreserve(size_t bytes)
 {
     atomic_fetch_sub(&n_reserved, bytes);
+}
+
+void rela_mem_purpose_set(const char *what)
+{
+    purpose = what;
+}
+
+const char *rela_mem_purpose(void)
+{
+    return purpose;
 }
 
 bool rela_size_mul(size_t *out, size_t a, size_t b)

@@ -33,6 +33,12 @@ enum { RELA_MEM_RESERVE = 4 << 20 }; /* for what libraries allocate besides matr
 rela_status rela_mem_reserve(size_t bytes, const char *what, rela_error *err);
 void rela_mem_unreserve(size_t bytes); /* gives back what rela_mem_reserve has reserved */
 
+/* Some libraries end the process, by abort or a segmentation fault, when memory runs out. What this
+ * thread needs memory for while it calls one of them, like "matrix products"; NULL: over. A program
+ * that handles these signals can then say so. Async-signal-safe. */
+void rela_mem_purpose_set(const char *what);
+const char *rela_mem_purpose(void);
+
 /* out = a * b, out = a + b; false on overflow. */
 bool rela_size_mul(size_t *out, size_t a, size_t b);
 bool rela_size_add(size_t *out, size_t a, size_t b);

@@ -4,11 +4,14 @@
 
 #include "base/file.h"
 #include "base/markup.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { PNG_SCALE = 2, N_COLOURS = 7, LINE_BYTES = 512 };
@@ -29,6 +32,9 @@ typedef struct sink {
 /* Its address is the user data key under which a context has the sink of an SVG. */
 static const cairo_user_data_key_t TEXTS;
 
+static rela_status save(rela_file_set *set, const char *path, double w, double h,
+                        void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err);
+static bool start_fonts(void);
 static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned int len);
 static cairo_status_t keep_bytes(void *closure, const unsigned char *bytes, unsigned int len);
 static cairo_surface_t *make_surface(const char *path, sink *s, double w, double h);
@@ -42,6 +48,17 @@ static size_t broken_word(cairo_t *c, const char *s, double width);
 
 rela_status rela_page_save(rela_file_set *set, const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err)
+{
+    rela_mem_purpose_set("figures");
+    const rela_status st = start_fonts()
+                               ? save(set, path, w, h, draw, ctx, err)
+                               : rela_fail(err, RELA_NOMEM, "%s: no memory for fonts", path);
+    rela_mem_purpose_set(NULL);
+    return st;
+}
+
+static rela_status save(rela_file_set *set, const char *path, double w, double h,
+                        void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err)
 {
     sink s = { .status = RELA_OK, .err = err };
     s.status = rela_writer_open_in(&s.writer, set, path, err);
@@ -67,13 +84,45 @@ rela_status rela_page_save(rela_file_set *set, const char *path, double w, doubl
     return s.status;
 }
 
+/* fontconfig, which cairo asks for fonts, tries again for ever if there is no memory to read its
+ * configuration; so it is read here before. cairo may have been built without it. */
+static bool start_fonts(void)
+{
+    typedef void *loader(void);
+    typedef int setter(void *config);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool started;
+    void *symbols[] = { dlsym(RTLD_DEFAULT, "FcInitLoadConfigAndFonts"),
+                        dlsym(RTLD_DEFAULT, "FcConfigSetCurrent") };
+    (void)pthread_mutex_lock(&lock);
+    if (!started && symbols[0] && symbols[1]) {
+        loader *load = NULL;
+        setter *set_current = NULL;
+        memcpy(&load, &symbols[0], sizeof load);
+        memcpy(&set_current, &symbols[1], sizeof set_current);
+        void *config = load();
+        started = config && set_current(config);
+    } else {
+        started = true;
+    }
+    const bool good = started;
+    (void)pthread_mutex_unlock(&lock);
+    return good;
+}
+
 cairo_t *rela_page_ruler(void)
 {
+    rela_mem_purpose_set("figures");
+    if (!start_fonts()) {
+        rela_mem_purpose_set(NULL);
+        return NULL;
+    }
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
     cairo_t *c = cairo_create(surface);
     cairo_surface_destroy(surface); /* the context keeps it */
     if (cairo_status(c) != CAIRO_STATUS_SUCCESS) {
         cairo_destroy(c);
+        rela_mem_purpose_set(NULL);
         return NULL;
     }
     set_font(c);

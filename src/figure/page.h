@@ -19,8 +19,8 @@ static const double RELA_FONT = 11, RELA_FONT_TITLE = 13;
 rela_status rela_page_save(rela_file_set *set, const char *path, double w, double h,
                            void (*draw)(void *ctx, cairo_t *c), void *ctx, rela_error *err);
 
-/* A page that is never saved, to measure text for layouts. Given: the caller ends it with
- * cairo_destroy. NULL when out of memory. */
+/* A page that is never saved, to measure text for layouts: the caller ends it with cairo_destroy,
+ * then calls rela_page_save. NULL when out of memory. */
 cairo_t *rela_page_ruler(void);
 double rela_page_text_width(cairo_t *c, const char *s);
 /* Bytes of the first line of a text that is broken at blanks: as many words as fit into width, or

@@ -101,7 +101,10 @@ int rela_gemm_isa(void)
 #ifdef RELA_REAL_IS_DOUBLE
     return 0;
 #else
-    return (int)dnnl_get_effective_cpu_isa();
+    rela_mem_purpose_set("matrix products");
+    const int isa = (int)dnnl_get_effective_cpu_isa();
+    rela_mem_purpose_set(NULL);
+    return isa;
 #endif
 }
 
@@ -138,7 +141,9 @@ rela_status rela_gemm_start(rela_error *err)
     const rela_status st =
         started ? RELA_OK : rela_mem_reserve(COMPILED_BYTES, "matrix products", err);
     if (st == RELA_OK && !started) {
+        rela_mem_purpose_set("matrix products");
         compile_all();
+        rela_mem_purpose_set(NULL);
         rela_mem_unreserve(COMPILED_BYTES);
         started = true;
     }

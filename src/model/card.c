@@ -5,11 +5,10 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "model/checkpoint.h"
+#include "model/json_tree.h"
 #include "model/pair.h"
 #include "rela/model.h"
 
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_MAX = 32 };
@@ -73,13 +72,9 @@ static rela_status table_row(rela_buffer *out, const char *key, const char *valu
 rela_status rela_card_json(rela_buffer *out, rela_span record, rela_error *err)
 {
     json_t *root = json_loadb(record.text, record.len, 0, NULL), *card = make_card(root);
-    char *text = json_dumps(card, 0);
+    const rela_status st = rela_json_tree_append(out, card, 0, err);
     json_decref(card);
     json_decref(root);
-    if (!text)
-        return rela_fail(err, RELA_NOMEM, "no memory for the card of a model");
-    const rela_status st = rela_buffer_append_text(out, text, err);
-    free(text); /* NOLINT: jansson's own */
     return st;
 }
 
@@ -141,7 +136,9 @@ static rela_status set_in_model(const char *path, const char *const *lines, size
     const rela_checkpoint_options how = { .blocks = true };
     rela_status st = rela_net_load(&net, &extras, path, &how, err);
     const rela_section *old = rela_extras_get(&extras, RELA_SECTION_RECORD);
-    json_t *root = old ? json_loadb(old->text, old->len, 0, NULL) : json_object();
+    json_t *root = old ? NULL : json_object();
+    if (old && rela_json_tree_read(&root, (rela_span){ old->text, old->len }, err) == RELA_NOMEM)
+        st = st ? st : RELA_NOMEM;
     if (st == RELA_OK && !json_is_object(root))
         st = rela_fail(err, RELA_FORMAT, "%s: its record is no JSON object", path);
     json_t *card = json_object_get(root, "card");
@@ -254,10 +251,10 @@ static rela_status set_line(json_t *card, const char *line, rela_error *err)
 
 static rela_status store(rela_extras *e, json_t *root, rela_error *err)
 {
-    char *text = json_dumps(root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    if (!text)
-        return rela_fail(err, RELA_NOMEM, "no memory for the record of a model");
-    const rela_status st = rela_extras_set(e, RELA_SECTION_RECORD, text, strlen(text), err);
-    free(text); /* NOLINT: jansson's own */
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st =
+        rela_json_tree_append(&text, root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17), err);
+    st = st ? st : rela_extras_set(e, RELA_SECTION_RECORD, text.data, text.len, err);
+    rela_buffer_free(&text);
     return st;
 }

@@ -4,8 +4,8 @@
  * {"src": {"language": "en", "normalise": false, "tokenise": true, "lowercase": false}, ...}. */
 #include "model/model_text.h"
 
-#include <jansson.h>
-#include <stdlib.h>
+#include "model/json_tree.h"
+
 #include <string.h>
 
 static const char *const SOURCES[RELA_SOURCES_MAX] = { "src", "src2", "src3", "src4" };
@@ -25,17 +25,16 @@ rela_status rela_pipeline_store(rela_extras *e, const rela_pipeline *p, rela_err
     json_t *root = json_object();
     for (size_t i = 0; i < parts->n_sides; i++) {
         const rela_pipeline_side *s = &parts->side[i];
-        json_object_set_new(root, side_name(parts, i),
-                            json_pack("{s:s, s:b, s:b, s:b}", "language", s->language, "normalise",
-                                      s->normalise, "tokenise", s->tokenise, "lowercase",
-                                      s->lowercase));
+        rela_json_tree_put(&root, side_name(parts, i),
+                           json_pack("{s:s, s:b, s:b, s:b}", "language", s->language, "normalise",
+                                     s->normalise, "tokenise", s->tokenise, "lowercase",
+                                     s->lowercase));
     }
-    char *text = json_dumps(root, JSON_SORT_KEYS);
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st = rela_json_tree_append(&text, root, JSON_SORT_KEYS, err);
     json_decref(root);
-    if (!text)
-        return rela_fail(err, RELA_NOMEM, "no memory for the text pipeline");
-    rela_status st = rela_extras_set(e, RELA_SECTION_PIPELINE, text, strlen(text), err);
-    free(text); /* NOLINT: jansson's own */
+    st = st ? st : rela_extras_set(e, RELA_SECTION_PIPELINE, text.data, text.len, err);
+    rela_buffer_free(&text);
     const char *const names[] = { RELA_SECTION_BPE, RELA_SECTION_VOCAB_SRC,
                                   RELA_SECTION_VOCAB_TGT };
     const rela_span spans[] = { parts->codes, parts->vocab[0],
@@ -52,14 +51,13 @@ rela_status rela_pipeline_restore(rela_pipeline **out, const rela_extras *e, rel
     const rela_span settings = section(e, RELA_SECTION_PIPELINE);
     if (!settings.len)
         return rela_fail(err, RELA_FORMAT, "the model has no text pipeline");
-    json_error_t why;
-    json_t *root = json_loadb(settings.text, settings.len, JSON_REJECT_DUPLICATES, &why);
-    if (!root)
-        return rela_fail(err, RELA_FORMAT, "text pipeline: %s", why.text);
+    json_t *root = NULL;
+    rela_status st = rela_json_tree_read(&root, settings, err);
+    if (st != RELA_OK)
+        return rela_fail_in(err, st, "text pipeline");
     rela_pipeline_parts parts = { .codes = section(e, RELA_SECTION_BPE),
                                   .vocab = { section(e, RELA_SECTION_VOCAB_SRC),
                                              section(e, RELA_SECTION_VOCAB_TGT) } };
-    rela_status st = RELA_OK;
     parts.n_sides = 2;
     while (parts.n_sides <= RELA_SOURCES_MAX && json_object_get(root, SOURCES[parts.n_sides - 1]))
         parts.n_sides++;
@@ -71,19 +69,27 @@ rela_status rela_pipeline_restore(rela_pipeline **out, const rela_extras *e, rel
     return st == RELA_OK ? rela_pipeline_create(out, &parts, err) : st;
 }
 
+/* Without json_unpack, which needs memory. */
 static rela_status read_side(rela_pipeline_side *s, const json_t *root, const char *name,
                              rela_error *err)
 {
-    const char *language = NULL;
-    int normalise = 0, tokenise = 0, lowercase = 0;
-    json_t *side = json_object_get(root, name);
-    if (json_unpack(side, "{s:s, s:b, s:b, s:b !}", "language", &language, "normalise", &normalise,
-                    "tokenise", &tokenise, "lowercase", &lowercase) != 0 ||
-        strlen(language) >= sizeof s->language)
+    const json_t *side = json_object_get(root, name);
+    const char *language = json_string_value(json_object_get(side, "language"));
+    bool good = json_object_size(side) == 4 && language && strlen(language) < sizeof s->language;
+    struct {
+        const char *key;
+        bool *value;
+    } flags[] = { { "normalise", &s->normalise },
+                  { "tokenise", &s->tokenise },
+                  { "lowercase", &s->lowercase } };
+    *s = (rela_pipeline_side){ .normalise = false };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        const json_t *value = json_object_get(side, flags[i].key);
+        good = good && json_is_boolean(value);
+        *flags[i].value = json_is_true(value);
+    }
+    if (!good)
         return rela_fail(err, RELA_FORMAT, "text pipeline: bad settings of side '%s'", name);
-    *s = (rela_pipeline_side){ .normalise = normalise,
-                               .tokenise = tokenise,
-                               .lowercase = lowercase };
     memcpy(s->language, language, strlen(language));
     return RELA_OK;
 }

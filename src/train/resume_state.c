@@ -4,11 +4,12 @@
 
 #include "base/file.h"
 #include "base/option.h"
+#include "base/utf8.h"
+#include "model/json_tree.h"
 #include "train/train_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static bool has_line(const char *text, rela_span line);
 static bool decides(rela_span line);
 static bool names_text(rela_span line);
 static json_t *number(uint64_t v);
+static void put_finite(json_t **object, const char *key, double v);
 static bool get_u64(uint64_t *out, const json_t *root, const char *key);
 static bool get_f64(double *out, const json_t *root, const char *key);
 
@@ -58,35 +60,37 @@ rela_status rela_train_state_store(rela_extras *e, const rela_train_state *s,
     kept.threads = 0;
     rela_status st = rela_train_options_dump(&settings, &kept, err);
     json_t *state = json_object(), *record = json_object();
-    json_object_set_new(state, "update", number(l->update));
-    json_object_set_new(state, "epoch", number(l->position.epoch));
-    json_object_set_new(state, "sentences", number(l->position.sentences));
-    json_object_set_new(state, "tokens", number(l->tokens));
-    json_object_set_new(state, "skipped", number(l->n_skipped));
-    json_object_set_new(state, "skipped_row", number(l->n_skipped_row));
-    json_object_set_new(state, "best", json_real(isfinite(l->best) ? l->best : 0));
-    json_object_set_new(state, "best_by", json_string(l->best_is_bleu ? "bleu" : "loss"));
-    json_object_set_new(state, "best_update", number(l->best_update));
-    json_object_set_new(state, "stale", number(l->n_stale));
-    json_object_set_new(state, "part_loss", json_real(l->part_loss));
-    json_object_set_new(state, "part_nll", json_real(l->part_nll));
-    json_object_set_new(state, "part_norm", json_real(l->part_norm));
-    json_object_set_new(state, "part_n_loss", number(l->part_n_loss));
-    json_object_set_new(state, "part_tokens", number(l->part_tokens));
-    json_object_set_new(state, "adam", number(s->adam_count));
-    json_object_set_new(state, "data", number(s->data_digest));
-    json_object_set_new(state, "at_interval", json_boolean(s->at_interval));
+    rela_json_tree_put(&state, "update", number(l->update));
+    rela_json_tree_put(&state, "epoch", number(l->position.epoch));
+    rela_json_tree_put(&state, "sentences", number(l->position.sentences));
+    rela_json_tree_put(&state, "tokens", number(l->tokens));
+    rela_json_tree_put(&state, "skipped", number(l->n_skipped));
+    rela_json_tree_put(&state, "skipped_row", number(l->n_skipped_row));
+    rela_json_tree_put(&state, "best", json_real(isfinite(l->best) ? l->best : 0));
+    rela_json_tree_put(&state, "best_by", json_string(l->best_is_bleu ? "bleu" : "loss"));
+    rela_json_tree_put(&state, "best_update", number(l->best_update));
+    rela_json_tree_put(&state, "stale", number(l->n_stale));
+    put_finite(&state, "part_loss", l->part_loss);
+    put_finite(&state, "part_nll", l->part_nll);
+    put_finite(&state, "part_norm", l->part_norm);
+    rela_json_tree_put(&state, "part_n_loss", number(l->part_n_loss));
+    rela_json_tree_put(&state, "part_tokens", number(l->part_tokens));
+    rela_json_tree_put(&state, "adam", number(s->adam_count));
+    rela_json_tree_put(&state, "data", number(s->data_digest));
+    rela_json_tree_put(&state, "at_interval", json_boolean(s->at_interval));
     if (l->plan.limit > 0)
-        json_object_set_new(state, "plan", plan_object(&l->plan));
+        rela_json_tree_put(&state, "plan", plan_object(&l->plan));
     if (l->unvalidated)
-        json_object_set_new(state, "unvalidated", json_true());
-    json_object_set_new(record, "update", number(l->update));
-    json_object_set_new(record, "tokens", number(l->tokens));
+        rela_json_tree_put(&state, "unvalidated", json_true());
+    rela_json_tree_put(&record, "update", number(l->update));
+    rela_json_tree_put(&record, "tokens", number(l->tokens));
     if (l->best_update)
-        json_object_set_new(record, "best",
-                            json_pack("{s:s, s:f, s:o}", "by", l->best_is_bleu ? "bleu" : "loss",
-                                      "value", l->best, "update", number(l->best_update)));
-    json_object_set_new(record, "settings", json_string(settings.data ? settings.data : ""));
+        rela_json_tree_put(&record, "best",
+                           json_pack("{s:s, s:f, s:o}", "by", l->best_is_bleu ? "bleu" : "loss",
+                                     "value", l->best, "update", number(l->best_update)));
+    json_t *text = json_string(settings.data ? settings.data : "");
+    if (text || rela_utf8_valid(settings.data, settings.len) == settings.len)
+        rela_json_tree_put(&record, "settings", text);
     if (st == RELA_OK)
         st = set_json(e, RELA_SECTION_STATE, state, err);
     if (st == RELA_OK)
@@ -102,9 +106,11 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
     const rela_section *section = rela_extras_get(e, RELA_SECTION_STATE);
     if (!section)
         return rela_fail(err, RELA_FORMAT, "a model, not a checkpoint: it has no training state");
-    json_t *root = json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL);
+    json_t *root = NULL;
     rela_loop_state *l = &s->loop;
     *s = (rela_train_state){ .adam_count = 0 };
+    if (rela_json_tree_read(&root, (rela_span){ section->text, section->len }, NULL) == RELA_NOMEM)
+        return rela_fail(err, RELA_NOMEM, "no memory for the state of training");
     const bool good =
         get_u64(&l->update, root, "update") && get_u64(&l->position.epoch, root, "epoch") &&
         get_u64(&l->position.sentences, root, "sentences") && get_u64(&l->tokens, root, "tokens") &&
@@ -133,13 +139,13 @@ rela_status rela_train_state_restore(rela_train_state *s, const rela_extras *e, 
 static json_t *plan_object(const rela_time_plan *p)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "limit", json_real(p->limit));
-    json_object_set_new(o, "used", json_real(p->used));
-    json_object_set_new(o, "updates", number(p->updates));
-    json_object_set_new(o, "warmup", number(p->warmup));
-    json_object_set_new(o, "cool_from", number(p->cool_from));
-    json_object_set_new(o, "cool_to", number(p->cool_to));
-    json_object_set_new(o, "cool_rate", json_real(p->cool_rate));
+    rela_json_tree_put(&o, "limit", json_real(p->limit));
+    rela_json_tree_put(&o, "used", json_real(p->used));
+    rela_json_tree_put(&o, "updates", number(p->updates));
+    rela_json_tree_put(&o, "warmup", number(p->warmup));
+    rela_json_tree_put(&o, "cool_from", number(p->cool_from));
+    rela_json_tree_put(&o, "cool_to", number(p->cool_to));
+    rela_json_tree_put(&o, "cool_rate", json_real(p->cool_rate));
     return o;
 }
 
@@ -285,8 +291,10 @@ static rela_status find_other(rela_buffer *out, const rela_extras *e, const rela
 {
     size_t n = 0;
     const rela_section *section = rela_extras_get(e, RELA_SECTION_RECORD);
-    json_t *root =
-        section ? json_loadb(section->text, section->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_t *root = NULL;
+    if (section &&
+        rela_json_tree_read(&root, (rela_span){ section->text, section->len }, NULL) == RELA_NOMEM)
+        return rela_fail(err, RELA_NOMEM, "no memory for the settings of the checkpoint");
     const char *stored = json_string_value(json_object_get(root, "settings"));
     rela_buffer before = RELA_BUFFER_INIT, now = RELA_BUFFER_INIT, usual = RELA_BUFFER_INIT;
     rela_status st = stored ? rename_keys(&before, stored, err)
@@ -396,11 +404,11 @@ static bool has_line(const char *text, rela_span line)
 
 static rela_status set_json(rela_extras *e, const char *name, const json_t *value, rela_error *err)
 {
-    char *text = json_dumps(value, JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    if (!text)
-        return rela_fail(err, RELA_NOMEM, "no memory for the state of training");
-    const rela_status st = rela_extras_set(e, name, text, strlen(text), err);
-    free(text); /* NOLINT: jansson's own */
+    rela_buffer text = RELA_BUFFER_INIT;
+    rela_status st =
+        rela_json_tree_append(&text, value, JSON_SORT_KEYS | JSON_REAL_PRECISION(17), err);
+    st = st ? st : rela_extras_set(e, name, text.data, text.len, err);
+    rela_buffer_free(&text);
     return st;
 }
 
@@ -424,6 +432,13 @@ static bool names_text(rela_span line)
 }
 
 /* As text: JSON numbers lose bits above 2^53. */
+/* JSON has no other numbers. */
+static void put_finite(json_t **object, const char *key, double v)
+{
+    if (isfinite(v))
+        rela_json_tree_put(object, key, json_real(v));
+}
+
 static json_t *number(uint64_t v)
 {
     char text[24];

@@ -24,7 +24,7 @@ rela_status rela_train_check_languages(rela_train_options *o, rela_error *err)
 /* A model to start from brings its languages. */
 rela_status rela_train_find_languages(rela_train_options *o, rela_error *err)
 {
-    const rela_train_text text = rela_train_text_at(o, 0);
+    const rela_train_files text = rela_train_text_at(o, 0);
     const bool needed = (o->tokenise || o->normalise) && !o->init;
     rela_status st = RELA_OK;
     for (size_t i = 0; i <= RELA_SOURCES_MAX && st == RELA_OK; i++) {
