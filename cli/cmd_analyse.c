@@ -37,7 +37,7 @@ static const rela_option OPTIONS[] = {
     { "resume", 0, RELA_OPTION_OUTPUT, AT(resume), 0, 0, NULL, "FILE", RELA_CLI_RESUME_HELP },
     { "limit", 'n', RELA_OPTION_INT, AT(limit), 0, 1e9, "0", "N", "only the first N pairs; 0: all" },
     { "example", 0, RELA_OPTION_INT, AT(example), 0, 1e9, "0", "LINE", "line whose attention is shown; 0: the first of medium length" },
-    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer to show, from 1; 0: the one with most null rows" },
+    { "layer", 'l', RELA_OPTION_INT, AT(layer), 0, 256, "0", "N", "decoder layer to show, from 1; 0: the one with most null rows, else the last" },
     { "pieces", 0, RELA_OPTION_FLAG, AT(pieces), 0, 0, NULL, NULL, "draw attention between subwords instead of words" },
     { "skip-end", 0, RELA_OPTION_FLAG, AT(skip_end), 0, 0, NULL, NULL, "leave the query that predicts the end of the sentence out of null rates" },
     { .name = NULL },
@@ -59,7 +59,7 @@ const rela_command rela_commands_analyse[] = {
       .max_operands = RELA_CLI_MODELS_MAX,
       .description =
           "Runs each model on the pairs with teacher forcing and writes to --out: analysis.json,\n"
-          "heads.tsv, layers.tsv, models.tsv (and tags.tsv), figures as SVG, PNG and PDF, and\n"
+          "heads.tsv, layers.tsv, models.tsv, pairs.tsv (tags.tsv), figures as SVG, PNG, PDF, and\n"
           "report.html with all of them. It measures sparsity, null rate on the text and with\n"
           "permuted targets (--seed), head diversity, alignment error against --gold, and null\n"
           "rate by part of speech with --tags. Several models are shown side by side. Models with\n"

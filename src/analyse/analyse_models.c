@@ -60,8 +60,6 @@ rela_status rela_analyse(rela_buffer *table, rela_buffer *json, const rela_model
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         rela_format_text(names[i], sizeof names[i], "model %zu", i + 1);
         found[i].name = j.o.names ? j.o.names[i] : names[i];
-        found[i].net = &models[i]->net;
-        found[i].card = &models[i]->card;
         j.model = models[i];
         j.found = &found[i];
         st = run_and_dump(&j, i == 0 ? j.o.dump : NULL, err);
@@ -257,6 +255,8 @@ static rela_status name_texts(const rela_analyse_job *j, rela_error *err)
 static rela_status start_findings(const rela_analyse_job *j, rela_error *err)
 {
     rela_findings *f = j->found;
+    f->net = &j->model->net;
+    f->card = &j->model->card;
     const rela_config *c = &f->net->config;
     rela_status st = rela_measures_init(&f->text, f->net, err);
     if (st == RELA_OK)
@@ -294,10 +294,12 @@ static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
     const size_t n = 2 * j->n;
     double *values = rela_mem_array(n, sizeof *values), *means = rela_mem_zalloc(n * sizeof *means);
     for (size_t k = 0; values && means && k < j->n_sources; k++) {
-        for (size_t i = 0; i < n; i++) {
-            values[i] = rela_pair_null_mean(f, i >= j->n, k, i % j->n, j->n);
-            means[i] += values[i] / (double)j->n_sources;
+        for (size_t line = 0; line < j->n; line++) {
+            values[line] = rela_pair_null_mean(f, false, k, line, j->n);
+            values[j->n + line] = rela_pair_null_mean(f, true, k, line, j->n);
         }
+        for (size_t i = 0; i < n; i++)
+            means[i] += values[i] / (double)j->n_sources;
         f->source_auc[k] = rela_auc_find(values, j->n, values + j->n, j->n);
     }
     const rela_status st =

@@ -207,9 +207,10 @@ static rela_status pairs_row(rela_buffer *out, const rela_analysis *a, const rel
     rela_status st = rela_buffer_printf(out, err, "%s\t%s\t%zu", f->name, p->key, line);
     for (int k = 0; k < 2 && st == RELA_OK; k++)
         st = append_rate(out, rela_pair_null_mean(f, k == 1, source, line, lines), err);
-    for (size_t i = 0; i < 2 * layers && st == RELA_OK; i++) {
-        const double *null = f->pair_null[i / layers] + (source * lines + line) * n;
-        st = append_rate(out, i % layers < n ? null[i % layers] : -1, err);
+    for (int k = 0; k < 2; k++) {
+        const double *null = f->pair_null[k] + (source * lines + line) * n;
+        for (size_t i = 0; i < layers && st == RELA_OK; i++)
+            st = append_rate(out, i < n ? null[i] : -1, err);
     }
     return st == RELA_OK ? rela_buffer_append_char(out, '\n', err) : st;
 }
@@ -223,9 +224,9 @@ static rela_status pairs_table(rela_buffer *out, const rela_analysis *a, rela_er
     }
     rela_status st =
         rela_buffer_append_text(out, "model\tplace\tline\tnull_rate\tnull_rate_permuted", err);
-    for (size_t i = 0; i < 2 * layers && st == RELA_OK; i++)
-        st = rela_buffer_printf(out, err, "\tnull_rate%s_%zu", i < layers ? "" : "_permuted",
-                                i % layers);
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < layers && st == RELA_OK; i++)
+            st = rela_buffer_printf(out, err, "\tnull_rate%s_%zu", k ? "_permuted" : "", i);
     st = st ? st : rela_buffer_append_char(out, '\n', err);
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < a->n_sources; k++)
