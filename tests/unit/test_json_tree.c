@@ -108,12 +108,13 @@ static void the_state_of_a_run_is_stored_whole_or_not(void **state)
     rela_train_options o;
     rela_error err = { RELA_OK, "" };
     rela_train_options given;
+    rela_train_own own;
     rela_train_options_init(&given, sizeof given);
     given.preset = "demo";
     given.train_src = "a";
     given.train_tgt = "b";
     given.out = "c";
-    CHECK_OK(rela_train_resolve(&o, &given, &err), err);
+    CHECK_OK(rela_train_resolve(&o, &own, &given, &err), err);
     for (uint64_t n = 1, more = 1; more; n++) {
         rela_extras e = { 0 };
         rela_train_state back;
