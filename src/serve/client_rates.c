@@ -39,19 +39,25 @@ void rela_client_rates_destroy(rela_client_rates *r)
     rela_mem_free(r);
 }
 
+/* That of the client, or the free or oldest one that it gets. */
+static bucket *bucket_of(rela_client_rates *r, uint64_t client)
+{
+    bucket *oldest = &r->buckets[client % r->n];
+    for (size_t i = 0; i < PROBES && oldest->client; i++) {
+        bucket *b = &r->buckets[(client + i) % r->n];
+        if (b->client == client)
+            return b;
+        oldest = b->client == 0 || b->time < oldest->time ? b : oldest;
+    }
+    return oldest;
+}
+
 double rela_client_rates_take(rela_client_rates *r, uint64_t client, double per_minute, double now)
 {
     const double per_second = per_minute / 60, most = per_minute < 1 ? 1 : per_minute;
     client = client ? client : 1;
-    bucket *found = NULL, *oldest = NULL;
-    for (size_t i = 0; i < PROBES && i < r->n && !found; i++) {
-        bucket *b = &r->buckets[(client + i) % r->n];
-        found = b->client == client ? b : NULL;
-        if (!oldest || b->client == 0 || (oldest->client && b->time < oldest->time))
-            oldest = oldest && oldest->client == 0 ? oldest : b;
-    }
-    bucket *b = found ? found : oldest;
-    if (!found)
+    bucket *b = bucket_of(r, client);
+    if (b->client != client)
         *b = (bucket){ client, most, now };
     b->left += (now - b->time) * per_second;
     b->left = b->left > most ? most : b->left;

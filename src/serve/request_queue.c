@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/serve/admission.c - see admission.h. */
-#include "serve/admission.h"
+/* src/serve/request_queue.c - see request_queue.h. */
+#include "serve/request_queue.h"
 
 #include "base/mem.h"
 
@@ -29,40 +29,39 @@ typedef struct line {
     int32_t before, after;
 } line;
 
-struct rela_admission {
-    rela_admission_limits limits;
+struct rela_queue {
+    rela_queue_limits limits;
     request *requests;
     line *lines; /* of the connections */
     int32_t free, turn;
     uint64_t issued;
-    rela_admission_load load;
+    rela_queue_load load;
     double mark,
         busy;        /* the last time that work was counted; seconds of work since a measurement */
     uint64_t worked; /* tokens done in these seconds */
     bool saturated;  /* something waited all the time since then */
 };
 
-static request *find(rela_admission *a, uint64_t id);
-static void forecast_for(const rela_admission *a, rela_admission_forecast *f, size_t connection,
+static request *find(rela_queue *a, uint64_t id);
+static void forecast_for(const rela_queue *a, rela_queue_forecast *f, size_t connection,
                          uint64_t tokens);
-static void enter_ring(rela_admission *a, size_t connection);
-static void leave_ring(rela_admission *a, size_t connection);
-static void drop_waiting(rela_admission *a, request *r);
-static void forget(rela_admission *a, request *r);
-static void measure(rela_admission *a, double now);
+static void enter_ring(rela_queue *a, size_t connection);
+static void leave_ring(rela_queue *a, size_t connection);
+static void drop_waiting(rela_queue *a, request *r);
+static void forget(rela_queue *a, request *r);
+static void measure(rela_queue *a, double now);
 
-rela_status rela_admission_create(rela_admission **out, const rela_admission_limits *limits,
-                                  rela_error *err)
+rela_status rela_queue_create(rela_queue **out, const rela_queue_limits *limits, rela_error *err)
 {
     *out = NULL;
-    rela_admission *a = rela_mem_zalloc(sizeof *a);
+    rela_queue *a = rela_mem_zalloc(sizeof *a);
     if (a) {
         a->limits = *limits;
         a->requests = rela_mem_array(limits->requests, sizeof *a->requests);
         a->lines = rela_mem_array(limits->connections, sizeof *a->lines);
     }
     if (!a || !a->requests || !a->lines) {
-        rela_admission_destroy(a);
+        rela_queue_destroy(a);
         return rela_fail(err, RELA_NOMEM, "no memory for the queue");
     }
     for (size_t i = 0; i < limits->requests; i++)
@@ -77,7 +76,7 @@ rela_status rela_admission_create(rela_admission **out, const rela_admission_lim
     return RELA_OK;
 }
 
-void rela_admission_destroy(rela_admission *a)
+void rela_queue_destroy(rela_queue *a)
 {
     for (size_t i = 0; a && a->requests && i < a->limits.requests; i++)
         if (a->requests[i].id)
@@ -89,28 +88,27 @@ void rela_admission_destroy(rela_admission *a)
     rela_mem_free(a);
 }
 
-rela_admission_verdict rela_admission_submit(rela_admission *a, uint64_t *id,
-                                             rela_admission_forecast *forecast,
-                                             const rela_admission_request *r, double now)
+rela_queue_verdict rela_queue_submit(rela_queue *a, uint64_t *id, rela_queue_forecast *forecast,
+                                     const rela_queue_request *r, double now)
 {
     uint64_t tokens = 0;
-    rela_admission_forecast own;
-    rela_admission_forecast *f = forecast ? forecast : &own;
+    rela_queue_forecast own;
+    rela_queue_forecast *f = forecast ? forecast : &own;
     for (size_t i = 0; i < r->n; i++)
         tokens += r->tokens[i];
     forecast_for(a, f, r->connection, tokens);
     *id = 0;
     if (a->load.draining)
-        return RELA_ADMISSION_DRAINING;
+        return RELA_QUEUE_DRAINING;
     if (tokens > a->limits.waiting_tokens)
-        return RELA_ADMISSION_TOO_LONG;
+        return RELA_QUEUE_TOO_LONG;
     if (a->free == NONE || a->load.waiting_tokens + tokens > a->limits.waiting_tokens)
-        return RELA_ADMISSION_FULL;
+        return RELA_QUEUE_FULL;
     if (now + f->seconds > r->deadline)
-        return RELA_ADMISSION_LATE;
+        return RELA_QUEUE_LATE;
     uint32_t *copy = rela_mem_array(r->n, sizeof *copy);
     if (!copy)
-        return RELA_ADMISSION_NO_MEMORY;
+        return RELA_QUEUE_NO_MEMORY;
     memcpy(copy, r->tokens, r->n * sizeof *copy);
     const int32_t slot = a->free;
     request *q = &a->requests[slot];
@@ -136,10 +134,10 @@ rela_admission_verdict rela_admission_submit(rela_admission *a, uint64_t *id,
     a->load.waiting_sentences += r->n;
     a->load.requests++;
     *id = q->id;
-    return RELA_ADMISSION_YES;
+    return RELA_QUEUE_YES;
 }
 
-bool rela_admission_next(rela_admission *a, rela_admission_turn *turn, double now)
+bool rela_queue_next(rela_queue *a, rela_queue_turn *turn, double now)
 {
     if (a->turn == NONE || a->load.running_sentences >= a->limits.running_sentences)
         return false;
@@ -151,7 +149,7 @@ bool rela_admission_next(rela_admission *a, rela_admission_turn *turn, double no
         return false;
     if (a->load.running_sentences == 0)
         a->mark = now;
-    *turn = (rela_admission_turn){ r->id, r->owner, r->next++ };
+    *turn = (rela_queue_turn){ r->id, r->owner, r->next++ };
     r->running++;
     l->tokens -= tokens;
     a->load.waiting_tokens -= tokens;
@@ -169,7 +167,7 @@ bool rela_admission_next(rela_admission *a, rela_admission_turn *turn, double no
     return true;
 }
 
-bool rela_admission_done(rela_admission *a, uint64_t id, size_t sentence, double now)
+bool rela_queue_done(rela_queue *a, uint64_t id, size_t sentence, double now)
 {
     request *r = find(a, id);
     const uint32_t tokens = r->tokens[sentence];
@@ -184,7 +182,7 @@ bool rela_admission_done(rela_admission *a, uint64_t id, size_t sentence, double
     return last;
 }
 
-bool rela_admission_cancel(rela_admission *a, uint64_t id)
+bool rela_queue_cancel(rela_queue *a, uint64_t id)
 {
     request *r = find(a, id);
     drop_waiting(a, r);
@@ -195,7 +193,7 @@ bool rela_admission_cancel(rela_admission *a, uint64_t id)
     return true;
 }
 
-bool rela_admission_expired(const rela_admission *a, uint64_t *id, void **owner, double now)
+bool rela_queue_expired(const rela_queue *a, uint64_t *id, void **owner, double now)
 {
     for (size_t i = 0; i < a->limits.requests && a->load.requests; i++) {
         const request *r = &a->requests[i];
@@ -208,7 +206,7 @@ bool rela_admission_expired(const rela_admission *a, uint64_t *id, void **owner,
     return false;
 }
 
-bool rela_admission_find(const rela_admission *a, uint64_t *id, void **owner, uint64_t supersede)
+bool rela_queue_find(const rela_queue *a, uint64_t *id, void **owner, uint64_t supersede)
 {
     for (size_t i = 0; i < a->limits.requests && supersede; i++) {
         const request *r = &a->requests[i];
@@ -221,26 +219,26 @@ bool rela_admission_find(const rela_admission *a, uint64_t *id, void **owner, ui
     return false;
 }
 
-void rela_admission_drain(rela_admission *a)
+void rela_queue_drain(rela_queue *a)
 {
     a->load.draining = true;
 }
 
-rela_admission_load rela_admission_look(const rela_admission *a)
+rela_queue_load rela_queue_look(const rela_queue *a)
 {
     return a->load;
 }
 
 /* ---- helpers ---- */
 
-static request *find(rela_admission *a, uint64_t id)
+static request *find(rela_queue *a, uint64_t id)
 {
     return &a->requests[id % a->limits.requests];
 }
 
 /* Connections take turns: until a request has had its own, every other connection has had at most
  * as many tokens as there are up to its end on its own connection. */
-static void forecast_for(const rela_admission *a, rela_admission_forecast *f, size_t connection,
+static void forecast_for(const rela_queue *a, rela_queue_forecast *f, size_t connection,
                          uint64_t tokens)
 {
     const uint64_t own = a->lines[connection].tokens + tokens;
@@ -256,7 +254,7 @@ static void forecast_for(const rela_admission *a, rela_admission_forecast *f, si
 }
 
 /* At its end, which is before the one whose turn it is. */
-static void enter_ring(rela_admission *a, size_t connection)
+static void enter_ring(rela_queue *a, size_t connection)
 {
     line *l = &a->lines[connection];
     const int32_t own = (int32_t)connection;
@@ -272,7 +270,7 @@ static void enter_ring(rela_admission *a, size_t connection)
     next->before = own;
 }
 
-static void leave_ring(rela_admission *a, size_t connection)
+static void leave_ring(rela_queue *a, size_t connection)
 {
     line *l = &a->lines[connection];
     const int32_t own = (int32_t)connection;
@@ -283,7 +281,7 @@ static void leave_ring(rela_admission *a, size_t connection)
     l->before = l->after = NONE;
 }
 
-static void drop_waiting(rela_admission *a, request *r)
+static void drop_waiting(rela_queue *a, request *r)
 {
     line *l = &a->lines[r->connection];
     const int32_t slot = (int32_t)(r - a->requests);
@@ -307,7 +305,7 @@ static void drop_waiting(rela_admission *a, request *r)
         leave_ring(a, r->connection);
 }
 
-static void forget(rela_admission *a, request *r)
+static void forget(rela_queue *a, request *r)
 {
     rela_mem_free(r->tokens);
     *r = (request){ .after = a->free };
@@ -317,9 +315,9 @@ static void forget(rela_admission *a, request *r)
 
 /* A backend with few sentences is slower per token than a full one: while nothing waits, what is
  * measured may only raise the speed. */
-static void measure(rela_admission *a, double now)
+static void measure(rela_queue *a, double now)
 {
-    rela_admission_load *l = &a->load;
+    rela_queue_load *l = &a->load;
     a->busy += now - a->mark;
     a->mark = now;
     a->saturated = a->saturated && l->waiting_sentences > 0;

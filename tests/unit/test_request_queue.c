@@ -1,143 +1,140 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/unit/test_admission.c - the queue of the server: bounds, forecasts, turns, and thousands of
- * random histories, each from its seed: RELA_SEED=N repeats one. */
+/* tests/unit/test_request_queue.c - the queue of the server: bounds, forecasts, turns, and
+ * thousands of random histories, each from its seed: RELA_SEED=N repeats one. */
 #include "check.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "serve/admission.h"
 #include "serve/client_rates.h"
+#include "serve/request_queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static rela_admission *make(size_t connections, uint64_t waiting, uint64_t running,
-                            size_t sentences)
+static rela_queue *make(size_t connections, uint64_t waiting, uint64_t running, size_t sentences)
 {
-    rela_admission *a = NULL;
+    rela_queue *a = NULL;
     rela_error err;
-    const rela_admission_limits limits = { connections, 64, waiting, running, sentences, 0 };
-    CHECK_OK(rela_admission_create(&a, &limits, &err), err);
+    const rela_queue_limits limits = { connections, 64, waiting, running, sentences, 0 };
+    CHECK_OK(rela_queue_create(&a, &limits, &err), err);
     return a;
 }
 
-static rela_admission_verdict submit(rela_admission *a, size_t connection, size_t n,
-                                     uint32_t tokens, double deadline, uint64_t *id)
+static rela_queue_verdict submit(rela_queue *a, size_t connection, size_t n, uint32_t tokens,
+                                 double deadline, uint64_t *id)
 {
     uint32_t all[64];
     for (size_t i = 0; i < n; i++)
         all[i] = tokens;
-    const rela_admission_request r = {
+    const rela_queue_request r = {
         .connection = connection, .deadline = deadline, .tokens = all, .n = n
     };
-    return rela_admission_submit(a, id, NULL, &r, 0);
+    return rela_queue_submit(a, id, NULL, &r, 0);
 }
 
 static void connections_take_turns(void **state)
 {
     (void)state;
-    rela_admission *a = make(3, 1000, 1000, 100);
+    rela_queue *a = make(3, 1000, 1000, 100);
     uint64_t ids[3];
-    rela_admission_turn turn;
+    rela_queue_turn turn;
     static const size_t WANT[] = { 0, 1, 2, 0, 2, 0, 0 };
-    assert_int_equal(submit(a, 0, 4, 5, 10, &ids[0]), RELA_ADMISSION_YES);
-    assert_int_equal(submit(a, 1, 1, 5, 10, &ids[1]), RELA_ADMISSION_YES);
-    assert_int_equal(submit(a, 2, 2, 5, 10, &ids[2]), RELA_ADMISSION_YES);
+    assert_int_equal(submit(a, 0, 4, 5, 10, &ids[0]), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 1, 1, 5, 10, &ids[1]), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 2, 2, 5, 10, &ids[2]), RELA_QUEUE_YES);
     for (size_t i = 0; i < sizeof WANT / sizeof *WANT; i++) {
-        assert_true(rela_admission_next(a, &turn, 0));
+        assert_true(rela_queue_next(a, &turn, 0));
         CHECK(turn.id == ids[WANT[i]], "turn %zu is that of another connection", i);
     }
-    assert_false(rela_admission_next(a, &turn, 0));
-    rela_admission_destroy(a);
+    assert_false(rela_queue_next(a, &turn, 0));
+    rela_queue_destroy(a);
 }
 
 static void the_queue_is_bounded_in_tokens(void **state)
 {
     (void)state;
-    rela_admission *a = make(2, 20, 10, 100);
+    rela_queue *a = make(2, 20, 10, 100);
     uint64_t id, first;
-    rela_admission_turn turn;
-    assert_int_equal(submit(a, 0, 1, 21, 10, &id), RELA_ADMISSION_TOO_LONG);
-    assert_int_equal(submit(a, 0, 4, 5, 10, &first), RELA_ADMISSION_YES);
-    assert_int_equal(submit(a, 1, 1, 1, 10, &id), RELA_ADMISSION_FULL);
-    assert_true(rela_admission_next(a, &turn, 0) && rela_admission_next(a, &turn, 0));
-    assert_false(rela_admission_next(a, &turn, 0)); /* the backend has 10 tokens */
-    assert_int_equal(submit(a, 1, 1, 10, 10, &id), RELA_ADMISSION_YES);
-    assert_false(rela_admission_done(a, first, 0, 0));
-    assert_true(rela_admission_next(a, &turn, 0)); /* the turn of the first again */
+    rela_queue_turn turn;
+    assert_int_equal(submit(a, 0, 1, 21, 10, &id), RELA_QUEUE_TOO_LONG);
+    assert_int_equal(submit(a, 0, 4, 5, 10, &first), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 1, 1, 1, 10, &id), RELA_QUEUE_FULL);
+    assert_true(rela_queue_next(a, &turn, 0) && rela_queue_next(a, &turn, 0));
+    assert_false(rela_queue_next(a, &turn, 0)); /* the backend has 10 tokens */
+    assert_int_equal(submit(a, 1, 1, 10, 10, &id), RELA_QUEUE_YES);
+    assert_false(rela_queue_done(a, first, 0, 0));
+    assert_true(rela_queue_next(a, &turn, 0)); /* the turn of the first again */
     assert_int_equal(turn.id, first);
-    assert_int_equal(rela_admission_look(a).waiting_tokens, 15);
-    rela_admission_drain(a);
-    assert_int_equal(submit(a, 0, 1, 1, 10, &id), RELA_ADMISSION_DRAINING);
-    rela_admission_destroy(a);
+    assert_int_equal(rela_queue_look(a).waiting_tokens, 15);
+    rela_queue_drain(a);
+    assert_int_equal(submit(a, 0, 1, 1, 10, &id), RELA_QUEUE_DRAINING);
+    rela_queue_destroy(a);
 }
 
 static void a_sentence_longer_than_the_backend_takes_runs_alone(void **state)
 {
     (void)state;
-    rela_admission *a = make(1, 100, 10, 100);
+    rela_queue *a = make(1, 100, 10, 100);
     uint64_t id;
-    rela_admission_turn turn;
-    assert_int_equal(submit(a, 0, 2, 50, 10, &id), RELA_ADMISSION_YES);
-    assert_true(rela_admission_next(a, &turn, 0));
-    assert_false(rela_admission_next(a, &turn, 0));
-    assert_false(rela_admission_done(a, id, 0, 1));
-    assert_true(rela_admission_next(a, &turn, 1));
-    assert_true(rela_admission_done(a, id, 1, 1));
-    assert_int_equal(rela_admission_look(a).requests, 0);
-    rela_admission_destroy(a);
+    rela_queue_turn turn;
+    assert_int_equal(submit(a, 0, 2, 50, 10, &id), RELA_QUEUE_YES);
+    assert_true(rela_queue_next(a, &turn, 0));
+    assert_false(rela_queue_next(a, &turn, 0));
+    assert_false(rela_queue_done(a, id, 0, 1));
+    assert_true(rela_queue_next(a, &turn, 1));
+    assert_true(rela_queue_done(a, id, 1, 1));
+    assert_int_equal(rela_queue_look(a).requests, 0);
+    rela_queue_destroy(a);
 }
 
 static void who_would_be_late_is_refused_at_once(void **state)
 {
     (void)state;
-    rela_admission *a = make(3, 10000, 100, 100);
+    rela_queue *a = make(3, 10000, 100, 100);
     uint64_t id, other;
-    rela_admission_turn turn;
-    assert_int_equal(submit(a, 0, 10, 10, 1e9, &id), RELA_ADMISSION_YES);
+    rela_queue_turn turn;
+    assert_int_equal(submit(a, 0, 10, 10, 1e9, &id), RELA_QUEUE_YES);
     for (size_t i = 0; i < 10; i++) {
-        assert_true(rela_admission_next(a, &turn, 0.1 * (double)i));
-        (void)rela_admission_done(a, turn.id, turn.sentence, 0.1 * (double)(i + 1));
+        assert_true(rela_queue_next(a, &turn, 0.1 * (double)i));
+        (void)rela_queue_done(a, turn.id, turn.sentence, 0.1 * (double)(i + 1));
     }
-    const double speed = rela_admission_look(a).tokens_per_second; /* 100 tokens in a second */
+    const double speed = rela_queue_look(a).tokens_per_second; /* 100 tokens in a second */
     CHECK(speed > 90 && speed < 110, "%g tokens per second", speed);
-    assert_int_equal(submit(a, 0, 50, 100, 1e9, &id), RELA_ADMISSION_YES);
+    assert_int_equal(submit(a, 0, 50, 100, 1e9, &id), RELA_QUEUE_YES);
     /* Another connection gets its turn beside the long list. */
-    assert_int_equal(submit(a, 1, 1, 100, 2.5, &other), RELA_ADMISSION_YES);
-    assert_int_equal(submit(a, 0, 1, 100, 40, &other), RELA_ADMISSION_LATE);
-    rela_admission_forecast f;
+    assert_int_equal(submit(a, 1, 1, 100, 2.5, &other), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 0, 1, 100, 40, &other), RELA_QUEUE_LATE);
+    rela_queue_forecast f;
     const uint32_t tokens = 100;
-    const rela_admission_request r = {
-        .connection = 2, .deadline = 2.5, .tokens = &tokens, .n = 1
-    };
-    assert_int_equal(rela_admission_submit(a, &other, &f, &r, 0), RELA_ADMISSION_LATE);
+    const rela_queue_request r = { .connection = 2, .deadline = 2.5, .tokens = &tokens, .n = 1 };
+    assert_int_equal(rela_queue_submit(a, &other, &f, &r, 0), RELA_QUEUE_LATE);
     CHECK(f.position == 51 && f.seconds > 2.7 && f.seconds < 3.3, "%d sentences, %g s",
           (int)f.position, f.seconds);
-    rela_admission_destroy(a);
+    rela_queue_destroy(a);
 }
 
 static void cancelled_requests_leave_the_others(void **state)
 {
     (void)state;
-    rela_admission *a = make(2, 1000, 1000, 100);
+    rela_queue *a = make(2, 1000, 1000, 100);
     uint64_t id[3], found;
     void *owner;
-    rela_admission_turn turn;
-    assert_int_equal(submit(a, 0, 2, 5, 10, &id[0]), RELA_ADMISSION_YES);
-    assert_int_equal(submit(a, 0, 2, 5, 5, &id[1]), RELA_ADMISSION_YES);
-    assert_int_equal(submit(a, 1, 1, 5, 10, &id[2]), RELA_ADMISSION_YES);
-    assert_true(rela_admission_next(a, &turn, 0) && turn.id == id[0]);
-    assert_false(rela_admission_cancel(a, id[0]));
-    assert_true(rela_admission_expired(a, &found, &owner, 6) && found == id[1]);
-    assert_true(rela_admission_cancel(a, id[1]));
-    assert_false(rela_admission_expired(a, &found, &owner, 6));
-    assert_int_equal(rela_admission_look(a).waiting_tokens, 5);
-    assert_true(rela_admission_next(a, &turn, 0) && turn.id == id[2]);
-    assert_true(rela_admission_done(a, id[0], 0, 1));
-    assert_true(rela_admission_done(a, id[2], 0, 1));
-    assert_int_equal(rela_admission_look(a).requests, 0);
-    rela_admission_destroy(a);
+    rela_queue_turn turn;
+    assert_int_equal(submit(a, 0, 2, 5, 10, &id[0]), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 0, 2, 5, 5, &id[1]), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 1, 1, 5, 10, &id[2]), RELA_QUEUE_YES);
+    assert_true(rela_queue_next(a, &turn, 0) && turn.id == id[0]);
+    assert_false(rela_queue_cancel(a, id[0]));
+    assert_true(rela_queue_expired(a, &found, &owner, 6) && found == id[1]);
+    assert_true(rela_queue_cancel(a, id[1]));
+    assert_false(rela_queue_expired(a, &found, &owner, 6));
+    assert_int_equal(rela_queue_look(a).waiting_tokens, 5);
+    assert_true(rela_queue_next(a, &turn, 0) && turn.id == id[2]);
+    assert_true(rela_queue_done(a, id[0], 0, 1));
+    assert_true(rela_queue_done(a, id[2], 0, 1));
+    assert_int_equal(rela_queue_look(a).requests, 0);
+    rela_queue_destroy(a);
 }
 
 static void clients_have_a_rate(void **state)
@@ -150,10 +147,25 @@ static void clients_have_a_rate(void **state)
         CHECK(rela_client_rates_take(r, 7, 60, 0) <= 0, "request %d", i);
     const double wait = rela_client_rates_take(r, 7, 60, 0);
     CHECK(wait > 0.99 && wait < 1.01, "%g s", wait);
-    CHECK(rela_client_rates_take(r, 8, 60, 0) <= 0, "another client");
-    CHECK(rela_client_rates_take(r, 7, 60, 1.01) <= 0, "after a second");
-    CHECK(rela_client_rates_take(r, 7, 60, 1.02) > 0, "and only one");
-    for (uint64_t i = 0; i < 1000; i++) /* more clients than slots: still an answer */
+    static const struct {
+        uint64_t client;
+        double now;
+        bool served;
+    } LATER[] = { { 8, 0, true }, { 7, 0.5, false }, { 7, 1.01, true }, { 7, 1.02, false } };
+    for (size_t i = 0; i < sizeof LATER / sizeof *LATER; i++)
+        CHECK((rela_client_rates_take(r, LATER[i].client, 60, LATER[i].now) <= 0) ==
+                  LATER[i].served,
+              "row %zu", i);
+    rela_client_rates_destroy(r);
+}
+
+static void more_clients_than_slots_are_answered(void **state)
+{
+    (void)state;
+    rela_client_rates *r = NULL;
+    rela_error err;
+    CHECK_OK(rela_client_rates_create(&r, 16, &err), err);
+    for (uint64_t i = 0; i < 1000; i++)
         CHECK(rela_client_rates_take(r, 1000 + 7 * i, 1, 2) <= 0, "client %d", (int)i);
     rela_client_rates_destroy(r);
 }
@@ -178,7 +190,7 @@ typedef struct started {
 
 typedef struct history {
     rela_rng rng;
-    rela_admission *queue;
+    rela_queue *queue;
     shadow requests[REQUESTS];
     started running[REQUESTS * SENTENCES];
     size_t n_running;
@@ -195,7 +207,7 @@ static uint64_t below(history *h, uint64_t n)
 
 static void check_load(const history *h)
 {
-    const rela_admission_load l = rela_admission_look(h->queue);
+    const rela_queue_load l = rela_queue_look(h->queue);
     uint64_t waiting = 0, running = 0, n_running = 0, live = 0, sentences = 0;
     for (size_t i = 0; i < REQUESTS; i++) {
         const shadow *s = &h->requests[i];
@@ -229,20 +241,20 @@ static void arrive(history *h)
     for (size_t k = 0; k < s->n; k++)
         s->tokens[k] = 1 + (uint32_t)below(h, 40);
     s->deadline = h->now + 0.1 * (double)below(h, 100);
-    const rela_admission_request r = { .connection = s->connection,
-                                       .deadline = s->deadline,
-                                       .tokens = s->tokens,
-                                       .n = s->n,
-                                       .owner = s };
-    s->live = rela_admission_submit(h->queue, &s->id, NULL, &r, h->now) == RELA_ADMISSION_YES;
+    const rela_queue_request r = { .connection = s->connection,
+                                   .deadline = s->deadline,
+                                   .tokens = s->tokens,
+                                   .n = s->n,
+                                   .owner = s };
+    s->live = rela_queue_submit(h->queue, &s->id, NULL, &r, h->now) == RELA_QUEUE_YES;
     CHECK(s->live == (s->id != 0), "seed %d: a refused request has a name", (int)current);
     h->accepted += s->live;
 }
 
 static void run_turns(history *h)
 {
-    rela_admission_turn t;
-    while (rela_admission_next(h->queue, &t, h->now)) {
+    rela_queue_turn t;
+    while (rela_queue_next(h->queue, &t, h->now)) {
         shadow *s = t.owner;
         CHECK(s->live && !s->cancelled && s->id == t.id,
               "seed %d: a turn of a request that has ended", (int)current);
@@ -265,7 +277,7 @@ static void end_one(history *h)
     h->now += (double)s->tokens[r.sentence] / h->speed;
     s->running--;
     s->done++;
-    const bool last = rela_admission_done(h->queue, s->id, r.sentence, h->now);
+    const bool last = rela_queue_done(h->queue, s->id, r.sentence, h->now);
     CHECK(last == (s->running == 0 && (s->cancelled || s->done == s->n)),
           "seed %d: ends too early or late", (int)current);
     s->live = !last;
@@ -277,7 +289,7 @@ static void cancel(history *h, shadow *s)
     if (!s->live || s->cancelled)
         return;
     s->cancelled = true;
-    const bool gone = rela_admission_cancel(h->queue, s->id);
+    const bool gone = rela_queue_cancel(h->queue, s->id);
     CHECK(gone == (s->running == 0), "seed %d: a running request is forgotten", (int)current);
     s->live = !gone;
     h->ended += gone;
@@ -287,7 +299,7 @@ static void expire(history *h)
 {
     uint64_t id;
     void *owner;
-    while (rela_admission_expired(h->queue, &id, &owner, h->now)) {
+    while (rela_queue_expired(h->queue, &id, &owner, h->now)) {
         shadow *s = owner;
         CHECK(s->id == id && s->deadline <= h->now, "seed %d: expired before its time",
               (int)current);
@@ -316,15 +328,15 @@ static void live_through(uint64_t seed)
         expire(h);
         check_load(h);
     }
-    rela_admission_drain(h->queue);
+    rela_queue_drain(h->queue);
     while (h->n_running) {
         end_one(h);
         run_turns(h);
     }
     check_load(h);
-    CHECK(h->accepted == h->ended && rela_admission_look(h->queue).requests == 0,
+    CHECK(h->accepted == h->ended && rela_queue_look(h->queue).requests == 0,
           "seed %d: accepted requests that never end", (int)current);
-    rela_admission_destroy(h->queue);
+    rela_queue_destroy(h->queue);
     test_free(h);
 }
 
@@ -346,6 +358,7 @@ int main(void)
         cmocka_unit_test(who_would_be_late_is_refused_at_once),
         cmocka_unit_test(cancelled_requests_leave_the_others),
         cmocka_unit_test(clients_have_a_rate),
+        cmocka_unit_test(more_clients_than_slots_are_answered),
         cmocka_unit_test(every_accepted_request_ends_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
