@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/serve/params.c - see params.h. */
-#include "serve/params.h"
+/* src/serve/request_fields.c - see request_fields.h. */
+#include "serve/request_fields.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-static rela_status add(rela_params *p, rela_span name, rela_span value, bool listed, bool form,
+static rela_status add(rela_fields *p, rela_span name, rela_span value, bool listed, bool form,
                        rela_error *err);
-static rela_status add_json_value(rela_params *p, rela_json *j, rela_span name, rela_error *err);
+static rela_status add_json_value(rela_fields *p, rela_json *j, rela_span name, rela_error *err);
 
-rela_status rela_params_add_form(rela_params *p, char *text, size_t len, rela_error *err)
+rela_status rela_fields_add_form(rela_fields *p, char *text, size_t len, rela_error *err)
 {
     char *at = text, *end = text + len;
     while (at < end) {
@@ -36,7 +36,7 @@ rela_status rela_params_add_form(rela_params *p, char *text, size_t len, rela_er
     return RELA_OK;
 }
 
-rela_status rela_params_add_json(rela_params *p, char *text, size_t len, rela_error *err)
+rela_status rela_fields_add_json(rela_fields *p, char *text, size_t len, rela_error *err)
 {
     rela_json j;
     const size_t before = p->n;
@@ -56,13 +56,13 @@ rela_status rela_params_add_json(rela_params *p, char *text, size_t len, rela_er
     return st ? st : rela_json_end(&j, err);
 }
 
-void rela_params_free(rela_params *p)
+void rela_fields_free(rela_fields *p)
 {
     rela_mem_free(p->items);
-    *p = (rela_params){ .n = 0 };
+    *p = (rela_fields){ .n = 0 };
 }
 
-static bool has_name(const rela_param *p, const char *name)
+static bool has_name(const rela_field *p, const char *name)
 {
     const size_t len = strlen(name);
     return p->name.len >= len && memcmp(p->name.text, name, len) == 0 &&
@@ -70,13 +70,13 @@ static bool has_name(const rela_param *p, const char *name)
             (p->name.len == len + 2 && p->form && memcmp(p->name.text + len, "[]", 2) == 0));
 }
 
-rela_span rela_params_get(const rela_params *p, const char *name)
+rela_span rela_fields_get(const rela_fields *p, const char *name)
 {
-    const rela_param *first = rela_params_at(p, name, 0);
+    const rela_field *first = rela_fields_at(p, name, 0);
     return first ? first->value : (rela_span){ NULL, 0 };
 }
 
-size_t rela_params_count(const rela_params *p, const char *name)
+size_t rela_fields_count(const rela_fields *p, const char *name)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->n; i++)
@@ -84,7 +84,7 @@ size_t rela_params_count(const rela_params *p, const char *name)
     return n;
 }
 
-const rela_param *rela_params_at(const rela_params *p, const char *name, size_t i)
+const rela_field *rela_fields_at(const rela_fields *p, const char *name, size_t i)
 {
     for (size_t k = 0; k < p->n; k++)
         if (has_name(&p->items[k], name) && i-- == 0)
@@ -92,11 +92,11 @@ const rela_param *rela_params_at(const rela_params *p, const char *name, size_t 
     return NULL;
 }
 
-bool rela_params_listed(const rela_params *p, const char *name)
+bool rela_fields_listed(const rela_fields *p, const char *name)
 {
-    const rela_param *first = rela_params_at(p, name, 0);
+    const rela_field *first = rela_fields_at(p, name, 0);
     return first &&
-           (first->listed || first->name.len > strlen(name) || rela_params_count(p, name) > 1);
+           (first->listed || first->name.len > strlen(name) || rela_fields_count(p, name) > 1);
 }
 
 /* A value as text that ends with NUL; false: there is none, or it is no number. */
@@ -109,12 +109,12 @@ static bool number_text(char out[64], rela_span v)
     return strlen(out) == v.len;
 }
 
-rela_status rela_params_int(int32_t *out, const rela_params *p, const char *name, int64_t min,
+rela_status rela_fields_int(int32_t *out, const rela_fields *p, const char *name, int64_t min,
                             int64_t max, rela_error *err)
 {
     char text[64];
     int64_t v = 0;
-    const rela_span value = rela_params_get(p, name);
+    const rela_span value = rela_fields_get(p, name);
     if (!value.text)
         return RELA_OK;
     if (!number_text(text, value) || !rela_parse_i64(&v, text) || v < min || v > max)
@@ -124,12 +124,12 @@ rela_status rela_params_int(int32_t *out, const rela_params *p, const char *name
     return RELA_OK;
 }
 
-rela_status rela_params_real(double *out, const rela_params *p, const char *name, double min,
+rela_status rela_fields_real(double *out, const rela_fields *p, const char *name, double min,
                              double max, rela_error *err)
 {
     char text[64], low[32], high[32];
     double v = 0;
-    const rela_span value = rela_params_get(p, name);
+    const rela_span value = rela_fields_get(p, name);
     if (!value.text)
         return RELA_OK;
     if (!number_text(text, value) || !rela_parse_f64(&v, text) || v < min || v > max) {
@@ -141,9 +141,9 @@ rela_status rela_params_real(double *out, const rela_params *p, const char *name
     return RELA_OK;
 }
 
-rela_status rela_params_flag(bool *out, const rela_params *p, const char *name, rela_error *err)
+rela_status rela_fields_flag(bool *out, const rela_fields *p, const char *name, rela_error *err)
 {
-    const rela_span v = rela_params_get(p, name);
+    const rela_span v = rela_fields_get(p, name);
     if (!v.text)
         return RELA_OK;
     const bool yes = rela_span_is(v, "true") || rela_span_is(v, "1");
@@ -173,16 +173,16 @@ size_t rela_percent_decode(char *text, size_t len, bool plus)
 
 /* ---- helpers ---- */
 
-static rela_status add(rela_params *p, rela_span name, rela_span value, bool listed, bool form,
+static rela_status add(rela_fields *p, rela_span name, rela_span value, bool listed, bool form,
                        rela_error *err)
 {
-    if (p->n == RELA_PARAMS_MAX)
-        return rela_fail(err, RELA_FORMAT, "more than %d fields", RELA_PARAMS_MAX);
-    rela_param *items = rela_mem_grow(p->items, &p->cap, p->n + 1, sizeof *items);
+    if (p->n == RELA_FIELDS_MAX)
+        return rela_fail(err, RELA_FORMAT, "more than %d fields", RELA_FIELDS_MAX);
+    rela_field *items = rela_mem_grow(p->items, &p->cap, p->n + 1, sizeof *items);
     if (!items)
         return rela_fail(err, RELA_NOMEM, "no memory for the fields");
     p->items = items;
-    items[p->n++] = (rela_param){ name, value, listed, form };
+    items[p->n++] = (rela_field){ name, value, listed, form };
     return RELA_OK;
 }
 
@@ -194,7 +194,7 @@ static char peek(rela_json *j)
     return j->at < j->end ? *j->at : '\0';
 }
 
-static rela_status add_json_scalar(rela_params *p, rela_json *j, rela_span name, bool listed,
+static rela_status add_json_scalar(rela_fields *p, rela_json *j, rela_span name, bool listed,
                                    rela_error *err)
 {
     const char first = peek(j);
@@ -213,7 +213,7 @@ static rela_status add_json_scalar(rela_params *p, rela_json *j, rela_span name,
                         : add(p, name, value, listed, false, err);
 }
 
-static rela_status add_json_value(rela_params *p, rela_json *j, rela_span name, rela_error *err)
+static rela_status add_json_value(rela_fields *p, rela_json *j, rela_span name, rela_error *err)
 {
     if (peek(j) != '[')
         return add_json_scalar(p, j, name, false, err);
