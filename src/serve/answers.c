@@ -160,6 +160,16 @@ static rela_status write_libre(rela_buffer *out, const rela_call *c, rela_error 
 
 /* ---- DeepL ---- */
 
+/* Of a source text. */
+static size_t characters(const rela_call *c, size_t text)
+{
+    size_t n = 0;
+    for (size_t i = c->text.first[text]; i < c->text.first[text + 1]; i++)
+        for (size_t k = c->text.items[i].begin; k < c->text.items[i].end; k++)
+            n += ((unsigned char)c->text.texts.data[k] & 0xC0) != 0x80;
+    return n;
+}
+
 static rela_status write_deepl(rela_buffer *out, const rela_call *c, rela_error *err)
 {
     char code[16];
@@ -171,7 +181,8 @@ static rela_status write_deepl(rela_buffer *out, const rela_call *c, rela_error 
         st = rela_buffer_printf(
             out, err, "%s{\"detected_source_language\":\"%s\",\"text\":", i ? "," : "", code);
         st = st ? st : quote_text(out, c, i, 0, err);
-        st = st ? st : rela_buffer_append_text(out, "}", err);
+        st =
+            st ? st : rela_buffer_printf(out, err, ",\"billed_characters\":%zu}", characters(c, i));
     }
     return st ? st : rela_buffer_append_text(out, "]}", err);
 }

@@ -11,6 +11,7 @@
 enum { PIPELINED_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, STREAM_MAX = 1 << 20 };
 
 static void read_requests(rela_service *s, rela_exchange *x);
+static void name_request(rela_service *s, rela_exchange *x);
 static bool read_head(rela_service *s, rela_exchange *x);
 static bool read_body(rela_service *s, rela_exchange *x);
 static void refuse(rela_service *s, rela_exchange *x, int status);
@@ -154,6 +155,10 @@ void rela_exchange_tick(rela_service *s, rela_exchange *x)
         close_now(s, x);
     } else if (!writing && x->phase != RELA_EXCHANGE_CALL && x->phase != RELA_EXCHANGE_LAST &&
                s->now > x->deadline) {
+        if (x->phase == RELA_EXCHANGE_HEAD) {
+            x->head = (rela_http_head){ .n_fields = 0 };
+            name_request(s, x);
+        }
         if (x->phase == RELA_EXCHANGE_IDLE)
             close_now(s, x);
         else
