@@ -44,6 +44,15 @@ head -n 200 corpus/test.src >in
 client same "$port" in want
 client hostile "$port"
 client slow "$port"
+# The curl blocks of the page.
+awk '/^```sh$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print > ("block." n) }' "$RELA_SOURCE/docs/serve.md"
+for block in block.*; do
+    grep -q '^curl' "$block" || continue
+    command -v curl >/dev/null || { echo "partly skipped: no curl"; break; }
+    n_checks=$((n_checks + 1))
+    sed "s/:8080/:$port/; s/curl -s/curl -sf/" "$block" | sh -eu >block.out || fail "$block: $(cat "$block" block.out)"
+    grep -q 'EE\|text' block.out || fail "$block: $(cat block.out)"
+done
 grep -q '"/translate" 200' access || fail "no access log"
 ! grep -q 'old man\|translatedText' access || fail "text in the access log: $(grep -m 1 'old man\|translatedText' access)"
 kill -HUP "$server"
