@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Text that is not what it should be is noticed before anything is learned from it: another encoding, the same file on both
-# sides, sides of the validation text swapped or in another language, validation text inside the training text.
-# Text that is right gets no warning.
+# sides, sides of the validation text swapped or in another language, validation text inside the training text; and when
+# a model is given the language it translates into. Text that is right gets no warning.
 # shellcheck disable=SC2086 # lists of options are split
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
@@ -73,4 +73,25 @@ warns '50 of 150 validation pairs are in the training text too, so they do not s
 "$RELA" $small $text $valid known.src --valid-tgt known.tgt --updates 3 --out run$n_runs 2>err || fail "resumed: $(cat err)"
 ! grep -q 'warning' err || fail "resumed: $(cat err)"
 
+# The language that a model translates into, or none that it knows; one joint vocabulary, and one for each side.
+short='translate --beam 1 --max-length-factor 0 --max-length-extra 1'
+for tie in all none; do
+    "$RELA" $small --updates 2 $text --tie $tie --src-lang en --tgt-lang de --quiet --out model.$tie
+    accepts $short model.$tie/model.rela --input c/test.src
+    n_checks=$((n_checks + 2))
+    "$RELA" $short model.$tie/model.rela --input c/test.tgt >out 2>err || fail "the other language: $(cat err)"
+    grep -q "^rela: warning: [5-9][0-9] % of the tokens of the text are unknown, or not of the source language of model.$tie/model.rela, en; is it the right text?$" err ||
+        fail "the other language, --tie $tie: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "more than once: $(cat err)"
+done
+tail -n 1 c/test.src | "$RELA" $short model.all/model.rela >out 2>err || fail "one line: $(cat err)"
+! grep -q warning err || fail "one line: $(cat err)"
+# What it knows of this survives every form of the model.
+"$RELA" convert model.all/model.rela --to safetensors -o plain -q
+"$RELA" convert --from safetensors plain -o back.rela -q
+cmp model.all/model.rela back.rela || fail "converted and back: another model"
+"$RELA" convert model.all/model.rela --to int8 -o int8.rela -q
+"$RELA" $short int8.rela --input c/test.tgt >out 2>err || fail "int8: $(cat err)"
+grep -q 'is it the right text?' err || fail "int8: $(cat err)"
+n_checks=$((n_checks + 3))
 finish
