@@ -35,6 +35,7 @@ typedef struct pool {
     size_t n_threads, n_ready, n_asleep;
     size_t n_holders;
     bool ending, alone; /* alone: one processor, so spinning never helps */
+    bool refused;       /* a thread got no memory when it started */
     pthread_t threads[RELA_PAR_MAX];
 } pool;
 
@@ -121,9 +122,11 @@ void rela_threads_release(void)
 rela_status rela_threads_start(size_t n, rela_error *err)
 {
     (void)pthread_mutex_lock(&shared.lock);
+    shared.refused = false;
     const size_t n_threads = start_threads(n);
+    const bool refused = shared.refused;
     (void)pthread_mutex_unlock(&shared.lock);
-    if (n_threads < n)
+    if (n_threads < n || refused)
         return rela_fail(err, RELA_NOMEM,
                          "%zu threads cannot be started within the limits of this process", n + 1);
     return n ? rela_mem_reserve(0, "threads", err) : RELA_OK; /* the reserve is still intact */
@@ -153,9 +156,11 @@ static void *run_thread(void *unused)
     (void)unused;
     /* The first allocation of a thread creates its arena, up to 64 MiB of address space with glibc:
      * better now than when there is work to lose. */
-    rela_mem_free(rela_mem_alloc(1));
+    void *first = rela_mem_alloc(1);
     inside = true;
     (void)pthread_mutex_lock(&shared.lock);
+    shared.refused = shared.refused || !first;
+    rela_mem_free(first);
     shared.n_ready++;
     (void)pthread_cond_broadcast(&shared.ready);
     while (!shared.ending) {
