@@ -43,9 +43,11 @@ static pool shared = { .lock = PTHREAD_MUTEX_INITIALIZER,
                        .posted = PTHREAD_COND_INITIALIZER,
                        .finished = PTHREAD_COND_INITIALIZER,
                        .ready = PTHREAD_COND_INITIALIZER };
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT, signals_once = PTHREAD_ONCE_INIT;
+static sigset_t asynchronous;
 static _Thread_local bool inside;
 
+static void fill_asynchronous(void);
 static void prepare(void);
 static void before_fork(void);
 static void after_fork(void);
@@ -56,6 +58,22 @@ static void wait_for_region(void);
 static bool take_part(region *r, size_t *part);
 static void finish_part(region *r);
 static void relax(void);
+
+/* ---- signals ---- */
+
+static void fill_asynchronous(void)
+{
+    const int synchronous[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP };
+    (void)sigfillset(&asynchronous);
+    for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
+        (void)sigdelset(&asynchronous, synchronous[i]);
+}
+
+void rela_threads_block_signals(sigset_t *old)
+{
+    (void)pthread_once(&signals_once, fill_asynchronous);
+    (void)pthread_sigmask(SIG_BLOCK, &asynchronous, old);
+}
 
 /* ---- the pool ---- */
 
@@ -132,16 +150,15 @@ rela_status rela_threads_start(size_t n, rela_error *err)
     return n ? rela_mem_reserve(0, "threads", err) : RELA_OK; /* the reserve is still intact */
 }
 
-/* Starts threads until there are n; returns how many there are. They block all signals, which thus
- * go to threads of the program. Called and left with the lock held. */
+/* Starts threads until there are n; returns how many there are. They block signals, which thus go
+ * to threads of the program. Called and left with the lock held. */
 static size_t start_threads(size_t n)
 {
-    sigset_t all, old;
+    sigset_t old;
     n = n < RELA_PAR_MAX ? n : RELA_PAR_MAX;
     if (shared.n_threads >= n)
         return shared.n_threads;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    rela_threads_block_signals(&old);
     while (shared.n_threads < n &&
            pthread_create(&shared.threads[shared.n_threads], NULL, run_thread, NULL) == 0)
         shared.n_threads++;
