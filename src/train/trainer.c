@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "train/text_check.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
