@@ -17,13 +17,16 @@ enum { SOFT_WORDS = sizeof(rela_soft) / sizeof(uint64_t) };
 static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
                               const rela_attn_in *in, const rela_attn_rows *rows, size_t at,
                               uint64_t **kept);
+static size_t param_offset(const rela_attn *a, size_t i, size_t head);
 static rela_attn_path path_wanted(void);
 static bool by_tiles(const rela_attn *a);
 static size_t kept_words(const rela_attn_head *h);
 
-void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
-                            size_t d_head, size_t max_len)
+void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_shape *shape,
+                            size_t max_len)
 {
+    const rela_attn_kind *kind = shape->kind;
+    const size_t d_head = shape->d_head;
     const size_t strip = RELA_ATTN_STRIP;
     s->wide = rela_round_up(d_head, LANES_MAX);
     s->ld = rela_round_up(max_len, LANES_MAX) + LANES_MAX; /* see strip_at */
@@ -58,15 +61,15 @@ void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_
 /* A sentence has at most q_rows / STRIP whole strips, and one of m < STRIP queries. The latter has
  * at most n_k / BLOCK + 1 blocks of 2 m + 1 words, less than n_k + n_k / BLOCK + 2 m + 1 together;
  * and there are no more sentences than queries. */
-size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
+size_t rela_attn_kept_words(const rela_attn_shape *shape, size_t q_rows, size_t k_rows,
                             size_t max_len)
 {
-    if (kind->flags & ATTN_SOFT)
-        return heads * q_rows * SOFT_WORDS;
-    if (!(kind->flags & ATTN_RECTIFIED))
+    if (shape->kind->flags & ATTN_SOFT)
+        return shape->heads * q_rows * SOFT_WORDS;
+    if (!(shape->kind->flags & ATTN_RECTIFIED))
         return 0;
     const size_t whole = q_rows / RELA_ATTN_STRIP * rela_attn_kept_strip(RELA_ATTN_STRIP, max_len);
-    return heads * (whole + k_rows + k_rows / RELA_ATTN_BLOCK + 3 * q_rows);
+    return shape->heads * (whole + k_rows + k_rows / RELA_ATTN_BLOCK + 3 * q_rows);
 }
 
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
@@ -98,7 +101,9 @@ void rela_attn_back(const rela_attn *a, const rela_attn_scratch *s, const rela_a
     uint64_t *kept = a->kept;
     for (size_t at = 0; at < rows->n * a->heads; at++) {
         rela_attn_head h = head_at(a, s, in, rows, at, &kept);
-        h.row.dhead = g->dhead ? g->dhead + h.number * a->kind->n_head : NULL;
+        for (size_t i = 0; i < rela_attn_params_n(a->kind); i++)
+            if (g->dparams[i])
+                h.row.dparams[i] = g->dparams[i] + param_offset(a, i, h.number);
         const size_t q0 = rows->q_at[h.sentence], k0 = rows->k_at[h.sentence];
         const size_t column = h.number * a->d_head;
         const rela_attn_head_grad grad = { .dz = dz + q0 * d + column,
@@ -123,31 +128,40 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
 {
     const size_t i = at / a->heads, number = at % a->heads;
     const size_t q0 = rows->q_at[i], k0 = rows->k_at[i], column = number * a->d_head;
-    const rela_attn_head h = {
-        .a = a,
-        .s = s,
-        .row = { .k = a->k,
-                 .numbers = a->numbers,
-                 .head = a->head_params ? a->head_params + number * a->kind->n_head : NULL,
-                 .scratch = s->row },
-        .path = a->path == RELA_ATTN_AUTO ? path_wanted() : a->path,
-        .sentence = i,
-        .number = number,
-        .q = in->q + q0 * in->ldq + column,
-        .k = in->k + k0 * in->ldk + column,
-        .v = in->v + k0 * in->ldv + column,
-        .ldq = in->ldq,
-        .ldk = in->ldk,
-        .ldv = in->ldv,
-        .n_q = rows->q_at[i + 1] - q0,
-        .n_k = rows->k_at[i + 1] - k0,
-        .first_row = rows->first_row + (uint32_t)q0,
-        .kept = *kept
-    };
+    rela_attn_head h = { .a = a,
+                         .s = s,
+                         .row = { .k = a->k, .numbers = a->numbers, .scratch = s->row },
+                         .path = a->path == RELA_ATTN_AUTO ? path_wanted() : a->path,
+                         .sentence = i,
+                         .number = number,
+                         .q = in->q + q0 * in->ldq + column,
+                         .k = in->k + k0 * in->ldk + column,
+                         .v = in->v + k0 * in->ldv + column,
+                         .ldq = in->ldq,
+                         .ldk = in->ldk,
+                         .ldv = in->ldv,
+                         .n_q = rows->q_at[i + 1] - q0,
+                         .n_k = rows->k_at[i + 1] - k0,
+                         .first_row = rows->first_row + (uint32_t)q0,
+                         .kept = *kept };
+    rela_attn_params_of(h.row.params, a, number);
     assert(h.n_k <= s->ld);
     assert(!a->kept || !a->tap);
     *kept += *kept ? kept_words(&h) : 0;
     return h;
+}
+
+/* Where the part of a head begins in learned array i. */
+static size_t param_offset(const rela_attn *a, size_t i, size_t head)
+{
+    const rela_attn_shape shape = rela_attn_shape_of(a);
+    return a->kind->params[i].shared ? 0 : head * rela_attn_param_size(&shape, i);
+}
+
+void rela_attn_params_of(const real *out[RELA_ATTN_PARAMS_MAX], const rela_attn *a, size_t head)
+{
+    for (size_t i = 0; i < rela_attn_params_n(a->kind); i++)
+        out[i] = a->params[i] ? a->params[i] + param_offset(a, i, head) : NULL;
 }
 
 static const char *const PATHS[RELA_ATTN_N_PATHS] = { "auto", "dense", "sparse", "prefilter" };
