@@ -276,7 +276,8 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     rela_attn_scratch_plan(&s->scratch, &p, &shape, s->length);
     if (round == 0)
         s->cases[i].zeros = count_zeros(s);
-    s->attn.kept = kind->flags & (ATTN_RECTIFIED | ATTN_SOFT) ? s->kept : NULL;
+    const size_t words = rela_attn_kept_words(&shape, s->rows, s->rows, s->length);
+    s->attn.kept = words ? s->kept : NULL;
     s->seconds[0][i * j->rounds + round] = rela_bench_time(forward, s, j->o.seconds, 1);
     s->seconds[1][i * j->rounds + round] = rela_bench_time(back, s, j->o.seconds, 1);
     return RELA_OK;

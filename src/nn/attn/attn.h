@@ -87,6 +87,8 @@ typedef struct rela_attn_grad {
     const real *z;
 } rela_attn_grad;
 
+enum { RELA_ATTN_OWN_MAX = 16 };
+
 typedef struct rela_attn_scratch {
     size_t ld;                                   /* maximum reals of a row of scores */
     size_t wide;                                 /* d_head rounded up to whole vectors */
@@ -102,17 +104,18 @@ typedef struct rela_attn_scratch {
     real *per_query;                             /* 3 numbers for each query of a strip */
     int8_t *key_bytes, *query_bytes;             /* see prefilter of kern.h; rectified kinds only */
     int32_t *key_bound, *query_bound;
-    uint64_t *may; /* (strip, RELA_PREFILTER_WORDS) */
+    uint64_t *may;                /* (strip, RELA_PREFILTER_WORDS) */
+    real *own[RELA_ATTN_OWN_MAX]; /* arrays of a method of a kind, in its own order */
 } rela_attn_scratch;
 
 /* Scratch for sentences of up to max_len keys. */
 void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_shape *shape,
                             size_t max_len);
 
-/* Size of rela_attn.kept in words of 8 bytes, enough for any sentences of up to max_len keys.
- * Rectified kinds keep a bit for each weight, whether it is zero; in long sentences for the first
- * keys only, so that the size is linear in the rows. Softmax keeps the largest score and the
- * normaliser of every row. 0 for other kinds. */
+/* Size of rela_attn.kept in words of 8 bytes, enough for any sentences of up to max_len keys; 0:
+ * nothing is kept. Rectified kinds keep a bit for each weight, whether it is zero; in long
+ * sentences for the first keys only, so that the size is linear in the rows. Softmax keeps the
+ * largest score and the normaliser of every row. */
 size_t rela_attn_kept_words(const rela_attn_shape *shape, size_t q_rows, size_t k_rows,
                             size_t max_len);
 

@@ -61,7 +61,8 @@ typedef struct rela_attn_row {
     const real *numbers;                      /* hyper-parameters, in the order of the kind */
     const real *params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of this head, if there are any */
     real *dparams[RELA_ATTN_PARAMS_MAX];      /* their gradients, added to; backward only */
-    real *scratch;                            /* 4 * n reals */
+    size_t d_head;
+    real *scratch; /* 4 * n reals */
 } rela_attn_row;
 
 /* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
@@ -101,7 +102,13 @@ typedef struct rela_attn_kind {
      * product is not scaled by d_head^-0.5. */
     void (*map)(const rela_kern *k, real *y, const real *x, size_t n);
     void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
+
+    /* Optional: a method of its own, in place of weigh, weigh_back and pattern. */
+    const struct rela_attn_method *method;
 } rela_attn_kind;
+
+/* Whether rows of weights can be shown to taps. */
+bool rela_attn_shows(const rela_attn_kind *kind);
 
 /* The length to which a row of n visible scores is padded for a kind, and the padding itself. */
 static inline size_t rela_attn_row_length(const rela_attn_kind *kind, const rela_kern *k, size_t n)
