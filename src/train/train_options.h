@@ -71,7 +71,7 @@ int64_t rela_train_hold_out(const rela_train_options *o);
 
 rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
                                     rela_error *err);
-rela_step_options rela_train_step_options(const rela_train_options *o);
+rela_update_options rela_train_step_options(const rela_train_options *o);
 
 /* All settings as YAML, which --config reads back. */
 rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err);

@@ -213,7 +213,7 @@ static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err)
 static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
                                    rela_error *err)
 {
-    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .arrays = true };
     rela_status st = rela_net_load(&t->net, &t->loaded, path, &options, err);
     t->net_ready = st == RELA_OK;
     if (st != RELA_OK)
@@ -466,9 +466,9 @@ static rela_status read_text(rela_trainer *t, rela_error *err)
     return st;
 }
 
-rela_step_options rela_trainer_step_options(const rela_trainer *t)
+rela_update_options rela_trainer_update_options(const rela_trainer *t)
 {
-    rela_step_options o = rela_train_step_options(&t->o);
+    rela_update_options o = rela_train_step_options(&t->o);
     o.world = t->world;
     return o;
 }
@@ -478,15 +478,15 @@ rela_step_options rela_trainer_step_options(const rela_trainer *t)
 static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_error *err)
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
-    const rela_step_options so = rela_trainer_step_options(t);
+    const rela_update_options so = rela_trainer_update_options(t);
     const rela_status st = rela_block_list_init(&plan.list, &plan.params, c, err);
     if (st != RELA_OK)
         return st;
     const size_t weights = plan.params.total * sizeof(real);
     const double each =
-        (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
+        (double)(t->net_ready ? 0 : weights) + (double)rela_updater_bytes(&plan, &so);
     const double need = each * (double)rela_world_local_size(t->world);
-    const double available = (double)rela_memory_free();
+    const double available = (double)rela_memory_available();
     rela_net_deinit(&plan);
     if (available <= 0 || need <= available)
         return RELA_OK;
@@ -515,9 +515,9 @@ static void name_attention(char *out, size_t size, const rela_config *c)
  * threads or bandwidth. */
 static rela_status check_room(rela_trainer *t, rela_error *err)
 {
-    const rela_step_options so = rela_trainer_step_options(t);
+    const rela_update_options so = rela_trainer_update_options(t);
     const size_t block = t->net.params.total * sizeof(real);
-    const size_t need = block + rela_stepper_bytes(&t->net, &so);
+    const size_t need = block + rela_updater_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
     t->memory = need;
@@ -548,7 +548,7 @@ static void cleanup(rela_trainer *t)
     rela_buffer_free(&t->saving);
     rela_buffer_free(&t->unlogged);
     rela_valid_destroy(t->translator);
-    rela_stepper_destroy(t->stepper);
+    rela_updater_destroy(t->updater);
     rela_batches_destroy(t->batches);
     rela_store_destroy(t->valid);
     rela_store_destroy(t->train);

@@ -36,7 +36,7 @@ typedef struct rela_trainer {
     rela_extras loaded; /* of the checkpoint that is resumed */
     rela_store *train, *valid;
     rela_batches *batches;
-    rela_stepper *stepper;
+    rela_updater *updater;
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop_options loop;
     uint32_t valid_tokens; /* of the target, per batch of a validation */
@@ -72,7 +72,7 @@ static inline rela_train_run rela_trainer_run_of(const rela_trainer *t)
     return (rela_train_run){ &t->run, &t->o, &t->net, t->pipeline, t->state.data_digest };
 }
 
-rela_step_options rela_trainer_step_options(const rela_trainer *t);
+rela_update_options rela_trainer_update_options(const rela_trainer *t);
 
 /* Trains from the loaded state to the end and writes the model of the run. Saves at the end too,
  * unless nothing has happened since the last regular save. Which updates are saved regularly

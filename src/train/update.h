@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/step.h - one update: forward, backward, sum of gradients, Adam.
+/* src/train/update.h - one update: forward, backward, sum of gradients, Adam.
  *
  * The sentences of an update are divided by tokens into a fixed number of *slots*. A slot is
  * computed by one thread, which accumulates gradients over micro-batches small enough for the
@@ -11,15 +11,15 @@
  * On several ranks, all functions with a rela_error are collective, and the optimiser state is
  * sharded: each rank keeps moments and updates weights for a part of the parameters (rank_sum.h). A
  * step allocates nothing once the largest batch has been seen. */
-#ifndef RELA_TRAIN_STEP_H
-#define RELA_TRAIN_STEP_H
+#ifndef RELA_TRAIN_UPDATE_H
+#define RELA_TRAIN_UPDATE_H
 
 #include "dist/world.h"
 #include "model/worker.h"
 
 enum { RELA_STEP_SLOTS = 4, RELA_STEP_SLOTS_MAX = 1024 };
 
-typedef struct rela_step_options {
+typedef struct rela_update_options {
     int n_threads;
     size_t slots;            /* 0: RELA_STEP_SLOTS; at most this many threads compute */
     size_t groups;           /* of consecutive slots; divides slots; 0: 1 */
@@ -31,50 +31,50 @@ typedef struct rela_step_options {
     double r_drop;       /* R-Drop: weight of the KL divergence of two dropout samples; 0: off */
     bool sentence_mean;  /* mean over the tokens of each sentence, then over sentences */
     uint64_t seed;
-    rela_world *world; /* NULL: one process; lent, must outlive the stepper */
+    rela_world *world; /* NULL: one process; lent, must outlive the updater */
     rela_stop stop;    /* asked several times in a micro-batch */
-} rela_step_options;
+} rela_update_options;
 
-typedef struct rela_step_result {
+typedef struct rela_update_result {
     double loss;   /* objective, summed over tokens or, if sentence_mean, over sentences */
     size_t n_loss; /* number of these: loss / n_loss is the mean */
     double nll;    /* sum over target tokens, whatever the mean */
     size_t src_tokens, tgt_tokens, sentences;
     double grad_norm; /* of the mean gradient */
     bool skipped;     /* loss or gradient not finite: the weights were left alone */
-} rela_step_result;
+} rela_update_result;
 
-typedef struct rela_stepper rela_stepper;
+typedef struct rela_updater rela_updater;
 
-/* n is lent and its weights are changed by steps; it must outlive the stepper. */
-rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
+/* n is lent and its weights are changed by steps; it must outlive the updater. */
+rela_status rela_updater_create(rela_updater **out, rela_net *n, const rela_update_options *o,
                                 rela_error *err);
-void rela_stepper_destroy(rela_stepper *s); /* NULL is fine */
+void rela_updater_destroy(rela_updater *s); /* NULL is fine */
 
 /* number: of the update, from 1; dropout depends on it. rate: the learning rate. RELA_CANCEL, on
  * all ranks and with the weights left alone, if one of them was asked to stop. */
-rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
+rela_status rela_updater_run(rela_updater *s, rela_update_result *out, const rela_model_batch *u,
                              uint64_t number, double rate, rela_error *err);
 
 /* Forward only, no dropout: sums of loss and nll. RELA_CANCEL as above. */
-rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
+rela_status rela_updater_score(rela_updater *s, rela_update_result *out, const rela_model_batch *u,
                                rela_error *err);
 
 /* Optimiser state for checkpoints: moments, and the number of updates they have seen. */
-/* All moments (0: m, 1: v), in the layout of the parameters; lent until rela_stepper_end_moments,
+/* All moments (0: m, 1: v), in the layout of the parameters; lent until rela_updater_end_moments,
  * which comes before the next step. Collective; NULL on other ranks than 0. */
-const real *rela_stepper_moment(rela_stepper *s, int which);
-void rela_stepper_end_moments(rela_stepper *s);
+const real *rela_updater_moment(rela_updater *s, int which);
+void rela_updater_end_moments(rela_updater *s);
 /* Copies this rank's part of all moments. */
-void rela_stepper_set_moment(rela_stepper *s, int which, const real *all);
-uint64_t rela_stepper_count(const rela_stepper *s);
-void rela_stepper_set_count(rela_stepper *s, uint64_t n);
+void rela_updater_set_moment(rela_updater *s, int which, const real *all);
+uint64_t rela_updater_count(const rela_updater *s);
+void rela_updater_set_count(rela_updater *s, uint64_t n);
 
 /* Name of the first parameter whose gradient was not finite in the last skipped step, or "the
  * loss"; lent. */
-const char *rela_stepper_not_finite(const rela_stepper *s);
+const char *rela_updater_not_finite(const rela_updater *s);
 
-/* Estimate of the memory that a stepper takes, in bytes; callable before n has weights. */
-size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o);
+/* Estimate of the memory that an updater takes, in bytes; callable before n has weights. */
+size_t rela_updater_bytes(const rela_net *n, const rela_update_options *o);
 
 #endif

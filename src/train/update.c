@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/step.c - see step.h. */
-#include "train/step.h"
+/* src/train/update.c - see update.h. */
+#include "train/update.h"
 
 #include "base/fault.h"
 #include "base/mem.h"
@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-struct rela_stepper {
+struct rela_updater {
     rela_net *net;
-    rela_step_options o;
+    rela_update_options o;
     rela_gradients gradients;
     real *moments[2]; /* of the slices that this rank owns */
     uint64_t count;
@@ -22,31 +22,31 @@ struct rela_stepper {
 };
 
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread);
-static void find_not_finite(rela_stepper *s);
-static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u);
+static void find_not_finite(rela_updater *s);
+static void totals(const rela_updater *s, rela_update_result *out, const rela_model_batch *u);
 
-static bool has_ranks(const rela_stepper *s)
+static bool has_ranks(const rela_updater *s)
 {
     return rela_world_size(s->o.world) > 1;
 }
 
-static rela_step_options with_defaults(const rela_step_options *o)
+static rela_update_options with_defaults(const rela_update_options *o)
 {
-    rela_step_options own = *o;
+    rela_update_options own = *o;
     own.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
     own.groups = o->groups ? o->groups : 1;
     return own;
 }
 
-size_t rela_stepper_bytes(const rela_net *n, const rela_step_options *o)
+size_t rela_updater_bytes(const rela_net *n, const rela_update_options *o)
 {
-    const rela_step_options own = with_defaults(o);
+    const rela_update_options own = with_defaults(o);
     return 2 * rela_gradients_own_max(n, &own) * sizeof(real) + rela_gradients_bytes(n, &own);
 }
 
-static rela_status make_moments(rela_stepper *s, rela_error *err)
+static rela_status make_moments(rela_updater *s, rela_error *err)
 {
-    const size_t n = rela_gradients_own(&s->gradients) * RELA_SLICE;
+    const size_t n = rela_gradients_own(&s->gradients) * RELA_PARAM_SLICE;
     for (int i = 0; i < 2; i++)
         if (!(s->moments[i] = rela_mem_zalloc((n + 1) * sizeof(real))))
             return rela_fail(err, RELA_NOMEM, "no memory for the state of the optimiser: %zu bytes",
@@ -54,13 +54,13 @@ static rela_status make_moments(rela_stepper *s, rela_error *err)
     return RELA_OK;
 }
 
-rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step_options *o,
+rela_status rela_updater_create(rela_updater **out, rela_net *n, const rela_update_options *o,
                                 rela_error *err)
 {
     *out = NULL;
     /* All ranks must compute equally many slots at a time: as the one with the fewest threads. */
     const int threads = (int)rela_world_min(o->world, rela_par_threads(o->n_threads));
-    rela_stepper *s = rela_mem_zalloc(sizeof *s);
+    rela_updater *s = rela_mem_zalloc(sizeof *s);
     rela_status st = s ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for training");
     if (s) {
         s->net = n;
@@ -71,14 +71,14 @@ rela_status rela_stepper_create(rela_stepper **out, rela_net *n, const rela_step
     }
     st = rela_world_agree(o->world, st, err);
     if (st != RELA_OK) {
-        rela_stepper_destroy(s);
+        rela_updater_destroy(s);
         return st;
     }
     *out = s;
     return RELA_OK;
 }
 
-void rela_stepper_destroy(rela_stepper *s)
+void rela_updater_destroy(rela_updater *s)
 {
     if (!s)
         return;
@@ -88,16 +88,16 @@ void rela_stepper_destroy(rela_stepper *s)
     rela_mem_free(s);
 }
 
-static void update_weights(rela_stepper *s)
+static void update_weights(rela_updater *s)
 {
     rela_par_rows(rela_gradients_own(&s->gradients), s->o.n_threads, apply_adam, s);
     rela_fault_reach(RELA_FAULT_OPTIMISER);
     if (has_ranks(s))
-        rela_rank_sum_share(&s->gradients.ranks, s->net->weights, RELA_SLICE * sizeof(real),
+        rela_rank_sum_share(&s->gradients.ranks, s->net->weights, RELA_PARAM_SLICE * sizeof(real),
                             s->net->params.total * sizeof(real));
 }
 
-rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_packed *u,
+rela_status rela_updater_run(rela_updater *s, rela_update_result *out, const rela_model_batch *u,
                              uint64_t number, double rate, rela_error *err)
 {
     s->gradients.job = (rela_slot_job){ s->net, &s->o, u, number, true };
@@ -133,7 +133,7 @@ rela_status rela_stepper_run(rela_stepper *s, rela_step_result *out, const rela_
     return RELA_OK;
 }
 
-rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rela_packed *u,
+rela_status rela_updater_score(rela_updater *s, rela_update_result *out, const rela_model_batch *u,
                                rela_error *err)
 {
     s->gradients.job = (rela_slot_job){ s->net, &s->o, u, 0, false };
@@ -148,15 +148,15 @@ rela_status rela_stepper_score(rela_stepper *s, rela_step_result *out, const rel
 }
 
 /* Reals of own slice i; *at is their offset in the parameters. */
-static size_t own_slice(const rela_stepper *s, size_t i, size_t *at)
+static size_t own_slice(const rela_updater *s, size_t i, size_t *at)
 {
-    *at = rela_gradients_slice(&s->gradients, i) * RELA_SLICE;
+    *at = rela_gradients_slice(&s->gradients, i) * RELA_PARAM_SLICE;
     const size_t rest = s->net->params.total - *at;
-    return rest < RELA_SLICE ? rest : RELA_SLICE;
+    return rest < RELA_PARAM_SLICE ? rest : RELA_PARAM_SLICE;
 }
 
 /* Between steps the gradient arrays are unused: rank 0 gathers moments there. */
-const real *rela_stepper_moment(rela_stepper *s, int which)
+const real *rela_updater_moment(rela_updater *s, int which)
 {
     if (!has_ranks(s))
         return s->moments[which];
@@ -165,46 +165,46 @@ const real *rela_stepper_moment(rela_stepper *s, int which)
     return all;
 }
 
-void rela_stepper_end_moments(rela_stepper *s)
+void rela_updater_end_moments(rela_updater *s)
 {
     if (has_ranks(s) && rela_world_rank(s->o.world) == 0)
         for (int i = 0; i < 2; i++)
             memset(s->gradients.grads[i], 0, s->net->params.total * sizeof(real));
 }
 
-void rela_stepper_set_moment(rela_stepper *s, int which, const real *all)
+void rela_updater_set_moment(rela_updater *s, int which, const real *all)
 {
     for (size_t i = 0; i < rela_gradients_own(&s->gradients); i++) {
         size_t at = 0;
         const size_t n = own_slice(s, i, &at);
-        memcpy(s->moments[which] + i * RELA_SLICE, all + at, n * sizeof *all);
+        memcpy(s->moments[which] + i * RELA_PARAM_SLICE, all + at, n * sizeof *all);
     }
 }
 
-uint64_t rela_stepper_count(const rela_stepper *s)
+uint64_t rela_updater_count(const rela_updater *s)
 {
     return s->count;
 }
 
-void rela_stepper_set_count(rela_stepper *s, uint64_t n)
+void rela_updater_set_count(rela_updater *s, uint64_t n)
 {
     s->count = n;
 }
 
-const char *rela_stepper_not_finite(const rela_stepper *s)
+const char *rela_updater_not_finite(const rela_updater *s)
 {
     return s->not_finite ? s->not_finite->name : "the loss";
 }
 
 static void apply_adam(void *ctx, size_t begin, size_t end, int thread)
 {
-    rela_stepper *s = ctx;
+    rela_updater *s = ctx;
     const uint64_t mode = rela_flush_to_zero();
     real *sum = rela_gradients_sum(&s->gradients);
     (void)thread;
     for (size_t i = begin; i < end; i++) {
         size_t at = 0;
-        const size_t n = own_slice(s, i, &at), own = i * RELA_SLICE;
+        const size_t n = own_slice(s, i, &at), own = i * RELA_PARAM_SLICE;
         s->net->k->adam(s->net->weights + at, s->moments[0] + own, s->moments[1] + own, sum + own,
                         n, &s->adam);
         memset(sum + own, 0, n * sizeof *sum);
@@ -221,7 +221,7 @@ static size_t find_param(const rela_params *p, size_t at)
     return i;
 }
 
-static void find_not_finite(rela_stepper *s)
+static void find_not_finite(rela_updater *s)
 {
     const rela_params *p = &s->net->params;
     const real *sum = rela_gradients_sum(&s->gradients);
@@ -229,7 +229,7 @@ static void find_not_finite(rela_stepper *s)
     for (size_t i = 0; i < rela_gradients_own(&s->gradients) && found == p->n; i++) {
         size_t at = 0, j = 0;
         const size_t n = own_slice(s, i, &at);
-        while (j < n && isfinite((double)sum[i * RELA_SLICE + j]))
+        while (j < n && isfinite((double)sum[i * RELA_PARAM_SLICE + j]))
             j++;
         found = j < n ? find_param(p, at + j) : found;
     }
@@ -237,13 +237,14 @@ static void find_not_finite(rela_stepper *s)
     s->not_finite = found < p->n ? &p->items[found] : NULL;
 }
 
-static void totals(const rela_stepper *s, rela_step_result *out, const rela_packed *u)
+static void totals(const rela_updater *s, rela_update_result *out, const rela_model_batch *u)
 {
     const size_t tgt = rela_tokens_rows(&u->streams[s->net->list.n_streams - 1]);
-    *out = (rela_step_result){ .src_tokens =
-                                   rela_count_rows(&s->gradients.job, 0, u->streams[0].n).all - tgt,
-                               .tgt_tokens = tgt,
-                               .sentences = u->streams[0].n };
+    *out =
+        (rela_update_result){ .src_tokens =
+                                  rela_count_rows(&s->gradients.job, 0, u->streams[0].n).all - tgt,
+                              .tgt_tokens = tgt,
+                              .sentences = u->streams[0].n };
     out->n_loss = s->o.sentence_mean ? out->sentences : out->tgt_tokens;
     for (size_t i = 0; i < s->o.slots; i++) {
         out->loss += s->gradients.slots[i].loss;
