@@ -30,10 +30,10 @@ static inline void make_text(text *t, uint64_t seed)
     t->at[SENTENCES] = n;
 }
 
-static inline rela_packed update_of(const text *t)
+static inline rela_model_batch update_of(const text *t)
 {
-    return (
-        rela_packed){ .streams = { { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } } };
+    return (rela_model_batch){ .streams = { { t->ids, t->at, SENTENCES },
+                                            { t->ids, t->at, SENTENCES } } };
 }
 
 static inline rela_config copying_config(const char *kind, double dropout)

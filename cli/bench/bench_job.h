@@ -10,7 +10,7 @@
 #include "bench/bench_table.h"
 #include "model/config.h"
 #include "tensor/plan.h"
-#include "train/step.h"
+#include "train/update.h"
 
 enum {
     RELA_BENCH_KINDS_MAX = 64,
@@ -120,6 +120,6 @@ size_t rela_bench_learned(real *out, size_t at[RELA_ATTN_PARAMS_MAX], const rela
 rela_status rela_bench_product_rate(double *rate, int threads, double seconds, rela_error *err);
 /* FLOPs of the matrix products of a forward pass over one update, with attention scores; causal
  * attention counts half. */
-double rela_bench_update_flops(const rela_config *c, const rela_packed *u);
+double rela_bench_update_flops(const rela_config *c, const rela_model_batch *u);
 
 #endif

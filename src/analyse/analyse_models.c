@@ -311,13 +311,13 @@ static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
     return st;
 }
 
-static void find_place(void *ctx, rela_place *out)
+static void find_place(void *ctx, rela_job_place *out)
 {
     const rela_analyse_job *j = ctx;
-    *out = (rela_place){ .line = j->next };
+    *out = (rela_job_place){ .line = j->next };
 }
 
-static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
+static rela_status go_to(void *ctx, const rela_job_place *at, rela_error *err)
 {
     rela_analyse_job *j = ctx;
     (void)err;

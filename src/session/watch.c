@@ -294,7 +294,7 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
         return st;
     const rela_attn_tap tap = { see, w };
     rela_pass_options pass = { .tap = &tap };
-    rela_packed packed = { .first = { 0 } };
+    rela_model_batch packed = { .first = { 0 } };
     for (size_t k = 0; k <= w->target; k++)
         packed.streams[k] = (rela_tokens){ w->rows[k], w->at[k], n };
     w->status = RELA_OK;

@@ -111,22 +111,22 @@ rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_optio
     return st ? st : rela_schedule_find(&l->schedule.kind, o->schedule, err);
 }
 
-rela_step_options rela_train_step_options(const rela_train_options *o)
+rela_update_options rela_train_step_options(const rela_train_options *o)
 {
-    return (rela_step_options){ .n_threads = (int)o->threads,
-                                .slots = (size_t)o->gradient_slots,
-                                .groups = (size_t)o->gradient_groups,
-                                .micro_batch_rows = (size_t)o->micro_batch,
-                                .beta1 = o->beta1,
-                                .beta2 = o->beta2,
-                                .epsilon = o->adam_epsilon,
-                                .weight_decay = o->weight_decay,
-                                .clip = o->clip,
-                                .smooth = o->label_smoothing,
-                                .r_drop = o->r_drop,
-                                .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
-                                .seed = (uint64_t)o->seed,
-                                .stop = rela_train_stop(o) };
+    return (rela_update_options){ .n_threads = (int)o->threads,
+                                  .slots = (size_t)o->gradient_slots,
+                                  .groups = (size_t)o->gradient_groups,
+                                  .micro_batch_rows = (size_t)o->micro_batch,
+                                  .beta1 = o->beta1,
+                                  .beta2 = o->beta2,
+                                  .epsilon = o->adam_epsilon,
+                                  .weight_decay = o->weight_decay,
+                                  .clip = o->clip,
+                                  .smooth = o->label_smoothing,
+                                  .r_drop = o->r_drop,
+                                  .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
+                                  .seed = (uint64_t)o->seed,
+                                  .stop = rela_train_stop(o) };
 }
 
 /* Options of older versions set the numbers of attention kinds for all places; the specification

@@ -9,7 +9,7 @@
 
 #define RELA_PRESET_ALIGN "align" /* makes a model for alignment */
 
-/* Texts that options refer to, but nobody else keeps. */
+/* Texts that options refer to and that have no other owner. */
 typedef struct rela_train_own {
     char attention[RELA_ATTN_N_TYPES][RELA_ATTN_SPEC_MAX], same[RELA_ATTN_SPEC_MAX];
 } rela_train_own;
@@ -71,7 +71,7 @@ int64_t rela_train_hold_out(const rela_train_options *o);
 
 rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
                                     rela_error *err);
-rela_step_options rela_train_step_options(const rela_train_options *o);
+rela_update_options rela_train_step_options(const rela_train_options *o);
 
 /* All settings as YAML, which --config reads back. */
 rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err);

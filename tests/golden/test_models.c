@@ -5,8 +5,8 @@
 #include "attend.h"
 #include "base/mem.h"
 #include "check.h"
+#include "format/safetensors.h"
 #include "kern/gemm.h"
-#include "model/safetensors.h"
 #include "model/worker.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ typedef struct golden {
     rela_worker *worker;
     int32_t *src, *tgt;
     uint32_t *src_at, *tgt_at;
-    rela_packed batch;
+    rela_model_batch batch;
     rela_pass_options pass;
     real *grads;
 } golden;
@@ -106,8 +106,8 @@ static void load_batch(golden *g)
     g->src_at = load(g, "src.at", &n);
     g->tgt_at = load(g, "tgt.at", &m);
     CHECK(n == m && n > 1, "%zu and %zu sentences", n, m);
-    g->batch =
-        (rela_packed){ .streams = { { g->src, g->src_at, n - 1 }, { g->tgt, g->tgt_at, n - 1 } } };
+    g->batch = (rela_model_batch){ .streams = { { g->src, g->src_at, n - 1 },
+                                                { g->tgt, g->tgt_at, n - 1 } } };
 }
 
 static void golden_start(golden *g, const char *name)

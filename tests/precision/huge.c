@@ -69,8 +69,8 @@ static void end(reader *r)
 static double nll_of(reader *r, const rela_param *p, double factor)
 {
     real *w = r->net.weights;
-    const rela_packed batch = { .streams = { { r->src, SRC_AT, SENTENCES },
-                                             { r->tgt, TGT_AT, SENTENCES } } };
+    const rela_model_batch batch = { .streams = { { r->src, SRC_AT, SENTENCES },
+                                                  { r->tgt, TGT_AT, SENTENCES } } };
     const rela_pass_options pass = { .training = false };
     memcpy(w, r->usual, r->net.params.total * sizeof *w);
     for (size_t i = 0; i < rela_param_count(p); i++) {

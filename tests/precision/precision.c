@@ -48,7 +48,7 @@ static void run_model(double *results, const rela_attn_kind *kind)
         src[i] = 3 + i * 7 % 20;
     for (int32_t i = 0; i < TGT_ROWS; i++)
         tgt[i] = 3 + i * 11 % 20;
-    const rela_packed batch = { .streams = { { src, SRC_AT, 3 }, { tgt, TGT_AT, 3 } } };
+    const rela_model_batch batch = { .streams = { { src, SRC_AT, 3 }, { tgt, TGT_AT, 3 } } };
     const rela_pass_options pass = { .training = false, .loss = { .smooth = (real)0.1f } };
     CHECK_OK(rela_net_init(&net, &c, &err), err);
     CHECK_OK(rela_worker_create(&worker, &net, SRC_ROWS, TGT_ROWS, true, &err), err);

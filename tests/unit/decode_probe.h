@@ -81,7 +81,7 @@ static inline void probe_logits(probe *p, double *logits, const rela_source *src
     int32_t text[RELA_STREAMS_MAX][PROBE_LEN];
     uint32_t at[RELA_STREAMS_MAX][2];
     const rela_config *c = &p->net.config;
-    rela_packed batch = { .first = { 0 } };
+    rela_model_batch batch = { .first = { 0 } };
     for (size_t k = 0; k <= c->sources; k++) {
         const bool target = k == c->sources;
         const rela_source_text from = target ? (rela_source_text){ ids, n } : src->text[k];

@@ -4,7 +4,7 @@
 #include "attend.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/packed.h"
+#include "format/packed_load.h"
 #include "model/worker.h"
 #include "nn/align.h"
 #include "scratch.h"
@@ -198,7 +198,7 @@ static void a_pair_is_linked_alike_alone_and_in_company(void **state)
     for (size_t n = 1; n <= 2; n++) {
         rela_worker *w = NULL;
         CHECK_OK(rela_worker_create(&w, &net, 16, 16, true, &err), err);
-        const rela_packed b = { .streams = { { SRC, SRC_AT, n }, { TGT, TGT_AT, n } } };
+        const rela_model_batch b = { .streams = { { SRC, SRC_AT, n }, { TGT, TGT_AT, n } } };
         const rela_attn_tap tap = { see, &all[n - 1] };
         all[n - 1].n = 0;
         rela_worker_attend(w, &b, &(rela_pass_options){ .tap = &tap });

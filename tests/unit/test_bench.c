@@ -101,7 +101,7 @@ static void operations_of_an_update_are_counted(void **state)
         .d = 2, .ffn = 4, .heads = 1, .enc_layers = 1, .dec_layers = 1, .vocab_tgt = 5
     };
     const uint32_t src[] = { 0, 2 }, tgt[] = { 0, 3 };
-    const rela_packed u = { .streams = { { NULL, src, 1 }, { NULL, tgt, 1 } } };
+    const rela_model_batch u = { .streams = { { NULL, src, 1 }, { NULL, tgt, 1 } } };
     const double enc = 2 * (4 * 4 + 2 * 8), cross = 2 * 2 * 4, dec = 3 * (6 * 4 + 2 * 8 + 2 * 5);
     const double scores = 2 * 2 * (4 + 4.5 + 6), want = 2 * (enc + cross + dec + scores);
     const double got = rela_bench_update_flops(&c, &u);

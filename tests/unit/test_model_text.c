@@ -3,7 +3,7 @@
  * and its hash is right: vocabularies, merges, settings of the pipeline. One row per defect; what
  * is odd but allowed must translate. */
 #include "check.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
 
@@ -123,6 +123,10 @@ static const defect DEFECTS[] = {
     { "a pipeline that is no JSON", RELA_SECTION_PIPELINE, "{", "text pipeline: " },
     { "a pipeline that is a list", RELA_SECTION_PIPELINE, "[]", "bad settings of side 'src'" },
     { "one side only", RELA_SECTION_PIPELINE, "{\"src\": " SIDE "}", "bad settings of side 'tgt'" },
+    { "tokens of the source that are no text", RELA_SECTION_PIPELINE,
+      "{\"src\": " SIDE ", \"tgt\": " SIDE ", \"source\": [1]}", "bad tokens of the source text" },
+    { "too few tokens of the source", RELA_SECTION_PIPELINE,
+      "{\"src\": " SIDE ", \"tgt\": " SIDE ", \"source\": \"f\"}", "tokens of the source text" },
     { "a side twice", RELA_SECTION_PIPELINE, "{\"src\": " SIDE ", \"src\": " SIDE "}",
       "text pipeline: " },
     { "a language of a thousand letters", RELA_SECTION_PIPELINE,

@@ -34,7 +34,7 @@ M=in/model.rela
 text='--src in/corpus/test.src --tgt in/corpus/test.tgt'
 for job in "translate $M -i in/corpus/test.src -o out" "score $M $text -o out" "align $M $text -o out" \
     "filter $M --by null $text --out-src out --out-tgt out.tgt.gz --scores out.scores"; do
-    for n in 12 20 40; do
+    for n in 12 40 112 124; do # early, and while the output is written
         rm -rf out*
         code=0
         RELA_FAULT=signal9:$n "$RELA" $job -q --resume record 2>err || code=$?
