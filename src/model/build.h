@@ -27,8 +27,9 @@ typedef struct rela_block_list {
     rela_block *blocks; /* in the order of the forward pass */
     size_t n;
     size_t n_streams; /* the last is the target */
-    size_t cached;    /* self-attentions of the target: each has a place in a cache slot */
-    size_t memories[RELA_STREAMS_MAX]; /* cross-attentions to the stream */
+    /* Self-attention of the target: reals of a cache slot, and of the states of a hypothesis. */
+    size_t slot, state;
+    rela_memories_need memories[RELA_STREAMS_MAX]; /* cross-attention to the stream */
     /* In this order: self-attention of each source, of the target, cross-attention to each
      * source. */
     rela_attn_stack stacks[RELA_STACKS_MAX];

@@ -125,7 +125,11 @@ rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size
 
 rela_status rela_watcher_run(rela_watcher *w, const rela_watch *watch, rela_error *err)
 {
-    rela_status st = RELA_OK;
+    uint32_t types = 0;
+    for (size_t i = 0; i < w->net->list.n_stacks; i++)
+        if (watch->stacks & rela_watch_stack(i))
+            types |= (uint32_t)1 << w->net->list.stacks[i].type;
+    rela_status st = rela_config_check_shown(&w->net->config, types, err);
     w->watch = watch;
     for (size_t next = 0; next < w->n && st == RELA_OK;) {
         st = pack(w, &next, err);
