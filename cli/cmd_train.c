@@ -90,9 +90,12 @@ const rela_command rela_commands_train[] = {
           "is best on the validation text. Run again with the same --out, it resumes where it "
           "stopped, with bit-identical results. SIGTERM and SIGINT save and stop within seconds "
           "(another one, more than a second later, at once), SIGHUP and SIGUSR1 save and continue. "
-          "Options without a "
-          "default take it from the preset. Started by mpirun or srun, all processes train one "
-          "model, and the result does not depend on their number.",
+          "Options without a default take it from the preset: demo for thousands of lines (a "
+          "minute or two on two cores, 62 MB of memory), tiny from 5,000 lines on (1 h 45 min, 151 "
+          "MB), base and paper for millions of lines on several machines (53 and 160 days on two "
+          "cores, 2 GB), align for an alignment model (three minutes, 76 MB). In the first minute "
+          "there is a forecast. Started by mpirun or srun, all processes train one model, and the "
+          "result does not depend on their number.",
       .examples =
           "rela train --preset tiny --train-src train.en --train-tgt train.de \\\n"
           "    --valid-src val.en --valid-tgt val.de --out run\n"

@@ -127,7 +127,7 @@ static rela_status check_aligner(const rela_config *c, rela_error *err)
         return rela_fail(err, RELA_ARG, "a model for alignment ties target and output");
     const rela_attn_kind *kind = rela_config_kind(c, RELA_ATTN_CROSS, 0, 0);
     const bool negative = !(kind->flags & (ATTN_SPARSE | ATTN_SUM_ONE));
-    if (kind->n_head || kind->map || kind->pattern || negative)
+    if (kind->params || kind->map || kind->pattern || negative)
         return rela_fail(err, RELA_ARG, "attention %s cannot be used in a model for alignment",
                          kind->name);
     return RELA_OK;

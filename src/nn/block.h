@@ -161,8 +161,8 @@ typedef struct rela_embed_at {
 /* Neighbouring heads of one kind. */
 typedef struct rela_head_group {
     rela_attn_group of;
-    uint32_t head;       /* (heads, n_head) learned numbers, if the kind has any */
-    uint32_t gain, gate; /* norm of the group's output, if the kind has one */
+    uint32_t params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of the kind */
+    uint32_t gain, gate;                   /* norm of the group's output, if the kind has one */
 } rela_head_group;
 
 /* Attention to one stream. */

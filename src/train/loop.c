@@ -142,6 +142,7 @@ rela_status rela_trainer_run(rela_trainer *t, rela_loop_end *end, rela_error *er
             const double before = rela_clock_seconds();
             st = validate(t, err);
             t->valid_seconds = rela_clock_seconds() - before;
+            t->all_valid_seconds += t->valid_seconds;
             v.started += t->valid_seconds; /* the speed is that of training */
         }
         if (st == RELA_CANCEL) { /* what had begun is dropped, to be repeated on resume */

@@ -8,6 +8,7 @@
 #include "base/par.h"
 #include "format/model_text.h"
 #include "train/text_check.h"
+#include "train/text_compare.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
 
@@ -22,6 +23,7 @@ static rela_status join(rela_trainer *t, rela_error *err);
 static rela_status prepare(rela_trainer *t, rela_error *err);
 static rela_status open_outputs(rela_trainer *t, rela_error *err);
 static rela_status check_settings(const rela_trainer *t, rela_error *err);
+static rela_status note_texts(rela_trainer *t, rela_error *err);
 static rela_status start_or_resume(rela_trainer *t, rela_error *err);
 static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err);
 static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
@@ -142,6 +144,18 @@ static rela_status check_settings(const rela_trainer *t, rela_error *err)
     return st ? st : rela_train_check_texts(&t->o, err);
 }
 
+/* Says what is odd about the texts of a new run. */
+static rela_status note_texts(rela_trainer *t, rela_error *err)
+{
+    rela_buffer notes = RELA_BUFFER_INIT;
+    const rela_status st = rela_train_compare_texts(&notes, &t->o, err);
+    const char *at = notes.data, *end = at + notes.len;
+    for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);)
+        rela_trainer_log(t, "warning: %.*s", (int)line.len, line.text);
+    rela_buffer_free(&notes);
+    return st;
+}
+
 static rela_status start_or_resume(rela_trainer *t, rela_error *err)
 {
     uint64_t update = 0, *updates = NULL;
@@ -154,6 +168,9 @@ static rela_status start_or_resume(rela_trainer *t, rela_error *err)
     rela_world_broadcast(t->world, &update, sizeof update);
     rela_world_broadcast(t->world, &regular, sizeof regular);
     t->interim = !regular;
+    if (!update && rela_trainer_is_first(t))
+        st = note_texts(t, err);
+    st = rela_world_agree(t->world, st, err);
     if (st == RELA_OK)
         st = update ? resume(t, update, err) : start(t, err);
     if (st == RELA_OK && rela_trainer_is_first(t))

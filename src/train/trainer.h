@@ -15,6 +15,12 @@
 
 #include <stdatomic.h>
 
+/* The last forecast that was logged: when, and of which end, in seconds since the first update. */
+typedef struct rela_trainer_forecasts {
+    bool any;
+    double at, end;
+} rela_trainer_forecasts;
+
 typedef struct rela_trainer {
     rela_train_options o;
     rela_train_own own;                                    /* texts of o */
@@ -39,10 +45,11 @@ typedef struct rela_trainer {
     double started, loop_started;        /* by rela_clock_seconds: the process, its first update */
     double used;                         /* seconds by processes before it */
     double valid_seconds;                /* of the last validation; 0: none yet */
+    double all_valid_seconds;            /* of all by this process */
     uint64_t first_update, first_tokens; /* when it started */
     size_t memory;
     uint64_t disk; /* bytes needed */
-    bool forecast; /* has been logged */
+    rela_trainer_forecasts forecast;
     rela_train_state state;
     bool holds_threads;   /* rela_par_end is due */
     bool interim;         /* the resumed checkpoint is interim, see run_dir.h */
@@ -107,7 +114,10 @@ rela_status rela_trainer_validated(rela_trainer *t, const rela_loop_score *score
 
 /* The number of updates in all, as far as it is known; 0: it depends on the time they take. */
 uint64_t rela_trainer_total(const rela_trainer *t);
-/* Logs when the run will end, once there is something to tell it by. */
+/* Whether to log a forecast after so many seconds, with so many left: the first, or one that
+ * differs from the last; *f is then what was logged. */
+bool rela_forecast_due(rela_trainer_forecasts *f, double spent, double rest);
+/* Logs when the run will end, once there is something to tell it by, and when that has changed. */
 void rela_trainer_forecast(rela_trainer *t);
 
 /* Returns the answer of the callback. */

@@ -176,10 +176,10 @@ static void inside(arrays *x, const rela_attn_kind *kind, bool causal)
     (void)starts(k_at, K_LENS);
     attn_layer_start(&l, kind, &setup, HEADS, D_HEAD, STEP);
     l.attn.causal = causal;
-    l.attn.head_params = x->head;
     const rela_attn_rows at = { SEQS, q_at, k_at, 0 };
     const rela_attn_in in = { x->q, x->k, x->v, D, D, D };
-    const rela_attn_grad grad = { .dq = x->dq, .dk = x->dk, .dv = x->dv, .dhead = x->dhead };
+    rela_attn_grad grad = { .dq = x->dq, .dk = x->dk, .dv = x->dv };
+    attn_layer_learn(&l, x->head, &grad, x->dhead);
     rela_attn_forward(&l.attn, &l.scratch, x->mixed, &in, &at);
     const float *dz = x->dy;
     memcpy(x->y, x->mixed, rows * D * sizeof *x->y);

@@ -62,12 +62,12 @@ static void attend(run *r, const rela_attn_kind *kind, bool causal, size_t n, co
     attn_layer_start(&l, kind, &SETUP, HEADS, D_HEAD, ROWS_MAX);
     l.attn.causal = causal;
     l.attn.tap = &tap;
-    l.attn.head_params = kind->n_head ? r->head : NULL;
     const rela_attn_rows rows = { n, q_at, k_at, 0 };
     const rela_attn_in in = { r->q, r->k, r->v, D, D, D };
-    const rela_attn_grad grad = {
-        .dq = r->dq, .dk = r->dk, .dv = r->dv, .dhead = kind->n_head ? r->dhead : NULL
-    };
+    rela_attn_grad grad = { .dq = r->dq, .dk = r->dk, .dv = r->dv };
+    CHECK(attn_layer_learned(&l) <= sizeof r->head / sizeof r->head[0], "%s: too many learned",
+          kind->name);
+    attn_layer_learn(&l, r->head, &grad, r->dhead);
     rela_attn_forward(&l.attn, &l.scratch, r->z, &in, &rows);
     rela_attn_back(&l.attn, &l.scratch, &grad, r->dz, &in, &rows);
     attn_layer_end(&l);

@@ -181,12 +181,12 @@ static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, 
                   size_t rows, size_t ld, size_t n, size_t query)
 {
     const rela_attn_kind *kind = a->kind;
-    const bool at_once = (kind->flags & ATTN_POINTWISE) && !kind->pattern && kind->n_head == 0;
+    const bool at_once = (kind->flags & ATTN_POINTWISE) && !kind->pattern && !kind->params;
     const size_t whole = rela_attn_row_length(kind, a->k, n), count = heads * rows;
     rela_attn_row row = { .k = a->k, .numbers = a->numbers, .scratch = s->row };
     for (size_t i = 0; i < count; i++) {
         real *x = s->scores + i * ld, *w = s->weights + i * ld;
-        row.head = a->head_params ? a->head_params + (head + i / rows) * kind->n_head : NULL;
+        rela_attn_params_of(row.params, a, head + i / rows);
         if (kind->pattern) {
             weigh_pattern(a, s, &row, w, x, n, query);
             continue;

@@ -4,7 +4,7 @@
  * Keys, and in the backward pass values, are packed into panels, so that scores are products whose
  * vectors run along the keys. Products that sum over keys go block by block, so that the values of
  * a block are read once from memory and then from the cache. */
-#include "nn/attn/head.h"
+#include "nn/attn/method.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void along_keys(const rela_attn_head *h, const strip *t, real *to, size_t
                        const real *rows);
 static size_t visible(const rela_attn_head *h, const strip *t, size_t i);
 
-void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
+static void forward(const rela_attn_head *h, real *out, size_t ldz)
 {
     const rela_attn_scratch *s = h->s;
     take_keys(h, false);
@@ -67,7 +67,7 @@ static void strip_back(const rela_attn_head *h, const strip *t, const rela_attn_
     rela_attn_put_dqueries(h, g->dq, t->first, t->m);
 }
 
-void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g)
+static void back(const rela_attn_head *h, const rela_attn_head_grad *g)
 {
     const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
@@ -230,3 +230,7 @@ static size_t visible(const rela_attn_head *h, const strip *t, size_t i)
 {
     return h->a->causal && t->first + i < t->n ? t->first + i + 1 : t->n;
 }
+
+const rela_attn_method rela_attn_strips = { .plan = rela_attn_rows_plan,
+                                            .forward = forward,
+                                            .back = back };
