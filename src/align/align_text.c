@@ -110,7 +110,7 @@ static rela_status check_texts(const rela_align_job *j, rela_error *err)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && o->best_on; i++)
         if (texts[i] && strcmp(texts[i], "-") == 0)
             return rela_fail(err, RELA_ARG,
-                             "text is read twice to choose a head: standard input will not do");
+                             "text is read twice to choose a head, so it cannot be standard input");
     if (o->reverse && o->reverse->net.config.sources > 1)
         return rela_fail(err, RELA_ARG, "%s: a reverse model with %zu sources; expected 1",
                          o->reverse->path, o->reverse->net.config.sources);
@@ -450,7 +450,7 @@ static rela_status report_shown(rela_align_job *j, rela_aligned *a, rela_error *
     rela_status st =
         src && tgt ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the words of a pair");
     if (st == RELA_OK && m->w && (a->n_src != m->n_src || a->n_tgt != m->n_tgt))
-        st = rela_fail(err, RELA_UNSUP, "line %llu: words with odd blanks in them",
+        st = rela_fail(err, RELA_UNSUP, "line %llu: words that contain unusual blanks",
                        (unsigned long long)a->line + 1);
     for (size_t i = 0; m->w && i < m->n_tgt * (m->n_src + 1); i++)
         m->w[i] /= (real)layers;

@@ -350,7 +350,7 @@ static rela_status run_texts(rela_analyse_job *j, int n_threads, rela_error *err
 static rela_status conclude(const rela_analyse_job *j, rela_error *err)
 {
     if (j->found->pairs == 0)
-        return rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
+        return rela_fail(err, RELA_FORMAT, "%s: no pair could be scored", j->o.src);
     const rela_status st = find_auc(j, err);
     if (st == RELA_OK)
         log_left_out(j);

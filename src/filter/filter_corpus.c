@@ -122,8 +122,8 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
         return st;
     if (standard && j->model && (o->keep > 0 || (o->by == RELA_FILTER_COMBINED && !o->trusted_src)))
         return rela_fail(err, RELA_ARG,
-                         "the text is read twice for a combined score or a share to keep: standard "
-                         "input will not do");
+                         "the text is read twice for a combined score or a share to keep, so it "
+                         "cannot be standard input");
     if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
     if (!j->model)

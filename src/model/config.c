@@ -48,7 +48,7 @@ rela_status rela_config_translates(const rela_config *c, rela_error *err)
 {
     if (c->task == RELA_TASK_TRANSLATE)
         return RELA_OK;
-    return rela_fail(err, RELA_ARG, "a model for alignment links words, and does nothing else");
+    return rela_fail(err, RELA_ARG, "a model for alignment can only link words");
 }
 
 const char *rela_attn_type_name(rela_attn_type t)

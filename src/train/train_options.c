@@ -112,8 +112,9 @@ static rela_status check_files(const rela_train_options *o, rela_error *err)
     if (!o->vocab_src != !o->vocab_tgt && strcmp(o->tie, "all") != 0)
         return rela_fail(err, RELA_ARG, "give both vocabularies or none");
     if (o->vocab_src && !o->codes && o->merges > 0)
-        return rela_fail(err, RELA_ARG,
-                         "a vocabulary goes with its subwords: give the codes too, or 0 merges");
+        return rela_fail(
+            err, RELA_ARG,
+            "a vocabulary needs the codes it was made with: give them too, or 0 merges");
     if (o->bpe_dropout > 0 && !o->codes && !o->init && o->merges == 0)
         return rela_fail(err, RELA_ARG, "BPE dropout needs subwords, but there are 0 merges");
     return RELA_OK;
