@@ -129,8 +129,8 @@ static rela_status open_outputs(rela_trainer *t, rela_error *err)
     return st;
 }
 
-/* What is wrong whatever the text and the checkpoints are: found before BPE is learned, and before
- * a checkpoint is compared with settings that are of no use. */
+/* Mistakes that depend on neither text nor checkpoints are found before BPE is learned, and before
+ * a checkpoint is compared with the settings. */
 static rela_status check_settings(const rela_trainer *t, rela_error *err)
 {
     const char *const paths[] = { t->o.codes, t->o.vocab_src, t->o.vocab_tgt };
