@@ -5,10 +5,12 @@
 #include "base/str.h"
 
 #include <stdint.h>
+#include <string.h>
+
+static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 rela_status rela_base64_append(rela_buffer *out, const void *bytes, size_t n, rela_error *err)
 {
-    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *p = bytes;
     const rela_status st = rela_buffer_reserve(out, (n + 2) / 3 * 4, err);
     if (st != RELA_OK)
@@ -26,4 +28,30 @@ rela_status rela_base64_append(rela_buffer *out, const void *bytes, size_t n, re
     *to = '\0';
     out->len = (size_t)(to - out->data);
     return RELA_OK;
+}
+
+rela_status rela_base64_decode(rela_buffer *out, const char *text, size_t n, rela_error *err)
+{
+    uint32_t bits = 0;
+    size_t held = 0, end = n;
+    while (end > 0 && n - end < 2 && text[end - 1] == '=')
+        end--;
+    const rela_status st = rela_buffer_reserve(out, n / 4 * 3 + 3, err);
+    if (st != RELA_OK)
+        return st;
+    for (size_t i = 0; i < end; i++) {
+        const char *digit = text[i] ? strchr(DIGITS, text[i]) : NULL;
+        if (!digit)
+            return rela_fail(err, RELA_FORMAT, "character %zu is not of base64", i + 1);
+        bits = bits << 6 | (uint32_t)(digit - DIGITS);
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out->data[out->len++] = (char)(bits >> held & 255);
+        }
+    }
+    out->data[out->len] = '\0';
+    return n % 4 == 0 ? RELA_OK
+                      : rela_fail(err, RELA_FORMAT,
+                                  "%zu characters of base64; expected a multiple of 4", n);
 }

@@ -9,4 +9,7 @@
 
 rela_status rela_base64_append(rela_buffer *out, const void *bytes, size_t n, rela_error *err);
 
+/* Appends the bytes of a text of n characters; RELA_FORMAT if it is none. */
+rela_status rela_base64_decode(rela_buffer *out, const char *text, size_t n, rela_error *err);
+
 #endif
