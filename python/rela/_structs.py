@@ -101,6 +101,9 @@ class TrainText(Structure):
     _fields_ = [("src", POINTER(c_char_p)), ("tgt", c_char_p)]
 
 
+STOP = CFUNCTYPE(c_int, c_void_p)
+
+
 class TrainOptions(Structure):
     C_NAME = "rela_train_options"
     INIT = "rela_train_options_init"
@@ -135,7 +138,8 @@ class TrainOptions(Structure):
         c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
                                   ("gradient_slots", c_int64)] + _fields(
         c_char_p, "licence description date") + [("mpi", c_bool), ("gradient_groups", c_int64),
-                                                     ("hold_out", c_int64), ("max_time", c_int64)]
+                                                     ("hold_out", c_int64), ("max_time", c_int64),
+                                                     ("stop", STOP), ("stop_ctx", c_void_p)]
 
 
 class TrainEvent(Structure):

@@ -122,8 +122,8 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
         return st;
     if (standard && j->model && (o->keep > 0 || (o->by == RELA_FILTER_COMBINED && !o->trusted_src)))
         return rela_fail(err, RELA_ARG,
-                         "the text is read twice for a combined score or a share to keep: standard "
-                         "input will not do");
+                         "the text is read twice for a combined score or a share to keep, so it "
+                         "cannot be standard input");
     if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
     if (!j->model)
@@ -184,14 +184,14 @@ static rela_status mark_heads(rela_filter_job *j, rela_error *err)
     const rela_config *c = &j->model->net.config;
     if (!j->o.heads)
         return RELA_OK;
-    j->marks = rela_mem_zalloc(c->dec_layers * c->heads);
+    j->marks = rela_mem_zalloc(rela_config_layers(c, RELA_ATTN_CROSS) * c->heads);
     if (!j->marks)
         return rela_fail(err, RELA_NOMEM, "no memory for heads");
     for (size_t i = 0; i < j->o.n_heads; i++) {
         const rela_head *h = &j->o.heads[i];
-        if (h->layer < 0 || (size_t)h->layer >= c->dec_layers)
+        if (h->layer < 0 || (size_t)h->layer >= rela_config_layers(c, RELA_ATTN_CROSS))
             return rela_fail(err, RELA_ARG, "no layer %lld; the model has %zu",
-                             1 + (long long)h->layer, c->dec_layers);
+                             1 + (long long)h->layer, rela_config_layers(c, RELA_ATTN_CROSS));
         if (h->head < 0 || (size_t)h->head >= c->heads)
             return rela_fail(err, RELA_ARG, "no head %lld; the model has %zu",
                              1 + (long long)h->head, c->heads);

@@ -8,6 +8,7 @@
 #include "model/worker.h"
 #include "nn/align.h"
 #include "scratch.h"
+#include "tiny_config.h"
 
 #include <math.h>
 
@@ -160,7 +161,7 @@ static rela_config small_config(void)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.task = RELA_TASK_ALIGN;
     c.d = 32;
     c.heads = c.enc_layers = c.dec_layers = 1;

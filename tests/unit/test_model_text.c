@@ -6,6 +6,7 @@
 #include "format/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
+#include "tiny_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void save(const char *section, const char *text, size_t len)
     rela_config c;
     rela_net net;
     rela_extras extras = { 0 };
-    CHECK_OK(rela_config_preset(&c, "demo", &err), err);
+    tiny_config(&c);
     c.d = c.ffn = 16;
     c.enc_layers = c.dec_layers = 1;
     c.vocab_src = c.vocab_tgt = 5;
