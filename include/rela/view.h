@@ -71,7 +71,8 @@ typedef struct rela_view_import {
     bool gold_reverse;
     uint64_t limit; /* sentences; 0: all */
     const char *title;
-    bool document; /* append the document, not the page */
+    bool document;    /* append the document, not the page */
+    char reserved[7]; /* leave it 0 */
 } rela_view_import;
 
 /* The same for attention that another program has written to a file: the lines of Marian's
