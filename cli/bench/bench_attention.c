@@ -34,7 +34,7 @@ const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION
 
 static bool shifts(const rela_attn_kind *kind)
 {
-    return (kind->flags & ATTN_NULLABLE) != 0 && !kind->map;
+    return (kind->flags & ATTN_NULLABLE) != 0;
 }
 
 /* The kind for the second table: the last rectified one; n_kinds: none. */

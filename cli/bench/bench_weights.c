@@ -162,7 +162,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
                                                            : RELA_ATTN_PAD;
     }
     for (s->pass = 0; s->pass < PASSES; s->pass++) {
-        const bool has = s->pass != NORM || s->kind->norm;
+        const bool has = s->pass == NORM ? s->kind->norm != NULL : s->kind->weigh != NULL;
         s->seconds[(i * PASSES + (size_t)s->pass) * j->rounds + round] =
             has ? rela_bench_time(work, s, j->o.seconds / PASSES, 1) / (double)s->rows
                 : (double)NAN;

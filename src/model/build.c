@@ -196,6 +196,33 @@ static size_t groups_at(const builder *b, rela_head_group *to, rela_attn_type ty
     return n;
 }
 
+/* Places in the caches of decoding: of keys and values, which all groups without a state share, and
+ * of states. */
+static void place_groups(builder *b, rela_attn_at *at, rela_attn_side *side)
+{
+    rela_memories_need *memories = &b->list->memories[side->stream];
+    size_t *const states = at->self ? &b->list->state : &memories->state;
+    bool keyed = false, stated = false;
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_attn_group *of = &side->groups[g].of;
+        const rela_attn_shape shape = { of->kind, of->numbers, of->heads, at->d_head };
+        const size_t state = rela_attn_state(&shape);
+        side->groups[g].state = *states;
+        *states += state;
+        keyed = keyed || !state;
+        stated = stated || state;
+    }
+    if (at->self) {
+        at->cache = b->list->slot;
+        b->list->slot += keyed ? 2 * b->c->d : 0;
+    } else {
+        side->keyed = memories->keyed;
+        memories->keyed += keyed;
+        side->shown = memories->shown;
+        memories->shown += stated;
+    }
+}
+
 static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type type)
 {
     rela_attn_side *side = &at->sides[at->n_sides++];
@@ -203,7 +230,9 @@ static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type
     side->stack = stack_of(b->list, b->stream, stream);
     side->n_groups = groups_at(b, side->groups, type);
     if (!at->self)
-        side->memory = b->list->memories[stream]++;
+        side->memory = b->list->memories[stream].n++;
+    if (!at->self || at->causal)
+        place_groups(b, at, side);
 }
 
 static rela_attn_at *add_attention(builder *b, bool self, bool causal, uint32_t site)
@@ -217,8 +246,6 @@ static rela_attn_at *add_attention(builder *b, bool self, bool causal, uint32_t 
                                      .norm_per_head = c->norm_per_head,
                                      .eps = (real)c->attn_eps,
                                      .drop = c->drop_attn };
-    if (causal)
-        block->at.attn.cache = b->list->cached++ * 2 * c->d;
     return &block->at.attn;
 }
 

@@ -103,6 +103,18 @@ const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, s
     return groups[g].kind;
 }
 
+rela_status rela_config_check_shown(const rela_config *c, uint32_t types, rela_error *err)
+{
+    for (int t = 0; t < RELA_ATTN_N_TYPES; t++)
+        for (size_t i = 0; types >> t & 1 && i < rela_config_layers(c, t) * c->heads; i++) {
+            const rela_attn_kind *kind = rela_config_kind(c, t, i / c->heads, i % c->heads);
+            if (!rela_attn_shows(kind))
+                return rela_fail(err, RELA_ARG, "attention %s forms no weights that could be shown",
+                                 kind->name);
+        }
+    return RELA_OK;
+}
+
 static rela_status check_kinds(const rela_config *c, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -127,7 +139,7 @@ static rela_status check_aligner(const rela_config *c, rela_error *err)
         return rela_fail(err, RELA_ARG, "a model for alignment ties target and output");
     const rela_attn_kind *kind = rela_config_kind(c, RELA_ATTN_CROSS, 0, 0);
     const bool negative = !(kind->flags & (ATTN_SPARSE | ATTN_SUM_ONE));
-    if (kind->params || kind->map || kind->pattern || negative)
+    if (kind->params || kind->method || kind->pattern || negative)
         return rela_fail(err, RELA_ARG, "attention %s cannot be used in a model for alignment",
                          kind->name);
     return RELA_OK;

@@ -62,6 +62,9 @@ size_t rela_config_layers(const rela_config *c, rela_attn_type t);
 /* The kind of a head; layers and heads from 0. */
 const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, size_t layer,
                                        size_t head);
+/* RELA_ARG if attention of some of the given types (bits 1 << type) forms no weights that could be
+ * shown. */
+rela_status rela_config_check_shown(const rela_config *c, uint32_t types, rela_error *err);
 
 /* RELA_ARG unless the model is made for translation. */
 rela_status rela_config_translates(const rela_config *c, rela_error *err);

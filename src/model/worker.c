@@ -168,7 +168,7 @@ static void plan(rela_worker *w, rela_plan *p)
     for (size_t i = 0; i < l->n_streams; i++) {
         if (!training)
             rela_stream_plan(&w->streams[i], p, w->size.rows[i], c->d, c->pre_norm);
-        else if (l->memories[i])
+        else if (l->memories[i].n)
             w->streams[i].dmemory = rela_plan_reals(p, w->size.rows[i] * c->d);
     }
     for (size_t i = 0; training && i < 3 + (size_t)c->pre_norm; i++)

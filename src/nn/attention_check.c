@@ -115,6 +115,9 @@ static rela_status take_kind(rela_attention_sizes *s, const char *text,
         return st;
     s->kind = groups[0].kind;
     memcpy(s->numbers, groups[0].numbers, sizeof s->numbers);
+    if (s->kind->method && o->dropout > 0)
+        return rela_fail(err, RELA_ARG, "dropout is %.9g, but %s forms no weights to drop",
+                         o->dropout, s->kind->name);
     const rela_attn_shape shape = rela_attention_shape(s);
     size_t at[RELA_ATTN_PARAMS_MAX];
     s->learned = rela_attn_params_at(at, &shape);

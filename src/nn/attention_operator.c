@@ -131,6 +131,9 @@ rela_status rela_attention_forward(const rela_attention_output *out, rela_attent
     rela_attention_input i;
     rela_status st = rela_attention_input_check(&i, &a->size, in, err);
     st = st ? st : rela_attention_output_check(&o, &a->size, out, err);
+    if (st == RELA_OK && o.weights && !rela_attn_shows(a->size.kind))
+        st =
+            rela_fail(err, RELA_ARG, "%s forms no weights that could be shown", a->size.kind->name);
     if (st != RELA_OK)
         return st;
     call c = { .a = a,

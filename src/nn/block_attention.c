@@ -155,9 +155,10 @@ static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t
     rela_attn_scratch attn;
     rela_cache_scratch cache;
     rela_plan weights = start, norm = start, product = start;
+    const bool shows = rela_attn_state(&shape) && rela_attn_shows(shape.kind);
     if (size->step)
-        rela_cache_scratch_plan(&cache, &weights, shape.heads, size->len, s->sentence_rows);
-    else
+        rela_cache_scratch_plan(&cache, &weights, &shape, size->len, s->sentence_rows);
+    if (!size->step || (shows && !rela_attn_of(b)->self)) /* for a tap */
         rela_attn_scratch_plan(&attn, &weights, &shape, size->len);
     rela_side_norms_plan(&norm, b, side, g, size->rows);
     rela_linear_plan(&product, s->storage, b->d, larger(size->rows, size->keys));
@@ -184,9 +185,19 @@ static size_t plan_side(const rela_block *b, size_t i, rela_plan *kept, const re
         most = larger(most, plan_group(b, side, g, p, s, &size));
     if (size.step && !rela_attn_of(b)->self) { /* what `remember` takes */
         (void)rela_plan_reals(&memory, size.keys * 2 * b->d);
-        rela_linear_plan(&memory, s->storage, b->d, size.keys);
+        rela_plan product = memory;
+        rela_linear_plan(&product, s->storage, b->d, size.keys);
+        most = larger(most, product.used);
     }
-    return larger(most, memory.used);
+    for (size_t g = 0; memory.used && g < side->n_groups; g++) {
+        const rela_attn_shape shape = shape_of(b, &side->groups[g]);
+        rela_plan states = memory;
+        rela_cache_scratch cache;
+        if (rela_attn_state(&shape))
+            rela_cache_scratch_plan(&cache, &states, &shape, size.len, 1);
+        most = larger(most, states.used);
+    }
+    return most;
 }
 
 static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const rela_pass_size *s)

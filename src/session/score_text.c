@@ -386,6 +386,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     observer o = { .on_row = on_row, .ctx = ctx, .list = &r.model->net.list };
     scorer x = { 0 };
     rela_status st = encode_pairs(&j, pairs, 1, err);
+    st = st ? st : rela_config_check_shown(&s->models[0]->net.config, UINT32_MAX, err);
     st = st ? st : start(&j, pairs->n, 1, err);
     if (st == RELA_OK && pairs->n > 0) {
         const size_t longest = s->models[0]->net.config.max_len;

@@ -271,6 +271,20 @@ rela_status rela_trainer_check_memory(rela_trainer *t, const rela_config *c, rel
                      need / 1e6, available / 1e6);
 }
 
+/* The name of a kind that forms no rows of weights; NULL: there is none. */
+static const char *kind_without_rows(const rela_config *c)
+{
+    const char *name = NULL;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        for (size_t k = 0; k < rela_config_layers(c, i) * c->heads && !name; k++) {
+            const rela_attn_kind *kind = rela_config_kind(c, i, k / c->heads, k % c->heads);
+            name = kind->method ? kind->name : NULL;
+        }
+    return name;
+}
+
+/* Checks the disk space before hours are spent; logs the memory needed, and settings that waste
+ * threads or bandwidth. */
 static rela_status check_room(rela_trainer *t, rela_error *err)
 {
     const rela_update_options so = rela_trainer_update_options(t);
@@ -284,6 +298,10 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
     rela_trainer_name_attention(attention, sizeof attention, &t->net.config);
     rela_trainer_log(t, "%s parameters; attention %s; %.1f MB of memory for training",
                      rela_grouped(count, t->net.params.count), attention, (double)need / 1e6);
+    const char *formless = t->o.dropout_attention > 0 ? kind_without_rows(&t->net.config) : NULL;
+    if (formless)
+        rela_trainer_log(t, "attention %s forms no weights to drop: dropout leaves it as it is",
+                         formless);
     const size_t threads = (size_t)rela_par_threads((int)t->o.threads) * rela_world_size(t->world);
     if (threads > (size_t)t->o.gradient_slots)
         rela_trainer_log(t, "%zu threads, but %lld gradient slots: no more compute at a time",

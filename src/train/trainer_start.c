@@ -243,6 +243,3 @@ void rela_trainer_name_attention(char *out, size_t size, const rela_config *c)
     if (same)
         rela_format_text(out, size, "%s", c->attention[0].text);
 }
-
-/* Checks the disk space before hours are spent; logs the memory needed, and settings that waste
- * threads or bandwidth. */

@@ -25,6 +25,9 @@ static const shape SHAPES[] = {
     { "dropout", true, 0.3, 2, { 0, 4, 10 }, { 0, 4, 10 } },
     { "two strips", true, 0.2, 1, { 0, 37 }, { 0, 37 } },
     { "three strips", false, 0, 1, { 0, 70 }, { 0, 70 } },
+    { "causal strips", true, 0, 1, { 0, 70 }, { 0, 70 } },
+    { "causal, more queries", true, 0, 2, { 0, 68, 71 }, { 0, 65, 66 } },
+    { "causal, more keys", true, 0, 2, { 0, 65, 67 }, { 0, 68, 71 } },
 };
 
 enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };

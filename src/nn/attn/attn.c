@@ -51,7 +51,8 @@ void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,
         real *out = z + rows->q_at[h.sentence] * d + h.number * a->d_head;
         if (h.n_k == 0) { /* nothing to attend to */
             rela_attn_clear_rows(out, d, h.n_q, a->d_head);
-            rela_attn_show(&h, 0, h.n_q, 0, 0);
+            if (rela_attn_shows(a->kind))
+                rela_attn_show(&h, 0, h.n_q, 0, 0);
             continue;
         }
         if (a->tap && m->weights)
@@ -92,24 +93,22 @@ static rela_attn_head head_at(const rela_attn *a, const rela_attn_scratch *s,
 {
     const size_t i = at / a->heads, number = at % a->heads;
     const size_t q0 = rows->q_at[i], k0 = rows->k_at[i], column = number * a->d_head;
-    rela_attn_head h = {
-        .a = a,
-        .s = s,
-        .row = { .k = a->k, .numbers = a->numbers, .d_head = a->d_head, .scratch = s->row },
-        .path = a->path == RELA_ATTN_AUTO ? path_wanted() : a->path,
-        .sentence = i,
-        .number = number,
-        .q = in->q + q0 * in->ldq + column,
-        .k = in->k + k0 * in->ldk + column,
-        .v = in->v + k0 * in->ldv + column,
-        .ldq = in->ldq,
-        .ldk = in->ldk,
-        .ldv = in->ldv,
-        .n_q = rows->q_at[i + 1] - q0,
-        .n_k = rows->k_at[i + 1] - k0,
-        .first_row = rows->first_row + (uint32_t)q0,
-        .kept = *kept
-    };
+    rela_attn_head h = { .a = a,
+                         .s = s,
+                         .row = { .k = a->k, .numbers = a->numbers, .scratch = s->row },
+                         .path = a->path == RELA_ATTN_AUTO ? path_wanted() : a->path,
+                         .sentence = i,
+                         .number = number,
+                         .q = in->q + q0 * in->ldq + column,
+                         .k = in->k + k0 * in->ldk + column,
+                         .v = in->v + k0 * in->ldv + column,
+                         .ldq = in->ldq,
+                         .ldk = in->ldk,
+                         .ldv = in->ldv,
+                         .n_q = rows->q_at[i + 1] - q0,
+                         .n_k = rows->k_at[i + 1] - k0,
+                         .first_row = rows->first_row + (uint32_t)q0,
+                         .kept = *kept };
     rela_attn_params_of(h.row.params, a, number);
     assert(h.n_k <= s->ld);
     assert(!a->kept || !a->tap);
@@ -159,7 +158,7 @@ const rela_attn_method *rela_attn_method_of(const rela_attn_kind *kind)
     if (kind->method)
         return kind->method;
     const bool parts = kind->flags & (ATTN_POINTWISE | ATTN_SOFT);
-    return parts && !kind->pattern && !kind->map ? &rela_attn_tiles : &rela_attn_strips;
+    return parts && !kind->pattern ? &rela_attn_tiles : &rela_attn_strips;
 }
 
 bool rela_attn_shows(const rela_attn_kind *kind)

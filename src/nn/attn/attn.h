@@ -93,9 +93,9 @@ typedef struct rela_attn_scratch {
     size_t ld;                                   /* maximum reals of a row of scores */
     size_t wide;                                 /* d_head rounded up to whole vectors */
     real *keys_p, *values_p;                     /* one head, packed into panels along the keys */
-    real *keys, *values;                         /* (max_len, wide): one head; keys may be mapped */
+    real *keys, *values;                         /* (max_len, wide): one head */
     real *dkeys, *dvalues;                       /* their gradients */
-    real *queries, *dqueries;                    /* (strip, wide), scaled or mapped */
+    real *queries, *dqueries;                    /* (strip, wide), scaled */
     real *mixed;                                 /* (strip, wide): mixed values or their gradient */
     real *queries_p, *mixed_p;                   /* a strip packed into panels */
     real *scores, *weights, *dweights, *dropped; /* (strip, ld) */

@@ -66,9 +66,9 @@ void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, si
 void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n,
                         const real *factor, size_t step);
 void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n);
-/* Queries [first, first + m) into the scratch, scaled or mapped. */
+/* Queries [first, first + m) into the scratch, scaled. */
 void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m);
-/* Writes the gradient of such queries, from the scratch, back through the scaling or map. */
+/* Writes the gradient of such queries, from the scratch, back through the scaling. */
 void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, size_t m);
 /* The dropout of query i. */
 rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i);

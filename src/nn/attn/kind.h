@@ -25,6 +25,7 @@ enum {
     ATTN_NULLABLE = 1u << 3,  /* a row may be all zero: attend to nothing */
     ATTN_RECTIFIED = 1u << 5, /* POINTWISE: the weight is max(0, s) */
     ATTN_SOFT = 1u << 6,      /* the weight is exp(s) divided by the sum of those of its row */
+    ATTN_ORDERED = 1u << 7,   /* the order of keys matters, as with patterns */
     ATTN_PADDED = 1u << 4     /* rows may be lengthened by RELA_ATTN_PAD, whose weights are not
                                * used (vector code then needs no tail); implied by POINTWISE, where
                                * the added scores are 0 */
@@ -61,8 +62,7 @@ typedef struct rela_attn_row {
     const real *numbers;                      /* hyper-parameters, in the order of the kind */
     const real *params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of this head, if there are any */
     real *dparams[RELA_ATTN_PARAMS_MAX];      /* their gradients, added to; backward only */
-    size_t d_head;
-    real *scratch; /* 4 * n reals */
+    real *scratch;                            /* 4 * n reals */
 } rela_attn_row;
 
 /* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
@@ -97,11 +97,6 @@ typedef struct rela_attn_kind {
     /* Optional: which of the n keys a query may see; keys receives their indices, ascending, and
      * the function returns how many. NULL: all that the causal mask leaves. */
     size_t (*pattern)(const real *numbers, uint32_t *keys, size_t query, size_t n);
-
-    /* Optional: a map of queries and keys, elementwise over n reals, before the product; then the
-     * product is not scaled by d_head^-0.5. */
-    void (*map)(const rela_kern *k, real *y, const real *x, size_t n);
-    void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
 
     /* Optional: a method of its own, in place of weigh, weigh_back and pattern. */
     const struct rela_attn_method *method;

@@ -34,11 +34,14 @@ typedef struct rela_attn_method {
     /* Reals of the state of a head, which stands for all its keys and values so far. */
     size_t (*state)(const rela_attn_shape *shape);
     /* The state after one more key and value (d_head). before: the state before, which may be the
-     * same array; NULL: there is none. */
-    void (*put)(const rela_attn_row *c, real *state, const real *before, const real *key,
-                const real *value);
+     * same array; NULL: there is none. c is for the head, its scratch as large as a state. */
+    void (*put)(const rela_attn *a, const rela_attn_row *c, real *state, const real *before,
+                const real *key, const real *value);
     /* z (d_head) of a query (d_head). */
-    void (*attend)(const rela_attn_row *c, real *z, const real *q, const real *state);
+    void (*attend)(const rela_attn *a, const rela_attn_row *c, real *z, const real *q,
+                   const real *state);
+
+    const struct rela_attn_features *features; /* for the functions of sums.h only */
 } rela_attn_method;
 
 extern const rela_attn_method rela_attn_strips, rela_attn_tiles;

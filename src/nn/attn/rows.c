@@ -61,22 +61,15 @@ void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m)
     const rela_attn *a = h->a;
     const size_t wide = h->s->wide;
     const real *q = h->q + first * h->ldq;
-    const real factor = a->kind->map ? 1 : (real)(1 / sqrt((double)a->d_head));
+    const real factor = (real)(1 / sqrt((double)a->d_head));
     a->k->scale_rows(h->s->queries, wide, q, h->ldq, m, a->d_head, wide, &factor, 0);
-    for (size_t i = 0; a->kind->map && i < m; i++)
-        a->kind->map(a->k, h->s->queries + i * wide, q + i * h->ldq, a->d_head);
 }
 
 void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, size_t m)
 {
     const rela_attn *a = h->a;
-    const size_t wide = h->s->wide;
-    real *from = h->s->dqueries;
-    const real factor = a->kind->map ? 1 : (real)(1 / sqrt((double)a->d_head));
-    for (size_t i = 0; a->kind->map && i < m; i++)
-        a->kind->map_back(a->k, from + i * wide, from + i * wide, h->q + (first + i) * h->ldq,
-                          a->d_head);
-    rela_attn_put_rows(h, dq + first * h->ldq, h->ldq, from, m, &factor, 0);
+    const real factor = (real)(1 / sqrt((double)a->d_head));
+    rela_attn_put_rows(h, dq + first * h->ldq, h->ldq, h->s->dqueries, m, &factor, 0);
 }
 
 rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i)
