@@ -70,6 +70,8 @@ rela_status rela_view_open(rela_buffer *out, const rela_view_import *from, rela_
     if (from->gold_base < 0 || from->gold_base > 1)
         return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
                          from->gold_base);
+    if (from->form != RELA_VIEW_PAGE && from->form != RELA_VIEW_DOCUMENT)
+        return rela_fail(err, RELA_ARG, "a file with attention becomes a page or a document");
     rela_foreign f = { .from = from, .name = from->path };
     st = read_text(&f.src, from->src, err);
     st = st ? st : read_text(&f.tgt, from->tgt, err);
@@ -78,7 +80,7 @@ rela_status rela_view_open(rela_buffer *out, const rela_view_import *from, rela_
     if (st == RELA_OK && f.sentences == 0)
         st = rela_fail(err, RELA_FORMAT, "%s: no sentence with attention", f.name);
     st = st ? st : rela_document_end(&f.json, err);
-    if (st == RELA_OK && from->document)
+    if (st == RELA_OK && from->form == RELA_VIEW_DOCUMENT)
         st = rela_buffer_append(out, f.json.data, f.json.len, err);
     else if (st == RELA_OK)
         st = rela_page_add_viewer(out, from->title, f.json.data, f.json.len, err);
