@@ -101,6 +101,9 @@ class TrainText(Structure):
     _fields_ = [("src", POINTER(c_char_p)), ("tgt", c_char_p)]
 
 
+STOP = CFUNCTYPE(c_int, c_void_p)
+
+
 class TrainOptions(Structure):
     C_NAME = "rela_train_options"
     INIT = "rela_train_options_init"
@@ -135,7 +138,8 @@ class TrainOptions(Structure):
         c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
                                   ("gradient_slots", c_int64)] + _fields(
         c_char_p, "licence description date") + [("mpi", c_bool), ("gradient_groups", c_int64),
-                                                     ("hold_out", c_int64), ("max_time", c_int64)]
+                                                     ("hold_out", c_int64), ("max_time", c_int64),
+                                                     ("stop", STOP), ("stop_ctx", c_void_p)]
 
 
 class TrainEvent(Structure):
@@ -482,21 +486,6 @@ class CorpusStats(Structure):
     C_NAME = "rela_corpus_stats"
     _fields_ = _SIZE + [("side", CorpusLengths * 2), ("batch_tokens", c_uint64), ("batches", c_uint64),
                         ("padding", c_double)]
-
-
-class CorpusMakeOptions(Structure):
-    C_NAME = "rela_corpus_make_options"
-    INIT = "rela_corpus_make_options_init"
-    _fields_ = _SIZE + [("dir", c_char_p)] + _fields(c_uint64, "train valid test seed") + [
-        ("n_threads", c_int32), ("tokenised", c_bool), ("progress", PROGRESS), ("progress_ctx", c_void_p),
-        ("level", c_int32)]
-
-
-class CorpusMade(Structure):
-    C_NAME = "rela_corpus_made"
-    _fields_ = _SIZE + [("pairs", c_uint64 * 3), ("words", c_uint64 * 2), ("types", c_uint64 * 2),
-                        ("longest", c_uint32 * 2), ("unaligned", c_uint64 * 2)] + _fields(
-                            c_uint64, "links possible crossing")
 
 
 ALL = [s for s in list(globals().values()) if isinstance(s, type) and issubclass(s, Structure)

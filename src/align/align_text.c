@@ -110,7 +110,7 @@ static rela_status check_texts(const rela_align_job *j, rela_error *err)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && o->best_on; i++)
         if (texts[i] && strcmp(texts[i], "-") == 0)
             return rela_fail(err, RELA_ARG,
-                             "text is read twice to choose a head: standard input will not do");
+                             "text is read twice to choose a head, so it cannot be standard input");
     if (o->reverse && o->reverse->net.config.sources > 1)
         return rela_fail(err, RELA_ARG, "%s: a reverse model with %zu sources; expected 1",
                          o->reverse->path, o->reverse->net.config.sources);
@@ -123,9 +123,10 @@ static rela_status check(const rela_align_job *j, rela_error *err)
     for (int d = 0; d < j->n_directions; d++) {
         const rela_config *c = &j->models[d]->net.config;
         const rela_head_choice *h = &j->choice[d];
-        if (h->layer < -1 || h->layer >= (int32_t)c->dec_layers)
+        if (h->layer < -1 || h->layer >= (int32_t)rela_config_layers(c, RELA_ATTN_CROSS))
             return rela_fail(err, RELA_ARG, "no layer %lld; the %smodel has %zu",
-                             1 + (long long)h->layer, d ? "reverse " : "", c->dec_layers);
+                             1 + (long long)h->layer, d ? "reverse " : "",
+                             rela_config_layers(c, RELA_ATTN_CROSS));
         if (h->head < -1 || h->head >= (int32_t)c->heads)
             return rela_fail(err, RELA_ARG, "no head %lld; the %smodel has %zu",
                              1 + (long long)h->head, d ? "reverse " : "", c->heads);
@@ -156,7 +157,8 @@ static rela_status make_workers(rela_align_job *j, rela_error *err)
             rela_status st =
                 rela_watcher_create(&j->workers[i].watcher[d], &m->net, m->pipeline, err);
             if (st == RELA_OK)
-                st = rela_head_aer_init(&j->workers[i].aer[d], m->net.config.dec_layers,
+                st = rela_head_aer_init(&j->workers[i].aer[d],
+                                        rela_config_layers(&m->net.config, RELA_ATTN_CROSS),
                                         m->net.config.heads, j->o.threshold, err);
             if (st != RELA_OK)
                 return st;
@@ -282,7 +284,8 @@ static rela_status format_soft(rela_buffer *out, const rela_word_weights *m,
                                const rela_align_job *j, rela_error *err)
 {
     const size_t ld = m->n_src + 1;
-    const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
+    const size_t layers =
+        j->choice[0].layer < 0 ? rela_config_layers(&j->models[0]->net.config, RELA_ATTN_CROSS) : 1;
     const char *gap = "";
     rela_status st = RELA_OK;
     for (size_t s = 0; s < m->n_src; s++)
@@ -439,14 +442,15 @@ static const char **list_words(rela_buffer *b, size_t *n)
 
 static rela_status report_shown(rela_align_job *j, rela_aligned *a, rela_error *err)
 {
-    const size_t layers = j->choice[0].layer < 0 ? j->models[0]->net.config.dec_layers : 1;
+    const size_t layers =
+        j->choice[0].layer < 0 ? rela_config_layers(&j->models[0]->net.config, RELA_ATTN_CROSS) : 1;
     const rela_word_weights *m = &j->shown;
     const char **src = list_words(&j->words[0], &a->n_src);
     const char **tgt = list_words(&j->words[1], &a->n_tgt);
     rela_status st =
         src && tgt ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the words of a pair");
     if (st == RELA_OK && m->w && (a->n_src != m->n_src || a->n_tgt != m->n_tgt))
-        st = rela_fail(err, RELA_UNSUP, "line %llu: words with odd blanks in them",
+        st = rela_fail(err, RELA_UNSUP, "line %llu: words that contain unusual blanks",
                        (unsigned long long)a->line + 1);
     for (size_t i = 0; m->w && i < m->n_tgt * (m->n_src + 1); i++)
         m->w[i] /= (real)layers;

@@ -14,8 +14,8 @@
 
 #include "base/callback.h"
 #include "base/stop.h"
+#include "format/shortlist.h"
 #include "model/packed.h"
-#include "model/shortlist.h"
 
 enum { RELA_PAD = 0, RELA_UNK = 1, RELA_EOS = 2 };
 enum { RELA_BEAM_MAX = 512 };
@@ -51,7 +51,7 @@ typedef struct rela_search_options {
     /* rela_search_pool only: limits of the batches of all threads together. */
     size_t batch_sentences, batch_tokens;
     rela_callback *callback; /* polled in every step; counts sentences. NULL: none */
-    rela_stop stop; /* asked before each step: RELA_CANCEL */
+    rela_stop stop;          /* asked before each step: RELA_CANCEL */
 } rela_search_options;
 
 /* Beam 4, GNMT with 0.6, longest = source + 50, 32 sentences at a time. */

@@ -15,7 +15,8 @@ static void load(rela_searcher *s, const rela_source *sources, size_t n);
 rela_status rela_searcher_start(rela_searcher *s, const rela_source *sources, size_t n,
                                 rela_error *err)
 {
-    rela_generator_size size = { .sentence_rows = s->width };
+    rela_generator_size size = { .sentence_rows = s->width,
+                                 .tapped = s->options->attention || s->options->heaviest };
     size_t rows[RELA_SOURCES_MAX] = { 0 };
     rela_arena_reset(s->arena);
     for (size_t i = 0; i < n; i++) {

@@ -122,8 +122,8 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
         return st;
     if (standard && j->model && (o->keep > 0 || (o->by == RELA_FILTER_COMBINED && !o->trusted_src)))
         return rela_fail(err, RELA_ARG,
-                         "the text is read twice for a combined score or a share to keep: standard "
-                         "input will not do");
+                         "the text is read twice for a combined score or a share to keep, so it "
+                         "cannot be standard input");
     if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
     if (!j->model)
@@ -184,14 +184,14 @@ static rela_status mark_heads(rela_filter_job *j, rela_error *err)
     const rela_config *c = &j->model->net.config;
     if (!j->o.heads)
         return RELA_OK;
-    j->marks = rela_mem_zalloc(c->dec_layers * c->heads);
+    j->marks = rela_mem_zalloc(rela_config_layers(c, RELA_ATTN_CROSS) * c->heads);
     if (!j->marks)
         return rela_fail(err, RELA_NOMEM, "no memory for heads");
     for (size_t i = 0; i < j->o.n_heads; i++) {
         const rela_head *h = &j->o.heads[i];
-        if (h->layer < 0 || (size_t)h->layer >= c->dec_layers)
+        if (h->layer < 0 || (size_t)h->layer >= rela_config_layers(c, RELA_ATTN_CROSS))
             return rela_fail(err, RELA_ARG, "no layer %lld; the model has %zu",
-                             1 + (long long)h->layer, c->dec_layers);
+                             1 + (long long)h->layer, rela_config_layers(c, RELA_ATTN_CROSS));
         if (h->head < 0 || (size_t)h->head >= c->heads)
             return rela_fail(err, RELA_ARG, "no head %lld; the model has %zu",
                              1 + (long long)h->head, c->heads);
@@ -272,7 +272,8 @@ rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err)
     return st == RELA_OK ? rela_watcher_run(l->watcher, &watch, err) : st;
 }
 
-static void judge(const rela_filter_job *j, rela_filter_worker *l, size_t pair, rela_verdict *v)
+static void judge(const rela_filter_job *j, rela_filter_worker *l, size_t pair,
+                  rela_pair_verdict *v)
 {
     const rela_watched *p = rela_watcher_pair(l->watcher, pair);
     if (p->state != RELA_WATCHED) {
@@ -304,13 +305,13 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
 {
     const rela_filter_job *j = ctx;
     rela_filter_worker *l = &j->workers[thread];
-    rela_verdict verdicts[RELA_FILTER_ROWS];
+    rela_pair_verdict verdicts[RELA_FILTER_ROWS];
     rela_status st = RELA_OK;
     size_t n = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const rela_span *c = rows->lines + 2 * i;
-        verdicts[i] =
-            (rela_verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
+        verdicts[i] = (rela_pair_verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]),
+                                           .score = -1 };
         if (verdicts[i].reason != RELA_FILTER_KEPT)
             continue;
         l->pairs[n] = (rela_text_pair){ .src = { c[0] }, .tgt = c[1] };
@@ -324,7 +325,7 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
     for (size_t i = 0; i < n && st == RELA_OK && j->model; i++)
         judge(j, l, i, &verdicts[l->of[i]]);
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++)
-        st = rela_verdict_append(&rows->out, &verdicts[i], err);
+        st = rela_pair_verdict_append(&rows->out, &verdicts[i], err);
     return st;
 }
 
@@ -332,7 +333,7 @@ static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error
 
 /* Duplicates depend on all earlier pairs, so only the thread that finishes blocks in order can find
  * them. */
-static rela_status find_duplicate(rela_filter_job *j, rela_verdict *v, const rela_span *c,
+static rela_status find_duplicate(rela_filter_job *j, rela_pair_verdict *v, const rela_span *c,
                                   rela_error *err)
 {
     static const rela_span NOTHING = { "", 0 };
@@ -362,7 +363,7 @@ static rela_status put_pair(rela_filter_job *j, const rela_span *c, rela_error *
     return st;
 }
 
-static rela_status put_scores(rela_filter_job *j, const rela_verdict *v, uint64_t line,
+static rela_status put_scores(rela_filter_job *j, const rela_pair_verdict *v, uint64_t line,
                               rela_error *err)
 {
     rela_buffer *out = &j->out[OUT_SCORES];
@@ -385,7 +386,7 @@ static rela_status put_scores(rela_filter_job *j, const rela_verdict *v, uint64_
     return st == RELA_OK ? rela_writer_write(w, out->data, out->len, err) : st;
 }
 
-static rela_status keep_score(rela_filter_job *j, const rela_verdict *v, rela_error *err)
+static rela_status keep_score(rela_filter_job *j, const rela_pair_verdict *v, rela_error *err)
 {
     float *scores = rela_mem_grow(j->kept_scores, &j->cap_scores, j->n_scores + 1, sizeof *scores);
     if (!scores)
@@ -395,7 +396,7 @@ static rela_status keep_score(rela_filter_job *j, const rela_verdict *v, rela_er
     return RELA_OK;
 }
 
-static rela_status finish_pair(rela_filter_job *j, rela_verdict *v, const rela_span *c,
+static rela_status finish_pair(rela_filter_job *j, rela_pair_verdict *v, const rela_span *c,
                                uint64_t line, rela_error *err)
 {
     rela_status st = find_duplicate(j, v, c, err);
@@ -418,8 +419,8 @@ static rela_status finish_block(void *ctx, rela_rows *rows, rela_error *err)
     rela_span bytes = { rows->out.data, rows->out.len };
     rela_status st = RELA_OK;
     for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        rela_verdict v;
-        st = rela_verdict_take(&v, &bytes, rows->first + i, err);
+        rela_pair_verdict v;
+        st = rela_pair_verdict_take(&v, &bytes, rows->first + i, err);
         st = st ? st : finish_pair(j, &v, rows->lines + 2 * i, rows->first + i, err);
     }
     if (st == RELA_OK && j->o.progress && j->o.progress(j->o.progress_ctx, j->report.read))

@@ -61,7 +61,10 @@ rela_status rela_generator_create(rela_generator **out, const rela_packed_weight
     if (!*out)
         return rela_fail(err, RELA_NOMEM, "no memory for a generator");
     (*out)->packed = w;
-    (*out)->cache.ld = rela_cache_ld(w->net->list.cached, w->net->config.d);
+    const rela_block_list *l = &w->net->list;
+    (*out)->cache.state = l->state;
+    (*out)->cache.owner = l->slot;
+    (*out)->cache.ld = rela_cache_ld(l->slot + (l->state > 0));
     while (w->net->list.blocks[(*out)->first].stream != target_of(*out))
         (*out)->first++;
     return RELA_OK;
@@ -160,7 +163,7 @@ const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
                              .cache = g->cache,
                              .memories = g->memories,
                              .sentence_rows = g->size.sentence_rows };
-    assert(rows->n <= g->size.rows);
+    assert(rows->n <= g->size.rows && (!tap || g->size.tapped));
     g->n_rows = target->rows = rows->n;
     rela_pass p = start(g, &step);
     p.tap = tap;
@@ -253,11 +256,16 @@ static void plan(rela_generator *g, rela_plan *p)
     const rela_pass_size size = pass_size(g);
     plan_streams(g, p);
     for (size_t i = 0; i < target_of(g); i++) {
-        g->memories[i] = (rela_memories){
-            .d = n->config.d, .len = s->src_len, .rows = s->src_rows, .sentences = s->sentences
-        };
-        rela_memories_plan(&g->memories[i], p, n->list.memories[i]);
+        g->memories[i] = (rela_memories){ .d = n->config.d,
+                                          .len = s->src_len,
+                                          .tapped = s->tapped,
+                                          .need = n->list.memories[i],
+                                          .rows = s->src_rows,
+                                          .sentences = s->sentences };
+        rela_memories_plan(&g->memories[i], p);
     }
+    g->cache.sentence_rows = s->sentence_rows;
+    g->cache.states = rela_plan_reals(p, 2 * s->sentences * s->sentence_rows * g->cache.state);
     g->rounded = rela_int8_rows_plan(p, g->packed->storage, n->config.d, s->rows);
     size_t kept = 0;
     g->scratch_bytes = rela_block_list_plan(&n->list, &kept, &size);

@@ -23,7 +23,7 @@ struct rela_worker {
 };
 
 static void plan(rela_worker *w, rela_plan *p);
-static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
+static rela_pass start(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r);
 static void forward(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 
@@ -97,12 +97,13 @@ void rela_worker_destroy(rela_worker *w)
     rela_mem_free(w);
 }
 
-rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_model_batch *b,
+                                   const rela_pass_options *r)
 {
     return rela_worker_train(w, NULL, b, r);
 }
 
-void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+void rela_worker_attend(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r)
 {
     rela_pass p = start(w, b, r);
     const uint64_t mode = rela_flush_to_zero();
@@ -111,7 +112,7 @@ void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_op
     rela_flush_to_zero_end(mode);
 }
 
-rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_model_batch *b,
                                  const rela_pass_options *r)
 {
     rela_pass p = start(w, b, r);
@@ -130,7 +131,7 @@ const real *rela_worker_features(const rela_worker *w)
     return w->streams[rela_block_list_target(&w->net->list)].act.x;
 }
 
-bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence)
+bool rela_worker_finite(const rela_worker *w, const rela_model_batch *b, size_t sentence)
 {
     const uint32_t *at = b->streams[rela_block_list_target(&w->net->list)].at;
     const size_t d = w->net->config.d, first = at[sentence], end = at[sentence + 1];
@@ -167,7 +168,7 @@ static void plan(rela_worker *w, rela_plan *p)
     for (size_t i = 0; i < l->n_streams; i++) {
         if (!training)
             rela_stream_plan(&w->streams[i], p, w->size.rows[i], c->d, c->pre_norm);
-        else if (l->memories[i])
+        else if (l->memories[i].n)
             w->streams[i].dmemory = rela_plan_reals(p, w->size.rows[i] * c->d);
     }
     for (size_t i = 0; training && i < 3 + (size_t)c->pre_norm; i++)
@@ -176,7 +177,7 @@ static void plan(rela_worker *w, rela_plan *p)
 
 /* ---- a pass ---- */
 
-static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+static rela_pass start(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r)
 {
     const rela_net *n = w->net;
     for (size_t i = 0; i < n->list.n_streams; i++) {

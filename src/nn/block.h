@@ -161,8 +161,9 @@ typedef struct rela_embed_at {
 /* Neighbouring heads of one kind. */
 typedef struct rela_head_group {
     rela_attn_group of;
-    uint32_t head;       /* (heads, n_head) learned numbers, if the kind has any */
-    uint32_t gain, gate; /* norm of the group's output, if the kind has one */
+    uint32_t params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of the kind */
+    uint32_t gain, gate;                   /* norm of the group's output, if the kind has one */
+    size_t state; /* decoding: place of its states among those of all layers; see cache.h */
 } rela_head_group;
 
 /* Attention to one stream. */
@@ -171,7 +172,9 @@ typedef struct rela_attn_side {
     uint32_t in, in_bias; /* self-attention: q, k, v (3d, d); cross-attention: q (d, d) */
     uint32_t kv, kv_bias; /* cross-attention: k, v (2d, d) */
     uint32_t out;
-    size_t memory; /* cross-attention: number among the attentions to that stream */
+    /* Cross-attention: number among the attentions to that stream, among those that need keys, and
+     * among those with a state. */
+    size_t memory, keyed, shown;
     size_t n_groups;
     rela_head_group groups[RELA_GROUPS_MAX];
     size_t stack; /* for the tap: which attention of the model it is */

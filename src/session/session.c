@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/sized.h"
-#include "model/model_text.h"
-#include "model/packed.h"
+#include "format/model_text.h"
+#include "format/packed_load.h"
 #include "rela/model.h"
 #include "text/language.h"
 
@@ -250,6 +250,14 @@ const char *rela_model_stack_name(const rela_model *m, int32_t stack)
 {
     return stack >= 0 && (size_t)stack < m->net.list.n_stacks ? m->net.list.stacks[stack].name
                                                               : NULL;
+}
+
+const char *rela_model_language(const rela_model *m, int32_t side)
+{
+    const rela_pipeline_parts *parts = rela_pipeline_parts_of(m->pipeline);
+    if (side < 0 || (size_t)side > m->net.config.sources)
+        return NULL;
+    return *parts->side[side].language ? parts->side[side].language : NULL;
 }
 
 /* ---- session ---- */

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "decode/search.h"
-#include "model/card.h"
+#include "format/card.h"
 #include "rela/text.h"
 #include "text/pipeline.h"
 #include "text/token_lists.h"
@@ -31,6 +31,9 @@ struct rela_session {
     rela_search_pool *pool;
     rela_pipeline_scratch *scratch;
     rela_splitter *splitter; /* for the (first) source */
+    /* Tokens of source text so far, and how many are not of the source language. */
+    uint64_t n_tokens, n_foreign;
+    bool foreign_text; /* has been logged */
 };
 
 /* Maximum tokens of a source, without its end symbol, that all models of the session take; at least

@@ -11,7 +11,8 @@ enum {
     RANK_SHIFT = 40, /* so that sentences of a text have random numbers of their own */
     /* A text of more sentences has no word links, like one translated in parts: memory for
      * attention would grow with its length. */
-    LINKED_SENTENCES = 64
+    LINKED_SENTENCES = 64,
+    FOREIGN_LEAST = 10 /* fewer tokens may be names */
 };
 
 static rela_status divide(rela_translate_job *j, size_t i, rela_error *err);
@@ -71,6 +72,30 @@ static rela_status encode_sources(rela_translate_job *j, size_t i, rela_error *e
     return st;
 }
 
+/* Warns once if most of the text so far is not of the source language. */
+static void check_language(const rela_translate_job *j)
+{
+    const rela_id_list *l = &j->result->sources;
+    const rela_model *m = j->model;
+    rela_session *s = j->session;
+    for (size_t i = 0; i < j->n; i++) {
+        const size_t text = i * j->n_sources;
+        for (size_t k = l->at[text]; k < l->at[text + 1]; k++) {
+            s->n_tokens += l->ids[k] != RELA_VOCAB_EOS;
+            s->n_foreign += !rela_pipeline_is_source(m->pipeline, l->ids[k]);
+        }
+    }
+    if (s->foreign_text || s->n_tokens < FOREIGN_LEAST || 2 * s->n_foreign <= s->n_tokens)
+        return;
+    const char *language = rela_pipeline_parts_of(m->pipeline)->side[0].language;
+    s->foreign_text = true;
+    rela_log_line(&m->runtime->log, RELA_LOG_WARNING,
+                  "%.0f %% of the tokens of the text are unknown, or not of the source language of "
+                  "%s%s%s; is it the right text?",
+                  100 * (double)s->n_foreign / (double)s->n_tokens, m->path, *language ? ", " : "",
+                  language);
+}
+
 rela_status rela_translate_encode(rela_translate_job *j, rela_error *err)
 {
     const rela_translate_options *o = j->options;
@@ -84,6 +109,8 @@ rela_status rela_translate_encode(rela_translate_job *j, rela_error *err)
             st = rela_id_list_add(&j->prefixes, NULL, j->session->scratch, &prefix, o->prefix[text],
                                   rela_text_len(o->prefix, o->prefix_len, text), err);
     }
+    if (st == RELA_OK)
+        check_language(j);
     j->first_part = rela_mem_array(j->n + 1, sizeof *j->first_part);
     if (st == RELA_OK && !j->first_part)
         st = rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", j->n);

@@ -104,7 +104,8 @@ const char *const RELA_REPORT_STYLE[] = {
     "table{break-inside:avoid}.table{overflow:"
     "visible}table{font-size:8.2pt}td,th{padding:.2rem .35rem}td.text "
     "small{white-space:normal}.panels{"
-    "grid-template-columns:repeat(3,1fr)}a{color:inherit;text-decoration:none}"
+    "grid-template-columns:repeat(3,1fr)}.panels.four{grid-template-columns:repeat(2,1fr)}a{color:"
+    "inherit;text-decoration:none}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}",
     NULL
 };

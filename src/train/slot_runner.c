@@ -19,7 +19,6 @@ static micro_batch next_micro_batch(const rela_slot_job *j, const rela_slot *par
                                     size_t rows);
 static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_slot *part,
                             micro_batch m, real *grads);
-static void on_gradients(void *ctx, size_t from);
 static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
                                       uint32_t *at, int32_t *ids);
 
@@ -40,18 +39,18 @@ rela_row_count rela_count_rows(const rela_slot_job *j, size_t first, size_t last
     return c;
 }
 
-size_t rela_micro_batch_rows(const rela_step_options *o)
+size_t rela_micro_batch_rows(const rela_update_options *o)
 {
     return o->micro_batch_rows ? o->micro_batch_rows : MICRO_BATCH_ROWS;
 }
 
-size_t rela_sentence_copies(const rela_step_options *o)
+size_t rela_sentence_copies(const rela_update_options *o)
 {
     return o->r_drop > 0 ? 2 : 1;
 }
 
 /* Rows available to the sentences of a micro-batch, each counted once even if R-Drop doubles it. */
-static size_t room_of(const rela_step_options *o)
+static size_t room_of(const rela_update_options *o)
 {
     const size_t room = rela_micro_batch_rows(o) / rela_sentence_copies(o);
     return room > 0 ? room : 1;
@@ -138,10 +137,10 @@ static micro_batch next_micro_batch(const rela_slot_job *j, const rela_slot *par
 static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_slot *part,
                             micro_batch m, real *grads)
 {
-    const rela_packed *u = j->update;
+    const rela_model_batch *u = j->update;
     const size_t copies = j->training ? rela_sentence_copies(j->o) : 1,
                  target = j->net->list.n_streams - 1;
-    rela_packed b = { .first = { 0 } };
+    rela_model_batch b = { .first = { 0 } };
     size_t n_ids = 0;
     for (size_t i = 0; i <= target; i++) {
         b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->at[i], r->ids + n_ids);
@@ -153,26 +152,19 @@ static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_sl
         for (size_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
             r->row_weight[t] = 1 / (real)length_of(tgt, i);
     const bool is_last = m.last == part->last;
-    const rela_pass_options pass = {
-        .training = j->training,
-        .seed = j->o->seed,
-        .update = j->number,
-        .on_gradients = is_last && r->on_gradients ? on_gradients : NULL,
-        .on_gradients_ctx = r,
-        .stop = j->o->stop,
-        .loss = { .smooth = (real)j->o->smooth,
-                  .kl_weight = j->training ? (real)j->o->r_drop : 0,
-                  .row_weight = j->o->sentence_mean ? r->row_weight : NULL }
-    };
+    const rela_pass_options pass = { .training = j->training,
+                                     .seed = j->o->seed,
+                                     .update = j->number,
+                                     .on_gradients = is_last ? r->on_gradients : NULL,
+                                     .on_gradients_ctx = r,
+                                     .stop = j->o->stop,
+                                     .loss = { .smooth = (real)j->o->smooth,
+                                               .kl_weight = j->training ? (real)j->o->r_drop : 0,
+                                               .row_weight =
+                                                   j->o->sentence_mean ? r->row_weight : NULL } };
     const rela_loss_sums sums = rela_worker_train(r->worker, j->training ? grads : NULL, &b, &pass);
     part->loss += sums.loss;
     part->nll += sums.nll;
-}
-
-static void on_gradients(void *ctx, size_t from)
-{
-    rela_slot_runner *r = ctx;
-    r->on_gradients(r->ctx, r, from);
 }
 
 /* One stream of a micro-batch, each sentence followed by its copies: thus the row numbers of a

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/slot_runner.h - one gradient slot of an update, on one thread: micro-batches through
- * the model, one after the other. See step.h. */
+ * the model, one after the other. See update.h. */
 #ifndef RELA_TRAIN_SLOT_RUNNER_H
 #define RELA_TRAIN_SLOT_RUNNER_H
 
-#include "train/step.h"
+#include "train/update.h"
 
 /* Sentences [first, last) of an update, and the sums over them. */
 typedef struct rela_slot {
@@ -16,19 +16,19 @@ typedef struct rela_slot {
 /* The current update; all lent. */
 typedef struct rela_slot_job {
     rela_net *net;
-    const rela_step_options *o;
-    const rela_packed *update;
+    const rela_update_options *o;
+    const rela_model_batch *update;
     uint64_t number;
     bool training;
 } rela_slot_job;
 
 /* State of a thread that runs micro-batches. */
 typedef struct rela_slot_runner {
-    /* May be NULL. Called during the backward pass of the last micro-batch of a slot: the gradients
-     * of the slot are complete from an offset on (model/worker.h). */
-    void (*on_gradients)(void *ctx, struct rela_slot_runner *r, size_t from);
-    void *ctx;
-    size_t complete_from; /* for the callback's use */
+    /* May be NULL. Called with the runner during the backward pass of the last micro-batch of a
+     * slot: the gradients of the slot are complete from an offset on (model/worker.h). */
+    void (*on_gradients)(void *runner, size_t from);
+    void *ctx; /* for the callback's use, as the next */
+    size_t complete_from;
     rela_worker *worker;
     size_t max_src, max_tgt;        /* rows the worker has room for */
     uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
@@ -50,8 +50,8 @@ typedef struct rela_row_count {
 } rela_row_count;
 rela_row_count rela_count_rows(const rela_slot_job *j, size_t first, size_t last);
 
-size_t rela_micro_batch_rows(const rela_step_options *o);
+size_t rela_micro_batch_rows(const rela_update_options *o);
 /* Copies of each sentence in a micro-batch when training: 2 with R-Drop, else 1. */
-size_t rela_sentence_copies(const rela_step_options *o);
+size_t rela_sentence_copies(const rela_update_options *o);
 
 #endif

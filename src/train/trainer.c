@@ -6,8 +6,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "train/text_check.h"
+#include "train/text_compare.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
 
@@ -22,6 +23,7 @@ static rela_status join(rela_trainer *t, rela_error *err);
 static rela_status prepare(rela_trainer *t, rela_error *err);
 static rela_status open_outputs(rela_trainer *t, rela_error *err);
 static rela_status check_settings(const rela_trainer *t, rela_error *err);
+static rela_status note_texts(rela_trainer *t, rela_error *err);
 static rela_status start_or_resume(rela_trainer *t, rela_error *err);
 static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err);
 static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
@@ -54,7 +56,7 @@ rela_status rela_train(const rela_train_options *o,
     st = st ? st : join(t, err);
     st = st ? st : prepare(t, err);
     st = st ? st : rela_trainer_loop(t, err);
-    if (st != RELA_OK && t->run.lock && t->loop.state.update == 0)
+    if (st != RELA_OK && t->run.lock && t->state.loop.update == 0)
         rela_run_discard(&t->run); /* refused, or stopped before the first update */
     cleanup(t);
     rela_world_close(t->world, st, err);
@@ -127,8 +129,8 @@ static rela_status open_outputs(rela_trainer *t, rela_error *err)
     return st;
 }
 
-/* What is wrong whatever the text and the checkpoints are: found before BPE is learned, and before
- * a checkpoint is compared with settings that are of no use. */
+/* Mistakes that depend on neither text nor checkpoints are found before BPE is learned, and before
+ * a checkpoint is compared with the settings. */
 static rela_status check_settings(const rela_trainer *t, rela_error *err)
 {
     const char *const paths[] = { t->o.codes, t->o.vocab_src, t->o.vocab_tgt };
@@ -140,6 +142,18 @@ static rela_status check_settings(const rela_trainer *t, rela_error *err)
         if (paths[i] && !rela_file_exists(paths[i]))
             st = rela_fail_errno(err, ENOENT, "%s", paths[i]);
     return st ? st : rela_train_check_texts(&t->o, err);
+}
+
+/* Says what is odd about the texts of a new run. */
+static rela_status note_texts(rela_trainer *t, rela_error *err)
+{
+    rela_buffer notes = RELA_BUFFER_INIT;
+    const rela_status st = rela_train_compare_texts(&notes, &t->o, err);
+    const char *at = notes.data, *end = at + notes.len;
+    for (rela_span line; st == RELA_OK && at && rela_next_line(&line, &at, end);)
+        rela_trainer_log(t, "warning: %.*s", (int)line.len, line.text);
+    rela_buffer_free(&notes);
+    return st;
 }
 
 static rela_status start_or_resume(rela_trainer *t, rela_error *err)
@@ -154,6 +168,9 @@ static rela_status start_or_resume(rela_trainer *t, rela_error *err)
     rela_world_broadcast(t->world, &update, sizeof update);
     rela_world_broadcast(t->world, &regular, sizeof regular);
     t->interim = !regular;
+    if (!update && rela_trainer_is_first(t))
+        st = note_texts(t, err);
+    st = rela_world_agree(t->world, st, err);
     if (st == RELA_OK)
         st = update ? resume(t, update, err) : start(t, err);
     if (st == RELA_OK && rela_trainer_is_first(t))
@@ -196,7 +213,7 @@ static rela_status resume(rela_trainer *t, uint64_t update, rela_error *err)
 static rela_status load_checkpoint(rela_trainer *t, const char *path, uint64_t update,
                                    rela_error *err)
 {
-    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .blocks = true };
+    const rela_checkpoint_options options = { .n_threads = (int)t->o.threads, .arrays = true };
     rela_status st = rela_net_load(&t->net, &t->loaded, path, &options, err);
     t->net_ready = st == RELA_OK;
     if (st != RELA_OK)
@@ -449,9 +466,9 @@ static rela_status read_text(rela_trainer *t, rela_error *err)
     return st;
 }
 
-rela_step_options rela_trainer_step_options(const rela_trainer *t)
+rela_update_options rela_trainer_update_options(const rela_trainer *t)
 {
-    rela_step_options o = rela_train_step_options(&t->o);
+    rela_update_options o = rela_train_step_options(&t->o);
     o.world = t->world;
     return o;
 }
@@ -461,15 +478,15 @@ rela_step_options rela_trainer_step_options(const rela_trainer *t)
 static rela_status check_memory(rela_trainer *t, const rela_config *c, rela_error *err)
 {
     rela_net plan = { .config = *c, .k = rela_kern_get() };
-    const rela_step_options so = rela_trainer_step_options(t);
+    const rela_update_options so = rela_trainer_update_options(t);
     const rela_status st = rela_block_list_init(&plan.list, &plan.params, c, err);
     if (st != RELA_OK)
         return st;
     const size_t weights = plan.params.total * sizeof(real);
     const double each =
-        (double)(t->net_ready ? 0 : weights) + (double)rela_stepper_bytes(&plan, &so);
+        (double)(t->net_ready ? 0 : weights) + (double)rela_updater_bytes(&plan, &so);
     const double need = each * (double)rela_world_local_size(t->world);
-    const double available = (double)rela_memory_free();
+    const double available = (double)rela_memory_available();
     rela_net_deinit(&plan);
     if (available <= 0 || need <= available)
         return RELA_OK;
@@ -494,13 +511,25 @@ static void name_attention(char *out, size_t size, const rela_config *c)
         rela_format_text(out, size, "%s", c->attention[0].text);
 }
 
+/* The name of a kind that forms no rows of weights; NULL: there is none. */
+static const char *kind_without_rows(const rela_config *c)
+{
+    const char *name = NULL;
+    for (int i = 0; i < RELA_ATTN_N_TYPES; i++)
+        for (size_t k = 0; k < rela_config_layers(c, i) * c->heads && !name; k++) {
+            const rela_attn_kind *kind = rela_config_kind(c, i, k / c->heads, k % c->heads);
+            name = kind->method ? kind->name : NULL;
+        }
+    return name;
+}
+
 /* Checks the disk space before hours are spent; logs the memory needed, and settings that waste
  * threads or bandwidth. */
 static rela_status check_room(rela_trainer *t, rela_error *err)
 {
-    const rela_step_options so = rela_trainer_step_options(t);
+    const rela_update_options so = rela_trainer_update_options(t);
     const size_t block = t->net.params.total * sizeof(real);
-    const size_t need = block + rela_stepper_bytes(&t->net, &so);
+    const size_t need = block + rela_updater_bytes(&t->net, &so);
     const uint64_t disk = (uint64_t)block * 3 * ((uint64_t)t->o.keep + SPARE_FILES);
     const uint64_t free_bytes = rela_disk_free(t->o.out);
     t->memory = need;
@@ -509,6 +538,10 @@ static rela_status check_room(rela_trainer *t, rela_error *err)
     name_attention(attention, sizeof attention, &t->net.config);
     rela_trainer_log(t, "%s parameters; attention %s; %.1f MB of memory for training",
                      rela_grouped(count, t->net.params.count), attention, (double)need / 1e6);
+    const char *formless = t->o.dropout_attention > 0 ? kind_without_rows(&t->net.config) : NULL;
+    if (formless)
+        rela_trainer_log(t, "attention %s forms no weights to drop: dropout leaves it as it is",
+                         formless);
     const size_t threads = (size_t)rela_par_threads((int)t->o.threads) * rela_world_size(t->world);
     if (threads > (size_t)t->o.gradient_slots)
         rela_trainer_log(t, "%zu threads, but %lld gradient slots: no more compute at a time",
@@ -531,7 +564,7 @@ static void cleanup(rela_trainer *t)
     rela_buffer_free(&t->saving);
     rela_buffer_free(&t->unlogged);
     rela_valid_destroy(t->translator);
-    rela_stepper_destroy(t->stepper);
+    rela_updater_destroy(t->updater);
     rela_batches_destroy(t->batches);
     rela_store_destroy(t->valid);
     rela_store_destroy(t->train);

@@ -334,7 +334,7 @@ static rela_status count_zeros(rela_sparsity *zeros, const rela_net *net, const 
     while (st == RELA_OK && !b.last) {
         st = rela_batches_next(batches, &b, err);
         if (st == RELA_OK) {
-            const rela_packed packed = rela_packed_batch(&b);
+            const rela_model_batch packed = rela_model_batch_of(&b);
             rela_worker_attend(worker, &packed, &pass);
         }
     }

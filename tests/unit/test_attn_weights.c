@@ -240,7 +240,9 @@ static void check(const rela_attn_kind *kind, const reference *r, uint32_t n, bo
     attn_layer_start(&l, kind, &SETUP, HEADS, D_HEAD, N_MAX);
     l.attn.causal = causal;
     l.attn.tap = &tap;
-    l.attn.head_params = kind->n_head ? head : NULL;
+    CHECK(attn_layer_learned(&l) <= sizeof head / sizeof head[0], "%s: too many learned",
+          kind->name);
+    attn_layer_learn(&l, head, NULL, NULL);
     const rela_attn_rows rows = { 1, at, at, 0 };
     const rela_attn_in in = { q, k, v, D, D, D };
     rela_attn_forward(&l.attn, &l.scratch, z, &in, &rows);
