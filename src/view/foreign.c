@@ -71,6 +71,8 @@ rela_status rela_view_open(rela_buffer *out, const rela_view_import *from, rela_
     if (own.gold_base < 0 || own.gold_base > 1)
         return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
                          own.gold_base);
+    if (own.form != RELA_VIEW_PAGE && own.form != RELA_VIEW_DOCUMENT)
+        return rela_fail(err, RELA_ARG, "a file with attention becomes a page or a document");
     rela_foreign f = { .from = &own, .name = own.path };
     st = read_text(&f.src, own.src, err);
     st = st ? st : read_text(&f.tgt, own.tgt, err);
@@ -79,7 +81,7 @@ rela_status rela_view_open(rela_buffer *out, const rela_view_import *from, rela_
     if (st == RELA_OK && f.sentences == 0)
         st = rela_fail(err, RELA_FORMAT, "%s: no sentence with attention", f.name);
     st = st ? st : rela_document_end(&f.json, err);
-    if (st == RELA_OK && own.document)
+    if (st == RELA_OK && own.form == RELA_VIEW_DOCUMENT)
         st = rela_buffer_append(out, f.json.data, f.json.len, err);
     else if (st == RELA_OK)
         st = rela_page_add_viewer(out, own.title, f.json.data, f.json.len, err);
