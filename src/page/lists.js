@@ -38,6 +38,11 @@ export function showList() {
     make("span", { dir: "auto", class: "text" }, source), make("span", { dir: "auto", class: "text second" }, target)))));
 }
 
+/* The number of the sentence that the list begins with. */
+export function firstOfList() {
+    return Number(list.querySelector("button").dataset.sentence);
+}
+
 export function markCurrent() {
     for (const b of list.querySelectorAll("button")) {
         const here = Number(b.dataset.sentence) === state.sentence;

@@ -5,8 +5,8 @@ import { coveragePanel, linksPanel, outputsPanel, showCoverage, showLinks, showO
 import { choice, fill, make, tsvOf } from "./dom.js";
 import { gridPanel, showGrid, showWord, wordPanel } from "./grid.js";
 import { headPanel, showHead, svgOfHead, timing } from "./headpanel.js";
-import { corpusPanel, listPanel, markCurrent, showCorpus, showList } from "./lists.js";
-import { change, follow, onChange, open, output, sentence, state } from "./state.js";
+import { corpusPanel, firstOfList, listPanel, markCurrent, showCorpus, showList } from "./lists.js";
+import { change, follow, onChange, open, output, sentence, state, tell } from "./state.js";
 import { translateBox } from "./translate.js";
 import { showWords, wordsPanel } from "./words.js";
 
@@ -82,10 +82,13 @@ function layout(serves) {
 }
 
 function showDocument(doc) {
+    const asked = /(^#|&)s=/.test(location.hash);
     open(new Corpus(doc));
     document.body.classList.remove("empty");
     showList();
-    showAll();
+    if (!asked)
+        state.sentence = firstOfList();
+    tell(["sentence"]);
 }
 
 function fail(e) {
