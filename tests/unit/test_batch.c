@@ -509,7 +509,7 @@ static void a_failed_call_can_be_repeated(void **state)
         CHECK_OK(rela_batches_next(b, &want, &err), err);
         CHECK(got.n == want.n && got.start.sentences == want.start.sentences, "call %d", (int)n);
         assert_memory_equal(got.line, want.line, want.n * sizeof *want.line);
-        assert_memory_equal(got.ids[1], want.ids[1], want.at[1][want.n] * sizeof(int32_t));
+        assert_memory_equal(got.ids[1], want.ids[1], want.offsets[1][want.n] * sizeof(int32_t));
     }
     rela_batches_destroy(b);
     rela_batches_destroy(c);
