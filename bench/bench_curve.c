@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "batches.h"
 #include "train/schedule.h"
+#include "train/train_options.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
                                     .epsilon = 1e-8,
                                     .smooth = 0.1,
                                     .seed = seed };
-    if (f == NULL || rela_config_preset(&c, "tiny", &err) != RELA_OK)
+    if (f == NULL || rela_train_preset_config(&c, "tiny", &err) != RELA_OK)
         return fprintf(stderr, "%s: cannot be read\n", argv[3]), 1;
     c.vocab_src = c.vocab_tgt = 10000;
     if (rela_config_attend(&c, argv[1], NULL) != RELA_OK)

@@ -7,6 +7,7 @@
  * rate of the preset: dropout in attention would keep PyTorch from its fused kernel. */
 #include "batches.h"
 #include "bench/bench_job.h"
+#include "train/train_options.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -52,7 +53,7 @@ int main(int argc, char **argv)
     FILE *batches = fopen(argv[5], "rb");
     if (!batches || updates < 1 || updates > RELA_BENCH_ROUNDS_MAX)
         return fail(batches ? "updates: expected 1..99" : "the batches cannot be read");
-    if (rela_config_preset(&c, argv[1], &err) != RELA_OK)
+    if (rela_train_preset_config(&c, argv[1], &err) != RELA_OK)
         return fail(err.message);
     c.drop_attn = c.drop_ffn = 0;
     c.vocab_src = c.vocab_tgt = strcmp(argv[1], "tiny") == 0 ? 10000 : 32000;

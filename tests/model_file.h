@@ -9,13 +9,14 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "format/checkpoint.h"
+#include "tiny_config.h"
 
 /* One layer on each side, two heads. */
 static inline rela_config small_config(size_t d, size_t vocab)
 {
     rela_config c;
     rela_error err;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = d;
     c.ffn = 2 * d;
     c.heads = 2;

@@ -118,6 +118,13 @@ size_t rela_bench_learned(real *out, size_t at[RELA_ATTN_PARAMS_MAX], const rela
 
 /* GFLOP/s of large square matrix products, one per thread at the same time. */
 rela_status rela_bench_product_rate(double *rate, int threads, double seconds, rela_error *err);
+/* Multiply-adds of the matrix products of a token: of a source, of the target without logits, and
+ * of a logit. */
+typedef struct rela_bench_macs {
+    double source, target, logit;
+    double self_layers, cross_layers; /* of both sides; of the target */
+} rela_bench_macs;
+rela_bench_macs rela_bench_macs_of(const rela_config *c);
 /* FLOPs of the matrix products of a forward pass over one update, with attention scores; causal
  * attention counts half. */
 double rela_bench_update_flops(const rela_config *c, const rela_model_batch *u);

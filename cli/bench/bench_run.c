@@ -11,6 +11,7 @@
 #include "bench/bench_job.h"
 #include "format/checkpoint.h"
 #include "kern/gemm.h"
+#include "train/train_options.h"
 
 #include <assert.h>
 #include <math.h>
@@ -137,7 +138,8 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
 static rela_status take_sizes(rela_bench_job *j, rela_error *err)
 {
     if (!j->o.model) {
-        const rela_status st = rela_config_preset(&j->config, j->o.preset ? j->o.preset : "", err);
+        const rela_status st =
+            rela_train_preset_config(&j->config, j->o.preset ? j->o.preset : "", err);
         if (st == RELA_OK)
             j->config.vocab_src = j->config.vocab_tgt = vocabulary_of(j->o.preset);
         return st;

@@ -184,17 +184,39 @@ static rela_status count_zeros(double *share, const state *s, const rela_net *ne
     return st;
 }
 
+rela_bench_macs rela_bench_macs_of(const rela_config *c)
+{
+    const double d = (double)c->d, projections = 2 * d * d, ffn = 2 * d * (double)c->ffn;
+    rela_attn_stack stacks[RELA_STACKS_MAX];
+    rela_bench_macs m = { .logit = d };
+    for (size_t i = 0, n = rela_attn_stacks(stacks, c); i < n; i++) {
+        const rela_attn_stack *s = &stacks[i];
+        const double layers = (double)s->layers;
+        const bool cross = rela_attn_stack_cross(s);
+        *(s->queries == c->sources ? &m.target : &m.source) += layers * projections;
+        *(s->keys == c->sources ? &m.target : &m.source) += layers * projections;
+        *(s->queries == c->sources ? &m.target : &m.source) += cross ? 0 : layers * ffn;
+        *(cross ? &m.cross_layers : &m.self_layers) += layers;
+    }
+    return m;
+}
+
 double rela_bench_update_flops(const rela_config *c, const rela_model_batch *u)
 {
-    const double d = (double)c->d, f = (double)c->ffn;
-    const double enc_layers = (double)c->enc_layers, dec_layers = (double)c->dec_layers;
+    const rela_bench_macs m = rela_bench_macs_of(c);
+    rela_attn_stack stacks[RELA_STACKS_MAX];
+    const size_t n_stacks = rela_attn_stacks(stacks, c), target = c->sources;
     double total = 0;
-    const rela_tokens *src = &u->streams[0], *tgt = &u->streams[1];
-    for (size_t i = 0; i < src->n; i++) {
-        const double s = src->at[i + 1] - src->at[i], t = tgt->at[i + 1] - tgt->at[i];
-        total += s * (enc_layers * (4 * d * d + 2 * d * f) + dec_layers * 2 * d * d);
-        total += t * (dec_layers * (6 * d * d + 2 * d * f) + d * (double)c->vocab_tgt);
-        total += 2 * d * (enc_layers * s * s + dec_layers * (t * t / 2 + t * s));
+    for (size_t i = 0; i < u->streams[0].n; i++) {
+        double n[RELA_STREAMS_MAX];
+        for (size_t k = 0; k <= target; k++)
+            n[k] = u->streams[k].at[i + 1] - u->streams[k].at[i];
+        for (size_t k = 0; k < target; k++)
+            total += n[k] * m.source;
+        total += n[target] * (m.target + m.logit * (double)c->vocab_tgt);
+        for (size_t k = 0; k < n_stacks; k++)
+            total += 2 * m.logit * (double)stacks[k].layers * n[stacks[k].queries] *
+                     n[stacks[k].keys] / (stacks[k].causal ? 2 : 1);
     }
     return 2 * total;
 }

@@ -27,7 +27,6 @@ typedef struct builder {
     size_t layer;
 } builder;
 
-static void list_places(rela_block_list *l, const rela_config *c);
 static size_t stack_of(const rela_block_list *l, size_t queries, size_t keys);
 static void build_stacks(builder *b);
 static void build_aligner(builder *b);
@@ -42,7 +41,7 @@ rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const 
         rela_params_deinit(params);
         return rela_fail(err, RELA_NOMEM, "no memory for the blocks of the model");
     }
-    list_places(l, c);
+    l->n_stacks = rela_attn_stacks(l->stacks, c);
     builder b = { .list = l, .c = c, .declare = { .params = params, .err = err } };
     if (c->task == RELA_TASK_ALIGN)
         build_aligner(&b);
@@ -83,13 +82,12 @@ rela_status rela_params_of(rela_params *params, const rela_config *c, bool packe
     return st;
 }
 
-static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type type, size_t queries,
-                      size_t keys)
+static void describe(rela_attn_stack *p, const rela_config *c, rela_attn_type type, size_t queries,
+                     size_t keys)
 {
     static const char *const LABELS[] = { "encoder", "decoder", "cross" };
-    const size_t target = rela_block_list_target(l), source = keys == target ? queries : keys;
+    const size_t target = c->sources, source = keys == target ? queries : keys;
     const bool numbered = target > 1 && type != RELA_ATTN_DEC;
-    rela_attn_stack *p = &l->stacks[l->n_stacks++];
     *p = (rela_attn_stack){ .type = type,
                             .queries = queries,
                             .keys = keys,
@@ -105,14 +103,15 @@ static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type t
     (void)snprintf(p->key, sizeof p->key, "%s %zu", LABELS[type], source);
 }
 
-static void list_places(rela_block_list *l, const rela_config *c)
+size_t rela_attn_stacks(rela_attn_stack stacks[RELA_STACKS_MAX], const rela_config *c)
 {
-    const size_t target = rela_block_list_target(l);
-    for (size_t i = 0; i < target; i++)
-        add_place(l, c, RELA_ATTN_ENC, i, i);
-    add_place(l, c, RELA_ATTN_DEC, target, target);
-    for (size_t i = 0; i < target; i++)
-        add_place(l, c, RELA_ATTN_CROSS, target, i);
+    const size_t target = c->sources;
+    for (size_t i = 0; i < target; i++) {
+        describe(&stacks[i], c, RELA_ATTN_ENC, i, i);
+        describe(&stacks[target + 1 + i], c, RELA_ATTN_CROSS, target, i);
+    }
+    describe(&stacks[target], c, RELA_ATTN_DEC, target, target);
+    return 2 * target + 1;
 }
 
 size_t rela_block_list_cross(const rela_block_list *l, size_t source)
@@ -122,11 +121,11 @@ size_t rela_block_list_cross(const rela_block_list *l, size_t source)
 
 static size_t stack_of(const rela_block_list *l, size_t queries, size_t keys)
 {
-    size_t i = 0;
-    while (l->stacks[i].queries != queries || l->stacks[i].keys != keys)
-        i++;
-    assert(i < l->n_stacks);
-    return i;
+    for (size_t i = 0; i < l->n_stacks; i++)
+        if (l->stacks[i].queries == queries && l->stacks[i].keys == keys)
+            return i;
+    assert(!"a stack of the model");
+    return 0;
 }
 
 /* Blocks of cross attention in a layer. */

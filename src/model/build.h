@@ -23,6 +23,10 @@ typedef struct rela_attn_stack {
 
 enum { RELA_STACKS_MAX = 2 * RELA_SOURCES_MAX + 1 };
 
+/* Lists the stacks of a configuration in this order: self-attention of each source, of the target,
+ * cross-attention to each source. Returns their number. */
+size_t rela_attn_stacks(rela_attn_stack stacks[RELA_STACKS_MAX], const rela_config *c);
+
 typedef struct rela_block_list {
     rela_block *blocks; /* in the order of the forward pass */
     size_t n;
@@ -31,8 +35,6 @@ typedef struct rela_block_list {
     size_t slot, state;
     rela_memories_need memories[RELA_STREAMS_MAX]; /* cross-attention to the stream */
     size_t made; /* reals of the arrays that kinds of attention make */
-    /* In this order: self-attention of each source, of the target, cross-attention to each
-     * source. */
     rela_attn_stack stacks[RELA_STACKS_MAX];
     size_t n_stacks;
     /* Offset at which the parameters of blocks end; the norms of streams follow. */

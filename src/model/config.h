@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/config.h - the numbers that define a model, their bounds, and presets. */
+/* src/model/config.h - the numbers that define a model, and their bounds. */
 #ifndef RELA_MODEL_CONFIG_H
 #define RELA_MODEL_CONFIG_H
 
@@ -55,9 +55,6 @@ enum {
     RELA_LEN_MIN = 2, /* a token and the end */
     RELA_LEN_MAX = 1 << 16
 };
-
-/* Sizes of the preset ("paper", "base", "tiny", "demo"), rela-g everywhere; vocabularies are 0. */
-rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err);
 
 /* The same attention everywhere; fails as rela_attn_spec_parse does. */
 rela_status rela_config_attend(rela_config *c, const char *text, rela_error *err);

@@ -159,6 +159,21 @@ size_t rela_watcher_limit(const rela_watcher *w)
     return w->limit;
 }
 
+const real *rela_watcher_nll(const rela_watcher *w, size_t pair)
+{
+    size_t i = 0;
+    while (i < w->n_batch && w->batch[i] != pair)
+        i++;
+    assert(i < w->n_batch && w->watch && w->watch->nll);
+    return w->nll + w->at[w->target][i];
+}
+
+rela_status rela_watcher_pieces(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
+                                rela_error *err)
+{
+    return rela_pipeline_pieces(out, w->scratch, side, line.text, line.len, err);
+}
+
 rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
                                rela_error *err)
 {

@@ -33,7 +33,7 @@ static bool has_ranks(const rela_updater *s)
 static rela_update_options with_defaults(const rela_update_options *o)
 {
     rela_update_options own = *o;
-    own.slots = o->slots ? o->slots : RELA_STEP_SLOTS;
+    own.slots = o->slots ? o->slots : RELA_SLOTS;
     own.groups = o->groups ? o->groups : 1;
     return own;
 }

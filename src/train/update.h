@@ -17,11 +17,11 @@
 #include "dist/world.h"
 #include "model/worker.h"
 
-enum { RELA_STEP_SLOTS = 4, RELA_STEP_SLOTS_MAX = 1024 };
+enum { RELA_SLOTS = 4, RELA_SLOTS_MAX = 1024 };
 
 typedef struct rela_update_options {
     int n_threads;
-    size_t slots;            /* 0: RELA_STEP_SLOTS; at most this many threads compute */
+    size_t slots;            /* 0: RELA_SLOTS; at most this many threads compute */
     size_t groups;           /* of consecutive slots; divides slots; 0: 1 */
     size_t micro_batch_rows; /* tokens of a micro-batch, source and target each; 0: 576 */
     double beta1, beta2, epsilon;

@@ -8,6 +8,7 @@
 #include "format/safetensors.h"
 #include "kern/gemm.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static void load_config(golden *g)
 {
     rela_error err = { RELA_OK, "" };
     rela_config *c = &g->config;
-    CHECK_OK(rela_config_preset(c, "tiny", &err), err);
+    tiny_config(c);
     c->d = (size_t)number(g, "d");
     c->ffn = (size_t)number(g, "ffn");
     c->heads = (size_t)number(g, "heads");

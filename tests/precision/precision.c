@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static rela_config config_of(const rela_attn_kind *kind)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = D;
     c.ffn = 40;
     c.heads = 4;

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "decode/search.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,9 +33,8 @@ static inline real *probe_output(const rela_net *n)
 
 static inline rela_config probe_config(const char *kind, size_t vocabulary)
 {
-    rela_error err;
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 24;
     c.ffn = 20;
     c.heads = 3;

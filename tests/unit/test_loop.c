@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "sweep.h"
+#include "tiny_config.h"
 #include "train/trainer.h"
 
 #include <math.h>
@@ -138,7 +139,7 @@ static void start(fixture *f, bool sentence_mean)
     rela_error err = { RELA_OK, "" };
     rela_config c;
     memset(f, 0, sizeof *f);
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 16;
     c.ffn = 16;
     c.heads = 2;
