@@ -7,7 +7,7 @@
 #include "model_names.h"
 #include "serve/socket_loop.h"
 
-#include <signal.h>
+#include <arpa/inet.h>
 #include <string.h>
 
 enum { KEY_LINE_MAX = 1024, KEYS_MAX = 10000, MODELS_MAX = 64 };
@@ -187,13 +187,16 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
 static rela_status check(const server *s, rela_error *err)
 {
     const serve_options *o = s->o;
+    unsigned char bytes[16];
+    if (inet_pton(AF_INET, o->address, bytes) != 1 && inet_pton(AF_INET6, o->address, bytes) != 1)
+        return rela_fail(err, RELA_ARG, "'%s' is not an address", o->address);
     const bool local = strcmp(o->address, "::1") == 0 || strncmp(o->address, "127.", 4) == 0;
-    if (!local)
-        rela_log_line(&s->cli->sink, RELA_LOG_WARNING, "%s: other machines may reach this server%s",
-                      o->address, o->keys ? "" : ", and everyone may use it: see --keys");
     if (o->deadline > o->deadline_max)
         return rela_fail(err, RELA_ARG, "--deadline %g is more than --max-deadline %g", o->deadline,
                          o->deadline_max);
+    if (!local)
+        rela_log_line(&s->cli->sink, RELA_LOG_WARNING, "%s: other machines may reach this server%s",
+                      o->address, o->keys ? "" : ", and everyone may use it: see --keys");
     return RELA_OK;
 }
 

@@ -78,7 +78,8 @@ typedef struct rela_view_import {
     bool gold_reverse;
     uint64_t limit; /* sentences; 0: all */
     const char *title;
-    int32_t form; /* RELA_VIEW_PAGE or RELA_VIEW_DOCUMENT */
+    int32_t form;     /* RELA_VIEW_PAGE or RELA_VIEW_DOCUMENT */
+    char reserved[4]; /* leave it 0 */
 } rela_view_import;
 
 /* The same for attention that another program has written to a file: the lines of Marian's

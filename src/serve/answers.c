@@ -3,6 +3,7 @@
 #include "serve/service_state.h"
 
 #include "base/json.h"
+#include "serve/markup_text.h"
 
 #include <string.h>
 
@@ -62,23 +63,39 @@ size_t rela_call_n_best(const rela_call *c, size_t text)
 typedef struct ranked {
     const rela_call *call;
     size_t rank;
+    rela_buffer *markup; /* for a sentence with its tags */
+    rela_status *status;
+    rela_error *err;
 } ranked;
 
 static rela_span translation(const void *ctx, size_t sentence)
 {
     const ranked *r = ctx;
-    return rela_call_translation(r->call, sentence, r->rank);
+    const rela_call *c = r->call;
+    const rela_span text = rela_call_translation(c, sentence, r->rank);
+    if (!c->html)
+        return text;
+    const rela_outcome *o = c->outcomes[sentence];
+    rela_buffer_clear(r->markup);
+    *r->status = *r->status
+                     ? *r->status
+                     : rela_markup_render(r->markup, &c->text, &c->text.items[c->where[sentence]],
+                                          text, o->links, r->rank == 0 ? o->n_links : 0, r->err);
+    return (rela_span){ r->markup->data, r->markup->len };
 }
 
 /* The translation of a text, as a JSON string. */
 static rela_status quote_text(rela_buffer *out, const rela_call *c, size_t text, size_t rank,
                               rela_error *err)
 {
-    const ranked r = { c, rank };
-    rela_buffer b = RELA_BUFFER_INIT;
+    rela_buffer b = RELA_BUFFER_INIT, markup = RELA_BUFFER_INIT;
+    rela_status rendered = RELA_OK;
+    const ranked r = { c, rank, &markup, &rendered, err };
     rela_status st = rela_passages_join(&b, &c->text, text, translation, &r, err);
+    st = st ? st : rendered;
     st = st ? st : rela_json_quote(out, b.len ? b.data : "", b.len, err);
     rela_buffer_free(&b);
+    rela_buffer_free(&markup);
     return st;
 }
 

@@ -3,6 +3,7 @@
 #include "serve/service_state.h"
 
 #include "base/mem.h"
+#include "serve/markup_text.h"
 #include <string.h>
 
 enum { BEAM_MAX = 64, BEAM = 4, LENGTH_MAX = 4096 };
@@ -158,8 +159,10 @@ static rela_status read_common(rela_call *c, const rela_service *s, const rela_e
     if (st == RELA_OK && c->form != RELA_INTERFACE_DEEPL && format.len && !c->html &&
         !rela_span_is(format, "text"))
         st = rela_fail(err, RELA_FORMAT, "format: expected text or html");
-    if (st == RELA_OK && c->html)
-        st = rela_fail(err, RELA_FORMAT, "html is not supported");
+    if (c->html) {
+        c->wants |= RELA_WANT_LINKS;
+        c->options.attention = true;
+    }
     if (st == RELA_OK && c->form == RELA_INTERFACE_LIBRE)
         st = rela_fields_int(&c->alternatives, f, "alternatives", 0, BEAM_MAX - 1, err);
     if (c->alternatives > 0) {
@@ -297,9 +300,11 @@ static rela_status read_texts(rela_call *c, const rela_service *s, const rela_fi
             text = (rela_span){ lf.data, lf.len };
         }
         const rela_splitter *splitter = lines ? NULL : c->model->splitter;
-        st = st ? st
-                : rela_passages_add(&c->text, text.len ? text.text : "", text.len, splitter, whole,
-                                    err);
+        const char *first = text.len ? text.text : "";
+        if (st == RELA_OK && c->html)
+            st = rela_markup_add(&c->text, first, text.len, splitter, err);
+        else if (st == RELA_OK)
+            st = rela_passages_add(&c->text, first, text.len, splitter, whole, err);
     }
     rela_buffer_free(&lf);
     return st ? st : read_prefix(c, f, err);

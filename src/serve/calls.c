@@ -367,7 +367,7 @@ static void finish_sentence(rela_service *s, rela_call *c, size_t sentence)
     } else if (!c->answered) {
         stream(s, c);
     }
-    if (!rela_queue_done(s->queue, id, sentence, s->now))
+    if (!rela_queue_done(s->queue, id, sentence, o && o->status == RELA_OK, s->now))
         return;
     if (!c->answered)
         complete(s, c);

@@ -19,7 +19,7 @@ rela_status rela_passages_add(rela_passages *p, const char *text, size_t len,
     const size_t begin = p->texts.len;
     rela_status st = rela_buffer_append(&p->texts, text, len, err);
     if (st == RELA_OK && whole)
-        st = rela_passages_add_piece(p, begin, begin + len, true, err);
+        st = rela_passages_add_passage(p, begin, begin + len, true, err);
     else if (st == RELA_OK)
         st = rela_passages_split(p, begin, begin + len, splitter, err);
     return st ? st : rela_passages_end_text(p, err);
@@ -30,11 +30,12 @@ void rela_passages_free(rela_passages *p)
     rela_buffer_free(&p->texts);
     rela_mem_free(p->items);
     rela_mem_free(p->first);
+    rela_mem_free(p->tags);
     *p = (rela_passages){ .n = 0 };
 }
 
-rela_status rela_passages_add_piece(rela_passages *p, size_t begin, size_t end, bool sentence,
-                                    rela_error *err)
+rela_status rela_passages_add_passage(rela_passages *p, size_t begin, size_t end, bool sentence,
+                                      rela_error *err)
 {
     if (begin == end)
         return RELA_OK;
@@ -48,7 +49,7 @@ rela_status rela_passages_add_piece(rela_passages *p, size_t begin, size_t end, 
     if (!items)
         return rela_fail(err, RELA_NOMEM, "no memory for the sentences");
     p->items = items;
-    items[p->n++] = (rela_passage){ begin, end, sentence };
+    items[p->n++] = (rela_passage){ begin, end, sentence, 0, 0 };
     p->n_sentences += sentence;
     return RELA_OK;
 }
@@ -77,7 +78,7 @@ rela_status rela_passages_split(rela_passages *p, size_t begin, size_t end,
         if (stop > begin && text[stop - 1] == '\r')
             stop--;
         st = add_line(p, begin, stop, splitter, err);
-        st = st ? st : rela_passages_add_piece(p, stop, after, false, err);
+        st = st ? st : rela_passages_add_passage(p, stop, after, false, err);
         begin = after;
     }
     return st;
@@ -94,17 +95,17 @@ static rela_status add_line(rela_passages *p, size_t begin, size_t end,
     const char *line = p->texts.data + begin;
     const size_t len = end - begin;
     if (is_blank(line, len))
-        return rela_passages_add_piece(p, begin, end, false, err);
+        return rela_passages_add_passage(p, begin, end, false, err);
     if (!splitter)
-        return rela_passages_add_piece(p, begin, end, true, err);
+        return rela_passages_add_passage(p, begin, end, true, err);
     rela_status st = RELA_OK;
     rela_sentence s;
     size_t at = 0, n = 0;
     while (st == RELA_OK && rela_split_next(&s, &at, splitter, line, len)) {
         /* A line of one sentence goes as it is, as rela_translate takes it. */
         const bool only = n++ == 0 && at == len;
-        st = rela_passages_add_piece(p, begin + (only ? 0 : s.begin), only ? end : begin + s.end,
-                                     true, err);
+        st = rela_passages_add_passage(p, begin + (only ? 0 : s.begin), only ? end : begin + s.end,
+                                       true, err);
     }
     return st;
 }

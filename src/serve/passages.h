@@ -13,9 +13,17 @@
 #include <stdbool.h>
 
 typedef struct rela_passage {
-    size_t begin, end; /* of all texts together */
-    bool sentence;     /* or to be copied */
+    size_t begin, end;  /* of all texts together */
+    bool sentence;      /* or to be copied */
+    size_t tag, n_tags; /* of a sentence with mark-up: its tags */
 } rela_passage;
+
+/* A tag inside a sentence. */
+typedef struct rela_passage_tag {
+    size_t begin, end; /* of all texts together */
+    size_t at;         /* where it stands in the sentence */
+    int kind;          /* for markup_text.c */
+} rela_passage_tag;
 
 /* All zero is empty. */
 typedef struct rela_passages {
@@ -25,6 +33,8 @@ typedef struct rela_passages {
     size_t *first; /* (n_texts + 1) the first piece of a text */
     size_t n_texts, cap_texts;
     size_t n_sentences;
+    rela_passage_tag *tags; /* of all sentences, in order */
+    size_t n_tags, cap_tags;
 } rela_passages;
 
 /* Adds a text. splitter NULL: every line is one sentence; whole: the text is, as it is. */
@@ -33,8 +43,8 @@ rela_status rela_passages_add(rela_passages *p, const char *text, size_t len,
 void rela_passages_free(rela_passages *p);
 
 /* Appends a piece of the text that is added next: for texts with mark-up. */
-rela_status rela_passages_add_piece(rela_passages *p, size_t begin, size_t end, bool sentence,
-                                    rela_error *err);
+rela_status rela_passages_add_passage(rela_passages *p, size_t begin, size_t end, bool sentence,
+                                      rela_error *err);
 /* The text that the last pieces were added for is complete. */
 rela_status rela_passages_end_text(rela_passages *p, rela_error *err);
 /* Splits bytes [begin, end) of the texts into sentences and what is between them. */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 enum { NONE = -1 };
-static const double WINDOW = 0.25; /* seconds of work from which a speed is read */
+static const double WINDOW = 0.25;    /* seconds of work from which a speed is read */
+static const double FIRST_WINDOW = 1; /* before a forecast refuses anyone */
+static const double MARGIN = 1.25;    /* a forecast may be wrong by as much */
 
 typedef struct request {
     uint64_t id; /* 0: the slot is free */
@@ -38,6 +40,7 @@ struct rela_queue {
     rela_queue_load load;
     double mark,
         busy;        /* the last time that work was counted; seconds of work since a measurement */
+    double last;     /* speed that was measured last, while something waited; 0: nothing did */
     uint64_t worked; /* tokens done in these seconds */
     bool saturated;  /* something waited all the time since then */
 };
@@ -104,7 +107,7 @@ rela_queue_verdict rela_queue_submit(rela_queue *a, uint64_t *id, rela_queue_for
         return RELA_QUEUE_TOO_LONG;
     if (a->free == NONE || a->load.waiting_tokens + tokens > a->limits.waiting_tokens)
         return RELA_QUEUE_FULL;
-    if (now + f->seconds > r->deadline)
+    if (now + MARGIN * f->seconds > r->deadline)
         return RELA_QUEUE_LATE;
     uint32_t *copy = rela_mem_array(r->n, sizeof *copy);
     if (!copy)
@@ -167,14 +170,14 @@ bool rela_queue_next(rela_queue *a, rela_queue_turn *turn, double now)
     return true;
 }
 
-bool rela_queue_done(rela_queue *a, uint64_t id, size_t sentence, double now)
+bool rela_queue_done(rela_queue *a, uint64_t id, size_t sentence, bool translated, double now)
 {
     request *r = find(a, id);
     const uint32_t tokens = r->tokens[sentence];
     r->running--;
     a->load.running_tokens -= tokens;
     a->load.running_sentences--;
-    a->worked += tokens;
+    a->worked += translated ? tokens : 0;
     measure(a, now);
     const bool last = r->running == 0 && (r->cancelled || r->next == r->n);
     if (last)
@@ -236,8 +239,9 @@ static request *find(rela_queue *a, uint64_t id)
     return &a->requests[id % a->limits.requests];
 }
 
-/* Connections take turns: until a request has had its own, every other connection has had at most
- * as many tokens as there are up to its end on its own connection. */
+/* Connections take turns, a sentence each: until a request has had its own, every other connection
+ * has had at most as many tokens as there are up to its end on its own connection, or its next
+ * sentence, if that is longer. */
 static void forecast_for(const rela_queue *a, rela_queue_forecast *f, size_t connection,
                          uint64_t tokens)
 {
@@ -245,12 +249,16 @@ static void forecast_for(const rela_queue *a, rela_queue_forecast *f, size_t con
     uint64_t ahead = a->load.running_tokens + own;
     for (int32_t k = a->turn; k != NONE;) {
         const line *l = &a->lines[k];
+        const request *r = &a->requests[l->first];
+        const uint64_t turn = r->tokens[r->next] > own ? r->tokens[r->next] : own;
         if ((size_t)k != connection)
-            ahead += l->tokens < own ? l->tokens : own;
+            ahead += l->tokens < turn ? l->tokens : turn;
         k = l->after == a->turn ? NONE : l->after;
     }
+    const double mean = a->load.tokens_per_second;
+    const double speed = a->last > 0 && a->last < mean ? a->last : mean; /* it may get slower */
     f->position = a->load.waiting_sentences;
-    f->seconds = a->load.tokens_per_second > 0 ? (double)ahead / a->load.tokens_per_second : 0;
+    f->seconds = speed > 0 ? (double)ahead / speed : 0;
 }
 
 /* At its end, which is before the one whose turn it is. */
@@ -321,9 +329,10 @@ static void measure(rela_queue *a, double now)
     a->busy += now - a->mark;
     a->mark = now;
     a->saturated = a->saturated && l->waiting_sentences > 0;
-    if (a->busy < WINDOW)
+    if (a->worked == 0 || a->busy < (l->tokens_per_second > 0 ? WINDOW : FIRST_WINDOW))
         return;
     const double speed = (double)a->worked / a->busy;
+    a->last = a->saturated ? speed : 0;
     if (l->tokens_per_second <= 0)
         l->tokens_per_second = speed;
     else if (a->saturated || speed > l->tokens_per_second)

@@ -66,9 +66,9 @@ rela_queue_verdict rela_queue_submit(rela_queue *a, uint64_t *id, rela_queue_for
 
 /* The next sentence; false: none waits, or the backend has enough. */
 bool rela_queue_next(rela_queue *a, rela_queue_turn *turn, double now);
-/* A sentence of the request left the backend, done or not. True: it was the last one of the
- * request, which is forgotten. */
-bool rela_queue_done(rela_queue *a, uint64_t id, size_t sentence, double now);
+/* A sentence of the request left the backend; translated: it was not cancelled, so it tells of the
+ * speed. True: it was the last one of the request, which is forgotten. */
+bool rela_queue_done(rela_queue *a, uint64_t id, size_t sentence, bool translated, double now);
 /* Its waiting sentences are dropped. True: the request is forgotten; otherwise the backend still
  * has sentences of it, which end with _done. */
 bool rela_queue_cancel(rela_queue *a, uint64_t id);

@@ -213,10 +213,9 @@ void rela_routes_dispatch(rela_service *s, rela_exchange *x)
         preflight(s, x);
         return;
     }
-    const bool reads = x->head.method == RELA_HTTP_POST;
-    if (!reads) /* what comes with GET is read and forgotten, as some clients send it */
-        rela_buffer_clear(&x->body);
-    const rela_status st = read_fields(&f, x, &query, &err);
+    rela_status st = read_fields(&f, x, &query, &err);
+    if (st == RELA_FORMAT && x->head.method != RELA_HTTP_POST)
+        st = RELA_OK; /* some clients send what is no field with GET */
     const bool known = identify(s, x, &f);
     const double wait = st == RELA_OK && known && !r->open && x->per_minute > 0
                             ? rela_client_rates_take(s->rates, x->client, x->per_minute, s->now)

@@ -29,6 +29,7 @@ typedef struct errand {
 
 static void set_names(served_model *m, const char *path);
 static rela_status make_splitter(served_model *m, rela_error *err);
+static rela_status warm_up(served_model *m, rela_error *err);
 static void on_end(void *ctx, uint64_t id, rela_result *result, const rela_error *err);
 
 rela_status rela_served_model_load(rela_service_model **out, const char *path,
@@ -60,6 +61,7 @@ rela_status rela_served_model_load(rela_service_model **out, const char *path,
         set_names(m, path);
         st = make_splitter(m, err);
         st = st ? st : rela_async_create(&m->async, models, 1, &async, err);
+        st = st ? st : warm_up(m, err);
     }
     if (st == RELA_OK)
         *out = &m->base;
@@ -167,5 +169,32 @@ static rela_status make_splitter(served_model *m, rela_error *err)
         st = rela_splitter_create(&m->splitter, &o, err);
     }
     m->base.splitter = m->splitter;
+    return st;
+}
+
+/* The first sentences are slow, as products are compiled for their sizes: no client should wait
+ * for them. */
+static rela_status warm_up(served_model *m, rela_error *err)
+{
+    static const char *const TEXTS[] = { "1 2 3 4 5 6 7 8 9 10 .", "1 2 3 .", "1 , 2 , 3 , 4 , 5 .",
+                                         "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 ." };
+    enum { ROUNDS = 16 };
+    uint64_t ids[ROUNDS] = { 0 };
+    rela_async_request r;
+    rela_status st = RELA_OK;
+    if (m->base.shape.sources > 1)
+        return RELA_OK;
+    rela_async_request_init(&r, sizeof r);
+    r.seconds = 1;
+    for (size_t i = 0; i < ROUNDS && st == RELA_OK; i++) {
+        r.texts = &TEXTS[i % 4];
+        st = rela_async_submit(m->async, &ids[i], &r, err);
+    }
+    for (size_t i = 0; i < ROUNDS && ids[i]; i++) {
+        rela_result *result = NULL;
+        bool done = false;
+        (void)rela_async_wait(&result, &done, m->async, ids[i], -1, NULL);
+        rela_result_free(result);
+    }
     return st;
 }

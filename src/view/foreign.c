@@ -62,28 +62,29 @@ static rela_status read_file(rela_foreign *f, rela_error *err)
 
 rela_status rela_view_open(rela_buffer *out, const rela_view_import *from, rela_error *err)
 {
-    rela_status st = rela_sized_check(from, sizeof *from, "rela_view_import", err);
+    rela_view_import own = { .struct_size = sizeof own };
+    rela_status st = rela_sized_take(&own, sizeof own, from, "rela_view_import", err);
     if (st != RELA_OK)
         return st;
-    if (!from->path)
+    if (!own.path)
         return rela_fail(err, RELA_ARG, "a file with attention is needed");
-    if (from->gold_base < 0 || from->gold_base > 1)
+    if (own.gold_base < 0 || own.gold_base > 1)
         return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
-                         from->gold_base);
-    if (from->form != RELA_VIEW_PAGE && from->form != RELA_VIEW_DOCUMENT)
+                         own.gold_base);
+    if (own.form != RELA_VIEW_PAGE && own.form != RELA_VIEW_DOCUMENT)
         return rela_fail(err, RELA_ARG, "a file with attention becomes a page or a document");
-    rela_foreign f = { .from = from, .name = from->path };
-    st = read_text(&f.src, from->src, err);
-    st = st ? st : read_text(&f.tgt, from->tgt, err);
-    st = st ? st : read_text(&f.gold, from->gold, err);
+    rela_foreign f = { .from = &own, .name = own.path };
+    st = read_text(&f.src, own.src, err);
+    st = st ? st : read_text(&f.tgt, own.tgt, err);
+    st = st ? st : read_text(&f.gold, own.gold, err);
     st = st ? st : read_file(&f, err);
     if (st == RELA_OK && f.sentences == 0)
         st = rela_fail(err, RELA_FORMAT, "%s: no sentence with attention", f.name);
     st = st ? st : rela_document_end(&f.json, err);
-    if (st == RELA_OK && from->form == RELA_VIEW_DOCUMENT)
+    if (st == RELA_OK && own.form == RELA_VIEW_DOCUMENT)
         st = rela_buffer_append(out, f.json.data, f.json.len, err);
     else if (st == RELA_OK)
-        st = rela_page_add_viewer(out, from->title, f.json.data, f.json.len, err);
+        st = rela_page_add_viewer(out, own.title, f.json.data, f.json.len, err);
     rela_foreign_free(&f);
     return st;
 }

@@ -94,10 +94,11 @@ rela_status rela_view(rela_buffer *out, const rela_model *const *models, size_t 
                       const rela_view_text *text, const rela_view_options *o, rela_error *err)
 {
     rela_buffer json = RELA_BUFFER_INIT;
-    job j = { .models = models, .text = text, .n = n, .out = &json };
+    rela_view_text own = { .struct_size = sizeof own };
+    job j = { .models = models, .text = &own, .n = n, .out = &json };
     rela_view_options_init(&j.o, sizeof j.o);
     rela_status st = rela_sized_take(&j.o, sizeof j.o, o, "rela_view_options", err);
-    st = st ? st : rela_sized_check(text, sizeof *text, "rela_view_text", err);
+    st = st ? st : rela_sized_take(&own, sizeof own, text, "rela_view_text", err);
     st = st ? st : check(&j, err);
     if (st != RELA_OK)
         return st;

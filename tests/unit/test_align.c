@@ -249,7 +249,7 @@ static void it_cannot_be_laid_out_for_decoding(void **state)
     const rela_config c = small_config();
     CHECK_OK(rela_net_init(&net, &c, &err), err);
     CHECK(rela_packed_weights_init(&f, &net, 1, &err) == RELA_ARG, "it can");
-    CHECK(strstr(err.message, "links words"), "%s", err.message);
+    CHECK(strstr(err.message, "only link words"), "%s", err.message);
     rela_packed_weights_deinit(&f);
     rela_net_deinit(&net);
 }

@@ -97,9 +97,10 @@ static const defect DEFECTS[] = {
     { "nothing", RELA_SECTION_BPE, "#version: 0.2\nb a</w>\n", NULL },
     { "no merges", RELA_SECTION_BPE, NULL, NULL },
 
-    { "a token twice", RELA_SECTION_VOCAB_SRC, HEAD "a\na\n", "token 'a' is there already" },
+    { "a token twice", RELA_SECTION_VOCAB_SRC, HEAD "a\na\n",
+      "token 'a' was already listed in line 4" },
     { "a token twice, target", RELA_SECTION_VOCAB_TGT, HEAD "a\na\n",
-      "token 'a' is there already" },
+      "token 'a' was already listed in line 4" },
     { "no <eos>", RELA_SECTION_VOCAB_SRC, "<pad>\n<unk>\na\nb\nc\n", "the special token <eos>" },
     { "special tokens in another order", RELA_SECTION_VOCAB_TGT, "<unk>\n<pad>\n<eos>\na\nb\n",
       "the special token <pad>" },

@@ -63,7 +63,7 @@ static void the_queue_is_bounded_in_tokens(void **state)
     assert_true(rela_queue_next(a, &turn, 0) && rela_queue_next(a, &turn, 0));
     assert_false(rela_queue_next(a, &turn, 0)); /* the backend has 10 tokens */
     assert_int_equal(submit(a, 1, 1, 10, 10, &id), RELA_QUEUE_YES);
-    assert_false(rela_queue_done(a, first, 0, 0));
+    assert_false(rela_queue_done(a, first, 0, true, 0));
     assert_true(rela_queue_next(a, &turn, 0)); /* the turn of the first again */
     assert_int_equal(turn.id, first);
     assert_int_equal(rela_queue_look(a).waiting_tokens, 15);
@@ -81,9 +81,9 @@ static void a_sentence_longer_than_the_backend_takes_runs_alone(void **state)
     assert_int_equal(submit(a, 0, 2, 50, 10, &id), RELA_QUEUE_YES);
     assert_true(rela_queue_next(a, &turn, 0));
     assert_false(rela_queue_next(a, &turn, 0));
-    assert_false(rela_queue_done(a, id, 0, 1));
+    assert_false(rela_queue_done(a, id, 0, true, 1));
     assert_true(rela_queue_next(a, &turn, 1));
-    assert_true(rela_queue_done(a, id, 1, 1));
+    assert_true(rela_queue_done(a, id, 1, true, 1));
     assert_int_equal(rela_queue_look(a).requests, 0);
     rela_queue_destroy(a);
 }
@@ -97,7 +97,7 @@ static void who_would_be_late_is_refused_at_once(void **state)
     assert_int_equal(submit(a, 0, 10, 10, 1e9, &id), RELA_QUEUE_YES);
     for (size_t i = 0; i < 10; i++) {
         assert_true(rela_queue_next(a, &turn, 0.1 * (double)i));
-        (void)rela_queue_done(a, turn.id, turn.sentence, 0.1 * (double)(i + 1));
+        (void)rela_queue_done(a, turn.id, turn.sentence, true, 0.1 * (double)(i + 1));
     }
     const double speed = rela_queue_look(a).tokens_per_second; /* 100 tokens in a second */
     CHECK(speed > 90 && speed < 110, "%g tokens per second", speed);
@@ -131,8 +131,8 @@ static void cancelled_requests_leave_the_others(void **state)
     assert_false(rela_queue_expired(a, &found, &owner, 6));
     assert_int_equal(rela_queue_look(a).waiting_tokens, 5);
     assert_true(rela_queue_next(a, &turn, 0) && turn.id == id[2]);
-    assert_true(rela_queue_done(a, id[0], 0, 1));
-    assert_true(rela_queue_done(a, id[2], 0, 1));
+    assert_true(rela_queue_done(a, id[0], 0, true, 1));
+    assert_true(rela_queue_done(a, id[2], 0, true, 1));
     assert_int_equal(rela_queue_look(a).requests, 0);
     rela_queue_destroy(a);
 }
@@ -277,7 +277,7 @@ static void end_one(history *h)
     h->now += (double)s->tokens[r.sentence] / h->speed;
     s->running--;
     s->done++;
-    const bool last = rela_queue_done(h->queue, s->id, r.sentence, h->now);
+    const bool last = rela_queue_done(h->queue, s->id, r.sentence, true, h->now);
     CHECK(last == (s->running == 0 && (s->cancelled || s->done == s->n)),
           "seed %d: ends too early or late", (int)current);
     s->live = !last;

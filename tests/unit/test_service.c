@@ -236,6 +236,9 @@ static const row ROWS[] = {
       "HTTP/1.1 400", "X-Timeout-Ms" },
     { "POST /translate HTTP/1.1\r\n" HOST "X-Request-Id: my-id_1\r\n" BODY("q=a&target=de"),
       "HTTP/1.1 200", "X-Request-Id: my-id_1\r\n" },
+    { "POST /translate HTTP/1.1\r\n" HOST BODY(
+          "{\"q\":\"<p>a <b>b</b> &amp; c</p>\",\"target\":\"de\",\"format\":\"html\"}"),
+      "HTTP/1.1 200", "{\"translatedText\":\"<p>a <b>b</b> &amp; c</p>\"" },
     { "POST /v2/translate HTTP/1.1\r\n" HOST BODY("text=a&text=b&target_lang=DE"), "HTTP/1.1 200",
       "{\"translations\":[{\"detected_source_language\":\"EN\",\"text\":\"a\",\"billed_"
       "characters\":1},"

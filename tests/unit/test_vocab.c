@@ -299,7 +299,7 @@ static void vocabularies_that_no_tool_wrote_are_refused(void **state)
         { RELA_VOCAB_FAIRSEQ, "der 1\n</s> 2\n",
           "line 2: the token </s> cannot be in such a file" },
         { RELA_VOCAB_OPENNMT, "der\tx\n", "line 1: expected a token, a tab and a count" },
-        { RELA_VOCAB_OPENNMT, "der\nder\n", "token 'der' is there already" },
+        { RELA_VOCAB_OPENNMT, "der\nder\n", "token 'der' was already listed in line" },
         { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n</s>\nder\n", "the special token <s> is missing" },
         { RELA_VOCAB_JOEYNMT, "<unk>\n\n", "line 2: empty token" },
         { RELA_VOCAB_JOEYNMT, "<unk>\n<pad>\n<s>\n</s>\n<eos>\n", "line 5: the token <eos>" },
