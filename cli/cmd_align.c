@@ -4,7 +4,6 @@
 #include "languages.h"
 #include "models.h"
 #include "terminal_heatmap.h"
-#include "text_operands.h"
 
 #include "base/textlines.h"
 #include "rela/analyse.h"

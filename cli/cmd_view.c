@@ -12,9 +12,9 @@
 #include <string.h>
 
 typedef struct view_options {
-    const char *src, *src_2, *src_3, *src_4, *tgt, *n_best, *gold, *output, *title;
+    const char *src, *src_2, *src_3, *src_4, *tgt, *n_best, *gold, *output, *title, *form;
     int64_t gold_base, limit;
-    bool gold_reverse, worth, document;
+    bool gold_reverse, worth;
     rela_list names;
 } view_options;
 
@@ -36,7 +36,7 @@ static const rela_option OPTIONS[] = {
     { "worth", 0, RELA_OPTION_FLAG, AT(worth), 0, 0, NULL, NULL, "also what each source word and each head is worth; slow" },
     { "names", 0, RELA_OPTION_LIST, AT(names), 0, 0, NULL, "NAME", "name of a model on the page; once for each model [from its path]" },
     { "title", 0, RELA_OPTION_TEXT, AT(title), 0, 0, NULL, "TEXT", "title of the page [from the names of the texts]" },
-    { "document", 0, RELA_OPTION_FLAG, AT(document), 0, 0, NULL, NULL, "write the data as JSON, not the page" },
+    { "export", 0, RELA_OPTION_CHOICE, AT(form), 0, 0, "page", "page|document|inseq", "the page, its data as JSON, or what inseq loads" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -111,6 +111,13 @@ static rela_status check(const rela_cli *cli, const view_options *o, bool models
     return RELA_OK;
 }
 
+static int32_t form_of(const char *name)
+{
+    return strcmp(name, "inseq") == 0      ? RELA_VIEW_INSEQ
+           : strcmp(name, "document") == 0 ? RELA_VIEW_DOCUMENT
+                                           : RELA_VIEW_PAGE;
+}
+
 /* A file that is there and is no model holds attention; anything else is the name of a model. */
 static bool names_model(const char *operand)
 {
@@ -161,7 +168,7 @@ static rela_status view_file(rela_cli *cli, const view_options *o, rela_buffer *
                                     .gold_reverse = o->gold_reverse,
                                     .limit = (uint64_t)o->limit,
                                     .title = title,
-                                    .document = o->document };
+                                    .form = form_of(o->form) };
     return rela_view_open(page, &from, err);
 }
 
@@ -189,7 +196,7 @@ static rela_status view_models(rela_cli *cli, const view_options *o, rela_buffer
     v.gold_base = (int32_t)o->gold_base;
     v.gold_reverse = o->gold_reverse;
     v.worth = o->worth;
-    v.document = o->document;
+    v.form = form_of(o->form);
     v.progress = rela_cli_log;
     v.progress_ctx = &bar;
     const rela_view_text text = { .struct_size = sizeof text,

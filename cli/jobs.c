@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "dist/job_flow.h"
-#include "dist/processors.h"
+#include "dist/machine.h"
 #include "model_names.h"
 
 #include <string.h>

@@ -32,14 +32,21 @@ typedef struct rela_view_text {
     uint64_t first_line; /* number of the first sentence, from 0, for messages and the page */
 } rela_view_text;
 
+/* What is written. */
+enum {
+    RELA_VIEW_PAGE = 0,     /* HTML */
+    RELA_VIEW_DOCUMENT = 1, /* the document inside of the page, JSON */
+    RELA_VIEW_INSEQ = 2     /* what inseq loads, JSON: one model with one source */
+};
+
 typedef struct rela_view_options {
     size_t struct_size;       /* set by _init; lets the struct grow at its end */
     const char *title;        /* of the page, or NULL */
     const char *const *names; /* of the models; NULL: model 1, 2, ... */
     int32_t gold_base;        /* number of the first word in gold links: 0 or 1 */
     bool gold_reverse;        /* gold links have the target word first */
-    bool worth;    /* also what each source word and each head is worth: slow, a pass for each */
-    bool document; /* append the document, not the page */
+    bool worth;   /* also what each source word and each head is worth: slow, a pass for each */
+    int32_t form; /* RELA_VIEW_... */
     /* Called on one thread at a time with numbers of sentences; a return value other than 0 stops
      * with RELA_CANCEL. May be NULL. */
     int (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -71,8 +78,8 @@ typedef struct rela_view_import {
     bool gold_reverse;
     uint64_t limit; /* sentences; 0: all */
     const char *title;
-    bool document;    /* append the document, not the page */
-    char reserved[7]; /* leave it 0 */
+    int32_t form;     /* RELA_VIEW_PAGE or RELA_VIEW_DOCUMENT */
+    char reserved[4]; /* leave it 0 */
 } rela_view_import;
 
 /* The same for attention that another program has written to a file: the lines of Marian's

@@ -172,6 +172,8 @@ _CALLS = {
     "rela_align_learn": [c_char_p, _p(structs.AlignLearnOptions)],
     "rela_model_info": [_p(structs.Buffer), c_char_p, _p(structs.ModelInfoOptions)],
     "rela_analyse": [_p(structs.Buffer), _p(structs.Buffer), _OUT, c_size_t, _p(structs.AnalyseOptions)],
+    "rela_view": [_p(structs.Buffer), _OUT, c_size_t, _p(structs.ViewText), _p(structs.ViewOptions)],
+    "rela_view_open": [_p(structs.Buffer), _p(structs.ViewImport)],
     "rela_filter": [_p(structs.FilterReport), c_void_p, _p(structs.FilterOptions)],
     "rela_shortlist_learn": [_p(structs.ShortlistReport), c_void_p, _p(structs.ShortlistOptions)],
     "rela_model_average": [c_char_p, _TEXTS, c_size_t, _p(structs.AverageOptions)],

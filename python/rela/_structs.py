@@ -336,6 +336,34 @@ class AnalyseOptions(Structure):
     ] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("pieces", c_bool), ("job", c_void_p)]
 
 
+class ViewTarget(Structure):
+    C_NAME = "rela_view_target"
+    _fields_ = [("sentence", c_size_t), ("text", c_char_p), ("len", c_size_t), ("scored", c_bool), ("score", c_double)]
+
+
+class ViewText(Structure):
+    C_NAME = "rela_view_text"
+    _fields_ = _SIZE + [
+        ("src", POINTER(c_char_p)), ("src_lens", POINTER(c_size_t)), ("n", c_size_t),
+        ("targets", POINTER(ViewTarget)), ("n_targets", c_size_t), ("gold", POINTER(c_char_p)),
+        ("n_gold", c_size_t), ("first_line", c_uint64)]
+
+
+class ViewOptions(Structure):
+    C_NAME = "rela_view_options"
+    INIT = "rela_view_options_init"
+    _fields_ = _SIZE + [
+        ("title", c_char_p), ("names", POINTER(c_char_p)), ("gold_base", c_int32), ("gold_reverse", c_bool),
+        ("worth", c_bool), ("form", c_int32), ("progress", PROGRESS), ("progress_ctx", c_void_p)]
+
+
+class ViewImport(Structure):
+    C_NAME = "rela_view_import"
+    _fields_ = _SIZE + _fields(c_char_p, "path src tgt gold") + [
+        ("gold_base", c_int32), ("gold_reverse", c_bool), ("limit", c_uint64), ("title", c_char_p),
+        ("form", c_int32)]
+
+
 FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)
 FILTER_REASONS_MAX = 32
 

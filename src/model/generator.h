@@ -20,9 +20,9 @@ typedef struct rela_generator_size {
     size_t rows;          /* hypotheses of all sentences */
     size_t sentence_rows; /* hypotheses of one sentence */
     size_t steps;         /* positions of a hypothesis */
-    bool tapped;          /* steps may have a tap */
     size_t chosen;        /* symbols in the lists of all sentences (rela_generator_choose), each
                            * list rounded up to a multiple of RELA_CHOSEN_UNIT; 0: no lists */
+    bool tapped;          /* steps may have a tap */
 } rela_generator_size;
 
 enum { RELA_CHOSEN_UNIT = 64 }; /* a multiple of every panel size */

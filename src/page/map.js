@@ -11,7 +11,7 @@ export function layoutOf(map, width) {
     const columns = Math.max(...map.keys.labels.map((t) => widthOf(t, LABEL)), 20);
     const labelled = (width - Math.min(rows, LABELS_MOST) - 30) / map.nK >= LABELS_FROM;
     const left = labelled ? Math.min(rows, LABELS_MOST) + 22 : 22;
-    const top = labelled ? Math.min(columns, LABELS_MOST) + 8 : 8;
+    const top = labelled ? Math.min(1.1 * columns, LABELS_MOST) + 10 : 8; /* bold labels are longer */
     const cell = Math.max(CELL_LEAST, Math.min(CELL_MOST, (width - left - 4) / map.nK));
     return { left, top, cell, labelled, width: left + cell * map.nK + 4, height: top + cell * map.nQ + 4 };
 }

@@ -15,6 +15,12 @@ static rela_status add_bytes(rela_buffer *out, const unsigned char *bytes, size_
     return rela_buffer_append(out, (const char *)bytes, n, err);
 }
 
+rela_status rela_page_add_style(rela_buffer *out, rela_page_style style, rela_error *err)
+{
+    return style == RELA_PAGE_STUDY ? add_bytes(out, STUDY_CSS, STUDY_CSS_LEN, err)
+                                    : add_bytes(out, REPORT_CSS, REPORT_CSS_LEN, err);
+}
+
 static unsigned char digit(char c)
 {
     return (unsigned char)(c <= '9' ? c - '0' : c - 'a' + 10);

@@ -6,6 +6,11 @@
 
 #include "base/str.h"
 
+/* The styles of the reports; each begins with look.css. */
+typedef enum rela_page_style { RELA_PAGE_REPORT, RELA_PAGE_STUDY } rela_page_style;
+
+rela_status rela_page_add_style(rela_buffer *out, rela_page_style style, rela_error *err);
+
 /* Appends the attention viewer, one file that loads nothing else: with a document (docs/viewer.md),
  * or for json NULL with a box that asks the server it came from. title may be NULL. The document is
  * text to the page, whatever it holds; that it is a document is for the caller to see to. */

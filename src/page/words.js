@@ -51,7 +51,7 @@ export function showWords() {
     if (o.raw.null_rate !== undefined)
         notes.push(`null rate ${percent(o.raw.null_rate)}`);
     const warning = support.warning ? make("p", { class: "warning", role: "note" }, support.warning)
-        : make("p", { class: "fine" }, "No warning: every word has the support that its model usually gives.");
+        : make("p", { class: "fine" }, o.raw.logp === undefined ? "No warning." : "No warning: the model expected every word of the target.");
     const graph = linkGraph(o);
     fill(wordsBody, lines, make("p", { class: "notes" }, notes.join(" · ")), warning, graph.element);
     graph.draw();

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* On the built-in corpus of level easy, a word of the target left out is named for 9 of 10
- * sentences with these numbers, an added one for nearly all, and 2 of 100 sentences are blamed
- * without a reason. */
+/* docs/viewer.md says what these numbers do on the built-in corpus. */
 static const double LEAST_PROBABILITY = 0.05;
-static const double VAIN_SHARE = 0.45;  /* of the attention to a word that is missing */
+/* Shares of the attention to a source word that went to improbable target words: it may be missing;
+ * and it is missing rather than another word made up. */
+static const double VAIN_SHARE = 0.45, CLEAR_SHARE = 0.65;
 static const double HARDLY_ANY = 0.1;   /* of the mean attention to a source word */
 static const double INFORMATIVE = 0.75; /* a head with more null rows says nothing about a word */
 
@@ -182,7 +182,9 @@ static void doubt_rows(rela_support *s)
         rela_doubt d = { .src = wanted_word(s, q),
                          .tgt = q < p->tgt.n_pieces ? p->tgt.word_of[q] : (uint32_t)RELA_NO_LINK,
                          .probability = probability };
-        d.missing = d.src != RELA_NO_LINK && share_in_vain(s, d.src) > VAIN_SHARE;
+        const double share = d.src == RELA_NO_LINK ? 0 : share_in_vain(s, d.src);
+        d.missing = share > VAIN_SHARE;
+        d.either = d.missing && share <= CLEAR_SHARE && d.tgt != RELA_NO_LINK;
         if (d.tgt == RELA_NO_LINK && !d.missing)
             continue; /* an early end without a word that was left out */
         name_heads(&d, s, q, d.src);
@@ -271,16 +273,17 @@ static rela_status say_reason(rela_buffer *out, const rela_support *s, const rel
                                        d->n_heads + d->more_heads == 1 ? "s" : "");
     }
     rela_status st = say_heads(out, d, err);
-    st = st ? st : rela_buffer_printf(out, err, " looked at %s", d->missing ? "it where " : "");
-    if (st == RELA_OK && !d->missing)
+    const char *what = d->missing && !d->either ? "it where " : "";
+    st = st ? st : rela_buffer_printf(out, err, " looked at %s", what);
+    if (st == RELA_OK && (!d->missing || d->either))
         st = say_word(out, src, d->src, err);
     else if (st == RELA_OK && d->tgt != RELA_NO_LINK)
         st = say_word(out, tgt, d->tgt, err);
     else if (st == RELA_OK)
         st = rela_buffer_append_text(out, "the target ends", err);
-    const char *there = d->missing && d->tgt != RELA_NO_LINK ? " stands"
-                        : d->missing                         ? ""
-                                                             : " there";
+    const char *there = !d->missing || d->either ? " there"
+                        : d->tgt != RELA_NO_LINK ? " stands"
+                                                 : "";
     return st ? st
               : rela_buffer_printf(out, err, "%s, to which the model gave a probability of %.2g",
                                    there, d->probability);
@@ -294,9 +297,14 @@ rela_status rela_support_say(rela_buffer *out, const rela_support *s, const rela
         const rela_doubt *d = &s->doubts[i];
         st = rela_buffer_append_text(out, i ? "; " : "", err);
         st = st ? st : say_word(out, d->missing ? src : tgt, d->missing ? d->src : d->tgt, err);
-        st = st ? st
-                : rela_buffer_append_text(
-                      out, d->missing ? " may be missing: " : " may be made up: ", err);
+        if (st == RELA_OK && d->either) {
+            st = rela_buffer_append_text(out, " may be missing, or ", err);
+            st = st ? st : say_word(out, tgt, d->tgt, err);
+            st = st ? st : rela_buffer_append_text(out, " made up: ", err);
+        } else if (st == RELA_OK) {
+            st = rela_buffer_append_text(
+                out, d->missing ? " may be missing: " : " may be made up: ", err);
+        }
         st = st ? st : say_reason(out, s, d, src, tgt, err);
     }
     return st == RELA_OK && s->n ? rela_buffer_append_char(out, '.', err) : st;

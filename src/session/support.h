@@ -35,6 +35,7 @@ typedef struct rela_support_head {
 typedef struct rela_doubt {
     uint32_t src, tgt;
     bool missing;       /* the source word may be missing; otherwise the target word made up */
+    bool either;        /* missing, and it cannot be told from a target word made up */
     double probability; /* of the target word; 1 if it is not known */
     rela_support_head by[RELA_SUPPORT_HEADS]; /* the heads that say so, strongest first */
     size_t n_heads, more_heads;               /* those listed, and how many more there are */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/trainer.h - a training run: trainer.c prepares it, loop.c runs it, trainer_save.c saves
- * it, trainer_report.c reports it, trainer_result.c chooses its model. */
+/* src/train/trainer.h - a training run: trainer.c and trainer_start.c prepare it, loop.c runs it,
+ * trainer_save.c saves it, trainer_report.c reports it, trainer_result.c chooses its model. */
 #ifndef RELA_TRAIN_TRAINER_H
 #define RELA_TRAIN_TRAINER_H
 
@@ -20,6 +20,8 @@ typedef struct rela_trainer_forecasts {
     bool any;
     double at, end;
 } rela_trainer_forecasts;
+
+enum { RELA_ATTENTION_TEXT = 384 }; /* room for the kinds of a model */
 
 typedef struct rela_trainer {
     rela_train_options o;
@@ -73,6 +75,13 @@ static inline rela_train_run rela_trainer_run_of(const rela_trainer *t)
 }
 
 rela_update_options rela_trainer_update_options(const rela_trainer *t);
+
+/* Makes text pipeline and net, or loads those of the last checkpoint. Collective. */
+rela_status rela_trainer_start(rela_trainer *t, rela_error *err);
+/* "rela-g", or "rela-g (encoder), rela-g (decoder), topk:k=4 (cross)" if they differ. */
+void rela_trainer_name_attention(char *out, size_t size, const rela_config *c);
+/* Notes the memory that the run needs; fails if that is more than there is. */
+rela_status rela_trainer_check_memory(rela_trainer *t, const rela_config *c, rela_error *err);
 
 /* Trains from the loaded state to the end and writes the model of the run. Saves at the end too,
  * unless nothing has happened since the last regular save. Which updates are saved regularly

@@ -221,7 +221,7 @@ static rela_status add_doubted(rela_buffer *out, const char *before, const rela_
     bool first = true;
     for (size_t i = 0; i < s->n && st == RELA_OK; i++) {
         const rela_doubt *d = &s->doubts[i];
-        if (d->missing != missing)
+        if (missing ? !d->missing : d->missing && !d->either)
             continue;
         st = rela_buffer_printf(out, err, "%s%u", first ? "" : ",",
                                 (unsigned)(missing ? d->src : d->tgt));

@@ -11,6 +11,7 @@
 #include "session/support.h"
 #include "session/watch.h"
 #include "view/document.h"
+#include "view/inseq_form.h"
 #include "view/worth.h"
 
 #include <math.h>
@@ -74,14 +75,19 @@ void rela_view_options_init(rela_view_options *o, size_t size)
 static rela_status wrap(rela_buffer *out, const rela_buffer *json, const rela_view_options *o,
                         rela_error *err)
 {
-    return o->document ? rela_buffer_append(out, json->data, json->len, err)
-                       : rela_page_add_viewer(out, o->title, json->data, json->len, err);
+    return o->form ? rela_buffer_append(out, json->data, json->len, err)
+                   : rela_page_add_viewer(out, o->title, json->data, json->len, err);
 }
 
 rela_status rela_view_page(rela_buffer *out, const char *title, const char *json, size_t len,
                            rela_error *err)
 {
     return rela_page_add_viewer(out, title, json, len, err);
+}
+
+static bool inseq_of(const job *j)
+{
+    return j->o.form == RELA_VIEW_INSEQ;
 }
 
 rela_status rela_view(rela_buffer *out, const rela_model *const *models, size_t n,
@@ -99,9 +105,13 @@ rela_status rela_view(rela_buffer *out, const rela_model *const *models, size_t 
     const int n_threads = models[0]->runtime->n_threads;
     char(*names)[NAME_SIZE] = rela_mem_zalloc(n * sizeof *names);
     st = names ? start(&j, names, n_threads, err) : rela_fail(err, RELA_NOMEM, "no memory");
-    st = st ? st : rela_document_begin(&json, j.o.title, j.documents, n, err);
+    if (st == RELA_OK)
+        st = inseq_of(&j) ? rela_inseq_begin(&json, err)
+                          : rela_document_begin(&json, j.o.title, j.documents, n, err);
     st = st ? st : run_all(&j, n_threads, err);
-    st = st ? st : rela_document_end(&json, err);
+    if (st == RELA_OK)
+        st = inseq_of(&j) ? rela_inseq_end(&json, j.documents[0].name, err)
+                          : rela_document_end(&json, err);
     if (st == RELA_OK && j.outputs == 0)
         st = rela_fail(err, RELA_FORMAT, "no pair could be run");
     st = st ? st : wrap(out, &json, &j.o, err);
@@ -118,6 +128,11 @@ static rela_status check(const job *j, rela_error *err)
     if (j->o.gold_base < 0 || j->o.gold_base > 1)
         return rela_fail(err, RELA_ARG, "gold links count words from %d; expected 0 or 1",
                          j->o.gold_base);
+    if (j->o.form < RELA_VIEW_PAGE || j->o.form > RELA_VIEW_INSEQ)
+        return rela_fail(err, RELA_ARG, "form is %d; expected 0..%d", (int)j->o.form,
+                         RELA_VIEW_INSEQ);
+    if (inseq_of(j) && (j->n > 1 || j->models[0]->net.config.sources > 1))
+        return rela_fail(err, RELA_ARG, "inseq takes one model with one source");
     for (size_t i = 0; i < j->n; i++) {
         rela_status st = rela_model_check_translates(j->models[i], err);
         st = st ? st : rela_model_check_full(j->models[i], err);
@@ -377,6 +392,8 @@ static rela_status add_output(rela_buffer *out, const job *j, reader *r, size_t 
     }
     if (st == RELA_OK && j->o.worth)
         st = add_worth(&o, r, &pair, p, j->n_sources, err);
+    if (st == RELA_OK && inseq_of(j))
+        return rela_inseq_add(out, &j->documents[model], &o, r->seen[i].rows, err);
     return st ? st
               : rela_document_add_output(out, true, &j->documents[model], &o, r->seen[i].rows, err);
 }
@@ -448,9 +465,11 @@ static rela_status join_outputs(const job *j, block *b, size_t sentence, size_t 
     if (found == 0)
         return RELA_OK;
     rela_status st = has_gold ? parse_gold(&gold, j, sentence, err) : RELA_OK;
-    st = st ? st
-            : rela_document_sentence(&b->json, b->outputs == 0, j->text->first_line + sentence + 1,
-                                     has_gold ? &gold : NULL, err);
+    if (st == RELA_OK && inseq_of(j) && b->outputs)
+        st = rela_buffer_append_char(&b->json, ',', err);
+    else if (st == RELA_OK && !inseq_of(j))
+        st = rela_document_sentence(&b->json, b->outputs == 0, j->text->first_line + sentence + 1,
+                                    has_gold ? &gold : NULL, err);
     rela_links_free(&gold);
     bool first = true;
     for (size_t i = target * j->n; i < (target + n) * j->n && st == RELA_OK; i++) {
@@ -461,7 +480,7 @@ static rela_status join_outputs(const job *j, block *b, size_t sentence, size_t 
         first = false;
     }
     b->outputs += found;
-    return st ? st : rela_document_sentence_end(&b->json, err);
+    return st || inseq_of(j) ? st : rela_document_sentence_end(&b->json, err);
 }
 
 static rela_status join_sentences(const job *j, block *b, rela_error *err)

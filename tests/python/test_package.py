@@ -118,8 +118,8 @@ class Structs(unittest.TestCase):
                 want.append(getattr(struct, member).offset)
         with tempfile.TemporaryDirectory() as folder:
             code, program = Path(folder) / "sizes.c", Path(folder) / "sizes"
-            headers = ("analyse", "attention", "corpus", "metric", "model", "subword", "text", "train", "translate",
-                       "vocab", "async")
+            headers = ("analyse", "async", "attention", "corpus", "metric", "model", "subword", "text", "train", "translate",
+                       "view", "vocab")
             code.write_text("".join(f'#include "rela/{h}.h"\n' for h in headers) + "#include <stdio.h>\n"
                             "int main(void) {\n" + "\n".join(lines) + "\n}\n")
             subprocess.run(["cc", "-I", SOURCE / "include", code, "-o", program], check=True)

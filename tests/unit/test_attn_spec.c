@@ -14,6 +14,8 @@ static void texts_are_written_in_their_shortest_form(void **state)
         { "entmax:alpha=1.3", "entmax:alpha=1.3" },
         { "entmax:alpha=1.50", "entmax" },
         { "topk:k=8", "topk" },
+        { "topk:k=10", "topk:k=10" },
+        { "fusedmax:fuse=1e2+2xtopk:k=60000", "fusedmax:fuse=100+2xtopk:k=60000" },
         { "1-6=rela-g", "rela-g" },
         { "8xrela-g", "rela-g" },
         { "1-2=local:window=4,3-6=rela-g", "1-2=local:window=4,3-6=rela-g" },

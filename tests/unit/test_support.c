@@ -82,7 +82,25 @@ static void a_word_looked_at_in_vain_may_be_missing(void **state)
     rela_support_free(&s);
 }
 
-/* Row 1 wanted source word 2 too, but row 2 translates it. */
+/* Row 1 wanted source word 2, and so did row 2, which got it by half. */
+static void a_word_half_translated_may_be_either(void **state)
+{
+    const double logps[ROWS] = { -0.1, log(0.001), -0.1, -0.1, -0.1 };
+    const int keys[ROWS] = { 0, 2, 2, 3, 4 };
+    const rela_support_pair pair = pair_of(logps, 1);
+    rela_support s = { .n = 0 };
+    (void)state;
+    assert_int_equal(rela_support_start(&s, &pair, NULL), RELA_OK);
+    add_head(&s, 0, keys);
+    rela_support_find(&s);
+    assert_int_equal(s.n, 1);
+    assert_true(s.doubts[0].missing && s.doubts[0].either);
+    says(&s, "“two” may be missing, or “one” made up: head 1.1 looked at “two” there, to which the "
+             "model gave a probability of 0.001.");
+    rela_support_free(&s);
+}
+
+/* Row 1 wanted source word 2 too, but rows 2 and 3 translate it. */
 static void a_word_before_the_one_expected_may_be_made_up(void **state)
 {
     const double logps[ROWS] = { -0.1, log(0.001), -0.1, -0.1, -0.1 };
@@ -143,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(probable_words_have_support),
         cmocka_unit_test(a_word_looked_at_in_vain_may_be_missing),
+        cmocka_unit_test(a_word_half_translated_may_be_either),
         cmocka_unit_test(a_word_before_the_one_expected_may_be_made_up),
         cmocka_unit_test(without_probabilities_only_blanks_count),
         cmocka_unit_test(pieces_of_a_word_count_together),

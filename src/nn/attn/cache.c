@@ -23,8 +23,8 @@ static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const
 
 size_t rela_cache_ld(size_t reals)
 {
-    /* One line more than the data: a power of two would put all slots into few cache sets. */
-    return rela_round_up(reals, LINE) + LINE;
+    /* A line more than keys and values: a power of two would put all slots into few cache sets. */
+    return reals > 1 ? rela_round_up(reals, LINE) + LINE : reals;
 }
 
 size_t rela_memory_ld(size_t n)

@@ -38,27 +38,44 @@ grep -q 'src=\|href="http\|@import\|url(' one.html && fail "the page needs other
 grep -q "default-src 'none'; script-src 'sha256-[A-Za-z0-9+/]*='; style-src-elem 'sha256-[A-Za-z0-9+/]*='" one.html ||
     fail "content security policy: $(grep Content-Security one.html)"
 "$RELA" view -q rela-g/model.rela softmax/model.rela --src a --tgt b --worth -n 3 -o two.html
-"$RELA" view -q rela-g/model.rela --src a --tgt b --document -n 2 -o two.json
+"$RELA" view -q rela-g/model.rela --src a --tgt b --export document -n 2 -o two.json
 [ "$(grep -c '^{"line":' two.json)" -eq 2 ] || fail "a document of 2 sentences: $(cat two.json)"
 
 # N-best lists: entries of a sentence side by side.
 "$RELA" translate -q rela-g/model.rela --n-best 4 --beam 4 <a >a.best
-"$RELA" view -q rela-g/model.rela --src a --n-best a.best --document -n 3 -o best.json
+"$RELA" view -q rela-g/model.rela --src a --n-best a.best --export document -n 3 -o best.json
 [ "$(grep -c '^ {"model":0,"label":"target [1-4]","score":-' best.json)" -ge 6 ] || fail "entries: $(cut -c 1-60 best.json)"
 
 # Other programs. The dump has the same weights, but no probabilities.
 "$RELA" analyse -q rela-g/model.rela --src a --tgt b --out analysis --dump dump.npz >/dev/null
-"$RELA" view -q dump.npz --document -n 0 -o dump.json
+"$RELA" view -q dump.npz --export document -n 0 -o dump.json
 [ "$(grep -c '^{"line":' dump.json)" -eq 50 ] || fail "$(grep -c '^{"line":' dump.json) sentences of the dump"
 printf 'x y ||| 0.5,0.25,0.25 0,0.75,0.25 0,0,1\n' >soft
 printf 'a b\n' >soft.src
-"$RELA" view -q soft --src soft.src --document -o soft.json
+"$RELA" view -q soft --src soft.src --export document -o soft.json
 grep -q '"pieces":\["a","b","<eos>"\],"words":\[0,1\]},{"pieces":\["x","y","<eos>"\]' soft.json || fail "Marian: $(cat soft.json)"
+printf 'x y ||| 0.5,0.25,0.25 0,0.75,0.25\n' >cut # a translation that reached the limit has no end
+"$RELA" view -q cut --src soft.src --export document -o cut.json
+grep -q '{"pieces":\["x","y"\],"words":\[0,1\]}' cut.json || fail "Marian without an end: $(cat cut.json)"
 golden=$RELA_SOURCE/tests/golden/inseq.json
-"$RELA" view -q "$golden" --document -o inseq.json.out
+"$RELA" view -q "$golden" --export document -o inseq.json.out
 grep -q '"key":"encoder","label":"encoder","queries":0,"keys":0,"layers":2,"heads":2' inseq.json.out || fail "inseq: $(head -n 8 inseq.json.out)"
 
+# To inseq and back: the same weights.
+"$RELA" view -q rela-g/model.rela --src a --tgt b --export inseq -n 0 -o to.inseq
+[ "$(grep -c MultiDimensionalFeatureAttributionSequenceOutput to.inseq)" -eq 50 ] || fail "sequences for inseq"
+"$RELA" view -q to.inseq --export document -n 0 -o back.json
+# stack FILE N: the rows of the Nth stack, line by line.
+stack() { sed -n 's/.*"attention":\[//p' "$1" | tr -d ']}' | cut -d , -f "$2"; }
+stack dump.json 1 >encoder
+stack back.json 3 | cmp - encoder || fail "encoder through inseq"
+stack dump.json 2 >decoder
+stack back.json 2 | cmp - decoder || fail "decoder through inseq"
+stack dump.json 3 >cross
+stack back.json 1 | cmp - cross || fail "cross attention through inseq"
+
 # Mistakes.
+refuses 2 'inseq takes one model with one source' view rela-g/model.rela softmax/model.rela --src a --tgt b --export inseq -o x.html
 head -c 2000 dump.npz >short.npz
 printf 'x ||| 0.5,x\n' >bad
 printf '{"sequence_attributions": [{"source_attributions": [[1]]}]}\n' >bad.json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes tests/golden/inseq.json with inseq: attention of a tiny model with random weights.
 
-    python3 tools/golden/inseq.py tests/golden/inseq.json
+    python3 tools/golden/attribution.py tests/golden/inseq.json
 """
 import sys
 import tempfile
