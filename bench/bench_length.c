@@ -8,6 +8,7 @@
 #include "bench/bench_job.h"
 #include "model/generator.h"
 #include "model/worker.h"
+#include "train/train_options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static double live(void)
 static rela_status start(world *w, const char *kind, size_t longest, rela_error *err)
 {
     rela_config c;
-    rela_status st = rela_config_preset(&c, "tiny", err);
+    rela_status st = rela_train_preset_config(&c, "tiny", err);
     c.d = 64;
     c.heads = 2;
     c.ffn = 128;
