@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* src/page/lists.js - all sentences: as a list, and as points by null rate and log-probability. */
-import { choice, fill, make, panel, percent } from "./dom.js";
-import { change, state } from "./state.js";
+import { errorRate, linksOf } from "./data.js";
+import { choice, copyText, fill, make, panel, percent, tsvOf } from "./dom.js";
+import { change, output, state } from "./state.js";
 import { CanvasSurface, colours } from "./surface.js";
 import { supportOf } from "./words.js";
 
@@ -111,4 +112,61 @@ export function showCorpus() {
         s.ring(warned ? c.null : c.accent, p.x, p.y, p.s.number === state.sentence ? 7 : 4.5, warned ? 2 : 1, !warned);
     }
     fill(summary, "Rings have a warning. Point at a sentence, or use the list.");
+}
+
+/* ---- heads over all sentences ---- */
+
+const MEANS = [["place", "layer and head"], ["nullRate", "null rate"], ["sparsity", "exact zeros"], ["entropy", "entropy"], ["error", "error against gold links"]];
+let headsBody = null, headsOrder = "place", meanTable = [];
+
+export function headsPanel() {
+    const p = panel("heads", "Heads over all sentences",
+        "Means of each head of the chosen attention over the first output of every sentence: how much it leaves at exactly zero, for how many words it looks at nothing, how widely it spreads.",
+        choice("sort by", MEANS, headsOrder, (v) => { headsOrder = v; showHeads(); }),
+        make("button", { type: "button", click: (e) => copyText(tsvOf(meanTable), e.target) }, "copy as TSV"));
+    headsBody = p.body;
+    return p.section;
+}
+
+/* Means of a head over the sentences of the model that is shown. */
+function meansOf(model, layer, head) {
+    const of = model.stacks[state.stack], linked = of.queries !== of.keys && of.keys === 0;
+    const sums = { nullRate: 0, sparsity: 0, entropy: 0 };
+    let n = 0, errors = 0, golds = 0;
+    for (const s of state.corpus.sentences) {
+        const o = s.outputs.find((x) => x.model === model);
+        if (!o)
+            continue;
+        const map = o.map(state.stack, layer, head, state.byPiece);
+        for (const name of Object.keys(sums))
+            sums[name] += map[name];
+        n++;
+        const error = linked && s.gold.length ? errorRate(linksOf(o, state.stack, layer, head, false), s.gold) : undefined;
+        if (error !== undefined) {
+            errors += error;
+            golds++;
+        }
+    }
+    return { layer, head, name: `${layer + 1}.${head + 1}`, nullRate: sums.nullRate / n, sparsity: sums.sparsity / n,
+             entropy: sums.entropy / n, error: golds ? errors / golds : undefined };
+}
+
+export function showHeads() {
+    const model = output().model, of = model.stacks[state.stack], found = [];
+    for (let layer = 0; layer < of.layers; layer++)
+        for (let head = 0; head < of.heads; head++)
+            found.push(meansOf(model, layer, head));
+    const sign = headsOrder === "nullRate" || headsOrder === "sparsity" ? -1 : 1;
+    if (headsOrder !== "place")
+        found.sort((a, b) => sign * ((a[headsOrder] ?? 9) - (b[headsOrder] ?? 9)));
+    meanTable = [["head", "null rate", "exact zeros", "entropy", "error"], ...found.map((h) =>
+        [h.name, h.nullRate.toFixed(4), h.sparsity.toFixed(4), h.entropy.toFixed(3), h.error === undefined ? "" : h.error.toFixed(4)])];
+    const most = Math.max(0.01, ...found.map((h) => h.entropy));
+    const bar = (share) => make("span", { class: "bar", style: `--share:${share.toFixed(3)}` });
+    return fill(headsBody, make("p", { class: "fine" }, `${of.label} of ${model.name}`), make("div", { class: "scroll" }, make("table", { class: "heads" },
+        make("thead", {}, make("tr", {}, ["head", "null rate", "exact zeros", "entropy (bits)", "AER"].map((t) => make("th", { scope: "col" }, t)))),
+        make("tbody", {}, found.map((h) => make("tr", {},
+            make("th", { scope: "row" }, make("button", { type: "button", class: "plain", click: () => change({ layer: h.layer, head: h.head, view: "sentence" }) }, h.name)),
+            make("td", {}, bar(h.nullRate), percent(h.nullRate)), make("td", {}, bar(h.sparsity), percent(h.sparsity)),
+            make("td", {}, bar(h.entropy / most), h.entropy.toFixed(2)), make("td", {}, h.error === undefined ? "" : percent(h.error))))))));
 }

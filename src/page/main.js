@@ -5,7 +5,7 @@ import { coveragePanel, linksPanel, outputsPanel, showCoverage, showLinks, showO
 import { choice, fill, make, tsvOf } from "./dom.js";
 import { gridPanel, showGrid, showWord, wordPanel } from "./grid.js";
 import { headPanel, showHead, svgOfHead, timing } from "./headpanel.js";
-import { corpusPanel, firstOfList, listPanel, markCurrent, showCorpus, showList } from "./lists.js";
+import { corpusPanel, firstOfList, headsPanel, listPanel, markCurrent, showCorpus, showHeads, showList } from "./lists.js";
 import { change, follow, onChange, open, output, sentence, state, tell } from "./state.js";
 import { translateBox } from "./translate.js";
 import { showWords, wordsPanel } from "./words.js";
@@ -36,8 +36,10 @@ function showAll() {
     const corpus = state.view === "corpus";
     document.body.classList.toggle("corpus", corpus);
     markCurrent();
-    if (corpus)
-        return showCorpus();
+    if (corpus) {
+        showCorpus();
+        return later(showHeads);
+    }
     showWords();
     showHead();
     later(() => {
@@ -74,7 +76,7 @@ function layout(serves) {
     controls = make("div", { id: "controls" });
     const head = make("header", { id: "top" }, make("h1", {}, document.title), controls);
     const main = make("main", {}, wordsPanel(), make("div", { class: "two" }, headPanel(), gridPanel()), wordPanel(), coveragePanel(),
-        linksPanel(), outputsPanel(), worthPanel(), corpusPanel());
+        linksPanel(), outputsPanel(), worthPanel(), corpusPanel(), headsPanel());
     const help = make("footer", {}, "Keys: j and k next and previous sentence, h and l head, n and p layer, w words or subwords, c all sentences, Escape no word. " +
         "Attention shows where a head looks; it does not prove why a word was chosen.");
     const aside = make("div", { id: "side" }, serves ? translateBox(showDocument) : null, listPanel());

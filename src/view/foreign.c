@@ -111,6 +111,7 @@ void rela_foreign_clear(rela_foreign *f)
     for (int i = 0; i < RELA_DOCUMENT_TEXTS; i++) {
         rela_buffer_clear(&f->texts[i].bytes);
         f->texts[i].n = 0;
+        f->texts[i].has_end = false;
     }
     for (int i = 0; i < RELA_DOCUMENT_STACKS; i++)
         rela_buffer_clear(&f->rows[i].bytes);
@@ -151,16 +152,16 @@ rela_status rela_foreign_end_text(rela_foreign_text *t, bool has_end, rela_error
         pieces[i] = at;
         by_mark = by_mark || strncmp(at, PIECE_START, strlen(PIECE_START)) == 0;
     }
-    const size_t n = t->n - (has_end && t->n);
+    t->has_end = has_end && t->n;
+    const size_t n = t->n - t->has_end;
     for (size_t i = 0; i < n; i++)
         word_of[i] = i == 0 ? 0 : word_of[i - 1] + starts_word(pieces[i - 1], pieces[i], by_mark);
     return RELA_OK;
 }
 
-/* The last token of a text is its end. */
 static rela_word_map map_of(const rela_foreign_text *t)
 {
-    const size_t n = t->n ? t->n - 1 : 0;
+    const size_t n = t->n - t->has_end;
     return (rela_word_map){ t->word_of, n, n ? t->word_of[n - 1] + 1 : 0 };
 }
 

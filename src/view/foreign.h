@@ -17,6 +17,7 @@ typedef struct rela_foreign_text {
     const char **pieces;
     uint32_t *word_of;
     size_t n, cap_pieces, cap_words;
+    bool has_end; /* the last piece is an end symbol */
 } rela_foreign_text;
 
 /* What the readers fill. All zero is empty. */

@@ -86,7 +86,8 @@ static rela_status read_weights(rela_foreign *f, rela_span part, rela_error *err
     return RELA_OK;
 }
 
-/* The tokens of a text; numbers if there are more or fewer than weights. An end symbol is added. */
+/* The tokens of a text; numbers if there are more or fewer than weights. If there is a weight more,
+ * it is that of the end; a translation that was cut has none. */
 static rela_status name_tokens(rela_foreign_text *t, rela_span text, size_t n, rela_error *err)
 {
     rela_span word;
@@ -108,7 +109,7 @@ static rela_status name_tokens(rela_foreign_text *t, rela_span text, size_t n, r
         st = rela_foreign_add_piece(t, word, err);
     if (st == RELA_OK && words + 1 == n)
         st = rela_foreign_add_piece(t, rela_span_of("<eos>"), err);
-    return st ? st : rela_foreign_end_text(t, true, err);
+    return st ? st : rela_foreign_end_text(t, words + 1 == n, err);
 }
 
 static rela_span line_of(const rela_text_lines *texts, uint64_t number)

@@ -54,6 +54,9 @@ printf 'x y ||| 0.5,0.25,0.25 0,0.75,0.25 0,0,1\n' >soft
 printf 'a b\n' >soft.src
 "$RELA" view -q soft --src soft.src --export document -o soft.json
 grep -q '"pieces":\["a","b","<eos>"\],"words":\[0,1\]},{"pieces":\["x","y","<eos>"\]' soft.json || fail "Marian: $(cat soft.json)"
+printf 'x y ||| 0.5,0.25,0.25 0,0.75,0.25\n' >cut # a translation that reached the limit has no end
+"$RELA" view -q cut --src soft.src --export document -o cut.json
+grep -q '{"pieces":\["x","y"\],"words":\[0,1\]}' cut.json || fail "Marian without an end: $(cat cut.json)"
 golden=$RELA_SOURCE/tests/golden/inseq.json
 "$RELA" view -q "$golden" --export document -o inseq.json.out
 grep -q '"key":"encoder","label":"encoder","queries":0,"keys":0,"layers":2,"heads":2' inseq.json.out || fail "inseq: $(head -n 8 inseq.json.out)"
