@@ -143,6 +143,7 @@ static void plan(rela_bench_attention *s, rela_plan *p)
     s->norm = rela_plan_reals(p, 4 * s->d);
     s->learned = rela_plan_reals(p, s->n_learned);
     s->dlearned = rela_plan_reals(p, s->n_learned);
+    s->made = rela_plan_reals(p, s->n_made);
     s->kept = rela_plan_take(p, s->kept_words, sizeof *s->kept);
 }
 
@@ -158,6 +159,8 @@ static rela_status prepare(rela_bench_attention *s, rela_error *err)
         const size_t kept = rela_attn_kept_words(&shape, s->rows, s->rows, s->length);
         const size_t learned = rela_bench_learned(NULL, at, &shape);
         s->kept_words = kept > s->kept_words ? kept : s->kept_words;
+        const size_t made = shape.kind->made ? shape.kind->made->size(&shape) : 0;
+        s->n_made = made > s->n_made ? made : s->n_made;
         s->n_learned = learned > s->n_learned ? learned : s->n_learned;
         rela_attn_scratch_plan(&s->scratch, &one, &shape, s->length);
         largest = one.used > largest.used ? one : largest;
@@ -267,7 +270,10 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
                            .numbers = s->numbers,
                            .heads = s->heads,
                            .d_head = s->d_head,
-                           .path = s->cases[i].path };
+                           .path = s->cases[i].path,
+                           .made = s->made };
+    if (kind->made)
+        kind->made->make(s->made, &shape, 0, 0);
     for (size_t k = 0; k < rela_attn_params_n(kind); k++)
         s->attn.params[k] = s->learned + at[k];
     s->qkv = s->in[s->cases[i].share];

@@ -21,6 +21,8 @@ typedef struct rela_bench_attention {
     real *norm;               /* gain, gate (d each); then their gradients */
     real *learned, *dlearned; /* (n_learned) arrays of the kind */
     size_t n_learned;         /* the most of any kind */
+    real *made;               /* the array that the kind makes */
+    size_t n_made;
     uint64_t *kept;
     size_t kept_words;
     real numbers[RELA_ATTN_NUMBERS_MAX];

@@ -64,6 +64,17 @@ class TranslateOptions(Structure):
         ("progress", PROGRESS), ("progress_ctx", c_void_p)]
 
 
+ON_END = CFUNCTYPE(None, c_void_p, c_uint64, c_void_p, POINTER(Error))
+
+
+class AsyncRequest(Structure):
+    C_NAME = "rela_async_request"
+    INIT = "rela_async_request_init"
+    _fields_ = _SIZE + [("texts", POINTER(c_char_p)), ("lens", POINTER(c_size_t)),
+                        ("options", POINTER(TranslateOptions)), ("seconds", c_double), ("on_end", ON_END),
+                        ("ctx", c_void_p)]
+
+
 class LinkOptions(Structure):
     C_NAME = "rela_link_options"
     INIT = "rela_link_options_init"

@@ -53,8 +53,6 @@ static rela_status decode_zstd(rela_byte_stream *s, char *out, size_t size, size
 static rela_status check_ratio(const rela_byte_stream *s, rela_error *err);
 static rela_status check_size(const rela_byte_stream *s, rela_error *err);
 static rela_status no_memory(const rela_byte_stream *s, rela_error *err);
-static void *zlib_alloc(void *ctx, unsigned n, unsigned size);
-static void zlib_free(void *ctx, void *p);
 
 rela_status rela_byte_stream_open(rela_byte_stream **out, const char *path, uint32_t max_ratio,
                                   bool any_ratio, rela_error *err)
@@ -192,7 +190,7 @@ static rela_status recognise(rela_byte_stream *s, rela_error *err)
             starts(s->stored, n, ZSTD, MAGIC_MAX, 0) || starts(s->stored, n, SKIP, MAGIC_MAX, 0x0F);
     } while (!s->stored_end && ((gzip && n < 2) || (zstd && n < MAGIC_MAX)));
     if (gzip && n >= 2) {
-        s->gz = (z_stream){ .zalloc = zlib_alloc, .zfree = zlib_free };
+        s->gz = (z_stream){ .zalloc = rela_zlib_alloc, .zfree = rela_zlib_free };
         if (inflateInit2(&s->gz, GZIP_WINDOW) != Z_OK)
             return no_memory(s, err);
         s->coding = CODING_GZIP;
@@ -329,13 +327,13 @@ static rela_status no_memory(const rela_byte_stream *s, rela_error *err)
     return rela_fail(err, RELA_NOMEM, "%s: no memory to decompress it", s->name);
 }
 
-static void *zlib_alloc(void *ctx, unsigned n, unsigned size)
+void *rela_zlib_alloc(void *ctx, unsigned n, unsigned size)
 {
     (void)ctx;
     return rela_mem_array(n, size);
 }
 
-static void zlib_free(void *ctx, void *p)
+void rela_zlib_free(void *ctx, void *p)
 {
     (void)ctx;
     rela_mem_free(p);

@@ -31,4 +31,8 @@ const char *rela_byte_stream_name(const rela_byte_stream *s);  /* for messages; 
 uint64_t rela_byte_stream_position(const rela_byte_stream *s); /* stored bytes consumed so far */
 uint64_t rela_byte_stream_size(const rela_byte_stream *s); /* stored bytes at open; 0 if unknown */
 
+/* Memory for zlib: base/mem.h. */
+void *rela_zlib_alloc(void *ctx, unsigned n, unsigned size);
+void rela_zlib_free(void *ctx, void *p);
+
 #endif

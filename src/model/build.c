@@ -196,6 +196,31 @@ static size_t groups_at(const builder *b, rela_head_group *to, rela_attn_type ty
     return n;
 }
 
+static void make_group(const rela_block *b, const rela_attn_side *side, size_t g, real *made,
+                       uint64_t update, const uint64_t *before)
+{
+    const rela_attn_group *of = &side->groups[g].of;
+    const rela_attn_shape shape = { of->kind, of->numbers, of->heads, b->at.attn.d_head };
+    const uint64_t place = (uint64_t)side->stack << 48 | (uint64_t)b->layer << 24 | of->first;
+    if (!of->kind->made)
+        return;
+    const uint64_t draw = of->kind->made->draw(of->numbers, update);
+    if (!before || of->kind->made->draw(of->numbers, *before) != draw)
+        of->kind->made->make(made + side->groups[g].made, &shape, place, draw);
+}
+
+void rela_block_list_make(const rela_block_list *l, real *made, uint64_t update,
+                          const uint64_t *before)
+{
+    for (const rela_block *b = l->blocks; l->made && b < l->blocks + l->n; b++) {
+        if (b->type != &rela_block_attention)
+            continue;
+        for (size_t i = 0; i < b->at.attn.n_sides; i++)
+            for (size_t g = 0; g < b->at.attn.sides[i].n_groups; g++)
+                make_group(b, &b->at.attn.sides[i], g, made, update, before);
+    }
+}
+
 /* Places in the caches of decoding: of keys and values, which all groups without a state share, and
  * of states. */
 static void place_groups(builder *b, rela_attn_at *at, rela_attn_side *side)
@@ -229,6 +254,12 @@ static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type
     side->stream = stream;
     side->stack = stack_of(b->list, b->stream, stream);
     side->n_groups = groups_at(b, side->groups, type);
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_attn_group *of = &side->groups[g].of;
+        const rela_attn_shape shape = { of->kind, of->numbers, of->heads, at->d_head };
+        side->groups[g].made = b->list->made;
+        b->list->made += of->kind->made ? of->kind->made->size(&shape) : 0;
+    }
     if (!at->self)
         side->memory = b->list->memories[stream].n++;
     if (!at->self || at->causal)

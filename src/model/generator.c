@@ -26,6 +26,7 @@ struct rela_generator {
     void *slots; /* allocation of the cache */
     size_t n_slots;
     rela_cache cache;
+    real *made;              /* arrays that kinds of attention make */
     rela_callback *callback; /* lent; may be NULL */
 };
 
@@ -65,6 +66,13 @@ rela_status rela_generator_create(rela_generator **out, const rela_packed_weight
     (*out)->cache.state = l->state;
     (*out)->cache.owner = l->slot;
     (*out)->cache.ld = rela_cache_ld(l->slot + (l->state > 0));
+    (*out)->made = l->made ? rela_mem_array(l->made, sizeof(real)) : NULL;
+    if (l->made && !(*out)->made) {
+        rela_generator_destroy(*out);
+        *out = NULL;
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu features", l->made);
+    }
+    rela_block_list_make(l, (*out)->made, 0, NULL);
     while (w->net->list.blocks[(*out)->first].stream != target_of(*out))
         (*out)->first++;
     return RELA_OK;
@@ -76,6 +84,7 @@ void rela_generator_destroy(rela_generator *g)
         return;
     rela_mem_free(g->block);
     rela_mem_free(g->slots);
+    rela_mem_free(g->made);
     rela_mem_free(g);
 }
 
@@ -287,6 +296,7 @@ static rela_pass start(rela_generator *g, const rela_step *step)
                         .storage = g->packed->storage,
                         .vectors = n->weights,
                         .positions = n->positions,
+                        .made = g->made,
                         .streams = g->streams,
                         .scratch = g->scratch,
                         .scratch_bytes = g->scratch_bytes,

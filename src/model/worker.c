@@ -20,6 +20,8 @@ struct rela_worker {
     rela_plan kept, scratch;
     size_t scratch_bytes;
     real *grads[4]; /* (rows, d) each: see rela_pass */
+    real *made;     /* arrays that kinds of attention make, for an update */
+    uint64_t made_for;
 };
 
 static void plan(rela_worker *w, rela_plan *p);
@@ -83,6 +85,7 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
     }
     rela_plan p = rela_plan_in(w->block);
     plan(w, &p);
+    rela_block_list_make(&n->list, w->made, 0, NULL);
     *out = w;
     return RELA_OK;
 }
@@ -162,6 +165,7 @@ static void plan(rela_worker *w, rela_plan *p)
     size_t kept = 0;
     w->scratch_bytes = rela_block_list_plan(l, &kept, &w->size);
     w->kept.base = rela_plan_take(p, kept, 1);
+    w->made = rela_plan_reals(p, l->made);
     w->scratch.base = rela_plan_take(p, w->scratch_bytes, 1);
     if (c->task == RELA_TASK_ALIGN)
         return;
@@ -180,6 +184,9 @@ static void plan(rela_worker *w, rela_plan *p)
 static rela_pass start(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r)
 {
     const rela_net *n = w->net;
+    const uint64_t made_for = r->training ? r->update : 0;
+    rela_block_list_make(&n->list, w->made, made_for, &w->made_for);
+    w->made_for = made_for;
     for (size_t i = 0; i < n->list.n_streams; i++) {
         rela_stream *s = &w->streams[i];
         s->tokens = b->streams[i];
@@ -195,6 +202,7 @@ static rela_pass start(rela_worker *w, const rela_model_batch *b, const rela_pas
                         .storage = RELA_STORE_F32,
                         .vectors = n->weights,
                         .positions = n->positions,
+                        .made = w->made,
                         .streams = w->streams,
                         .states = w->size.training ? w->states : NULL,
                         .kept = w->kept,

@@ -32,6 +32,7 @@ struct rela_attention {
     double dropout;
     int n_threads;
     worker *workers;
+    real *made;  /* the array that the kind makes */
     void *block; /* memory of all workers */
 };
 
@@ -193,6 +194,9 @@ static rela_status plan_workers(rela_attention *a, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "no memory for the attention of %zu threads", n);
     for (size_t i = 0; i < n; i++)
         plan_worker(&a->workers[i], &p, a);
+    const rela_attn_shape shape = rela_attention_shape(&a->size);
+    const size_t made = shape.kind->made ? shape.kind->made->size(&shape) : 0;
+    (void)rela_plan_reals(&p, made);
     a->block = rela_mem_alloc(p.used + RELA_PLAN_ALIGN);
     if (!a->block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of attention over %zu keys",
@@ -200,6 +204,9 @@ static rela_status plan_workers(rela_attention *a, rela_error *err)
     p = rela_plan_in(a->block);
     for (size_t i = 0; i < n; i++)
         plan_worker(&a->workers[i], &p, a);
+    a->made = rela_plan_reals(&p, made);
+    if (made)
+        shape.kind->made->make(a->made, &shape, 0, 0);
     return RELA_OK;
 }
 
@@ -241,7 +248,8 @@ static rela_attn head_of(const call *c, size_t head, size_t ldz)
                     .d_head = s->d_head,
                     .ldz = ldz,
                     .causal = s->causal,
-                    .drop = c->drop };
+                    .drop = c->drop,
+                    .made = c->a->made };
     for (size_t i = 0; i < rela_attn_params_n(s->kind); i++)
         a.params[i] = c->in->head + learned_at(s, i, head);
     return a;

@@ -97,6 +97,7 @@ typedef struct rela_pass {
     bool training;             /* dropout is on, seeded by seed and update */
     const rela_weight *tables; /* as weights, for embedding lookup: unpacked where available */
     const real *positions;     /* (max_len, d) */
+    const real *made;          /* arrays that kinds of attention make */
     rela_int8_rows rounded;    /* int8 step, written: quantised rows that logits are made of */
     rela_plan kept;            /* see above */
     size_t scratch_bytes;
@@ -163,6 +164,7 @@ typedef struct rela_head_group {
     rela_attn_group of;
     uint32_t params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of the kind */
     uint32_t gain, gate;                   /* norm of the group's output, if the kind has one */
+    size_t made;                           /* place of its array among those that kinds make */
     size_t state; /* decoding: place of its states among those of all layers; see cache.h */
 } rela_head_group;
 

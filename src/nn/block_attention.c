@@ -262,6 +262,7 @@ rela_attn rela_side_attn(const rela_block *b, const rela_pass *p, const rela_att
                     .stack = side->stack };
     for (size_t i = 0; i < rela_attn_params_n(a.kind); i++)
         a.params[i] = rela_vector(p, group->params[i]);
+    a.made = p->made + group->made;
     return a;
 }
 

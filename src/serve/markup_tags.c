@@ -67,7 +67,9 @@ rela_markup_tag rela_markup_tag_read(const char *at, const char *end)
     if (!is_letter(*name))
         return t;
     t.name = (rela_span){ name, len };
-    t.kind = at[1] == '/' ? RELA_TAG_CLOSE : t.end[-2] == '/' ? RELA_TAG_POINT : RELA_TAG_OPEN;
+    t.kind = at[1] == '/' ? RELA_TAG_CLOSE : RELA_TAG_OPEN;
+    if (t.end && t.end[-2] == '/')
+        t.kind = RELA_TAG_POINT;
     for (size_t i = 0; i < sizeof VOID / sizeof *VOID; i++)
         if (rela_http_same(t.name, VOID[i]))
             t.kind = RELA_TAG_POINT;

@@ -170,7 +170,7 @@ rela_model_batch rela_model_batch_of(const rela_batch *b)
 {
     rela_model_batch p = { .first = { 0 } };
     for (size_t i = 0; i < b->n_sides; i++)
-        p.streams[i] = (rela_tokens){ b->ids[i], b->at[i], b->n };
+        p.streams[i] = (rela_tokens){ b->ids[i], b->offsets[i], b->n };
     return p;
 }
 

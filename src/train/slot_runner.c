@@ -71,7 +71,7 @@ void rela_slot_runner_deinit(rela_slot_runner *r)
 {
     rela_worker_destroy(r->worker);
     for (size_t k = 0; k < RELA_STREAMS_MAX; k++)
-        rela_mem_free(r->at[k]);
+        rela_mem_free(r->offsets[k]);
     rela_mem_free(r->ids);
     rela_mem_free(r->row_weight);
 }
@@ -87,9 +87,10 @@ rela_status rela_slot_runner_grow(rela_slot_runner *r, const rela_slot_job *j, r
         src = rows > src ? rows : src;
     }
     for (size_t i = 0; i <= target; i++) { /* sentences <= rows of the target */
-        uint32_t *at = rela_mem_grow(r->at[i], &r->cap_at[i], tgt + 1, sizeof *at);
-        r->at[i] = at ? at : r->at[i];
-        good = good && at;
+        uint32_t *offsets =
+            rela_mem_grow(r->offsets[i], &r->cap_offsets[i], tgt + 1, sizeof *offsets);
+        r->offsets[i] = offsets ? offsets : r->offsets[i];
+        good = good && offsets;
     }
     const size_t n_ids = rela_sentence_copies(j->o) > 1 ? target * src + tgt : 1;
     int32_t *ids = rela_mem_grow(r->ids, &r->cap_ids, n_ids, sizeof *ids);
@@ -143,7 +144,7 @@ static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_sl
     rela_model_batch b = { .first = { 0 } };
     size_t n_ids = 0;
     for (size_t i = 0; i <= target; i++) {
-        b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->at[i], r->ids + n_ids);
+        b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->offsets[i], r->ids + n_ids);
         b.first[i] = (uint32_t)copies * u->streams[i].at[m.first];
         n_ids += copies > 1 ? rela_tokens_rows(&b.streams[i]) : 0;
     }

@@ -30,11 +30,11 @@ typedef struct rela_slot_runner {
     void *ctx; /* for the callback's use, as the next */
     size_t complete_from;
     rela_worker *worker;
-    size_t max_src, max_tgt;        /* rows the worker has room for */
-    uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
+    size_t max_src, max_tgt;             /* rows the worker has room for */
+    uint32_t *offsets[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
     int32_t *ids; /* R-Drop: its tokens with sentences doubled, stream by stream */
     real *row_weight;
-    size_t cap_at[RELA_STREAMS_MAX], cap_ids, cap_weight;
+    size_t cap_offsets[RELA_STREAMS_MAX], cap_ids, cap_weight;
 } rela_slot_runner;
 
 /* Allocates what the update needs; nothing once the largest has been seen. */

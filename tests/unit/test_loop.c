@@ -201,8 +201,8 @@ static void expect(fixture *f, double *nll, double *loss)
     while (!batch.last) {
         rela_update_result r;
         CHECK_OK(rela_batches_next(b, &batch, &err), err);
-        const rela_model_batch u = { .streams = { { batch.ids[0], batch.at[0], batch.n },
-                                                  { batch.ids[1], batch.at[1], batch.n } } };
+        const rela_model_batch u = { .streams = { { batch.ids[0], batch.offsets[0], batch.n },
+                                                  { batch.ids[1], batch.offsets[1], batch.n } } };
         CHECK_OK(rela_updater_score(f->t.updater, &r, &u, &err), err);
         CHECK(batch.n == 1, "%d sentences", (int)batch.n);
         *nll += r.nll;

@@ -58,6 +58,7 @@ typedef struct rela_attn {
     size_t first_head, all_heads; /* these heads among those of their layer; 0: all of them */
     bool causal;                  /* query i sees the keys 0 .. i, as far as there are any */
     const real *params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of the kind, of all heads */
+    const real *made;                         /* the array that the kind makes, if any */
     rela_drop drop;                           /* of the weights; first is unused */
     rela_attn_path path;
     void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */

@@ -65,6 +65,22 @@ typedef struct rela_attn_row {
     real *scratch;                            /* 4 * n reals */
 } rela_attn_row;
 
+/* What the size of every array of a kind follows from. */
+typedef struct rela_attn_shape {
+    const struct rela_attn_kind *kind;
+    const real *numbers; /* hyper-parameters of the kind; NULL if it has none */
+    size_t heads, d_head;
+} rela_attn_shape;
+
+/* An array that is made, not learned, for all heads of a group, such as random features. It follows
+ * from the place of the group and the number of the draw, so it is saved nowhere. In training the
+ * draw depends on the update; everything else has draw 0. */
+typedef struct rela_attn_made {
+    size_t (*size)(const rela_attn_shape *shape);
+    uint64_t (*draw)(const real *numbers, uint64_t update);
+    void (*make)(real *out, const rela_attn_shape *shape, uint64_t place, uint64_t draw);
+} rela_attn_made;
+
 /* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
 typedef struct rela_attn_norm {
     const char *summary; /* formula for the documentation */
@@ -94,6 +110,9 @@ typedef struct rela_attn_kind {
     /* Optional: learned arrays; at most RELA_ATTN_PARAMS_MAX, ended by an empty row. */
     const rela_attn_param *params;
 
+    /* Optional: an array that is made. */
+    const rela_attn_made *made;
+
     /* Optional: which of the n keys a query may see; keys receives their indices, ascending, and
      * the function returns how many. NULL: all that the causal mask leaves. */
     size_t (*pattern)(const real *numbers, uint32_t *keys, size_t query, size_t n);
@@ -122,13 +141,6 @@ static inline void rela_attn_fill_row(const rela_attn_kind *kind, const rela_ker
 void rela_attn_softmax(const rela_attn_row *c, real *w, const real *s, size_t n);
 void rela_attn_softmax_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
                             const real *s, size_t n);
-
-/* What the size of every array of a kind follows from. */
-typedef struct rela_attn_shape {
-    const rela_attn_kind *kind;
-    const real *numbers; /* hyper-parameters of the kind; NULL if it has none */
-    size_t heads, d_head;
-} rela_attn_shape;
 
 /* Learned arrays: how many; the rows of array i, one for each head or one in all, and its numbers
  * per row; where they begin if all lie one after the other, and their numbers together. */

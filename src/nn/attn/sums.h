@@ -25,8 +25,8 @@ typedef struct rela_attn_map {
     size_t ldx;
     real *y; /* backward: as the forward map wrote it */
     size_t ldy;
-    const real *dy; /* backward only: with ldy */
-    real *dx;       /* backward only: with ldx, written */
+    real *dy; /* backward only: with ldy; may be overwritten */
+    real *dx; /* backward only: with ldx, written */
 } rela_attn_map;
 
 typedef struct rela_attn_features {

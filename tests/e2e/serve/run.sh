@@ -22,6 +22,7 @@ stop_server() { # the exit code of the server becomes $code
 }
 trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null' EXIT
 serve() { # OPTION...: $port is its port
+    : >serve.err # of the server before
     "$RELA" serve "$@" --port 0 >serve.out 2>serve.err </dev/null &
     server=$!
     tries=200
