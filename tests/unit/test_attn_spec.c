@@ -55,7 +55,7 @@ static void bad_texts_are_refused(void **state)
         { "2-1=rela-g", "expected layers like 2= or 1-3=" },
         { "0=rela-g", "layers are counted from 1" },
         { "0-2=rela-g", "layers are counted from 1" },
-        { "rela", "'rela'; did you mean rela-i or rela-g or rela-g-ln or rela-t?" },
+        { "rela", "'rela'; did you mean rela-i or rela-g or rela-g-ln or rela-tl or rela-t?" },
         { "ReLA", "'ReLA'; did you mean rela-i or" },
         { "RELA-G", "'RELA-G'; did you mean 'rela-g'?" },
         { "entmax-1.5:x=1", "unknown attention 'entmax-1.5'; did you mean 'entmax15'?" },

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIENTS = 24, RUNNING_MAX = 256, REPLY_MAX = 8192 };
+enum { CLIENTS = 24, RUNNING_MAX = 256, REPLY_MAX = 8192, PAGE_MAX = 1 << 18 };
 
 /* ---- a backend: every translation is its source ---- */
 
@@ -163,7 +163,7 @@ static size_t read_all(world *w, int32_t c, char *reply, size_t size)
 /* Sends bytes on a new connection, lets two seconds pass, and returns what came back. */
 static const char *exchange(world *w, const char *bytes)
 {
-    static char reply[REPLY_MAX];
+    static char reply[PAGE_MAX];
     char request[512];
     size_t len = 0;
     const size_t size = complete(request, bytes);
@@ -206,7 +206,8 @@ static const row ROWS[] = {
     { "GET /health HTTP/1.0\r\n\r\n", "HTTP/1.1 200", "Connection: close" },
     { "GET /ready HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "ready" },
     { "GET / HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200",
-      "Content-Security-Policy: default-src 'self'" },
+      "Content-Security-Policy: frame-ancestors 'none'" },
+    { "GET / HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "connect-src 'self'" },
     { "GET /spec HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "\"openapi\"" },
     { "GET /languages HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200",
       "[{\"code\":\"en\",\"name\":\"English\",\"targets\":[\"de\"]}]" },

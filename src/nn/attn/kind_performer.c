@@ -206,7 +206,7 @@ static const rela_attn_number NUMBERS[] = {
                  .summary = "updates of training after which features are sampled anew; 0: never",
                  .whole = true,
                  .least = 0,
-                 .most = 1000000,
+                 .most = 100000,
                  .start = 0 },
     { .name = NULL },
 };
