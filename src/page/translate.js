@@ -15,7 +15,13 @@ export function translateBox(show) {
         pair = pairs.length ? pairs[0][0] : "";
         if (pairs.length > 1)
             languages.append(choice("languages", pairs, pair, (v) => { pair = v; run(); }));
-    }, () => {});
+    }, () => {}).then(() => {
+        const asked = /^#t=(.+)/.exec(location.hash); /* an address with a text */
+        if (asked && !input.value) {
+            input.value = decodeURIComponent(asked[1]);
+            run();
+        }
+    });
     const run = async () => {
         const text = input.value.trim();
         running?.abort();
@@ -63,21 +69,25 @@ async function ask(text, pair, signal) {
     return { text: answer.translations[0].text, document: answer.document || documentOf(answer.translations) };
 }
 
-/* A document of the translations of one text, with the cross attention that the server gives. */
+/* A document of the translations of one text, sentence by sentence, with the cross attention that the
+ * server gives. */
 function documentOf(translations) {
-    const shown = translations.filter((t) => t.attention && t.tokens && t.source_tokens);
-    if (!shown.length)
+    const parts = translations.map((t) => (t.sentences || [t]).filter((x) => x.attention && x.tokens && x.source_tokens));
+    const all = parts.flat();
+    if (!all.length)
         return null;
-    const most = (at) => 1 + Math.max(0, ...shown.flatMap((t) => t.attention.map((w) => w[at])));
+    const most = (at) => all.reduce((high, x) => x.attention.reduce((h, w) => Math.max(h, w[at] + 1), high), 1);
     const textOf = (pieces) => ({ pieces, words: wordsOf(pieces) });
+    const outputOf = (x, i) => ({
+        model: 0, label: `translation ${i + 1}`, score: x.score, logp: x.logp, token_logps: x.tokens.map((w) => w[1]), null_rate: x.null_rate,
+        support: { uncovered: [], unsupported: [], heads: [], warning: (x.warnings || []).join(", ") },
+        texts: [textOf(x.source_tokens), textOf(x.tokens.map((w) => w[0]))], attention: [x.attention],
+    });
+    const sentences = Array.from({ length: Math.max(...parts.map((p) => p.length)) }, (_, line) => ({
+        line: line + 1, outputs: parts.map((p, i) => p[line] && outputOf(p[line], i)).filter(Boolean) }));
     return {
-        format: "rela-attention", version: 1,
+        format: "rela-attention", version: 1, sentences,
         models: [{ name: "the server's model", languages: [], stacks: [{ key: "cross", label: "cross", queries: 1, keys: 0, layers: most(1), heads: most(2), causal: false }] }],
-        sentences: [{ line: 1, outputs: shown.map((t, i) => ({
-            model: 0, label: `translation ${i + 1}`, score: t.score, logp: t.logp, token_logps: t.tokens.map((x) => x[1]), null_rate: t.null_rate,
-            support: { uncovered: [], unsupported: [], heads: [], warning: (t.warnings || []).join(", ") },
-            texts: [textOf(t.source_tokens), textOf(t.tokens.map((x) => x[0]))], attention: [t.attention],
-        })) }],
     };
 }
 

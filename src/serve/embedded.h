@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* src/serve/embedded.h - the files that the server shows: embedded, so that no path ever reaches
- * the file system. */
+/* src/serve/embedded.h - what the server shows besides the viewer: embedded, so that no path ever
+ * reaches the file system. */
 #ifndef RELA_SERVE_EMBEDDED_H
 #define RELA_SERVE_EMBEDDED_H
 
-extern const char RELA_PAGE_HTML[];   /* / */
-extern const char RELA_PAGE_SCRIPT[]; /* /rela.js */
-extern const char RELA_PAGE_SPEC[];   /* /spec: OpenAPI */
+extern const char RELA_PAGE_SPEC[]; /* /spec: OpenAPI */
 
 /* The English name of a language, or the code itself. */
 const char *rela_page_language(const char *code);

@@ -62,13 +62,15 @@ rela_markup_tag rela_markup_tag_read(const char *at, const char *end)
     rela_markup_tag t = { .text = at, .end = end_of(at, end), .kind = RELA_TAG_POINT };
     const char *name = at + 1 + (at[1] == '/');
     size_t len = 0;
+    if (!t.end)
+        return t;
     while (name + len < t.end && (rela_http_is_token(name[len]) || name[len] == ':'))
         len++;
     if (!is_letter(*name))
         return t;
     t.name = (rela_span){ name, len };
     t.kind = at[1] == '/' ? RELA_TAG_CLOSE : RELA_TAG_OPEN;
-    if (t.end && t.end[-2] == '/')
+    if (t.end[-2] == '/')
         t.kind = RELA_TAG_POINT;
     for (size_t i = 0; i < sizeof VOID / sizeof *VOID; i++)
         if (rela_http_same(t.name, VOID[i]))

@@ -3,6 +3,7 @@
 #include "serve/service_state.h"
 
 #include "base/json.h"
+#include "rela/view.h"
 #include "serve/embedded.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct route {
 } route;
 
 static handler translate, languages, detect, settings, health, ready, metrics, spec, file, page,
-    script, deepl_translate, deepl_languages, deepl_usage, own_translate, own_models, own_request;
+    deepl_translate, deepl_languages, deepl_usage, own_translate, own_models, own_request;
 
 static const route ROUTES[] = {
     { "/translate", false, false, true, false, false, translate },
@@ -32,7 +33,6 @@ static const route ROUTES[] = {
     { "/spec", false, true, false, false, true, spec },
     { "/translate_file", false, false, true, false, true, file },
     { "/", false, true, false, false, true, page },
-    { "/rela.js", false, true, false, false, true, script },
     { "/v2/translate", false, false, true, false, false, deepl_translate },
     { "/v2/languages", false, true, true, false, false, deepl_languages },
     { "/v2/usage", false, true, true, false, false, deepl_usage },
@@ -519,16 +519,22 @@ static void reply_file(rela_service *s, rela_exchange *x, const char *type, cons
     rela_exchange_reply(s, x, &r);
 }
 
+/* The attention viewer, whose policy is part of the page. */
 static void page(rela_service *s, rela_exchange *x, const rela_fields *f)
 {
+    rela_buffer html = RELA_BUFFER_INIT;
     (void)f;
-    reply_file(s, x, "text/html; charset=utf-8", RELA_PAGE_HTML);
-}
-
-static void script(rela_service *s, rela_exchange *x, const rela_fields *f)
-{
-    (void)f;
-    reply_file(s, x, "text/javascript; charset=utf-8", RELA_PAGE_SCRIPT);
+    const rela_status st = rela_view_page(&html, "rela", NULL, 0, NULL);
+    const rela_reply r = { .status = 200,
+                           .type = "text/html; charset=utf-8",
+                           .body = html.data,
+                           .len = html.len,
+                           .more = "Content-Security-Policy: frame-ancestors 'none'\r\n" };
+    if (st == RELA_OK)
+        rela_exchange_reply(s, x, &r);
+    else
+        rela_exchange_fail(s, x, 503, 1, "no memory for the page");
+    rela_buffer_free(&html);
 }
 
 static void spec(rela_service *s, rela_exchange *x, const rela_fields *f)

@@ -156,7 +156,8 @@ static void balanced_tags_stay_balanced(void **state)
             } else if (what == 1 && depth > 0) {
                 (void)snprintf(text + strlen(text), 8, "</%c>", open[--depth]);
             } else {
-                (void)strcat(text, rela_rng_below(&r, 6) ? "word " : "End. ");
+                (void)snprintf(text + strlen(text), 8, "%s",
+                               rela_rng_below(&r, 6) ? "word " : "End. ");
             }
         }
         while (depth > 0)

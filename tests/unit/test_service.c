@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIENTS = 24, RUNNING_MAX = 256, REPLY_MAX = 8192 };
+enum { CLIENTS = 24, RUNNING_MAX = 256, REPLY_MAX = 8192, PAGE_MAX = 1 << 18 };
 
 /* ---- a backend: every translation is its source ---- */
 
@@ -147,10 +147,23 @@ static size_t complete(char out[512], const char *request)
     return strlen(out);
 }
 
+static size_t read_all(world *w, int32_t c, char *reply, size_t size)
+{
+    size_t len = 0;
+    for (rela_span s; (s = rela_service_output(w->service, c)).text;) {
+        CHECK(len + s.len < size, "a long reply");
+        memcpy(reply + len, s.text, s.len);
+        len += s.len;
+        rela_service_written(w->service, c, s.len, w->now);
+    }
+    reply[len] = '\0';
+    return len;
+}
+
 /* Sends bytes on a new connection, lets two seconds pass, and returns what came back. */
 static const char *exchange(world *w, const char *bytes)
 {
-    static char reply[REPLY_MAX];
+    static char reply[PAGE_MAX];
     char request[512];
     size_t len = 0;
     const size_t size = complete(request, bytes);
@@ -158,17 +171,11 @@ static const char *exchange(world *w, const char *bytes)
     CHECK(c >= 0, "no connection");
     rela_service_receive(w->service, c, request, size, w->now);
     for (int i = 0; i < 40; i++) {
-        for (rela_span s; (s = rela_service_output(w->service, c)).text;) {
-            CHECK(len + s.len < REPLY_MAX, "a long reply");
-            memcpy(reply + len, s.text, s.len);
-            len += s.len;
-            rela_service_written(w->service, c, s.len, w->now);
-        }
+        len += read_all(w, c, reply + len, sizeof reply - len);
         w->now += 0.05;
         finish_jobs(w);
         rela_service_tick(w->service, w->now);
     }
-    reply[len] = '\0';
     rela_service_disconnect(w->service, c, w->now);
     return reply;
 }
@@ -199,7 +206,8 @@ static const row ROWS[] = {
     { "GET /health HTTP/1.0\r\n\r\n", "HTTP/1.1 200", "Connection: close" },
     { "GET /ready HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "ready" },
     { "GET / HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200",
-      "Content-Security-Policy: default-src 'self'" },
+      "Content-Security-Policy: frame-ancestors 'none'" },
+    { "GET / HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "connect-src 'self'" },
     { "GET /spec HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "\"openapi\"" },
     { "GET /languages HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200",
       "[{\"code\":\"en\",\"name\":\"English\",\"targets\":[\"de\"]}]" },
@@ -317,19 +325,6 @@ static void keys_and_origins_are_checked(void **state)
     test_free(w);
 }
 
-static size_t read_all(world *w, int32_t c, char *reply, size_t size)
-{
-    size_t len = 0;
-    for (rela_span s; (s = rela_service_output(w->service, c)).text;) {
-        CHECK(len + s.len < size, "a long reply");
-        memcpy(reply + len, s.text, s.len);
-        len += s.len;
-        rela_service_written(w->service, c, s.len, w->now);
-    }
-    reply[len] = '\0';
-    return len;
-}
-
 static void send(world *w, int32_t c, const char *request)
 {
     char bytes[512];
@@ -419,7 +414,7 @@ static void ask(history *h, client *c)
     const bool stream = rela_rng_below(&h->w.rng, 4) == 0;
     c->token = ++h->tokens;
     for (uint64_t k = rela_rng_below(&h->w.rng, 8); k > 0; k--)
-        (void)strcat(more, k % 2 ? "And one\\n" : "more.\\n");
+        (void)snprintf(more + strlen(more), 16, "%s", k % 2 ? "And one\\n" : "more.\\n");
     (void)snprintf(body, sizeof body, "{\"text\":[\"t%llu.\",\"%s\"],\"stream\":%s}",
                    (unsigned long long)c->token, more, stream ? "true" : "false");
     (void)snprintf(c->request, sizeof c->request,
@@ -438,9 +433,8 @@ static void ask(history *h, client *c)
 static void judge(history *h, client *c)
 {
     char want[32];
-    const char *end = strstr(c->reply, "\r\n\r\n");
     c->reply[c->got] = '\0';
-    end = strstr(c->reply, "\r\n\r\n");
+    const char *end = strstr(c->reply, "\r\n\r\n");
     if (!end)
         return;
     const char *length = strstr(c->reply, "Content-Length: ");

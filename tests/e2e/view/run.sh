@@ -170,4 +170,19 @@ dom one.html 'v=corpus' >corpus.dom
 grep -q '<body class="corpus">' corpus.dom || fail "all sentences"
 dom one.html svg >svg.dom
 grep -q '&lt;svg xmlns' svg.dom || fail "SVG"
+
+# The translate box of a running server, which gives the page.
+"$RELA" serve softmax/model.rela --port 0 2>serve.log &
+server=$!
+trap 'kill $server' EXIT
+for _ in $(seq 50); do
+    ! grep -q 'listening on' serve.log || break
+    sleep 0.2
+done
+address=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' serve.log)
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --window-size=1280,900 \
+    --virtual-time-budget=8000 --dump-dom "$address/#t=w1%20w2" >served.dom 2>browser.log
+translation=$(echo 'w1 w2' | "$RELA" translate -q softmax/model.rela)
+grep -q "<p id=\"translation\"[^>]*>$translation</p>" served.dom || fail "translate box: $(grep -o '<p id="translation".*' served.dom | head -c 300)"
+[ "$(grep -o 'class="cell"' served.dom | wc -l)" -eq 8 ] || fail "$(grep -o 'class="cell"' served.dom | wc -l) heads of the translation"
 finish
