@@ -36,15 +36,13 @@ static void attend_memory(const rela_step *step, const rela_attn_side *side, con
     for (size_t i = 0; i < step->rows.n; i++)
         rela_attn_query(attn, q + i * d);
     for (size_t i = 0, end = 0; i < step->rows.n; i = end) {
-        while (end < step->rows.n && step->rows.sentence[end] == step->rows.sentence[i])
+        while (end < step->rows.n && step->rows.place[end] == step->rows.place[i])
             end++;
-        const rela_memory m = rela_memory_at(all, side->memory, step->rows.sentence[i], column);
+        const rela_memory m = rela_memory_at(all, side->memory, step->rows.place[i], column);
         rela_memory_attend(&m, attn, &s, z + i * d, q + i * d, end - i, i, step->rows.position[i]);
-        const real not_finite =
-            all->not_finite[side->memory * all->sentences + step->rows.sentence[i]];
         for (size_t row = i; row < end; row++)
-            z[row * d] +=
-                not_finite + rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
+            z[row * d] += *m.not_finite +
+                          rela_attn_not_finite(attn->k, q + row * d, attn->heads * attn->d_head);
     }
 }
 
@@ -90,6 +88,8 @@ void rela_attention_remember(const rela_block *b, rela_pass *p, size_t stream)
 {
     const size_t d = b->d, rows = p->streams[stream].rows;
     const rela_memories *all = &p->step->memories[stream];
+    const rela_tokens *tokens = &p->streams[stream].tokens;
+    const rela_memory_group group = { tokens->n, tokens->at, p->step->places };
     for (size_t i = 0; i < rela_attn_of(b)->n_sides; i++) {
         const rela_attn_side *side = &rela_attn_of(b)->sides[i];
         rela_plan scratch = rela_block_scratch(p);
@@ -99,12 +99,14 @@ void rela_attention_remember(const rela_block *b, rela_pass *p, size_t stream)
         const rela_linear_out to = { kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
         rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
                     scratch);
-        for (size_t s = 0; s < all->n; s++)
-            all->not_finite[side->memory * all->sentences + s] = rela_attn_not_finite(
-                p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
+        for (size_t s = 0; s < group.n; s++)
+            *rela_memory_at(all, side->memory, group.places[s], 0).not_finite =
+                rela_attn_not_finite(p->k, kv + group.at[s] * 2 * d,
+                                     (group.at[s + 1] - group.at[s]) * 2 * d);
         for (size_t g = 0; g < side->n_groups; g++) {
             const rela_attn attn = rela_side_attn(b, p, side, g);
-            rela_memories_put(all, &attn, side->memory, kv + attn.first_head * attn.d_head, 2 * d);
+            rela_memories_put(all, &attn, side->memory, &group, kv + attn.first_head * attn.d_head,
+                              2 * d);
         }
     }
 }

@@ -74,44 +74,36 @@ void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache
     a->k->gather_mix(z, s->weights, ld, c->rows + width(a), c->ld, slots, n, a->heads, a->d_head);
 }
 
-void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers)
+/* Reals of one layer: transposed keys, then values. */
+static size_t layer_reals(const rela_memories *m, size_t n)
 {
-    /* Each sentence is rounded up to whole vectors: less than one vector more. */
-    m->keys_total = m->rows + m->sentences * (rela_memory_ld(1) - 1);
-    m->at = rela_plan_take(p, m->sentences + 1, sizeof *m->at);
-    m->keys_at = rela_plan_take(p, m->sentences + 1, sizeof *m->keys_at);
-    m->keys_t = rela_plan_reals(p, layers * m->keys_total * m->d);
-    m->values = rela_plan_reals(p, layers * m->rows * m->d);
-    m->not_finite = rela_plan_reals(p, layers * m->sentences);
+    return rela_round_up((rela_memory_ld(n) + n) * m->d, LINE);
 }
 
-void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n)
+size_t rela_memory_reals(const rela_memories *m, size_t n)
 {
-    memcpy(m->at, at, (n + 1) * sizeof *m->at);
-    m->keys_at[0] = 0;
-    m->n = n;
-    for (size_t i = 0; i < n; i++)
-        m->keys_at[i + 1] = m->keys_at[i] + rela_memory_ld(at[i + 1] - at[i]);
+    return rela_round_up(m->layers, LINE) + m->layers * layer_reals(m, n);
 }
 
-rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column)
+rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t place, size_t column)
 {
-    const size_t n = all->at[sentence + 1] - all->at[sentence], ld = rela_memory_ld(n);
-    const size_t keys = (layer * all->keys_total + all->keys_at[sentence]) * all->d;
-    const size_t values = (layer * all->rows + all->at[sentence]) * all->d;
-    return (rela_memory){ .keys_t = all->keys_t + keys + column * ld,
-                          .values = all->values + values + column,
+    const rela_memory_room *room = &all->rooms[place];
+    const size_t n = room->n, ld = rela_memory_ld(n);
+    real *keys = room->reals + rela_round_up(all->layers, LINE) + layer * layer_reals(all, n);
+    return (rela_memory){ .keys_t = keys + column * ld,
+                          .values = keys + ld * all->d + column,
                           .n = n,
-                          .ld = ld };
+                          .ld = ld,
+                          .not_finite = room->reals + layer };
 }
 
-void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer, real *kv,
-                       size_t ld)
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer,
+                       const rela_memory_group *group, real *kv, size_t ld)
 {
     const size_t d = a->heads * a->d_head, column = a->first_head * a->d_head;
-    for (size_t s = 0; s < all->n; s++) {
-        const rela_memory m = rela_memory_at(all, layer, s, column);
-        real *keys = kv + all->at[s] * ld;
+    for (size_t s = 0; s < group->n; s++) {
+        const rela_memory m = rela_memory_at(all, layer, group->places[s], column);
+        real *keys = kv + group->at[s] * ld;
         for (size_t i = 0; i < m.n; i++) {
             if (a->kind->map)
                 a->kind->map(a->k, keys + i * ld, keys + i * ld, d);

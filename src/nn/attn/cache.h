@@ -4,7 +4,7 @@
  * There are two caches. For self-attention every hypothesis is a list of *slots*, one per position;
  * a slot holds the keys and values of all layers. Hypotheses with a common prefix share its slots,
  * and a beam is reordered by copying lists of slot numbers, never keys. For cross-attention the
- * keys and values of a sentence are stored once and shared by all its hypotheses.
+ * keys and values of a sentence are its *memory*, stored once and shared by all its hypotheses.
  *
  * Kinds that map keys cache the mapped ones. The result of a row depends on nothing but its own
  * hypothesis. Nothing is allocated here: memory is the caller's. */
@@ -28,30 +28,37 @@ typedef struct rela_memory {
     real *keys_t; /* (heads, d_head, ld): transposed, zero after the n keys */
     real *values; /* (n, d) */
     size_t n, ld;
+    real *not_finite; /* of the layer: see guard.h */
 } rela_memory;
 
 size_t rela_memory_ld(size_t n); /* n keys rounded up to whole vectors */
 
-/* The memories of all sentences of one stream, for every layer that attends to it. */
+/* The memory of one sentence for all layers that attend to a stream. The caller owns the room. */
+typedef struct rela_memory_room {
+    real *reals; /* rela_memory_reals */
+    size_t n;    /* keys */
+} rela_memory_room;
+
+/* The memories of all sentences for one stream, by the *place* of a sentence: its number among
+ * those that are decoded at the same time. Places are given and taken back in any order. */
 typedef struct rela_memories {
-    size_t d, len;     /* len: of the longest sentence */
-    uint32_t *at;      /* (n + 1) first rows of sentences */
-    size_t *keys_at;   /* (n + 1) offsets of the transposed keys, in units of d reals */
-    size_t n, rows;    /* sentences; capacity in rows */
-    size_t keys_total; /* capacity in transposed keys */
-    real *keys_t;      /* (layers, keys_total, d) */
-    real *values;      /* (layers, rows, d) */
-    real *not_finite;  /* (layers, sentences): see guard.h */
-    size_t sentences;  /* capacity in sentences */
+    size_t d, layers;
+    size_t len; /* maximum keys of a sentence */
+    rela_memory_room *rooms;
 } rela_memories;
 
-/* Takes the arrays of all layers; the caller has set d, len, rows and sentences. */
-void rela_memories_plan(rela_memories *m, rela_plan *p, size_t layers);
-/* Starts a batch of n sentences; rows [at[i], at[i + 1]) are those of sentence i. */
-void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n);
+/* Sentences whose memories are filled together: rows [at[i], at[i + 1]) of the stream are those of
+ * the sentence at places[i]. */
+typedef struct rela_memory_group {
+    size_t n;
+    const uint32_t *at, *places;
+} rela_memory_group;
+
+/* Reals of the room for a sentence of n keys. */
+size_t rela_memory_reals(const rela_memories *m, size_t n);
 
 /* The memory of one sentence and layer, for the heads from the given column on. */
-rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t sentence, size_t column);
+rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t place, size_t column);
 
 typedef struct rela_cache_scratch {
     size_t ld;              /* maximum number of keys, rounded up */
@@ -77,10 +84,10 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n);
 
-/* kv: for all rows of the stream keys and, d reals after them, values, with leading dimension ld;
+/* kv: for all rows of the group keys and, d reals after them, values, with leading dimension ld;
  * keys may be mapped in place. */
-void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer, real *kv,
-                       size_t ld);
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer,
+                       const rela_memory_group *group, real *kv, size_t ld);
 
 /* z (rows, d) of queries q (rows, d) of one sentence, zero if it is empty. first: number of the
  * first row, for the tap; position: of all these queries. */
