@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/par.h"
 #include "data/batch.h"
+#include "grammar/builtin_corpus.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,11 +125,10 @@ static rela_status run_builtin(uint64_t pairs, rela_error *err)
     (void)snprintf(dir, sizeof dir, "%s/rela-bench-XXXXXX", parent ? parent : P_tmpdir);
     if (!mkdtemp(dir))
         return rela_fail(err, RELA_IO, "%s: cannot be made", dir);
-    rela_corpus_made made = { .struct_size = sizeof made };
-    rela_corpus_make_options o;
-    rela_corpus_make_options_init(&o, sizeof o);
-    o.dir = dir;
-    o.train = pairs;
+    rela_corpus_made made;
+    const rela_corpus_make_options o = {
+        .dir = dir, .train = pairs, .valid = 500, .test = 500, .seed = 1
+    };
     const double start = rela_clock_seconds();
     rela_status st = rela_corpus_make(&made, &o, err);
     printf("{\"bench\": \"data\", \"what\": \"make\", \"pairs\": %" PRIu64

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "model/checkpoint.h"
+#include "format/checkpoint.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "decode/engine.h"
-#include "model/packed.h"
+#include "format/packed_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>

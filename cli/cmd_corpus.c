@@ -2,7 +2,7 @@
 /* cli/cmd_corpus.c - rela corpus: writes the built-in corpus. */
 #include "cli.h"
 
-#include "rela/corpus.h"
+#include "grammar/builtin_corpus.h"
 
 #include <string.h>
 
@@ -16,9 +16,9 @@ typedef struct corpus_options {
 static const rela_option OPTIONS[] = {
     { "size", 'n', RELA_OPTION_INT, offsetof(corpus_options, size), 0, 1e12, "20000", "N",
       "pairs in the training set" },
-    { "valid", 0, RELA_OPTION_INT, offsetof(corpus_options, valid), 0, 1 << 20, "500", "N",
+    { "valid", 0, RELA_OPTION_INT, offsetof(corpus_options, valid), 0, RELA_HELD_OUT_MAX, "500", "N",
       "pairs in the validation set" },
-    { "test", 0, RELA_OPTION_INT, offsetof(corpus_options, test), 0, 1 << 20, "500", "N",
+    { "test", 0, RELA_OPTION_INT, offsetof(corpus_options, test), 0, RELA_HELD_OUT_MAX, "500", "N",
       "pairs in the test set" },
     { "out", 'o', RELA_OPTION_DIR, offsetof(corpus_options, out), 0, 0, NULL, "DIR",
       "output directory; created if missing" },
@@ -60,20 +60,18 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     if (!o->out)
         return rela_fail(err, RELA_ARG, "--out must name a directory");
     rela_cli_bar bar = { .cli = cli, .label = "writing", .unit = "pairs" };
-    rela_corpus_make_options make;
-    rela_corpus_make_options_init(&make, sizeof make);
-    make.dir = o->out;
-    make.train = (uint64_t)o->size;
-    make.valid = (uint64_t)o->valid;
-    make.test = (uint64_t)o->test;
-    make.seed = (uint64_t)cli->common.seed;
-    make.n_threads = (int32_t)cli->common.threads;
-    make.tokenised = o->tokenised;
-    make.reverse = o->reverse;
-    make.level = strcmp(o->level, "easy") == 0 ? RELA_CORPUS_EASY : RELA_CORPUS_HARD;
-    make.progress = rela_cli_log;
-    make.progress_ctx = &bar;
-    rela_corpus_made made = { .struct_size = sizeof made };
+    const rela_corpus_make_options make = { .dir = o->out,
+                                            .train = (uint64_t)o->size,
+                                            .valid = (uint64_t)o->valid,
+                                            .test = (uint64_t)o->test,
+                                            .seed = (uint64_t)cli->common.seed,
+                                            .n_threads = (int32_t)cli->common.threads,
+                                            .tokenised = o->tokenised,
+                                            .reverse = o->reverse,
+                                            .easy = strcmp(o->level, "easy") == 0,
+                                            .progress = rela_cli_log,
+                                            .progress_ctx = &bar };
+    rela_corpus_made made;
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_corpus_make(&made, &make, err);
     if (st == RELA_OK)

@@ -235,8 +235,9 @@ static rela_status unknown_second(const char *word, const char *second, rela_err
 static int run_command(const rela_command *c, int argc, char **argv)
 {
     rela_error err = { RELA_OK, "" };
-    rela_cli cli = { .sink = { .write = rela_cli_write_log, .least = RELA_LOG_INFO },
-                     .command = c };
+    /* static: signals may come until the process has ended */
+    static rela_cli cli = { .sink = { .write = rela_cli_write_log, .least = RELA_LOG_INFO } };
+    cli.command = c;
     void *options = rela_mem_zalloc(c->options_size ? c->options_size : 1);
     cli.options = options;
     static const rela_option NONE[] = { { .name = NULL } };
@@ -256,7 +257,6 @@ static int run_command(const rela_command *c, int argc, char **argv)
     } else if (st == RELA_OK && (st = rela_par_start(1, &err)) == RELA_OK) {
         rela_cli_signals_name(&cli);
         st = c->run(&cli, options, &err);
-        rela_cli_signals_name(NULL);
         rela_par_end();
     }
     rela_cli_count_hidden(&cli);

@@ -13,11 +13,14 @@ static const struct task {
     { "Text and subwords",
       "normalise|tokenise|detokenise|truecase learn|truecase|truecase apply|truecase undo|split|"
       "bpe learn|bpe apply|bpe undo|bpe restore|vocab" },
-    { "Models", "train|average|info|convert|study" },
+    { "Models", "train|average|info|convert" },
     { "Translation", "translate|score|shortlist|serve" },
     { "Attention and word alignment", "align|aer|symmetrise|analyse|view" },
     { "Evaluation", "bleu|chrf|compare" },
     { "Speed", "bench" },
+    { "Experiments",
+      "study plan|study run|study status|study why|study report|study verify|study adopt|"
+      "study choose|study statistics|study excerpt|study noise" },
 };
 enum { N_TASKS = sizeof TASKS / sizeof TASKS[0] };
 

@@ -78,8 +78,7 @@ static rela_status check_input(rela_cli *cli, const rela_cli_scoring *s, rela_er
     if (!reads_unasked(cli, s))
         return RELA_OK;
     if (isatty(STDIN_FILENO)) /* one reference: a translation may be typed */
-        return s->refs.n < 2 ? RELA_OK
-                             : fail_no_input(cli, s, RELA_ARG, "no translation", err);
+        return s->refs.n < 2 ? RELA_OK : fail_no_input(cli, s, RELA_ARG, "no translation", err);
     if (poll(&input, 1, PATIENCE) != 0)
         return s->refs.n > 1 && is_empty(&input)
                    ? fail_no_input(cli, s, RELA_FORMAT, "no translation on standard input", err)

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "format/safetensors.h"
 #include "model/config.h"
-#include "model/safetensors.h"
 
 #include <stdint.h>
 #include <stdlib.h>

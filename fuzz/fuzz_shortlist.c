@@ -3,7 +3,7 @@
  * any numbers as its contents give ascending lists with all required words, or are refused. */
 #include "fuzz.h"
 
-#include "model/shortlist.h"
+#include "format/shortlist.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
 

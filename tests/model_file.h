@@ -8,7 +8,7 @@
 #include "attend.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "model/checkpoint.h"
+#include "format/checkpoint.h"
 
 /* One layer on each side, two heads. */
 static inline rela_config small_config(size_t d, size_t vocab)

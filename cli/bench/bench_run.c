@@ -8,8 +8,8 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "bench/bench_job.h"
+#include "format/checkpoint.h"
 #include "kern/gemm.h"
-#include "model/checkpoint.h"
 
 #include <assert.h>
 #include <math.h>

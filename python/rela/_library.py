@@ -190,8 +190,6 @@ _CALLS = {
     "rela_randomise_paired": [POINTER(c_double), _p(structs.Scored), _p(structs.Scored), _p(structs.Resampling)],
     "rela_corpus_check": [_p(structs.CorpusReport), _p(structs.CorpusStats), _p(structs.CorpusCheckOptions)],
     "rela_corpus_stats_json": [_p(structs.Buffer), _p(structs.CorpusReport), _p(structs.CorpusStats)],
-    "rela_corpus_make": [_p(structs.CorpusMade), _p(structs.CorpusMakeOptions)],
-    "rela_corpus_made_json": [_p(structs.Buffer), _p(structs.CorpusMade)],
 }
 _RESULT = [c_void_p, c_size_t, c_size_t]
 _GETTERS = {
@@ -257,13 +255,17 @@ for _name, (_restype, _arguments) in _GETTERS.items():
     getattr(lib, _name).restype = _restype
 
 
+def error(status: str, message: str) -> Error:
+    return _ERRORS.get(status, Error)(status, message)
+
+
 def call(name: str, *arguments: Any) -> None:
     """Calls a function that returns a status; raises Error if it fails."""
     err = structs.Error()
     status = getattr(lib, name)(*arguments, ctypes.byref(err))
     if status:
         key = STATUS.get(status, str(status))
-        raise _ERRORS.get(key, Error)(key, err.message.decode("utf-8", "replace"))
+        raise error(key, err.message.decode("utf-8", "replace"))
 
 
 def options(struct: Any) -> Any:

@@ -456,20 +456,5 @@ class CorpusStats(Structure):
                         ("padding", c_double)]
 
 
-class CorpusMakeOptions(Structure):
-    C_NAME = "rela_corpus_make_options"
-    INIT = "rela_corpus_make_options_init"
-    _fields_ = _SIZE + [("dir", c_char_p)] + _fields(c_uint64, "train valid test seed") + [
-        ("n_threads", c_int32), ("tokenised", c_bool), ("progress", PROGRESS), ("progress_ctx", c_void_p),
-        ("level", c_int32)]
-
-
-class CorpusMade(Structure):
-    C_NAME = "rela_corpus_made"
-    _fields_ = _SIZE + [("pairs", c_uint64 * 3), ("words", c_uint64 * 2), ("types", c_uint64 * 2),
-                        ("longest", c_uint32 * 2), ("unaligned", c_uint64 * 2)] + _fields(
-                            c_uint64, "links possible crossing")
-
-
 ALL = [s for s in list(globals().values()) if isinstance(s, type) and issubclass(s, Structure)
        and hasattr(s, "C_NAME")]

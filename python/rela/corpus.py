@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack
 from ctypes import byref, pointer, sizeof
+from pathlib import Path as FilePath
+from shutil import which
+from subprocess import run
 from typing import Any, Literal
 
 from . import _structs as structs
-from ._library import Caught, appended, choice, options, set_options
+from ._library import Caught, appended, error, options, set_options
 from .corpora import Text, files
 from .translator import Path
 
-_LEVEL = {"hard": 0, "easy": 1}
 Level = Literal["hard", "easy"]
+_STATUS = {1: "IO", 2: "ARG", 3: "FORMAT"}  # by exit code
+
+
+def _program() -> str:
+    """The program: beside this file in a wheel, elsewhere on the PATH."""
+    own = FilePath(__file__).parent / "bin" / "rela"
+    found = str(own) if own.exists() else which("rela")
+    if not found:
+        raise error("UNSUP", "the program rela, which has the built-in corpus, is not on the PATH")
+    return found
 
 
 def make(out: Path, size: int = 20000, *, valid: int = 500, test: int = 500, seed: int = 1, level: Level = "hard",
          tokenised: bool = False, threads: int = 0) -> dict[str, Any]:
     """Writes simplified English and German with gold word alignments to a directory: train, valid and test,
-    each as .src, .tgt and .align. The same seed gives the same corpus on every machine. Returns what
-    ``rela corpus --json`` prints."""
-    o, caught = options(structs.CorpusMakeOptions), Caught()
-    _alive = set_options(o, {"dir": out, "train": size, "valid": valid, "test": test, "seed": seed,
-                             "level": choice("level", level, _LEVEL), "tokenised": int(tokenised),
-                             "n_threads": threads})
-    o.progress = caught.progress(structs.PROGRESS)
-    made = structs.CorpusMade(struct_size=sizeof(structs.CorpusMade))
-    caught.call("rela_corpus_make", byref(made), byref(o))
-    return json.loads(appended("rela_corpus_made_json", None, byref(made)))
+    each as .src, .tgt and .align. The same seed gives the same corpus on every machine. Runs ``rela corpus
+    --json`` and returns what it prints."""
+    numbers = {"size": size, "valid": valid, "test": test, "seed": seed, "threads": threads}
+    words = [_program(), "corpus", "--quiet", "--json", "--level", level, "--out", os.fspath(out)]
+    words += [word for name, n in numbers.items() for word in (f"--{name}", str(n))]
+    done = run(words + ["--tokenised"] * tokenised, capture_output=True, text=True)
+    if done.returncode:
+        raise error(_STATUS.get(done.returncode, "CANCEL"), done.stderr.strip())
+    return json.loads(done.stdout)
 
 
 def check(src: Text, tgt: Text | None = None, *, batch_tokens: int | None = None, seed: int | None = None,

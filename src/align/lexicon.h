@@ -6,7 +6,7 @@
 #ifndef RELA_ALIGN_LEXICON_H
 #define RELA_ALIGN_LEXICON_H
 
-#include "model/shortlist.h"
+#include "format/shortlist.h"
 
 typedef struct rela_lexicon rela_lexicon;
 

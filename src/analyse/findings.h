@@ -9,7 +9,7 @@
 #include "analyse/measures.h"
 #include "analyse/tag_null.h"
 #include "figure/heatmap.h"
-#include "model/card.h"
+#include "format/card.h"
 
 /* Cross attention of one layer on one pair, for a figure. */
 typedef struct rela_example {

@@ -2,7 +2,7 @@
 /* src/analyse/findings_json.c - an analysis as one JSON object; docs/analyse.md lists its keys. */
 #include "analyse/findings.h"
 
-#include "model/json_tree.h"
+#include "format/json_tree.h"
 
 static json_t *model_json(const rela_findings *f, const rela_map *tag_names);
 static json_t *place_json(const rela_findings *f, size_t number);

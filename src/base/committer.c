@@ -4,9 +4,9 @@
 
 #include "base/fault.h"
 #include "base/mem.h"
+#include "base/threads.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 enum { PENDING_MAX = 4, STACK_BYTES = 256 << 10 };
 
@@ -85,15 +85,14 @@ rela_status rela_committer_wait(rela_committer *c, rela_error *err)
     return st;
 }
 
-/* The thread blocks all signals: they are for the threads of the caller. */
+/* The thread blocks signals: they are for the threads of the caller. */
 static bool start(rela_committer *c)
 {
-    sigset_t all, old;
+    sigset_t old;
     pthread_attr_t attributes;
     if (c->running)
         return true;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_BLOCK, &all, &old);
+    rela_threads_block_signals(&old);
     (void)pthread_attr_init(&attributes);
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     c->running = pthread_create(&c->thread, &attributes, run, c) == 0;

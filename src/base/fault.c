@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct plan {
@@ -28,6 +29,7 @@ static const char *const PHASES[RELA_FAULT_N_PHASES] = {
 #undef RELA_X
 };
 
+static void deliver(int number);
 static void set(plan *p, uint64_t n, bool persistent);
 static bool hit(plan *p);
 static bool set_signal(const char *text, size_t len, uint64_t n, bool persistent);
@@ -68,7 +70,22 @@ void rela_fault_set_phase(rela_fault_phase p, int number, uint64_t n, bool persi
 void rela_fault_reach(rela_fault_phase p)
 {
     if (hit(&phase_plans[p]))
-        (void)kill(getpid(), atomic_load(&phase_numbers[p]));
+        deliver(atomic_load(&phase_numbers[p]));
+}
+
+/* The program may have a thread that waits for signals: goes on only when it has had time to take
+ * this one, so that what the phase does next is the same on a busy machine. */
+static void deliver(int number)
+{
+    const struct timespec moment = { .tv_nsec = 5000000 };
+    sigset_t pending;
+    (void)kill(getpid(), number);
+    for (int i = 0; i < 200; i++) {
+        const bool waits = sigpending(&pending) == 0 && sigismember(&pending, number) == 1;
+        (void)nanosleep(&moment, NULL);
+        if (!waits)
+            return;
+    }
 }
 
 bool rela_fault_parse(const char *text)

@@ -35,6 +35,7 @@ typedef struct pool {
     size_t n_threads, n_ready, n_asleep;
     size_t n_holders;
     bool ending, alone; /* alone: one processor, so spinning never helps */
+    bool refused;       /* a thread got no memory when it started */
     pthread_t threads[RELA_PAR_MAX];
 } pool;
 
@@ -42,9 +43,11 @@ static pool shared = { .lock = PTHREAD_MUTEX_INITIALIZER,
                        .posted = PTHREAD_COND_INITIALIZER,
                        .finished = PTHREAD_COND_INITIALIZER,
                        .ready = PTHREAD_COND_INITIALIZER };
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT, signals_once = PTHREAD_ONCE_INIT;
+static sigset_t asynchronous;
 static _Thread_local bool inside;
 
+static void fill_asynchronous(void);
 static void prepare(void);
 static void before_fork(void);
 static void after_fork(void);
@@ -55,6 +58,22 @@ static void wait_for_region(void);
 static bool take_part(region *r, size_t *part);
 static void finish_part(region *r);
 static void relax(void);
+
+/* ---- signals ---- */
+
+static void fill_asynchronous(void)
+{
+    const int synchronous[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP };
+    (void)sigfillset(&asynchronous);
+    for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
+        (void)sigdelset(&asynchronous, synchronous[i]);
+}
+
+void rela_threads_block_signals(sigset_t *old)
+{
+    (void)pthread_once(&signals_once, fill_asynchronous);
+    (void)pthread_sigmask(SIG_BLOCK, &asynchronous, old);
+}
 
 /* ---- the pool ---- */
 
@@ -121,24 +140,25 @@ void rela_threads_release(void)
 rela_status rela_threads_start(size_t n, rela_error *err)
 {
     (void)pthread_mutex_lock(&shared.lock);
+    shared.refused = false;
     const size_t n_threads = start_threads(n);
+    const bool refused = shared.refused;
     (void)pthread_mutex_unlock(&shared.lock);
-    if (n_threads < n)
+    if (n_threads < n || refused)
         return rela_fail(err, RELA_NOMEM,
                          "%zu threads cannot be started within the limits of this process", n + 1);
     return n ? rela_mem_reserve(0, "threads", err) : RELA_OK; /* the reserve is still intact */
 }
 
-/* Starts threads until there are n; returns how many there are. They block all signals, which thus
- * go to threads of the program. Called and left with the lock held. */
+/* Starts threads until there are n; returns how many there are. They block signals, which thus go
+ * to threads of the program. Called and left with the lock held. */
 static size_t start_threads(size_t n)
 {
-    sigset_t all, old;
+    sigset_t old;
     n = n < RELA_PAR_MAX ? n : RELA_PAR_MAX;
     if (shared.n_threads >= n)
         return shared.n_threads;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    rela_threads_block_signals(&old);
     while (shared.n_threads < n &&
            pthread_create(&shared.threads[shared.n_threads], NULL, run_thread, NULL) == 0)
         shared.n_threads++;
@@ -153,9 +173,11 @@ static void *run_thread(void *unused)
     (void)unused;
     /* The first allocation of a thread creates its arena, up to 64 MiB of address space with glibc:
      * better now than when there is work to lose. */
-    rela_mem_free(rela_mem_alloc(1));
+    void *first = rela_mem_alloc(1);
     inside = true;
     (void)pthread_mutex_lock(&shared.lock);
+    shared.refused = shared.refused || !first;
+    rela_mem_free(first);
     shared.n_ready++;
     (void)pthread_cond_broadcast(&shared.ready);
     while (!shared.ending) {

@@ -11,8 +11,14 @@
 
 #include "base/error.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Blocks all signals for the calling thread, and for threads it starts, but those that a faulting
+ * instruction or abort raises: blocked, these would end the process without its handlers. old
+ * receives what was blocked before. */
+void rela_threads_block_signals(sigset_t *old);
 
 /* Adds a holder. Until _release there may be threads; the last _release ends and joins them. */
 void rela_threads_hold(void);

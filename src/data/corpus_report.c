@@ -94,62 +94,6 @@ rela_status rela_corpus_report_json(rela_buffer *out, const rela_corpus_report *
                               report->marks, report->returns, report->nuls, report->cut);
 }
 
-rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *given, rela_error *err)
-{
-    double share[2], mean[2];
-    rela_corpus_made own = { .links = 0 };
-    const rela_corpus_made *made = &own;
-    const rela_status st = rela_sized_take(&own, sizeof own, given, "rela_corpus_made", err);
-    if (st != RELA_OK)
-        return st;
-    const uint64_t n = made->pairs[0] + made->pairs[1] + made->pairs[2];
-    for (int side = 0; side < 2; side++) {
-        const uint64_t words = made->words[side];
-        share[side] = words ? 100.0 * (double)made->unaligned[side] / (double)words : 0;
-        mean[side] = n ? (double)words / (double)n : 0;
-    }
-    const double links = made->links ? (double)made->links : 1;
-    const uint64_t counts[] = { made->pairs[0],   made->pairs[1], made->pairs[2], made->words[0],
-                                made->words[1],   made->types[0], made->types[1], made->longest[0],
-                                made->longest[1], made->links };
-    char text[sizeof counts / sizeof counts[0]][RELA_GROUPED_SIZE];
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        (void)rela_grouped(text[i], counts[i]);
-    return rela_buffer_printf(out, err,
-                              "pairs                        train %s, valid %s, test %s\n\n"
-                              "                                   source       target\n"
-                              "words                        %12s %12s\n"
-                              "different words              %12s %12s\n"
-                              "mean length                  %12.2f %12.2f\n"
-                              "longest                      %12s %12s\n"
-                              "words without a link         %10.2f %% %10.2f %%\n\n"
-                              "links                        %12s\n"
-                              "only possible (not sure) links %8.2f %%\n"
-                              "crossing another link        %10.2f %%\n",
-                              text[0], text[1], text[2], text[3], text[4], text[5], text[6],
-                              mean[0], mean[1], text[7], text[8], share[0], share[1], text[9],
-                              100.0 * (double)made->possible / links,
-                              100.0 * (double)made->crossing / links);
-}
-
-rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *given, rela_error *err)
-{
-    rela_corpus_made own = { .links = 0 };
-    const rela_corpus_made *made = &own;
-    const rela_status st = rela_sized_take(&own, sizeof own, given, "rela_corpus_made", err);
-    if (st != RELA_OK)
-        return st;
-    return rela_buffer_printf(
-        out, err,
-        "{\"train\": %" PRIu64 ", \"valid\": %" PRIu64 ", \"test\": %" PRIu64
-        ", \"words\": [%" PRIu64 ", %" PRIu64 "], \"types\": [%" PRIu64 ", %" PRIu64
-        "], \"longest\": [%" PRIu32 ", %" PRIu32 "], \"unaligned\": [%" PRIu64 ", %" PRIu64
-        "], \"links\": %" PRIu64 ", \"possible\": %" PRIu64 ", \"crossing\": %" PRIu64 "}\n",
-        made->pairs[0], made->pairs[1], made->pairs[2], made->words[0], made->words[1],
-        made->types[0], made->types[1], made->longest[0], made->longest[1], made->unaligned[0],
-        made->unaligned[1], made->links, made->possible, made->crossing);
-}
-
 static rela_status put_row(rela_buffer *out, const char *name, uint64_t n, uint64_t of,
                            rela_error *err)
 {

@@ -14,8 +14,8 @@
 
 #include "base/callback.h"
 #include "base/stop.h"
+#include "format/shortlist.h"
 #include "model/packed.h"
-#include "model/shortlist.h"
 
 enum { RELA_PAD = 0, RELA_UNK = 1, RELA_EOS = 2 };
 enum { RELA_BEAM_MAX = 512 };

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* src/grammar/builtin_corpus.c - writes the built-in corpus of rela/corpus.h. Validation and test
- * come first and are remembered; training sentences equal to one of them are sampled again. */
-#include "rela/corpus.h"
+/* src/grammar/builtin_corpus.c - see builtin_corpus.h. Validation and test come first and are
+ * remembered; training sentences equal to one of them are sampled again. */
+#include "grammar/builtin_corpus.h"
 
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "base/sized.h"
 #include "grammar/grammar.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <xxhash.h>
 
-enum { BLOCK_PAIRS = 512, TRIES = 100000, HELD_OUT_MAX = 1 << 20 };
+enum { BLOCK_PAIRS = 512, TRIES = 100000 };
 enum { FILE_SRC, FILE_TGT, FILE_ALIGN, FILE_SRC_POS, FILE_TGT_POS, N_FILES };
 enum { PART_TRAIN, PART_VALID, PART_TEST, N_PARTS };
 
@@ -40,7 +39,6 @@ typedef struct job {
     uint64_t next, done;
 } job;
 
-static rela_status check_options(const rela_corpus_make_options *o, rela_error *err);
 static rela_status open_files(job *j, rela_error *err);
 static rela_status make_all(rela_corpus_made *out, job *j, void **blocks, int n, rela_error *err);
 static rela_status make_held_out(job *j, block *b, int part, rela_error *err);
@@ -55,57 +53,74 @@ static rela_status add_up(rela_corpus_made *out, void **blocks, int n, rela_erro
 static void **make_blocks(int n);
 static void free_blocks(void **blocks, int n);
 
-void rela_corpus_make_options_init(rela_corpus_make_options *o, size_t size)
-{
-    const rela_corpus_make_options defaults = {
-        .struct_size = size, .train = 20000, .valid = 500, .test = 500, .seed = 1
-    };
-    rela_sized_init(o, size, &defaults, sizeof defaults);
-}
-
 rela_status rela_corpus_make(rela_corpus_made *out, const rela_corpus_make_options *o,
                              rela_error *err)
 {
-    rela_corpus_make_options own;
-    rela_corpus_made made = { .links = 0 };
-    rela_corpus_make_options_init(&own, sizeof own);
-    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_corpus_make_options", err);
-    if (st == RELA_OK && out)
-        st = rela_sized_check(out, sizeof *out, "rela_corpus_made", err);
-    st = st ? st : check_options(&own, err);
-    if (st != RELA_OK)
-        return st;
-    job j = { .o = &own };
-    const int n = rela_par_threads(own.n_threads);
+    rela_status st = RELA_OK;
+    job j = { .o = o };
+    const int n = rela_par_threads(o->n_threads);
     void **blocks = make_blocks(n);
+    *out = (rela_corpus_made){ .links = 0 };
     j.held_out = blocks ? rela_map_create(0) : NULL;
     if (!j.held_out)
         st = rela_fail(err, RELA_NOMEM, "no memory for %d threads", n);
     if (st == RELA_OK)
         st = open_files(&j, err);
     if (st == RELA_OK)
-        st = make_all(&made, &j, blocks, n, err);
+        st = make_all(out, &j, blocks, n, err);
     for (int part = 0; part < N_PARTS; part++)
         for (int file = 0; file < N_FILES; file++)
             st = rela_writer_finish(j.writer[part][file], st, err);
     st = rela_file_set_finish(j.set, st, err);
     rela_map_destroy(j.held_out);
     free_blocks(blocks, n);
-    rela_sized_give(out, &made, sizeof made);
     return st;
 }
 
-static rela_status check_options(const rela_corpus_make_options *o, rela_error *err)
+rela_status rela_corpus_made_table(rela_buffer *out, const rela_corpus_made *made, rela_error *err)
 {
-    if (!o->dir)
-        return rela_fail(err, RELA_ARG, "no directory is given for the corpus");
-    if (o->level != RELA_CORPUS_HARD && o->level != RELA_CORPUS_EASY)
-        return rela_fail(err, RELA_ARG, "corpus of level %d; expected %d or %d", (int)o->level,
-                         RELA_CORPUS_HARD, RELA_CORPUS_EASY);
-    if (o->valid > HELD_OUT_MAX || o->test > HELD_OUT_MAX)
-        return rela_fail(err, RELA_ARG, "%" PRIu64 " pairs to hold out; expected at most %d",
-                         o->valid > o->test ? o->valid : o->test, HELD_OUT_MAX);
-    return RELA_OK;
+    double share[2], mean[2];
+    const uint64_t n = made->pairs[0] + made->pairs[1] + made->pairs[2];
+    for (int side = 0; side < 2; side++) {
+        const uint64_t words = made->words[side];
+        share[side] = words ? 100.0 * (double)made->unaligned[side] / (double)words : 0;
+        mean[side] = n ? (double)words / (double)n : 0;
+    }
+    const double links = made->links ? (double)made->links : 1;
+    const uint64_t counts[] = { made->pairs[0],   made->pairs[1], made->pairs[2], made->words[0],
+                                made->words[1],   made->types[0], made->types[1], made->longest[0],
+                                made->longest[1], made->links };
+    char text[sizeof counts / sizeof counts[0]][RELA_GROUPED_SIZE];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        (void)rela_grouped(text[i], counts[i]);
+    return rela_buffer_printf(out, err,
+                              "pairs                        train %s, valid %s, test %s\n\n"
+                              "                                   source       target\n"
+                              "words                        %12s %12s\n"
+                              "different words              %12s %12s\n"
+                              "mean length                  %12.2f %12.2f\n"
+                              "longest                      %12s %12s\n"
+                              "words without a link         %10.2f %% %10.2f %%\n\n"
+                              "links                        %12s\n"
+                              "only possible (not sure) links %8.2f %%\n"
+                              "crossing another link        %10.2f %%\n",
+                              text[0], text[1], text[2], text[3], text[4], text[5], text[6],
+                              mean[0], mean[1], text[7], text[8], share[0], share[1], text[9],
+                              100.0 * (double)made->possible / links,
+                              100.0 * (double)made->crossing / links);
+}
+
+rela_status rela_corpus_made_json(rela_buffer *out, const rela_corpus_made *made, rela_error *err)
+{
+    return rela_buffer_printf(
+        out, err,
+        "{\"train\": %" PRIu64 ", \"valid\": %" PRIu64 ", \"test\": %" PRIu64
+        ", \"words\": [%" PRIu64 ", %" PRIu64 "], \"types\": [%" PRIu64 ", %" PRIu64
+        "], \"longest\": [%" PRIu32 ", %" PRIu32 "], \"unaligned\": [%" PRIu64 ", %" PRIu64
+        "], \"links\": %" PRIu64 ", \"possible\": %" PRIu64 ", \"crossing\": %" PRIu64 "}\n",
+        made->pairs[0], made->pairs[1], made->pairs[2], made->words[0], made->words[1],
+        made->types[0], made->types[1], made->longest[0], made->longest[1], made->unaligned[0],
+        made->unaligned[1], made->links, made->possible, made->crossing);
 }
 
 static rela_status open_files(job *j, rela_error *err)
@@ -207,7 +222,7 @@ static rela_status sample_new(const job *j, block *b, uint64_t number, rela_erro
     rela_status st = RELA_OK;
     bool good = false;
     rela_example_start(&b->example, j->o->seed, number);
-    b->example.plan.easy = j->o->level == RELA_CORPUS_EASY;
+    b->example.plan.easy = j->o->easy;
     b->example.reverse = j->o->reverse != 0;
     for (int tries = 0; tries < TRIES && !good && st == RELA_OK; tries++) {
         rela_example_draw(&b->example);

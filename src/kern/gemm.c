@@ -3,12 +3,12 @@
 #include "kern/gemm.h"
 
 #include "base/mem.h"
+#include "base/threads.h"
 
 #ifndef RELA_REAL_IS_DOUBLE
 #include <dnnl.h>
 #include <omp.h>
 #include <pthread.h>
-#include <signal.h>
 #endif
 
 /* c (m, n) (+)= op(a) op(b) by definition; strides say what is transposed. */
@@ -25,18 +25,6 @@ static void plain(real *c, size_t ldc, const real *a, size_t a_row, size_t a_col
 }
 
 #ifndef RELA_REAL_IS_DOUBLE
-/* All signals except those that a faulting instruction or abort raises. */
-static sigset_t asynchronous;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void fill_asynchronous(void)
-{
-    const int synchronous[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP };
-    (void)sigfillset(&asynchronous);
-    for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
-        (void)sigdelset(&asynchronous, synchronous[i]);
-}
-
 /* The generated code of oneDNN 2.6 does not survive a signal handler: the handler's stack frame was
  * seen to land in its packing buffers and to corrupt the heap (tests/unit/test_gemm.c). Signals are
  * blocked until the product is done; the two system calls cost a fraction of a microsecond.
@@ -48,8 +36,7 @@ static dnnl_status_t shielded(char ta, char tb, real *c, size_t ldc, const real 
                               const real *b, size_t ldb, size_t m, size_t n, size_t k, bool add)
 {
     sigset_t old;
-    (void)pthread_once(&once, fill_asynchronous);
-    (void)pthread_sigmask(SIG_BLOCK, &asynchronous, &old);
+    rela_threads_block_signals(&old);
     const int n_threads = omp_get_max_threads(); /* a setting of this thread, not of the process */
     omp_set_num_threads(1);
     const dnnl_status_t st =

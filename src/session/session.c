@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "base/sized.h"
-#include "model/model_text.h"
-#include "model/packed.h"
+#include "format/model_text.h"
+#include "format/packed_load.h"
 #include "rela/model.h"
 #include "text/language.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "decode/search.h"
-#include "model/card.h"
+#include "format/card.h"
 #include "rela/text.h"
 #include "text/pipeline.h"
 #include "text/token_lists.h"

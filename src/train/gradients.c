@@ -13,7 +13,7 @@ static void cut(rela_gradients *g);
 static void run_groups(rela_gradients *g);
 static void share_groups(rela_gradients *g);
 static void run_round(void *ctx, size_t begin, size_t end, int thread);
-static void on_gradients(void *ctx, rela_slot_runner *r, size_t from);
+static void on_gradients(void *runner, size_t from);
 static void add_round(rela_gradients *g, size_t begin, size_t end);
 static void add_round_slices(rela_gradients *g, size_t begin, size_t end);
 static void add_group(void *ctx, size_t begin, size_t end, int thread);
@@ -297,9 +297,10 @@ static void share_groups(rela_gradients *g)
 
 /* Overlaps communication with the backward pass: sends what all threads have completed. Called by
  * the threads of a round. */
-static void on_gradients(void *ctx, rela_slot_runner *r, size_t from)
+static void on_gradients(void *runner, size_t from)
 {
-    rela_gradients *g = ctx;
+    rela_slot_runner *r = runner;
+    rela_gradients *g = r->ctx;
     const size_t group_end = (g->group + 1) * group_slots(g->job.o);
     if (takes_groups(g->job.o) && g->end_slot < group_end)
         return; /* further rounds are yet to be added */

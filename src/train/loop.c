@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/loop.c - see loop.h. */
+/* src/train/loop.c - the training loop: batches, learning rate, reports, validation, checkpoints,
+ * stopping. */
 #include "train/loop.h"
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "train/ranks.h"
+#include "train/trainer.h"
+#include "train/training_text.h"
 
 #include <math.h>
+
+enum { VALID_TOKENS = 4096 };
+
+/* Of the answers of all ranks the highest counts. */
+typedef enum loop_action { GO_ON, SAVE_NOW, STOP_NOW } loop_action;
 
 /* What a report needs besides the sums in the state. Not saved: starts afresh on resume. */
 typedef struct interval {
@@ -21,67 +30,139 @@ static const double RECENT = 0.05;
 /* What the end of a run takes: so many validations, or if none was measured a share of the time. */
 static const double END_VALIDATIONS = 5, END_SHARE = 0.01, UNKNOWN_END_SHARE = 0.05;
 
-static rela_status update_and_report(rela_loop *l, interval *v, rela_step_result *r, bool *cools,
+static rela_status prepare(rela_trainer *t, rela_error *err);
+static rela_status update_and_report(rela_trainer *t, interval *v, rela_step_result *r, bool *cools,
                                      rela_error *err);
-static rela_status save(rela_loop *l, bool regular, rela_error *err);
-static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err);
-static rela_status report(rela_loop *l, interval *v, rela_error *err);
-static rela_status validate(rela_loop *l, rela_error *err);
-static bool rank(rela_loop *l, rela_loop_score *score);
-static bool is_done(const rela_loop *l, rela_loop_end *end);
+static rela_status run_update(rela_trainer *t, interval *v, rela_step_result *r, rela_error *err);
+static rela_status report(rela_trainer *t, interval *v, rela_error *err);
+static rela_status validate(rela_trainer *t, rela_error *err);
+static bool rank(rela_trainer *t, rela_loop_score *score);
+static bool is_done(const rela_trainer *t, rela_loop_end *end);
 static bool due(uint64_t update, uint64_t every);
-static bool update_plan(rela_loop *l, const interval *v);
-static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err);
+static bool update_plan(rela_trainer *t, const interval *v);
+static loop_action after_update(rela_trainer *t, const rela_step_result *r);
+static rela_status check_skipped(rela_trainer *t, const rela_step_result *r, rela_error *err);
 
-rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err)
+rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
 {
-    rela_status st = rela_batches_seek(l->train, l->state.position, err);
-    interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(l->train) };
-    bool saved = !l->interim;
-    uint64_t last_saved = l->state.update;
+    rela_loop_end end = RELA_END_DONE;
+    rela_status st = prepare(t, err);
+    if (st == RELA_OK && t->state.loop.update >= t->loop.updates)
+        rela_trainer_log(t, "already done: the run has %llu updates; %llu are wanted",
+                         (unsigned long long)t->state.loop.update,
+                         (unsigned long long)t->loop.updates);
+    t->loop_started = rela_clock_seconds();
+    t->first_update = t->state.loop.update;
+    t->first_tokens = t->state.loop.tokens;
+    if (st == RELA_OK)
+        st = rela_trainer_run(t, &end, err);
+    if (st != RELA_OK)
+        return st;
+    st = rela_trainer_is_first(t) ? rela_trainer_save_wait(t, err) : RELA_OK;
+    st = rela_world_agree(t->world, st, err);
+    if (st != RELA_OK)
+        return st;
+    if (end == RELA_END_STOPPED)
+        return rela_fail(err, RELA_CANCEL, "stopped after update %llu%s",
+                         (unsigned long long)t->state.loop.update,
+                         t->state.loop.update ? "; the run can be resumed" : "");
+    if (end == RELA_END_PATIENCE)
+        rela_trainer_log(t, "no improvement in %lld validations: stopping early",
+                         (long long)t->o.patience);
+    return rela_trainer_finish(t, err);
+}
+
+double rela_trainer_used(const rela_trainer *t)
+{
+    return t->used + rela_clock_seconds() - t->started;
+}
+
+/* With BPE dropout each epoch is segmented anew; the store of the last one is freed. */
+static rela_status sample_epoch(void *ctx, uint64_t epoch, const rela_store **store,
+                                rela_error *err)
+{
+    rela_trainer *t = ctx;
+    rela_store *sampled = NULL;
+    rela_status st = RELA_OK;
+    if (rela_trainer_is_first(t))
+        st = rela_train_read_sampled(&sampled, &t->o, t->pipeline, epoch, err);
+    st = rela_ranks_share_store(&sampled, t->world, &t->o, st, err);
+    if (st != RELA_OK) {
+        rela_store_destroy(sampled);
+        return st;
+    }
+    rela_store_destroy(t->train);
+    t->train = sampled;
+    *store = sampled;
+    return RELA_OK;
+}
+
+static rela_status prepare(rela_trainer *t, rela_error *err)
+{
+    rela_batches_options bo;
+    rela_batches_options_init(&bo, (uint32_t)t->o.batch_tokens);
+    bo.order.seed = (uint64_t)t->o.seed;
+    if (t->o.bpe_dropout > 0) {
+        bo.generation = sample_epoch;
+        bo.generation_ctx = t;
+    }
+    const rela_step_options so = rela_trainer_step_options(t);
+    t->valid_tokens = VALID_TOKENS;
+    rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
+    if (st == RELA_OK && rela_trainer_is_first(t))
+        st = rela_committer_create(&t->committer, err);
+    st = rela_world_agree(t->world, st, err);
+    if (st == RELA_OK)
+        st = rela_stepper_create(&t->stepper, &t->net, &so, err);
+    if (st == RELA_OK)
+        st = rela_train_loop_options(&t->loop, &t->o, err);
+    if (st != RELA_OK || t->state.loop.update == 0)
+        return st;
+    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count);
+    return RELA_OK;
+}
+
+rela_status rela_trainer_run(rela_trainer *t, rela_loop_end *end, rela_error *err)
+{
+    rela_loop_state *s = &t->state.loop;
+    rela_status st = rela_batches_seek(t->batches, s->position, err);
+    interval v = { .started = rela_clock_seconds(), .padding = rela_batches_padding(t->batches) };
+    bool saved = !t->interim;
+    uint64_t last_saved = s->update;
     *end = RELA_END_DONE;
-    l->used = l->state.plan.used;
-    rela_time_plan_start(&l->state.plan, l->o.max_time);
-    while (st == RELA_OK && (l->state.unvalidated || !is_done(l, end))) {
+    t->used = s->plan.used;
+    rela_time_plan_start(&s->plan, t->loop.max_time);
+    while (st == RELA_OK && (s->unvalidated || !is_done(t, end))) {
         rela_step_result r = { .loss = 0 };
         bool cools = false;
-        st = l->state.unvalidated ? RELA_OK : update_and_report(l, &v, &r, &cools, err);
+        st = s->unvalidated ? RELA_OK : update_and_report(t, &v, &r, &cools, err);
         /* How long the end will take must be known when time is limited. */
-        const bool first = l->state.unvalidated || (cools && l->valid_seconds <= 0);
-        if (st == RELA_OK && l->valid && (first || due(l->state.update, l->o.valid_every))) {
+        const bool first = s->unvalidated || (cools && t->valid_seconds <= 0);
+        if (st == RELA_OK && t->valid && (first || due(s->update, t->loop.valid_every))) {
             const double before = rela_clock_seconds();
-            st = validate(l, err);
-            l->valid_seconds = rela_clock_seconds() - before;
-            v.started += l->valid_seconds; /* the speed is that of training */
+            st = validate(t, err);
+            t->valid_seconds = rela_clock_seconds() - before;
+            v.started += t->valid_seconds; /* the speed is that of training */
         }
         if (st == RELA_CANCEL) { /* what had begun is dropped, to be repeated on resume */
             *end = RELA_END_STOPPED;
-            return l->state.update == last_saved ? RELA_OK : save(l, false, err);
+            return s->update == last_saved ? RELA_OK : rela_trainer_save(t, false, err);
         }
-        l->state.unvalidated = false;
-        const rela_loop_action action = st == RELA_OK && l->hooks.action
-                                            ? l->hooks.action(l->hooks.ctx, &l->state, &r)
-                                            : RELA_GO_ON;
-        saved = due(l->state.update, l->o.save_every) || is_done(l, end);
-        if (st == RELA_OK && (action != RELA_GO_ON || saved)) {
-            st = save(l, saved, err);
-            last_saved = l->state.update;
+        s->unvalidated = false;
+        const loop_action action = st == RELA_OK ? after_update(t, &r) : GO_ON;
+        saved = due(s->update, t->loop.save_every) || is_done(t, end);
+        if (st == RELA_OK && (action != GO_ON || saved)) {
+            st = rela_trainer_save(t, saved, err);
+            last_saved = s->update;
         }
-        if (action == RELA_STOP_NOW) {
+        if (action == STOP_NOW) {
             *end = RELA_END_STOPPED;
             return st;
         }
     }
     if (st == RELA_OK && !saved)
-        st = save(l, true, err);
+        st = rela_trainer_save(t, true, err);
     return st;
-}
-
-static rela_status save(rela_loop *l, bool regular, rela_error *err)
-{
-    if (l->o.max_time > 0)
-        l->state.plan.used = rela_loop_used(l);
-    return l->hooks.save(l->hooks.ctx, &l->state, regular, err);
 }
 
 rela_packed rela_packed_batch(const rela_batch *b)
@@ -92,12 +173,12 @@ rela_packed rela_packed_batch(const rela_batch *b)
     return p;
 }
 
-rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_store *text,
-                              rela_error *err)
+rela_status rela_trainer_measure(rela_trainer *t, rela_loop_score *score, const rela_store *text,
+                                 rela_error *err)
 {
     rela_batches_options o;
     rela_batches *b = NULL;
-    rela_batches_options_init(&o, l->valid_tokens);
+    rela_batches_options_init(&o, t->valid_tokens);
     *score = (rela_loop_score){ .bleu = -1 };
     rela_status st = rela_batches_create(&b, text, &o, err);
     double loss = 0, nll = 0;
@@ -109,7 +190,7 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_s
         if (st != RELA_OK)
             break;
         const rela_packed u = rela_packed_batch(&batch);
-        st = rela_stepper_score(l->stepper, &r, &u, err);
+        st = rela_stepper_score(t->stepper, &r, &u, err);
         if (st != RELA_OK)
             break;
         rela_fault_reach(RELA_FAULT_VALIDATION);
@@ -129,96 +210,93 @@ rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_s
 }
 
 /* *cools: the fall of the learning rate has begun, in a run of limited time. */
-static rela_status update_and_report(rela_loop *l, interval *v, rela_step_result *r, bool *cools,
+static rela_status update_and_report(rela_trainer *t, interval *v, rela_step_result *r, bool *cools,
                                      rela_error *err)
 {
-    const rela_status st = run_update(l, v, r, err);
-    *cools = st == RELA_OK && l->o.max_time > 0 && update_plan(l, v);
-    return st == RELA_OK && due(l->state.update, l->o.report_every) ? report(l, v, err) : st;
+    const rela_status st = run_update(t, v, r, err);
+    *cools = st == RELA_OK && t->loop.max_time > 0 && update_plan(t, v);
+    return st == RELA_OK && due(t->state.loop.update, t->loop.report_every) ? report(t, v, err)
+                                                                            : st;
 }
 
-static rela_status run_update(rela_loop *l, interval *v, rela_step_result *r, rela_error *err)
+static rela_status run_update(rela_trainer *t, interval *v, rela_step_result *r, rela_error *err)
 {
+    rela_loop_state *s = &t->state.loop;
     rela_batch b;
-    rela_status st = rela_batches_next(l->train, &b, err);
+    rela_status st = rela_batches_next(t->batches, &b, err);
     if (st != RELA_OK)
         return st;
     const rela_packed u = rela_packed_batch(&b);
-    const uint64_t number = l->state.update + 1;
+    const uint64_t number = s->update + 1;
     const double before = rela_clock_seconds();
-    v->rate = rela_time_plan_rate(&l->state.plan, &l->o.schedule, number);
-    st = rela_stepper_run(l->stepper, r, &u, number, v->rate, err);
+    v->rate = rela_time_plan_rate(&s->plan, &t->loop.schedule, number);
+    st = rela_stepper_run(t->stepper, r, &u, number, v->rate, err);
     if (st != RELA_OK)
         return st;
-    l->state.update = number;
-    l->state.position = b.next;
-    l->state.tokens += r->tgt_tokens;
+    s->update = number;
+    s->position = b.next;
+    s->tokens += r->tgt_tokens;
     if (!r->skipped) {
-        l->state.part_loss += r->loss;
-        l->state.part_n_loss += r->n_loss;
-        l->state.part_nll += r->nll;
-        l->state.part_tokens += r->tgt_tokens;
-        l->state.part_norm = r->grad_norm;
+        s->part_loss += r->loss;
+        s->part_n_loss += r->n_loss;
+        s->part_nll += r->nll;
+        s->part_tokens += r->tgt_tokens;
+        s->part_norm = r->grad_norm;
         v->tokens += r->tgt_tokens;
     }
     const double took = rela_clock_seconds() - before;
     v->per_update += (took - v->per_update) * (v->per_update > 0 ? RECENT : 1);
-    return check_skipped(l, r, err);
-}
-
-double rela_loop_used(const rela_loop *l)
-{
-    return l->used + rela_clock_seconds() - l->started;
+    return check_skipped(t, r, err);
 }
 
 /* True if the last part of the run, in which the rate falls, begins now. */
-static bool update_plan(rela_loop *l, const interval *v)
+static bool update_plan(rela_trainer *t, const interval *v)
 {
-    rela_time_plan *p = &l->state.plan;
-    const bool validates = l->valid && l->o.valid_every;
-    const double share = validates ? l->valid_seconds / (double)l->o.valid_every : 0;
-    const double known = END_VALIDATIONS * l->valid_seconds + END_SHARE * p->limit;
-    const rela_time_figures f = { .update = l->state.update,
-                                  .used = rela_loop_used(l),
+    rela_time_plan *p = &t->state.loop.plan;
+    const bool validates = t->valid && t->loop.valid_every;
+    const double share = validates ? t->valid_seconds / (double)t->loop.valid_every : 0;
+    const double known = END_VALIDATIONS * t->valid_seconds + END_SHARE * p->limit;
+    const rela_time_figures f = { .update = t->state.loop.update,
+                                  .used = rela_trainer_used(t),
                                   .per_update = v->per_update + share,
-                                  .reserve = validates && l->valid_seconds <= 0
+                                  .reserve = validates && t->valid_seconds <= 0
                                                  ? UNKNOWN_END_SHARE * p->limit
                                                  : known };
     const bool cooled = p->cool_to > 0;
-    rela_time_plan_update(p, &f, &l->o.schedule);
-    if (l->hooks.share_plan)
-        l->hooks.share_plan(l->hooks.ctx, p);
+    rela_time_plan_update(p, &f, &t->loop.schedule);
+    rela_world_broadcast(t->world, p, sizeof *p); /* all ranks have the plan of the first */
     return !cooled && p->cool_to > 0;
 }
 
 /* A bad update is skipped; max_skipped in a row are an error that names the parameter. */
-static rela_status check_skipped(rela_loop *l, const rela_step_result *r, rela_error *err)
+static rela_status check_skipped(rela_trainer *t, const rela_step_result *r, rela_error *err)
 {
+    rela_loop_state *s = &t->state.loop;
     if (!r->skipped) {
-        l->state.n_skipped_row = 0;
+        s->n_skipped_row = 0;
         return RELA_OK;
     }
-    l->state.n_skipped++;
-    l->state.n_skipped_row++;
-    if (l->state.n_skipped_row < l->o.max_skipped)
+    s->n_skipped++;
+    s->n_skipped_row++;
+    if (s->n_skipped_row < t->loop.max_skipped)
         return RELA_OK;
     return rela_fail(err, RELA_STATE,
                      "update %llu: %s is not finite, %llu times in a row; a smaller learning rate "
                      "or clipped gradients may help",
-                     (unsigned long long)l->state.update, rela_stepper_not_finite(l->stepper),
-                     (unsigned long long)l->state.n_skipped_row);
+                     (unsigned long long)s->update, rela_stepper_not_finite(t->stepper),
+                     (unsigned long long)s->n_skipped_row);
 }
 
-static rela_status report(rela_loop *l, interval *v, rela_error *err)
+static rela_status report(rela_trainer *t, interval *v, rela_error *err)
 {
     const double now = rela_clock_seconds();
-    const rela_padding all = rela_batches_padding(l->train);
+    const rela_padding all = rela_batches_padding(t->batches);
     const rela_padding part = { .tokens = all.tokens - v->padding.tokens,
                                 .cells = all.cells - v->padding.cells };
-    rela_loop_state *s = &l->state;
+    rela_loop_state *s = &t->state.loop;
     const bool some = s->part_n_loss > 0;
     const double nothing = (double)NAN;
-    const rela_loop_report r = { .update = l->state.update,
+    const rela_loop_report r = { .update = s->update,
                                  .epoch = s->position.epoch,
                                  .nth_epoch = s->position.epoch + (s->position.sentences > 0),
                                  .loss = some ? s->part_loss / (double)s->part_n_loss : nothing,
@@ -227,28 +305,28 @@ static rela_status report(rela_loop *l, interval *v, rela_error *err)
                                  .grad_norm = some ? s->part_norm : nothing,
                                  .tokens_per_second = (double)v->tokens / (now - v->started),
                                  .padding = rela_padding_share(part),
-                                 .n_skipped = l->state.n_skipped };
+                                 .n_skipped = s->n_skipped };
     *v = (interval){ .started = now, .padding = all, .per_update = v->per_update };
     s->part_loss = s->part_nll = 0;
     s->part_n_loss = s->part_tokens = 0;
-    return l->hooks.report(l->hooks.ctx, &r, err);
+    return rela_trainer_report(t, &r, err);
 }
 
-static rela_status validate(rela_loop *l, rela_error *err)
+static rela_status validate(rela_trainer *t, rela_error *err)
 {
     rela_loop_score score;
-    const rela_loop_state before = l->state;
-    rela_status st = rela_loop_measure(l, &score, l->valid, err);
-    if (st == RELA_OK && l->hooks.validate)
-        st = l->hooks.validate(l->hooks.ctx, &l->state, &score, err);
-    l->state.unvalidated = false;
+    rela_loop_state *s = &t->state.loop;
+    const rela_loop_state before = *s;
+    rela_status st = rela_trainer_measure(t, &score, t->valid, err);
+    st = st ? st : rela_trainer_bleu(t, &score, err);
+    s->unvalidated = false;
     if (st == RELA_OK) {
-        const bool is_best = rank(l, &score);
-        st = l->hooks.validated(l->hooks.ctx, &l->state, &score, is_best, err);
+        const bool is_best = rank(t, &score);
+        st = rela_trainer_validated(t, &score, is_best, err);
     }
     if (st == RELA_CANCEL) {
-        l->state = before;
-        l->state.unvalidated = true;
+        *s = before;
+        s->unvalidated = true;
     }
     return st;
 }
@@ -256,10 +334,10 @@ static rela_status validate(rela_loop *l, rela_error *err)
 /* Whether this validation is the best so far; one that is not finite never is. An earlier best in
  * the other measure, from before --best-by or --valid-beam changed, cannot be compared: it is
  * replaced. */
-static bool rank(rela_loop *l, rela_loop_score *score)
+static bool rank(rela_trainer *t, rela_loop_score *score)
 {
-    rela_loop_state *s = &l->state;
-    const bool by_bleu = l->o.by_bleu && score->bleu >= 0;
+    rela_loop_state *s = &t->state.loop;
+    const bool by_bleu = t->loop.by_bleu && score->bleu >= 0;
     if (by_bleu)
         score->score = score->bleu;
     const bool finite = isfinite(score->nll) && isfinite(score->score);
@@ -275,15 +353,33 @@ static bool rank(rela_loop *l, rela_loop_score *score)
     return true;
 }
 
-static bool is_done(const rela_loop *l, rela_loop_end *end)
+static loop_action after_update(rela_trainer *t, const rela_step_result *r)
 {
-    if (l->o.patience && l->state.n_stale >= l->o.patience) {
+    const rela_loop_state *s = &t->state.loop;
+    const int answer = rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
+                                                                  .update = s->update,
+                                                                  .updates = rela_trainer_total(t),
+                                                                  .epoch = s->position.epoch,
+                                                                  .grad_norm = r->grad_norm });
+    rela_trainer_save_check(t);
+    rela_trainer_forecast(t);
+    /* If one rank is asked to save or stop, all do; stopping implies saving. */
+    const rela_stop stop = rela_train_stop(&t->o);
+    const bool stops = answer == RELA_TRAIN_STOP || rela_stop_asked(&stop);
+    const bool saves = answer == RELA_TRAIN_SAVE || t->save_error.status != RELA_OK;
+    return (loop_action)rela_world_max(t->world, stops ? STOP_NOW : saves ? SAVE_NOW : GO_ON);
+}
+
+static bool is_done(const rela_trainer *t, rela_loop_end *end)
+{
+    const rela_loop_state *s = &t->state.loop;
+    if (t->loop.patience && s->n_stale >= t->loop.patience) {
         *end = RELA_END_PATIENCE;
         return true;
     }
-    const rela_time_plan *p = &l->state.plan;
-    return l->state.update >= l->o.updates || (p->cool_to && l->state.update >= p->cool_to) ||
-           (l->o.epochs && l->state.position.epoch >= l->o.epochs);
+    const rela_time_plan *p = &s->plan;
+    return s->update >= t->loop.updates || (p->cool_to && s->update >= p->cool_to) ||
+           (t->loop.epochs && s->position.epoch >= t->loop.epochs);
 }
 
 static bool due(uint64_t update, uint64_t every)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/loop.h - the training loop: batches, learning rate, reports, validation, checkpoints,
- * stopping.
- *
- * The loop itself opens no files and reads only the monotonic clock: writing, logging and
- * translation go through hooks, all called on the calling thread. Its state is a small plain
- * struct; with the weights and moments it is all that an exact resume needs. */
+/* src/train/loop.h - what the training loop is asked for, keeps and reports. Its state is a small
+ * plain struct; with the weights and moments it is all that an exact resume needs. */
 #ifndef RELA_TRAIN_LOOP_H
 #define RELA_TRAIN_LOOP_H
 
@@ -52,25 +48,6 @@ typedef struct rela_loop_score {
     double score;      /* what best and patience go by: higher is better */
 } rela_loop_score;
 
-typedef enum rela_loop_action { RELA_GO_ON, RELA_STOP_NOW, RELA_SAVE_NOW } rela_loop_action;
-
-/* A hook that fails ends the loop with its status; RELA_CANCEL of a validation stops it. */
-typedef struct rela_loop_hooks {
-    void *ctx;
-    rela_status (*report)(void *ctx, const rela_loop_report *r, rela_error *err);
-    /* Adds what the loop cannot measure itself (BLEU); may be NULL. */
-    rela_status (*validate)(void *ctx, const rela_loop_state *s, rela_loop_score *score,
-                            rela_error *err);
-    rela_status (*validated)(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
-                             bool is_best, rela_error *err);
-    /* regular: every save_every updates and at the end; otherwise because action asked for it. */
-    rela_status (*save)(void *ctx, const rela_loop_state *s, bool regular, rela_error *err);
-    /* Called after every update, to go on, stop or save; may be NULL. */
-    rela_loop_action (*action)(void *ctx, const rela_loop_state *s, const rela_step_result *r);
-    /* Makes all ranks have the plan of the first; may be NULL. */
-    void (*share_plan)(void *ctx, rela_time_plan *plan);
-} rela_loop_hooks;
-
 typedef struct rela_loop_options {
     uint64_t updates;                               /* total */
     uint64_t epochs;                                /* 0: no limit */
@@ -85,36 +62,11 @@ typedef struct rela_loop_options {
 typedef enum rela_loop_end {
     RELA_END_DONE, /* all updates or epochs */
     RELA_END_PATIENCE,
-    RELA_END_STOPPED /* asked to stop: by an action, or in the middle of an update or validation */
+    RELA_END_STOPPED /* asked to stop: after an update, or in the middle of one or of a validation
+                      */
 } rela_loop_end;
-
-typedef struct rela_loop {
-    rela_stepper *stepper;
-    rela_batches *train;
-    const rela_store *valid; /* NULL: no validation set */
-    uint32_t valid_tokens;   /* target tokens of a validation batch */
-    rela_loop_options o;
-    rela_loop_hooks hooks;
-    rela_loop_state state;
-    bool interim;         /* state was loaded from an interim checkpoint (run_dir.h) */
-    double started;       /* this process, by rela_clock_seconds */
-    double used;          /* seconds by processes before it */
-    double valid_seconds; /* of the last validation; 0: none yet */
-} rela_loop;
-
-/* Seeks the batches to l->state and runs to the end; *end says why it ended. Saves at the end too,
- * unless nothing has happened since the last regular save. Which updates are saved regularly
- * depends on the options alone, not on stops and resumes. */
-rela_status rela_loop_run(rela_loop *l, rela_loop_end *end, rela_error *err);
-
-/* Seconds since the run began, of all processes. */
-double rela_loop_used(const rela_loop *l);
 
 /* A batch as the model reads it; lent as the batch is. */
 rela_packed rela_packed_batch(const rela_batch *b);
-
-/* Cross entropy on encoded pairs, with the current weights. Collective. */
-rela_status rela_loop_measure(rela_loop *l, rela_loop_score *score, const rela_store *text,
-                              rela_error *err);
 
 #endif

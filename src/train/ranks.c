@@ -5,8 +5,8 @@
 #include "base/par.h"
 #include "dist/build_id.h"
 #include "dist/processors.h"
+#include "format/model_text.h"
 #include "kern/gemm.h"
-#include "model/model_text.h"
 #include "train/train_options.h"
 
 #include <xxhash.h>

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/option.h"
 #include "base/utf8.h"
-#include "model/json_tree.h"
+#include "format/json_tree.h"
 #include "train/train_options.h"
 
 #include <errno.h>

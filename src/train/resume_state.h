@@ -4,7 +4,7 @@
 #ifndef RELA_TRAIN_RESUME_STATE_H
 #define RELA_TRAIN_RESUME_STATE_H
 
-#include "model/checkpoint.h"
+#include "format/checkpoint.h"
 #include "rela/train.h"
 #include "train/loop.h"
 

@@ -3,7 +3,7 @@
 #include "train/run_checkpoints.h"
 
 #include "base/mem.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "train/train_options.h"
 
 #include <string.h>

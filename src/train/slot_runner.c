@@ -19,7 +19,6 @@ static micro_batch next_micro_batch(const rela_slot_job *j, const rela_slot *par
                                     size_t rows);
 static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_slot *part,
                             micro_batch m, real *grads);
-static void on_gradients(void *ctx, size_t from);
 static rela_tokens micro_batch_tokens(const rela_tokens *all, micro_batch m, size_t copies,
                                       uint32_t *at, int32_t *ids);
 
@@ -153,26 +152,19 @@ static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_sl
         for (size_t t = tgt->at[i]; t < tgt->at[i + 1]; t++)
             r->row_weight[t] = 1 / (real)length_of(tgt, i);
     const bool is_last = m.last == part->last;
-    const rela_pass_options pass = {
-        .training = j->training,
-        .seed = j->o->seed,
-        .update = j->number,
-        .on_gradients = is_last && r->on_gradients ? on_gradients : NULL,
-        .on_gradients_ctx = r,
-        .stop = j->o->stop,
-        .loss = { .smooth = (real)j->o->smooth,
-                  .kl_weight = j->training ? (real)j->o->r_drop : 0,
-                  .row_weight = j->o->sentence_mean ? r->row_weight : NULL }
-    };
+    const rela_pass_options pass = { .training = j->training,
+                                     .seed = j->o->seed,
+                                     .update = j->number,
+                                     .on_gradients = is_last ? r->on_gradients : NULL,
+                                     .on_gradients_ctx = r,
+                                     .stop = j->o->stop,
+                                     .loss = { .smooth = (real)j->o->smooth,
+                                               .kl_weight = j->training ? (real)j->o->r_drop : 0,
+                                               .row_weight =
+                                                   j->o->sentence_mean ? r->row_weight : NULL } };
     const rela_loss_sums sums = rela_worker_train(r->worker, j->training ? grads : NULL, &b, &pass);
     part->loss += sums.loss;
     part->nll += sums.nll;
-}
-
-static void on_gradients(void *ctx, size_t from)
-{
-    rela_slot_runner *r = ctx;
-    r->on_gradients(r->ctx, r, from);
 }
 
 /* One stream of a micro-batch, each sentence followed by its copies: thus the row numbers of a

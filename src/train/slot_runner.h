@@ -24,11 +24,11 @@ typedef struct rela_slot_job {
 
 /* State of a thread that runs micro-batches. */
 typedef struct rela_slot_runner {
-    /* May be NULL. Called during the backward pass of the last micro-batch of a slot: the gradients
-     * of the slot are complete from an offset on (model/worker.h). */
-    void (*on_gradients)(void *ctx, struct rela_slot_runner *r, size_t from);
-    void *ctx;
-    size_t complete_from; /* for the callback's use */
+    /* May be NULL. Called with the runner during the backward pass of the last micro-batch of a
+     * slot: the gradients of the slot are complete from an offset on (model/worker.h). */
+    void (*on_gradients)(void *runner, size_t from);
+    void *ctx; /* for the callback's use, as the next */
+    size_t complete_from;
     rela_worker *worker;
     size_t max_src, max_tgt;        /* rows the worker has room for */
     uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */

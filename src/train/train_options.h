@@ -9,7 +9,7 @@
 
 #define RELA_PRESET_ALIGN "align" /* makes a model for alignment */
 
-/* Texts that options refer to, but nobody else keeps. */
+/* Texts that options refer to and that have no other owner. */
 typedef struct rela_train_own {
     char attention[RELA_ATTN_N_TYPES][RELA_ATTN_SPEC_MAX], same[RELA_ATTN_SPEC_MAX];
 } rela_train_own;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "train/text_check.h"
 #include "train/training_log.h"
 #include "train/training_text.h"
@@ -54,7 +54,7 @@ rela_status rela_train(const rela_train_options *o,
     st = st ? st : join(t, err);
     st = st ? st : prepare(t, err);
     st = st ? st : rela_trainer_loop(t, err);
-    if (st != RELA_OK && t->run.lock && t->loop.state.update == 0)
+    if (st != RELA_OK && t->run.lock && t->state.loop.update == 0)
         rela_run_discard(&t->run); /* refused, or stopped before the first update */
     cleanup(t);
     rela_world_close(t->world, st, err);

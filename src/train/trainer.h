@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/trainer.h - a training run: what trainer.c, which prepares it, and trainer_loop.c,
- * which runs it, share. */
+/* src/train/trainer.h - a training run: trainer.c prepares it, loop.c runs it, trainer_save.c saves
+ * it, trainer_report.c reports it, trainer_result.c chooses its model. */
 #ifndef RELA_TRAIN_TRAINER_H
 #define RELA_TRAIN_TRAINER_H
 
@@ -32,10 +32,13 @@ typedef struct rela_trainer {
     rela_batches *batches;
     rela_stepper *stepper;
     rela_valid *translator; /* NULL: no BLEU */
-    rela_loop loop;
-    rela_loop_score last; /* of the validation after update n_last; 0: none by this process */
+    rela_loop_options loop;
+    uint32_t valid_tokens; /* of the target, per batch of a validation */
+    rela_loop_score last;  /* of the validation after update n_last; 0: none by this process */
     uint64_t n_last;
     double started, loop_started;        /* by rela_clock_seconds: the process, its first update */
+    double used;                         /* seconds by processes before it */
+    double valid_seconds;                /* of the last validation; 0: none yet */
     uint64_t first_update, first_tokens; /* when it started */
     size_t memory;
     uint64_t disk; /* bytes needed */
@@ -64,8 +67,17 @@ static inline rela_train_run rela_trainer_run_of(const rela_trainer *t)
 
 rela_step_options rela_trainer_step_options(const rela_trainer *t);
 
-/* Trains from the loaded state to the end and writes the model of the run. Collective. */
+/* Trains from the loaded state to the end and writes the model of the run. Saves at the end too,
+ * unless nothing has happened since the last regular save. Which updates are saved regularly
+ * depends on the options alone, not on stops and resumes. Collective. */
 rela_status rela_trainer_loop(rela_trainer *t, rela_error *err);
+/* The loop alone, over t->batches. */
+rela_status rela_trainer_run(rela_trainer *t, rela_loop_end *end, rela_error *err);
+/* Seconds since the run began, of all processes. */
+double rela_trainer_used(const rela_trainer *t);
+/* Cross entropy on encoded pairs, with the current weights. Collective. */
+rela_status rela_trainer_measure(rela_trainer *t, rela_loop_score *score, const rela_store *text,
+                                 rela_error *err);
 
 /* Chooses the model of the run when the loop has ended, and writes it. The weights of the net are
  * then those of that model. Collective. */
@@ -73,8 +85,25 @@ rela_status rela_trainer_finish(rela_trainer *t, rela_error *err);
 
 /* moments NULL: a model, not a checkpoint. *out: the file, still to be committed. */
 rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *path,
-                               const rela_loop_state *s, const real *const *moments,
-                               rela_error *err);
+                               const real *const *moments, rela_error *err);
+/* The same, made durable by the committer while training goes on. */
+rela_status rela_trainer_save_to(rela_trainer *t, const char *path, const real *const *moments,
+                                 rela_error *err);
+/* Saves a checkpoint. regular: every save_every updates and at the end; otherwise on request.
+ * Collective. */
+rela_status rela_trainer_save(rela_trainer *t, bool regular, rela_error *err);
+/* Waits until the saved files are durable, then prunes old checkpoints and reports the new one.
+ * Returns an earlier failure too. */
+rela_status rela_trainer_save_wait(rela_trainer *t, rela_error *err);
+/* Called between updates, does not wait. After a failure the next save is due, which returns it. */
+void rela_trainer_save_check(rela_trainer *t);
+
+/* To the logs and the callback; score: of the weights at this update, best so far. Collective. */
+rela_status rela_trainer_report(rela_trainer *t, const rela_loop_report *r, rela_error *err);
+/* Adds BLEU to a score that is finite, if it is wanted. */
+rela_status rela_trainer_bleu(rela_trainer *t, rela_loop_score *score, rela_error *err);
+rela_status rela_trainer_validated(rela_trainer *t, const rela_loop_score *score, bool is_best,
+                                   rela_error *err);
 
 /* The number of updates in all, as far as it is known; 0: it depends on the time they take. */
 uint64_t rela_trainer_total(const rela_trainer *t);

@@ -15,27 +15,27 @@ static double validation_seconds(const rela_trainer *t, double tokens_per_second
 
 uint64_t rela_trainer_total(const rela_trainer *t)
 {
-    const uint64_t planned = t->loop.state.plan.limit > 0 ? t->loop.state.plan.updates : 0;
+    const uint64_t planned = t->state.loop.plan.limit > 0 ? t->state.loop.plan.updates : 0;
     return planned ? planned : t->o.updates == RELA_UPDATES_ANY ? 0 : (uint64_t)t->o.updates;
 }
 
 void rela_trainer_forecast(rela_trainer *t)
 {
-    const rela_loop_state *s = &t->loop.state;
+    const rela_loop_state *s = &t->state.loop;
     const double now = rela_clock_seconds(), spent = now - t->loop_started;
     const uint64_t n = s->update - t->first_update, total = rela_trainer_total(t);
     if (t->forecast || spent < FIRST_SECONDS || n < FIRST_UPDATES || total <= s->update)
         return;
     t->forecast = true;
-    const double training = spent - t->loop.valid_seconds, each = training / (double)n;
+    const double training = spent - t->valid_seconds, each = training / (double)n;
     const double speed = (double)(s->tokens - t->first_tokens) / training;
     const uint64_t left = total - s->update, every = (uint64_t)t->o.valid_every;
     const double validation = validation_seconds(t, speed);
     const double validations = t->valid ? (double)(total / every - s->update / every) : 0;
     const double end = t->valid ? validation * (t->o.average > 1 ? 2 : total % every != 0) : 0;
     double rest = (double)left * each + validations * validation + end;
-    if (t->o.max_time && rest > (double)t->o.max_time - rela_loop_used(&t->loop))
-        rest = (double)t->o.max_time - rela_loop_used(&t->loop);
+    if (t->o.max_time && rest > (double)t->o.max_time - rela_trainer_used(t))
+        rest = (double)t->o.max_time - rela_trainer_used(t);
     char length[RELA_DURATION_SIZE], until[32], count[RELA_GROUPED_SIZE];
     rela_duration_text(length, rest);
     rela_clock_text_after(until, rest);
@@ -49,8 +49,8 @@ void rela_trainer_forecast(rela_trainer *t)
 /* As measured; before the first, as long as it takes on other models. */
 static double validation_seconds(const rela_trainer *t, double tokens_per_second)
 {
-    if (t->loop.valid_seconds > 0 || !t->valid || tokens_per_second <= 0)
-        return t->loop.valid_seconds;
+    if (t->valid_seconds > 0 || !t->valid || tokens_per_second <= 0)
+        return t->valid_seconds;
     const double beam = t->translator ? (double)t->o.valid_beam : 0;
     const double tokens = (double)rela_store_tokens(t->valid, rela_store_sides(t->valid) - 1);
     return tokens * (LOSS_SHARE + BEAM_SHARE * beam) / tokens_per_second;

@@ -56,10 +56,10 @@ rela_status rela_trainer_finish(rela_trainer *t, rela_error *err)
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_train_figures(&t->run, &t->net.list, err);
     st = rela_world_agree(t->world, st, err);
-    if (st == RELA_OK && t->loop.state.n_skipped)
+    if (st == RELA_OK && t->state.loop.n_skipped)
         rela_trainer_log(t, "%llu of %llu updates were skipped: loss or gradient was not finite",
-                         (unsigned long long)t->loop.state.n_skipped,
-                         (unsigned long long)t->loop.state.update);
+                         (unsigned long long)t->state.loop.n_skipped,
+                         (unsigned long long)t->state.loop.update);
     if (st == RELA_OK && t->valid && !isfinite(c.score.nll))
         st = rela_fail(err, RELA_NOTFINITE,
                        "%s/model.rela is of no use: its perplexity on the validation text is not "
@@ -139,7 +139,7 @@ static rela_status find_mean(choice *c, result *r, rela_error *err)
     for (size_t k = 1; k <= r->n_mean && st == RELA_OK; k++) {
         rela_loop_score score;
         st = share_weights(r, rela_trainer_is_first(t) ? add_checkpoint(r, k, err) : RELA_OK, err);
-        st = st ? st : rela_loop_measure(&t->loop, &score, sample ? sample : text, err);
+        st = st ? st : rela_trainer_measure(t, &score, sample ? sample : text, err);
         st = st ? st : check_stop(t, err);
         if (st == RELA_OK && isfinite(score.nll) && score.nll < least) {
             least = score.nll;
@@ -155,7 +155,7 @@ static rela_status find_mean(choice *c, result *r, rela_error *err)
 static rela_status try_best(choice *c, result *r, rela_error *err)
 {
     rela_trainer *t = r->t;
-    const rela_loop_state *s = &t->loop.state;
+    const rela_loop_state *s = &t->state.loop;
     choice best = { .kind = CHOICE_BEST };
     const double own = s->best_is_bleu ? c->score.bleu : -c->score.nll;
     if (!t->valid || s->best_update == 0 || s->best_update == s->update || own >= s->best)
@@ -180,7 +180,7 @@ static rela_status load(result *r, const choice *c, rela_error *err)
     const size_t n = c->kind == CHOICE_MEAN ? c->n : 1;
     rela_status st = RELA_OK;
     if (rela_trainer_is_first(t) && c->kind == CHOICE_BEST)
-        st = rela_train_read_best(t->net.weights, &run, t->loop.state.best_update, err);
+        st = rela_train_read_best(t->net.weights, &run, t->state.loop.best_update, err);
     else if (rela_trainer_is_first(t))
         for (size_t k = 1; k <= n && st == RELA_OK; k++)
             st = add_checkpoint(r, k, err);
@@ -222,16 +222,15 @@ static rela_status measure(choice *c, result *r, rela_error *err)
     char name[NAME_MAX_BYTES], text[RELA_REPORT_MAX];
     rela_store *sample = NULL;
     rela_status st = RELA_OK;
-    if (c->kind == CHOICE_LAST && t->n_last == t->loop.state.update) {
+    if (c->kind == CHOICE_LAST && t->n_last == t->state.loop.update) {
         c->score = t->last; /* measured a moment ago */
     } else if (t->valid) {
-        st = rela_loop_measure(&t->loop, &c->score, t->valid, err);
-        if (st == RELA_OK && t->translator && isfinite(c->score.nll))
-            st = rela_valid_bleu(&c->score.bleu, t->translator, err);
+        st = rela_trainer_measure(t, &c->score, t->valid, err);
+        st = st ? st : rela_trainer_bleu(t, &c->score, err);
     } else {
         st = rela_valid_sample(&sample, t->train, MEAN_TOKENS, err);
         st = rela_world_agree(t->world, st, err);
-        st = st ? st : rela_loop_measure(&t->loop, &c->score, sample ? sample : t->train, err);
+        st = st ? st : rela_trainer_measure(t, &c->score, sample ? sample : t->train, err);
         rela_store_destroy(sample);
     }
     if (st != RELA_OK)
@@ -245,7 +244,7 @@ static rela_status measure(choice *c, result *r, rela_error *err)
 /* The last checkpoint is saved: a run that is stopped here ends the same way when it is resumed. */
 static rela_status check_stop(rela_trainer *t, rela_error *err)
 {
-    const rela_loop_state *s = &t->loop.state;
+    const rela_loop_state *s = &t->state.loop;
     const int answer = rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,
                                                                   .update = s->update,
                                                                   .updates = rela_trainer_total(t),
@@ -261,7 +260,7 @@ static bool is_better(const rela_trainer *t, const rela_loop_score *a, const rel
 {
     if (!isfinite(a->nll) || !isfinite(b->nll))
         return isfinite(a->nll);
-    return t->loop.o.by_bleu && a->bleu >= 0 && b->bleu >= 0 ? a->bleu > b->bleu : a->nll < b->nll;
+    return t->loop.by_bleu && a->bleu >= 0 && b->bleu >= 0 ? a->bleu > b->bleu : a->nll < b->nll;
 }
 
 static void name_choice(char out[NAME_MAX_BYTES], const choice *c, const rela_trainer *t)
@@ -270,7 +269,7 @@ static void name_choice(char out[NAME_MAX_BYTES], const choice *c, const rela_tr
         rela_format_text(out, NAME_MAX_BYTES, "mean of the last %zu checkpoints", c->n);
     else if (c->kind == CHOICE_BEST)
         rela_format_text(out, NAME_MAX_BYTES, "best checkpoint, update %llu",
-                         (unsigned long long)t->loop.state.best_update);
+                         (unsigned long long)t->state.loop.best_update);
     else
         rela_format_text(out, NAME_MAX_BYTES, "last checkpoint");
 }
@@ -280,7 +279,7 @@ static rela_status save_model(rela_trainer *t, rela_error *err)
     rela_writer *w = NULL;
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = rela_run_path(&path, &t->run, "model.rela", err);
-    st = st ? st : rela_trainer_write(&w, t, path.data, &t->loop.state, NULL, err);
+    st = st ? st : rela_trainer_write(&w, t, path.data, NULL, err);
     st = st ? st : rela_writer_commit(w, err);
     rela_buffer_free(&path);
     return st;

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
-#include "model/safetensors.h"
+#include "format/safetensors.h"
 #include "text/bpe.h"
 #include "train/train_options.h"
 

@@ -5,8 +5,8 @@
 #include "attend.h"
 #include "base/mem.h"
 #include "check.h"
+#include "format/safetensors.h"
 #include "kern/gemm.h"
-#include "model/safetensors.h"
 #include "model/worker.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "attend.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/packed.h"
+#include "format/packed_load.h"
 #include "model/worker.h"
 #include "nn/align.h"
 #include "scratch.h"

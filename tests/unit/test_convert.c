@@ -5,7 +5,7 @@
 #include "sweep.h"
 
 #include "attend.h"
-#include "model/export_formats.h"
+#include "format/export_formats.h"
 #include "rela/model.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 /* tests/unit/test_json_tree.c - jansson without memory: nothing is stored in part, and a good text
  * is not called a bad one. */
 #include "check.h"
-#include "model/json_tree.h"
-#include "model/model_text.h"
+#include "format/json_tree.h"
+#include "format/model_text.h"
 #include "train/resume_state.h"
 #include "train/train_options.h"
 

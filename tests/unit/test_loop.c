@@ -4,20 +4,16 @@
 #include "base/rng.h"
 #include "check.h"
 #include "sweep.h"
-#include "train/loop.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { VOCAB = 19, PAIRS = 60, LEN_MAX = 9, CALLS_MAX = 64 };
 
-/* A loop on a small copying task, and what its hooks were called with. */
+/* A run on a small copying task, and what it reported and saved. */
 typedef struct fixture {
-    rela_net net;
-    rela_store *store;
-    rela_stepper *stepper;
-    rela_batches *batches;
-    rela_loop loop;
+    rela_trainer t;
     rela_loop_report reports[CALLS_MAX];
     rela_loop_score scores[CALLS_MAX];
     bool is_best[CALLS_MAX];
@@ -25,88 +21,116 @@ typedef struct fixture {
     size_t n_reports, n_scores, n_saves, n_interims;
     double bleu[CALLS_MAX];      /* of each validation; 0s if none is set */
     uint64_t broken_until;       /* weights are not finite up to this update */
-    rela_loop_action action;     /* answered at the updates of wish_at */
+    int answer;                  /* given at the updates of wish_at */
     uint64_t wish_at[CALLS_MAX]; /* ends with 0 */
     uint64_t stop_at;            /* the validation of this update is stopped once; 0: none */
 } fixture;
 
 static void break_weights(fixture *f, bool broken)
 {
-    const rela_param *p = rela_params_find(&f->net.params, "dec.0.ffn.ln.gain");
-    f->net.weights[p->offset] = broken ? (real)NAN : 1;
+    const rela_param *p = rela_params_find(&f->t.net.params, "dec.0.ffn.ln.gain");
+    f->t.net.weights[p->offset] = broken ? (real)NAN : 1;
 }
 
-static rela_status on_report(void *ctx, const rela_loop_report *r, rela_error *err)
+/* ---- what the loop calls, instead of trainer_report.c and trainer_save.c ---- */
+
+rela_status rela_trainer_report(rela_trainer *t, const rela_loop_report *r, rela_error *err)
 {
-    fixture *f = ctx;
+    fixture *f = t->ctx;
     (void)err;
     f->reports[f->n_reports++] = *r;
     return RELA_OK;
 }
 
-static rela_status on_validate(void *ctx, const rela_loop_state *s, rela_loop_score *score,
-                               rela_error *err)
+rela_status rela_trainer_bleu(rela_trainer *t, rela_loop_score *score, rela_error *err)
 {
-    fixture *f = ctx;
-    if (f->stop_at == s->update) {
+    fixture *f = t->ctx;
+    if (f->stop_at == t->state.loop.update) {
         f->stop_at = 0;
         return rela_fail(err, RELA_CANCEL, "stopped");
     }
-    if (f->loop.o.by_bleu)
+    if (t->loop.by_bleu)
         score->bleu = f->bleu[f->n_scores];
     return RELA_OK;
 }
 
-static rela_status on_validated(void *ctx, const rela_loop_state *s, const rela_loop_score *score,
-                                bool is_best, rela_error *err)
+rela_status rela_trainer_validated(rela_trainer *t, const rela_loop_score *score, bool is_best,
+                                   rela_error *err)
 {
-    fixture *f = ctx;
-    (void)s;
+    fixture *f = t->ctx;
     (void)err;
     f->is_best[f->n_scores] = is_best;
     f->scores[f->n_scores++] = *score;
     return RELA_OK;
 }
 
-static rela_status on_save(void *ctx, const rela_loop_state *s, bool regular, rela_error *err)
+int rela_trainer_notify(rela_trainer *t, rela_train_event e)
 {
-    fixture *f = ctx;
-    (void)err;
-    if (regular)
-        f->saves[f->n_saves++] = s->update;
-    else
-        f->interims[f->n_interims++] = s->update;
-    return RELA_OK;
-}
-
-static rela_loop_action on_update(void *ctx, const rela_loop_state *s, const rela_step_result *r)
-{
-    fixture *f = ctx;
-    (void)r;
-    if (f->broken_until && s->update >= f->broken_until) {
+    fixture *f = t->ctx;
+    if (f->broken_until && e.update >= f->broken_until) {
         break_weights(f, false);
         f->broken_until = 0;
     }
     for (size_t i = 0; f->wish_at[i]; i++)
-        if (f->wish_at[i] == s->update)
-            return f->action;
-    return RELA_GO_ON;
+        if (f->wish_at[i] == e.update)
+            return f->answer;
+    return RELA_TRAIN_GO_ON;
+}
+
+void rela_trainer_log(rela_trainer *t, const char *format, ...)
+{
+    (void)t;
+    (void)format;
+}
+
+rela_status rela_trainer_save(rela_trainer *t, bool regular, rela_error *err)
+{
+    fixture *f = t->ctx;
+    (void)err;
+    if (regular)
+        f->saves[f->n_saves++] = t->state.loop.update;
+    else
+        f->interims[f->n_interims++] = t->state.loop.update;
+    return RELA_OK;
+}
+
+void rela_trainer_save_check(rela_trainer *t)
+{
+    (void)t;
+}
+
+rela_status rela_trainer_save_wait(rela_trainer *t, rela_error *err)
+{
+    (void)t;
+    (void)err;
+    return RELA_OK;
+}
+
+rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *path,
+                               const real *const *moments, rela_error *err)
+{
+    (void)out;
+    (void)t;
+    (void)path;
+    (void)moments;
+    (void)err;
+    return RELA_OK;
 }
 
 static void make_store(fixture *f)
 {
     rela_error err = { RELA_OK, "" };
     rela_rng r = rela_rng_start(3, 0);
-    CHECK_OK(rela_store_create(&f->store, 2, 1 << 20, NULL, &err), err);
+    CHECK_OK(rela_store_create(&f->t.train, 2, 1 << 20, NULL, &err), err);
     for (uint64_t i = 0; i < PAIRS; i++) {
         int32_t ids[LEN_MAX];
         const size_t n = 1 + (size_t)rela_rng_below(&r, LEN_MAX - 1);
         for (size_t k = 0; k < n; k++)
             ids[k] = (int32_t)(3 + rela_rng_below(&r, VOCAB - 3));
         const rela_pair p = { { ids, ids }, { n, n }, i + 1 };
-        CHECK_OK(rela_store_add(f->store, &p, &err), err);
+        CHECK_OK(rela_store_add(f->t.train, &p, &err), err);
     }
-    CHECK_OK(rela_store_finish(f->store, &err), err);
+    CHECK_OK(rela_store_finish(f->t.train, &err), err);
 }
 
 static void start(fixture *f, bool sentence_mean)
@@ -131,37 +155,35 @@ static void start(fixture *f, bool sentence_mean)
     rela_batches_options bo;
     rela_batches_options_init(&bo, 64);
     make_store(f);
-    CHECK_OK(rela_net_init(&f->net, &c, &err), err);
-    rela_params_init(f->net.weights, &f->net.params, 1);
-    CHECK_OK(rela_stepper_create(&f->stepper, &f->net, &so, &err), err);
-    CHECK_OK(rela_batches_create(&f->batches, f->store, &bo, &err), err);
-    f->loop = (rela_loop){ .stepper = f->stepper,
-                           .train = f->batches,
-                           .valid = f->store,
-                           .valid_tokens = 100,
-                           .hooks = { f, on_report, on_validate, on_validated, on_save, on_update },
-                           .o = { .updates = 10,
-                                  .report_every = 2,
-                                  .valid_every = 2,
-                                  .save_every = 4,
-                                  .max_skipped = 100,
-                                  .schedule = { .kind = RELA_SCHEDULE_CONSTANT, .rate = 0 } } };
+    CHECK_OK(rela_net_init(&f->t.net, &c, &err), err);
+    rela_params_init(f->t.net.weights, &f->t.net.params, 1);
+    CHECK_OK(rela_stepper_create(&f->t.stepper, &f->t.net, &so, &err), err);
+    CHECK_OK(rela_batches_create(&f->t.batches, f->t.train, &bo, &err), err);
+    f->t.ctx = f;
+    f->t.valid = f->t.train;
+    f->t.valid_tokens = 100;
+    f->t.loop = (rela_loop_options){ .updates = 10,
+                                     .report_every = 2,
+                                     .valid_every = 2,
+                                     .save_every = 4,
+                                     .max_skipped = 100,
+                                     .schedule = { .kind = RELA_SCHEDULE_CONSTANT, .rate = 0 } };
 }
 
 static rela_loop_end run(fixture *f)
 {
     rela_error err = { RELA_OK, "" };
     rela_loop_end end = RELA_END_DONE;
-    CHECK_OK(rela_loop_run(&f->loop, &end, &err), err);
+    CHECK_OK(rela_trainer_run(&f->t, &end, &err), err);
     return end;
 }
 
 static void end(fixture *f)
 {
-    rela_batches_destroy(f->batches);
-    rela_stepper_destroy(f->stepper);
-    rela_net_deinit(&f->net);
-    rela_store_destroy(f->store);
+    rela_batches_destroy(f->t.batches);
+    rela_stepper_destroy(f->t.stepper);
+    rela_net_deinit(&f->t.net);
+    rela_store_destroy(f->t.train);
 }
 
 /* Sums over the pairs one by one: nll of all tokens, and the mean of each sentence. */
@@ -174,13 +196,13 @@ static void expect(fixture *f, double *nll, double *loss)
     double tokens = 0, sentences = 0;
     *nll = *loss = 0;
     rela_batches_options_init(&o, 1); /* a sentence per batch */
-    CHECK_OK(rela_batches_create(&b, f->store, &o, &err), err);
+    CHECK_OK(rela_batches_create(&b, f->t.train, &o, &err), err);
     while (!batch.last) {
         rela_step_result r;
         CHECK_OK(rela_batches_next(b, &batch, &err), err);
         const rela_packed u = { .streams = { { batch.ids[0], batch.at[0], batch.n },
                                              { batch.ids[1], batch.at[1], batch.n } } };
-        CHECK_OK(rela_stepper_score(f->stepper, &r, &u, &err), err);
+        CHECK_OK(rela_stepper_score(f->t.stepper, &r, &u, &err), err);
         CHECK(batch.n == 1, "%d sentences", (int)batch.n);
         *nll += r.nll;
         *loss += r.loss; /* the mean of a sentence, if the stepper has means of sentences */
@@ -206,7 +228,7 @@ static void figures_are_means_of_what_they_say(void **state)
         fixture f;
         double want_nll = 0, mean = 0;
         start(&f, sentence);
-        f.loop.valid_tokens = 37;
+        f.t.valid_tokens = 37;
         CHECK(run(&f) == RELA_END_DONE && f.n_scores == 5 && f.n_reports == 5, "not all figures");
         expect(&f, &want_nll, &mean);
         for (size_t i = 0; i < f.n_scores; i++) {
@@ -235,7 +257,7 @@ static void a_validation_that_is_not_finite_is_never_best(void **state)
     for (int by_bleu = 0; by_bleu < 2; by_bleu++) {
         fixture f;
         start(&f, false);
-        f.loop.o.by_bleu = by_bleu;
+        f.t.loop.by_bleu = by_bleu;
         f.broken_until = 3;
         break_weights(&f, true);
         (void)run(&f);
@@ -243,9 +265,10 @@ static void a_validation_that_is_not_finite_is_never_best(void **state)
         CHECK(!f.is_best[0], "a validation that is not finite is the best");
         CHECK(isfinite(f.scores[1].nll) && f.is_best[1],
               "the first that is finite is not the best");
-        CHECK(f.loop.state.best_update == 4, "best is update %d", (int)f.loop.state.best_update);
-        CHECK(f.loop.state.n_stale == 3, "%d validations without a new best",
-              (int)f.loop.state.n_stale);
+        CHECK(f.t.state.loop.best_update == 4, "best is update %d",
+              (int)f.t.state.loop.best_update);
+        CHECK(f.t.state.loop.n_stale == 3, "%d validations without a new best",
+              (int)f.t.state.loop.n_stale);
         end(&f);
     }
 }
@@ -275,17 +298,19 @@ static void another_measure_starts_anew(void **state)
     (void)state;
     fixture f;
     start(&f, false);
-    f.loop.o.by_bleu = true;
+    f.t.loop.by_bleu = true;
     f.bleu[0] = 30;
     f.bleu[1] = 31;
-    f.loop.o.updates = 4;
+    f.t.loop.updates = 4;
     (void)run(&f);
-    CHECK(f.is_best[0] && f.is_best[1] && f.loop.state.best == 31, "best is %g", f.loop.state.best);
-    f.loop.o.by_bleu = false;
-    f.loop.o.updates = 10;
-    f.loop.o.schedule.rate = 1e-3;
+    CHECK(f.is_best[0] && f.is_best[1] && f.t.state.loop.best == 31, "best is %g",
+          f.t.state.loop.best);
+    f.t.loop.by_bleu = false;
+    f.t.loop.updates = 10;
+    f.t.loop.schedule.rate = 1e-3;
     (void)run(&f);
-    CHECK(f.is_best[2] && f.is_best[3] && f.loop.state.best < 0, "best is %g", f.loop.state.best);
+    CHECK(f.is_best[2] && f.is_best[3] && f.t.state.loop.best < 0, "best is %g",
+          f.t.state.loop.best);
     end(&f);
 }
 
@@ -305,13 +330,13 @@ static void regular_saves_do_not_depend_on_wishes(void **state)
     for (int stops = 0; stops < 2; stops++) {
         fixture f;
         start(&f, false);
-        f.action = stops ? RELA_STOP_NOW : RELA_SAVE_NOW;
+        f.answer = stops ? RELA_TRAIN_STOP : RELA_TRAIN_SAVE;
         const uint64_t at[] = { 1, 4, 5, 7, 10 }, interim[] = { 1, 5, 7 };
         memcpy(f.wish_at, at, sizeof at);
         size_t n_stopped = 0;
         while (run(&f) == RELA_END_STOPPED) {
             n_stopped++;
-            f.loop.interim = f.loop.state.update % 4 != 0 && f.loop.state.update != 10;
+            f.t.interim = f.t.state.loop.update % 4 != 0 && f.t.state.loop.update != 10;
         }
         CHECK(n_stopped == (stops ? 5 : 0), "stopped %d times", (int)n_stopped);
         check_updates("regular", f.saves, f.n_saves, regular, 3);
@@ -326,15 +351,15 @@ static void the_end_is_saved_regularly(void **state)
     (void)state;
     fixture f;
     start(&f, false);
-    f.action = RELA_STOP_NOW;
+    f.answer = RELA_TRAIN_STOP;
     f.wish_at[0] = 7;
     CHECK(run(&f) == RELA_END_STOPPED && f.n_interims == 1 && f.n_saves == 1, "%d interim saves",
           (int)f.n_interims);
-    f.loop.interim = true;
-    f.loop.o.updates = 7;
+    f.t.interim = true;
+    f.t.loop.updates = 7;
     CHECK(run(&f) == RELA_END_DONE, "not at the end");
     CHECK(f.n_saves == 2 && f.saves[1] == 7, "the end is not saved");
-    f.loop.interim = false;
+    f.t.interim = false;
     CHECK(run(&f) == RELA_END_DONE && f.n_saves == 2, "saved again");
     end(&f);
 }
@@ -349,7 +374,7 @@ static void measuring_survives_no_memory(void **state)
         rela_loop_score score;
         start(&f, true);
         sweep_arm(&s);
-        const rela_status st = rela_loop_measure(&f.loop, &score, f.store, &err);
+        const rela_status st = rela_trainer_measure(&f.t, &score, f.t.train, &err);
         sweep_disarm(&s);
         CHECK(st == (s.hit ? RELA_NOMEM : RELA_OK), "call %d: status %d", (int)s.n, (int)st);
         CHECK((score.nll > 0) == (st == RELA_OK), "call %d: nll %g", (int)s.n, score.nll);
@@ -363,18 +388,18 @@ static void a_validation_that_was_stopped_comes_first_on_resume(void **state)
     (void)state;
     static fixture whole, f;
     start(&whole, false);
-    whole.loop.o.schedule.rate = 1e-3;
+    whole.t.loop.schedule.rate = 1e-3;
     CHECK(run(&whole) == RELA_END_DONE, "it ends");
     start(&f, false);
-    f.loop.o.schedule.rate = 1e-3;
+    f.t.loop.schedule.rate = 1e-3;
     f.stop_at = 4;
     CHECK(run(&f) == RELA_END_STOPPED && f.n_interims == 1 && f.interims[0] == 4,
           "%d interim saves", (int)f.n_interims);
-    CHECK(f.loop.state.unvalidated && f.n_scores == 1 && f.n_saves == 0, "%d validations",
+    CHECK(f.t.state.loop.unvalidated && f.n_scores == 1 && f.n_saves == 0, "%d validations",
           (int)f.n_scores);
     f.stop_at = 4; /* again: what is saved already is not saved again */
     CHECK(run(&f) == RELA_END_STOPPED && f.n_interims == 1, "%d interim saves", (int)f.n_interims);
-    CHECK(run(&f) == RELA_END_DONE && !f.loop.state.unvalidated, "it ends");
+    CHECK(run(&f) == RELA_END_DONE && !f.t.state.loop.unvalidated, "it ends");
     CHECK(f.n_scores == whole.n_scores && f.n_saves == whole.n_saves && f.saves[0] == 4,
           "%d validations, %d saves", (int)f.n_scores, (int)f.n_saves);
     for (size_t i = 0; i < f.n_scores; i++)

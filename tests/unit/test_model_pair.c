@@ -2,7 +2,7 @@
 /* tests/unit/test_model_pair.c - two models in one file: places, and files that are cut or lie. */
 #include "scratch.h"
 
-#include "model/pair.h"
+#include "format/pair.h"
 #include "rela/model.h"
 
 #include <string.h>

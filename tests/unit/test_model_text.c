@@ -3,7 +3,7 @@
  * and its hash is right: vocabularies, merges, settings of the pipeline. One row per defect; what
  * is odd but allowed must translate. */
 #include "check.h"
-#include "model/model_text.h"
+#include "format/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
 

@@ -3,7 +3,7 @@
  * in every kind of search for the sentence they belong to, and for no other. */
 #include "decode_probe.h"
 
-#include "model/shortlist.h"
+#include "format/shortlist.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include "step_walk.h"
 #include "sweep.h"
 
-#include "model/packed.h"
+#include "format/packed_load.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "model/safetensors.h"
+#include "format/safetensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -138,15 +138,17 @@ static void check_round(rela_rng *r, int kind)
         make_text(room[i], r, kind == 0, kind == 1 ? N_ODD : N_ODD - N_BAD);
         *text_at(&given, i) = room[i];
     }
-    if (rela_rng_below(r, 2)) /* these cannot go together */
-        given.init = NULL;
-    else
+    /* --init cannot go with the others, and is read at once: it joins the resolved settings. */
+    const bool valid = rela_utf8_valid(given.init, strlen(given.init)) == strlen(given.init);
+    const char *init = valid && rela_rng_below(r, 2) ? given.init : NULL;
+    if (init)
         given.codes = given.vocab_src = given.vocab_tgt = NULL;
+    given.init = NULL;
     for (size_t i = 0; text_at(&given, i); i++) {
         const char *name = *text_at(&given, i);
         good = good && (!name || rela_utf8_valid(name, strlen(name)) == strlen(name));
     }
-    given.merges = given.init ? -1 : 0;
+    given.merges = 0;
     given.seed = (int64_t)rela_rng_below(r, UINT64_C(1) << 53);
     given.lr = rela_rng_real(r) * 1e-3;
     given.dropout = rela_rng_real(r) * 0.9;
@@ -160,6 +162,8 @@ static void check_round(rela_rng *r, int kind)
         free(back);
         return;
     }
+    o.init = init;
+    o.hold_out = rela_train_hold_out(&o); /* as a run does */
     CHECK_OK(rela_train_options_dump(&text, &o, &err), err);
     rela_option_state *s = read_back(back, text.data, text.len);
     check_same(&o, back);

@@ -87,34 +87,6 @@ static rela_status stats_json(size_t size, rela_error *err)
     SIZED_SHOWN(rela_corpus_stats, rela_corpus_stats_json(&text, &no_report, &s.o, err));
 }
 
-static rela_status make_options(size_t size, rela_error *err)
-{
-    SIZED_OPTIONS(rela_corpus_make_options, rela_corpus_make_options_init);
-    s.o.dir = scratch("corpus");
-    s.o.train = s.o.valid = s.o.test = 1;
-    return rela_corpus_make(NULL, &s.o, err);
-}
-
-static rela_status corpus_made(size_t size, rela_error *err)
-{
-    SIZED_REPORT(rela_corpus_made);
-    rela_corpus_make_options o;
-    rela_corpus_make_options_init(&o, sizeof o);
-    o.dir = scratch("corpus");
-    o.train = o.valid = o.test = 1;
-    return sized_written(rela_corpus_make(&s.o, &o, err), &s, size, sizeof s);
-}
-
-static rela_status made_table(size_t size, rela_error *err)
-{
-    SIZED_SHOWN(rela_corpus_made, rela_corpus_made_table(&text, &s.o, err));
-}
-
-static rela_status made_json(size_t size, rela_error *err)
-{
-    SIZED_SHOWN(rela_corpus_made, rela_corpus_made_json(&text, &s.o, err));
-}
-
 /* ---- metric.h ---- */
 
 static const uint64_t sums[RELA_STATS_MAX] = { 9, 9, 7, 5, 3, 1, 9, 8, 7, 6 };
@@ -301,10 +273,6 @@ static const sized_row ROWS[] = {
     ROW(rela_corpus_stats, corpus_stats),
     ROW(rela_corpus_stats, stats_table),
     ROW(rela_corpus_stats, stats_json),
-    ROW(rela_corpus_make_options, make_options),
-    ROW(rela_corpus_made, corpus_made),
-    ROW(rela_corpus_made, made_table),
-    ROW(rela_corpus_made, made_json),
     ROW(rela_bleu_options, bleu_options),
     ROW(rela_chrf_options, chrf_options),
     ROW(rela_bleu_figures, bleu_figures),

@@ -2,7 +2,7 @@
 /* tools/golden/safetensors_copy.c - reads lines "IN<tab>OUT" and copies each container with our
  * reader and writer; prints "ok" or the reason per line. For safetensors_peer.py. */
 #include "base/mem.h"
-#include "model/safetensors.h"
+#include "format/safetensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

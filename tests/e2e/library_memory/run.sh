@@ -24,7 +24,7 @@ failing() {
     mkdir out
     case $command in
     train)
-        set -- --preset demo --width 32 --ffn 48 --merges 100 --max-length 60 --tokenise --batch-tokens 512 --updates 2 \
+        set -- --preset demo --width 32 --ffn 48 --merges 100 --max-length 60 --tokenise --src-lang en --tgt-lang de --batch-tokens 512 --updates 2 \
             --save-every 2 --average 1 --train-src corpus/train.src --train-tgt corpus/train.tgt --out out/run ;;
     translate) set -- model.rela -i src -o out/text ;;
     align) set -- model.rela --src src --tgt tgt -o out/links ;;

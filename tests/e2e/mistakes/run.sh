@@ -239,7 +239,7 @@ warns "--lr-least has no effect without --cool-down, --schedule cosine, --schedu
 warns "--src-lang-2 has no effect without --train-src-2 or --train-tsv" train --show-config --src-lang-2 fr
 warns "--warmup 900 is more than --updates 600: the learning rate does not reach its peak" train --show-config --preset demo --warmup 900
 warns "--cool-down 900 is more than --updates 600: the learning rate falls from the start" train --show-config --preset demo --cool-down 900
-warns "--keep 2 is less than --average 5, which are kept" train --show-config --keep 2
+warns "--keep 2 is less than --average 10, which are kept" train --show-config --keep 2
 warns "--json has no effect with --show-config" train --show-config --json
 warns "--json has no effect with 'rela tokenise'" tokenise --json
 warns "--seed has no effect with 'rela truecase learn'" truecase learn --seed 3

@@ -148,7 +148,7 @@ both "convert in/model.rela --to safetensors -o out" "convert other/model.rela -
 calls 2 convert other/model.rela --to safetensors -o out
 
 both "corpus --quiet --size 9 --valid 3 --test 3 --out out" "corpus --quiet --size 8 --valid 2 --test 2 --seed 2 --out out"
-read_back() { "$RELA" corpus check --src out/train.src --tgt out/train.tgt && cat out/test.align; }
+read_back() { "$RELA" corpus check --src out/train.src --tgt out/train.tgt && cat out/test.tgt.upos; }
 calls 7 corpus --quiet --size 8 --valid 2 --test 2 --seed 2 --out out
 
 filter="filter in/model.rela -q --out-src out/src --out-tgt out/tgt --scores out/scores"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/e2e/stops/no_threads.c - loaded before the program: no thread can start from call number
- * $NO_THREADS_FROM on. libgomp then exits. */
+ * $NO_THREADS_FROM on. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
