@@ -104,8 +104,9 @@ void rela_engine_trim(rela_engine *e)
     e->places = NULL;
     e->marks = NULL;
     e->block = NULL;
-    e->free_slots = e->slot_before = e->slot_uses = NULL;
-    e->n_places = e->block_bytes = e->n_free = e->n_slots = 0;
+    e->free_slots = NULL;
+    e->slot_before = e->slot_uses = NULL;
+    e->n_places = e->block_bytes = e->n_free = e->n_slots = e->first_free = 0;
     e->size = none;
     e->list = e->n_whole = e->most_words = e->most_width = 0;
 }
@@ -291,9 +292,17 @@ static void force(rela_engine *e, rela_live *x)
 
 /* ---- the end of a sentence ---- */
 
+/* Its source is not needed any more. */
+static void release(rela_engine *e, uint32_t place)
+{
+    for (size_t i = 0; i < e->n_nets; i++)
+        rela_generator_release_place(e->decoders[i], place);
+}
+
 static void set_ended(rela_engine *e, uint32_t place)
 {
     rela_live *x = &e->places[place];
+    release(e, place);
     x->state = RELA_LIVE_ENDED;
     x->after = RELA_NO_PLACE;
     e->n_live--;
@@ -340,6 +349,8 @@ static void free_place(rela_engine *e, uint32_t place)
         if (e->last_ended == place)
             e->last_ended = before;
     }
+    if (x->state == RELA_LIVE_RUNS)
+        release(e, place);
     x->state = RELA_LIVE_FREE;
     e->n_started--;
 }

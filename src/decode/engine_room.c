@@ -139,14 +139,18 @@ static bool grow(size_t *have, size_t need)
  * larger than before. */
 static bool add_needs(const rela_engine *e, rela_engine *want, const uint32_t *places, size_t n)
 {
-    size_t rows = 0, whole = 0, src_rows[RELA_SOURCES_MAX] = { 0 }, most_src = 0;
+    size_t rows = 0, whole = 0, most_src = 0, most_kept = 0;
+    size_t src_rows[RELA_SOURCES_MAX] = { 0 }, kept[RELA_SOURCES_MAX] = { 0 };
     rela_generator_size *size = &want->size;
     bool more = e->n_places > size->places;
     size->places = e->n_places;
     for (size_t i = 0; i < e->n_places; i++)
         if (e->places[i].state == RELA_LIVE_RUNS && rela_source_longest(&e->places[i].source)) {
-            rows += e->places[i].width;
-            whole += e->places[i].whole ? e->places[i].width : 0;
+            const rela_live *x = &e->places[i];
+            rows += x->width;
+            whole += x->whole ? x->width : 0;
+            for (size_t k = 0; k < e->n_sources; k++)
+                kept[k] += rela_memory_ld(rela_source_rows(&x->source.text[k]));
         }
     for (size_t i = 0; i < n; i++) {
         const rela_live *x = &e->places[places[i]];
@@ -165,6 +169,10 @@ static bool add_needs(const rela_engine *e, rela_engine *want, const uint32_t *p
     }
     for (size_t k = 0; k < e->n_sources; k++)
         most_src = larger(most_src, src_rows[k]);
+    for (size_t k = 0; k < e->n_sources; k++)
+        most_kept = larger(most_kept, kept[k]);
+    /* With a quarter more, memories need not be moved each time. */
+    more = grow(&size->src_kept, most_kept + (e->rows.n ? most_kept / 4 : 0)) || more;
     more = grow(&size->src_rows, most_src) || more;
     more = grow(&size->rows, rows) || more;
     return grow(&want->n_whole, whole) || more;
@@ -250,6 +258,18 @@ static void plan(rela_engine *e, rela_plan *p)
 
 /* ---- a step ---- */
 
+/* The lowest one that is free: those in use stay close together. */
+static uint32_t take_slot(rela_engine *e)
+{
+    while (e->free_slots[e->first_free] == 0)
+        e->first_free++;
+    uint64_t *word = &e->free_slots[e->first_free];
+    const uint32_t slot = (uint32_t)(e->first_free * 64) + (uint32_t)__builtin_ctzll(*word);
+    *word &= *word - 1;
+    e->n_free--;
+    return slot;
+}
+
 rela_status rela_engine_make_room(rela_engine *e, rela_error *err)
 {
     const size_t n = e->rows.n;
@@ -261,7 +281,7 @@ rela_status rela_engine_make_room(rela_engine *e, rela_error *err)
     }
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         uint32_t *last = e->rows.history + i * e->size.steps + e->rows.position[i];
-        const uint32_t slot = e->free_slots[--e->n_free];
+        const uint32_t slot = take_slot(e);
         e->slot_before[slot] = e->rows.position[i] > 0 ? last[-1] : RELA_NO_SLOT;
         e->slot_uses[slot] = 0;
         *last = slot;
@@ -289,13 +309,13 @@ static rela_status make_sentence_room(rela_live *x, rela_error *err)
 /* At least n free ones. */
 static rela_status add_slots(rela_engine *e, size_t n, rela_error *err)
 {
-    const size_t slots = larger(e->n_slots + n - e->n_free, 2 * e->n_slots);
+    const size_t slots = rela_round_up(larger(e->n_slots + n - e->n_free, 2 * e->n_slots), 64);
     rela_status st = RELA_OK;
     for (size_t i = 0; i < e->n_nets && st == RELA_OK; i++)
         st = rela_generator_reserve_slots(e->decoders[i], slots, err);
     if (st != RELA_OK)
         return st;
-    uint32_t *list = rela_mem_resize(e->free_slots, slots * sizeof *list);
+    uint64_t *list = rela_mem_resize(e->free_slots, slots / 64 * sizeof *list);
     e->free_slots = list ? list : e->free_slots;
     uint32_t *before = rela_mem_resize(e->slot_before, slots * sizeof *before);
     e->slot_before = before ? before : e->slot_before;
@@ -303,8 +323,9 @@ static rela_status add_slots(rela_engine *e, size_t n, rela_error *err)
     e->slot_uses = uses ? uses : e->slot_uses;
     if (!list || !before || !uses)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu positions", slots);
-    for (size_t i = slots; i > e->n_slots; i--)
-        e->free_slots[e->n_free++] = (uint32_t)(i - 1);
+    memset(list + e->n_slots / 64, 0xFF, (slots - e->n_slots) / 64 * sizeof *list);
+    e->first_free = e->n_free ? e->first_free : e->n_slots / 64;
+    e->n_free += slots - e->n_slots;
     e->n_slots = slots;
     return RELA_OK;
 }

@@ -102,7 +102,9 @@ static void release_slots(rela_engine *e, uint32_t slot)
 {
     while (slot != RELA_NO_SLOT && e->slot_uses[slot] == 0) {
         const uint32_t before = e->slot_before[slot];
-        e->free_slots[e->n_free++] = slot;
+        e->free_slots[slot / 64] |= (uint64_t)1 << slot % 64;
+        e->first_free = slot / 64 < e->first_free ? slot / 64 : e->first_free;
+        e->n_free++;
         if (before != RELA_NO_SLOT)
             e->slot_uses[before]--;
         slot = before;

@@ -125,7 +125,9 @@ struct rela_engine {
     int32_t *src_ids[RELA_SOURCES_MAX];
     uint32_t *src_at[RELA_SOURCES_MAX], *src_places;
     /* Slots. */
-    uint32_t *free_slots, *slot_before, *slot_uses;
+    uint64_t *free_slots; /* a bit for each slot that is free */
+    size_t first_free;    /* words of these before it are 0 */
+    uint32_t *slot_before, *slot_uses;
     size_t n_free, n_slots;
     rela_arena *results; /* of rela_search_run */
 };

@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { REFILL = 4 }; /* new sentences come when a quarter of the room is free */
+enum { REFILL = 1 }; /* new sentences come when a quarter of the room is free */
 
 /* One thread of a run. */
 typedef struct worker {

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What is kept of the sentence at a place; rooms of memories are in rela_memories. */
+/* What is kept of the sentence at a place besides its memories. */
 typedef struct place {
     void *block; /* everything below lies in it */
     size_t block_bytes;
@@ -91,13 +91,14 @@ void rela_generator_destroy(rela_generator *g)
 rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size *size,
                                    rela_error *err)
 {
-    const rela_status st = add_places(g, size->places, err);
+    const rela_generator_size old = g->size;
+    rela_status st = add_places(g, size->places, err);
+    for (size_t i = 0; i < target_of(g) && st == RELA_OK; i++)
+        st = rela_memories_reserve(&g->memories[i], size->places, size->src_kept, err);
     if (st != RELA_OK)
         return st;
     g->size = *size;
-    for (size_t i = 0; i < target_of(g); i++)
-        g->memories[i].len = size->src_len;
-    if (size->rows == 0) {
+    if (size->places == 0) {
         free_places(g);
         rela_mem_free(g->block);
         g->block = NULL;
@@ -108,15 +109,21 @@ rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size 
     plan(g, &p);
     const size_t bytes = p.used + RELA_PLAN_ALIGN;
     if (bytes > g->block_bytes) {
-        rela_mem_free(g->block);
-        g->block = rela_mem_alloc(bytes);
-        g->block_bytes = g->block ? bytes : 0;
-        if (!g->block)
-            return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
+        void *block = rela_mem_alloc(bytes);
+        if (block) {
+            rela_mem_free(g->block);
+            g->block = block;
+            g->block_bytes = bytes;
+        } else {
+            g->size = old;
+            st = rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
+        }
     }
+    if (!g->block)
+        return st;
     p = rela_plan_in(g->block);
     plan(g, &p);
-    return RELA_OK;
+    return st;
 }
 
 /* ---- places ---- */
@@ -125,18 +132,12 @@ static rela_status add_places(rela_generator *g, size_t n, rela_error *err)
 {
     if (n <= g->n_places)
         return RELA_OK;
-    for (size_t i = 0; i < target_of(g); i++) {
-        rela_memory_room *rooms = rela_mem_resize(g->memories[i].rooms, n * sizeof *rooms);
-        if (!rooms)
-            return rela_fail(err, RELA_NOMEM, "no memory for %zu sentences", n);
-        g->memories[i].rooms = rooms;
-    }
     place *places = rela_mem_resize(g->places, n * sizeof *places);
     if (!places)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu sentences", n);
     g->places = places;
-    for (; g->n_places < n; g->n_places++)
-        places[g->n_places] = (place){ .block = NULL };
+    memset(places + g->n_places, 0, (n - g->n_places) * sizeof *places);
+    g->n_places = n;
     return RELA_OK;
 }
 
@@ -144,46 +145,41 @@ static void free_places(rela_generator *g)
 {
     for (size_t i = 0; i < g->n_places; i++)
         rela_mem_free(g->places[i].block);
-    for (size_t i = 0; i < target_of(g); i++) {
-        rela_mem_free(g->memories[i].rooms);
-        g->memories[i].rooms = NULL;
-    }
+    for (size_t i = 0; i < target_of(g); i++)
+        (void)rela_memories_reserve(&g->memories[i], 0, 0, NULL);
     rela_mem_free(g->places);
     g->places = NULL;
     g->n_places = 0;
 }
 
-static void plan_place(rela_generator *g, rela_plan *p, size_t number, const size_t *n_src,
-                       size_t n_chosen)
-{
-    place *to = &g->places[number];
-    for (size_t i = 0; i < target_of(g); i++) {
-        rela_memories *m = &g->memories[i];
-        m->rooms[number].n = n_src[i];
-        m->rooms[number].reals = rela_plan_reals(p, rela_memory_reals(m, n_src[i]));
-    }
-    to->chosen =
-        rela_weight_plan(p, g->packed->storage, RELA_CHOSEN_UNIT, n_chosen, net_of(g)->config.d);
-}
-
 rela_status rela_generator_reserve_place(rela_generator *g, size_t number, const size_t *n_src,
                                          size_t n_chosen, rela_error *err)
 {
+    const rela_storage storage = g->packed->storage;
+    const size_t d = net_of(g)->config.d;
     place *to = &g->places[number];
     rela_plan p = { NULL, 0 };
-    plan_place(g, &p, number, n_src, n_chosen);
+    (void)rela_weight_plan(&p, storage, RELA_CHOSEN_UNIT, n_chosen, d);
     const size_t bytes = p.used + RELA_PLAN_ALIGN;
-    if (bytes > to->block_bytes) {
+    if (n_chosen > 0 && bytes > to->block_bytes) {
         rela_mem_free(to->block);
         to->block = rela_mem_alloc(bytes);
         to->block_bytes = to->block ? bytes : 0;
         if (!to->block)
-            return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of an encoded source",
-                             bytes);
+            return rela_fail(err, RELA_NOMEM, "no memory for weights of %zu symbols", n_chosen);
     }
-    p = rela_plan_in(to->block);
-    plan_place(g, &p, number, n_src, n_chosen);
+    if (n_chosen > 0)
+        p = rela_plan_in(to->block);
+    to->chosen = rela_weight_plan(&p, storage, RELA_CHOSEN_UNIT, n_chosen, d);
+    for (size_t i = 0; i < target_of(g); i++)
+        rela_memories_give(&g->memories[i], (uint32_t)number, n_src[i]);
     return RELA_OK;
+}
+
+void rela_generator_release_place(rela_generator *g, size_t number)
+{
+    for (size_t i = 0; i < target_of(g); i++)
+        rela_memories_take_back(&g->memories[i], (uint32_t)number);
 }
 
 /* ---- slots ---- */
@@ -334,6 +330,8 @@ static void plan_streams(rela_generator *g, rela_plan *p)
 static void plan(rela_generator *g, rela_plan *p)
 {
     const rela_net *n = net_of(g);
+    for (size_t i = 0; i < target_of(g); i++)
+        g->memories[i].len = g->size.src_len;
     const rela_generator_size *s = &g->size;
     const rela_pass_size size = pass_size(g);
     plan_streams(g, p);

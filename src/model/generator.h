@@ -19,6 +19,8 @@ typedef struct rela_generator_size {
     size_t places;
     size_t src_rows;   /* tokens of one source of all sentences read together, ends included */
     size_t src_len;    /* of the longest sentence, end included */
+    size_t src_kept;   /* tokens of one source of all sentences that have a place, each rounded up
+                        * by rela_memory_ld */
     size_t rows;       /* hypotheses of all sentences */
     size_t place_rows; /* hypotheses of one sentence */
     size_t steps;      /* positions of a hypothesis */
@@ -36,9 +38,11 @@ void rela_generator_destroy(rela_generator *g); /* NULL is fine */
 rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size *size,
                                    rela_error *err);
 /* Room at one place, whose contents are lost: n_src[i] tokens of source i, end included, and a list
- * of n_chosen symbols (rela_generator_choose); 0: all symbols. */
+ * of n_chosen symbols (rela_generator_choose); 0: all symbols. Allocates only for a longer list. */
 rela_status rela_generator_reserve_place(rela_generator *g, size_t place, const size_t *n_src,
                                          size_t n_chosen, rela_error *err);
+/* The sentence at a place has ended: its room may be used by others. */
+void rela_generator_release_place(rela_generator *g, size_t place);
 /* May be called at any time; keeps the contents of the slots. 0 frees all. */
 rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela_error *err);
 

@@ -159,9 +159,13 @@ static inline void walk_sources(walker *w)
 static inline void walk_generator(rela_generator **out, const rela_packed_weights *packed)
 {
     rela_error err;
-    const rela_generator_size size = {
-        .places = 2, .src_rows = 25, .src_len = 19, .rows = 4, .place_rows = 2, .steps = WALK_STEPS
-    };
+    const rela_generator_size size = { .places = 2,
+                                       .src_rows = 25,
+                                       .src_len = 19,
+                                       .src_kept = 64,
+                                       .rows = 4,
+                                       .place_rows = 2,
+                                       .steps = WALK_STEPS };
     CHECK_OK(rela_generator_create(out, packed, &err), err);
     CHECK_OK(rela_generator_reserve(*out, &size, &err), err);
     CHECK_OK(rela_generator_reserve_slots(*out, (size_t)4 * WALK_STEPS, &err), err);

@@ -74,27 +74,15 @@ void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache
     a->k->gather_mix(z, s->weights, ld, c->rows + width(a), c->ld, slots, n, a->heads, a->d_head);
 }
 
-/* Reals of one layer: transposed keys, then values. */
-static size_t layer_reals(const rela_memories *m, size_t n)
-{
-    return rela_round_up((rela_memory_ld(n) + n) * m->d, LINE);
-}
-
-size_t rela_memory_reals(const rela_memories *m, size_t n)
-{
-    return rela_round_up(m->layers, LINE) + m->layers * layer_reals(m, n);
-}
-
 rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t place, size_t column)
 {
-    const rela_memory_room *room = &all->rooms[place];
-    const size_t n = room->n, ld = rela_memory_ld(n);
-    real *keys = room->reals + rela_round_up(all->layers, LINE) + layer * layer_reals(all, n);
-    return (rela_memory){ .keys_t = keys + column * ld,
-                          .values = keys + ld * all->d + column,
+    const size_t n = all->n[place], ld = rela_memory_ld(n);
+    const size_t at = (layer * all->rows + all->at[place]) * all->d;
+    return (rela_memory){ .keys_t = all->keys_t + at + column * ld,
+                          .values = all->values + at + column,
                           .n = n,
                           .ld = ld,
-                          .not_finite = room->reals + layer };
+                          .not_finite = all->not_finite + layer * all->places + place };
 }
 
 void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer,

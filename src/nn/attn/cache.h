@@ -11,6 +11,7 @@
 #ifndef RELA_NN_ATTN_CACHE_H
 #define RELA_NN_ATTN_CACHE_H
 
+#include "base/error.h"
 #include "nn/attn/attn.h"
 
 /* Slots (n_slots, ld). Each has keys and values (2, d) of every layer; those of the layer at hand
@@ -33,18 +34,22 @@ typedef struct rela_memory {
 
 size_t rela_memory_ld(size_t n); /* n keys rounded up to whole vectors */
 
-/* The memory of one sentence for all layers that attend to a stream. The caller owns the room. */
-typedef struct rela_memory_room {
-    real *reals; /* rela_memory_reals */
-    size_t n;    /* keys */
-} rela_memory_room;
-
-/* The memories of all sentences for one stream, by the *place* of a sentence: its number among
- * those that are decoded at the same time. Places are given and taken back in any order. */
+/* The memories of all sentences for one stream and every layer that attends to it, by the *place*
+ * of a sentence: its number among those that are decoded at the same time. Places are given rows
+ * and lose them in any order (memories.c). */
 typedef struct rela_memories {
     size_t d, layers;
-    size_t len; /* maximum keys of a sentence */
-    rela_memory_room *rooms;
+    size_t len;      /* maximum keys of a sentence */
+    size_t rows;     /* capacity in keys, each sentence rounded up to whole vectors */
+    size_t places;   /* capacity */
+    size_t *at;      /* (places) first row */
+    size_t *n;       /* (places) keys */
+    uint32_t *order; /* (n_given) places that have rows, by first row */
+    size_t n_given;
+    real *keys_t;     /* (layers, rows, d): transposed within a sentence */
+    real *values;     /* (layers, rows, d) */
+    real *not_finite; /* (layers, places): see guard.h */
+    void *block;      /* all of these lie in it */
 } rela_memories;
 
 /* Sentences whose memories are filled together: rows [at[i], at[i + 1]) of the stream are those of
@@ -54,8 +59,12 @@ typedef struct rela_memory_group {
     const uint32_t *at, *places;
 } rela_memory_group;
 
-/* Reals of the room for a sentence of n keys. */
-size_t rela_memory_reals(const rela_memories *m, size_t n);
+/* Room for so many places and rows; keeps what is there. 0 places: frees all. */
+rela_status rela_memories_reserve(rela_memories *m, size_t places, size_t rows, rela_error *err);
+/* Gives a place room for n keys, and takes back what it had; there must be enough in all. May move
+ * other memories. */
+void rela_memories_give(rela_memories *m, uint32_t place, size_t n);
+void rela_memories_take_back(rela_memories *m, uint32_t place);
 
 /* The memory of one sentence and layer, for the heads from the given column on. */
 rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t place, size_t column);
