@@ -53,7 +53,8 @@ size_t rela_pool_workers(const rela_search_pool *p); /* at most */
 void rela_pool_submit(rela_search_pool *p, rela_pool_task *t);
 rela_status rela_pool_check(const rela_search_pool *p, const rela_source *sources, size_t n,
                             const rela_search_options *o, rela_error *err);
-/* Ends a task before the next step, with RELA_CANCEL; its on_end has not been called yet. */
+/* Ends a task before the next step, with RELA_CANCEL. One that has ended is left alone, but its
+ * memory must still be there. */
 void rela_pool_cancel(rela_search_pool *p, rela_pool_task *t);
 /* There is something to feed. */
 void rela_pool_wake(rela_search_pool *p);
