@@ -44,6 +44,7 @@ struct rela_search_pool {
     pthread_cond_t changed;
     rela_pool_task *first, *last; /* tasks that wait */
     size_t n_waiting, n_live, n_feeding;
+    uint64_t n_changes; /* that may give a worker something to do */
     _Atomic uint64_t n_cancelled;
     _Atomic bool stopped;
     const rela_pool_run *run;
@@ -60,7 +61,7 @@ static void refuse(rela_pool_task *tasks, size_t number);
 static void drop_over(rela_search_pool *p, size_t number);
 static rela_status hand_over(rela_search_pool *p, size_t number);
 static void fail_all(rela_search_pool *p, size_t number);
-static bool wait_for_others(rela_search_pool *p);
+static bool wait_for_others(rela_search_pool *p, uint64_t n_changes);
 
 rela_status rela_search_pool_create(rela_search_pool **out, const rela_packed_weights *const *nets,
                                     size_t n_nets, int n_threads, rela_error *err)
@@ -138,6 +139,13 @@ rela_status rela_pool_check(const rela_search_pool *p, const rela_source *source
 
 /* ---- the queue ---- */
 
+/* Called with the lock held. */
+static void tell_all(rela_search_pool *p)
+{
+    p->n_changes++;
+    (void)pthread_cond_broadcast(&p->changed);
+}
+
 void rela_pool_submit(rela_search_pool *p, rela_pool_task *t)
 {
     t->after = NULL;
@@ -149,6 +157,7 @@ void rela_pool_submit(rela_search_pool *p, rela_pool_task *t)
         p->first = t;
     p->last = t;
     p->n_waiting++;
+    p->n_changes++;
     (void)pthread_cond_signal(&p->changed);
     (void)pthread_mutex_unlock(&p->lock);
 }
@@ -163,7 +172,7 @@ void rela_pool_cancel(rela_search_pool *p, rela_pool_task *t)
 void rela_pool_wake(rela_search_pool *p)
 {
     (void)pthread_mutex_lock(&p->lock);
-    (void)pthread_cond_broadcast(&p->changed);
+    tell_all(p);
     (void)pthread_mutex_unlock(&p->lock);
 }
 
@@ -265,6 +274,9 @@ static rela_status work_once(rela_search_pool *p, size_t number, bool *done)
 {
     worker *w = &p->workers[number];
     rela_pool_task *ended = NULL;
+    (void)pthread_mutex_lock(&p->lock);
+    const uint64_t n_changes = p->n_changes;
+    (void)pthread_mutex_unlock(&p->lock);
     while (feed(p, number)) {
     }
     const size_t n = take_waiting(p, w, &ended);
@@ -275,7 +287,7 @@ static rela_status work_once(rela_search_pool *p, size_t number, bool *done)
         st = rela_stop_check(&p->run->stop, &w->err);
         st = st ? st : rela_engine_step(w->engine, &w->err);
     } else if (st == RELA_OK && n == 0 && !ended) {
-        *done = !wait_for_others(p);
+        *done = !wait_for_others(p, n_changes);
     }
     return st ? st : hand_over(p, number);
 }
@@ -294,7 +306,10 @@ static bool feed(rela_search_pool *p, size_t number)
     const bool more = p->run->feed(p->run->ctx, number);
     (void)pthread_mutex_lock(&p->lock);
     p->n_feeding--;
-    (void)pthread_cond_broadcast(&p->changed);
+    if (more)
+        tell_all(p);
+    else if (p->run->closed) /* others may wait for this */
+        (void)pthread_cond_broadcast(&p->changed);
     (void)pthread_mutex_unlock(&p->lock);
     return more;
 }
@@ -351,7 +366,8 @@ static void end_task(rela_search_pool *p, size_t number, rela_pool_task *t,
 {
     p->workers[number].tokens -= t->tokens;
     (void)pthread_mutex_lock(&p->lock);
-    p->n_live--;
+    if (--p->n_live == 0)
+        tell_all(p);
     (void)pthread_mutex_unlock(&p->lock);
     if (r || !p->run->closed)
         t->on_end(t, number, r, why);
@@ -428,11 +444,12 @@ static void fail_all(rela_search_pool *p, size_t number)
     w->status = RELA_OK;
 }
 
-/* With nothing to do: waits until there may be. False: there is nothing left. */
-static bool wait_for_others(rela_search_pool *p)
+/* With nothing to do: waits until something has changed, unless it has since n_changes were
+ * counted. False: there is nothing left. */
+static bool wait_for_others(rela_search_pool *p, uint64_t n_changes)
 {
     (void)pthread_mutex_lock(&p->lock);
-    bool left = p->first != NULL;
+    bool left = p->first != NULL || p->n_changes != n_changes;
     if (!left && (p->n_feeding > 0 || (!p->run->closed && p->n_live > 0))) {
         (void)pthread_cond_wait(&p->changed, &p->lock);
         left = true;

@@ -76,6 +76,6 @@ void rela_translator_destroy(rela_translator *t); /* stops it first; NULL is fin
 rela_status rela_translator_submit(rela_translator *t, uint64_t *id, const rela_request *r,
                                    rela_error *err);
 void rela_translator_cancel(rela_translator *t, uint64_t id);
-void rela_translator_load_get(const rela_translator *t, rela_translator_load *out);
+void rela_translator_load_get(rela_translator *t, rela_translator_load *out);
 
 #endif
