@@ -196,27 +196,45 @@ static void copy_rows(rela_live_rows *to, size_t ld_to, const rela_live_rows *fr
                from->position[i] * sizeof *to->history);
 }
 
-/* want: a copy of the engine with other sizes. */
+static void set_sizes(rela_engine *e, const rela_engine *from)
+{
+    e->size = from->size;
+    e->list = from->list;
+    e->n_whole = from->n_whole;
+    e->most_words = from->most_words;
+    e->most_width = from->most_width;
+}
+
+/* want: a copy of the engine with other sizes. What never changes is not written: other threads may
+ * read it, to check requests. */
 static rela_status replan(rela_engine *e, const rela_engine *want, rela_error *err)
 {
-    rela_engine next = *want;
+    const rela_engine old = *e;
     rela_status st = RELA_OK;
     for (size_t i = 0; i < e->n_nets && st == RELA_OK; i++)
-        st = rela_generator_reserve(e->decoders[i], &next.size, err);
+        st = rela_generator_reserve(e->decoders[i], &want->size, err);
     if (st != RELA_OK)
         return st;
     rela_plan p = { NULL, 0 };
-    plan(&next, &p);
-    next.block_bytes = p.used + RELA_PLAN_ALIGN;
-    next.block = rela_mem_alloc(next.block_bytes);
-    if (!next.block)
-        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of search state",
-                         next.block_bytes);
-    p = rela_plan_in(next.block);
-    plan(&next, &p);
-    copy_rows(&next.rows, next.size.steps, &e->rows, e->size.steps);
-    rela_mem_free(e->block);
-    *e = next;
+    set_sizes(e, want);
+    plan(e, &p);
+    const size_t bytes = p.used + RELA_PLAN_ALIGN;
+    void *block = rela_mem_alloc(bytes);
+    if (!block)
+        set_sizes(e, &old);
+    if (block || old.block) {
+        p = rela_plan_in(block ? block : old.block);
+        plan(e, &p);
+    }
+    if (!block) {
+        e->rows = old.rows;
+        e->next = old.next;
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of search state", bytes);
+    }
+    copy_rows(&e->rows, e->size.steps, &old.rows, old.size.steps);
+    rela_mem_free(old.block);
+    e->block = block;
+    e->block_bytes = bytes;
     return RELA_OK;
 }
 

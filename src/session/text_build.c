@@ -144,8 +144,14 @@ static rela_status index_pieces(const builder *b, size_t i, rela_error *err)
     const bool cuts = c->n_sources > 1 || c->options.long_sentence == RELA_LONG_CUT;
     const size_t most = cuts ? rela_text_bytes(c->model->net.config.max_len - 1) : SIZE_MAX;
     rela_buffer_clear(&s->pieces);
-    const rela_status st = rela_pipeline_pieces(&s->pieces, s->pipeline, c->source, x->text,
-                                                x->len < most ? x->len : most, err);
+    const size_t len = x->len < most ? x->len : most;
+    rela_status st = RELA_OK;
+    for (size_t from = 0, n = 0; from < len && st == RELA_OK; from += n) {
+        n = rela_text_piece(b->job, x->text + from, len - from);
+        st = from ? rela_buffer_append_char(&s->pieces, ' ', err) : RELA_OK;
+        st = st ? st
+                : rela_pipeline_pieces(&s->pieces, s->pipeline, c->source, x->text + from, n, err);
+    }
     const char *at = s->pieces.data, *end = at + s->pieces.len;
     rela_span piece;
     for (size_t n = 0; st == RELA_OK && s->pieces.len && rela_next_word(&piece, &at, end); n++) {

@@ -109,6 +109,49 @@ static rela_status split(rela_text_job *j, rela_text_scratch *s, rela_error *err
     return st;
 }
 
+size_t rela_text_piece(const rela_text_job *j, const char *text, size_t len)
+{
+    const size_t most = rela_text_bytes(j->call->model->net.config.max_len);
+    size_t word = 0, cut = most;
+    if (len <= most || cuts(j))
+        return len;
+    for (size_t k = most; k > most / 2; k--)
+        if (text[k] == ' ') {
+            if (strchr(".!?", text[k - 1]) && text[k - 1])
+                return k;
+            word = word ? word : k;
+        }
+    while (cut > most / 2 && ((unsigned char)text[cut] & 0xC0) == 0x80) /* inside a character */
+        cut--;
+    return word ? word : cut;
+}
+
+/* Appends the ids of a sentence, encoded in pieces. */
+static rela_status add_text(const rela_text_job *j, rela_text_scratch *s, bool *cut,
+                            const rela_encode_how *how, rela_span text, rela_error *err)
+{
+    rela_id_list *l = &s->sources;
+    const size_t number = l->n_texts, first = l->n;
+    rela_status st = RELA_OK;
+    size_t at = 0;
+    do {
+        const size_t n = rela_text_piece(j, text.text + at, text.len - at), begin = l->n;
+        rela_encode_how part = *how;
+        part.with_end = how->with_end && at + n == text.len;
+        st = rela_id_list_add(l, cut, s->pipeline, &part, text.text + at, n, err);
+        const uint32_t words = begin > first && st == RELA_OK ? l->words[begin - 1] + 1 : 0;
+        for (size_t k = begin; k < l->n && words && st == RELA_OK; k++)
+            l->words[k] += words;
+        if (st == RELA_OK) { /* one text, however many pieces */
+            l->n_texts = number + 1;
+            l->at[number + 1] = l->n;
+        }
+        at += n;
+        st = st ? st : rela_callback_check(j->call->callback, 0, err);
+    } while (at < text.len && st == RELA_OK);
+    return st;
+}
+
 /* All sources of all sentences as ids. */
 static rela_status encode(rela_text_job *j, rela_text_scratch *s, rela_error *err)
 {
@@ -122,12 +165,12 @@ static rela_status encode(rela_text_job *j, rela_text_scratch *s, rela_error *er
     for (size_t i = 0; i < j->n_sentences && st == RELA_OK; i++)
         for (how.side = 0; how.side < c->n_sources && st == RELA_OK; how.side++) {
             const rela_text_sentence *x = &j->sentences[i];
-            const char *text = c->n_sources > 1 ? j->texts[how.side] : x->text;
+            const size_t k = how.side;
+            const rela_span text =
+                c->n_sources > 1 ? (rela_span){ j->texts[k], rela_text_len(j->texts, j->lens, k) }
+                                 : (rela_span){ x->text, x->len };
             bool cut = false;
-            st = rela_id_list_add(
-                &s->sources, &cut, s->pipeline, &how, text,
-                c->n_sources > 1 ? rela_text_len(j->texts, j->lens, how.side) : x->len, err);
-            st = st ? st : rela_callback_check(c->callback, 0, err);
+            st = add_text(j, s, &cut, &how, text, err);
             j->cut = j->cut || cut;
         }
     if (st == RELA_OK && j->prefix)

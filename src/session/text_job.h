@@ -93,6 +93,9 @@ void rela_text_scratch_deinit(rela_text_scratch *s);
 /* Makes the parts, which then may be submitted in any order. */
 rela_status rela_text_job_encode(rela_text_job *j, rela_text_scratch *s, rela_arena *arena,
                                  rela_error *err);
+/* Bytes of the next piece of a sentence, preferably up to the end of a sentence or of a word in its
+ * second half: encoding needs many times the memory of what is encoded at a time. */
+size_t rela_text_piece(const rela_text_job *j, const char *text, size_t len);
 /* The translations; parts lie in the arenas of j. */
 rela_status rela_text_job_build(rela_translated *out, const rela_text_job *j, rela_text_scratch *s,
                                 rela_arena *arena, rela_error *err);
