@@ -106,10 +106,11 @@ const rela_command rela_commands_translate[] = {
     { .name = NULL },
 };
 
-/* Output of one translation. */
+/* Output of one translation; for a very long line it is collected from several. */
 typedef struct answer {
     rela_buffer text, words, links;
     double logp, score;
+    size_t n_parts;
     bool not_finite;
 } answer;
 
@@ -122,7 +123,8 @@ typedef struct translator {
     rela_link_options links;
     rela_cli_text_job job;
     const rela_cli_lines_read *lines; /* being translated */
-    answer answer;
+    size_t long_bytes;                /* longer lines are translated in parts */
+    answer answer;                    /* of an ordinary line */
     rela_buffer *out;
 } translator;
 
@@ -132,6 +134,8 @@ static rela_status parse_sampling(rela_translate_options *how, const char *text,
 static rela_status open_all(translator *t, rela_error *err);
 static rela_status translate_block(void *ctx, const rela_cli_lines_read *lines, rela_buffer *text,
                                    rela_buffer *notes, rela_error *err);
+static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err);
+static rela_status translate_long(translator *t, size_t i, rela_error *err);
 static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
                           size_t rank, rela_error *err);
 static rela_status append(translator *t, const answer *a, size_t i, size_t rank, rela_error *err);
@@ -265,12 +269,24 @@ static rela_status check_head(const translator *t, rela_error *err)
     return RELA_OK;
 }
 
+/* The library cuts sentences itself, and also handles several sources. */
+static size_t long_bytes(const translator *t)
+{
+    rela_model_shape shape = { .struct_size = sizeof shape };
+    (void)rela_model_shape_get(&shape, t->models.models[0], NULL);
+    return t->how.long_sentence == RELA_LONG_CUT || shape.sources > 1
+               ? SIZE_MAX
+               : rela_text_bytes((size_t)shape.max_length);
+}
+
 static rela_status open_all(translator *t, rela_error *err)
 {
     const translate_options *o = t->options;
     t->models.int8 = o->int8;
     t->models.input = "-i, or through a pipe";
     rela_status st = rela_cli_models_open(&t->models, t->cli, err);
+    if (st == RELA_OK)
+        t->long_bytes = long_bytes(t);
     st = st ? st : check_source(t, err);
     if (st == RELA_OK && o->alignment)
         st = check_head(t, err);
@@ -303,21 +319,110 @@ static rela_status translate_block(void *ctx, const rela_cli_lines_read *lines, 
 {
     translator *t = ctx;
     const rela_cli_sentences *in = &lines->in;
-    rela_result *r = NULL;
+    const size_t sources = t->job.sources.n;
+    rela_status st = RELA_OK;
     (void)notes;
     t->lines = lines;
     t->out = text;
-    t->how.first_line = in->first - 1;
-    t->how.prefix = t->job.other ? lines->other.texts : NULL;
-    t->how.prefix_len = t->job.other ? lines->other.lens : NULL;
-    rela_status st =
-        rela_translate(&r, t->models.session, in->texts, in->lens, in->n, &t->how, err);
-    for (size_t i = 0; i < in->n && st == RELA_OK; i++)
-        for (size_t k = 0; k < rela_result_n_best(r, i) && st == RELA_OK; k++) {
-            st = gather(&t->answer, t, r, i, k, err);
+    for (size_t i = 0; i < in->n && st == RELA_OK;) {
+        size_t end = i;
+        while (end < in->n && (sources > 1 || in->lens[end] <= t->long_bytes))
+            end++;
+        st = end > i ? translate_lines(t, i, end, err) : translate_long(t, i, err);
+        i = end > i ? end : i + 1;
+    }
+    return st;
+}
+
+static void set_prefix(translator *t, size_t first)
+{
+    const rela_cli_block *begin = &t->lines->other;
+    t->how.prefix = t->job.other ? begin->texts + first : NULL;
+    t->how.prefix_len = t->job.other ? begin->lens + first : NULL;
+}
+
+static rela_status translate_lines(translator *t, size_t first, size_t end, rela_error *err)
+{
+    rela_result *r = NULL;
+    const rela_cli_sentences *in = &t->lines->in;
+    const size_t at = first * t->job.sources.n;
+    t->how.first_line = in->first - 1 + first;
+    set_prefix(t, first);
+    rela_status st = rela_translate(&r, t->models.session, in->texts + at, in->lens + at,
+                                    end - first, &t->how, err);
+    for (size_t i = first; i < end && st == RELA_OK; i++)
+        for (size_t k = 0; k < rela_result_n_best(r, i - first) && st == RELA_OK; k++) {
+            st = gather(&t->answer, t, r, i - first, k, err);
             st = st ? st : append(t, &t->answer, i, k, err);
+            t->answer.n_parts = 0;
         }
     rela_result_free(r);
+    return st;
+}
+
+/* ---- very long lines ---- */
+
+/* Length in bytes of the next part of a text: at most `most`, preferably up to the end of a
+ * sentence or of a word in its second half. */
+static size_t piece_bytes(const char *text, size_t len, size_t most)
+{
+    size_t word = 0;
+    if (len <= most)
+        return len;
+    for (size_t k = most; k > most / 2; k--)
+        if (text[k] == ' ') {
+            if (strchr(".!?", text[k - 1]) && text[k - 1])
+                return k;
+            word = word ? word : k;
+        }
+    size_t cut = most;
+    while (cut > most / 2 && ((unsigned char)text[cut] & 0xC0) == 0x80) /* inside a character */
+        cut--;
+    return word ? word : cut;
+}
+
+/* Translates a part and appends it to the results of the parts before. */
+static rela_status translate_piece(translator *t, answer *all, size_t *n_best, const char *text,
+                                   size_t len, rela_error *err)
+{
+    rela_result *r = NULL;
+    rela_status st = rela_translate(&r, t->models.session, &text, &len, 1, &t->how, err);
+    if (st == RELA_OK && rela_result_n_best(r, 0) < *n_best)
+        *n_best = rela_result_n_best(r, 0);
+    for (size_t k = 0; st == RELA_OK && k < *n_best; k++)
+        st = gather(&all[k], t, r, 0, k, err);
+    rela_result_free(r);
+    return st;
+}
+
+/* A call needs many times the memory of its text, so a line of many megabytes takes several. */
+static rela_status translate_long(translator *t, size_t i, rela_error *err)
+{
+    const char *at = t->lines->in.texts[i], *end = at + t->lines->in.lens[i];
+    size_t n_best = (size_t)t->options->n_best;
+    answer *all = rela_mem_zalloc(n_best * sizeof *all);
+    if (!all)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu translations", n_best);
+    rela_log_line(&t->cli->sink, RELA_LOG_WARNING,
+                  "line %llu: longer than %zu bytes: translated in parts",
+                  (unsigned long long)(t->lines->in.first + i), t->long_bytes);
+    const rela_log sink = t->cli->sink;
+    t->cli->sink.write = NULL; /* every part would give the same warning */
+    t->how.first_line = t->lines->in.first - 1 + i;
+    set_prefix(t, i);
+    rela_status st = RELA_OK;
+    while (at < end && st == RELA_OK) {
+        const size_t n = piece_bytes(at, (size_t)(end - at), t->long_bytes);
+        st = translate_piece(t, all, &n_best, at, n, err);
+        at += n;
+        t->how.prefix = NULL;
+    }
+    t->cli->sink = sink;
+    for (size_t k = 0; k < n_best && st == RELA_OK; k++)
+        st = append(t, &all[k], i, k, err);
+    for (size_t k = 0; k < (size_t)t->options->n_best; k++)
+        answer_free(&all[k]);
+    rela_mem_free(all);
     return st;
 }
 
@@ -350,24 +455,34 @@ static rela_status gather_words(answer *a, const translator *t, const rela_resul
     return st;
 }
 
-/* Collects the output of a translation. */
+/* Collects the output of a translation; later parts of a line are appended. */
 static rela_status gather(answer *a, const translator *t, const rela_result *r, size_t i,
                           size_t rank, rela_error *err)
 {
-    rela_buffer_clear(&a->text);
-    rela_buffer_clear(&a->words);
-    rela_buffer_clear(&a->links);
-    a->not_finite = !rela_result_finite(r, i);
-    a->logp = rela_result_logp(r, i, rank);
-    a->score = rela_result_score(r, i, rank);
-    rela_status st = rela_buffer_append(&a->text, rela_result_text(r, i, rank),
-                                        rela_result_text_len(r, i, rank), err);
+    rela_status st = RELA_OK;
+    if (a->n_parts == 0) {
+        rela_buffer_clear(&a->text);
+        rela_buffer_clear(&a->words);
+        rela_buffer_clear(&a->links);
+        a->logp = a->score = 0;
+        a->not_finite = false;
+    } else {
+        rela_buffer_clear(&a->links); /* a sentence translated in parts has none */
+        st = rela_buffer_append_char(&a->text, ' ', err);
+    }
+    a->not_finite = a->not_finite || !rela_result_finite(r, i);
+    a->logp += rela_result_logp(r, i, rank);
+    a->score += rela_result_score(r, i, rank);
+    if (st == RELA_OK)
+        st = rela_buffer_append(&a->text, rela_result_text(r, i, rank),
+                                rela_result_text_len(r, i, rank), err);
     if (st == RELA_OK && t->options->word_scores)
         st = gather_words(a, t, r, i, rank, err);
-    if (st == RELA_OK && t->options->alignment) {
+    if (st == RELA_OK && t->options->alignment && a->n_parts == 0) {
         st = rela_result_links(&a->links, r, i, rank, &t->links, err);
-        st = st == RELA_STATE ? RELA_OK : st; /* a sentence translated in parts has none */
+        st = st == RELA_STATE ? RELA_OK : st;
     }
+    a->n_parts++;
     return st;
 }
 

@@ -16,6 +16,7 @@ enum {
 
 static rela_status split(rela_text_job *j, rela_text_scratch *s, rela_error *err);
 static rela_status encode(rela_text_job *j, rela_text_scratch *s, rela_error *err);
+static rela_status reserve_parts(rela_text_job *j, rela_error *err);
 static rela_status keep_sources(rela_text_job *j, const rela_id_list *l, rela_arena *arena,
                                 rela_error *err);
 static rela_status divide(rela_text_job *j, size_t i, rela_error *err);
@@ -77,6 +78,7 @@ rela_status rela_text_job_encode(rela_text_job *j, rela_text_scratch *s, rela_ar
 {
     rela_status st = split(j, s, err);
     st = st ? st : encode(j, s, err);
+    st = st ? st : reserve_parts(j, err);
     st = st ? st : keep_sources(j, &s->sources, arena, err);
     for (size_t i = 0; i < j->n_sentences && st == RELA_OK; i++)
         st = divide(j, i, err);
@@ -177,6 +179,15 @@ static rela_status encode(rela_text_job *j, rela_text_scratch *s, rela_error *er
         st =
             rela_id_list_add(&s->prefix, NULL, s->pipeline, &prefix, j->prefix, j->prefix_len, err);
     return st;
+}
+
+/* As many as there are sentences: growing by doubling would take twice the memory. */
+static rela_status reserve_parts(rela_text_job *j, rela_error *err)
+{
+    j->cap_parts = j->n_sentences;
+    j->parts = rela_mem_array(j->n_sentences, sizeof *j->parts);
+    return j->parts ? RELA_OK
+                    : rela_fail(err, RELA_NOMEM, "no memory for %zu parts", j->n_sentences);
 }
 
 static void *copy(rela_arena *arena, const void *from, size_t bytes)
