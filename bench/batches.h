@@ -7,7 +7,7 @@
 #define RELA_BENCH_BATCHES_H
 
 #include "base/mem.h"
-#include "train/step.h"
+#include "train/update.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int32_t *bench_read(FILE *f, size_t n)
 }
 
 /* False at the end of the file. What is read lives as long as the program. */
-static bool bench_next_update(rela_packed *u, FILE *f)
+static bool bench_next_update(rela_model_batch *u, FILE *f)
 {
     int32_t n;
     if (fread(&n, sizeof n, 1, f) != 1)
@@ -37,7 +37,7 @@ static bool bench_next_update(rela_packed *u, FILE *f)
             at[side][i + 1] = at[side][i] + (uint32_t)lengths[2 * i + side];
     }
     const int32_t *src = bench_read(f, at[0][n]), *tgt = bench_read(f, at[1][n]);
-    *u = (rela_packed){ .streams = { { src, at[0], (size_t)n }, { tgt, at[1], (size_t)n } } };
+    *u = (rela_model_batch){ .streams = { { src, at[0], (size_t)n }, { tgt, at[1], (size_t)n } } };
     return true;
 }
 

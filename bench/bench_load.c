@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "format/checkpoint.h"
+#include "train/train_options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
     if (fd >= 0)
         (void)close(fd);
     path = name;
-    st = st ? st : rela_config_preset(&c, argc > 1 ? argv[1] : "base", &err);
+    st = st ? st : rela_train_preset_config(&c, argc > 1 ? argv[1] : "base", &err);
     if (st == RELA_OK)
         c.vocab_src = c.vocab_tgt = argc > 2 ? (size_t)atol(argv[2]) : 31000;
     st = st ? st : rela_config_check(&c, &err);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "decode/engine.h"
 #include "format/packed_load.h"
+#include "train/train_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static rela_status make(const char *preset, const char *kind, const char *path, 
     rela_net net = { .weights = NULL };
     rela_extras extras = { 0 };
     rela_buffer words = RELA_BUFFER_INIT;
-    rela_status st = rela_config_preset(&c, preset, err);
+    rela_status st = rela_train_preset_config(&c, preset, err);
     if (st != RELA_OK)
         return st;
     c.vocab_src = c.vocab_tgt = strcmp(preset, "tiny") == 0 ? 10000 : 32000;

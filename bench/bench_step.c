@@ -7,6 +7,7 @@
  * rate of the preset: dropout in attention would keep PyTorch from its fused kernel. */
 #include "batches.h"
 #include "bench/bench_job.h"
+#include "train/train_options.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -39,37 +40,37 @@ int main(int argc, char **argv)
     rela_error err = { RELA_OK, "" };
     rela_config c;
     rela_net net;
-    rela_stepper *s = NULL;
+    rela_updater *s = NULL;
     double product = 0, seconds[RELA_BENCH_ROUNDS_MAX], tokens[RELA_BENCH_ROUNDS_MAX];
     double flops[RELA_BENCH_ROUNDS_MAX];
     const int updates = atoi(argv[4]), warm = atoi(argv[6]);
-    const rela_step_options o = { .n_threads = atoi(argv[3]),
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.98,
-                                  .epsilon = 1e-8,
-                                  .smooth = 0.1,
-                                  .seed = 1 };
+    const rela_update_options o = { .n_threads = atoi(argv[3]),
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.98,
+                                    .epsilon = 1e-8,
+                                    .smooth = 0.1,
+                                    .seed = 1 };
     FILE *batches = fopen(argv[5], "rb");
     if (!batches || updates < 1 || updates > RELA_BENCH_ROUNDS_MAX)
         return fail(batches ? "updates: expected 1..99" : "the batches cannot be read");
-    if (rela_config_preset(&c, argv[1], &err) != RELA_OK)
+    if (rela_train_preset_config(&c, argv[1], &err) != RELA_OK)
         return fail(err.message);
     c.drop_attn = c.drop_ffn = 0;
     c.vocab_src = c.vocab_tgt = strcmp(argv[1], "tiny") == 0 ? 10000 : 32000;
     if (rela_config_attend(&c, argv[2], NULL) != RELA_OK)
         return 2;
     if (rela_config_check(&c, &err) != RELA_OK || rela_net_init(&net, &c, &err) != RELA_OK ||
-        rela_stepper_create(&s, &net, &o, &err) != RELA_OK ||
+        rela_updater_create(&s, &net, &o, &err) != RELA_OK ||
         rela_bench_product_rate(&product, o.n_threads, 0.2, &err) != RELA_OK)
         return fail(err.message);
     rela_params_init(net.weights, &net.params, 1);
     for (int i = -warm; i < updates; i++) {
-        rela_packed u;
-        rela_step_result r;
+        rela_model_batch u;
+        rela_update_result r;
         if (!bench_next_update(&u, batches))
             return fail("too few batches");
         const double start = rela_bench_clock(o.n_threads);
-        if (rela_stepper_run(s, &r, &u, (uint64_t)(i + warm) + 1, 1e-4, &err) != RELA_OK)
+        if (rela_updater_run(s, &r, &u, (uint64_t)(i + warm) + 1, 1e-4, &err) != RELA_OK)
             return fail(err.message);
         if (i < 0)
             continue;
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
         flops[i] = 3 * rela_bench_update_flops(&c, &u);
     }
     report(argv, seconds, tokens, flops, product, &net);
-    rela_stepper_destroy(s);
+    rela_updater_destroy(s);
     rela_net_deinit(&net);
     return 0;
 }

@@ -4,7 +4,6 @@
 #include "languages.h"
 #include "models.h"
 #include "terminal_heatmap.h"
-#include "text_operands.h"
 
 #include "base/textlines.h"
 #include "rela/analyse.h"
@@ -330,8 +329,9 @@ static rela_status check(const aligner *a, rela_error *err)
                          "--save, --tokenise, --src-lang, --tgt-lang, --merges and --updates are "
                          "for learning from the text, without a model");
     if (!a->model && (strcmp(o->src, "-") == 0 || strcmp(o->tgt, "-") == 0))
-        return rela_fail(err, RELA_ARG,
-                         "text is read several times to learn from it: standard input will not do");
+        return rela_fail(
+            err, RELA_ARG,
+            "text is read several times to learn from it, so it cannot be standard input");
     if (o->soft && !a->model)
         return rela_fail(err, RELA_ARG, "--soft needs a model of one direction");
     if (!a->model && (o->source > 1 || o->src_2 || o->src_3 || o->src_4))

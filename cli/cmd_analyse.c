@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_analyse.c - rela analyse: tables and figures of the attention of models. */
+#include "display_names.h"
 #include "jobs.h"
 #include "models.h"
 
-#include "base/utf8.h"
 #include "rela/analyse.h"
 
 #include <string.h>
@@ -44,8 +44,6 @@ static const rela_option OPTIONS[] = {
 };
 /* clang-format on */
 
-enum { NAME_SIZE = 64 };
-
 static const char *const NEEDS[] = { "gold-base", "gold", "gold-reverse", "gold", NULL };
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
@@ -75,7 +73,6 @@ const rela_command rela_commands_analyse[] = {
     { .name = NULL },
 };
 
-static void name_models(char names[][NAME_SIZE], const char *const *paths, size_t n);
 static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buffer *json,
                          rela_error *err);
 
@@ -124,7 +121,7 @@ static rela_status analyse(rela_buffer *table, rela_buffer *json, rela_cli *cli,
                            const rela_cli_models *m, const analyse_options *o, rela_job *job,
                            rela_error *err)
 {
-    static char texts[RELA_CLI_MODELS_MAX][NAME_SIZE];
+    static char texts[RELA_CLI_MODELS_MAX][RELA_CLI_DISPLAY_NAME];
     const rela_model *models[RELA_CLI_MODELS_MAX];
     const char *names[RELA_CLI_MODELS_MAX], *paths[RELA_CLI_MODELS_MAX];
     rela_cli_bar bar = { .cli = cli, .label = "analysing", .unit = "pairs" };
@@ -135,7 +132,7 @@ static rela_status analyse(rela_buffer *table, rela_buffer *json, rela_cli *cli,
         paths[i] = i < given ? cli->operands.items[i] : o->compare.items[i - given];
         names[i] = o->names.n ? o->names.items[i] : texts[i];
     }
-    name_models(texts, paths, m->n);
+    rela_cli_display_names(texts, paths, m->n);
     set_options(&a, cli, o);
     const char *const inputs[] = { a.src, a.src_2, a.src_3, a.src_4, a.tgt };
     rela_cli_typed_text(cli, inputs, sizeof inputs / sizeof inputs[0]);
@@ -173,73 +170,4 @@ static rela_status print(rela_cli *cli, const rela_buffer *table, const rela_buf
                          rela_error *err)
 {
     return rela_cli_print(cli->common.json ? json : table, err);
-}
-
-/* The last parts of a path, without .rela; parts 0: the path as it is. */
-static void last_parts(char *out, const char *path, int parts)
-{
-    const size_t len = strlen(path);
-    const char *end = path + len, *start = end;
-    if (parts > 0 && len > 5 && strcmp(end - 5, ".rela") == 0)
-        end -= 5;
-    while (start > path && (start[-1] != '/' || --parts != 0))
-        start--;
-    if (parts > 0 && *start == '/') /* no more parts than this */
-        start++;
-    if (end - start < NAME_SIZE) {
-        rela_format_text(out, NAME_SIZE, "%.*s", (int)(end - start), start);
-        return;
-    }
-    const char *tail = end - (NAME_SIZE - 4); /* ends differ more often than beginnings */
-    while ((*tail & 0xC0) == 0x80)            /* inside a character */
-        tail++;
-    rela_format_text(out, NAME_SIZE, "...%.*s", (int)(end - tail), tail);
-}
-
-/* "runs/rela-g/model.rela" is rela-g, "big.rela" is big. */
-static void name_of(char *out, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    if (slash && slash > path &&
-        (strcmp(file, "model.rela") == 0 || strcmp(file, "best.rela") == 0)) {
-        const char *start = slash;
-        while (start > path && start[-1] != '/')
-            start--;
-        rela_format_text(out, NAME_SIZE, "%.*s", (int)(slash - start), start);
-    } else {
-        last_parts(out, path, 1);
-    }
-}
-
-static bool is_clash(char names[][NAME_SIZE], size_t n, size_t i)
-{
-    for (size_t k = 0; k < n; k++)
-        if (k != i && strcmp(names[k], names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Models with the same name get longer ones: folder and file ("rela-g/best"), then the whole path,
- * at last numbers. */
-static void name_models(char names[][NAME_SIZE], const char *const *paths, size_t n)
-{
-    bool clash[RELA_CLI_MODELS_MAX];
-    for (size_t i = 0; i < n; i++)
-        name_of(names[i], paths[i]);
-    for (int parts = 2; parts >= 0; parts -= 2) {
-        for (size_t i = 0; i < n; i++)
-            clash[i] = is_clash(names, n, i);
-        for (size_t i = 0; i < n; i++)
-            if (clash[i])
-                last_parts(names[i], paths[i], parts);
-    }
-    for (size_t i = 1; i < n; i++)
-        for (int copy = 2; is_clash(names, i + 1, i); copy++) {
-            char number[16];
-            rela_format_text(number, sizeof number, " (%d)", copy);
-            last_parts(names[i], paths[i], 0);
-            names[i][rela_utf8_whole(names[i], NAME_SIZE - 1 - strlen(number))] = '\0';
-            const size_t len = strlen(names[i]);
-            rela_format_text(names[i] + len, NAME_SIZE - len, "%s", number);
-        }
 }

@@ -2,7 +2,7 @@
 /* cli/cmd_corpus_check.c - rela corpus check: checks a parallel corpus against the rules and shows
  * its lengths and the cost of padding. */
 #include "cli.h"
-#include "text_operands.h"
+#include "models.h"
 
 #include "rela/corpus.h"
 

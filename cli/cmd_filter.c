@@ -2,7 +2,6 @@
 /* cli/cmd_filter.c - rela filter: keep the good pairs of parallel text. */
 #include "jobs.h"
 #include "models.h"
-#include "text_operands.h"
 
 #include "rela/analyse.h"
 

@@ -100,7 +100,7 @@ static rela_status describe_build(rela_buffer *out, const rela_cli *cli, rela_er
     const bool json = cli->common.json, mpi = rela_machine_mpi();
     const int n = rela_par_threads((int)cli->common.threads);
     const uint32_t v = rela_version();
-    const uint64_t memory = rela_memory_free();
+    const uint64_t memory = rela_memory_available();
     rela_status st = rela_buffer_printf(
         out, err,
         json ? "{\"version\": \"%u.%u.%u\", \"threads\": %d, \"instruction_set\": \"%s\", "

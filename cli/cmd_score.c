@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_score.c - rela score: log-probabilities of given translations. */
+#include "models.h"
 #include "text_jobs.h"
-#include "text_operands.h"
 
 #include "base/json.h"
 #include "base/str.h"

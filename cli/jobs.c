@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "dist/job_flow.h"
-#include "dist/processors.h"
+#include "dist/machine.h"
 #include "model_names.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ static rela_status name_input(rela_job *j, const char *name, const char *input, 
     rela_buffer path = RELA_BUFFER_INIT;
     rela_status st = RELA_OK;
     if (strcmp(input, "-") == 0)
-        return rela_fail(err, RELA_ARG, "%s: standard input will not do: %s", name,
+        return rela_fail(err, RELA_ARG, "%s: standard input cannot be used: %s", name,
                          rela_job_ranks(j) > 1 ? "every rank reads its part of a file"
                                                : "--resume reads the text again");
     if (rela_cli_find_model(&path, input, NULL) == RELA_OK)

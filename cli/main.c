@@ -121,7 +121,7 @@ static void keep_standard_files(void)
 static void share_memory(void)
 {
 #ifdef M_ARENA_MAX
-    if (rela_address_free() != UINT64_MAX)
+    if (rela_address_available() != UINT64_MAX)
         (void)mallopt(M_ARENA_MAX, 1);
 #endif
 }

@@ -32,4 +32,8 @@ rela_status rela_cli_models_load(rela_cli_models *m, rela_cli *cli, const char *
 rela_status rela_cli_models_open(rela_cli_models *m, rela_cli *cli, rela_error *err);
 void rela_cli_models_close(rela_cli_models *m);
 
+/* Takes the last two operands, if there are as many, as source and target text. RELA_ARG if an
+ * option names a text as well, or if the source text is a model. */
+rela_status rela_cli_take_texts(rela_cli *cli, const char **src, const char **tgt, rela_error *err);
+
 #endif

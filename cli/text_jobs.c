@@ -14,8 +14,8 @@ typedef struct result_head {
 
 static size_t block_bytes(const rela_cli_text_job *t);
 static rela_status read_lines(void *ctx, void *block, uint64_t want, uint64_t *n, rela_error *err);
-static void find_place(void *ctx, rela_place *out);
-static rela_status go_to(void *ctx, const rela_place *at, rela_error *err);
+static void find_place(void *ctx, rela_job_place *out);
+static rela_status go_to(void *ctx, const rela_job_place *at, rela_error *err);
 static uint64_t hash_lines(void *ctx, const void *block);
 static rela_status work(void *ctx, void *block, rela_buffer *result, int thread, rela_error *err);
 static rela_status finish(void *ctx, void *block, const rela_buffer *result, rela_error *err);
@@ -115,16 +115,16 @@ static size_t list_readers(const rela_cli_text_job *t, rela_reader *out[RELA_PLA
 
 _Static_assert((int)RELA_SOURCES_MAX + 1 <= (int)RELA_PLACE_FILES, "a place for every file");
 
-static void find_place(void *ctx, rela_place *out)
+static void find_place(void *ctx, rela_job_place *out)
 {
     rela_reader *readers[RELA_PLACE_FILES];
     const size_t n = list_readers(ctx, readers);
-    *out = (rela_place){ .line = rela_reader_lines(readers[0]) };
+    *out = (rela_job_place){ .line = rela_reader_lines(readers[0]) };
     for (size_t i = 0; i < n; i++)
         out->bytes[i] = rela_reader_place(readers[i]);
 }
 
-static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
+static rela_status go_to(void *ctx, const rela_job_place *at, rela_error *err)
 {
     rela_reader *readers[RELA_PLACE_FILES];
     const size_t n = list_readers(ctx, readers);

@@ -5,6 +5,7 @@ find_package(PkgConfig REQUIRED)
 # What a user of the static library needs too; it goes into rela.pc and rela-config.cmake.
 set(rela_modules zlib libzstd libxxhash libutf8proc libpcre2-8 jansson)
 pkg_check_modules(RELA_DEPS REQUIRED IMPORTED_TARGET ${rela_modules} yaml-0.1)
+pkg_check_modules(RELA_UV REQUIRED IMPORTED_TARGET libuv)
 add_library(rela_figures_dependencies INTERFACE)
 if(RELA_FIGURES)
   pkg_check_modules(RELA_CAIRO REQUIRED IMPORTED_TARGET cairo)

@@ -132,3 +132,4 @@ if [ -t 0 ] && [ -t 1 ]; then
 else
     printf '\nNo prompt, because input or output is not a terminal; for lines of a file: %s translate %s <FILE\n' "$rela" "$dir/rela/model.rela"
 fi
+printf '\nServe it, with a page at http://127.0.0.1:8080/: %s serve %s\n' "$rela" "$dir/rela/model.rela"

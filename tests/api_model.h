@@ -9,6 +9,7 @@
 #include "format/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
+#include "tiny_config.h"
 
 enum { TEXTS = 24, WIDTH = 64, MAX_LEN = 40 };
 
@@ -30,7 +31,7 @@ static int make_model_of(void **state, size_t sources)
     for (size_t i = 0; i <= sources; i++)
         (void)strcpy(parts.side[i].language, i < sources ? "en" : "de");
     CHECK_OK(rela_pipeline_create(&p, &parts, &err), err);
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.sources = sources;
     c.d = WIDTH;
     c.ffn = 2 * WIDTH;

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 enum { VOCAB = 23, SENTENCES = 40, LEN_MAX = 9, IDS_MAX = SENTENCES * LEN_MAX };
 
@@ -30,17 +31,16 @@ static inline void make_text(text *t, uint64_t seed)
     t->at[SENTENCES] = n;
 }
 
-static inline rela_packed update_of(const text *t)
+static inline rela_model_batch update_of(const text *t)
 {
-    return (
-        rela_packed){ .streams = { { t->ids, t->at, SENTENCES }, { t->ids, t->at, SENTENCES } } };
+    return (rela_model_batch){ .streams = { { t->ids, t->at, SENTENCES },
+                                            { t->ids, t->at, SENTENCES } } };
 }
 
 static inline rela_config copying_config(const char *kind, double dropout)
 {
-    rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 32;
     c.ffn = 48;
     c.heads = 2;

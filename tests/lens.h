@@ -9,6 +9,7 @@
 #include "attend.h"
 #include "model/worker.h"
 #include "text/pipeline.h"
+#include "tiny_config.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ static inline void lens_start_sources(lens *l, const char *kind, uint64_t seed, 
     static const char VOCAB[] = "<pad>\n<unk>\n<eos>\na\nb\nc\nd\ne\n";
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.sources = sources;
     c.serial_cross = serial;
     c.d = 16;

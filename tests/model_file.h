@@ -9,13 +9,14 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "format/checkpoint.h"
+#include "tiny_config.h"
 
 /* One layer on each side, two heads. */
 static inline rela_config small_config(size_t d, size_t vocab)
 {
     rela_config c;
     rela_error err;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = d;
     c.ffn = 2 * d;
     c.heads = 2;
@@ -106,12 +107,12 @@ static inline rela_status try_load(const char *path, rela_error *err)
     rela_net n;
     rela_extras e;
     rela_memory_stats before, after;
-    const rela_checkpoint_options o = { .n_threads = 1, .blocks = true };
+    const rela_checkpoint_options o = { .n_threads = 1, .arrays = true };
     *err = (rela_error){ RELA_OK, "" };
     before = memory_now();
     const rela_status st = rela_net_load(&n, &e, path, &o, err);
     CHECK((st == RELA_OK) == (n.weights != NULL), "weights after status %d", st);
-    CHECK(st == RELA_OK || (!e.sections && !e.n_blocks), "extras after status %d", st);
+    CHECK(st == RELA_OK || (!e.sections && !e.n_arrays), "extras after status %d", st);
     CHECK((st == RELA_OK) == (err->message[0] == '\0'), "status %d: '%s'", st, err->message);
     rela_net_deinit(&n);
     rela_extras_deinit(&e);

@@ -20,14 +20,14 @@ typedef struct probe {
     rela_net net;
     rela_worker *worker;
     real *grads;
-    const rela_packed *batch; /* lent */
+    const rela_model_batch *batch; /* lent */
     rela_pass_options pass;
     double step; /* of central differences: large against the rounding of the loss */
 } probe;
 
 /* kl_weight above 0: every sentence of the batch must be followed by its R-Drop pair, see
  * rela_loss_options. */
-static inline void probe_start(probe *p, const rela_config *c, const rela_packed *batch,
+static inline void probe_start(probe *p, const rela_config *c, const rela_model_batch *batch,
                                double kl_weight)
 {
     rela_error err = { RELA_OK, "" };
@@ -106,8 +106,8 @@ static inline double probe_worst_gap(probe *p, const char **where)
     return worst;
 }
 
-static inline void probe_check(const rela_config *c, const rela_packed *batch, double kl_weight,
-                               const char *what)
+static inline void probe_check(const rela_config *c, const rela_model_batch *batch,
+                               double kl_weight, const char *what)
 {
     probe p;
     const char *where = "";

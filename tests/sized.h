@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-enum { SIZED_STEP = 8, SIZED_POISON = 0xA5, SIZED_HEADERS = 12 };
+enum { SIZED_STEP = 8, SIZED_POISON = 0xA5, SIZED_HEADERS = 14 };
 
 typedef struct sized_row {
     const char *name; /* of the type */

@@ -7,14 +7,14 @@
 #include "attend.h"
 #include "check.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 enum { SMALL_MODEL_VOCAB = 11 };
 
 static inline rela_config small_model(const rela_attn_kind *kind)
 {
-    rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 12;
     c.ffn = 10;
     c.heads = 3;

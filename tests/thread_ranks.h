@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "dist/world.h"
-#include "train/step.h"
+#include "train/update.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -139,19 +139,19 @@ static void *thread_rank_main(void *arg)
 }
 
 /* Adam with clipping, in micro-batches so small that an update has several. */
-static inline rela_step_options clipped_steps(rela_world *w, int n_threads, size_t slots,
-                                              size_t groups)
+static inline rela_update_options clipped_steps(rela_world *w, int n_threads, size_t slots,
+                                                size_t groups)
 {
-    return (rela_step_options){ .n_threads = n_threads,
-                                .slots = slots,
-                                .groups = groups,
-                                .micro_batch_rows = 64,
-                                .beta1 = 0.9,
-                                .beta2 = 0.98,
-                                .epsilon = 1e-8,
-                                .clip = 0.5,
-                                .seed = 3,
-                                .world = w };
+    return (rela_update_options){ .n_threads = n_threads,
+                                  .slots = slots,
+                                  .groups = groups,
+                                  .micro_batch_rows = 64,
+                                  .beta1 = 0.9,
+                                  .beta2 = 0.98,
+                                  .epsilon = 1e-8,
+                                  .clip = 0.5,
+                                  .seed = 3,
+                                  .world = w };
 }
 
 /* Calls run(world, ctx) as n ranks at once. */

@@ -12,6 +12,7 @@
 #include "kern/flush_to_zero.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROWS = 512 };                    /* tokens of a micro-batch */
 static const double FLOPS_MOST = 2.1e9; /* of a forward pass; long sentences get fewer heads */
@@ -33,7 +34,7 @@ const rela_bench_part rela_bench_part_attention = { .flag = RELA_BENCH_ATTENTION
 
 static bool shifts(const rela_attn_kind *kind)
 {
-    return (kind->flags & ATTN_NULLABLE) != 0 && !kind->map;
+    return (kind->flags & ATTN_NULLABLE) != 0;
 }
 
 /* The kind for the second table: the last rectified one; n_kinds: none. */
@@ -139,7 +140,10 @@ static void plan(rela_bench_attention *s, rela_plan *p)
     s->dy = rela_plan_reals(p, numbers);
     s->dz = rela_plan_reals(p, numbers);
     s->din = rela_plan_reals(p, 3 * numbers);
-    s->learned = rela_plan_reals(p, 6 * s->d);
+    s->norm = rela_plan_reals(p, 4 * s->d);
+    s->learned = rela_plan_reals(p, s->n_learned);
+    s->dlearned = rela_plan_reals(p, s->n_learned);
+    s->made = rela_plan_reals(p, s->n_made);
     s->kept = rela_plan_take(p, s->kept_words, sizeof *s->kept);
 }
 
@@ -149,10 +153,16 @@ static rela_status prepare(rela_bench_attention *s, rela_error *err)
     rela_plan p = { NULL, 0 }, largest = { NULL, 0 };
     for (size_t i = 0; i < j->n_kinds; i++) {
         rela_plan one = { NULL, 0 };
-        const size_t kept =
-            rela_attn_kept_words(j->kinds[i], s->heads, s->rows, s->rows, s->length);
+        size_t at[RELA_ATTN_PARAMS_MAX];
+        rela_attn_numbers_start(s->numbers, j->kinds[i]);
+        const rela_attn_shape shape = { j->kinds[i], s->numbers, s->heads, s->d_head };
+        const size_t kept = rela_attn_kept_words(&shape, s->rows, s->rows, s->length);
+        const size_t learned = rela_bench_learned(NULL, at, &shape);
         s->kept_words = kept > s->kept_words ? kept : s->kept_words;
-        rela_attn_scratch_plan(&s->scratch, &one, j->kinds[i], s->d_head, s->length);
+        const size_t made = shape.kind->made ? shape.kind->made->size(&shape) : 0;
+        s->n_made = made > s->n_made ? made : s->n_made;
+        s->n_learned = learned > s->n_learned ? learned : s->n_learned;
+        rela_attn_scratch_plan(&s->scratch, &one, &shape, s->length);
         largest = one.used > largest.used ? one : largest;
     }
     plan(s, &p);
@@ -182,8 +192,8 @@ static rela_status prepare(rela_bench_attention *s, rela_error *err)
         s->dy[i] = (real)rela_rng_normal(&r);
     for (size_t i = 0; i <= s->n; i++)
         s->at[i] = (uint32_t)(i * s->length);
-    for (size_t i = 0; i < 6 * s->d; i++)
-        s->learned[i] = i < s->d ? 1 : i < 2 * s->d ? (real)(0.1 * rela_rng_normal(&r)) : 0;
+    for (size_t i = 0; i < 4 * s->d; i++)
+        s->norm[i] = i < s->d ? 1 : i < 2 * s->d ? (real)(0.1 * rela_rng_normal(&r)) : 0;
     return RELA_OK;
 }
 
@@ -192,9 +202,9 @@ static rela_status prepare(rela_bench_attention *s, rela_error *err)
 static void norm_of(rela_bench_attention *s)
 {
     const rela_attn_norm *norm = s->with_norm ? s->attn.kind->norm : NULL;
-    const real *gate = norm && norm->gated ? s->learned + s->d : NULL;
+    const real *gate = norm && norm->gated ? s->norm + s->d : NULL;
     if (norm)
-        s->j->k->gated_norm(s->y, s->z, s->learned, gate, s->rows, s->d, 1,
+        s->j->k->gated_norm(s->y, s->z, s->norm, gate, s->rows, s->d, 1,
                             (real)s->j->config.attn_eps, norm->center);
 }
 
@@ -224,12 +234,13 @@ static void back(void *ctx)
     const bool gated = norm && norm->gated;
     const rela_attn_rows rows = { s->n, s->at, s->at, 0 };
     const rela_attn_in in = in_of(s);
-    const rela_attn_grad grad = { s->din, s->din + s->d, s->din + 2 * s->d, s->learned + 5 * s->d,
-                                  s->z };
+    rela_attn_grad grad = { s->din, s->din + s->d, s->din + 2 * s->d, { NULL }, s->z };
+    for (size_t i = 0; i < rela_attn_params_n(s->attn.kind); i++)
+        grad.dparams[i] = s->dlearned + (s->attn.params[i] - s->learned);
     if (norm)
-        s->j->k->gated_norm_back(s->dz, s->learned + 3 * s->d, gated ? s->learned + 4 * s->d : NULL,
-                                 s->dy, s->z, s->learned, gated ? s->learned + s->d : NULL, s->rows,
-                                 s->d, 1, (real)s->j->config.attn_eps, norm->center);
+        s->j->k->gated_norm_back(s->dz, s->norm + 2 * s->d, gated ? s->norm + 3 * s->d : NULL,
+                                 s->dy, s->z, s->norm, gated ? s->norm + s->d : NULL, s->rows, s->d,
+                                 1, (real)s->j->config.attn_eps, norm->center);
     rela_attn_back(&s->attn, &s->scratch, &grad, norm ? s->dz : s->dy, &in, &rows);
 }
 
@@ -250,22 +261,29 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     const rela_attn_kind *kind = j->kinds[s->cases[i].kind];
     (void)err;
     rela_attn_numbers_start(s->numbers, kind);
-    for (size_t h = 0; h < s->heads * kind->n_head; h++)
-        s->learned[2 * s->d + h] = kind->head_start;
+    const rela_attn_shape shape = { kind, s->numbers, s->heads, s->d_head };
+    size_t at[RELA_ATTN_PARAMS_MAX];
+    (void)rela_bench_learned(s->learned, at, &shape);
+    memset(s->dlearned, 0, s->n_learned * sizeof *s->dlearned);
     s->attn = (rela_attn){ .k = j->k,
                            .kind = kind,
                            .numbers = s->numbers,
                            .heads = s->heads,
                            .d_head = s->d_head,
                            .path = s->cases[i].path,
-                           .head_params = kind->n_head ? s->learned + 2 * s->d : NULL };
+                           .made = s->made };
+    if (kind->made)
+        kind->made->make(s->made, &shape, 0, 0);
+    for (size_t k = 0; k < rela_attn_params_n(kind); k++)
+        s->attn.params[k] = s->learned + at[k];
     s->qkv = s->in[s->cases[i].share];
     s->with_norm = i < s->n_plain;
     rela_plan p = s->scratch_plan;
-    rela_attn_scratch_plan(&s->scratch, &p, kind, s->d_head, s->length);
+    rela_attn_scratch_plan(&s->scratch, &p, &shape, s->length);
     if (round == 0)
         s->cases[i].zeros = count_zeros(s);
-    s->attn.kept = kind->flags & (ATTN_RECTIFIED | ATTN_SOFT) ? s->kept : NULL;
+    const size_t words = rela_attn_kept_words(&shape, s->rows, s->rows, s->length);
+    s->attn.kept = words ? s->kept : NULL;
     s->seconds[0][i * j->rounds + round] = rela_bench_time(forward, s, j->o.seconds, 1);
     s->seconds[1][i * j->rounds + round] = rela_bench_time(back, s, j->o.seconds, 1);
     return RELA_OK;

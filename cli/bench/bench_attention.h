@@ -17,8 +17,12 @@ typedef struct rela_bench_attention {
     real *in[RELA_BENCH_SHARES]; /* (rows, 3d) queries, keys, values; later ones give lower scores
                                   */
     real *z, *y, *dy, *dz;
-    real *din;     /* (rows, 3d) */
-    real *learned; /* gain, gate (d each), parameters of the heads; then their gradients */
+    real *din;                /* (rows, 3d) */
+    real *norm;               /* gain, gate (d each); then their gradients */
+    real *learned, *dlearned; /* (n_learned) arrays of the kind */
+    size_t n_learned;         /* the most of any kind */
+    real *made;               /* the array that the kind makes */
+    size_t n_made;
     uint64_t *kept;
     size_t kept_words;
     real numbers[RELA_ATTN_NUMBERS_MAX];

@@ -10,7 +10,7 @@
 #include "bench/bench_table.h"
 #include "model/config.h"
 #include "tensor/plan.h"
-#include "train/step.h"
+#include "train/update.h"
 
 enum {
     RELA_BENCH_KINDS_MAX = 64,
@@ -112,10 +112,21 @@ rela_status rela_bench_figures(const rela_bench_job *j, rela_error *err);
  * (rela_mem_free). */
 rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err);
 
+/* Writes first values of the learned arrays of a kind, one after the other, to out, if given, and
+ * where each begins to at. Returns how many numbers they have together. */
+size_t rela_bench_learned(real *out, size_t at[RELA_ATTN_PARAMS_MAX], const rela_attn_shape *shape);
+
 /* GFLOP/s of large square matrix products, one per thread at the same time. */
 rela_status rela_bench_product_rate(double *rate, int threads, double seconds, rela_error *err);
+/* Multiply-adds of the matrix products of a token: of a source, of the target without logits, and
+ * of a logit. */
+typedef struct rela_bench_macs {
+    double source, target, logit;
+    double self_layers, cross_layers; /* of both sides; of the target */
+} rela_bench_macs;
+rela_bench_macs rela_bench_macs_of(const rela_config *c);
 /* FLOPs of the matrix products of a forward pass over one update, with attention scores; causal
  * attention counts half. */
-double rela_bench_update_flops(const rela_config *c, const rela_packed *u);
+double rela_bench_update_flops(const rela_config *c, const rela_model_batch *u);
 
 #endif

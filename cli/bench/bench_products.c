@@ -56,9 +56,10 @@ const rela_bench_part rela_bench_part_gradients = { .flag = RELA_BENCH_TRAIN,
 
 static matrix matrix_at(const rela_config *c, size_t i)
 {
-    const size_t layers = c->enc_layers + c->dec_layers;
+    const rela_bench_macs m = rela_bench_macs_of(c);
+    const size_t layers = (size_t)m.self_layers, cross = (size_t)m.cross_layers;
     const matrix all[N_MATRICES] = { { 3 * c->d, c->d, layers },
-                                     { c->d, c->d, layers + 3 * c->dec_layers },
+                                     { c->d, c->d, layers + 3 * cross },
                                      { c->ffn, c->d, layers },
                                      { c->d, c->ffn, layers },
                                      { c->vocab_tgt, c->d, 1 } };

@@ -6,10 +6,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/rng.h"
 #include "base/sized.h"
 #include "bench/bench_job.h"
 #include "format/checkpoint.h"
 #include "kern/gemm.h"
+#include "train/train_options.h"
 
 #include <assert.h>
 #include <math.h>
@@ -136,7 +138,8 @@ static rela_status take_options(rela_bench_job *j, const rela_bench_options *o, 
 static rela_status take_sizes(rela_bench_job *j, rela_error *err)
 {
     if (!j->o.model) {
-        const rela_status st = rela_config_preset(&j->config, j->o.preset ? j->o.preset : "", err);
+        const rela_status st =
+            rela_train_preset_config(&j->config, j->o.preset ? j->o.preset : "", err);
         if (st == RELA_OK)
             j->config.vocab_src = j->config.vocab_tgt = vocabulary_of(j->o.preset);
         return st;
@@ -236,6 +239,18 @@ rela_status rela_bench_block(void **block, rela_plan *p, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes", p->used);
     *p = rela_plan_in(*block);
     return RELA_OK;
+}
+
+size_t rela_bench_learned(real *out, size_t at[RELA_ATTN_PARAMS_MAX], const rela_attn_shape *shape)
+{
+    rela_rng r = rela_rng_start(1, shape->d_head);
+    const size_t all = rela_attn_params_at(at, shape), n = rela_attn_params_n(shape->kind);
+    for (size_t i = 0; out && i < n; i++) {
+        const rela_init init = shape->kind->params[i].init;
+        for (size_t j = at[i]; j < (i + 1 < n ? at[i + 1] : all); j++)
+            out[j] = (real)(init.arg * (init.kind == RELA_INIT_CONSTANT ? 1 : rela_rng_normal(&r)));
+    }
+    return all;
 }
 
 rela_bench_table *rela_bench_table_new(rela_bench_job *j, const char *name, const char *title,

@@ -146,37 +146,37 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 static rela_status time_update(double *seconds, state *s, size_t tokens, rela_error *err)
 {
     const rela_bench_job *j = s->j;
-    const rela_step_options o = { .n_threads = j->n_threads,
-                                  .slots = (size_t)j->n_threads,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.98,
-                                  .epsilon = 1e-8,
-                                  .smooth = 0.1,
-                                  .seed = j->o.seed };
+    const rela_update_options o = { .n_threads = j->n_threads,
+                                    .slots = (size_t)j->n_threads,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.98,
+                                    .epsilon = 1e-8,
+                                    .smooth = 0.1,
+                                    .seed = j->o.seed };
     const size_t length = (size_t)j->o.train_length, all = tokens * (size_t)j->n_threads;
     const size_t n = all < length ? 1 : all / length;
     int32_t *ids = rela_mem_array(n * length, sizeof *ids);
     uint32_t *at = rela_mem_array(n + 1, sizeof *at);
-    rela_stepper *stepper = NULL;
-    rela_step_result result;
-    rela_status st = ids && at ? rela_stepper_create(&stepper, &s->net, &o, err)
+    rela_updater *updater = NULL;
+    rela_update_result result;
+    rela_status st = ids && at ? rela_updater_create(&updater, &s->net, &o, err)
                                : rela_fail(err, RELA_NOMEM, "no memory for an update");
     rela_rng r = rela_rng_start(j->o.seed, 2);
     for (size_t i = 0; i < n * length && st == RELA_OK; i++)
         ids[i] = (int32_t)rela_rng_below(&r, j->config.vocab_src - FIRST_WORD) + FIRST_WORD;
     for (size_t i = 0; i <= n && st == RELA_OK; i++)
         at[i] = (uint32_t)(i * length);
-    const rela_packed u = { .streams = { { ids, at, n }, { ids, at, n } } };
-    st = st ? st : rela_stepper_run(stepper, &result, &u, 1, 0, err);
+    const rela_model_batch u = { .streams = { { ids, at, n }, { ids, at, n } } };
+    st = st ? st : rela_updater_run(updater, &result, &u, 1, 0, err);
     const double start = rela_bench_clock(j->n_threads);
     uint64_t updates = 0;
     *seconds = 0;
     while (st == RELA_OK && (updates == 0 || *seconds < j->o.seconds)) {
-        st = rela_stepper_run(stepper, &result, &u, ++updates + 1, 0, err);
+        st = rela_updater_run(updater, &result, &u, ++updates + 1, 0, err);
         *seconds = rela_bench_clock(j->n_threads) - start;
     }
     *seconds /= (double)(updates ? updates : 1);
-    rela_stepper_destroy(stepper);
+    rela_updater_destroy(updater);
     rela_mem_free(ids);
     rela_mem_free(at);
     return st;

@@ -11,7 +11,7 @@ enum { FIRST_WORD = 3 };
 
 typedef struct state {
     rela_bench_job *j;
-    rela_packed update;
+    rela_model_batch update;
     int32_t *ids;
     uint32_t *at;
     size_t tokens;   /* of each side */
@@ -81,25 +81,25 @@ static rela_status make_update(state *s, rela_error *err)
         s->ids[i] = (int32_t)rela_rng_below(&r, j->config.vocab_src - FIRST_WORD) + FIRST_WORD;
     for (size_t i = 0; i <= n; i++)
         s->at[i] = (uint32_t)(i * length);
-    s->update = (rela_packed){ .streams = { { s->ids, s->at, n }, { s->ids, s->at, n } } };
+    s->update = (rela_model_batch){ .streams = { { s->ids, s->at, n }, { s->ids, s->at, n } } };
     return RELA_OK;
 }
 
-/* Creates a stepper for each turn: those of all kinds would not fit into memory together. */
+/* Creates an updater for each turn: those of all kinds would not fit into memory together. */
 static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 {
     state *s = ctx;
     const rela_bench_job *j = s->j;
-    const rela_step_options o = { .n_threads = j->n_threads,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.98,
-                                  .epsilon = 1e-8,
-                                  .smooth = 0.1,
-                                  .seed = j->o.seed };
+    const rela_update_options o = { .n_threads = j->n_threads,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.98,
+                                    .epsilon = 1e-8,
+                                    .smooth = 0.1,
+                                    .seed = j->o.seed };
     rela_config c = j->config;
     rela_net net;
-    rela_stepper *stepper = NULL;
-    rela_step_result result;
+    rela_updater *updater = NULL;
+    rela_update_result result;
     rela_status st = rela_config_attend(&c, j->models[i]->name, err);
     st = st ? st : rela_config_check(&c, err);
     st = st ? st : rela_net_init(&net, &c, err);
@@ -114,17 +114,17 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     lower_scores(&net, s->lowered[i]);
     if (round == 0)
         st = st ? st : count_zeros(&s->zeros[i], s, &net, err);
-    st = st ? st : rela_stepper_create(&stepper, &net, &o, err);
-    st = st ? st : rela_stepper_run(stepper, &result, &s->update, 1, 1e-4, err);
+    st = st ? st : rela_updater_create(&updater, &net, &o, err);
+    st = st ? st : rela_updater_run(updater, &result, &s->update, 1, 1e-4, err);
     const double start = rela_bench_clock(j->n_threads);
     double took = 0;
     uint64_t updates = 0;
     while (st == RELA_OK && (updates == 0 || took < j->o.seconds)) {
-        st = rela_stepper_run(stepper, &result, &s->update, ++updates + 1, 1e-4, err);
+        st = rela_updater_run(updater, &result, &s->update, ++updates + 1, 1e-4, err);
         took = rela_bench_clock(j->n_threads) - start;
     }
     s->seconds[i * j->rounds + round] = took / (double)(updates ? updates : 1);
-    rela_stepper_destroy(stepper);
+    rela_updater_destroy(updater);
     rela_net_deinit(&net);
     return st;
 }
@@ -184,17 +184,39 @@ static rela_status count_zeros(double *share, const state *s, const rela_net *ne
     return st;
 }
 
-double rela_bench_update_flops(const rela_config *c, const rela_packed *u)
+rela_bench_macs rela_bench_macs_of(const rela_config *c)
 {
-    const double d = (double)c->d, f = (double)c->ffn;
-    const double enc_layers = (double)c->enc_layers, dec_layers = (double)c->dec_layers;
+    const double d = (double)c->d, projections = 2 * d * d, ffn = 2 * d * (double)c->ffn;
+    rela_attn_stack stacks[RELA_STACKS_MAX];
+    rela_bench_macs m = { .logit = d };
+    for (size_t i = 0, n = rela_attn_stacks(stacks, c); i < n; i++) {
+        const rela_attn_stack *s = &stacks[i];
+        const double layers = (double)s->layers;
+        const bool cross = rela_attn_stack_cross(s);
+        *(s->queries == c->sources ? &m.target : &m.source) += layers * projections;
+        *(s->keys == c->sources ? &m.target : &m.source) += layers * projections;
+        *(s->queries == c->sources ? &m.target : &m.source) += cross ? 0 : layers * ffn;
+        *(cross ? &m.cross_layers : &m.self_layers) += layers;
+    }
+    return m;
+}
+
+double rela_bench_update_flops(const rela_config *c, const rela_model_batch *u)
+{
+    const rela_bench_macs m = rela_bench_macs_of(c);
+    rela_attn_stack stacks[RELA_STACKS_MAX];
+    const size_t n_stacks = rela_attn_stacks(stacks, c), target = c->sources;
     double total = 0;
-    const rela_tokens *src = &u->streams[0], *tgt = &u->streams[1];
-    for (size_t i = 0; i < src->n; i++) {
-        const double s = src->at[i + 1] - src->at[i], t = tgt->at[i + 1] - tgt->at[i];
-        total += s * (enc_layers * (4 * d * d + 2 * d * f) + dec_layers * 2 * d * d);
-        total += t * (dec_layers * (6 * d * d + 2 * d * f) + d * (double)c->vocab_tgt);
-        total += 2 * d * (enc_layers * s * s + dec_layers * (t * t / 2 + t * s));
+    for (size_t i = 0; i < u->streams[0].n; i++) {
+        double n[RELA_STREAMS_MAX];
+        for (size_t k = 0; k <= target; k++)
+            n[k] = u->streams[k].at[i + 1] - u->streams[k].at[i];
+        for (size_t k = 0; k < target; k++)
+            total += n[k] * m.source;
+        total += n[target] * (m.target + m.logit * (double)c->vocab_tgt);
+        for (size_t k = 0; k < n_stacks; k++)
+            total += 2 * m.logit * (double)stacks[k].layers * n[stacks[k].queries] *
+                     n[stacks[k].keys] / (stacks[k].causal ? 2 : 1);
     }
     return 2 * total;
 }

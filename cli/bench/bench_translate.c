@@ -203,15 +203,13 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
 static double flops_of(const rela_config *c, const rela_bench_sentences *t, size_t beam,
                        bool listed)
 {
-    const double d = (double)c->d, f = (double)c->ffn, wide = (double)beam;
-    const double enc = (double)c->enc_layers * (4 * d * d + 2 * d * f);
-    const double cross = (double)c->dec_layers * 2 * d * d;
-    const double layers = (double)c->dec_layers * (6 * d * d + 2 * d * f);
+    const rela_bench_macs m = rela_bench_macs_of(c);
+    const double wide = (double)beam;
     double sum = 0;
     for (size_t i = 0; i < t->n; i++) {
         const double n = (double)t->sources[i].text[0].n;
-        const double dec = layers + d * (listed ? t->words[i] : (double)c->vocab_tgt);
-        sum += (n + 1) * (enc + cross) + (1 + (n - 1) * wide) * dec;
+        const double dec = m.target + m.logit * (listed ? t->words[i] : (double)c->vocab_tgt);
+        sum += (n + 1) * m.source + (1 + (n - 1) * wide) * dec;
     }
     return 2 * sum;
 }

@@ -6,6 +6,7 @@
 #include "bench/bench_job.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { SCORES = 1 << 17 /* of all rows together */, ROWS_LEAST = 16, PASSES = 3 };
 enum { FORWARD, BACK, NORM };
@@ -22,7 +23,7 @@ typedef struct state {
     real numbers[RELA_ATTN_NUMBERS_MAX];
     size_t rows, n, padded;
     int pass;
-    real dhead[RELA_HEADS_MAX], head[RELA_HEADS_MAX];
+    real *learned, *dlearned; /* arrays of the kind, for one head */
 } state;
 
 static size_t turns(const rela_bench_job *j);
@@ -54,7 +55,13 @@ static void plan(state *s, rela_plan *p)
 {
     const rela_bench_job *j = s->j;
     const size_t d = j->config.d;
-    size_t scores = 0, rows = 0;
+    size_t scores = 0, rows = 0, learned = 0, at[RELA_ATTN_PARAMS_MAX];
+    for (size_t i = 0; i < j->n_kinds; i++) {
+        rela_attn_numbers_start(s->numbers, j->kinds[i]);
+        const rela_attn_shape shape = { j->kinds[i], s->numbers, 1, d / j->config.heads };
+        const size_t n = rela_attn_params_at(at, &shape);
+        learned = n > learned ? n : learned;
+    }
     for (size_t i = 0; i < j->n_lengths; i++) {
         const size_t n = padded_of(j, j->lengths[i]), m = rows_of(j->lengths[i]);
         scores = n * m > scores ? n * m : scores;
@@ -69,6 +76,8 @@ static void plan(state *s, rela_plan *p)
     s->z = rela_plan_reals(p, rows * d);
     s->y = rela_plan_reals(p, rows * d);
     s->gain = rela_plan_reals(p, 2 * d);
+    s->learned = rela_plan_reals(p, learned);
+    s->dlearned = rela_plan_reals(p, learned);
     if (!p->base)
         return;
     rela_rng r = rela_rng_start(j->o.seed, 0);
@@ -78,6 +87,7 @@ static void plan(state *s, rela_plan *p)
         s->z[i] = (real)rela_rng_normal(&r);
     for (size_t i = 0; i < 2 * d; i++)
         s->gain[i] = (real)rela_rng_normal(&r);
+    memset(s->dlearned, 0, learned * sizeof *s->dlearned);
 }
 
 static rela_status run(rela_bench_job *j, rela_error *err)
@@ -108,9 +118,14 @@ static void work(void *ctx)
     state *s = ctx;
     const rela_bench_job *j = s->j;
     const rela_attn_norm *norm = s->kind->norm;
-    const rela_attn_row row = {
-        .k = j->k, .numbers = s->numbers, .head = s->head, .dhead = s->dhead, .scratch = s->scratch
-    };
+    const rela_attn_shape shape = { s->kind, s->numbers, 1, j->config.d / j->config.heads };
+    rela_attn_row row = { .k = j->k, .numbers = s->numbers, .scratch = s->scratch };
+    size_t learned_at[RELA_ATTN_PARAMS_MAX];
+    (void)rela_attn_params_at(learned_at, &shape);
+    for (size_t i = 0; i < rela_attn_params_n(s->kind); i++) {
+        row.params[i] = s->learned + learned_at[i];
+        row.dparams[i] = s->dlearned + learned_at[i];
+    }
     if (s->pass == NORM)
         j->k->gated_norm(s->y, s->z, s->gain, norm->gated ? s->gain + j->config.d : NULL, s->rows,
                          j->config.d, 1, (real)j->config.attn_eps, norm->center);
@@ -136,8 +151,9 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
     s->padded = padded_of(j, length);
     const bool pads = s->kind->flags & (ATTN_PADDED | ATTN_POINTWISE);
     s->n = pads ? s->padded : length;
-    for (size_t h = 0; h < s->kind->n_head; h++)
-        s->head[h] = s->kind->head_start;
+    const rela_attn_shape shape = { s->kind, s->numbers, 1, j->config.d / j->config.heads };
+    size_t at[RELA_ATTN_PARAMS_MAX];
+    (void)rela_bench_learned(s->learned, at, &shape);
     rela_rng r = rela_rng_start(j->o.seed, 1);
     for (size_t k = 0; k < s->rows * s->padded; k++) {
         const real x = (real)rela_rng_normal(&r);
@@ -146,7 +162,7 @@ static rela_status turn(void *ctx, size_t i, size_t round, rela_error *err)
                                                            : RELA_ATTN_PAD;
     }
     for (s->pass = 0; s->pass < PASSES; s->pass++) {
-        const bool has = s->pass != NORM || s->kind->norm;
+        const bool has = s->pass == NORM ? s->kind->norm != NULL : s->kind->weigh != NULL;
         s->seconds[(i * PASSES + (size_t)s->pass) * j->rounds + round] =
             has ? rela_bench_time(work, s, j->o.seconds / PASSES, 1) / (double)s->rows
                 : (double)NAN;

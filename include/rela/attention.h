@@ -71,7 +71,7 @@ RELA_API void rela_attention_destroy(rela_attention *a); /* NULL is fine */
 typedef struct rela_attention_learned {
     size_t struct_size;
     size_t gain, gate; /* d each */
-    size_t head;       /* heads times the parameters of one head */
+    size_t head;       /* numbers of all other learned arrays, one after the other */
     bool random_gain, random_gate;
     double gain_start, head_start; /* initial values, if not random */
 } rela_attention_learned;

@@ -92,6 +92,10 @@ RELA_API rela_status rela_model_shape_get(rela_model_shape *out, const rela_mode
  * past the last one. */
 RELA_API const char *rela_model_stack_name(const rela_model *m, int32_t stack);
 
+/* The language of a source, from 0, or, for the number of sources, of the target, like "en"; lent
+ * by the model. NULL: not known, or there is no such side. */
+RELA_API const char *rela_model_language(const rela_model *m, int32_t side);
+
 /* ---- session ---- */
 
 /* m must outlive the session. */

@@ -5,6 +5,7 @@
     train         train a model from raw parallel text
     align         word alignment of parallel text
     analyse       measure the attention of models
+    show, view    the attention viewer in a notebook, and as a page; view_file: attention of other programs
     filter        remove pairs that are not translations from parallel text
     info          what a model file contains
     bleu, chrf    evaluate translations; compare: is one system better than another?
@@ -32,10 +33,12 @@ from .results import PairAttention, Score, Translation
 from .text import detokenise, normalise, split, tokenise
 from .training import TrainEvent, train
 from .translator import Translator, info
+from .viewer import View, show, view, view_file
 
 __version__ = "0.2.0"
 __all__ = ["Aer", "Alignment", "ArgumentError", "Attention", "Bleu", "CancelledError", "ClosedError", "Comparison",
            "Error", "FileError", "FormatError", "Metric", "NoMemoryError", "NotFiniteError", "PairAttention", "Score",
-           "StateError", "TrainEvent", "Translation", "Translator", "UnsupportedError", "aer", "align", "analyse",
+           "StateError", "TrainEvent", "Translation", "Translator", "UnsupportedError", "View", "aer", "align", "analyse",
            "attention", "average", "bleu", "bpe", "chrf", "compare", "convert", "corpus", "detokenise", "filter",
-           "info", "kinds", "normalise", "shortlist", "split", "tokenise", "train", "vocab"]
+           "info", "kinds", "normalise", "shortlist", "show", "split", "tokenise", "train", "view", "view_file",
+           "vocab"]

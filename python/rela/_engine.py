@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 from . import _structs as structs
 from ._library import call, lib, options, set_options, share
+from ._waiting import Waiting
 
 
 class Engine:
@@ -21,6 +22,7 @@ class Engine:
         self.models: list[c_void_p] = []
         self.shortlist, self._runtime = c_void_p(), c_void_p()
         self._idle: list[c_void_p] = []
+        self._waiting: Waiting | None = None  #: made when the first task needs it
         self._users: list[int] = []  #: threads of the calls that are running
         self._left = threading.Condition()
         o = options(structs.RuntimeOptions)
@@ -58,6 +60,9 @@ class Engine:
                 raise RuntimeError("a translator cannot be closed while a call of this thread uses it")
             self._left.wait_for(lambda: not self._users)
             runtime, self._runtime = self._runtime, c_void_p()
+            if self._waiting is not None:
+                self._waiting.close()
+            self._waiting = None
             for session in self._idle:
                 lib.rela_session_destroy(session)
             for model in self.models:
@@ -70,6 +75,15 @@ class Engine:
         """Calls of other threads, and their sessions, do not exist in the child."""
         self._left = threading.Condition()
         self._users = [thread for thread in self._users if thread == threading.get_ident()]
+        self._waiting = None
+
+    def waiting(self) -> Waiting:
+        with self._left:
+            if not self.is_open:
+                raise ValueError("the translator is closed")
+            if self._waiting is None:
+                self._waiting = Waiting(self.models)
+            return self._waiting
 
     @contextmanager
     def used(self) -> Iterator[None]:

@@ -64,6 +64,17 @@ class TranslateOptions(Structure):
         ("progress", PROGRESS), ("progress_ctx", c_void_p)]
 
 
+ON_END = CFUNCTYPE(None, c_void_p, c_uint64, c_void_p, POINTER(Error))
+
+
+class AsyncRequest(Structure):
+    C_NAME = "rela_async_request"
+    INIT = "rela_async_request_init"
+    _fields_ = _SIZE + [("texts", POINTER(c_char_p)), ("lens", POINTER(c_size_t)),
+                        ("options", POINTER(TranslateOptions)), ("seconds", c_double), ("on_end", ON_END),
+                        ("ctx", c_void_p)]
+
+
 class LinkOptions(Structure):
     C_NAME = "rela_link_options"
     INIT = "rela_link_options_init"
@@ -101,6 +112,9 @@ class TrainText(Structure):
     _fields_ = [("src", POINTER(c_char_p)), ("tgt", c_char_p)]
 
 
+STOP = CFUNCTYPE(c_int, c_void_p)
+
+
 class TrainOptions(Structure):
     C_NAME = "rela_train_options"
     INIT = "rela_train_options_init"
@@ -135,7 +149,8 @@ class TrainOptions(Structure):
         c_char_p, "cross") + [("more", POINTER(TrainText)), ("n_more", c_size_t),
                                   ("gradient_slots", c_int64)] + _fields(
         c_char_p, "licence description date") + [("mpi", c_bool), ("gradient_groups", c_int64),
-                                                     ("hold_out", c_int64), ("max_time", c_int64)]
+                                                     ("hold_out", c_int64), ("max_time", c_int64),
+                                                     ("stop", STOP), ("stop_ctx", c_void_p)]
 
 
 class TrainEvent(Structure):
@@ -319,6 +334,34 @@ class AnalyseOptions(Structure):
         c_uint64, "seed limit") + [("example", c_int64)] + [("layer", c_int32), ("skip_end", c_bool),
         ("names", POINTER(c_char_p)), ("progress", PROGRESS), ("progress_ctx", c_void_p)
     ] + _fields(c_char_p, "src_2 src_3 src_4") + [("source", c_int32), ("pieces", c_bool), ("job", c_void_p)]
+
+
+class ViewTarget(Structure):
+    C_NAME = "rela_view_target"
+    _fields_ = [("sentence", c_size_t), ("text", c_char_p), ("len", c_size_t), ("scored", c_bool), ("score", c_double)]
+
+
+class ViewText(Structure):
+    C_NAME = "rela_view_text"
+    _fields_ = _SIZE + [
+        ("src", POINTER(c_char_p)), ("src_lens", POINTER(c_size_t)), ("n", c_size_t),
+        ("targets", POINTER(ViewTarget)), ("n_targets", c_size_t), ("gold", POINTER(c_char_p)),
+        ("n_gold", c_size_t), ("first_line", c_uint64)]
+
+
+class ViewOptions(Structure):
+    C_NAME = "rela_view_options"
+    INIT = "rela_view_options_init"
+    _fields_ = _SIZE + [
+        ("title", c_char_p), ("names", POINTER(c_char_p)), ("gold_base", c_int32), ("gold_reverse", c_bool),
+        ("worth", c_bool), ("form", c_int32), ("progress", PROGRESS), ("progress_ctx", c_void_p)]
+
+
+class ViewImport(Structure):
+    C_NAME = "rela_view_import"
+    _fields_ = _SIZE + _fields(c_char_p, "path src tgt gold") + [
+        ("gold_base", c_int32), ("gold_reverse", c_bool), ("limit", c_uint64), ("title", c_char_p),
+        ("form", c_int32)]
 
 
 FILTER_PROGRESS = CFUNCTYPE(c_int, c_void_p, c_uint64)

@@ -250,7 +250,8 @@ class RectifiedLinearAttention(nn.Module):
 
     def _in_order(self) -> bool:
         """Whether the kind depends on the positions of keys."""
-        return "local" in self.kind or "strided" in self.kind
+        places = {"local", "strided", "current", "previous", "next", "left", "right", "start", "end"}
+        return self.kind.partition(":")[0] in places
 
     def _forward_nested(self, query: Tensor, key: Tensor, value: Tensor, need_weights: bool,
                         average: bool, causal: bool) -> tuple[Tensor, Tensor | None]:

@@ -237,21 +237,11 @@ class Translator:
             raise TypeError(f"expected a text or a list of texts, got {type(text).__name__}")
         sentences: list[Any] = [text] if single else list(text)
         texts = self._flatten(sentences)
-        o = options(structs.TranslateOptions)
-        whole = attention and split == "auto"
-        _alive = set_options(o, {
-            "method": int(sample), "beam_size": beam, "n_best": n_best, "seed": seed,
-            "penalty": choice("penalty", penalty, _PENALTY), "length_penalty": length_penalty,
-            "max_factor": max_factor, "max_extra": max_extra, "temperature": temperature,
-            "top_k": top_k, "top_p": top_p, "unk": choice("unk", unk, _UNK),
-            "long_sentence": choice("long_sentence", long_sentence, _LONG),
-            "not_finite": choice("not_finite", not_finite, _NOT_FINITE),
-            "attention": int(attention), "first_line": first_line, "source": source,
-            "batch_sentences": batch_sentences, "batch_tokens": batch_tokens,
-            "split": choice("split", "never" if whole else split, _SPLIT), "src_language": src_lang})
-        heads = options(structs.LinkOptions)
-        set_options(heads, {"layer": layer, "head": head,
-                            "soft": choice("links", links, _LINKS)})
+        o, heads, _alive = _settings(
+            beam, n_best, attention, not_finite, sample=sample, temperature=temperature, top_k=top_k, top_p=top_p,
+            seed=seed, penalty=penalty, length_penalty=length_penalty, max_factor=max_factor, max_extra=max_extra,
+            unk=unk, long_sentence=long_sentence, links=links, layer=layer, head=head, first_line=first_line,
+            batch_sentences=batch_sentences, batch_tokens=batch_tokens, source=source, split=split, src_lang=src_lang)
         if prefix is not None:
             prefixes = [prefix] * len(sentences) if isinstance(prefix, str) else list(prefix)
             if len(prefixes) != len(sentences):
@@ -261,6 +251,31 @@ class Translator:
             plain = n_best == 1 and not (details or attention)
             found = [self._read(result, i, plain, n_best, heads) for i in range(len(sentences))]
         return found[0] if single else found
+
+    async def translate_async(self, text: Source, beam: int = 4, n_best: int = 1, *, details: bool = False,
+                              attention: bool = False, not_finite: NotFinite = "fail", seconds: float = 0,
+                              **settings: Unpack[Settings]) -> Any:
+        """translate for asyncio, of one text: ``await model.translate_async(text)``; many at once with
+        ``asyncio.gather``. The texts of all tasks share the threads of the translator, and each ends as if
+        it were alone.
+
+        Settings and result are those of translate; batch_sentences, batch_tokens and progress have no
+        effect. seconds: after which CancelledError of this package is raised; 0: never. Cancelling the task
+        cancels the translation.
+        """
+        if not isinstance(text, (str, tuple)):
+            raise TypeError(f"expected a text, got {type(text).__name__}")
+        words: dict[str, Any] = dict(settings)
+        prefix, shortlist = words.pop("prefix", None), words.pop("shortlist", True)
+        words.pop("progress", None)
+        o, heads, _alive = _settings(beam, n_best, attention, not_finite, **words)
+        if prefix is not None:
+            o.prefix, o.prefix_len = text_array([prefix] if isinstance(prefix, str) else list(prefix))
+        if shortlist:
+            o.shortlist = self._engine.shortlist
+        plain = n_best == 1 and not (details or attention)
+        return await self._engine.waiting().translate(
+            self._flatten([text]), o, seconds, lambda result: self._read(result, 0, plain, n_best, heads))
 
     @overload
     def score(self, src: Source, tgt: str,  # type: ignore[overload-overlap]
@@ -382,6 +397,23 @@ class Translator:
                         "long_sentence": _LONG["cut"], "source": source})
         with self._results(self._flatten([sentence]), 1, o, shortlist=False) as result:
             return _source(result, 0)
+
+
+def _settings(beam: int, n_best: int, attention: bool, not_finite: NotFinite, *, sample: bool = False,
+              seed: int = 1, penalty: Penalty = "gnmt", unk: Unknown = "allow", long_sentence: LongSentence = "split",
+              links: Links = "hard", layer: int | None = None, head: int | None = None, split: Split = "auto",
+              src_lang: str | None = None, **numbers: Any) -> tuple[Any, Any, Any]:
+    """Options of a translation and of its links, and what must outlive them."""
+    o, heads = options(structs.TranslateOptions), options(structs.LinkOptions)
+    whole = attention and split == "auto"
+    alive = set_options(o, {
+        "method": int(sample), "beam_size": beam, "n_best": n_best, "seed": seed,
+        "penalty": choice("penalty", penalty, _PENALTY), "unk": choice("unk", unk, _UNK),
+        "long_sentence": choice("long_sentence", long_sentence, _LONG),
+        "not_finite": choice("not_finite", not_finite, _NOT_FINITE), "attention": int(attention),
+        "split": choice("split", "never" if whole else split, _SPLIT), "src_language": src_lang, **numbers})
+    set_options(heads, {"layer": layer, "head": head, "soft": choice("links", links, _LINKS)})
+    return o, heads, alive
 
 
 def _name(path: Any) -> str:

@@ -77,6 +77,8 @@ uint32_t rela_align_stack(const rela_align_job *j, int direction);
 /* Pair i of the loaded block; lent. */
 const rela_watched *rela_align_pair(const rela_align_worker *l, int direction, size_t i);
 
+/* Links all lines and reports them in order. */
+rela_status rela_align_lines(rela_align_job *j, rela_error *err);
 /* Chooses the heads with the lowest alignment error on the lines that have gold links. */
 rela_status rela_align_choose(rela_align_job *j, rela_error *err);
 

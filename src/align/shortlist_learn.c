@@ -89,7 +89,7 @@ static rela_status check(const rela_shortlist_options *o, rela_error *err)
 {
     rela_writer *w = NULL;
     if (!o->out)
-        return rela_fail(err, RELA_ARG, "a file for the shortlist is needed");
+        return rela_fail(err, RELA_ARG, "no file for the shortlist is given");
     if (o->frequent < 0 || o->frequent > MOST)
         return rela_fail(err, RELA_ARG, "%lld frequent symbols; expected 0..%d",
                          (long long)o->frequent, (int)MOST);

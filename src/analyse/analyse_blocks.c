@@ -16,10 +16,10 @@ rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_j
     if (st == RELA_OK)
         st = rela_measures_init(&b->measures, &j->model->net, err);
     if (st == RELA_OK)
-        st = rela_head_aer_init(&b->aer, c->dec_layers, c->heads, 0, err);
+        st = rela_head_aer_init(&b->aer, rela_config_layers(c, RELA_ATTN_CROSS), c->heads, 0, err);
     if (st == RELA_OK && j->tag_names)
-        st =
-            rela_tag_null_init(&b->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
+        st = rela_tag_null_init(&b->tags, rela_config_layers(c, RELA_ATTN_CROSS), c->heads,
+                                rela_map_size(j->tag_names), err);
     b->tag_of = rela_mem_array(BLOCK_PAIRS * RELA_WATCH_TOKENS_MAX, sizeof *b->tag_of);
     b->null = rela_mem_array(rela_analyse_nulls(j), sizeof *b->null);
     if (st == RELA_OK && !(b->tag_of && b->null))
@@ -29,14 +29,15 @@ rela_status rela_analyse_block_start(rela_analyse_block *b, const rela_analyse_j
 
 size_t rela_analyse_nulls(const rela_analyse_job *j)
 {
-    return j->n_sources * j->model->net.config.dec_layers * BLOCK_PAIRS;
+    return j->n_sources * rela_config_layers(&j->model->net.config, RELA_ATTN_CROSS) * BLOCK_PAIRS;
 }
 
 /* The null rates of a layer for each pair of the block. */
 static double *nulls_of(const rela_analyse_job *j, const rela_analyse_block *b, size_t source,
                         size_t layer)
 {
-    return b->null + (source * j->model->net.config.dec_layers + layer) * BLOCK_PAIRS;
+    return b->null + (source * rela_config_layers(&j->model->net.config, RELA_ATTN_CROSS) + layer) *
+                         BLOCK_PAIRS;
 }
 
 void rela_analyse_block_end(rela_analyse_block *b)
@@ -214,8 +215,9 @@ static void count_pair(rela_analyse_job *j, const rela_analyse_block *b, size_t 
     const rela_config *c = &f->net->config;
     const bool good = p->state == RELA_WATCHED;
     for (size_t k = 0; k < j->n_sources; k++) {
-        double *to = f->pair_null[j->permuted] + (k * j->n + b->first + i) * c->dec_layers;
-        for (size_t layer = 0; layer < c->dec_layers; layer++)
+        double *to = f->pair_null[j->permuted] +
+                     (k * j->n + b->first + i) * rela_config_layers(c, RELA_ATTN_CROSS);
+        for (size_t layer = 0; layer < rela_config_layers(c, RELA_ATTN_CROSS); layer++)
             to[layer] = good ? nulls_of(j, b, k, layer)[i] / (double)c->heads : -1;
         f->source_empty[k] += good && !j->permuted && p->empty[k];
     }

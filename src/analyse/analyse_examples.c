@@ -224,7 +224,7 @@ static size_t choose_layer(const rela_analyse_job *j, const rela_findings *found
     if (j->o.layer >= 0)
         return (size_t)j->o.layer;
     for (size_t i = 0; i < n; i++) {
-        const size_t has = found[i].net->config.dec_layers;
+        const size_t has = rela_config_layers(&found[i].net->config, RELA_ATTN_CROSS);
         layers = has < layers ? has : layers;
     }
     size_t best = layers - 1;

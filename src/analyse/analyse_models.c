@@ -262,17 +262,18 @@ static rela_status start_findings(const rela_analyse_job *j, rela_error *err)
     if (st == RELA_OK)
         st = rela_measures_init(&f->permuted, f->net, err);
     if (st == RELA_OK && j->o.gold)
-        st = rela_head_aer_init(&f->aer, c->dec_layers, c->heads, 0, err);
+        st = rela_head_aer_init(&f->aer, rela_config_layers(c, RELA_ATTN_CROSS), c->heads, 0, err);
     if (st == RELA_OK && j->tag_names)
-        st =
-            rela_tag_null_init(&f->tags, c->dec_layers, c->heads, rela_map_size(j->tag_names), err);
+        st = rela_tag_null_init(&f->tags, rela_config_layers(c, RELA_ATTN_CROSS), c->heads,
+                                rela_map_size(j->tag_names), err);
     for (int i = 0; i < 2 && st == RELA_OK; i++)
-        if (!(f->pair_null[i] =
-                  rela_mem_array(j->n_sources * j->n * c->dec_layers, sizeof(double))))
+        if (!(f->pair_null[i] = rela_mem_array(
+                  j->n_sources * j->n * rela_config_layers(c, RELA_ATTN_CROSS), sizeof(double))))
             st = rela_fail(err, RELA_NOMEM, "no memory for %zu pairs", j->n);
-    if (st == RELA_OK && (j->o.layer < -1 || j->o.layer >= (int32_t)c->dec_layers))
+    if (st == RELA_OK &&
+        (j->o.layer < -1 || j->o.layer >= (int32_t)rela_config_layers(c, RELA_ATTN_CROSS)))
         st = rela_fail(err, RELA_ARG, "no layer %lld; %s has %zu", 1 + (long long)j->o.layer,
-                       f->name, c->dec_layers);
+                       f->name, rela_config_layers(c, RELA_ATTN_CROSS));
     return st;
 }
 
@@ -311,13 +312,13 @@ static rela_status find_auc(const rela_analyse_job *j, rela_error *err)
     return st;
 }
 
-static void find_place(void *ctx, rela_place *out)
+static void find_place(void *ctx, rela_job_place *out)
 {
     const rela_analyse_job *j = ctx;
-    *out = (rela_place){ .line = j->next };
+    *out = (rela_job_place){ .line = j->next };
 }
 
-static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
+static rela_status go_to(void *ctx, const rela_job_place *at, rela_error *err)
 {
     rela_analyse_job *j = ctx;
     (void)err;
@@ -349,7 +350,7 @@ static rela_status run_texts(rela_analyse_job *j, int n_threads, rela_error *err
 static rela_status conclude(const rela_analyse_job *j, rela_error *err)
 {
     if (j->found->pairs == 0)
-        return rela_fail(err, RELA_FORMAT, "%s: no pair could be run", j->o.src);
+        return rela_fail(err, RELA_FORMAT, "%s: no pair could be scored", j->o.src);
     const rela_status st = find_auc(j, err);
     if (st == RELA_OK)
         log_left_out(j);

@@ -358,7 +358,7 @@ static void describe_sources(rela_figure *to, const rela_findings *f)
 static rela_status draw_sources(const rela_gallery *g, size_t model, rela_error *err)
 {
     const rela_findings *f = &g->a->models[model];
-    const size_t n = g->a->n_sources, layers = f->net->config.dec_layers;
+    const size_t n = g->a->n_sources, layers = rela_config_layers(&f->net->config, RELA_ATTN_CROSS);
     char groups[RELA_LAYERS_MAX + 1][SHORT_LABEL], series[RELA_SOURCES_MAX][SHORT_LABEL];
     char title[LABEL_MAX];
     const char *group_names[RELA_LAYERS_MAX + 1], *series_names[RELA_SOURCES_MAX];

@@ -53,7 +53,7 @@ void rela_findings_deinit(rela_findings *f)
 double rela_pair_null_mean(const rela_findings *f, bool permuted, size_t source, size_t line,
                            size_t lines)
 {
-    const size_t layers = f->net->config.dec_layers;
+    const size_t layers = rela_config_layers(&f->net->config, RELA_ATTN_CROSS);
     const double *null = f->pair_null[permuted] + (source * lines + line) * layers;
     double sum = 0;
     for (size_t i = 0; i < layers; i++)

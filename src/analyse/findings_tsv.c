@@ -202,7 +202,7 @@ static rela_status append_rate(rela_buffer *out, double rate, rela_error *err)
 static rela_status pairs_row(rela_buffer *out, const rela_analysis *a, const rela_findings *f,
                              size_t source, size_t line, size_t layers, rela_error *err)
 {
-    const size_t n = f->net->config.dec_layers, lines = (size_t)a->lines;
+    const size_t n = rela_config_layers(&f->net->config, RELA_ATTN_CROSS), lines = (size_t)a->lines;
     const rela_attn_stack *p = &f->text.stacks[rela_block_list_cross(&f->net->list, source)];
     rela_status st = rela_buffer_printf(out, err, "%s\t%s\t%zu", f->name, p->key, line);
     for (int k = 0; k < 2 && st == RELA_OK; k++)
@@ -219,7 +219,7 @@ static rela_status pairs_table(rela_buffer *out, const rela_analysis *a, rela_er
 {
     size_t layers = 0;
     for (size_t i = 0; i < a->n; i++) {
-        const size_t has = a->models[i].net->config.dec_layers;
+        const size_t has = rela_config_layers(&a->models[i].net->config, RELA_ATTN_CROSS);
         layers = has > layers ? has : layers;
     }
     rela_status st =

@@ -5,20 +5,10 @@
 #include "base/file.h"
 #include "base/markup.h"
 #include "base/mem.h"
+#include "page/web_page.h"
 #include "rela/rela.h"
 
 #include <string.h>
-
-static const char STYLE[] =
-    "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#111}"
-    "h1,li,p{overflow-wrap:anywhere}table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em "
-    ".7em;border-bottom:1px solid #ccc;text-align:right}td:first-child,th:first-child,.text{"
-    "text-align:left}figure{margin:2em 0}figcaption,.note{max-width:46em}.pair "
-    "b{display:inline-block;width:4em;font-weight:normal;color:#555}h2{margin:.2em 0;"
-    "overflow-wrap:anywhere}.drawing{overflow-x:auto}.drawing::before{content:\"scroll sideways "
-    "\\2192\";display:none;position:sticky;left:0;width:max-content;font-size:13px;color:#555}svg{"
-    "display:block;max-width:100%;height:auto}.narrow{display:none}@media(max-width:50em){table{"
-    "display:block;overflow-x:auto;font-size:13px}td,th{padding:.2em .25em}}";
 
 static rela_status start(rela_buffer *out, const rela_analysis *a, const rela_buffer *rules,
                          rela_error *err);
@@ -95,7 +85,8 @@ static rela_status start(rela_buffer *out, const rela_analysis *a, const rela_bu
         err);
     st = st ? st : model_names(out, a, err);
     st = st ? st : file_name(out, " on ", a->src, err);
-    st = st ? st : rela_buffer_printf(out, err, "</title><style>%s\n", STYLE);
+    st = st ? st : rela_buffer_append_text(out, "</title><style>", err);
+    st = st ? st : rela_page_add_style(out, RELA_PAGE_REPORT, err);
     if (st == RELA_OK && rules->len)
         st = rela_buffer_append(out, rules->data, rules->len, err);
     return st ? st : rela_buffer_append_text(out, "</style></head><body>\n", err);

@@ -233,11 +233,11 @@ uint64_t rela_disk_free(const char *path);
 /* Bytes of memory that this process can still allocate safely, judging by the system, its cgroup
  * and the limits of the process; 0 if unknown. Page cache of the cgroup counts as free, as the
  * kernel reclaims it. */
-uint64_t rela_memory_free(void);
+uint64_t rela_memory_available(void);
 /* The same for a system whose /proc and /sys are below root, without the limits of the process. */
-uint64_t rela_memory_free_below(const char *root);
+uint64_t rela_memory_available_below(const char *root);
 
 /* Bytes that RLIMIT_AS and RLIMIT_DATA leave this process; UINT64_MAX without such limits. */
-uint64_t rela_address_free(void);
+uint64_t rela_address_available(void);
 
 #endif

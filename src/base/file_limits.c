@@ -16,13 +16,13 @@ static uint64_t read_number(const char *root, const char *path, const char *key)
 static size_t read_text(char text[SYSTEM_TEXT_MAX], const char *path);
 static uint64_t left(int resource, uint64_t used);
 
-uint64_t rela_memory_free(void)
+uint64_t rela_memory_available(void)
 {
-    const uint64_t system = rela_memory_free_below(""), own = rela_address_free();
+    const uint64_t system = rela_memory_available_below(""), own = rela_address_available();
     return own == UINT64_MAX || (system && system < own) ? system : own ? own : 1;
 }
 
-uint64_t rela_memory_free_below(const char *root)
+uint64_t rela_memory_available_below(const char *root)
 {
     const uint64_t kib = read_number(root, "/proc/meminfo", "MemAvailable:") +
                          read_number(root, "/proc/meminfo", "SwapFree:");
@@ -38,7 +38,7 @@ uint64_t rela_memory_free_below(const char *root)
     return free_bytes && free_bytes < rest ? free_bytes : rest;
 }
 
-uint64_t rela_address_free(void)
+uint64_t rela_address_available(void)
 {
     char text[SYSTEM_TEXT_MAX];
     if (left(RLIMIT_AS, 0) == UINT64_MAX && left(RLIMIT_DATA, 0) == UINT64_MAX)

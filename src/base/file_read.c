@@ -9,7 +9,7 @@
 enum { DECODED_SIZE = 256 << 10 }; /* bytes decoded at once */
 
 struct rela_reader {
-    rela_stream *source;
+    rela_byte_stream *source;
     size_t max_line;
     char *decoded; /* bytes decoded_at .. decoded_len are still unread */
     size_t decoded_at, decoded_len, decoded_cap;
@@ -37,7 +37,7 @@ rela_status rela_reader_open(rela_reader **out, const char *path,
     if (!r)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", path);
     r->max_line = o->max_line ? o->max_line : RELA_LINE_MAX;
-    const rela_status st = rela_stream_open(&r->source, path, o->max_ratio, o->any_ratio, err);
+    const rela_status st = rela_byte_stream_open(&r->source, path, o->max_ratio, o->any_ratio, err);
     if (st != RELA_OK) {
         rela_reader_close(r);
         return st;
@@ -50,7 +50,7 @@ void rela_reader_close(rela_reader *r)
 {
     if (!r)
         return;
-    rela_stream_close(r->source);
+    rela_byte_stream_close(r->source);
     rela_mem_free(r->decoded);
     rela_mem_free(r);
 }
@@ -60,7 +60,7 @@ rela_status rela_reader_bytes(rela_reader *r, char *out, size_t size, size_t *go
     r->started = true; /* here a byte order mark is data */
     *got = r->decoded_len - r->decoded_at;
     if (*got == 0)
-        return rela_stream_bytes(r->source, out, size, got, err);
+        return rela_byte_stream_bytes(r->source, out, size, got, err);
     *got = *got < size ? *got : size; /* first what line reads have buffered */
     if (*got)
         memcpy(out, r->decoded + r->decoded_at, *got);
@@ -120,8 +120,8 @@ rela_status rela_reader_block(rela_reader *r, rela_buffer *block, uint64_t *firs
 
 uint64_t rela_reader_place(const rela_reader *r)
 {
-    return rela_stream_plain(r->source)
-               ? rela_stream_position(r->source) - (r->decoded_len - r->decoded_at)
+    return rela_byte_stream_plain(r->source)
+               ? rela_byte_stream_position(r->source) - (r->decoded_len - r->decoded_at)
                : UINT64_MAX;
 }
 
@@ -142,7 +142,7 @@ rela_status rela_reader_seek(rela_reader *r, uint64_t place, uint64_t lines, rel
     if (here != UINT64_MAX && place >= here && place - here <= rest) {
         r->decoded_at += (size_t)(place - here);
     } else {
-        st = rela_stream_seek(r->source, place, err);
+        st = rela_byte_stream_seek(r->source, place, err);
         r->decoded_at = r->decoded_len = 0;
         r->decoded_end = false;
     }
@@ -153,17 +153,17 @@ rela_status rela_reader_seek(rela_reader *r, uint64_t place, uint64_t lines, rel
 
 const char *rela_reader_name(const rela_reader *r)
 {
-    return rela_stream_name(r->source);
+    return rela_byte_stream_name(r->source);
 }
 
 uint64_t rela_reader_position(const rela_reader *r)
 {
-    return rela_stream_position(r->source);
+    return rela_byte_stream_position(r->source);
 }
 
 uint64_t rela_reader_size(const rela_reader *r)
 {
-    return rela_stream_size(r->source);
+    return rela_byte_stream_size(r->source);
 }
 
 bool rela_reader_had_mark(const rela_reader *r)
@@ -217,7 +217,7 @@ static rela_status more_decoded(rela_reader *r, rela_error *err)
                          rest + DECODED_SIZE);
     r->decoded = p;
     size_t got = 0;
-    const rela_status st = rela_stream_bytes(r->source, p + rest, DECODED_SIZE, &got, err);
+    const rela_status st = rela_byte_stream_bytes(r->source, p + rest, DECODED_SIZE, &got, err);
     r->decoded_len = rest + got;
     r->decoded_end = st == RELA_OK && got == 0;
     return st;
@@ -252,7 +252,7 @@ static rela_status skip_rest(rela_reader *r, rela_error *err)
     const char *end = NULL;
     size_t got = 1;
     while (st == RELA_OK && got > 0 && !end) {
-        st = rela_stream_bytes(r->source, spare, DECODED_SIZE, &got, err);
+        st = rela_byte_stream_bytes(r->source, spare, DECODED_SIZE, &got, err);
         end = got ? memchr(spare, '\n', got) : NULL;
     }
     r->decoded_end = st == RELA_OK && got == 0;
@@ -287,7 +287,7 @@ static rela_status gather(rela_reader *r, size_t *whole, size_t want, rela_error
                 (size_t)((const char *)memchr(at + want - 1, '\n', *whole - want + 1) - at) + 1;
             return RELA_OK;
         }
-        if (*whole > 0 && rela_stream_waits(r->source))
+        if (*whole > 0 && rela_byte_stream_waits(r->source))
             return RELA_OK;
         if (r->decoded_end || have - *whole > r->max_line + 1) {
             *whole = have;

@@ -14,7 +14,7 @@ enum {
 
 /* A file while it is read, and the lines checked so far. */
 typedef struct whole {
-    rela_stream *stream;
+    rela_byte_stream *stream;
     rela_buffer all;
     size_t max_size, max_line; /* 0: any */
     size_t line_at;            /* offset of the first incomplete line */
@@ -36,10 +36,10 @@ rela_status rela_file_read_lines(char **out, size_t *len, const char *path, size
     whole w = { .max_size = max_size, .max_line = max_line };
     *out = NULL;
     *len = 0;
-    rela_status st = rela_stream_open(&w.stream, path, 0, false, err);
+    rela_status st = rela_byte_stream_open(&w.stream, path, 0, false, err);
     if (st == RELA_OK)
         st = read_all(&w, err);
-    rela_stream_close(w.stream);
+    rela_byte_stream_close(w.stream);
     if (st != RELA_OK) {
         rela_buffer_free(&w.all);
         return st;
@@ -64,7 +64,7 @@ rela_status rela_file_count_lines(uint64_t *n, const char *path, rela_error *err
 static rela_status read_all(whole *w, rela_error *err)
 {
     rela_buffer *all = &w->all;
-    const uint64_t size = rela_stream_size(w->stream);
+    const uint64_t size = rela_byte_stream_size(w->stream);
     const uint64_t most = w->max_size ? w->max_size : UINT64_MAX;
     /* One allocation for a plain file; its size is only a hint. */
     rela_status st = rela_buffer_reserve(all, (size_t)(size < most ? size : most), err);
@@ -74,11 +74,11 @@ static rela_status read_all(whole *w, rela_error *err)
             break;
         const size_t room = all->cap - all->len - 1;
         const size_t want = w->max_line && room > CHUNK ? CHUNK : room;
-        st = rela_stream_bytes(w->stream, all->data + all->len, want, &got, err);
+        st = rela_byte_stream_bytes(w->stream, all->data + all->len, want, &got, err);
         all->len += got;
         if (st == RELA_OK && w->max_size && all->len > w->max_size)
-            st = rela_fail(err, RELA_FORMAT, "%s: more than %zu bytes", rela_stream_name(w->stream),
-                           w->max_size);
+            st = rela_fail(err, RELA_FORMAT, "%s: more than %zu bytes",
+                           rela_byte_stream_name(w->stream), w->max_size);
         if (st == RELA_OK && w->max_line)
             st = check_lines(w, got == 0, err);
     }
@@ -108,6 +108,6 @@ static rela_status check_lines(whole *w, bool ended, rela_error *err)
     }
     if (!wrong)
         return RELA_OK;
-    return rela_fail(err, RELA_FORMAT, "%s: line %zu: %s", rela_stream_name(w->stream),
+    return rela_fail(err, RELA_FORMAT, "%s: line %zu: %s", rela_byte_stream_name(w->stream),
                      w->n_lines + 1, wrong);
 }

@@ -2,6 +2,7 @@
 /* src/base/file_write.c - writing half of file.h: atomic, durable, compressed by name. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/stream.h"
 #include "base/sys.h"
 #include "base/temporary.h"
 
@@ -52,8 +53,6 @@ static rela_status put_gzip(rela_writer *w, const char *bytes, size_t len, bool 
 static rela_status put_stored(rela_writer *w, const char *bytes, size_t len, rela_error *err);
 static rela_status finish_file(rela_writer *w, rela_error *err);
 static bool is_dir(const char *path);
-static void *zlib_alloc(void *ctx, unsigned n, unsigned size);
-static void zlib_free(void *ctx, void *p);
 static bool ends_with(const char *s, const char *tail);
 static void writer_free(rela_writer *w);
 
@@ -254,7 +253,7 @@ static rela_status start_coding(rela_writer *w, const char *path, rela_error *er
     w->stored = rela_mem_alloc(STORED_SIZE);
     bool good = w->stored != NULL;
     if (good && w->coding == CODING_GZIP) {
-        w->gz = (z_stream){ .zalloc = zlib_alloc, .zfree = zlib_free };
+        w->gz = (z_stream){ .zalloc = rela_zlib_alloc, .zfree = rela_zlib_free };
         good = w->gz_live = deflateInit2(&w->gz, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
                                          GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
     } else if (good) {
@@ -348,18 +347,6 @@ static bool is_dir(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-static void *zlib_alloc(void *ctx, unsigned n, unsigned size)
-{
-    (void)ctx;
-    return rela_mem_array(n, size);
-}
-
-static void zlib_free(void *ctx, void *p)
-{
-    (void)ctx;
-    rela_mem_free(p);
 }
 
 static bool ends_with(const char *s, const char *tail)

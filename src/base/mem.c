@@ -119,7 +119,7 @@ void *rela_mem_grow(void *array, size_t *cap, size_t need, size_t size)
 rela_status rela_mem_reserve(size_t bytes, const char *what, rela_error *err)
 {
     const uint64_t all = atomic_fetch_add(&n_reserved, bytes) + bytes;
-    const uint64_t room = rela_address_free();
+    const uint64_t room = rela_address_available();
     atomic_store(&n_checked, room == UINT64_MAX ? UINT64_MAX : 0);
     if (room >= all && !rela_fault_hit(RELA_FAULT_MEM))
         return RELA_OK;
@@ -162,7 +162,7 @@ static bool leaves_reserve(size_t more)
     const uint64_t live = atomic_load_explicit(&n_live, memory_order_relaxed) + more;
     if (more < CHECK_EVERY && live <= checked)
         return true;
-    const uint64_t reserved = atomic_load(&n_reserved), room = rela_address_free();
+    const uint64_t reserved = atomic_load(&n_reserved), room = rela_address_available();
     if (room < reserved || room - reserved < more)
         return false;
     atomic_store(&n_checked, room - reserved - more < CHECK_EVERY ? 0 : live + CHECK_EVERY);

@@ -117,6 +117,11 @@ rela_status rela_options_dump(rela_buffer *out, const rela_option_state *s, rela
 rela_status rela_option_dump(rela_buffer *out, const rela_option *o, const void *fields,
                              rela_error *err);
 
+/* Reads a value into the field of one row; value is lent. field NULL: an item of a list, which is
+ * only checked. */
+rela_status rela_option_store(const rela_option *o, void *field, const char *value,
+                              rela_error *err);
+
 /* Help and manual page. common: the options that every command has. */
 rela_status rela_options_help(rela_buffer *out, const rela_command *c, const rela_option *common,
                               rela_error *err);

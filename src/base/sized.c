@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/sized.c - see sized.h. */
+/* src/base/sized.c - see sized.h; and the version of the library at run time. */
 #include "base/sized.h"
 
 #include "base/error.h"
@@ -58,4 +58,10 @@ static size_t size_of(const void *given)
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+uint32_t rela_version(void)
+{
+    return (uint32_t)RELA_VERSION_MAJOR << 16 | (uint32_t)RELA_VERSION_MINOR << 8 |
+           (uint32_t)RELA_VERSION_PATCH;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/str.h - byte strings: building, formatting and parsing numbers, whatever the locale.
+/* src/base/str.h - byte strings: building, formatting and parsing numbers in any locale.
  *
  * Numbers are always written and read with a decimal point, even inside a host program whose locale
  * has a decimal comma. */

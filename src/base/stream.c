@@ -25,7 +25,7 @@ enum {
 
 typedef enum coding { CODING_UNKNOWN, CODING_PLAIN, CODING_GZIP, CODING_ZSTD } coding;
 
-struct rela_stream {
+struct rela_byte_stream {
     int fd;
     bool own_fd;
     char *name;
@@ -41,29 +41,27 @@ struct rela_stream {
     size_t stored_at, stored_len;
 };
 
-static rela_status open_file(rela_stream *s, const char *path, rela_error *err);
-static rela_status recognise(rela_stream *s, rela_error *err);
-static rela_status fill_stored(rela_stream *s, rela_error *err);
-static rela_status decode_plain(rela_stream *s, char *out, size_t size, size_t *got,
+static rela_status open_file(rela_byte_stream *s, const char *path, rela_error *err);
+static rela_status recognise(rela_byte_stream *s, rela_error *err);
+static rela_status fill_stored(rela_byte_stream *s, rela_error *err);
+static rela_status decode_plain(rela_byte_stream *s, char *out, size_t size, size_t *got,
                                 rela_error *err);
-static rela_status decode_gzip(rela_stream *s, char *out, size_t size, size_t *got,
+static rela_status decode_gzip(rela_byte_stream *s, char *out, size_t size, size_t *got,
                                rela_error *err);
-static rela_status decode_zstd(rela_stream *s, char *out, size_t size, size_t *got,
+static rela_status decode_zstd(rela_byte_stream *s, char *out, size_t size, size_t *got,
                                rela_error *err);
-static rela_status check_ratio(const rela_stream *s, rela_error *err);
-static rela_status check_size(const rela_stream *s, rela_error *err);
-static rela_status no_memory(const rela_stream *s, rela_error *err);
-static void *zlib_alloc(void *ctx, unsigned n, unsigned size);
-static void zlib_free(void *ctx, void *p);
+static rela_status check_ratio(const rela_byte_stream *s, rela_error *err);
+static rela_status check_size(const rela_byte_stream *s, rela_error *err);
+static rela_status no_memory(const rela_byte_stream *s, rela_error *err);
 
-rela_status rela_stream_open(rela_stream **out, const char *path, uint32_t max_ratio,
-                             bool any_ratio, rela_error *err)
+rela_status rela_byte_stream_open(rela_byte_stream **out, const char *path, uint32_t max_ratio,
+                                  bool any_ratio, rela_error *err)
 {
     *out = NULL;
     if (!*path)
         return rela_fail(err, RELA_ARG, "the name of an input file is empty");
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    rela_stream *s = rela_mem_zalloc(sizeof *s);
+    rela_byte_stream *s = rela_mem_zalloc(sizeof *s);
     if (!s)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", name);
     s->max_ratio = any_ratio ? 0 : max_ratio ? max_ratio : RATIO_MAX;
@@ -73,14 +71,14 @@ rela_status rela_stream_open(rela_stream **out, const char *path, uint32_t max_r
                                ? open_file(s, path, err)
                                : rela_fail(err, RELA_NOMEM, "%s: no memory to read it", name);
     if (st != RELA_OK) {
-        rela_stream_close(s);
+        rela_byte_stream_close(s);
         return st;
     }
     *out = s;
     return RELA_OK;
 }
 
-void rela_stream_close(rela_stream *s)
+void rela_byte_stream_close(rela_byte_stream *s)
 {
     if (!s)
         return;
@@ -94,7 +92,8 @@ void rela_stream_close(rela_stream *s)
     rela_mem_free(s);
 }
 
-rela_status rela_stream_bytes(rela_stream *s, char *out, size_t size, size_t *got, rela_error *err)
+rela_status rela_byte_stream_bytes(rela_byte_stream *s, char *out, size_t size, size_t *got,
+                                   rela_error *err)
 {
     *got = 0;
     rela_status st = s->coding == CODING_UNKNOWN ? recognise(s, err) : RELA_OK;
@@ -108,17 +107,17 @@ rela_status rela_stream_bytes(rela_stream *s, char *out, size_t size, size_t *go
     return st == RELA_OK ? check_ratio(s, err) : st;
 }
 
-bool rela_stream_plain(const rela_stream *s)
+bool rela_byte_stream_plain(const rela_byte_stream *s)
 {
     return s->coding == CODING_PLAIN && s->own_fd && s->size > 0;
 }
 
-rela_status rela_stream_seek(rela_stream *s, uint64_t at, rela_error *err)
+rela_status rela_byte_stream_seek(rela_byte_stream *s, uint64_t at, rela_error *err)
 {
     const rela_status st = s->coding == CODING_UNKNOWN ? recognise(s, err) : RELA_OK;
     if (st != RELA_OK)
         return st;
-    if (!rela_stream_plain(s) || at > s->size)
+    if (!rela_byte_stream_plain(s) || at > s->size)
         return rela_fail(err, RELA_IO, "%s: no byte %llu in a plain file", s->name,
                          (unsigned long long)at);
     if (rela_sys_seek(s->fd, at) != 0)
@@ -129,27 +128,27 @@ rela_status rela_stream_seek(rela_stream *s, uint64_t at, rela_error *err)
     return RELA_OK;
 }
 
-bool rela_stream_waits(const rela_stream *s)
+bool rela_byte_stream_waits(const rela_byte_stream *s)
 {
     return s->stored_at == s->stored_len && !s->stored_end && !rela_sys_ready(s->fd);
 }
 
-const char *rela_stream_name(const rela_stream *s)
+const char *rela_byte_stream_name(const rela_byte_stream *s)
 {
     return s->name;
 }
 
-uint64_t rela_stream_position(const rela_stream *s)
+uint64_t rela_byte_stream_position(const rela_byte_stream *s)
 {
     return s->stored_total - (s->stored_len - s->stored_at);
 }
 
-uint64_t rela_stream_size(const rela_stream *s)
+uint64_t rela_byte_stream_size(const rela_byte_stream *s)
 {
     return s->size;
 }
 
-static rela_status open_file(rela_stream *s, const char *path, rela_error *err)
+static rela_status open_file(rela_byte_stream *s, const char *path, rela_error *err)
 {
     struct stat info;
     if (strcmp(path, "-") == 0) {
@@ -176,7 +175,7 @@ static bool starts(const unsigned char *m, size_t n, const char *magic, size_t l
     return memcmp(m + 1, magic + 1, n - 1) == 0;
 }
 
-static rela_status recognise(rela_stream *s, rela_error *err)
+static rela_status recognise(rela_byte_stream *s, rela_error *err)
 {
     static const char GZIP[] = "\x1F\x8B", ZSTD[] = "\x28\xB5\x2F\xFD", SKIP[] = "\x50\x2A\x4D\x18";
     size_t n = 0;
@@ -191,7 +190,7 @@ static rela_status recognise(rela_stream *s, rela_error *err)
             starts(s->stored, n, ZSTD, MAGIC_MAX, 0) || starts(s->stored, n, SKIP, MAGIC_MAX, 0x0F);
     } while (!s->stored_end && ((gzip && n < 2) || (zstd && n < MAGIC_MAX)));
     if (gzip && n >= 2) {
-        s->gz = (z_stream){ .zalloc = zlib_alloc, .zfree = zlib_free };
+        s->gz = (z_stream){ .zalloc = rela_zlib_alloc, .zfree = rela_zlib_free };
         if (inflateInit2(&s->gz, GZIP_WINDOW) != Z_OK)
             return no_memory(s, err);
         s->coding = CODING_GZIP;
@@ -208,7 +207,7 @@ static rela_status recognise(rela_stream *s, rela_error *err)
 }
 
 /* Moves the unread rest to the front and reads more stored bytes after it. */
-static rela_status fill_stored(rela_stream *s, rela_error *err)
+static rela_status fill_stored(rela_byte_stream *s, rela_error *err)
 {
     const size_t rest = s->stored_len - s->stored_at;
     if (rest)
@@ -224,7 +223,7 @@ static rela_status fill_stored(rela_stream *s, rela_error *err)
     return s->stored_end ? check_size(s, err) : RELA_OK;
 }
 
-static rela_status decode_plain(rela_stream *s, char *out, size_t size, size_t *got,
+static rela_status decode_plain(rela_byte_stream *s, char *out, size_t size, size_t *got,
                                 rela_error *err)
 {
     if (s->stored_at == s->stored_len && !s->stored_end) {
@@ -239,7 +238,8 @@ static rela_status decode_plain(rela_stream *s, char *out, size_t size, size_t *
     return RELA_OK;
 }
 
-static rela_status decode_gzip(rela_stream *s, char *out, size_t size, size_t *got, rela_error *err)
+static rela_status decode_gzip(rela_byte_stream *s, char *out, size_t size, size_t *got,
+                               rela_error *err)
 {
     const unsigned room = (unsigned)(size < INFLATE_MAX ? size : INFLATE_MAX);
     s->gz.next_out = (unsigned char *)out;
@@ -275,7 +275,8 @@ static rela_status decode_gzip(rela_stream *s, char *out, size_t size, size_t *g
     return RELA_OK;
 }
 
-static rela_status decode_zstd(rela_stream *s, char *out, size_t size, size_t *got, rela_error *err)
+static rela_status decode_zstd(rela_byte_stream *s, char *out, size_t size, size_t *got,
+                               rela_error *err)
 {
     ZSTD_outBuffer to = { out, size, 0 };
     while (to.pos == 0) {
@@ -303,17 +304,17 @@ static rela_status decode_zstd(rela_stream *s, char *out, size_t size, size_t *g
     return RELA_OK;
 }
 
-static rela_status check_ratio(const rela_stream *s, rela_error *err)
+static rela_status check_ratio(const rela_byte_stream *s, rela_error *err)
 {
     if (s->max_ratio == 0 || s->decoded_total <= RATIO_FREE ||
-        s->decoded_total / s->max_ratio <= rela_stream_position(s))
+        s->decoded_total / s->max_ratio <= rela_byte_stream_position(s))
         return RELA_OK;
     return rela_fail(err, RELA_FORMAT,
                      "%s: expands more than %u times; refused as a decompression bomb", s->name,
                      (unsigned)s->max_ratio);
 }
 
-static rela_status check_size(const rela_stream *s, rela_error *err)
+static rela_status check_size(const rela_byte_stream *s, rela_error *err)
 {
     if (s->size == 0 || !s->own_fd || s->stored_total == s->size)
         return RELA_OK;
@@ -321,18 +322,18 @@ static rela_status check_size(const rela_stream *s, rela_error *err)
                      s->name, (unsigned long long)s->size, (unsigned long long)s->stored_total);
 }
 
-static rela_status no_memory(const rela_stream *s, rela_error *err)
+static rela_status no_memory(const rela_byte_stream *s, rela_error *err)
 {
     return rela_fail(err, RELA_NOMEM, "%s: no memory to decompress it", s->name);
 }
 
-static void *zlib_alloc(void *ctx, unsigned n, unsigned size)
+void *rela_zlib_alloc(void *ctx, unsigned n, unsigned size)
 {
     (void)ctx;
     return rela_mem_array(n, size);
 }
 
-static void zlib_free(void *ctx, void *p)
+void rela_zlib_free(void *ctx, void *p)
 {
     (void)ctx;
     rela_mem_free(p);

@@ -16,6 +16,13 @@ rela_status rela_text_lines_read(rela_text_lines *l, const char *path, rela_erro
     const char *at = l->text, *end = at + len;
     if (len >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) /* a byte order mark */
         at += 3;
+    return rela_text_lines_split(l, (rela_span){ at, (size_t)(end - at) }, path, err);
+}
+
+rela_status rela_text_lines_split(rela_text_lines *l, rela_span text, const char *path,
+                                  rela_error *err)
+{
+    const char *at = text.text, *end = at + text.len;
     for (rela_span line; rela_next_line(&line, &at, end);) {
         rela_span *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
         if (!items)

@@ -15,6 +15,9 @@ typedef struct rela_text_lines {
 } rela_text_lines;
 
 rela_status rela_text_lines_read(rela_text_lines *l, const char *path, rela_error *err);
+/* The lines of a text that is lent as long as they are used; path: for messages. */
+rela_status rela_text_lines_split(rela_text_lines *l, rela_span text, const char *path,
+                                  rela_error *err);
 void rela_text_lines_free(rela_text_lines *l);
 
 #endif

@@ -28,7 +28,7 @@ struct rela_batches {
     size_t n_sides;
     int32_t *ids[RELA_SIDES_MAX];
     size_t ids_cap[RELA_SIDES_MAX];
-    uint32_t *at[RELA_SIDES_MAX];
+    uint32_t *offsets[RELA_SIDES_MAX];
     uint64_t *line;
     size_t rows_cap;
     /* the records of the current pool */
@@ -85,7 +85,7 @@ void rela_batches_destroy(rela_batches *b)
     rela_order_free(&b->order);
     for (size_t side = 0; side < b->n_sides; side++) {
         rela_mem_free(b->ids[side]);
-        rela_mem_free(b->at[side]);
+        rela_mem_free(b->offsets[side]);
     }
     rela_mem_free(b->line);
     rela_mem_free(b->place);
@@ -111,7 +111,7 @@ rela_status rela_batches_next(rela_batches *b, rela_batch *batch, rela_error *er
                            .last = end == b->order.n };
     for (size_t side = 0; side < b->n_sides; side++) {
         batch->ids[side] = b->ids[side];
-        batch->at[side] = b->at[side];
+        batch->offsets[side] = b->offsets[side];
     }
     b->position.sentences = end;
     b->turn++;
@@ -265,7 +265,7 @@ static rela_status fill(rela_batches *b, uint32_t begin, uint32_t end, rela_erro
     if (st != RELA_OK)
         return st;
     for (size_t side = 0; side < b->n_sides; side++)
-        b->at[side][0] = 0;
+        b->offsets[side][0] = 0;
     for (uint32_t i = begin; i < end; i++)
         put_row(b, o->pair[i], i - begin, i - o->pool_begin);
     return RELA_OK;
@@ -279,13 +279,13 @@ static void put_row(rela_batches *b, uint32_t pair, uint32_t row, uint32_t in_po
                                       : rela_store_view(b->store, rela_store_place(b->store, pair));
     int32_t *ids[RELA_SIDES_MAX];
     for (size_t side = 0; side < b->n_sides; side++)
-        ids[side] = b->ids[side] + b->at[side][row];
+        ids[side] = b->ids[side] + b->offsets[side][row];
     b->line[row] = rela_store_decode(b->store, pair, record, ids);
     for (size_t side = 0; side < b->n_sides; side++) {
         uint32_t n = rela_store_length(b->store, pair, side);
         if (n && b->order.options.extra[side])
             ids[side][n++] = b->options.eos[side];
-        b->at[side][row + 1] = b->at[side][row] + n;
+        b->offsets[side][row + 1] = b->offsets[side][row] + n;
     }
 }
 
@@ -298,9 +298,9 @@ static rela_status reserve(rela_batches *b, uint32_t n, const size_t *tokens, re
         bool good = line != NULL;
         for (size_t side = 0; side < b->n_sides; side++) {
             size_t cap = b->rows_cap;
-            uint32_t *at = rela_mem_grow(b->at[side], &cap, n + 1, sizeof *at);
-            b->at[side] = at ? at : b->at[side];
-            good = good && at;
+            uint32_t *offsets = rela_mem_grow(b->offsets[side], &cap, n + 1, sizeof *offsets);
+            b->offsets[side] = offsets ? offsets : b->offsets[side];
+            good = good && offsets;
         }
         if (!good)
             return rela_fail(err, RELA_NOMEM, "no memory for a batch of %u rows", n);
@@ -322,10 +322,10 @@ static void count_padding(rela_batches *b, uint32_t n)
     for (size_t side = 0; side < b->n_sides; side++) {
         uint32_t longest = 0;
         for (uint32_t i = 0; i < n; i++) {
-            const uint32_t len = b->at[side][i + 1] - b->at[side][i];
+            const uint32_t len = b->offsets[side][i + 1] - b->offsets[side][i];
             longest = len > longest ? len : longest;
         }
-        b->padding.tokens += b->at[side][n];
+        b->padding.tokens += b->offsets[side][n];
         b->padding.cells += (uint64_t)longest * n;
     }
 }

@@ -17,17 +17,17 @@ typedef struct rela_position {
     uint64_t sentences;
 } rela_position;
 
-/* n rows without padding; row i of a side is ids[at[i] .. at[i + 1] - 1], EOS included; an empty
- * row, possible if there are several sources, has no EOS. All pointers are lent until the next
- * call. */
+/* n rows without padding; row i of a side is ids[offsets[i] .. offsets[i + 1] - 1], EOS included;
+ * an empty row, possible if there are several sources, has no EOS. All pointers are lent until the
+ * next call. */
 typedef struct rela_batch {
     uint32_t n;
     size_t n_sides;
     const int32_t *ids[RELA_SIDES_MAX];
-    const uint32_t *at[RELA_SIDES_MAX]; /* (n + 1) */
-    const uint64_t *line;               /* (n) line numbers in the corpus, from 1 */
-    rela_position start, next;          /* before and after this batch */
-    bool last;                          /* of its epoch */
+    const uint32_t *offsets[RELA_SIDES_MAX]; /* (n + 1) */
+    const uint64_t *line;                    /* (n) line numbers in the corpus, from 1 */
+    rela_position start, next;               /* before and after this batch */
+    bool last;                               /* of its epoch */
 } rela_batch;
 
 /* What padding each batch to its longest row would cost. */

@@ -3,6 +3,7 @@
 #include "data/corpus_judge.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -98,4 +99,22 @@ static bool too_different(const rela_corpus_item *it, size_t n_sides, double rat
             return true;
     }
     return false;
+}
+
+rela_status rela_ids_push(rela_ids *ids, int32_t id, rela_error *err)
+{
+    int32_t *p = rela_mem_grow(ids->data, &ids->cap, ids->len + 1, sizeof *p);
+    if (!p)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu tokens", ids->len + 1);
+    ids->data = p;
+    p[ids->len++] = id;
+    return RELA_OK;
+}
+
+void rela_ids_free(rela_ids *ids)
+{
+    if (!ids)
+        return;
+    rela_mem_free(ids->data);
+    *ids = (rela_ids){ NULL, 0, 0 };
 }

@@ -164,6 +164,8 @@ static bool add_needs(const rela_engine *e, rela_engine *want, const uint32_t *p
         more = grow(&size->steps, x->limit) || more;
         more = grow(&want->list, x->list) || more;
         want->most_width = larger(want->most_width, x->width);
+        more = more || (x->n_heads > 0 && !size->tapped);
+        size->tapped = size->tapped || x->n_heads > 0;
         if (x->whole)
             more = grow(&want->most_words, x->n_words) || more;
     }

@@ -51,6 +51,11 @@ static rela_status check_options(const rela_engine *e, const rela_search_options
                              "and %zu",
                              v->n_src, v->n_tgt, c->vocab_src, c->vocab_tgt);
     }
+    if (o->attention || o->heaviest) {
+        const rela_status st = rela_config_check_shown(c, 1u << RELA_ATTN_CROSS, err);
+        if (st != RELA_OK)
+            return st;
+    }
     return samples ? check_sampling(o, err) : RELA_OK;
 }
 

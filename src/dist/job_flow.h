@@ -14,10 +14,10 @@
 enum { RELA_PLACE_FILES = 8 };
 
 /* Where a block begins. */
-typedef struct rela_place {
+typedef struct rela_job_place {
     uint64_t line;                    /* lines before it */
     uint64_t bytes[RELA_PLACE_FILES]; /* of each file, see rela_reader_place */
-} rela_place;
+} rela_job_place;
 
 typedef struct rela_flow {
     size_t block_size; /* of the caller's struct of a block, which starts as all zero */
@@ -25,8 +25,8 @@ typedef struct rela_flow {
     /* Reads the next block of `want` lines, or of any size if want is 0. *n: lines read, 0 at the
      * end. */
     rela_status (*read)(void *ctx, void *block, uint64_t want, uint64_t *n, rela_error *err);
-    void (*place)(void *ctx, rela_place *out); /* of the block that is read next */
-    rela_status (*seek)(void *ctx, const rela_place *at, rela_error *err);
+    void (*place)(void *ctx, rela_job_place *out); /* of the block that is read next */
+    rela_status (*seek)(void *ctx, const rela_job_place *at, rela_error *err);
     uint64_t (*hash)(void *ctx,
                      const void *block); /* of its text; NULL: a setting of the job covers it */
     /* Called on any thread; result is empty on entry. */

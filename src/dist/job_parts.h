@@ -21,7 +21,7 @@ struct rela_job {
 typedef struct rela_job_slot {
     void *block;
     uint64_t lines;
-    rela_place place;
+    rela_job_place place;
     rela_buffer result;
     rela_status st; /* of the work, if rela_flow.partial let a failure pass */
     rela_error why;

@@ -15,10 +15,10 @@ enum {
 
 /* Broadcast by rank 0 at the start of a round. */
 typedef struct plan {
-    uint64_t n;         /* blocks */
-    uint64_t failed;    /* reading failed after them */
-    uint64_t *lines;    /* (n) of each block */
-    rela_place *places; /* (n) */
+    uint64_t n;             /* blocks */
+    uint64_t failed;        /* reading failed after them */
+    uint64_t *lines;        /* (n) of each block */
+    rela_job_place *places; /* (n) */
 } plan;
 
 /* What a rank has done in a round. */
@@ -136,7 +136,7 @@ static rela_status run_round(team *t, bool *more, rela_error *err)
 /* ---- reading ---- */
 
 /* Bytes between two places, as far as they are known. */
-static uint64_t bytes_between(const rela_place *a, const rela_place *b)
+static uint64_t bytes_between(const rela_job_place *a, const rela_job_place *b)
 {
     uint64_t sum = 0;
     for (int i = 0; i < RELA_PLACE_FILES; i++)

@@ -13,8 +13,8 @@ typedef struct walk {
 } walk;
 
 static rela_status read_rows(void *ctx, void *block, uint64_t want, uint64_t *n, rela_error *err);
-static void find_place(void *ctx, rela_place *out);
-static rela_status go_to(void *ctx, const rela_place *at, rela_error *err);
+static void find_place(void *ctx, rela_job_place *out);
+static rela_status go_to(void *ctx, const rela_job_place *at, rela_error *err);
 static uint64_t hash_rows(void *ctx, const void *block);
 static rela_status work_rows(void *ctx, void *block, rela_buffer *result, int thread,
                              rela_error *err);
@@ -54,14 +54,14 @@ static rela_status read_rows(void *ctx, void *block, uint64_t want, uint64_t *n,
     return st;
 }
 
-static void find_place(void *ctx, rela_place *out)
+static void find_place(void *ctx, rela_job_place *out)
 {
     const walk *w = ctx;
-    *out = (rela_place){ .line = rela_row_reader_count(w->reader) };
+    *out = (rela_job_place){ .line = rela_row_reader_count(w->reader) };
     rela_row_reader_place(w->reader, out->bytes);
 }
 
-static rela_status go_to(void *ctx, const rela_place *at, rela_error *err)
+static rela_status go_to(void *ctx, const rela_job_place *at, rela_error *err)
 {
     const walk *w = ctx;
     return rela_row_reader_seek(w->reader, at->bytes, at->line, err);

@@ -3,6 +3,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "dist/machine.h"
 
+#include "base/par.h"
 #include "base/str.h"
 #include "dist/launch.h"
 #include "kern/kern.h"
@@ -10,7 +11,10 @@
 #include <dnnl.h>
 #include <jansson.h>
 #include <pcre2.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utf8proc.h>
 #include <xxhash.h>
 #include <zlib.h>
@@ -80,4 +84,22 @@ bool rela_machine_mpi(void)
 {
     const rela_transport *module = NULL;
     return rela_launch_module(&module, NULL) == RELA_OK;
+}
+
+rela_processors rela_processors_count(void)
+{
+    cpu_set_t set;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+    return (rela_processors){ known ? CPU_COUNT(&set) : all, all };
+}
+
+int rela_world_threads(const rela_world *w, int requested)
+{
+    const rela_processors p = rela_processors_count();
+    const int local = (int)rela_world_local_size(w), n = rela_par_threads(0);
+    if (requested > 0 || local == 1 || getenv("OMP_NUM_THREADS") || p.allowed < p.all)
+        return requested;
+    const int extra = rela_world_local_rank(w) < (size_t)(n % local);
+    return n > local ? n / local + extra : 1;
 }

@@ -38,4 +38,9 @@ size_t rela_page_per_line(size_t *lines, size_t n, double item, double width);
 void rela_page_text(cairo_t *c, const char *s, double x, double y, double align);
 void rela_page_colour(cairo_t *c, size_t number);
 
+/* 1, 2 or 5 times a power of ten: the smallest that fits into range at most n times. */
+double rela_tick_step(double range, int n);
+/* Formats the value at a tick, with as many digits as the step needs. */
+void rela_tick_text(char *out, size_t size, double v, double step);
+
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "figure/page.h"
-#include "figure/ticks.h"
 
 #include <math.h>
 

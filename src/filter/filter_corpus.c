@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/filter/filter_corpus.c - rela_filter: rules, then model scores, pair by pair in order. With a
- * share to keep, a first pass collects the scores and a second one writes the best pairs. */
+/* src/filter/filter_corpus.c - rela_filter: checks the options, opens files and makes workers; the
+ * pairs are judged in filter_lines.c. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
@@ -15,7 +15,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { OUT_SRC, OUT_TGT, OUT_SCORES, N_OUT };
 /* Share of the letters of a vocabulary from which on a script belongs to it. */
 static const double SCRIPT_LEAST = 0.05;
 
@@ -25,8 +24,6 @@ static rela_status name_weights(const rela_filter_job *j, rela_error *err);
 static rela_status mark_heads(rela_filter_job *j, rela_error *err);
 static rela_status make_workers(rela_filter_job *j, rela_error *err);
 static rela_status open_all(rela_filter_job *j, rela_error *err);
-static rela_status filter_lines(rela_filter_job *j, rela_error *err);
-static rela_status cut_lines(rela_filter_job *j, rela_error *err);
 static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err);
 
 void rela_filter_options_init(rela_filter_options *o, size_t size)
@@ -72,9 +69,9 @@ rela_status rela_filter(rela_filter_report *report, const rela_model *m,
         st = open_all(&j, err);
     st = rela_job_agree(j.o.job, st, err);
     if (st == RELA_OK)
-        st = filter_lines(&j, err);
+        st = rela_filter_lines(&j, err);
     if (st == RELA_OK && j.o.keep > 0 && first)
-        st = cut_lines(&j, err);
+        st = rela_filter_cut(&j, err);
     st = rela_job_agree(j.o.job, close_all(&j, st, err), err);
     j.report.cut = m ? j.cut : 0;
     j.report.mean_score = j.scored ? j.sum / (double)j.scored : 0;
@@ -88,7 +85,7 @@ static rela_status check_apart(const rela_filter_options *o, rela_error *err)
 {
     const char *const out[] = { o->out_src, o->out_tgt, o->scores };
     const char *const in[] = { o->src, o->tgt, o->trusted_src, o->trusted_tgt };
-    for (size_t i = 0; i < N_OUT; i++) {
+    for (size_t i = 0; i < RELA_FILTER_N_OUT; i++) {
         for (size_t k = 0; k < i; k++)
             if (out[i] && out[k] && rela_file_same(out[i], out[k]))
                 return rela_fail(err, RELA_ARG, "%s: two outputs in one file", out[i]);
@@ -122,8 +119,8 @@ static rela_status check(const rela_filter_job *j, rela_error *err)
         return st;
     if (standard && j->model && (o->keep > 0 || (o->by == RELA_FILTER_COMBINED && !o->trusted_src)))
         return rela_fail(err, RELA_ARG,
-                         "the text is read twice for a combined score or a share to keep: standard "
-                         "input will not do");
+                         "the text is read twice for a combined score or a share to keep, so it "
+                         "cannot be standard input");
     if (o->calibrate < 1 || o->min_words < 0 || o->max_words < 1 || o->max_bytes < 1)
         return rela_fail(err, RELA_ARG, "a limit below its least value");
     if (!j->model)
@@ -184,14 +181,14 @@ static rela_status mark_heads(rela_filter_job *j, rela_error *err)
     const rela_config *c = &j->model->net.config;
     if (!j->o.heads)
         return RELA_OK;
-    j->marks = rela_mem_zalloc(c->dec_layers * c->heads);
+    j->marks = rela_mem_zalloc(rela_config_layers(c, RELA_ATTN_CROSS) * c->heads);
     if (!j->marks)
         return rela_fail(err, RELA_NOMEM, "no memory for heads");
     for (size_t i = 0; i < j->o.n_heads; i++) {
         const rela_head *h = &j->o.heads[i];
-        if (h->layer < 0 || (size_t)h->layer >= c->dec_layers)
+        if (h->layer < 0 || (size_t)h->layer >= rela_config_layers(c, RELA_ATTN_CROSS))
             return rela_fail(err, RELA_ARG, "no layer %lld; the model has %zu",
-                             1 + (long long)h->layer, c->dec_layers);
+                             1 + (long long)h->layer, rela_config_layers(c, RELA_ATTN_CROSS));
         if (h->head < 0 || (size_t)h->head >= c->heads)
             return rela_fail(err, RELA_ARG, "no head %lld; the model has %zu",
                              1 + (long long)h->head, c->heads);
@@ -221,9 +218,9 @@ static rela_status make_workers(rela_filter_job *j, rela_error *err)
 
 static rela_status open_all(rela_filter_job *j, rela_error *err)
 {
-    const char *const paths[N_OUT] = { j->o.out_src, j->o.out_tgt, j->o.scores };
+    const char *const paths[RELA_FILTER_N_OUT] = { j->o.out_src, j->o.out_tgt, j->o.scores };
     rela_status st = rela_file_set_create(&j->set, err);
-    for (int i = 0; i < N_OUT && st == RELA_OK; i++)
+    for (int i = 0; i < RELA_FILTER_N_OUT && st == RELA_OK; i++)
         if (paths[i])
             st = rela_writer_open_in(&j->writers[i], j->set, paths[i], err);
     if (st == RELA_OK && !(j->seen = rela_seen_create()))
@@ -233,7 +230,7 @@ static rela_status open_all(rela_filter_job *j, rela_error *err)
 
 static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err)
 {
-    for (int i = 0; i < N_OUT; i++) {
+    for (int i = 0; i < RELA_FILTER_N_OUT; i++) {
         if (j->writers[i])
             st = rela_writer_finish(j->writers[i], st, err);
         rela_buffer_free(&j->out[i]);
@@ -250,262 +247,4 @@ static rela_status close_all(rela_filter_job *j, rela_status st, rela_error *err
     rela_logit_free(&j->logit);
     rela_seen_destroy(j->seen);
     return st;
-}
-
-/* ---- scores ---- */
-
-static rela_status see(void *ctx, const rela_heads *h, rela_error *err)
-{
-    rela_filter_worker *l = ctx;
-    (void)err;
-    rela_pair_scores_add(&l->scores, h, rela_watcher_pair(l->watcher, h->pair));
-    return RELA_OK;
-}
-
-rela_status rela_filter_run(rela_filter_worker *l, size_t n, rela_error *err)
-{
-    const rela_watch watch = {
-        .stacks = rela_watch_stack(l->stack), .nll = true, .on_heads = see, .ctx = l
-    };
-    rela_pair_scores_clear(&l->scores);
-    const rela_status st = rela_watcher_load(l->watcher, l->pairs, n, err);
-    return st == RELA_OK ? rela_watcher_run(l->watcher, &watch, err) : st;
-}
-
-static void judge(const rela_filter_job *j, rela_filter_worker *l, size_t pair, rela_verdict *v)
-{
-    const rela_watched *p = rela_watcher_pair(l->watcher, pair);
-    if (p->state != RELA_WATCHED) {
-        v->reason = p->state == RELA_WATCHED_LONG ? RELA_FILTER_TOKENS : RELA_FILTER_EMPTY;
-        return;
-    }
-    v->null = rela_pair_null(&l->scores, pair, j->marks);
-    v->uncovered = rela_pair_uncovered(&l->scores, pair, p);
-    v->logp = -p->nll / (double)p->tgt.n;
-    switch (j->o.by) {
-    case RELA_FILTER_NULL:
-        v->score = 1 - v->null;
-        break;
-    case RELA_FILTER_UNCOVERED:
-        v->score = 1 - v->uncovered;
-        break;
-    case RELA_FILTER_LOGPROB:
-        v->score = exp(v->logp);
-        break;
-    default:
-        rela_pair_features(l->row, &l->scores, pair, p);
-        v->score = rela_logit_score(&j->logit, l->row);
-    }
-    if (j->o.keep == 0 && v->score < j->cut)
-        v->reason = RELA_FILTER_SCORE;
-}
-
-static rela_status work_block(void *ctx, rela_rows *rows, int thread, rela_error *err)
-{
-    const rela_filter_job *j = ctx;
-    rela_filter_worker *l = &j->workers[thread];
-    rela_verdict verdicts[RELA_FILTER_ROWS];
-    rela_status st = RELA_OK;
-    size_t n = 0;
-    for (size_t i = 0; i < rows->n; i++) {
-        const rela_span *c = rows->lines + 2 * i;
-        verdicts[i] =
-            (rela_verdict){ .reason = rela_pair_rules_check(&j->rules, c[0], c[1]), .score = -1 };
-        if (verdicts[i].reason != RELA_FILTER_KEPT)
-            continue;
-        l->pairs[n] = (rela_text_pair){ .src = { c[0] }, .tgt = c[1] };
-        l->of[n++] = i;
-    }
-    if (j->model)
-        st = rela_filter_run(l, n, err);
-    const size_t odd = st == RELA_OK && j->model ? rela_watcher_not_finite(l->watcher, n) : n;
-    if (odd < n)
-        st = rela_fail_not_finite(err, j->o.src, rows->first + l->of[odd], "logits are");
-    for (size_t i = 0; i < n && st == RELA_OK && j->model; i++)
-        judge(j, l, i, &verdicts[l->of[i]]);
-    for (size_t i = 0; i < rows->n && st == RELA_OK; i++)
-        st = rela_verdict_append(&rows->out, &verdicts[i], err);
-    return st;
-}
-
-/* ---- lines ---- */
-
-/* Duplicates depend on all earlier pairs, so only the thread that finishes blocks in order can find
- * them. */
-static rela_status find_duplicate(rela_filter_job *j, rela_verdict *v, const rela_span *c,
-                                  rela_error *err)
-{
-    static const rela_span NOTHING = { "", 0 };
-    const int32_t how = j->o.duplicates;
-    bool before = false;
-    if (how == RELA_REPEATS_KEEP ||
-        (v->reason != RELA_FILTER_KEPT && v->reason != RELA_FILTER_SCORE))
-        return RELA_OK;
-    const uint64_t hash = rela_pair_hash(how == RELA_REPEATS_TARGET ? NOTHING : c[0],
-                                         how == RELA_REPEATS_SOURCE ? NOTHING : c[1]);
-    const rela_status st = rela_seen_add(j->seen, hash, &before, err);
-    if (before)
-        v->reason = RELA_FILTER_DUPLICATE;
-    return st;
-}
-
-static rela_status put_pair(rela_filter_job *j, const rela_span *c, rela_error *err)
-{
-    rela_status st = RELA_OK;
-    for (int k = 0; k < 2 && st == RELA_OK; k++) {
-        if (!j->writers[k])
-            continue;
-        st = rela_writer_write(j->writers[k], c[k].text, c[k].len, err);
-        if (st == RELA_OK)
-            st = rela_writer_write(j->writers[k], "\n", 1, err);
-    }
-    return st;
-}
-
-static rela_status put_scores(rela_filter_job *j, const rela_verdict *v, uint64_t line,
-                              rela_error *err)
-{
-    rela_buffer *out = &j->out[OUT_SCORES];
-    rela_writer *w = j->writers[OUT_SCORES];
-    if (!w)
-        return RELA_OK;
-    rela_buffer_clear(out);
-    rela_status st =
-        line == 1
-            ? rela_buffer_append_text(out, "line\treason\tscore\tnull\tuncovered\tlogprob\n", err)
-            : RELA_OK;
-    if (st == RELA_OK)
-        st = rela_buffer_printf(out, err, "%llu\t%s", (unsigned long long)line - 1,
-                                rela_filter_reason_key(v->reason));
-    if (st == RELA_OK && v->score >= 0)
-        st = rela_buffer_printf(out, err, "\t%.6f\t%.6f\t%.6f\t%.6f\n", v->score, v->null,
-                                v->uncovered, v->logp);
-    else if (st == RELA_OK)
-        st = rela_buffer_append_text(out, "\t\t\t\t\n", err);
-    return st == RELA_OK ? rela_writer_write(w, out->data, out->len, err) : st;
-}
-
-static rela_status keep_score(rela_filter_job *j, const rela_verdict *v, rela_error *err)
-{
-    float *scores = rela_mem_grow(j->kept_scores, &j->cap_scores, j->n_scores + 1, sizeof *scores);
-    if (!scores)
-        return rela_fail(err, RELA_NOMEM, "no memory for %zu scores", j->n_scores + 1);
-    j->kept_scores = scores;
-    scores[j->n_scores++] = v->reason == RELA_FILTER_KEPT ? (float)v->score : -1;
-    return RELA_OK;
-}
-
-static rela_status finish_pair(rela_filter_job *j, rela_verdict *v, const rela_span *c,
-                               uint64_t line, rela_error *err)
-{
-    rela_status st = find_duplicate(j, v, c, err);
-    if (v->score >= 0) {
-        j->sum += v->score;
-        j->scored++;
-    }
-    j->report.read++;
-    j->report.count[v->reason]++;
-    if (st == RELA_OK && j->o.keep > 0)
-        st = keep_score(j, v, err);
-    else if (st == RELA_OK && v->reason == RELA_FILTER_KEPT)
-        st = put_pair(j, c, err);
-    return st ? st : put_scores(j, v, line, err);
-}
-
-static rela_status finish_block(void *ctx, rela_rows *rows, rela_error *err)
-{
-    rela_filter_job *j = ctx;
-    rela_span bytes = { rows->out.data, rows->out.len };
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        rela_verdict v;
-        st = rela_verdict_take(&v, &bytes, rows->first + i, err);
-        st = st ? st : finish_pair(j, &v, rows->lines + 2 * i, rows->first + i, err);
-    }
-    if (st == RELA_OK && j->o.progress && j->o.progress(j->o.progress_ctx, j->report.read))
-        st = rela_fail(err, RELA_CANCEL, "cancelled");
-    return st;
-}
-
-static rela_status filter_lines(rela_filter_job *j, rela_error *err)
-{
-    const char *const files[] = { j->o.src, j->o.tgt };
-    const rela_steps steps = { .files = files,
-                               .n_files = 2,
-                               .n_threads = j->n_workers,
-                               .block_rows = RELA_FILTER_ROWS,
-                               .max_line = (size_t)j->o.max_bytes + 1, /* enough to drop it */
-                               .may_be_empty = true,
-                               .work = work_block,
-                               .done = finish_block,
-                               .ctx = j };
-    return rela_job_rows(NULL, j->o.job, &steps, err);
-}
-
-/* ---- a share of the best ---- */
-
-static int by_falling_score(const void *a, const void *b)
-{
-    const float *x = a, *y = b;
-    return *x > *y ? -1 : *x < *y;
-}
-
-/* Sets j->cut to the score of the last pair to keep; pairs with an equal score are kept too. */
-static rela_status find_cut(rela_filter_job *j, rela_error *err)
-{
-    float *sorted = rela_mem_array(j->n_scores + 1, sizeof *sorted);
-    size_t n = 0;
-    if (!sorted)
-        return rela_fail(err, RELA_NOMEM, "no memory for %zu scores", j->n_scores);
-    for (size_t i = 0; i < j->n_scores; i++)
-        if (j->kept_scores[i] >= 0)
-            sorted[n++] = j->kept_scores[i];
-    qsort(sorted, n, sizeof *sorted, by_falling_score);
-    const size_t want = (size_t)ceil(j->o.keep * (double)n);
-    j->cut = want ? (double)sorted[want - 1] : 0;
-    rela_mem_free(sorted);
-    return RELA_OK;
-}
-
-static rela_status nothing(void *ctx, rela_rows *rows, int thread, rela_error *err)
-{
-    (void)ctx;
-    (void)rows;
-    (void)thread;
-    (void)err;
-    return RELA_OK;
-}
-
-static rela_status cut_block(void *ctx, rela_rows *rows, rela_error *err)
-{
-    rela_filter_job *j = ctx;
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < rows->n && st == RELA_OK; i++) {
-        const uint64_t line = rows->first + i - 1;
-        if (line >= j->n_scores)
-            return rela_fail(err, RELA_FORMAT, "%s: has grown while it was read", j->o.src);
-        const double score = (double)j->kept_scores[line];
-        if (score >= j->cut) {
-            st = put_pair(j, rows->lines + 2 * i, err);
-        } else if (score >= 0) {
-            j->report.count[RELA_FILTER_KEPT]--;
-            j->report.count[RELA_FILTER_SCORE]++;
-        }
-    }
-    return st;
-}
-
-static rela_status cut_lines(rela_filter_job *j, rela_error *err)
-{
-    const char *const files[] = { j->o.src, j->o.tgt };
-    const rela_steps steps = { .files = files,
-                               .n_files = 2,
-                               .n_threads = 1,
-                               .max_line = (size_t)j->o.max_bytes + 1,
-                               .may_be_empty = true,
-                               .work = nothing,
-                               .done = cut_block,
-                               .ctx = j };
-    rela_status st = find_cut(j, err);
-    return st == RELA_OK ? rela_steps_run(NULL, &steps, err) : st;
 }

@@ -34,7 +34,7 @@ rela_status rela_logit_fit(rela_logit *l, const double *rows, const bool *good, 
     if (!matrix || !slope || !l->mean || !l->scale || !l->weight)
         st = rela_fail(err, RELA_NOMEM, "no memory for %zu features", n);
     else if (n_good == 0 || n_good == n_rows)
-        st = rela_fail(err, RELA_FORMAT, "examples of one kind only");
+        st = rela_fail(err, RELA_FORMAT, "all examples are of one class");
     if (st == RELA_OK) {
         const double share[] = { 0.5 / (double)(n_rows - n_good), 0.5 / (double)n_good };
         double step = 1;

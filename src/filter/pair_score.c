@@ -14,7 +14,9 @@ static const double LEAST_COVERAGE = 0.5; /* of the mean */
 rela_status rela_pair_scores_init(rela_pair_scores *s, const rela_config *c, size_t n,
                                   rela_error *err)
 {
-    *s = (rela_pair_scores){ .layers = c->dec_layers, .heads = c->heads, .n = n };
+    *s = (rela_pair_scores){ .layers = rela_config_layers(c, RELA_ATTN_CROSS),
+                             .heads = c->heads,
+                             .n = n };
     s->null = rela_mem_array(n * s->layers * s->heads, sizeof *s->null);
     s->mass = rela_mem_array(n * RELA_WATCH_TOKENS_MAX, sizeof *s->mass);
     if (s->null && s->mass)

@@ -7,7 +7,7 @@
 enum { REASON, HAS_SCORE, HEAD_BYTES };
 
 /* The reason and, if there is a score, the numbers. */
-rela_status rela_verdict_append(rela_buffer *out, const rela_verdict *v, rela_error *err)
+rela_status rela_pair_verdict_append(rela_buffer *out, const rela_pair_verdict *v, rela_error *err)
 {
     const double numbers[] = { v->score, v->null, v->uncovered, v->logp };
     const unsigned char head[HEAD_BYTES] = { (unsigned char)v->reason, v->score >= 0 };
@@ -17,7 +17,8 @@ rela_status rela_verdict_append(rela_buffer *out, const rela_verdict *v, rela_er
                : rela_buffer_append(out, (const char *)numbers, sizeof numbers, err);
 }
 
-rela_status rela_verdict_take(rela_verdict *v, rela_span *bytes, uint64_t line, rela_error *err)
+rela_status rela_pair_verdict_take(rela_pair_verdict *v, rela_span *bytes, uint64_t line,
+                                   rela_error *err)
 {
     double numbers[4] = { -1, 0, 0, 0 };
     unsigned char head[HEAD_BYTES] = { 0, 0 };
@@ -30,10 +31,10 @@ rela_status rela_verdict_take(rela_verdict *v, rela_span *bytes, uint64_t line, 
                          (unsigned long long)line);
     memcpy(numbers, bytes->text + sizeof head, n - sizeof head);
     *bytes = (rela_span){ bytes->text + n, bytes->len - n };
-    *v = (rela_verdict){ .reason = (rela_filter_reason)head[REASON],
-                         .score = numbers[0],
-                         .null = numbers[1],
-                         .uncovered = numbers[2],
-                         .logp = numbers[3] };
+    *v = (rela_pair_verdict){ .reason = (rela_filter_reason)head[REASON],
+                              .score = numbers[0],
+                              .null = numbers[1],
+                              .uncovered = numbers[2],
+                              .logp = numbers[3] };
     return RELA_OK;
 }

@@ -173,7 +173,7 @@ static rela_status start(mean *m, const char *path, const rela_checkpoint_option
 static rela_status add(mean *m, const char *path, const rela_checkpoint_options *o, rela_error *err)
 {
     rela_checkpoint *c = NULL;
-    real *base[1 + RELA_BLOCKS_MAX] = { m->part };
+    real *base[1 + RELA_ARRAYS_MAX] = { m->part };
     rela_status st = rela_checkpoint_open(&c, path, o, err);
     if (st == RELA_OK && (st = rela_checkpoint_compare(c, &m->net, &m->extras, err)) != RELA_OK)
         st = rela_fail_in(err, st, path);

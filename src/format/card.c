@@ -133,7 +133,7 @@ static rela_status set_in_model(const char *path, const char *const *lines, size
 {
     rela_net net = { .weights = NULL };
     rela_extras extras = { 0 };
-    const rela_checkpoint_options how = { .blocks = true };
+    const rela_checkpoint_options how = { .arrays = true };
     rela_status st = rela_net_load(&net, &extras, path, &how, err);
     const rela_section *old = rela_extras_get(&extras, RELA_SECTION_RECORD);
     json_t *root = old ? NULL : json_object();

@@ -11,16 +11,16 @@ _Static_assert(sizeof(size_t) >= 8, "models of more than 4 GiB need a 64-bit mac
 
 static rela_status read_to(const rela_checkpoint *c, void *const *to, const char *mapped,
                            int n_threads, rela_error *err);
-static rela_status load_blocks(real **base, rela_extras *extras, const rela_checkpoint *c,
+static rela_status load_arrays(real **base, rela_extras *extras, const rela_checkpoint *c,
                                rela_error *err);
-static real *new_block(const rela_params *p);
+static real *new_array(const rela_params *p);
 
 rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
                           const rela_checkpoint_options *options, rela_error *err)
 {
     const rela_checkpoint_options o = options ? *options : (rela_checkpoint_options){ 0 };
     rela_checkpoint *c = NULL;
-    real *base[1 + RELA_BLOCKS_MAX] = { NULL };
+    real *base[1 + RELA_ARRAYS_MAX] = { NULL };
     *net = (rela_net){ .weights = NULL };
     if (extras)
         *extras = (rela_extras){ 0 };
@@ -31,12 +31,12 @@ rela_status rela_net_load(rela_net *net, rela_extras *extras, const char *path,
         rela_checkpoint_close(c);
         return rela_fail(err, RELA_FORMAT, "%s: " RELA_TRANSLATES_ONLY, path);
     }
-    base[0] = new_block(&c->params);
+    base[0] = new_array(&c->params);
     if (!base[0])
         st = rela_fail(err, RELA_NOMEM, "%s: no memory for a model of %zu numbers", path,
                        c->params.total);
-    if (st == RELA_OK && o.blocks && extras)
-        st = load_blocks(base, extras, c, err);
+    if (st == RELA_OK && o.arrays && extras)
+        st = load_arrays(base, extras, c, err);
     st = st ? st : rela_checkpoint_read(c, base, NULL, o.n_threads, err);
     if (st == RELA_OK && extras)
         st = rela_checkpoint_texts(extras, c, err);
@@ -91,20 +91,20 @@ void rela_checkpoint_close(rela_checkpoint *c)
         return;
     rela_safetensors_close(c->file);
     rela_params_deinit(&c->params);
-    rela_mem_free(c->slots);
+    rela_mem_free(c->roles);
     rela_mem_free(c->path);
     rela_mem_free(c);
 }
 
 /* Where the numbers of a tensor go; NULL: nowhere. */
-static void *place_of(const rela_checkpoint *c, const rela_slot *s, real *const *base,
+static void *place_of(const rela_checkpoint *c, const rela_tensor_role *s, real *const *base,
                       const rela_weight *w)
 {
     const rela_bytes *bytes = w ? &w[s->param].bytes : NULL;
-    real *block = base ? base[s->block] : NULL;
+    real *array = base ? base[s->array] : NULL;
     switch (s->part) {
     case PART_REALS:
-        return block ? block + c->params.items[s->param].offset : NULL;
+        return array ? array + c->params.items[s->param].offset : NULL;
     case PART_BYTES:
         return bytes ? rela_writable(bytes->p) : NULL;
     case PART_SCALE:
@@ -121,7 +121,7 @@ rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, co
     if (!to)
         return rela_fail(err, RELA_NOMEM, "%s: no memory to read it", c->path);
     for (size_t i = 0; i < c->header.n; i++)
-        to[i] = place_of(c, &c->slots[i], base, w);
+        to[i] = place_of(c, &c->roles[i], base, w);
     const rela_status st = read_to(c, to, NULL, n_threads, err);
     rela_mem_free(to);
     return st;
@@ -134,7 +134,7 @@ rela_status rela_checkpoint_map_panels(rela_checkpoint *c, real *weights, rela_w
     rela_status st = rela_safetensors_map(c->file, &data, err);
     st = st ? st : read_to(c, NULL, data, n_threads, err);
     for (size_t i = 0; st == RELA_OK && i < c->header.n; i++) {
-        const rela_slot *s = &c->slots[i];
+        const rela_tensor_role *s = &c->roles[i];
         const rela_param *param = &c->params.items[s->param];
         const char *at = data + c->header.tensors[i].begin;
         if (s->part == PART_PANELS)
@@ -179,28 +179,28 @@ static rela_status read_to(const rela_checkpoint *c, void *const *to, const char
     return st ? st : rela_safetensors_check(c->file, err);
 }
 
-static rela_status load_blocks(real **base, rela_extras *extras, const rela_checkpoint *c,
+static rela_status load_arrays(real **base, rela_extras *extras, const rela_checkpoint *c,
                                rela_error *err)
 {
-    for (size_t i = 0; i < c->n_blocks; i++) {
-        rela_state_block *b = &extras->blocks[i];
-        memcpy(b->name, c->blocks[i], sizeof b->name);
-        b->values = b->own = base[i + 1] = new_block(&c->params);
-        extras->n_blocks = i + 1;
+    for (size_t i = 0; i < c->n_arrays; i++) {
+        rela_state_array *b = &extras->arrays[i];
+        memcpy(b->name, c->arrays[i], sizeof b->name);
+        b->values = b->own = base[i + 1] = new_array(&c->params);
+        extras->n_arrays = i + 1;
         if (!b->own)
-            return rela_fail(err, RELA_NOMEM, "%s: no memory for the block '%s'", c->path, b->name);
+            return rela_fail(err, RELA_NOMEM, "%s: no memory for the array '%s'", c->path, b->name);
     }
     return RELA_OK;
 }
 
 /* Zero in the padding between parameters; the rest will be read. */
-static real *new_block(const rela_params *p)
+static real *new_array(const rela_params *p)
 {
-    real *block = rela_mem_array(p->total, sizeof *block);
-    for (size_t i = 0; block && i < p->n; i++) {
+    real *array = rela_mem_array(p->total, sizeof *array);
+    for (size_t i = 0; array && i < p->n; i++) {
         const size_t end = p->items[i].offset + rela_param_count(&p->items[i]);
         const size_t next = i + 1 < p->n ? p->items[i + 1].offset : p->total;
-        memset(block + end, 0, (next - end) * sizeof *block);
+        memset(array + end, 0, (next - end) * sizeof *array);
     }
-    return block;
+    return array;
 }

@@ -27,22 +27,22 @@ typedef struct rela_section {
     size_t len;
 } rela_section;
 
-enum { RELA_BLOCKS_MAX = 4, RELA_BLOCK_NAME_MAX = 32 };
+enum { RELA_ARRAYS_MAX = 4, RELA_ARRAY_NAME_MAX = 32 };
 
-/* A further block with the layout of the parameters: moments of the optimiser ("adam.m"). Its
+/* A further array with the layout of the parameters: moments of the optimiser ("adam.m"). Its
  * tensors are called "adam.m/<name of the parameter>". */
-typedef struct rela_state_block {
-    char name[RELA_BLOCK_NAME_MAX];
+typedef struct rela_state_array {
+    char name[RELA_ARRAY_NAME_MAX];
     const real *values; /* params.total reals */
     real *own;          /* the same, if it was loaded; NULL: lent */
-} rela_state_block;
+} rela_state_array;
 
 /* What a file holds besides the net. Initialise to zero. */
 typedef struct rela_extras {
     rela_section *sections;
     size_t n_sections, cap_sections;
-    rela_state_block blocks[RELA_BLOCKS_MAX];
-    size_t n_blocks;
+    rela_state_array arrays[RELA_ARRAYS_MAX];
+    size_t n_arrays;
 } rela_extras;
 
 void rela_extras_deinit(rela_extras *e);
@@ -50,9 +50,9 @@ void rela_extras_deinit(rela_extras *e);
 rela_status rela_extras_set(rela_extras *e, const char *name, const char *text, size_t len,
                             rela_error *err);
 const rela_section *rela_extras_get(const rela_extras *e, const char *name); /* lent; NULL: none */
-/* A block to save; values are lent. */
+/* An array to save; values are lent. */
 rela_status rela_extras_lend(rela_extras *e, const char *name, const real *values, rela_error *err);
-/* A block that was loaded, given to the caller (rela_mem_free); NULL: none. */
+/* An array that was loaded, given to the caller (rela_mem_free); NULL: none. */
 real *rela_extras_take(rela_extras *e, const char *name);
 
 /* How a file stores its matrices. All but the first are packed: for translation only. */
@@ -66,7 +66,7 @@ typedef struct rela_checkpoint_options {
     int n_threads;     /* 0: all */
     size_t max_header; /* bytes; 0: RELA_HEADER_MAX */
     int part;          /* 1 or 2: that model of a pair (pair.h); 0: a file of one model */
-    bool blocks;       /* load further blocks too; they are checked in any case */
+    bool arrays;       /* load further arrays too; they are checked in any case */
     /* How to save; only RELA_MATRICES_PLAIN keeps the training state. */
     rela_matrices matrices;
     /* Not NULL: receives the file that was saved, for the caller to commit. */
@@ -96,21 +96,21 @@ typedef struct rela_checkpoint {
     char *path;
     rela_header header;     /* of the file, but with the texts that the caller supplied */
     bool plain;             /* the caller supplied texts: a file of plain weights */
-    rela_matrices matrices; /* unless plain, not in the parameter block */
+    rela_matrices matrices; /* unless plain, not in the parameter array */
     size_t panel;           /* rows of a panel; of packed matrices only */
     rela_config config;
     rela_params params;
-    char blocks[RELA_BLOCKS_MAX][RELA_BLOCK_NAME_MAX]; /* names of the further blocks */
-    size_t n_blocks;
-    struct rela_slot *slots;   /* one per tensor of the file: checkpoint_keys.h */
-    char hash[RELA_HASH_TEXT]; /* as stored; "": none */
+    char arrays[RELA_ARRAYS_MAX][RELA_ARRAY_NAME_MAX]; /* names of further arrays */
+    size_t n_arrays;
+    struct rela_tensor_role *roles; /* one per tensor of the file: checkpoint_keys.h */
+    char hash[RELA_HASH_TEXT];      /* as stored; "": none */
 } rela_checkpoint;
 
 /* All checks that need the header only. */
 rela_status rela_checkpoint_open(rela_checkpoint **out, const char *path,
                                  const rela_checkpoint_options *options, rela_error *err);
 void rela_checkpoint_close(rela_checkpoint *c); /* NULL is fine */
-/* Reads and checks all tensors. base[0] receives the weights, base[i] block i - 1; a NULL among
+/* Reads and checks all tensors. base[0] receives the weights, base[i] array i - 1; a NULL among
  * them (or for base) drops those numbers after the check. An int8 matrix of parameter i is written
  * to where w[i] points, without its sums; w NULL: dropped too. */
 rela_status rela_checkpoint_read(const rela_checkpoint *c, real *const *base, const rela_weight *w,

@@ -17,8 +17,8 @@ static rela_status read_hash(rela_checkpoint *c, rela_error *err);
 static rela_status find_blocks(rela_checkpoint *c, rela_error *err);
 static rela_status check_panel(rela_checkpoint *c, rela_error *err);
 static rela_status check_tensors(rela_checkpoint *c, rela_error *err);
-static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, rela_error *err);
-static rela_status check_tensor(rela_checkpoint *c, rela_tensor want, rela_slot is,
+static rela_status check_param(rela_checkpoint *c, size_t array, size_t param, rela_error *err);
+static rela_status check_tensor(rela_checkpoint *c, rela_tensor want, rela_tensor_role is,
                                 rela_error *err);
 static void describe(char out[SHAPE_TEXT], const rela_tensor *t);
 static rela_status check_vocabulary(const rela_checkpoint *c, const char *key, size_t size,
@@ -45,10 +45,10 @@ static rela_status check_keys(rela_checkpoint *c, rela_error *err)
 {
     const rela_metadata *format = rela_header_text(&c->header, KEY_FORMAT);
     const rela_metadata *version = rela_header_text(&c->header, KEY_VERSION);
-    if (!format || !rela_span_is(format->value, FORMAT_NAME))
+    if (!format || !rela_span_is(format->value, MODEL_FORMAT))
         return rela_fail(err, RELA_FORMAT,
                          "a safetensors file, but not a model of rela: its '" KEY_FORMAT
-                         "' is not '" FORMAT_NAME "'");
+                         "' is not '" MODEL_FORMAT "'");
     const rela_span have = version ? version->value : (rela_span){ "", 0 };
     size_t form = 0;
     while (form < RELA_N_VERSIONS && !rela_span_is(have, RELA_VERSIONS[form]))
@@ -91,7 +91,7 @@ static rela_status read_hash(rela_checkpoint *c, rela_error *err)
     return RELA_OK;
 }
 
-/* A '/' in the name of a tensor follows the name of its block. */
+/* A '/' in the name of a tensor follows the name of its array. */
 static rela_status find_blocks(rela_checkpoint *c, rela_error *err)
 {
     for (size_t i = 0; i < c->header.n; i++) {
@@ -99,18 +99,18 @@ static rela_status find_blocks(rela_checkpoint *c, rela_error *err)
         const char *slash = memchr(name.text, '/', name.len);
         if (!slash)
             continue;
-        const rela_span block = { name.text, (size_t)(slash - name.text) };
-        if (block.len < 1 || block.len >= RELA_BLOCK_NAME_MAX || !rela_key_plain(block))
+        const rela_span array = { name.text, (size_t)(slash - name.text) };
+        if (array.len < 1 || array.len >= RELA_ARRAY_NAME_MAX || !rela_key_plain(array))
             return unknown_tensor(&c->header.tensors[i], err);
         size_t b = 0;
-        while (b < c->n_blocks && !rela_span_is(block, c->blocks[b]))
+        while (b < c->n_arrays && !rela_span_is(array, c->arrays[b]))
             b++;
-        if (b < c->n_blocks)
+        if (b < c->n_arrays)
             continue;
-        if (b == RELA_BLOCKS_MAX)
-            return rela_fail(err, RELA_FORMAT, "tensor '%.*s': more than %d blocks", (int)name.len,
-                             name.text, RELA_BLOCKS_MAX);
-        memcpy(c->blocks[c->n_blocks++], block.text, block.len);
+        if (b == RELA_ARRAYS_MAX)
+            return rela_fail(err, RELA_FORMAT, "tensor '%.*s': more than %d arrays", (int)name.len,
+                             name.text, RELA_ARRAYS_MAX);
+        memcpy(c->arrays[c->n_arrays++], array.text, array.len);
     }
     return RELA_OK;
 }
@@ -131,9 +131,9 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
     c->panel = c->matrices == RELA_MATRICES_BYTES ? RELA_BYTE_PANEL
                : panel >= 1 && panel <= PANEL_MAX ? (size_t)panel
                                                   : RELA_BYTE_PANEL;
-    if (c->n_blocks || c->config.d % c->panel != 0)
+    if (c->n_arrays || c->config.d % c->panel != 0)
         return rela_fail(err, RELA_FORMAT,
-                         "packed, but with further blocks or a width that is no multiple of %zu",
+                         "packed, but with further arrays or a width that is no multiple of %zu",
                          c->panel);
     /* Matrices are used in place where they are mapped; all tensors are reals, so one check of the
      * alignment is enough. */
@@ -149,15 +149,15 @@ static rela_status check_panel(rela_checkpoint *c, rela_error *err)
 static rela_status check_tensors(rela_checkpoint *c, rela_error *err)
 {
     const size_t n = c->header.n;
-    c->slots = rela_mem_zalloc(n * sizeof *c->slots);
-    if (!c->slots)
+    c->roles = rela_mem_zalloc(n * sizeof *c->roles);
+    if (!c->roles)
         return rela_fail(err, RELA_NOMEM, "no memory for a list of %zu tensors", n);
     rela_status st = RELA_OK;
-    for (size_t block = 0; block <= c->n_blocks; block++)
+    for (size_t array = 0; array <= c->n_arrays; array++)
         for (size_t i = 0; i < c->params.n && st == RELA_OK; i++)
-            st = check_param(c, block, i, err);
+            st = check_param(c, array, i, err);
     for (size_t i = 0; i < n && st == RELA_OK; i++)
-        if (!c->slots[i].known)
+        if (!c->roles[i].known)
             st = unknown_tensor(&c->header.tensors[i], err);
     return st;
 }
@@ -168,13 +168,13 @@ static rela_status unknown_tensor(const rela_tensor *t, rela_error *err)
                      (int)t->name.len, t->name.text);
 }
 
-static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, rela_error *err)
+static rela_status check_param(rela_checkpoint *c, size_t array, size_t param, rela_error *err)
 {
     char name[RELA_FULL_NAME_MAX];
     const rela_param *p = &c->params.items[param];
-    rela_slot is = { .known = true, .block = (uint8_t)block, .param = (uint32_t)param };
+    rela_tensor_role is = { .known = true, .array = (uint8_t)array, .param = (uint32_t)param };
     if (!p->packed)
-        return check_tensor(c, rela_param_tensor(name, block ? c->blocks[block - 1] : NULL, p), is,
+        return check_tensor(c, rela_param_tensor(name, array ? c->arrays[array - 1] : NULL, p), is,
                             err);
     if (c->matrices == RELA_MATRICES_PANELS) {
         is.part = PART_PANELS;
@@ -186,7 +186,8 @@ static rela_status check_param(rela_checkpoint *c, size_t block, size_t param, r
     return st ? st : check_tensor(c, rela_param_scale(name, p), is, err);
 }
 
-static rela_status check_tensor(rela_checkpoint *c, rela_tensor want, rela_slot is, rela_error *err)
+static rela_status check_tensor(rela_checkpoint *c, rela_tensor want, rela_tensor_role is,
+                                rela_error *err)
 {
     char want_text[SHAPE_TEXT], have_text[SHAPE_TEXT];
     const char *name = want.name.text;
@@ -198,7 +199,7 @@ static rela_status check_tensor(rela_checkpoint *c, rela_tensor want, rela_slot 
     if (strcmp(want_text, have_text) != 0)
         return rela_fail(err, RELA_FORMAT, "tensor '%s' is %s; expected %s", name, have_text,
                          want_text);
-    c->slots[have - c->header.tensors] = is;
+    c->roles[have - c->header.tensors] = is;
     return RELA_OK;
 }
 

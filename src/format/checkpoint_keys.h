@@ -6,10 +6,10 @@
 
 #include "format/checkpoint.h"
 
-#define KEY_FORMAT  "format"
-#define KEY_VERSION "format_version"
-#define KEY_CONFIG  "config"
-#define FORMAT_NAME "rela-model"
+#define KEY_FORMAT   "format"
+#define KEY_VERSION  "format_version"
+#define KEY_CONFIG   "config"
+#define MODEL_FORMAT "rela-model"
 
 /* Versions of the format, by the form of the matrices (rela_matrices). */
 enum { RELA_N_VERSIONS = 3 };
@@ -17,18 +17,18 @@ extern const char *const RELA_VERSIONS[RELA_N_VERSIONS];
 
 enum {
     RELA_SECTION_NAME_MAX = 64,
-    RELA_FULL_NAME_MAX = RELA_BLOCK_NAME_MAX + RELA_PARAM_NAME_MAX /* "block/name" */
+    RELA_FULL_NAME_MAX = RELA_ARRAY_NAME_MAX + RELA_PARAM_NAME_MAX /* "array/name" */
 };
 
-/* Which parameter of which block a tensor of a file is. */
-typedef enum rela_slot_part { PART_REALS, PART_BYTES, PART_SCALE, PART_PANELS } rela_slot_part;
+/* Which parameter of which array a tensor of a file is. */
+typedef enum rela_tensor_part { PART_REALS, PART_BYTES, PART_SCALE, PART_PANELS } rela_tensor_part;
 
-typedef struct rela_slot {
+typedef struct rela_tensor_role {
     bool known;
-    uint8_t block; /* 0: the weights */
-    uint8_t part;  /* rela_slot_part */
+    uint8_t array; /* 0: the weights */
+    uint8_t part;  /* rela_tensor_part */
     uint32_t param;
-} rela_slot;
+} rela_tensor_role;
 
 /* All checks of an open file that need its header only; fills in what follows from it. */
 rela_status rela_checkpoint_check(rela_checkpoint *c, rela_error *err);
@@ -44,9 +44,9 @@ bool rela_key_plain(rela_span key); /* made of such characters only */
 /* Lines of a text; the last one counts with or without its end. */
 size_t rela_count_lines(rela_span text);
 
-/* How a parameter appears in a file. name receives "block/name", or the name alone for block NULL;
+/* How a parameter appears in a file. name receives "array/name", or the name alone for array NULL;
  * the result points to it. */
-rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *block,
+rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *array,
                               const rela_param *p);
 /* The same for an int8 matrix, packed as rela_bytes, and for the scales of its rows. */
 rela_tensor rela_param_bytes(char name[RELA_FULL_NAME_MAX], const rela_param *p);

@@ -27,7 +27,7 @@ const char *const RELA_VERSIONS[RELA_N_VERSIONS] = {
 static rela_status list_all(listing *l, const rela_net *net, const rela_extras *extras,
                             rela_matrices matrices, rela_error *err);
 static rela_status list_packed(listing *l, const rela_net *net, bool bytes, rela_error *err);
-static void list_param(listing *l, const char *block, const rela_param *p, const real *values);
+static void list_param(listing *l, const char *array, const rela_param *p, const real *values);
 static char *list_bytes(listing *l, const rela_net *net, const rela_param *p, char *to);
 static char *list_panels(listing *l, const rela_net *net, const rela_param *p, char *to);
 static void list_text(listing *l, const char *key, rela_span text);
@@ -67,8 +67,8 @@ void rela_extras_deinit(rela_extras *e)
         rela_mem_free(e->sections[i].text);
     }
     rela_mem_free(e->sections);
-    for (size_t i = 0; i < e->n_blocks; i++)
-        rela_mem_free(e->blocks[i].own);
+    for (size_t i = 0; i < e->n_arrays; i++)
+        rela_mem_free(e->arrays[i].own);
     *e = (rela_extras){ 0 };
 }
 
@@ -111,25 +111,25 @@ const rela_section *rela_extras_get(const rela_extras *e, const char *name)
 rela_status rela_extras_lend(rela_extras *e, const char *name, const real *values, rela_error *err)
 {
     const size_t len = strlen(name);
-    bool good = len > 0 && len < RELA_BLOCK_NAME_MAX && rela_key_plain((rela_span){ name, len });
-    for (size_t i = 0; i < e->n_blocks; i++)
-        good = good && strcmp(e->blocks[i].name, name) != 0;
-    if (!good || e->n_blocks == RELA_BLOCKS_MAX)
-        return rela_fail(err, RELA_ARG, "'%s' cannot be the name of one more block in a model",
+    bool good = len > 0 && len < RELA_ARRAY_NAME_MAX && rela_key_plain((rela_span){ name, len });
+    for (size_t i = 0; i < e->n_arrays; i++)
+        good = good && strcmp(e->arrays[i].name, name) != 0;
+    if (!good || e->n_arrays == RELA_ARRAYS_MAX)
+        return rela_fail(err, RELA_ARG, "'%s' cannot be the name of one more array in a model",
                          name);
-    rela_state_block *b = &e->blocks[e->n_blocks++];
-    *b = (rela_state_block){ .values = values };
+    rela_state_array *b = &e->arrays[e->n_arrays++];
+    *b = (rela_state_array){ .values = values };
     memcpy(b->name, name, len);
     return RELA_OK;
 }
 
 real *rela_extras_take(rela_extras *e, const char *name)
 {
-    for (size_t i = 0; i < e->n_blocks; i++) {
-        if (strcmp(e->blocks[i].name, name) != 0 || !e->blocks[i].own)
+    for (size_t i = 0; i < e->n_arrays; i++) {
+        if (strcmp(e->arrays[i].name, name) != 0 || !e->arrays[i].own)
             continue;
-        real *values = e->blocks[i].own;
-        e->blocks[i] = e->blocks[--e->n_blocks];
+        real *values = e->arrays[i].own;
+        e->arrays[i] = e->arrays[--e->n_arrays];
         return values;
     }
     return NULL;
@@ -171,9 +171,9 @@ size_t rela_count_lines(rela_span text)
     return n + (text.len > 0 && text.text[text.len - 1] != '\n');
 }
 
-rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *block, const rela_param *p)
+rela_tensor rela_param_tensor(char name[RELA_FULL_NAME_MAX], const char *array, const rela_param *p)
 {
-    (void)snprintf(name, RELA_FULL_NAME_MAX, "%s%s%s", block ? block : "", block ? "/" : "",
+    (void)snprintf(name, RELA_FULL_NAME_MAX, "%s%s%s", array ? array : "", array ? "/" : "",
                    p->name);
     return (
         rela_tensor){ .name = rela_span_of(name),
@@ -232,8 +232,8 @@ static rela_status list_all(listing *l, const rela_net *net, const rela_extras *
 {
     const rela_params *params = &net->params;
     const bool plain = matrices == RELA_MATRICES_PLAIN;
-    const size_t n_blocks = plain ? extras->n_blocks : 0;
-    const size_t n = params->n * (plain ? 1 + n_blocks : 2); /* an int8 matrix is two tensors */
+    const size_t n_arrays = plain ? extras->n_arrays : 0;
+    const size_t n = params->n * (plain ? 1 + n_arrays : 2); /* an int8 matrix is two tensors */
     rela_header *h = &l->header;
     h->tensors = rela_mem_array(n, sizeof *h->tensors);
     l->names = rela_mem_array(n, sizeof *l->names);
@@ -246,11 +246,11 @@ static rela_status list_all(listing *l, const rela_net *net, const rela_extras *
     if (st != RELA_OK)
         return st;
     for (size_t i = 0; plain && i < n; i++) {
-        const rela_state_block *b = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
+        const rela_state_array *b = i < params->n ? NULL : &extras->arrays[i / params->n - 1];
         list_param(l, b ? b->name : NULL, &params->items[i % params->n],
                    b ? b->values : net->weights);
     }
-    list_text(l, KEY_FORMAT, rela_span_of(FORMAT_NAME));
+    list_text(l, KEY_FORMAT, rela_span_of(MODEL_FORMAT));
     list_text(l, KEY_VERSION, rela_span_of(RELA_VERSIONS[matrices]));
     list_text(l, KEY_CONFIG, (rela_span){ l->config.data, l->config.len });
     for (size_t i = 0; i < extras->n_sections; i++) {
@@ -301,9 +301,9 @@ static char *next_name(const listing *l)
     return l->names[l->header.n];
 }
 
-static void list_param(listing *l, const char *block, const rela_param *p, const real *values)
+static void list_param(listing *l, const char *array, const rela_param *p, const real *values)
 {
-    list_tensor(l, rela_param_tensor(next_name(l), block, p), values + p->offset);
+    list_tensor(l, rela_param_tensor(next_name(l), array, p), values + p->offset);
 }
 
 /* Scales first: they need alignment, which the bytes of whole panels preserve. Returns the end. */

@@ -14,7 +14,7 @@ typedef struct form {
                         const rela_checkpoint_options *options, rela_error *err);
     rela_status (*write)(const char *path, const rela_net *net, const rela_extras *extras,
                          rela_error *err);
-    bool blocks;  /* has the training state, too */
+    bool arrays;  /* has the training state, too */
     bool decodes; /* only for models that translate */
 } form;
 
@@ -28,8 +28,8 @@ static rela_status write_panels(const char *path, const rela_net *net, const rel
 
 /* Indexed by RELA_MODEL_... */
 static const form FORMS[] = {
-    [RELA_MODEL_RELA] = { rela_net_load, write_model, .blocks = true },
-    [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, .blocks = true },
+    [RELA_MODEL_RELA] = { rela_net_load, write_model, .arrays = true },
+    [RELA_MODEL_SAFETENSORS] = { rela_plain_read, rela_plain_write, .arrays = true },
     [RELA_MODEL_CTRANSLATE2] = { NULL, rela_ctranslate2_write, .decodes = true },
     [RELA_MODEL_INT8] = { NULL, write_bytes, .decodes = true },
     [RELA_MODEL_MAPPED] = { NULL, write_panels, .decodes = true },
@@ -64,7 +64,7 @@ rela_status rela_model_convert(const char *out, const char *in,
     rela_notice notice = { o.notice, o.notice_ctx };
     const rela_log log = { .write = rela_notice_write, .ctx = &notice };
     const rela_checkpoint_options how = { .n_threads = o.n_threads,
-                                          .blocks = FORMS[o.to].blocks,
+                                          .arrays = FORMS[o.to].arrays,
                                           .log = &log };
     st = st ? st : FORMS[o.from].read(&net, &extras, in, &how, err);
     if (st == RELA_OK && o.from == RELA_MODEL_SAFETENSORS &&

@@ -266,6 +266,7 @@ static const struct pattern {
     { "dec.#.ffn.down.", "decoder/layer_#/ffn/linear_1/" },
     { "dec.#.ffn.ln.", "decoder/layer_#/ffn/layer_norm/" },
     { "dec.ln.", "decoder/layer_norm/" },
+    { "embed.", NULL }, /* its bias, in the tables of positions */
 };
 
 enum { N_PATTERNS = sizeof PATTERNS / sizeof PATTERNS[0] };
@@ -294,17 +295,6 @@ static const struct pattern KINDS[] = {
 
 enum { N_KINDS = sizeof KINDS / sizeof KINDS[0] };
 
-/* Parameters that make_tables, list_encoder and list_decoder take. */
-static bool is_table(const char *name)
-{
-    static const char *const TABLES[] = { "embed", "embed.src", "embed.tgt", "embed.bias",
-                                          "output" };
-    for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++)
-        if (strcmp(name, TABLES[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Returns what the end of a parameter name is called; NULL: unknown. */
 static const char *kind_of(const char *end)
 {
@@ -314,15 +304,18 @@ static const char *kind_of(const char *end)
     return NULL;
 }
 
-/* A parameter that is left out would change the model: one that no pattern knows is an error. */
+/* A parameter that is left out would change the model: one that no pattern knows is an error.
+ * list_encoder and list_decoder take the tables. */
 static void list_parameter(list *l, const rela_param *p)
 {
     for (size_t i = 0; i < N_PATTERNS; i++) {
         int layer = 0;
-        const char *theirs = PATTERNS[i].theirs, *mark = strchr(theirs, '#');
         const char *kind = kind_of(match(p->name, PATTERNS[i].ours, &layer));
         if (!kind)
             continue;
+        const char *theirs = PATTERNS[i].theirs, *mark = theirs ? strchr(theirs, '#') : NULL;
+        if (!theirs)
+            return;
         rela_ct2_variable *v = add(l, "", RELA_CT2_F32);
         if (!v)
             return;
@@ -335,7 +328,7 @@ static void list_parameter(list *l, const rela_param *p)
                    p->rank == 1 ? 0 : p->cols);
         return;
     }
-    if (l->status == RELA_OK && !is_table(p->name))
+    if (l->status == RELA_OK && !p->table)
         l->status =
             rela_fail(l->err, RELA_UNSUP,
                       "parameter '%s' has no counterpart in a model of CTranslate2", p->name);

@@ -105,7 +105,7 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     static const char *const FORMS[] = { "model", "model in int8", "model to be mapped" };
     rela_status st = table_text(out, "file            ", path, err);
     st = st ? st
-            : rela_buffer_printf(out, err, "format          " FORMAT_NAME " %s, %s\n",
+            : rela_buffer_printf(out, err, "format          " MODEL_FORMAT " %s, %s\n",
                                  RELA_VERSIONS[c->matrices],
                                  state ? "checkpoint" : FORMS[c->matrices]);
     st = st ? st
@@ -118,8 +118,8 @@ static rela_status write_table(rela_buffer *out, const char *path, const rela_ch
     group g;
     for (size_t at = 0; st == RELA_OK && next_group(&g, p, &at);)
         st = rela_buffer_printf(out, err, "  %-18s  %12zu in %zu\n", g.name, g.count, g.tensors);
-    for (size_t i = 0; st == RELA_OK && i < c->n_blocks; i++)
-        st = table_text(out, "further block   ", c->blocks[i], err);
+    for (size_t i = 0; st == RELA_OK && i < c->n_arrays; i++)
+        st = table_text(out, "further array   ", c->arrays[i], err);
     st = st ? st : table_texts(out, c, err);
     const rela_metadata *record = rela_header_text(&c->header, RELA_SECTION_RECORD);
     return st == RELA_OK && record ? rela_card_table(out, record->value, err) : st;
@@ -179,7 +179,7 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
     st = st ? st : rela_json_quote(out, path, strlen(path), err);
     st = st ? st
             : rela_buffer_printf(out, err,
-                                 ", \"format\": \"" FORMAT_NAME "\", \"version\": %s"
+                                 ", \"format\": \"" MODEL_FORMAT "\", \"version\": %s"
                                  ", \"bytes\": %" PRIu64 ", \"hash\": ",
                                  RELA_VERSIONS[c->matrices], rela_safetensors_size(c->file));
     st = st         ? st
@@ -195,9 +195,9 @@ static rela_status write_json(rela_buffer *out, const char *path, const rela_che
     for (size_t at = 0, i = 0; st == RELA_OK && next_group(&g, p, &at); i++)
         st = rela_buffer_printf(out, err, "%s\"%s\": %zu", i ? ", " : "", g.name, g.count);
     st = st ? st : rela_buffer_append_text(out, "}}, \"further\": [", err);
-    for (size_t i = 0; st == RELA_OK && i < c->n_blocks; i++) {
+    for (size_t i = 0; st == RELA_OK && i < c->n_arrays; i++) {
         st = i ? rela_buffer_append_text(out, ", ", err) : RELA_OK;
-        st = st ? st : rela_json_quote(out, c->blocks[i], strlen(c->blocks[i]), err);
+        st = st ? st : rela_json_quote(out, c->arrays[i], strlen(c->arrays[i]), err);
     }
     st = st ? st : json_texts(out, c, err);
     const rela_metadata *record = rela_header_text(&c->header, RELA_SECTION_RECORD);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* src/format/model_text.c - see model_text.h. The settings are a JSON object with one object per
  * side, "src" (further sources "src2", ...) and "tgt":
- * {"src": {"language": "en", "normalise": false, "tokenise": true, "lowercase": false}, ...}. */
+ * {"src": {"language": "en", "normalise": false, "tokenise": true, "lowercase": false}, ...}. A
+ * joint vocabulary may have "source", the tokens that belong to the sources. */
 #include "format/model_text.h"
 
 #include "format/json_tree.h"
 
 #include <string.h>
+
+#define SOURCE_TOKENS "source"
 
 static const char *const SOURCES[RELA_SOURCES_MAX] = { "src", "src2", "src3", "src4" };
 
@@ -30,6 +33,9 @@ rela_status rela_pipeline_store(rela_extras *e, const rela_pipeline *p, rela_err
                                      s->normalise, "tokenise", s->tokenise, "lowercase",
                                      s->lowercase));
     }
+    if (parts->source.len)
+        rela_json_tree_put(&root, SOURCE_TOKENS,
+                           json_stringn(parts->source.text, parts->source.len));
     rela_buffer text = RELA_BUFFER_INIT;
     rela_status st = rela_json_tree_append(&text, root, JSON_SORT_KEYS, err);
     json_decref(root);
@@ -63,10 +69,15 @@ rela_status rela_pipeline_restore(rela_pipeline **out, const rela_extras *e, rel
         parts.n_sides++;
     for (size_t i = 0; i < parts.n_sides && st == RELA_OK; i++)
         st = read_side(&parts.side[i], root, side_name(&parts, i), err);
-    json_decref(root);
+    const json_t *tokens = json_object_get(root, SOURCE_TOKENS);
+    parts.source = (rela_span){ json_string_value(tokens), json_string_length(tokens) };
+    if (st == RELA_OK && tokens && !parts.source.len)
+        st = rela_fail(err, RELA_FORMAT, "text pipeline: bad tokens of the source text");
     if (st == RELA_OK && (!parts.vocab[0].len || !parts.vocab[1].len))
         st = rela_fail(err, RELA_FORMAT, "the model has no vocabulary");
-    return st == RELA_OK ? rela_pipeline_create(out, &parts, err) : st;
+    st = st ? st : rela_pipeline_create(out, &parts, err);
+    json_decref(root);
+    return st;
 }
 
 /* Without json_unpack, which needs memory. */

@@ -219,17 +219,17 @@ static rela_status write_weights(rela_file_set *set, const char *path, const rel
 {
     rela_metadata kind = { rela_span_of(KEY_FORMAT), rela_span_of(PLAIN_FORMAT) };
     const rela_params *params = &net->params;
-    const size_t n = params->n * (1 + extras->n_blocks);
+    const size_t n = params->n * (1 + extras->n_arrays);
     rela_tensor *tensors = rela_mem_array(n, sizeof *tensors);
     char(*names)[RELA_FULL_NAME_MAX] = rela_mem_array(n, sizeof *names);
     rela_status st = RELA_OK;
     if (!tensors || !names)
         st = rela_fail(err, RELA_NOMEM, "%s: no memory to list %zu tensors", path, n);
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
-        const rela_state_block *block = i < params->n ? NULL : &extras->blocks[i / params->n - 1];
+        const rela_state_array *array = i < params->n ? NULL : &extras->arrays[i / params->n - 1];
         const rela_param *p = &params->items[i % params->n];
-        tensors[i] = rela_param_tensor(names[i], block ? block->name : NULL, p);
-        tensors[i].data = (block ? block->values : net->weights) + p->offset;
+        tensors[i] = rela_param_tensor(names[i], array ? array->name : NULL, p);
+        tensors[i].data = (array ? array->values : net->weights) + p->offset;
     }
     const rela_header header = { tensors, n, &kind, 1 };
     rela_writer *w = NULL;

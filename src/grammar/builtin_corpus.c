@@ -22,7 +22,7 @@ static const char *const FILE_NAME[N_FILES] = { "src", "tgt", "align", "src.upos
 
 /* Working memory of one thread. */
 typedef struct block {
-    rela_example example;
+    rela_builtin_pair example;
     uint64_t first;
     uint32_t n;
     uint64_t hash[2]; /* of the two sides of the last pair */
@@ -48,7 +48,7 @@ static rela_status write_block(void *ctx, void *b, rela_error *err);
 static rela_status sample_new(const job *j, block *b, uint64_t number, rela_error *err);
 static rela_status write_texts(job *j, const block *b, int part, uint64_t n, rela_error *err);
 static rela_status count(block *b, rela_error *err);
-static uint64_t count_crossing(const rela_example *e);
+static uint64_t count_crossing(const rela_builtin_pair *e);
 static rela_status add_up(rela_corpus_made *out, void **blocks, int n, rela_error *err);
 static void **make_blocks(int n);
 static void free_blocks(void **blocks, int n);
@@ -221,16 +221,17 @@ static rela_status sample_new(const job *j, block *b, uint64_t number, rela_erro
     const size_t start[2] = { b->text[0].len, b->text[1].len };
     rela_status st = RELA_OK;
     bool good = false;
-    rela_example_start(&b->example, j->o->seed, number);
+    rela_builtin_pair_start(&b->example, j->o->seed, number);
     b->example.plan.easy = j->o->easy;
     b->example.reverse = j->o->reverse != 0;
     for (int tries = 0; tries < TRIES && !good && st == RELA_OK; tries++) {
-        rela_example_draw(&b->example);
+        rela_builtin_pair_draw(&b->example);
         good = true;
         for (int side = 0; side < 2 && st == RELA_OK; side++) {
             rela_buffer *t = &b->text[side];
             t->len = start[side];
-            if ((st = rela_example_text(t, &b->example, side, j->o->tokenised, err)) != RELA_OK)
+            if ((st = rela_builtin_pair_text(t, &b->example, side, j->o->tokenised, err)) !=
+                RELA_OK)
                 break;
             b->hash[side] = XXH3_64bits(t->data + start[side], t->len - start[side]);
             good = good && rela_map_find(j->held_out, (const char *)&b->hash[side],
@@ -240,9 +241,9 @@ static rela_status sample_new(const job *j, block *b, uint64_t number, rela_erro
     if (st == RELA_OK && !good)
         return rela_fail(err, RELA_UNSUP, "no new sentence in %d tries; hold out fewer", TRIES);
     if (st == RELA_OK)
-        st = rela_example_links(&b->text[FILE_ALIGN], &b->example, err);
+        st = rela_builtin_pair_links(&b->text[FILE_ALIGN], &b->example, err);
     for (int side = 0; side < 2 && st == RELA_OK; side++)
-        st = rela_example_pos(&b->text[FILE_SRC_POS + side], &b->example, side, err);
+        st = rela_builtin_pair_pos(&b->text[FILE_SRC_POS + side], &b->example, side, err);
     for (int file = 0; file < N_FILES && st == RELA_OK; file++)
         st = rela_buffer_append_char(&b->text[file], '\n', err);
     return st;
@@ -263,7 +264,7 @@ static rela_status write_texts(job *j, const block *b, int part, uint64_t n, rel
 
 static rela_status count(block *b, rela_error *err)
 {
-    const rela_example *e = &b->example;
+    const rela_builtin_pair *e = &b->example;
     rela_corpus_made *m = &b->made;
     bool linked[2][WORDS_MAX] = { { false }, { false } };
     for (int i = 0; i < e->n_links; i++) {
@@ -286,7 +287,7 @@ static rela_status count(block *b, rela_error *err)
     return RELA_OK;
 }
 
-static uint64_t count_crossing(const rela_example *e)
+static uint64_t count_crossing(const rela_builtin_pair *e)
 {
     uint64_t n = 0;
     for (int i = 0; i < e->n_links; i++) {

@@ -9,32 +9,32 @@ static const uint64_t DOMAIN = UINT64_C(0x636f) << 48;
 
 enum { LOOSE_OR_NONE = -1 };
 
-static void link_words(rela_example *e);
+static void link_words(rela_builtin_pair *e);
 static int match(const rela_token *a, const rela_token *b);
 static bool is_mark(const char *text);
 static void capitalise(char *text);
 
-void rela_example_start(rela_example *e, uint64_t seed, uint64_t number)
+void rela_builtin_pair_start(rela_builtin_pair *e, uint64_t seed, uint64_t number)
 {
     e->plan.rng = rela_rng_start(seed, number ^ DOMAIN);
 }
 
-void rela_example_draw(rela_example *e)
+void rela_builtin_pair_draw(rela_builtin_pair *e)
 {
     do {
         for (int i = 0; i < 2; i++) {
             e->line[i].n = 0;
             e->line[i].comma_due = e->line[i].too_long = false;
         }
-        rela_plan_sample(&e->plan);
+        rela_sentence_plan_sample(&e->plan);
         rela_say_english(&e->line[e->reverse], &e->plan);
         rela_say_german(&e->line[!e->reverse], &e->plan);
     } while (e->line[0].too_long || e->line[1].too_long);
     link_words(e);
 }
 
-rela_status rela_example_text(rela_buffer *out, const rela_example *e, int side, bool tokenised,
-                              rela_error *err)
+rela_status rela_builtin_pair_text(rela_buffer *out, const rela_builtin_pair *e, int side,
+                                   bool tokenised, rela_error *err)
 {
     const rela_phrase *l = &e->line[side];
     rela_status st = RELA_OK;
@@ -51,7 +51,8 @@ rela_status rela_example_text(rela_buffer *out, const rela_example *e, int side,
     return st;
 }
 
-rela_status rela_example_pos(rela_buffer *out, const rela_example *e, int side, rela_error *err)
+rela_status rela_builtin_pair_pos(rela_buffer *out, const rela_builtin_pair *e, int side,
+                                  rela_error *err)
 {
     static const char *const NAMES[N_POS] = { "ADJ",   "ADP",   "ADV",   "AUX",  "CCONJ",
                                               "DET",   "NOUN",  "NUM",   "PART", "PRON",
@@ -63,7 +64,7 @@ rela_status rela_example_pos(rela_buffer *out, const rela_example *e, int side, 
     return st;
 }
 
-rela_status rela_example_links(rela_buffer *out, const rela_example *e, rela_error *err)
+rela_status rela_builtin_pair_links(rela_buffer *out, const rela_builtin_pair *e, rela_error *err)
 {
     rela_status st = RELA_OK;
     for (int i = 0; i < e->n_links && st == RELA_OK; i++) {
@@ -99,7 +100,7 @@ void rela_phrase_tag(rela_phrase *line, int tag)
     t->tag[t->n_tags++] = (uint16_t)tag;
 }
 
-static void link_words(rela_example *e)
+static void link_words(rela_builtin_pair *e)
 {
     const rela_phrase *a = &e->line[0], *b = &e->line[1];
     e->n_links = 0;

@@ -41,7 +41,7 @@ static const char *be(rela_agreement a, bool past);
 /* The forms of be, written as in the verb lists; its finite forms come from be(). */
 static const char BE[] = "be was been being";
 
-void rela_say_english(rela_phrase *line, const rela_plan *plan)
+void rela_say_english(rela_phrase *line, const rela_sentence_plan *plan)
 {
     const rela_clause *c = &plan->clause[0];
     say_clause(line, c, IN_MAIN);

@@ -18,7 +18,7 @@ static void say_time(rela_phrase *l, const rela_clause *c);
 static void say_span(rela_phrase *l, const rela_time *t, int tag);
 static bool takes_kein(const rela_clause *c);
 
-void rela_say_german(rela_phrase *line, const rela_plan *plan)
+void rela_say_german(rela_phrase *line, const rela_sentence_plan *plan)
 {
     const rela_clause *c = &plan->clause[0];
     say_clause(line, c, IN_MAIN);

@@ -7,26 +7,26 @@
 #include <assert.h>
 #include <string.h>
 
-static void sample_sentence(rela_plan *p, rela_clause *c);
-static void sample_clause(rela_plan *p, rela_clause *c, int depth);
-static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth);
-static void sample_objects(rela_plan *p, rela_clause *c, int depth);
-static void sample_be_clause(rela_plan *p, rela_clause *c);
-static void sample_located_clause(rela_plan *p, rela_clause *c);
-static void sample_passive_clause(rela_plan *p, rela_clause *c);
-static void sample_tense(rela_plan *p, rela_clause *c);
-static void sample_adverbs(rela_plan *p, rela_clause *c);
-static void sample_time(rela_plan *p, rela_clause *c);
-static void sample_place(rela_plan *p, rela_clause *c, uint32_t kinds);
-static void sample_sub_clause(rela_plan *p, rela_clause *c);
+static void sample_sentence(rela_sentence_plan *p, rela_clause *c);
+static void sample_clause(rela_sentence_plan *p, rela_clause *c, int depth);
+static void sample_verb_clause(rela_sentence_plan *p, rela_clause *c, uint32_t frames, int depth);
+static void sample_objects(rela_sentence_plan *p, rela_clause *c, int depth);
+static void sample_be_clause(rela_sentence_plan *p, rela_clause *c);
+static void sample_located_clause(rela_sentence_plan *p, rela_clause *c);
+static void sample_passive_clause(rela_sentence_plan *p, rela_clause *c);
+static void sample_tense(rela_sentence_plan *p, rela_clause *c);
+static void sample_adverbs(rela_sentence_plan *p, rela_clause *c);
+static void sample_time(rela_sentence_plan *p, rela_clause *c);
+static void sample_place(rela_sentence_plan *p, rela_clause *c, uint32_t kinds);
+static void sample_sub_clause(rela_sentence_plan *p, rela_clause *c);
 
-void rela_plan_sample(rela_plan *plan)
+void rela_sentence_plan_sample(rela_sentence_plan *plan)
 {
     plan->n_np = plan->n_clauses = 0;
     sample_sentence(plan, rela_sample_clause(plan));
 }
 
-static void sample_sentence(rela_plan *p, rela_clause *c)
+static void sample_sentence(rela_sentence_plan *p, rela_clause *c)
 {
     static const uint32_t SHAPES[] = { 46, 12, 18, 12, 8 }, EASY[] = { 1, 0, 0, 0, 0 };
     switch (rela_sample_weighted(p, p->easy ? EASY : SHAPES, 5)) {
@@ -40,7 +40,8 @@ static void sample_sentence(rela_plan *p, rela_clause *c)
         break;
     case 2: /* main and subordinate */
         sample_clause(p, c, 1);
-        c->link = (rela_link)(LINK_BECAUSE + (int)rela_sample_below(p, LINK_AND - LINK_BECAUSE));
+        c->link =
+            (rela_conjunction)(LINK_BECAUSE + (int)rela_sample_below(p, LINK_AND - LINK_BECAUSE));
         c->sub_first = rela_sample_chance(p, 35);
         c->time_first = c->time_first && !c->sub_first;
         sample_sub_clause(p, c);
@@ -63,7 +64,7 @@ static void sample_sentence(rela_plan *p, rela_clause *c)
     }
 }
 
-static void sample_clause(rela_plan *p, rela_clause *c, int depth)
+static void sample_clause(rela_sentence_plan *p, rela_clause *c, int depth)
 {
     static const uint32_t KINDS[] = { 70, 11, 7, 5, 7 };
     enum {
@@ -97,7 +98,7 @@ static void sample_clause(rela_plan *p, rela_clause *c, int depth)
     }
 }
 
-static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, int depth)
+static void sample_verb_clause(rela_sentence_plan *p, rela_clause *c, uint32_t frames, int depth)
 {
     c->kind = CLAUSE_VERB;
     c->verb = rela_sample_verb(p, frames);
@@ -114,7 +115,7 @@ static void sample_verb_clause(rela_plan *p, rela_clause *c, uint32_t frames, in
     }
 }
 
-static void sample_objects(rela_plan *p, rela_clause *c, int depth)
+static void sample_objects(rela_sentence_plan *p, rela_clause *c, int depth)
 {
     const rela_verb *v = c->verb;
     switch (v->frame) {
@@ -151,7 +152,7 @@ static void sample_objects(rela_plan *p, rela_clause *c, int depth)
     c->motion = v->frame == FRAME_GO || v->frame == FRAME_PUT;
 }
 
-static void sample_be_clause(rela_plan *p, rela_clause *c)
+static void sample_be_clause(rela_sentence_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_BE;
     enum { KINDS = KINDS_LIVING | KINDS_CARRIED | KIND_HOUSE | KIND_VEHICLE | KIND_TASK };
@@ -165,7 +166,7 @@ static void sample_be_clause(rela_plan *p, rela_clause *c)
         c->very = !c->negated && rela_sample_chance(p, 25);
 }
 
-static void sample_located_clause(rela_plan *p, rela_clause *c)
+static void sample_located_clause(rela_sentence_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_LOCATED;
     c->subject =
@@ -176,7 +177,7 @@ static void sample_located_clause(rela_plan *p, rela_clause *c)
     sample_time(p, c);
 }
 
-static void sample_passive_clause(rela_plan *p, rela_clause *c)
+static void sample_passive_clause(rela_sentence_plan *p, rela_clause *c)
 {
     c->kind = CLAUSE_PASSIVE;
     do
@@ -190,7 +191,7 @@ static void sample_passive_clause(rela_plan *p, rela_clause *c)
     sample_time(p, c);
 }
 
-static void sample_tense(rela_plan *p, rela_clause *c)
+static void sample_tense(rela_sentence_plan *p, rela_clause *c)
 {
     static const uint32_t TENSES[] = { 40, 10, 34, 10, 8 };
     c->tense = (rela_tense)rela_sample_weighted(p, TENSES, 5);
@@ -206,7 +207,7 @@ static void sample_tense(rela_plan *p, rela_clause *c)
     c->negated = c->modal != MODAL_MUST && c->modal != MODAL_LIKE && rela_sample_chance(p, 12);
 }
 
-static void sample_adverbs(rela_plan *p, rela_clause *c)
+static void sample_adverbs(rela_sentence_plan *p, rela_clause *c)
 {
     const bool plain = !c->negated && c->modal == MODAL_NONE;
     if (plain && c->tense != TENSE_PROGRESSIVE && rela_sample_chance(p, 9))
@@ -223,7 +224,7 @@ static void sample_adverbs(rela_plan *p, rela_clause *c)
     sample_time(p, c);
 }
 
-static void sample_time(rela_plan *p, rela_clause *c)
+static void sample_time(rela_sentence_plan *p, rela_clause *c)
 {
     static const rela_time_kind PAST[] = { TIME_MOMENT, TIME_DAY,  TIME_YEAR,  TIME_AGO,
                                            TIME_NEAR,   TIME_PART, TIME_MONTH, TIME_FOR };
@@ -271,7 +272,7 @@ static void sample_time(rela_plan *p, rela_clause *c)
 }
 
 /* Where something of these kinds can be. */
-static void sample_place(rela_plan *p, rela_clause *c, uint32_t kinds)
+static void sample_place(rela_sentence_plan *p, rela_clause *c, uint32_t kinds)
 {
     const uint32_t n = (uint32_t)RELA_N_PLACES;
     const bool carried = (kinds & KINDS_CARRIED) != 0;
@@ -288,7 +289,7 @@ static void sample_place(rela_plan *p, rela_clause *c, uint32_t kinds)
     }
 }
 
-static void sample_sub_clause(rela_plan *p, rela_clause *c)
+static void sample_sub_clause(rela_sentence_plan *p, rela_clause *c)
 {
     rela_clause *s = rela_sample_clause(p);
     c->sub = s;

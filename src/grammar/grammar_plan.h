@@ -181,7 +181,7 @@ typedef struct rela_time {
     bool next; /* of TIME_NEAR */
 } rela_time;
 
-typedef enum rela_link {
+typedef enum rela_conjunction {
     LINK_NONE,
     LINK_THAT,
     LINK_TO,
@@ -192,7 +192,7 @@ typedef enum rela_link {
     LINK_WHILE,
     LINK_AND,
     LINK_BUT
-} rela_link;
+} rela_conjunction;
 
 struct rela_clause {
     rela_clause_kind kind;
@@ -216,28 +216,28 @@ struct rela_clause {
     const rela_word_pair *often, *manner;
     rela_time time;
     bool time_first;
-    int price;           /* in cents; 0: none */
-    const char *flavour; /* German ja, doch: nothing in English; or NULL */
-    rela_link link;      /* to sub */
+    int price;             /* in cents; 0: none */
+    const char *flavour;   /* German ja, doch: nothing in English; or NULL */
+    rela_conjunction link; /* to sub */
     rela_clause *sub;
     bool sub_first;
 };
 
-typedef struct rela_plan {
+typedef struct rela_sentence_plan {
     rela_rng rng;
     bool easy; /* one clause, short phrases, common words; set before sampling */
     rela_np np[NPS_MAX];
     int n_np;
     rela_clause clause[CLAUSES_MAX];
     int n_clauses;
-} rela_plan;
+} rela_sentence_plan;
 
 /* Samples a sentence with plan->rng. */
-void rela_plan_sample(rela_plan *plan);
+void rela_sentence_plan_sample(rela_sentence_plan *plan);
 
 /* Put the plan into words in one language; line starts empty. */
-void rela_say_english(rela_phrase *line, const rela_plan *plan);
-void rela_say_german(rela_phrase *line, const rela_plan *plan);
+void rela_say_english(rela_phrase *line, const rela_sentence_plan *plan);
+void rela_say_german(rela_phrase *line, const rela_sentence_plan *plan);
 
 /* put adds a word (text is copied); tag adds a further tag to the last word. Tag 0: none. */
 void rela_phrase_put(rela_phrase *line, const char *text, rela_pos pos, int tag);

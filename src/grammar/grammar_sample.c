@@ -8,28 +8,28 @@
 
 enum { EASY_WORDS = 12 };
 
-static void sample_relative(rela_plan *p, rela_np *np);
-static void sample_noun(rela_plan *p, rela_np *np, uint32_t kinds);
-static void sample_name(rela_plan *p, rela_np *np);
-static void sample_pronoun(rela_plan *p, rela_np *np);
-static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth);
+static void sample_relative(rela_sentence_plan *p, rela_np *np);
+static void sample_noun(rela_sentence_plan *p, rela_np *np, uint32_t kinds);
+static void sample_name(rela_sentence_plan *p, rela_np *np);
+static void sample_pronoun(rela_sentence_plan *p, rela_np *np);
+static void grow_np(rela_sentence_plan *p, rela_np *np, uint32_t kinds, int depth);
 /* The n-th of a list is sampled with weight 1/(n + 8): common words and a tail of rare ones. */
 static uint32_t rank_weight(size_t rank);
 /* Easy sentences use only the first words of a list that fit. */
-static bool is_known(const rela_plan *p, size_t fitting);
-static rela_np *new_np(rela_plan *p);
+static bool is_known(const rela_sentence_plan *p, size_t fitting);
+static rela_np *new_np(rela_sentence_plan *p);
 
-uint32_t rela_sample_below(rela_plan *p, uint32_t n)
+uint32_t rela_sample_below(rela_sentence_plan *p, uint32_t n)
 {
     return (uint32_t)rela_rng_below(&p->rng, n);
 }
 
-bool rela_sample_chance(rela_plan *p, uint32_t percent)
+bool rela_sample_chance(rela_sentence_plan *p, uint32_t percent)
 {
     return rela_sample_below(p, 100) < percent;
 }
 
-int rela_sample_weighted(rela_plan *p, const uint32_t *weight, int n)
+int rela_sample_weighted(rela_sentence_plan *p, const uint32_t *weight, int n)
 {
     uint32_t sum = 0;
     for (int i = 0; i < n; i++)
@@ -42,7 +42,7 @@ int rela_sample_weighted(rela_plan *p, const uint32_t *weight, int n)
     return i;
 }
 
-rela_clause *rela_sample_clause(rela_plan *p)
+rela_clause *rela_sample_clause(rela_sentence_plan *p)
 {
     assert(p->n_clauses < CLAUSES_MAX);
     rela_clause *c = &p->clause[p->n_clauses++];
@@ -50,7 +50,7 @@ rela_clause *rela_sample_clause(rela_plan *p)
     return c;
 }
 
-rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth)
+rela_np *rela_sample_np(rela_sentence_plan *p, uint32_t kinds, int may, int depth)
 {
     rela_np *np = new_np(p);
     const bool human = (kinds & KIND_HUMAN) != 0;
@@ -65,7 +65,7 @@ rela_np *rela_sample_np(rela_plan *p, uint32_t kinds, int may, int depth)
     return np;
 }
 
-rela_np *rela_sample_reference(rela_plan *p, const rela_np *np)
+rela_np *rela_sample_reference(rela_sentence_plan *p, const rela_np *np)
 {
     rela_np *pronoun = new_np(p);
     pronoun->kind = NP_IS_PRONOUN;
@@ -76,7 +76,7 @@ rela_np *rela_sample_reference(rela_plan *p, const rela_np *np)
     return pronoun;
 }
 
-const rela_adjective *rela_sample_adjective(rela_plan *p, uint32_t kinds)
+const rela_adjective *rela_sample_adjective(rela_sentence_plan *p, uint32_t kinds)
 {
     uint32_t weight[64] = { 0 };
     uint32_t sum = 0;
@@ -90,7 +90,7 @@ const rela_adjective *rela_sample_adjective(rela_plan *p, uint32_t kinds)
     return sum ? &RELA_ADJECTIVES[rela_sample_weighted(p, weight, (int)RELA_N_ADJECTIVES)] : NULL;
 }
 
-const rela_verb *rela_sample_verb(rela_plan *p, uint32_t frames)
+const rela_verb *rela_sample_verb(rela_sentence_plan *p, uint32_t frames)
 {
     static const uint32_t SHARE[N_FRAMES] = { 22, 34, 8, 9, 12, 8, 6, 60, 40 };
     uint32_t share[N_FRAMES], weight[160] = { 0 };
@@ -105,7 +105,7 @@ const rela_verb *rela_sample_verb(rela_plan *p, uint32_t frames)
     return &RELA_VERBS[rela_sample_weighted(p, weight, (int)RELA_N_VERBS)];
 }
 
-static void sample_noun(rela_plan *p, rela_np *np, uint32_t kinds)
+static void sample_noun(rela_sentence_plan *p, rela_np *np, uint32_t kinds)
 {
     static const uint32_t DETERMINERS[] = { 46, 24, 6, 3, 8, 4, 2, 3, 3, 2, 2 };
     uint32_t weight[256] = { 0 };
@@ -146,7 +146,7 @@ static void sample_noun(rela_plan *p, rela_np *np, uint32_t kinds)
     }
 }
 
-static void sample_name(rela_plan *p, rela_np *np)
+static void sample_name(rela_sentence_plan *p, rela_np *np)
 {
     static const char *const START[] = { "Ta",  "Bel", "Ko", "Mir", "Sa",
                                          "Lun", "Dor", "Ve", "Ras", "Ni" };
@@ -167,7 +167,7 @@ static void sample_name(rela_plan *p, rela_np *np)
         np->surname = RELA_SURNAMES[rela_sample_below(p, (uint32_t)RELA_N_SURNAMES)];
 }
 
-static void sample_pronoun(rela_plan *p, rela_np *np)
+static void sample_pronoun(rela_sentence_plan *p, rela_np *np)
 {
     static const struct {
         int person;
@@ -183,7 +183,7 @@ static void sample_pronoun(rela_plan *p, rela_np *np)
     np->gender = pronouns[i].gender;
 }
 
-static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth)
+static void grow_np(rela_sentence_plan *p, rela_np *np, uint32_t kinds, int depth)
 {
     if (depth == 0 && rela_sample_chance(p, 9)) {
         rela_np *owner = rela_sample_np(p, KIND_HUMAN, MAY_BE_NAME, 2);
@@ -199,7 +199,7 @@ static void grow_np(rela_plan *p, rela_np *np, uint32_t kinds, int depth)
     }
 }
 
-static void sample_relative(rela_plan *p, rela_np *np)
+static void sample_relative(rela_sentence_plan *p, rela_np *np)
 {
     rela_clause *c = rela_sample_clause(p);
     const uint32_t kinds = np->noun->kinds;
@@ -228,12 +228,12 @@ static uint32_t rank_weight(size_t rank)
     return 100000 / (uint32_t)(rank + 8);
 }
 
-static bool is_known(const rela_plan *p, size_t fitting)
+static bool is_known(const rela_sentence_plan *p, size_t fitting)
 {
     return !p->easy || fitting < EASY_WORDS;
 }
 
-static rela_np *new_np(rela_plan *p)
+static rela_np *new_np(rela_sentence_plan *p)
 {
     assert(p->n_np < NPS_MAX);
     rela_np *np = &p->np[p->n_np++];

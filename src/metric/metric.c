@@ -142,7 +142,7 @@ rela_status rela_bleu_figures_get(rela_bleu_figures *out, const rela_metric *m,
     if (st != RELA_OK)
         return st;
     if (m->kind != RELA_METRIC_BLEU)
-        return rela_fail(err, RELA_ARG, "%s has no figures of BLEU", rela_metric_name(m));
+        return rela_fail(err, RELA_ARG, "%s has no BLEU score", rela_metric_name(m));
     rela_bleu_compute(&found, &m->bleu, sums);
     rela_sized_give(out, &found, sizeof found);
     return RELA_OK;

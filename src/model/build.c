@@ -27,7 +27,6 @@ typedef struct builder {
     size_t layer;
 } builder;
 
-static void list_places(rela_block_list *l, const rela_config *c);
 static size_t stack_of(const rela_block_list *l, size_t queries, size_t keys);
 static void build_stacks(builder *b);
 static void build_aligner(builder *b);
@@ -42,7 +41,7 @@ rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const 
         rela_params_deinit(params);
         return rela_fail(err, RELA_NOMEM, "no memory for the blocks of the model");
     }
-    list_places(l, c);
+    l->n_stacks = rela_attn_stacks(l->stacks, c);
     builder b = { .list = l, .c = c, .declare = { .params = params, .err = err } };
     if (c->task == RELA_TASK_ALIGN)
         build_aligner(&b);
@@ -83,13 +82,12 @@ rela_status rela_params_of(rela_params *params, const rela_config *c, bool packe
     return st;
 }
 
-static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type type, size_t queries,
-                      size_t keys)
+static void describe(rela_attn_stack *p, const rela_config *c, rela_attn_type type, size_t queries,
+                     size_t keys)
 {
     static const char *const LABELS[] = { "encoder", "decoder", "cross" };
-    const size_t target = rela_block_list_target(l), source = keys == target ? queries : keys;
+    const size_t target = c->sources, source = keys == target ? queries : keys;
     const bool numbered = target > 1 && type != RELA_ATTN_DEC;
-    rela_attn_stack *p = &l->stacks[l->n_stacks++];
     *p = (rela_attn_stack){ .type = type,
                             .queries = queries,
                             .keys = keys,
@@ -105,14 +103,15 @@ static void add_place(rela_block_list *l, const rela_config *c, rela_attn_type t
     (void)snprintf(p->key, sizeof p->key, "%s %zu", LABELS[type], source);
 }
 
-static void list_places(rela_block_list *l, const rela_config *c)
+size_t rela_attn_stacks(rela_attn_stack stacks[RELA_STACKS_MAX], const rela_config *c)
 {
-    const size_t target = rela_block_list_target(l);
-    for (size_t i = 0; i < target; i++)
-        add_place(l, c, RELA_ATTN_ENC, i, i);
-    add_place(l, c, RELA_ATTN_DEC, target, target);
-    for (size_t i = 0; i < target; i++)
-        add_place(l, c, RELA_ATTN_CROSS, target, i);
+    const size_t target = c->sources;
+    for (size_t i = 0; i < target; i++) {
+        describe(&stacks[i], c, RELA_ATTN_ENC, i, i);
+        describe(&stacks[target + 1 + i], c, RELA_ATTN_CROSS, target, i);
+    }
+    describe(&stacks[target], c, RELA_ATTN_DEC, target, target);
+    return 2 * target + 1;
 }
 
 size_t rela_block_list_cross(const rela_block_list *l, size_t source)
@@ -122,11 +121,11 @@ size_t rela_block_list_cross(const rela_block_list *l, size_t source)
 
 static size_t stack_of(const rela_block_list *l, size_t queries, size_t keys)
 {
-    size_t i = 0;
-    while (l->stacks[i].queries != queries || l->stacks[i].keys != keys)
-        i++;
-    assert(i < l->n_stacks);
-    return i;
+    for (size_t i = 0; i < l->n_stacks; i++)
+        if (l->stacks[i].queries == queries && l->stacks[i].keys == keys)
+            return i;
+    assert(!"a stack of the model");
+    return 0;
 }
 
 /* Blocks of cross attention in a layer. */
@@ -197,14 +196,74 @@ static size_t groups_at(const builder *b, rela_head_group *to, rela_attn_type ty
     return n;
 }
 
+static void make_group(const rela_block *b, const rela_attn_side *side, size_t g, real *made,
+                       uint64_t update, const uint64_t *before)
+{
+    const rela_attn_group *of = &side->groups[g].of;
+    const rela_attn_shape shape = { of->kind, of->numbers, of->heads, b->at.attn.d_head };
+    const uint64_t place = (uint64_t)side->stack << 48 | (uint64_t)b->layer << 24 | of->first;
+    if (!of->kind->made)
+        return;
+    const uint64_t draw = of->kind->made->draw(of->numbers, update);
+    if (!before || of->kind->made->draw(of->numbers, *before) != draw)
+        of->kind->made->make(made + side->groups[g].made, &shape, place, draw);
+}
+
+void rela_block_list_make(const rela_block_list *l, real *made, uint64_t update,
+                          const uint64_t *before)
+{
+    for (const rela_block *b = l->blocks; l->made && b < l->blocks + l->n; b++) {
+        if (b->type != &rela_block_attention)
+            continue;
+        for (size_t i = 0; i < b->at.attn.n_sides; i++)
+            for (size_t g = 0; g < b->at.attn.sides[i].n_groups; g++)
+                make_group(b, &b->at.attn.sides[i], g, made, update, before);
+    }
+}
+
+/* Places in the caches of decoding: of keys and values, which all groups without a state share, and
+ * of states. */
+static void place_groups(builder *b, rela_attn_at *at, rela_attn_side *side)
+{
+    rela_memories_need *memories = &b->list->memories[side->stream];
+    size_t *const states = at->self ? &b->list->state : &memories->state;
+    bool keyed = false, stated = false;
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_attn_group *of = &side->groups[g].of;
+        const rela_attn_shape shape = { of->kind, of->numbers, of->heads, at->d_head };
+        const size_t state = rela_attn_state(&shape);
+        side->groups[g].state = *states;
+        *states += state;
+        keyed = keyed || !state;
+        stated = stated || state;
+    }
+    if (at->self) {
+        at->cache = b->list->slot;
+        b->list->slot += keyed ? 2 * b->c->d : 0;
+    } else {
+        side->keyed = memories->keyed;
+        memories->keyed += keyed;
+        side->shown = memories->shown;
+        memories->shown += stated;
+    }
+}
+
 static void add_side(builder *b, rela_attn_at *at, size_t stream, rela_attn_type type)
 {
     rela_attn_side *side = &at->sides[at->n_sides++];
     side->stream = stream;
     side->stack = stack_of(b->list, b->stream, stream);
     side->n_groups = groups_at(b, side->groups, type);
+    for (size_t g = 0; g < side->n_groups; g++) {
+        const rela_attn_group *of = &side->groups[g].of;
+        const rela_attn_shape shape = { of->kind, of->numbers, of->heads, at->d_head };
+        side->groups[g].made = b->list->made;
+        b->list->made += of->kind->made ? of->kind->made->size(&shape) : 0;
+    }
     if (!at->self)
-        side->memory = b->list->memories[stream]++;
+        side->memory = b->list->memories[stream].n++;
+    if (!at->self || at->causal)
+        place_groups(b, at, side);
 }
 
 static rela_attn_at *add_attention(builder *b, bool self, bool causal, uint32_t site)
@@ -218,8 +277,6 @@ static rela_attn_at *add_attention(builder *b, bool self, bool causal, uint32_t 
                                      .norm_per_head = c->norm_per_head,
                                      .eps = (real)c->attn_eps,
                                      .drop = c->drop_attn };
-    if (causal)
-        block->at.attn.cache = b->list->cached++ * 2 * c->d;
     return &block->at.attn;
 }
 

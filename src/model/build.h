@@ -23,14 +23,18 @@ typedef struct rela_attn_stack {
 
 enum { RELA_STACKS_MAX = 2 * RELA_SOURCES_MAX + 1 };
 
+/* Lists the stacks of a configuration in this order: self-attention of each source, of the target,
+ * cross-attention to each source. Returns their number. */
+size_t rela_attn_stacks(rela_attn_stack stacks[RELA_STACKS_MAX], const rela_config *c);
+
 typedef struct rela_block_list {
     rela_block *blocks; /* in the order of the forward pass */
     size_t n;
     size_t n_streams; /* the last is the target */
-    size_t cached;    /* self-attentions of the target: each has a place in a cache slot */
-    size_t memories[RELA_STREAMS_MAX]; /* cross-attentions to the stream */
-    /* In this order: self-attention of each source, of the target, cross-attention to each
-     * source. */
+    /* Self-attention of the target: reals of a cache slot, and of the states of a hypothesis. */
+    size_t slot, state;
+    rela_memories_need memories[RELA_STREAMS_MAX]; /* cross-attention to the stream */
+    size_t made; /* reals of the arrays that kinds of attention make */
     rela_attn_stack stacks[RELA_STACKS_MAX];
     size_t n_stacks;
     /* Offset at which the parameters of blocks end; the norms of streams follow. */
@@ -42,6 +46,11 @@ typedef struct rela_block_list {
 rela_status rela_block_list_init(rela_block_list *l, rela_params *params, const rela_config *c,
                                  rela_error *err);
 void rela_block_list_deinit(rela_block_list *l);
+
+/* Makes the arrays that kinds of attention make, for an update; before: they are those of another
+ * update, or NULL: they are not made yet. 0 stands for everything but training. */
+void rela_block_list_make(const rela_block_list *l, real *made, uint64_t update,
+                          const uint64_t *before);
 
 /* Bytes of scratch that the largest of the blocks takes, and of memory that all of them keep. */
 size_t rela_block_list_plan(const rela_block_list *l, size_t *kept, const rela_pass_size *size);

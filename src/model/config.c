@@ -4,25 +4,6 @@
 
 #include <string.h>
 
-typedef struct preset {
-    const char *name;
-    size_t d, ffn, heads, layers, max_len;
-    rela_tie tie;
-    double eps, drop;
-    double drop_attn, drop_ffn;
-} preset;
-
-/* clang-format off */
-static const preset PRESETS[] = {
-    { "paper", 512, 2048, 8, 6, 512, RELA_TIE_OUT, 1e-8, 0.1, 0.1, 0.1 },
-    { "base",  512, 2048, 8, 6, 512, RELA_TIE_ALL, 1e-6, 0.1, 0.1, 0.1 },
-    { "tiny",  128,  256, 4, 4, 256, RELA_TIE_ALL, 1e-6, 0.3, 0.0, 0.0 },
-    { "demo",  128,  256, 4, 2, 128, RELA_TIE_ALL, 1e-6, 0.1, 0.0, 0.0 },
-};
-/* clang-format on */
-
-enum { N_PRESETS = sizeof PRESETS / sizeof PRESETS[0] };
-
 /* Below this fp32 arithmetic gives infinities. */
 static const double EPS_MIN = 1e-30;
 
@@ -31,32 +12,6 @@ static rela_status check_length(size_t v, rela_error *err);
 static rela_status check_share(const char *what, double v, rela_error *err);
 static rela_status check_kinds(const rela_config *c, rela_error *err);
 static rela_status check_aligner(const rela_config *c, rela_error *err);
-
-rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err)
-{
-    for (size_t i = 0; i < N_PRESETS; i++) {
-        const preset *p = &PRESETS[i];
-        if (strcmp(p->name, name) != 0)
-            continue;
-        *c = (rela_config){ .d = p->d,
-                            .ffn = p->ffn,
-                            .heads = p->heads,
-                            .enc_layers = p->layers,
-                            .dec_layers = p->layers,
-                            .sources = 1,
-                            .max_len = p->max_len,
-                            .tie = p->tie,
-                            .eps = p->eps,
-                            .attn_eps = 1e-8,
-                            .drop_embed = p->drop,
-                            .drop_residual = p->drop,
-                            .drop_attn = p->drop_attn,
-                            .drop_ffn = p->drop_ffn };
-        return rela_config_attend(c, "rela-g", err);
-    }
-    return rela_fail(err, RELA_ARG, "unknown preset '%s'; expected paper, base, tiny or demo",
-                     name);
-}
 
 rela_status rela_config_check(const rela_config *c, rela_error *err)
 {
@@ -93,7 +48,7 @@ rela_status rela_config_translates(const rela_config *c, rela_error *err)
 {
     if (c->task == RELA_TASK_TRANSLATE)
         return RELA_OK;
-    return rela_fail(err, RELA_ARG, "a model for alignment links words, and does nothing else");
+    return rela_fail(err, RELA_ARG, "a model for alignment can only link words");
 }
 
 const char *rela_attn_type_name(rela_attn_type t)
@@ -148,6 +103,18 @@ const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, s
     return groups[g].kind;
 }
 
+rela_status rela_config_check_shown(const rela_config *c, uint32_t types, rela_error *err)
+{
+    for (int t = 0; t < RELA_ATTN_N_TYPES; t++)
+        for (size_t i = 0; types >> t & 1 && i < rela_config_layers(c, t) * c->heads; i++) {
+            const rela_attn_kind *kind = rela_config_kind(c, t, i / c->heads, i % c->heads);
+            if (!rela_attn_shows(kind))
+                return rela_fail(err, RELA_ARG, "attention %s forms no weights that could be shown",
+                                 kind->name);
+        }
+    return RELA_OK;
+}
+
 static rela_status check_kinds(const rela_config *c, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -172,7 +139,7 @@ static rela_status check_aligner(const rela_config *c, rela_error *err)
         return rela_fail(err, RELA_ARG, "a model for alignment ties target and output");
     const rela_attn_kind *kind = rela_config_kind(c, RELA_ATTN_CROSS, 0, 0);
     const bool negative = !(kind->flags & (ATTN_SPARSE | ATTN_SUM_ONE));
-    if (kind->n_head || kind->map || kind->pattern || negative)
+    if (kind->params || kind->method || kind->pattern || negative)
         return rela_fail(err, RELA_ARG, "attention %s cannot be used in a model for alignment",
                          kind->name);
     return RELA_OK;

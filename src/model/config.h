@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/model/config.h - the numbers that define a model, their bounds, and presets. */
+/* src/model/config.h - the numbers that define a model, and their bounds. */
 #ifndef RELA_MODEL_CONFIG_H
 #define RELA_MODEL_CONFIG_H
 
@@ -56,15 +56,15 @@ enum {
     RELA_LEN_MAX = 1 << 16
 };
 
-/* Sizes of the preset ("paper", "base", "tiny", "demo"), rela-g everywhere; vocabularies are 0. */
-rela_status rela_config_preset(rela_config *c, const char *name, rela_error *err);
-
 /* The same attention everywhere; fails as rela_attn_spec_parse does. */
 rela_status rela_config_attend(rela_config *c, const char *text, rela_error *err);
 size_t rela_config_layers(const rela_config *c, rela_attn_type t);
 /* The kind of a head; layers and heads from 0. */
 const rela_attn_kind *rela_config_kind(const rela_config *c, rela_attn_type t, size_t layer,
                                        size_t head);
+/* RELA_ARG if attention of some of the given types (bits 1 << type) forms no weights that could be
+ * shown. */
+rela_status rela_config_check_shown(const rela_config *c, uint32_t types, rela_error *err);
 
 /* RELA_ARG unless the model is made for translation. */
 rela_status rela_config_translates(const rela_config *c, rela_error *err);

@@ -31,12 +31,16 @@ struct rela_generator {
     void *slots; /* allocation of the cache */
     size_t n_slots;
     rela_cache cache;
+    void *states;            /* allocation of the states of the cache */
+    real *made;              /* arrays that kinds of attention make */
     rela_callback *callback; /* lent; may be NULL */
 };
 
 static void read_source(rela_generator *g, size_t stream, const rela_tokens *src,
                         const uint32_t *places);
 static rela_status add_places(rela_generator *g, size_t n, rela_error *err);
+static rela_status reserve_states(rela_generator *g, const rela_generator_size *size,
+                                  rela_error *err);
 static void free_places(rela_generator *g);
 static void plan(rela_generator *g, rela_plan *p);
 static rela_pass start(rela_generator *g, const rela_step *step);
@@ -69,12 +73,22 @@ rela_status rela_generator_create(rela_generator **out, const rela_packed_weight
     if (!*out)
         return rela_fail(err, RELA_NOMEM, "no memory for a generator");
     (*out)->packed = w;
-    (*out)->cache.ld = rela_cache_ld(w->net->list.cached, w->net->config.d);
+    const rela_block_list *l = &w->net->list;
+    (*out)->cache.state = l->state;
+    (*out)->cache.owner = l->slot;
+    (*out)->cache.ld = rela_cache_ld(l->slot + (l->state > 0));
+    (*out)->made = l->made ? rela_mem_array(l->made, sizeof(real)) : NULL;
+    if (l->made && !(*out)->made) {
+        rela_generator_destroy(*out);
+        *out = NULL;
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu features", l->made);
+    }
+    rela_block_list_make(l, (*out)->made, 0, NULL);
     while (w->net->list.blocks[(*out)->first].stream != target_of(*out))
         (*out)->first++;
     for (size_t i = 0; i < target_of(*out); i++)
         (*out)->memories[i] =
-            (rela_memories){ .d = w->net->config.d, .layers = w->net->list.memories[i] };
+            (rela_memories){ .d = w->net->config.d, .need = w->net->list.memories[i] };
     return RELA_OK;
 }
 
@@ -85,6 +99,7 @@ void rela_generator_destroy(rela_generator *g)
     free_places(g);
     rela_mem_free(g->block);
     rela_mem_free(g->slots);
+    rela_mem_free(g->made);
     rela_mem_free(g);
 }
 
@@ -94,7 +109,9 @@ rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size 
     const rela_generator_size old = g->size;
     rela_status st = add_places(g, size->places, err);
     for (size_t i = 0; i < target_of(g) && st == RELA_OK; i++)
-        st = rela_memories_reserve(&g->memories[i], size->places, size->src_kept, err);
+        st =
+            rela_memories_reserve(&g->memories[i], size->places, size->src_kept, size->tapped, err);
+    st = st ? st : reserve_states(g, size, err);
     if (st != RELA_OK)
         return st;
     g->size = *size;
@@ -128,6 +145,31 @@ rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size 
 
 /* ---- places ---- */
 
+/* States of hypotheses: those that live are kept. */
+static rela_status reserve_states(rela_generator *g, const rela_generator_size *size,
+                                  rela_error *err)
+{
+    const size_t places = size->places > g->size.places ? size->places : g->size.places;
+    const size_t rows =
+        size->place_rows > g->cache.place_rows ? size->place_rows : g->cache.place_rows;
+    const size_t state = g->cache.state, had = g->cache.place_rows;
+    if (state == 0 || size->places == 0 || (places == g->size.places && rows == had))
+        return RELA_OK;
+    void *block = rela_mem_array(2 * places * rows * state + RELA_PLAN_ALIGN, sizeof(real));
+    if (!block)
+        return rela_fail(err, RELA_NOMEM, "no memory for states of %zu hypotheses", places * rows);
+    rela_plan p = rela_plan_in(block);
+    real *states = rela_plan_reals(&p, 2 * places * rows * state);
+    for (size_t i = 0; i < 2 * g->size.places && had; i++)
+        memcpy(states + i * rows * state, g->cache.states + i * had * state,
+               had * state * sizeof *states);
+    rela_mem_free(g->states);
+    g->states = block;
+    g->cache.states = states;
+    g->cache.place_rows = rows;
+    return RELA_OK;
+}
+
 static rela_status add_places(rela_generator *g, size_t n, rela_error *err)
 {
     if (n <= g->n_places)
@@ -146,10 +188,13 @@ static void free_places(rela_generator *g)
     for (size_t i = 0; i < g->n_places; i++)
         rela_mem_free(g->places[i].block);
     for (size_t i = 0; i < target_of(g); i++)
-        (void)rela_memories_reserve(&g->memories[i], 0, 0, NULL);
+        (void)rela_memories_reserve(&g->memories[i], 0, 0, false, NULL);
     rela_mem_free(g->places);
+    rela_mem_free(g->states);
     g->places = NULL;
-    g->n_places = 0;
+    g->states = NULL;
+    g->cache.states = NULL;
+    g->n_places = g->cache.place_rows = 0;
 }
 
 rela_status rela_generator_reserve_place(rela_generator *g, size_t number, const size_t *n_src,
@@ -253,7 +298,7 @@ const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
                              .cache = g->cache,
                              .memories = g->memories,
                              .sentence_rows = g->size.place_rows };
-    assert(rows->n <= g->size.rows);
+    assert(rows->n <= g->size.rows && (!tap || g->size.tapped));
     target->rows = rows->n;
     rela_pass p = start(g, &step);
     p.tap = tap;
@@ -353,6 +398,7 @@ static rela_pass start(rela_generator *g, const rela_step *step)
                         .storage = g->packed->storage,
                         .vectors = n->weights,
                         .positions = n->positions,
+                        .made = g->made,
                         .streams = g->streams,
                         .scratch = g->scratch,
                         .scratch_bytes = g->scratch_bytes,

@@ -24,6 +24,7 @@ typedef struct rela_generator_size {
     size_t rows;       /* hypotheses of all sentences */
     size_t place_rows; /* hypotheses of one sentence */
     size_t steps;      /* positions of a hypothesis */
+    bool tapped;       /* steps may have a tap */
 } rela_generator_size;
 
 enum { RELA_CHOSEN_UNIT = 64 }; /* a multiple of every panel size */

@@ -8,7 +8,7 @@
 #include "model/build.h"
 
 /* Why some files cannot do more than translate. */
-#define RELA_TRANSLATES_ONLY "a packed model can translate, and nothing else"
+#define RELA_TRANSLATES_ONLY "a packed model can only translate"
 
 typedef struct rela_net {
     rela_config config;

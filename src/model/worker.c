@@ -20,10 +20,12 @@ struct rela_worker {
     rela_plan kept, scratch;
     size_t scratch_bytes;
     real *grads[4]; /* (rows, d) each: see rela_pass */
+    real *made;     /* arrays that kinds of attention make, for an update */
+    uint64_t made_for;
 };
 
 static void plan(rela_worker *w, rela_plan *p);
-static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
+static rela_pass start(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r);
 static void forward(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 static void back(const rela_net *n, rela_pass *p, const rela_pass_options *r);
 
@@ -83,6 +85,7 @@ rela_status rela_worker_create(rela_worker **out, const rela_net *n, size_t max_
     }
     rela_plan p = rela_plan_in(w->block);
     plan(w, &p);
+    rela_block_list_make(&n->list, w->made, 0, NULL);
     *out = w;
     return RELA_OK;
 }
@@ -97,12 +100,13 @@ void rela_worker_destroy(rela_worker *w)
     rela_mem_free(w);
 }
 
-rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_model_batch *b,
+                                   const rela_pass_options *r)
 {
     return rela_worker_train(w, NULL, b, r);
 }
 
-void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+void rela_worker_attend(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r)
 {
     rela_pass p = start(w, b, r);
     const uint64_t mode = rela_flush_to_zero();
@@ -111,7 +115,7 @@ void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_op
     rela_flush_to_zero_end(mode);
 }
 
-rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_model_batch *b,
                                  const rela_pass_options *r)
 {
     rela_pass p = start(w, b, r);
@@ -130,7 +134,7 @@ const real *rela_worker_features(const rela_worker *w)
     return w->streams[rela_block_list_target(&w->net->list)].act.x;
 }
 
-bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence)
+bool rela_worker_finite(const rela_worker *w, const rela_model_batch *b, size_t sentence)
 {
     const uint32_t *at = b->streams[rela_block_list_target(&w->net->list)].at;
     const size_t d = w->net->config.d, first = at[sentence], end = at[sentence + 1];
@@ -161,13 +165,14 @@ static void plan(rela_worker *w, rela_plan *p)
     size_t kept = 0;
     w->scratch_bytes = rela_block_list_plan(l, &kept, &w->size);
     w->kept.base = rela_plan_take(p, kept, 1);
+    w->made = rela_plan_reals(p, l->made);
     w->scratch.base = rela_plan_take(p, w->scratch_bytes, 1);
     if (c->task == RELA_TASK_ALIGN)
         return;
     for (size_t i = 0; i < l->n_streams; i++) {
         if (!training)
             rela_stream_plan(&w->streams[i], p, w->size.rows[i], c->d, c->pre_norm);
-        else if (l->memories[i])
+        else if (l->memories[i].n)
             w->streams[i].dmemory = rela_plan_reals(p, w->size.rows[i] * c->d);
     }
     for (size_t i = 0; training && i < 3 + (size_t)c->pre_norm; i++)
@@ -176,9 +181,12 @@ static void plan(rela_worker *w, rela_plan *p)
 
 /* ---- a pass ---- */
 
-static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_options *r)
+static rela_pass start(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r)
 {
     const rela_net *n = w->net;
+    const uint64_t made_for = r->training ? r->update : 0;
+    rela_block_list_make(&n->list, w->made, made_for, &w->made_for);
+    w->made_for = made_for;
     for (size_t i = 0; i < n->list.n_streams; i++) {
         rela_stream *s = &w->streams[i];
         s->tokens = b->streams[i];
@@ -194,6 +202,7 @@ static rela_pass start(rela_worker *w, const rela_packed *b, const rela_pass_opt
                         .storage = RELA_STORE_F32,
                         .vectors = n->weights,
                         .positions = n->positions,
+                        .made = w->made,
                         .streams = w->streams,
                         .states = w->size.training ? w->states : NULL,
                         .kept = w->kept,

@@ -12,10 +12,10 @@
 
 /* A micro-batch: the sentences of each source, then of the target. Each ends with the end symbol;
  * with several sources, a sentence may be empty in some of them. */
-typedef struct rela_packed {
+typedef struct rela_model_batch {
     rela_tokens streams[RELA_STREAMS_MAX];
     uint32_t first[RELA_STREAMS_MAX]; /* rows of the update before this micro-batch: for dropout */
-} rela_packed;
+} rela_model_batch;
 
 typedef struct rela_pass_options {
     bool training; /* with dropout */
@@ -45,17 +45,17 @@ size_t rela_worker_bytes(const rela_net *n, size_t max_src_rows, size_t max_tgt_
                          bool training);
 
 /* Forward only: loss sums. */
-rela_loss_sums rela_worker_forward(rela_worker *w, const rela_packed *b,
+rela_loss_sums rela_worker_forward(rela_worker *w, const rela_model_batch *b,
                                    const rela_pass_options *r);
 /* Forward without the output layer, for callers that need only attention or features. */
-void rela_worker_attend(rela_worker *w, const rela_packed *b, const rela_pass_options *r);
+void rela_worker_attend(rela_worker *w, const rela_model_batch *b, const rela_pass_options *r);
 /* Forward and backward; grads (layout of the parameters) is added to. */
-rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_packed *b,
+rela_loss_sums rela_worker_train(rela_worker *w, real *grads, const rela_model_batch *b,
                                  const rela_pass_options *r);
 
 /* Features (rows of the target, d) of the last pass; lent. */
 const real *rela_worker_features(const rela_worker *w);
 /* Whether the features of a sentence are finite; true for alignment models, which have none. */
-bool rela_worker_finite(const rela_worker *w, const rela_packed *b, size_t sentence);
+bool rela_worker_finite(const rela_worker *w, const rela_model_batch *b, size_t sentence);
 
 #endif

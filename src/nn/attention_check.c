@@ -115,6 +115,12 @@ static rela_status take_kind(rela_attention_sizes *s, const char *text,
         return st;
     s->kind = groups[0].kind;
     memcpy(s->numbers, groups[0].numbers, sizeof s->numbers);
+    if (s->kind->method && o->dropout > 0)
+        return rela_fail(err, RELA_ARG, "dropout is %.9g, but %s forms no weights to drop",
+                         o->dropout, s->kind->name);
+    const rela_attn_shape shape = rela_attention_shape(s);
+    size_t at[RELA_ATTN_PARAMS_MAX];
+    s->learned = rela_attn_params_at(at, &shape);
     return RELA_OK;
 }
 
@@ -185,8 +191,8 @@ static rela_status check_learned(const rela_attention_input *in, const rela_atte
         return rela_fail(err, RELA_ARG, "%s needs a gain of %zu numbers", kind->name, s->d);
     if (kind->norm && kind->norm->gated && !in->gate)
         return rela_fail(err, RELA_ARG, "%s needs a gate of %zu numbers", kind->name, s->d);
-    if (kind->n_head && !in->head)
-        return rela_fail(err, RELA_ARG, "%s needs %zu numbers per head", kind->name, kind->n_head);
+    if (s->learned && !in->head)
+        return rela_fail(err, RELA_ARG, "%s needs %zu learned numbers", kind->name, s->learned);
     return RELA_OK;
 }
 

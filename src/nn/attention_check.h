@@ -17,8 +17,14 @@ typedef struct rela_attention_sizes {
     const rela_attn_kind *kind;
     real numbers[RELA_ATTN_NUMBERS_MAX]; /* its hyper-parameters */
     size_t heads, d_head, d, max_length;
+    size_t learned; /* numbers of the learned arrays of the kind, one after the other */
     bool causal;
 } rela_attention_sizes;
+
+static inline rela_attn_shape rela_attention_shape(const rela_attention_sizes *s)
+{
+    return (rela_attn_shape){ s->kind, s->numbers, s->heads, s->d_head };
+}
 
 rela_status rela_attention_options_check(rela_attention_options *all, rela_attention_sizes *s,
                                          const rela_attention_options *o, rela_error *err);

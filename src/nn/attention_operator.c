@@ -32,6 +32,7 @@ struct rela_attention {
     double dropout;
     int n_threads;
     worker *workers;
+    real *made;  /* the array that the kind makes */
     void *block; /* memory of all workers */
 };
 
@@ -112,11 +113,11 @@ rela_status rela_attention_learned_get(rela_attention_learned *out, const rela_a
     const rela_attention_learned all = {
         .gain = kind->norm ? a->size.d : 0,
         .gate = kind->norm && kind->norm->gated ? a->size.d : 0,
-        .head = a->size.heads * kind->n_head,
+        .head = a->size.learned,
         .random_gain = kind->norm && kind->norm->random_gain,
         .random_gate = kind->norm && kind->norm->gated,
         .gain_start = kind->norm ? 1 : 0,
-        .head_start = (double)kind->head_start,
+        .head_start = kind->params ? kind->params[0].init.arg : 0,
     };
     const rela_status st = rela_sized_check(out, sizeof all, "rela_attention_learned", err);
     if (st == RELA_OK)
@@ -131,6 +132,9 @@ rela_status rela_attention_forward(const rela_attention_output *out, rela_attent
     rela_attention_input i;
     rela_status st = rela_attention_input_check(&i, &a->size, in, err);
     st = st ? st : rela_attention_output_check(&o, &a->size, out, err);
+    if (st == RELA_OK && o.weights && !rela_attn_shows(a->size.kind))
+        st =
+            rela_fail(err, RELA_ARG, "%s forms no weights that could be shown", a->size.kind->name);
     if (st != RELA_OK)
         return st;
     call c = { .a = a,
@@ -190,6 +194,9 @@ static rela_status plan_workers(rela_attention *a, rela_error *err)
         return rela_fail(err, RELA_NOMEM, "no memory for the attention of %zu threads", n);
     for (size_t i = 0; i < n; i++)
         plan_worker(&a->workers[i], &p, a);
+    const rela_attn_shape shape = rela_attention_shape(&a->size);
+    const size_t made = shape.kind->made ? shape.kind->made->size(&shape) : 0;
+    (void)rela_plan_reals(&p, made);
     a->block = rela_mem_alloc(p.used + RELA_PLAN_ALIGN);
     if (!a->block)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of attention over %zu keys",
@@ -197,16 +204,20 @@ static rela_status plan_workers(rela_attention *a, rela_error *err)
     p = rela_plan_in(a->block);
     for (size_t i = 0; i < n; i++)
         plan_worker(&a->workers[i], &p, a);
+    a->made = rela_plan_reals(&p, made);
+    if (made)
+        shape.kind->made->make(a->made, &shape, 0, 0);
     return RELA_OK;
 }
 
 static void plan_worker(worker *w, rela_plan *p, const rela_attention *a)
 {
     const rela_attn_kind *kind = a->size.kind;
-    rela_attn_scratch_plan(&w->scratch, p, kind, a->size.d_head, a->size.max_length);
+    const rela_attn_shape shape = rela_attention_shape(&a->size);
+    rela_attn_scratch_plan(&w->scratch, p, &shape, a->size.max_length);
     w->dgain = rela_plan_reals(p, kind->norm ? a->size.d : 0);
     w->dgate = rela_plan_reals(p, kind->norm ? a->size.d : 0);
-    w->dhead = rela_plan_reals(p, a->size.heads * kind->n_head);
+    w->dhead = rela_plan_reals(p, a->size.learned);
 }
 
 /* ---- one head of one sequence ---- */
@@ -218,19 +229,30 @@ static void see(void *ctx, const rela_attn_view *v)
         memcpy(c->to + (v->first + i) * c->ld, v->w + i * v->ld, v->n * sizeof *v->w);
 }
 
+/* Where the part of a head begins in learned array i, if all arrays lie one after the other. */
+static size_t learned_at(const rela_attention_sizes *s, size_t i, size_t head)
+{
+    const rela_attn_shape shape = rela_attention_shape(s);
+    size_t at[RELA_ATTN_PARAMS_MAX];
+    (void)rela_attn_params_at(at, &shape);
+    return at[i] + (s->kind->params[i].shared ? 0 : head * rela_attn_param_size(&shape, i));
+}
+
 static rela_attn head_of(const call *c, size_t head, size_t ldz)
 {
     const rela_attention_sizes *s = &c->a->size;
-    const size_t n_head = s->kind->n_head;
-    return (rela_attn){ .k = c->a->k,
-                        .kind = s->kind,
-                        .numbers = s->numbers,
-                        .heads = 1,
-                        .d_head = s->d_head,
-                        .ldz = ldz,
-                        .causal = s->causal,
-                        .head_params = n_head ? c->in->head + head * n_head : NULL,
-                        .drop = c->drop };
+    rela_attn a = { .k = c->a->k,
+                    .kind = s->kind,
+                    .numbers = s->numbers,
+                    .heads = 1,
+                    .d_head = s->d_head,
+                    .ldz = ldz,
+                    .causal = s->causal,
+                    .drop = c->drop,
+                    .made = c->a->made };
+    for (size_t i = 0; i < rela_attn_params_n(s->kind); i++)
+        a.params[i] = c->in->head + learned_at(s, i, head);
+    return a;
 }
 
 static rela_attn_in in_of(const call *c, const rela_place *p, size_t head)
@@ -297,10 +319,11 @@ static void back_heads(void *ctx, size_t begin, size_t end, int thread)
         const rela_attn_rows rows = { 1, q_at, k_at, first_row(c, &p, head) };
         const rela_attn_in in = in_of(c, &p, head);
         const rela_attn attn = head_of(c, head, c->lddz);
-        const rela_attn_grad grad = { .dq = c->g->dq + p.q0 * in.ldq + column,
-                                      .dk = c->g->dk + p.k0 * in.ldk + column,
-                                      .dv = c->g->dv + p.k0 * in.ldv + column,
-                                      .dhead = w->dhead + head * s->kind->n_head };
+        rela_attn_grad grad = { .dq = c->g->dq + p.q0 * in.ldq + column,
+                                .dk = c->g->dk + p.k0 * in.ldk + column,
+                                .dv = c->g->dv + p.k0 * in.ldv + column };
+        for (size_t i = 0; i < rela_attn_params_n(s->kind); i++)
+            grad.dparams[i] = w->dhead + learned_at(s, i, head);
         rela_attn_back(&attn, &w->scratch, &grad, c->dz + p.q0 * c->lddz + column, &in, &rows);
         clear(grad.dq, in.ldq, p.n_q, p.q_rows, s->d_head);
         clear(grad.dk, in.ldk, p.n_k, p.k_rows, s->d_head);
@@ -360,7 +383,7 @@ static void clear_shares(const rela_attention *a)
         const worker *w = &a->workers[t];
         memset(w->dgain, 0, d * sizeof *w->dgain);
         memset(w->dgate, 0, d * sizeof *w->dgate);
-        memset(w->dhead, 0, a->size.heads * a->size.kind->n_head * sizeof *w->dhead);
+        memset(w->dhead, 0, a->size.learned * sizeof *w->dhead);
     }
 }
 
@@ -374,7 +397,7 @@ static void add_shares(const rela_attention *a, const rela_attention_gradient *g
         if (g->dgate && kind->norm && kind->norm->gated)
             a->k->axpy(g->dgate, 1, w->dgate, a->size.d);
         if (g->dhead)
-            a->k->axpy(g->dhead, 1, w->dhead, a->size.heads * kind->n_head);
+            a->k->axpy(g->dhead, 1, w->dhead, a->size.learned);
     }
 }
 

@@ -98,6 +98,7 @@ typedef struct rela_pass {
     bool training;             /* dropout is on, seeded by seed and update */
     const rela_weight *tables; /* as weights, for embedding lookup: unpacked where available */
     const real *positions;     /* (max_len, d) */
+    const real *made;          /* arrays that kinds of attention make */
     rela_int8_rows rounded;    /* int8 step, written: quantised rows that logits are made of */
     rela_plan kept;            /* see above */
     size_t scratch_bytes;
@@ -162,8 +163,10 @@ typedef struct rela_embed_at {
 /* Neighbouring heads of one kind. */
 typedef struct rela_head_group {
     rela_attn_group of;
-    uint32_t head;       /* (heads, n_head) learned numbers, if the kind has any */
-    uint32_t gain, gate; /* norm of the group's output, if the kind has one */
+    uint32_t params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of the kind */
+    uint32_t gain, gate;                   /* norm of the group's output, if the kind has one */
+    size_t made;                           /* place of its array among those that kinds make */
+    size_t state; /* decoding: place of its states among those of all layers; see cache.h */
 } rela_head_group;
 
 /* Attention to one stream. */
@@ -172,7 +175,9 @@ typedef struct rela_attn_side {
     uint32_t in, in_bias; /* self-attention: q, k, v (3d, d); cross-attention: q (d, d) */
     uint32_t kv, kv_bias; /* cross-attention: k, v (2d, d) */
     uint32_t out;
-    size_t memory; /* cross-attention: number among the attentions to that stream */
+    /* Cross-attention: number among the attentions to that stream, among those that need keys, and
+     * among those with a state. */
+    size_t memory, keyed, shown;
     size_t n_groups;
     rela_head_group groups[RELA_GROUPS_MAX];
     size_t stack; /* for the tap: which attention of the model it is */

@@ -35,6 +35,12 @@ static bool has_norm(const rela_attn_side *side)
     return any;
 }
 
+static rela_attn_shape shape_of(const rela_block *b, const rela_head_group *group)
+{
+    return (rela_attn_shape){ group->of.kind, group->of.numbers, group->of.heads,
+                              rela_attn_of(b)->d_head };
+}
+
 /* ---- parameters ---- */
 
 /* Names of a single group have no number. */
@@ -56,14 +62,15 @@ static void declare_group(const rela_block *b, rela_declare *d, rela_attn_side *
     /* d of sqrt(3 / d) is the number of values that are normed together. */
     const size_t together = rela_attn_of(b)->norm_per_head ? d_head : width;
     const rela_init small = { RELA_INIT_UNIFORM, sqrt(3.0 / (double)together) };
+    const rela_attn_shape shape = shape_of(b, group);
     char name[RELA_PARAM_NAME_MAX];
-    group_name(name, side, g, "head");
-    if (kind->n_head)
-        rela_declare_add(
-            d, &group->head, name,
-            &(rela_param_shape){ .rows = group->of.heads,
-                                 .cols = kind->n_head,
-                                 .init = { RELA_INIT_CONSTANT, (double)kind->head_start } });
+    for (size_t i = 0; i < rela_attn_params_n(kind); i++) {
+        group_name(name, side, g, kind->params[i].name);
+        rela_declare_add(d, &group->params[i], name,
+                         &(rela_param_shape){ .rows = rela_attn_param_rows(&shape, i),
+                                              .cols = rela_attn_param_size(&shape, i),
+                                              .init = kind->params[i].init });
+    }
     if (!kind->norm)
         return;
     group_name(name, side, g, "norm.gain");
@@ -109,9 +116,8 @@ static void take_kept(rela_side_arrays *a, const rela_block *b, const rela_attn_
 {
     a->y = has_norm(side) ? rela_plan_reals(p, s->rows * b->d) : a->z;
     for (size_t g = 0; g < side->n_groups; g++) {
-        const rela_head_group *group = &side->groups[g];
-        const size_t words =
-            rela_attn_kept_words(group->of.kind, group->of.heads, s->rows, s->keys, s->len);
+        const rela_attn_shape shape = shape_of(b, &side->groups[g]);
+        const size_t words = rela_attn_kept_words(&shape, s->rows, s->keys, s->len);
         a->kept[g] = words ? rela_plan_take(p, words, sizeof(uint64_t)) : NULL;
     }
 }
@@ -145,14 +151,15 @@ static side_grads take_grads(const rela_block *b, rela_plan *p, const rela_side_
 static size_t plan_group(const rela_block *b, const rela_attn_side *side, size_t g, rela_plan start,
                          const rela_pass_size *s, const rela_side_size *size)
 {
-    const rela_head_group *group = &side->groups[g];
+    const rela_attn_shape shape = shape_of(b, &side->groups[g]);
     rela_attn_scratch attn;
     rela_cache_scratch cache;
     rela_plan weights = start, norm = start, product = start;
+    const bool shows = rela_attn_state(&shape) && rela_attn_shows(shape.kind);
     if (size->step)
-        rela_cache_scratch_plan(&cache, &weights, group->of.heads, size->len, s->sentence_rows);
-    else
-        rela_attn_scratch_plan(&attn, &weights, group->of.kind, rela_attn_of(b)->d_head, size->len);
+        rela_cache_scratch_plan(&cache, &weights, &shape, size->len, s->sentence_rows);
+    if (!size->step || (shows && !rela_attn_of(b)->self)) /* for a tap */
+        rela_attn_scratch_plan(&attn, &weights, &shape, size->len);
     rela_side_norms_plan(&norm, b, side, g, size->rows);
     rela_linear_plan(&product, s->storage, b->d, larger(size->rows, size->keys));
     return larger(weights.used, larger(norm.used, product.used));
@@ -178,9 +185,19 @@ static size_t plan_side(const rela_block *b, size_t i, rela_plan *kept, const re
         most = larger(most, plan_group(b, side, g, p, s, &size));
     if (size.step && !rela_attn_of(b)->self) { /* what `remember` takes */
         (void)rela_plan_reals(&memory, size.keys * 2 * b->d);
-        rela_linear_plan(&memory, s->storage, b->d, size.keys);
+        rela_plan product = memory;
+        rela_linear_plan(&product, s->storage, b->d, size.keys);
+        most = larger(most, product.used);
     }
-    return larger(most, memory.used);
+    for (size_t g = 0; memory.used && g < side->n_groups; g++) {
+        const rela_attn_shape shape = shape_of(b, &side->groups[g]);
+        rela_plan states = memory;
+        rela_cache_scratch cache;
+        if (rela_attn_state(&shape))
+            rela_cache_scratch_plan(&cache, &states, &shape, size.len, 1);
+        most = larger(most, states.used);
+    }
+    return most;
 }
 
 static void plan(const rela_block *b, rela_plan *kept, rela_plan *scratch, const rela_pass_size *s)
@@ -230,20 +247,23 @@ rela_attn rela_side_attn(const rela_block *b, const rela_pass *p, const rela_att
 {
     const rela_attn_at *at = rela_attn_of(b);
     const rela_head_group *group = &side->groups[g];
-    return (rela_attn){ .k = p->k,
-                        .kind = group->of.kind,
-                        .numbers = group->of.numbers,
-                        .heads = group->of.heads,
-                        .d_head = at->d_head,
-                        .ldz = b->d,
-                        .first_head = group->of.first,
-                        .all_heads = at->heads,
-                        .causal = at->causal,
-                        .head_params = group->of.kind->n_head ? rela_vector(p, group->head) : NULL,
-                        .path = p->path,
-                        .tap = p->tap,
-                        .layer = b->layer,
-                        .stack = side->stack };
+    rela_attn a = { .k = p->k,
+                    .kind = group->of.kind,
+                    .numbers = group->of.numbers,
+                    .heads = group->of.heads,
+                    .d_head = at->d_head,
+                    .ldz = b->d,
+                    .first_head = group->of.first,
+                    .all_heads = at->heads,
+                    .causal = at->causal,
+                    .path = p->path,
+                    .tap = p->tap,
+                    .layer = b->layer,
+                    .stack = side->stack };
+    for (size_t i = 0; i < rela_attn_params_n(a.kind); i++)
+        a.params[i] = rela_vector(p, group->params[i]);
+    a.made = p->made + group->made;
+    return a;
 }
 
 static rela_attn attn_at(const side_work *w, size_t g)
@@ -278,9 +298,10 @@ static void attend_batch(const side_work *w, rela_plan scratch)
     for (size_t g = 0; g < w->side->n_groups; g++) {
         const rela_attn attn = attn_at(w, g);
         const rela_attn_in in = attn_in(w, g);
+        const rela_attn_shape shape = rela_attn_shape_of(&attn);
         rela_plan own = scratch;
         rela_attn_scratch s;
-        rela_attn_scratch_plan(&s, &own, attn.kind, attn.d_head, w->size.len);
+        rela_attn_scratch_plan(&s, &own, &shape, w->size.len);
         real *z = w->a.z + attn.first_head * attn.d_head;
         rela_attn_forward(&attn, &s, z, &in, &rows);
         rela_attn_guard(&attn, z, &in, &rows);
@@ -342,16 +363,18 @@ static void attend_back(const side_work *w, const side_grads *to, rela_plan scra
         const rela_attn attn = attn_at(w, g);
         const rela_attn_in in = attn_in(w, g);
         const size_t column = attn.first_head * attn.d_head;
-        const rela_attn_grad grad = {
+        rela_attn_grad grad = {
             .dq = to->in + column,
             .dk = self ? to->in + d + column : to->kv + column,
             .dv = self ? to->in + 2 * d + column : to->kv + d + column,
-            .dhead = attn.kind->n_head ? rela_gradient(w->p, w->side->groups[g].head) : NULL,
             .z = w->a.z + column,
         };
+        for (size_t i = 0; i < rela_attn_params_n(attn.kind); i++)
+            grad.dparams[i] = rela_gradient(w->p, w->side->groups[g].params[i]);
+        const rela_attn_shape shape = rela_attn_shape_of(&attn);
         rela_plan own = scratch;
         rela_attn_scratch s;
-        rela_attn_scratch_plan(&s, &own, attn.kind, attn.d_head, w->size.len);
+        rela_attn_scratch_plan(&s, &own, &shape, w->size.len);
         rela_attn_back(&attn, &s, &grad, to->dz + column, &in, &rows);
     }
 }

@@ -289,9 +289,9 @@ static void work(void *ctx, size_t begin, size_t end, int thread)
 }
 
 /* Concatenates the chosen pairs. */
-static rela_packed pack(scorer *x, const rela_scores *r, const rela_length *order, size_t n)
+static rela_model_batch pack(scorer *x, const rela_scores *r, const rela_length *order, size_t n)
 {
-    rela_packed b = { .first = { 0 } };
+    rela_model_batch b = { .first = { 0 } };
     for (size_t side = 0; side <= r->target; side++) {
         uint32_t rows = 0;
         for (size_t i = 0; i < n; i++) {
@@ -318,7 +318,7 @@ static void run_batch(job *j, scorer *x, size_t batch)
 {
     const rela_length *order = j->order + j->batch_at[batch];
     const size_t n = j->batch_at[batch + 1] - j->batch_at[batch], n_models = j->session->n_models;
-    const rela_packed b = pack(x, j->scores, order, n);
+    const rela_model_batch b = pack(x, j->scores, order, n);
     const rela_tokens *tgt = &b.streams[j->scores->target];
     for (size_t m = 0; m < n_models; m++) {
         const rela_pass_options pass = { .loss = { .row_nll = x->nll }, .callback = &j->callback };
@@ -386,6 +386,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     observer o = { .on_row = on_row, .ctx = ctx, .list = &r.model->net.list };
     scorer x = { 0 };
     rela_status st = encode_pairs(&j, pairs, 1, err);
+    st = st ? st : rela_config_check_shown(&s->models[0]->net.config, UINT32_MAX, err);
     st = st ? st : start(&j, pairs->n, 1, err);
     if (st == RELA_OK && pairs->n > 0) {
         const size_t longest = s->models[0]->net.config.max_len;
@@ -399,7 +400,7 @@ rela_status rela_attend(rela_session *s, const rela_pairs *pairs,
     const rela_attn_tap tap = { observe, &o };
     for (size_t i = 0; i < pairs->n && st == RELA_OK && !o.answer; i++) {
         const rela_length one = { 0, i };
-        const rela_packed b = pack(&x, &r, &one, 1);
+        const rela_model_batch b = pack(&x, &r, &one, 1);
         const rela_pass_options pass = { .tap = &tap };
         o.row.pair = i;
         rela_worker_attend(x.workers[0], &b, &pass);

@@ -254,6 +254,14 @@ const char *rela_model_stack_name(const rela_model *m, int32_t stack)
                                                               : NULL;
 }
 
+const char *rela_model_language(const rela_model *m, int32_t side)
+{
+    const rela_pipeline_parts *parts = rela_pipeline_parts_of(m->pipeline);
+    if (side < 0 || (size_t)side > m->net.config.sources)
+        return NULL;
+    return *parts->side[side].language ? parts->side[side].language : NULL;
+}
+
 /* ---- session ---- */
 
 rela_status rela_session_create(rela_session **out, const rela_model *m, rela_error *err)

@@ -32,6 +32,9 @@ struct rela_session {
     struct rela_text_scratch *scratch; /* by thread of the pool; the first is always there */
     size_t n_scratch;
     rela_splitter *splitter; /* for the (first) source */
+    /* Tokens of source text so far, and how many are not of the source language. */
+    uint64_t n_tokens, n_foreign;
+    bool foreign_text; /* has been logged */
 };
 
 /* Maximum tokens of a source, without its end symbol, that all models of the session take; at least

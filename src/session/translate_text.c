@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+enum { FOREIGN_LEAST = 10 }; /* fewer tokens may be names */
+
 /* One call. */
 typedef struct set {
     rela_session *session;
@@ -28,6 +30,7 @@ static rela_status check_shortlist(const rela_translate_options *o, const rela_m
 static rela_search_options search_options(const rela_translate_options *o);
 static rela_status start(set *s, const char *const *texts, const size_t *lens, rela_error *err);
 static void encode(void *ctx, size_t begin, size_t end, int thread);
+static void check_language(const set *s);
 static rela_status decode(set *s, rela_error *err);
 static rela_status first_failure(const set *s, rela_error *err);
 
@@ -71,6 +74,8 @@ rela_status rela_translate(rela_result **out, rela_session *session, const char 
     }
     for (size_t i = 0; i < n && st == RELA_OK; i++)
         rela_text_job_warn(&s.jobs[i]);
+    if (st == RELA_OK)
+        check_language(&s);
     st = st ? st : decode(&s, err);
     st = st ? st : first_failure(&s, err);
     st = rela_callback_end(&s.callback, st, err);
@@ -166,6 +171,29 @@ static rela_status first_failure(const set *s, rela_error *err)
             return s->jobs[i].status;
         }
     return RELA_OK;
+}
+
+/* Warns once if most of the text so far is not of the source language. */
+static void check_language(const set *call)
+{
+    const rela_model *m = call->call.model;
+    rela_session *s = call->session;
+    for (size_t i = 0; i < call->n; i++)
+        for (size_t p = 0; p < call->jobs[i].n_parts; p++) {
+            const rela_source_text *text = &call->jobs[i].parts[p].task.source.text[0];
+            s->n_tokens += text->n;
+            for (size_t k = 0; k < text->n; k++)
+                s->n_foreign += !rela_pipeline_is_source(m->pipeline, text->ids[k]);
+        }
+    if (s->foreign_text || s->n_tokens < FOREIGN_LEAST || 2 * s->n_foreign <= s->n_tokens)
+        return;
+    const char *language = rela_pipeline_parts_of(m->pipeline)->side[0].language;
+    s->foreign_text = true;
+    rela_log_line(&m->runtime->log, RELA_LOG_WARNING,
+                  "%.0f %% of the tokens of the text are unknown, or not of the source language of "
+                  "%s%s%s; is it the right text?",
+                  100 * (double)s->n_foreign / (double)s->n_tokens, m->path, *language ? ", " : "",
+                  language);
 }
 
 /* Longest parts first, so that no thread is still busy with a long one at the end. */

@@ -125,7 +125,11 @@ rela_status rela_watcher_load(rela_watcher *w, const rela_text_pair *pairs, size
 
 rela_status rela_watcher_run(rela_watcher *w, const rela_watch *watch, rela_error *err)
 {
-    rela_status st = RELA_OK;
+    uint32_t types = 0;
+    for (size_t i = 0; i < w->net->list.n_stacks; i++)
+        if (watch->stacks & rela_watch_stack(i))
+            types |= (uint32_t)1 << w->net->list.stacks[i].type;
+    rela_status st = rela_config_check_shown(&w->net->config, types, err);
     w->watch = watch;
     for (size_t next = 0; next < w->n && st == RELA_OK;) {
         st = pack(w, &next, err);
@@ -153,6 +157,21 @@ size_t rela_watcher_not_finite(const rela_watcher *w, size_t n)
 size_t rela_watcher_limit(const rela_watcher *w)
 {
     return w->limit;
+}
+
+const real *rela_watcher_nll(const rela_watcher *w, size_t pair)
+{
+    size_t i = 0;
+    while (i < w->n_batch && w->batch[i] != pair)
+        i++;
+    assert(i < w->n_batch && w->watch && w->watch->nll);
+    return w->nll + w->at[w->target][i];
+}
+
+rela_status rela_watcher_pieces(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
+                                rela_error *err)
+{
+    return rela_pipeline_pieces(out, w->scratch, side, line.text, line.len, err);
 }
 
 rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
@@ -290,7 +309,7 @@ static rela_status run_batch(rela_watcher *w, rela_error *err)
         return st;
     const rela_attn_tap tap = { see, w };
     rela_pass_options pass = { .tap = &tap };
-    rela_packed packed = { .first = { 0 } };
+    rela_model_batch packed = { .first = { 0 } };
     for (size_t k = 0; k <= w->target; k++)
         packed.streams[k] = (rela_tokens){ w->rows[k], w->at[k], n };
     w->status = RELA_OK;

@@ -91,6 +91,13 @@ size_t rela_watcher_not_finite(const rela_watcher *w, size_t n);
 const rela_watched *rela_watcher_pair(const rela_watcher *w, size_t i); /* lent until load */
 size_t rela_watcher_limit(const rela_watcher *w); /* tokens of a side, end included */
 
+/* Negative log-likelihoods of the target tokens of a pair, if they were asked for; only until
+ * on_pair_end returns. */
+const real *rela_watcher_nll(const rela_watcher *w, size_t pair);
+
+/* Appends the subwords of a line, separated by blanks: the text of the tokens. */
+rela_status rela_watcher_pieces(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
+                                rela_error *err);
 /* Appends the words of a line, each ended by LF, as the word maps count them. */
 rela_status rela_watcher_words(rela_buffer *out, rela_watcher *w, size_t side, rela_span line,
                                rela_error *err);

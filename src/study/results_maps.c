@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "study/table_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +78,20 @@ rela_status rela_results_ranking(rela_facts *facts, const rela_study_job *job, c
     return rela_facts_add_column(facts, &c, err);
 }
 
+/* links-LAYER-HEAD.txt */
+static bool links_of(long *layer, long *head, const char *name)
+{
+    static const char START[] = "links-";
+    char *end = NULL;
+    if (strncmp(name, START, strlen(START)) != 0)
+        return false;
+    *layer = strtol(name + strlen(START), &end, 10);
+    if (*end != '-')
+        return false;
+    *head = strtol(end + 1, &end, 10);
+    return strcmp(end, ".txt") == 0;
+}
+
 rela_status rela_results_maps(rela_facts *facts, const rela_study_job *job, const char *results,
                               const char *key, rela_error *err)
 {
@@ -86,10 +99,10 @@ rela_status rela_results_maps(rela_facts *facts, const rela_study_job *job, cons
     rela_status st = read_lines(&src, facts, job, results, "examples.src.txt", err);
     st = st ? st : read_lines(&tgt, facts, job, results, "examples.tgt.txt", err);
     for (size_t i = 0; i < job->n_outputs && st == RELA_OK; i++) {
-        int layer = 0, head = 0, end = 0;
+        long layer = 0, head = 0;
         const char *name = job->outputs[i].name;
         text_file links;
-        if (sscanf(name, "links-%d-%d.txt%n", &layer, &head, &end) != 2 || name[end] || !end)
+        if (!links_of(&layer, &head, name))
             continue;
         st = read_lines(&links, facts, job, results, name, err);
         for (size_t k = 0; k < links.n && k < src.n && k < tgt.n && st == RELA_OK; k++) {

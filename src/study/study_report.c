@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "page/web_page.h"
 #include "study/report_files.h"
 #include "study/results.h"
 
@@ -105,8 +106,8 @@ static void page(rela_study_report *r)
                         "<title>");
     rela_chart_text(&r->t, r->layout->title);
     rela_compose(&r->t, "</title><style>");
-    for (size_t i = 0; RELA_REPORT_STYLE[i]; i++)
-        rela_compose(&r->t, "%s", RELA_REPORT_STYLE[i]);
+    if (r->t.status == RELA_OK)
+        r->t.status = rela_page_add_style(r->t.out, RELA_PAGE_STUDY, r->t.err);
     rela_compose(&r->t, "</style></head><body>\n<header><h1>");
     rela_chart_text(&r->t, r->layout->title);
     rela_compose(&r->t, "</h1><p>");

@@ -87,6 +87,4 @@ void rela_report_maps(rela_study_report *r, const rela_exhibit *e);
 void rela_report_claims(rela_study_report *r);
 void rela_report_runs(rela_study_report *r);
 
-extern const char *const RELA_REPORT_STYLE[]; /* NULL ends it */
-
 #endif

@@ -33,7 +33,7 @@ static bool inspect(const rela_learner *l, rela_learn_word *w, bool *special);
 static void replace(rela_learner *l, rela_learn_word *w);
 static bool update(rela_learner *l, uint32_t number, size_t n_old);
 static bool update_pair(rela_learner *l, uint32_t number, uint32_t left, uint32_t right, int sign);
-static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rela_pair *pair,
+static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rela_symbol_pair *pair,
                               rela_error *err);
 static void learner_stop(rela_learner *l);
 
@@ -187,7 +187,7 @@ static rela_status learn(rela_buffer *out, rela_learner *l, const rela_bpe_learn
     return st;
 }
 
-static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rela_pair *pair,
+static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rela_symbol_pair *pair,
                               rela_error *err)
 {
     const rela_span left = rela_map_key(l->symbols, pair->left);
@@ -203,7 +203,7 @@ static rela_status write_pair(rela_buffer *out, const rela_learner *l, const rel
 /* Replaces the pair in all words and updates the frequencies. False when out of memory. */
 static bool merge(rela_learner *l, uint32_t best)
 {
-    rela_pair *pair = rela_bpe_pairs_at(l->pairs, best);
+    rela_symbol_pair *pair = rela_bpe_pairs_at(l->pairs, best);
     l->pair = best;
     l->left = pair->left;
     l->right = pair->right;

@@ -33,7 +33,7 @@ typedef struct rela_learn_word {
 typedef struct rela_overlap_count {
     uint64_t key; /* pair << 32 | word */
     int32_t count;
-    uint32_t merged; /* rela_pair.merged when count was set; if it differs, count is 0 */
+    uint32_t merged; /* rela_symbol_pair.merged when count was set; if it differs, count is 0 */
 } rela_overlap_count;
 
 typedef struct rela_learner {

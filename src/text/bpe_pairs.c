@@ -29,7 +29,7 @@ typedef struct id_list {
 
 struct rela_bpe_pairs {
     const rela_map *symbols;
-    rela_pair *pairs;
+    rela_symbol_pair *pairs;
     size_t n, cap;
     slot *slots;
     size_t mask;
@@ -43,9 +43,9 @@ struct rela_bpe_pairs {
 };
 
 static bool rehash(rela_bpe_pairs *p, size_t n_slots);
-static bool list_grow(rela_bpe_pairs *p, rela_pair *pair);
+static bool list_grow(rela_bpe_pairs *p, rela_symbol_pair *pair);
 static bool append(id_list *list, uint32_t id);
-static void prune(rela_pair *pair);
+static void prune(rela_symbol_pair *pair);
 static bool refill(rela_bpe_pairs *p, uint64_t n_merges);
 static bool heap_push(rela_bpe_pairs *p, heap_item item);
 static void heap_sink(const rela_bpe_pairs *p, size_t i);
@@ -88,18 +88,18 @@ uint32_t rela_bpe_pairs_add(rela_bpe_pairs *p, uint32_t left, uint32_t right)
     for (; p->slots[i].number != RELA_PAIR_NONE; i = (i + 1) & p->mask) {
         if (p->slots[i].tag != tag)
             continue;
-        const rela_pair *pair = &p->pairs[p->slots[i].number];
+        const rela_symbol_pair *pair = &p->pairs[p->slots[i].number];
         if (pair->left == left && pair->right == right)
             return p->slots[i].number;
     }
     if (p->n >= RELA_PAIR_NONE - 1u)
         return RELA_PAIR_NONE;
-    rela_pair *pairs = rela_mem_grow(p->pairs, &p->cap, p->n + 1, sizeof *pairs);
+    rela_symbol_pair *pairs = rela_mem_grow(p->pairs, &p->cap, p->n + 1, sizeof *pairs);
     if (!pairs)
         return RELA_PAIR_NONE;
     p->pairs = pairs;
     const uint32_t number = (uint32_t)p->n;
-    p->pairs[p->n++] = (rela_pair){ .left = left, .right = right };
+    p->pairs[p->n++] = (rela_symbol_pair){ .left = left, .right = right };
     p->slots[i] = (slot){ tag, number };
     if (p->n * 2 > p->mask && !rehash(p, (p->mask + 1) * 2)) {
         p->slots[i].number = RELA_PAIR_NONE;
@@ -109,14 +109,14 @@ uint32_t rela_bpe_pairs_add(rela_bpe_pairs *p, uint32_t left, uint32_t right)
     return number;
 }
 
-rela_pair *rela_bpe_pairs_at(rela_bpe_pairs *p, uint32_t number)
+rela_symbol_pair *rela_bpe_pairs_at(rela_bpe_pairs *p, uint32_t number)
 {
     return &p->pairs[number];
 }
 
 bool rela_bpe_pairs_change(rela_bpe_pairs *p, uint32_t number, int64_t by)
 {
-    rela_pair *pair = &p->pairs[number];
+    rela_symbol_pair *pair = &p->pairs[number];
     if (!pair->active)
         pair->reduced = 0;
     pair->active = 1;
@@ -136,13 +136,13 @@ bool rela_bpe_pairs_change(rela_bpe_pairs *p, uint32_t number, int64_t by)
 
 bool rela_bpe_pairs_clear(rela_bpe_pairs *p, uint32_t number)
 {
-    const rela_pair *pair = &p->pairs[number];
+    const rela_symbol_pair *pair = &p->pairs[number];
     return rela_bpe_pairs_change(p, number, pair->active ? -pair->reduced : 0);
 }
 
 bool rela_bpe_pairs_remember(rela_bpe_pairs *p, uint32_t number, uint32_t word)
 {
-    rela_pair *pair = &p->pairs[number];
+    rela_symbol_pair *pair = &p->pairs[number];
     if (pair->n_words && p->pool[pair->words + pair->n_words - 1] == word)
         return true;
     if ((pair->cap_log == 0 || pair->n_words == 1u << pair->cap_log) && !list_grow(p, pair))
@@ -153,7 +153,7 @@ bool rela_bpe_pairs_remember(rela_bpe_pairs *p, uint32_t number, uint32_t word)
 
 const uint32_t *rela_bpe_pairs_take(rela_bpe_pairs *p, uint32_t number, size_t *n)
 {
-    rela_pair *pair = &p->pairs[number];
+    rela_symbol_pair *pair = &p->pairs[number];
     *n = pair->n_words;
     uint32_t *ids = rela_mem_grow(p->taken.ids, &p->taken.cap, *n + 1, sizeof *ids);
     if (!ids)
@@ -185,7 +185,7 @@ bool rela_bpe_pairs_best(rela_bpe_pairs *p, uint64_t n_merges, uint32_t *best)
     for (int round = 0; round < 2; round++) {
         while (p->n_heap) {
             const heap_item top = p->heap[0];
-            const rela_pair *pair = &p->pairs[top.pair];
+            const rela_symbol_pair *pair = &p->pairs[top.pair];
             if (pair->active && pair->reduced == top.freq) {
                 *best = top.pair;
                 return true;
@@ -208,7 +208,7 @@ bool rela_bpe_pairs_best(rela_bpe_pairs *p, uint64_t n_merges, uint32_t *best)
 bool rela_bpe_pairs_settle(rela_bpe_pairs *p, bool prune_now)
 {
     for (size_t i = 0; i < p->raised.n; i++) {
-        rela_pair *pair = &p->pairs[p->raised.ids[i]];
+        rela_symbol_pair *pair = &p->pairs[p->raised.ids[i]];
         pair->raised = 0;
         const heap_item item = { pair->reduced, p->raised.ids[i] };
         if ((double)pair->reduced >= p->threshold && !heap_push(p, item))
@@ -218,7 +218,7 @@ bool rela_bpe_pairs_settle(rela_bpe_pairs *p, bool prune_now)
     if (!prune_now)
         return true;
     for (size_t i = 0; i < p->changed.n; i++) {
-        rela_pair *pair = &p->pairs[p->changed.ids[i]];
+        rela_symbol_pair *pair = &p->pairs[p->changed.ids[i]];
         pair->noted = 0;
         if (pair->active && (double)pair->reduced < p->threshold)
             prune(pair);
@@ -247,7 +247,7 @@ static bool rehash(rela_bpe_pairs *p, size_t n_slots)
 }
 
 /* Moves the list of a pair to a block of twice the size. */
-static bool list_grow(rela_bpe_pairs *p, rela_pair *pair)
+static bool list_grow(rela_bpe_pairs *p, rela_symbol_pair *pair)
 {
     const unsigned class = pair->cap_log + 1u;
     const size_t size = (size_t)1 << class;
@@ -284,7 +284,7 @@ static bool append(id_list *list, uint32_t id)
     return true;
 }
 
-static void prune(rela_pair *pair)
+static void prune(rela_symbol_pair *pair)
 {
     pair->active = 0;
     pair->full = pair->reduced < 0 ? pair->full + pair->reduced : pair->reduced;
@@ -296,7 +296,7 @@ static bool refill(rela_bpe_pairs *p, uint64_t n_merges)
     static const int64_t LEAST = INT64_MIN / 4;
     int64_t most = INT64_MIN;
     for (size_t i = 0; i < p->n; i++) {
-        rela_pair *pair = &p->pairs[i];
+        rela_symbol_pair *pair = &p->pairs[i];
         if (pair->active)
             prune(pair);
         pair->noted = 0;
@@ -306,7 +306,7 @@ static bool refill(rela_bpe_pairs *p, uint64_t n_merges)
     p->n_heap = 0;
     p->threshold = (double)most * (double)n_merges / ((double)n_merges + PRUNE_SCALE);
     for (size_t i = 0; i < p->n; i++) {
-        rela_pair *pair = &p->pairs[i];
+        rela_symbol_pair *pair = &p->pairs[i];
         if ((double)pair->full < p->threshold) {
             /* subword-nmt copies the full table and prunes the copy, which adds a negative
              * frequency to its original. */
@@ -356,7 +356,7 @@ static bool before(const rela_bpe_pairs *p, heap_item a, heap_item b)
 {
     if (a.freq != b.freq)
         return a.freq > b.freq;
-    const rela_pair *x = &p->pairs[a.pair], *y = &p->pairs[b.pair];
+    const rela_symbol_pair *x = &p->pairs[a.pair], *y = &p->pairs[b.pair];
     const int d = compare_symbols(p->symbols, x->left, y->left);
     return d ? d > 0 : compare_symbols(p->symbols, x->right, y->right) > 0;
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct rela_pair {
+typedef struct rela_symbol_pair {
     uint32_t left, right;
     int64_t reduced; /* frequency in the reduced table; valid while active */
     int64_t full;    /* frequency in the full table */
@@ -28,7 +28,7 @@ typedef struct rela_pair {
     unsigned active : 1;  /* is in the reduced table */
     unsigned noted : 1;   /* is in the list of changed pairs */
     unsigned raised : 1;  /* is in the list of raised pairs */
-} rela_pair;
+} rela_symbol_pair;
 
 typedef struct rela_bpe_pairs rela_bpe_pairs;
 
@@ -40,7 +40,8 @@ enum { RELA_PAIR_NONE = UINT32_MAX };
 
 /* The number of a pair, added if new; RELA_PAIR_NONE when out of memory. */
 uint32_t rela_bpe_pairs_add(rela_bpe_pairs *p, uint32_t left, uint32_t right);
-rela_pair *rela_bpe_pairs_at(rela_bpe_pairs *p, uint32_t number); /* lent until the next add */
+rela_symbol_pair *rela_bpe_pairs_at(rela_bpe_pairs *p,
+                                    uint32_t number); /* lent until the next add */
 
 /* Adds to the frequency; false when out of memory. */
 bool rela_bpe_pairs_change(rela_bpe_pairs *p, uint32_t number, int64_t by);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/text/form.h - Unicode normalisation forms in linear time, whatever the text. */
+/* src/text/form.h - Unicode normalisation forms in linear time for any text. */
 #ifndef RELA_TEXT_FORM_H
 #define RELA_TEXT_FORM_H
 

@@ -89,7 +89,6 @@ static const rela_language LANGUAGES[] = {
 };
 /* clang-format on */
 
-static rela_status add_words(rela_map *map, const char *words, rela_error *err);
 static rela_status add_ordinals(rela_map *map, int n, rela_error *err);
 
 rela_status rela_language_find(const rela_language **out, const char *code, rela_error *err)
@@ -140,12 +139,12 @@ rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const 
     rela_map *map = rela_map_create(0);
     rela_status st = map ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for abbreviations");
     for (size_t i = 0; i < RELA_LANGUAGE_LISTS && st == RELA_OK; i++)
-        st = add_words(map, l->abbreviations[i], err);
+        st = rela_language_add(map, l->abbreviations[i], err);
     if (st == RELA_OK)
         st = add_ordinals(map, l->ordinals, err);
     if (st == RELA_OK) {
         *n_always = rela_map_size(map);
-        st = add_words(map, l->before_number, err);
+        st = rela_language_add(map, l->before_number, err);
     }
     if (st == RELA_OK) {
         *out = map;
@@ -155,7 +154,7 @@ rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const 
     return st;
 }
 
-static rela_status add_words(rela_map *map, const char *words, rela_error *err)
+rela_status rela_language_add(rela_map *map, const char *words, rela_error *err)
 {
     rela_span word;
     const char *at = words ? words : "", *end = at + strlen(at);

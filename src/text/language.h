@@ -50,6 +50,9 @@ size_t rela_language_length(const char *code);
  * that took any code used the general rules then. */
 const char *rela_language_stored(const char *code);
 
+/* Adds words that are separated by blanks, or nothing for NULL. */
+rela_status rela_language_add(rela_map *map, const char *words, rela_error *err);
+
 /* The abbreviations as a set, given; those with an id below *n_always apply everywhere, the others
  * only before a number. */
 rela_status rela_language_abbreviations(rela_map **out, size_t *n_always, const rela_language *l,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define CODES_NAME "BPE codes"
-enum { N_TEXTS = 3 };
+enum { N_TEXTS = 4, BITS = RELA_PIPELINE_BITS };
 
 struct rela_pipeline {
     rela_pipeline_parts parts; /* its spans point into texts */
@@ -33,6 +33,7 @@ struct rela_pipeline_scratch {
 
 static rela_status make_side(rela_pipeline *p, size_t i, rela_error *err);
 static rela_status make_tables(rela_pipeline *p, rela_error *err);
+static rela_status check_source(const rela_pipeline *p, rela_error *err);
 static bool copy_span(char **copy, rela_span *span);
 static rela_status prepare(rela_span *out, rela_pipeline_scratch *s, size_t side, rela_span text,
                            rela_error *err);
@@ -50,7 +51,7 @@ rela_status rela_pipeline_create(rela_pipeline **out, const rela_pipeline_parts 
     p->parts.n_sides = parts->n_sides ? parts->n_sides : 2;
     rela_status st = RELA_OK;
     if (!copy_span(&p->texts[0], &p->parts.codes) || !copy_span(&p->texts[1], &p->parts.vocab[0]) ||
-        !copy_span(&p->texts[2], &p->parts.vocab[1]))
+        !copy_span(&p->texts[2], &p->parts.vocab[1]) || !copy_span(&p->texts[3], &p->parts.source))
         st = rela_fail(err, RELA_NOMEM, "no memory for codes and vocabularies");
     for (size_t i = 0; i < p->parts.n_sides && st == RELA_OK; i++)
         st = make_side(p, i, err);
@@ -89,6 +90,22 @@ size_t rela_pipeline_target(const rela_pipeline *p)
 const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, size_t side)
 {
     return side == rela_pipeline_target(p) && p->vocab[1] ? p->vocab[1] : p->vocab[0];
+}
+
+/* -1: not a hexadecimal digit. */
+static int digit_value(char c)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    const char *at = c ? strchr(DIGITS, c) : NULL;
+    return at ? (int)(at - DIGITS) : -1;
+}
+
+bool rela_pipeline_is_source(const rela_pipeline *p, int32_t id)
+{
+    const rela_span bits = p->parts.source;
+    if (id < RELA_VOCAB_N_SPECIAL || !bits.len)
+        return id != RELA_VOCAB_UNK;
+    return digit_value(bits.text[id / BITS]) >> id % BITS & 1;
 }
 
 const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p)
@@ -263,7 +280,20 @@ static rela_status make_tables(rela_pipeline *p, rela_error *err)
         if (parts->vocab[i].text)
             st = rela_vocab_parse(&p->vocab[i], NAMES[i], parts->vocab[i].text, parts->vocab[i].len,
                                   err);
-    return st;
+    return st ? st : check_source(p, err);
+}
+
+static rela_status check_source(const rela_pipeline *p, rela_error *err)
+{
+    const rela_span bits = p->parts.source;
+    bool good = !bits.len || (p->vocab[0] && bits.len * BITS >= rela_vocab_size(p->vocab[0]));
+    for (size_t i = 0; i < bits.len && good; i++)
+        good = digit_value(bits.text[i]) >= 0;
+    return good ? RELA_OK
+                : rela_fail(err, RELA_FORMAT,
+                            "the tokens of the source text: expected a hexadecimal digit for "
+                            "every %d tokens of the vocabulary",
+                            BITS);
 }
 
 static bool copy_span(char **copy, rela_span *span)

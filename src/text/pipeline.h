@@ -15,7 +15,11 @@
 
 #include <stdbool.h>
 
-enum { RELA_PIPELINE_SIDES_MAX = RELA_SOURCES_MAX + 1, RELA_PIPELINE_VOCABS = 2 };
+enum {
+    RELA_PIPELINE_SIDES_MAX = RELA_SOURCES_MAX + 1,
+    RELA_PIPELINE_VOCABS = 2,
+    RELA_PIPELINE_BITS = 4 /* of a digit of rela_pipeline_parts.source */
+};
 
 typedef struct rela_pipeline_side {
     char language[RELA_LANGUAGE_SIZE]; /* "en"; selects rules; "": not known */
@@ -31,6 +35,9 @@ typedef struct rela_pipeline_parts {
     rela_span codes;                       /* BPE, version 0.2 */
     rela_span vocab[RELA_PIPELINE_VOCABS]; /* of sources and target, one token per line; target
                                             * NULL: shared */
+    /* Of a joint vocabulary: the tokens that belong to text of the sources, a bit each, in
+     * hexadecimal digits, the lowest bit first. Empty: not known. */
+    rela_span source;
 } rela_pipeline_parts;
 
 typedef struct rela_pipeline rela_pipeline;
@@ -43,6 +50,9 @@ void rela_pipeline_destroy(rela_pipeline *p); /* NULL is fine */
 
 size_t rela_pipeline_target(const rela_pipeline *p); /* the last side */
 const rela_vocab *rela_pipeline_vocab(const rela_pipeline *p, size_t side);
+/* Whether text of the sources normally has that token: it is not <unk>, nor one that is ten times
+ * as frequent in the target, as far as that is known. */
+bool rela_pipeline_is_source(const rela_pipeline *p, int32_t id);
 /* What it was made of, for saving; lent. */
 const rela_pipeline_parts *rela_pipeline_parts_of(const rela_pipeline *p);
 

@@ -7,11 +7,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "text/counts.h"
 #include "text/pipeline.h"
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 18 };
+enum {
+    BLOCK_BYTES = 1 << 18,
+    FREQUENT_RATIO = 10 /* see rela_pipeline_is_source */
+};
 
 typedef struct block {
     rela_buffer in, out;
@@ -19,23 +23,30 @@ typedef struct block {
     rela_pipeline_scratch *scratch;
 } block;
 
+/* Words of all texts, and those of the sources once more; sources may be NULL. */
+typedef struct piece_counts {
+    rela_word_counts *all, *sources;
+} piece_counts;
+
 typedef struct pass {
     const rela_pipeline_text *text;
     size_t max_line; /* 0: any */
     rela_reader *reader;
-    rela_word_counts *counts;
+    piece_counts to;
     rela_stop stop;
 } pass;
 
-static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
-                              const rela_bpe *sampled, const rela_pipeline_text *text,
-                              const rela_pipeline_recipe *r, rela_error *err);
+static rela_status count_file(piece_counts to, const rela_pipeline *p, const rela_bpe *sampled,
+                              const rela_pipeline_text *text, const rela_pipeline_recipe *r,
+                              rela_error *err);
 static rela_status read_block(void *ctx, void *b, bool *more, rela_error *err);
 static rela_status work_block(void *ctx, void *b, int thread, rela_error *err);
 static rela_status write_block(void *ctx, void *b, rela_error *err);
 static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r, rela_error *err);
-static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
+static rela_status build_vocab(rela_buffer *out, rela_buffer *source, const rela_pipeline_recipe *r,
                                const rela_pipeline *p, bool sources, bool target, rela_error *err);
+static rela_status mark_source(rela_buffer *out, const rela_vocab *vocab,
+                               const piece_counts *counted, rela_error *err);
 
 static rela_pipeline_parts parts_of(const rela_pipeline_recipe *r)
 {
@@ -48,6 +59,7 @@ static rela_pipeline_parts parts_of(const rela_pipeline_recipe *r)
 rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe *r, rela_error *err)
 {
     rela_buffer codes = RELA_BUFFER_INIT, vocab[2] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT };
+    rela_buffer source = RELA_BUFFER_INIT;
     rela_pipeline *p = NULL;
     *out = NULL;
     rela_status st = RELA_OK;
@@ -60,17 +72,19 @@ rela_status rela_pipeline_learn(rela_pipeline **out, const rela_pipeline_recipe 
     if (st == RELA_OK)
         st = rela_pipeline_create(&p, &parts, err);
     if (st == RELA_OK)
-        st = build_vocab(&vocab[0], r, p, true, r->joint_vocab, err);
+        st = build_vocab(&vocab[0], &source, r, p, true, r->joint_vocab, err);
     if (st == RELA_OK && !r->joint_vocab)
-        st = build_vocab(&vocab[1], r, p, false, true, err);
+        st = build_vocab(&vocab[1], NULL, r, p, false, true, err);
     rela_pipeline_destroy(p);
     for (int i = 0; i < RELA_PIPELINE_VOCABS; i++)
         parts.vocab[i] = (rela_span){ vocab[i].data, vocab[i].len };
+    parts.source = (rela_span){ source.data, source.len };
     if (st == RELA_OK)
         st = rela_pipeline_create(out, &parts, err);
     rela_buffer_free(&codes);
     rela_buffer_free(&vocab[0]);
     rela_buffer_free(&vocab[1]);
+    rela_buffer_free(&source);
     return st;
 }
 
@@ -89,7 +103,7 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     if (st == RELA_OK)
         st = rela_word_counts_create(&counts, err);
     for (size_t i = 0; i < r->n_texts && st == RELA_OK; i++)
-        st = count_file(counts, p, NULL, &r->texts[i], r, err);
+        st = count_file((piece_counts){ counts, NULL }, p, NULL, &r->texts[i], r, err);
     if (st == RELA_OK)
         st = rela_bpe_learn(codes, NULL, counts, &o, err);
     rela_word_counts_destroy(counts);
@@ -97,39 +111,82 @@ static rela_status learn_codes(rela_buffer *codes, const rela_pipeline_recipe *r
     return st;
 }
 
-/* The vocabulary of the pieces of the sources, of the target, or of both. */
-static rela_status build_vocab(rela_buffer *out, const rela_pipeline_recipe *r,
+/* The vocabulary of the pieces of the sources, of the target, or of both. source: the tokens of a
+ * joint vocabulary that belong to the sources. */
+static rela_status build_vocab(rela_buffer *out, rela_buffer *source, const rela_pipeline_recipe *r,
                                const rela_pipeline *p, bool sources, bool target, rela_error *err)
 {
-    rela_word_counts *counts = NULL;
+    piece_counts counted = { NULL, NULL };
     rela_vocab *vocab = NULL;
     rela_bpe *sampled = NULL;
-    rela_status st = rela_word_counts_create(&counts, err);
+    rela_status st = rela_word_counts_create(&counted.all, err);
+    if (st == RELA_OK && sources && target)
+        st = rela_word_counts_create(&counted.sources, err);
     if (st == RELA_OK && r->dropout > 0)
         st = rela_pipeline_sampled(&sampled, p, r->dropout, r->seed, err);
     for (size_t i = 0; i < r->n_texts && st == RELA_OK; i++) {
-        if (!(r->texts[i].side == rela_pipeline_target(p) ? target : sources))
+        const bool is_target = r->texts[i].side == rela_pipeline_target(p);
+        const piece_counts to = { counted.all, is_target ? NULL : counted.sources };
+        if (!(is_target ? target : sources))
             continue;
-        st = count_file(counts, p, NULL, &r->texts[i], r, err);
+        st = count_file(to, p, NULL, &r->texts[i], r, err);
         if (st == RELA_OK && sampled)
-            st = count_file(counts, p, sampled, &r->texts[i], r, err);
+            st = count_file(to, p, sampled, &r->texts[i], r, err);
     }
     if (st == RELA_OK)
-        st = rela_vocab_build(&vocab, NULL, counts, r->vocab_size, r->vocab_min, err);
+        st = rela_vocab_build(&vocab, NULL, counted.all, r->vocab_size, r->vocab_min, err);
     if (st == RELA_OK)
         st = rela_vocab_write(out, vocab, err);
+    if (st == RELA_OK && counted.sources)
+        st = mark_source(source, vocab, &counted, err);
     rela_vocab_free(vocab);
     rela_bpe_free(sampled);
-    rela_word_counts_destroy(counts);
+    rela_word_counts_destroy(counted.all);
+    rela_word_counts_destroy(counted.sources);
+    return st;
+}
+
+static uint64_t count_of(const rela_word_counts *c, const char *token)
+{
+    const uint32_t number = rela_map_find(rela_word_counts_map(c), token, strlen(token));
+    return number == RELA_MAP_NONE ? 0 : rela_word_counts_of(c, number);
+}
+
+/* The bits of parts.source. */
+static rela_status mark_source(rela_buffer *out, const rela_vocab *vocab,
+                               const piece_counts *counted, rela_error *err)
+{
+    const size_t n = rela_vocab_size(vocab);
+    double in_source = 0, in_target = 0;
+    unsigned digit = 0;
+    rela_status st = RELA_OK;
+    for (size_t i = RELA_VOCAB_N_SPECIAL; i < n; i++) {
+        const char *token = rela_vocab_token(vocab, (int32_t)i);
+        const uint64_t source = count_of(counted->sources, token);
+        in_source += (double)source;
+        in_target += (double)(count_of(counted->all, token) - source);
+    }
+    for (size_t i = 0; i < n && st == RELA_OK; i++) {
+        const char *token = rela_vocab_token(vocab, (int32_t)i);
+        const uint64_t source = count_of(counted->sources, token);
+        const double target = (double)(count_of(counted->all, token) - source);
+        const bool rare = (double)source * FREQUENT_RATIO * in_target < target * in_source;
+        digit |= (unsigned)((source && !rare) || i < RELA_VOCAB_N_SPECIAL)
+                 << i % RELA_PIPELINE_BITS;
+        if (i % RELA_PIPELINE_BITS == RELA_PIPELINE_BITS - 1 || i + 1 == n) {
+            st = rela_buffer_append_char(out, "0123456789abcdef"[digit], err);
+            digit = 0;
+        }
+    }
     return st;
 }
 
 /* Counts the pieces of a file. sampled: codes to use instead of those of p; NULL: p's own. */
-static rela_status count_file(rela_word_counts *counts, const rela_pipeline *p,
-                              const rela_bpe *sampled, const rela_pipeline_text *text,
-                              const rela_pipeline_recipe *r, rela_error *err)
+static rela_status count_file(piece_counts to, const rela_pipeline *p, const rela_bpe *sampled,
+                              const rela_pipeline_text *text, const rela_pipeline_recipe *r,
+                              rela_error *err)
 {
-    pass s = { .text = text, .max_line = r->max_line, .counts = counts, .stop = r->stop };
+    pass s = { .text = text, .max_line = r->max_line, .to = to, .stop = r->stop };
     const int n = rela_par_threads(r->n_threads);
     block *blocks = rela_mem_zalloc((size_t)n * sizeof *blocks);
     void **pointers = rela_mem_zalloc((size_t)n * sizeof *pointers);
@@ -221,5 +278,8 @@ static rela_status write_block(void *ctx, void *b, rela_error *err)
 {
     const pass *s = ctx;
     const block *k = b;
-    return rela_word_counts_add_text(s->counts, k->out.data, k->out.len, err);
+    const rela_status st = rela_word_counts_add_text(s->to.all, k->out.data, k->out.len, err);
+    if (st != RELA_OK || !s->to.sources)
+        return st;
+    return rela_word_counts_add_text(s->to.sources, k->out.data, k->out.len, err);
 }

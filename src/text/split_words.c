@@ -242,7 +242,6 @@ static const language LANGUAGES[] = {
 
 static const language *find(const char *code);
 static rela_status fill(rela_map **out, const char *words, rela_error *err);
-static rela_status add(rela_map *map, const char *words, rela_error *err);
 static uint32_t find_either(const rela_map *map, const char *word, size_t len);
 static size_t lower_first(char *out, const char *word, size_t len);
 
@@ -259,7 +258,7 @@ rela_status rela_split_words_init(rela_split_words *w, const char *code, rela_er
     st = fill(&w->classes, l->lists[0], err);
     w->last[0] = w->classes ? rela_map_size(w->classes) : 0;
     for (size_t i = 1; i < RELA_STOP_LISTS && st == RELA_OK; i++) {
-        st = add(w->classes, l->lists[i], err);
+        st = rela_language_add(w->classes, l->lists[i], err);
         w->last[i] = rela_map_size(w->classes);
     }
     st = st ? st : fill(&w->starters, l->starters, err);
@@ -320,17 +319,7 @@ static rela_status fill(rela_map **out, const char *words, rela_error *err)
     *out = rela_map_create(0);
     if (!*out)
         return rela_fail(err, RELA_NOMEM, "no memory for abbreviations");
-    return add(*out, words, err);
-}
-
-static rela_status add(rela_map *map, const char *words, rela_error *err)
-{
-    rela_span word;
-    const char *at = words ? words : "", *end = at + strlen(at);
-    while (rela_next_word(&word, &at, end))
-        if (rela_map_add(map, word.text, word.len) == RELA_MAP_NONE)
-            return rela_fail(err, RELA_NOMEM, "no memory for abbreviations");
-    return RELA_OK;
+    return rela_language_add(*out, words, err);
 }
 
 /* Finds the word as it is, or else with a lower-case first letter; one letter only as it is. */

@@ -170,8 +170,8 @@ static rela_status add(rela_vocab *v, rela_span token, rela_error *err)
     if (i == RELA_MAP_NONE)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu tokens", n + 1);
     if (i != n)
-        return rela_fail(err, RELA_FORMAT, "token '%.80s' is there already, in line %u", token.text,
-                         (unsigned)i + 1);
+        return rela_fail(err, RELA_FORMAT, "token '%.80s' was already listed in line %u",
+                         token.text, (unsigned)i + 1);
     return RELA_OK;
 }
 

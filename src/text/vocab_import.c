@@ -119,7 +119,7 @@ static rela_status put(import *in, size_t number, size_t at, rela_error *err)
     }
     entry *e = &in->items[number];
     if (e->line)
-        return rela_fail(err, RELA_FORMAT, "number %zu was given in line %zu already", number,
+        return rela_fail(err, RELA_FORMAT, "number %zu was already given in line %zu", number,
                          e->line);
     *e = (entry){ at, in->text.len - at, in->line };
     return RELA_OK;

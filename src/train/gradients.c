@@ -18,24 +18,24 @@ static void add_round(rela_gradients *g, size_t begin, size_t end);
 static void add_round_slices(rela_gradients *g, size_t begin, size_t end);
 static void add_group(void *ctx, size_t begin, size_t end, int thread);
 
-static bool has_ranks(const rela_step_options *o)
+static bool has_ranks(const rela_update_options *o)
 {
     return rela_world_size(o->world) > 1;
 }
 
-static size_t group_slots(const rela_step_options *o)
+static size_t group_slots(const rela_update_options *o)
 {
     return o->slots / o->groups;
 }
 
 /* Whether ranks compute whole groups; otherwise slots are distributed one by one. */
-static bool takes_groups(const rela_step_options *o)
+static bool takes_groups(const rela_update_options *o)
 {
     return rela_world_size(o->world) <= o->groups;
 }
 
 /* Slots that a rank computes concurrently. */
-static size_t round_of(const rela_step_options *o)
+static size_t round_of(const rela_update_options *o)
 {
     const size_t threads = (size_t)rela_par_threads(o->n_threads), n = rela_world_size(o->world);
     const size_t share = takes_groups(o) ? group_slots(o) : (o->slots + n - 1) / n;
@@ -43,25 +43,25 @@ static size_t round_of(const rela_step_options *o)
 }
 
 /* One array per slot of a round, plus the running sum if a group takes several rounds. Rank 0 has
- * at least two, where rela_stepper_moment gathers the moments. */
-static size_t count_grads(const rela_step_options *o)
+ * at least two, where rela_updater_moment gathers the moments. */
+static size_t count_grads(const rela_update_options *o)
 {
     const size_t n = round_of(o) + (takes_groups(o) && round_of(o) < group_slots(o));
     return n < 2 && has_ranks(o) && rela_world_rank(o->world) == 0 ? 2 : n;
 }
 
-static bool has_total(const rela_step_options *o)
+static bool has_total(const rela_update_options *o)
 {
     return o->groups > 1 && !has_ranks(o);
 }
 
 /* Ranks exchange the gradients of units: sums of groups, or single slots. */
-static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_options *o)
+static rela_rank_sum_options sum_options(const rela_net *n, const rela_update_options *o)
 {
     const bool groups = takes_groups(o);
     return (rela_rank_sum_options){ .k = n->k,
                                     .total = n->params.total,
-                                    .slice = RELA_SLICE,
+                                    .slice = RELA_PARAM_SLICE,
                                     .complete_end = n->list.params_end,
                                     .per = groups ? 1 : round_of(o),
                                     .units = groups ? o->groups : o->slots,
@@ -70,7 +70,7 @@ static rela_rank_sum_options sum_options(const rela_net *n, const rela_step_opti
                                     .n_threads = o->n_threads };
 }
 
-size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o)
+size_t rela_gradients_bytes(const rela_net *n, const rela_update_options *o)
 {
     const size_t longest = rela_sentence_copies(o) * n->config.max_len;
     const size_t rows = rela_micro_batch_rows(o) > longest ? rela_micro_batch_rows(o) : longest;
@@ -82,7 +82,7 @@ size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o)
 
 static size_t slices_of(const rela_net *n)
 {
-    return (n->params.total + RELA_SLICE - 1) / RELA_SLICE;
+    return (n->params.total + RELA_PARAM_SLICE - 1) / RELA_PARAM_SLICE;
 }
 
 static size_t count_slices(const rela_gradients *g)
@@ -90,13 +90,13 @@ static size_t count_slices(const rela_gradients *g)
     return slices_of(g->job.net);
 }
 
-size_t rela_gradients_own_max(const rela_net *n, const rela_step_options *o)
+size_t rela_gradients_own_max(const rela_net *n, const rela_update_options *o)
 {
     const rela_rank_sum_options so = sum_options(n, o);
-    return has_ranks(o) ? rela_rank_sum_own_max(o->world, &so) : slices_of(n) * RELA_SLICE;
+    return has_ranks(o) ? rela_rank_sum_own_max(o->world, &so) : slices_of(n) * RELA_PARAM_SLICE;
 }
 
-rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_options *o,
+rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_update_options *o,
                                 rela_error *err)
 {
     const size_t bytes = n->params.total * sizeof(real), n_grads = count_grads(o);
@@ -187,12 +187,12 @@ real *rela_gradients_sum(const rela_gradients *g)
 static size_t complete_slices(const rela_gradients *g)
 {
     const size_t end = g->job.net->list.params_end;
-    return end < g->job.net->params.total ? end / RELA_SLICE : count_slices(g);
+    return end < g->job.net->params.total ? end / RELA_PARAM_SLICE : count_slices(g);
 }
 
 static size_t complete_end(const rela_gradients *g)
 {
-    const size_t end = complete_slices(g) * RELA_SLICE, total = g->job.net->params.total;
+    const size_t end = complete_slices(g) * RELA_PARAM_SLICE, total = g->job.net->params.total;
     return end < total ? end : total;
 }
 
@@ -308,12 +308,12 @@ static void on_gradients(void *runner, size_t from)
     r->complete_from = from;
     for (size_t i = 0; i < round_of(g->job.o); i++)
         from = g->runners[i].complete_from > from ? g->runners[i].complete_from : from;
-    const size_t begin = (from + RELA_SLICE - 1) / RELA_SLICE;
+    const size_t begin = (from + RELA_PARAM_SLICE - 1) / RELA_PARAM_SLICE;
     if (begin < g->added) {
         if (takes_groups(g->job.o))
             add_round(g, begin, g->added);
         g->added = begin;
-        rela_rank_sum_send(&g->ranks, begin * RELA_SLICE, complete_end(g));
+        rela_rank_sum_send(&g->ranks, begin * RELA_PARAM_SLICE, complete_end(g));
     }
     (void)pthread_mutex_unlock(&g->lock);
 }
@@ -353,7 +353,8 @@ static void add_round(rela_gradients *g, size_t begin, size_t end)
     const rela_kern *k = g->job.net->k;
     const uint64_t mode = rela_flush_to_zero();
     for (size_t i = begin; i < end; i++) {
-        const size_t at = i * RELA_SLICE, n = total - at < RELA_SLICE ? total - at : RELA_SLICE;
+        const size_t at = i * RELA_PARAM_SLICE,
+                     n = total - at < RELA_PARAM_SLICE ? total - at : RELA_PARAM_SLICE;
         real *sum = g->group_sum + at;
         for (size_t t = g->first_slot == first; g->first_slot + t < g->end_slot; t++) {
             k->axpy(sum, 1, g->grads[t] + at, n);
@@ -373,7 +374,8 @@ static void add_group(void *ctx, size_t begin, size_t end, int thread)
     const uint64_t mode = rela_flush_to_zero();
     (void)thread;
     for (size_t i = begin; i < end; i++) {
-        const size_t at = i * RELA_SLICE, n = total - at < RELA_SLICE ? total - at : RELA_SLICE;
+        const size_t at = i * RELA_PARAM_SLICE,
+                     n = total - at < RELA_PARAM_SLICE ? total - at : RELA_PARAM_SLICE;
         real *sum = g->total + at, *part = g->group_sum + at;
         if (g->group == 0) /* not added to 0, which would change the sign of -0 */
             memcpy(sum, part, n * sizeof *sum);

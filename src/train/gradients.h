@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/gradients.h - the gradient of an update: runs the slots through the model and adds
- * their gradients in a fixed order, on several threads and ranks. See step.h.
+ * their gradients in a fixed order, on several threads and ranks. See update.h.
  *
  * A round is the set of slots that a rank computes concurrently. */
 #ifndef RELA_TRAIN_GRADIENTS_H
@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 /* Reals per slice: the unit of parameters that a thread adds or updates. */
-enum { RELA_SLICE = 1 << 14 };
+enum { RELA_PARAM_SLICE = 1 << 14 };
 
 typedef struct rela_gradients {
     rela_slot_job job;         /* the current update */
@@ -35,11 +35,11 @@ typedef struct rela_gradients {
 } rela_gradients;
 
 /* n and o are lent. o->slots and o->groups must not be 0. */
-rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_step_options *o,
+rela_status rela_gradients_init(rela_gradients *g, rela_net *n, const rela_update_options *o,
                                 rela_error *err);
 void rela_gradients_deinit(rela_gradients *g);
 /* Estimate of the memory that init and grow will allocate, in bytes. */
-size_t rela_gradients_bytes(const rela_net *n, const rela_step_options *o);
+size_t rela_gradients_bytes(const rela_net *n, const rela_update_options *o);
 
 /* Allocates what g->job needs; nothing once the largest update has been seen. */
 rela_status rela_gradients_grow(rela_gradients *g, rela_error *err);
@@ -53,7 +53,7 @@ size_t rela_gradients_own(const rela_gradients *g);
 size_t rela_gradients_slice(const rela_gradients *g, size_t i);
 real *rela_gradients_sum(const rela_gradients *g);
 /* Upper bound of the reals in rela_gradients_sum; callable before init. */
-size_t rela_gradients_own_max(const rela_net *n, const rela_step_options *o);
+size_t rela_gradients_own_max(const rela_net *n, const rela_update_options *o);
 /* Sum of squares of the whole gradient, the slices of other ranks included. */
 double rela_gradients_squares(const rela_gradients *g);
 /* Prepares for the next update; not needed if the caller has zeroed the sum. */

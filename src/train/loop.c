@@ -31,17 +31,17 @@ static const double RECENT = 0.05;
 static const double END_VALIDATIONS = 5, END_SHARE = 0.01, UNKNOWN_END_SHARE = 0.05;
 
 static rela_status prepare(rela_trainer *t, rela_error *err);
-static rela_status update_and_report(rela_trainer *t, interval *v, rela_step_result *r, bool *cools,
-                                     rela_error *err);
-static rela_status run_update(rela_trainer *t, interval *v, rela_step_result *r, rela_error *err);
+static rela_status update_and_report(rela_trainer *t, interval *v, rela_update_result *r,
+                                     bool *cools, rela_error *err);
+static rela_status run_update(rela_trainer *t, interval *v, rela_update_result *r, rela_error *err);
 static rela_status report(rela_trainer *t, interval *v, rela_error *err);
 static rela_status validate(rela_trainer *t, rela_error *err);
 static bool rank(rela_trainer *t, rela_loop_score *score);
 static bool is_done(const rela_trainer *t, rela_loop_end *end);
 static bool due(uint64_t update, uint64_t every);
 static bool update_plan(rela_trainer *t, const interval *v);
-static loop_action after_update(rela_trainer *t, const rela_step_result *r);
-static rela_status check_skipped(rela_trainer *t, const rela_step_result *r, rela_error *err);
+static loop_action after_update(rela_trainer *t, const rela_update_result *r);
+static rela_status check_skipped(rela_trainer *t, const rela_update_result *r, rela_error *err);
 
 rela_status rela_trainer_loop(rela_trainer *t, rela_error *err)
 {
@@ -106,19 +106,19 @@ static rela_status prepare(rela_trainer *t, rela_error *err)
         bo.generation = sample_epoch;
         bo.generation_ctx = t;
     }
-    const rela_step_options so = rela_trainer_step_options(t);
+    const rela_update_options so = rela_trainer_update_options(t);
     t->valid_tokens = VALID_TOKENS;
     rela_status st = rela_batches_create(&t->batches, t->train, &bo, err);
     if (st == RELA_OK && rela_trainer_is_first(t))
         st = rela_committer_create(&t->committer, err);
     st = rela_world_agree(t->world, st, err);
     if (st == RELA_OK)
-        st = rela_stepper_create(&t->stepper, &t->net, &so, err);
+        st = rela_updater_create(&t->updater, &t->net, &so, err);
     if (st == RELA_OK)
         st = rela_train_loop_options(&t->loop, &t->o, err);
     if (st != RELA_OK || t->state.loop.update == 0)
         return st;
-    rela_train_restore_moments(t->stepper, &t->loaded, t->state.adam_count);
+    rela_train_restore_moments(t->updater, &t->loaded, t->state.adam_count);
     return RELA_OK;
 }
 
@@ -133,7 +133,7 @@ rela_status rela_trainer_run(rela_trainer *t, rela_loop_end *end, rela_error *er
     t->used = s->plan.used;
     rela_time_plan_start(&s->plan, t->loop.max_time);
     while (st == RELA_OK && (s->unvalidated || !is_done(t, end))) {
-        rela_step_result r = { .loss = 0 };
+        rela_update_result r = { .loss = 0 };
         bool cools = false;
         st = s->unvalidated ? RELA_OK : update_and_report(t, &v, &r, &cools, err);
         /* How long the end will take must be known when time is limited. */
@@ -142,6 +142,7 @@ rela_status rela_trainer_run(rela_trainer *t, rela_loop_end *end, rela_error *er
             const double before = rela_clock_seconds();
             st = validate(t, err);
             t->valid_seconds = rela_clock_seconds() - before;
+            t->all_valid_seconds += t->valid_seconds;
             v.started += t->valid_seconds; /* the speed is that of training */
         }
         if (st == RELA_CANCEL) { /* what had begun is dropped, to be repeated on resume */
@@ -165,11 +166,11 @@ rela_status rela_trainer_run(rela_trainer *t, rela_loop_end *end, rela_error *er
     return st;
 }
 
-rela_packed rela_packed_batch(const rela_batch *b)
+rela_model_batch rela_model_batch_of(const rela_batch *b)
 {
-    rela_packed p = { .first = { 0 } };
+    rela_model_batch p = { .first = { 0 } };
     for (size_t i = 0; i < b->n_sides; i++)
-        p.streams[i] = (rela_tokens){ b->ids[i], b->at[i], b->n };
+        p.streams[i] = (rela_tokens){ b->ids[i], b->offsets[i], b->n };
     return p;
 }
 
@@ -185,12 +186,12 @@ rela_status rela_trainer_measure(rela_trainer *t, rela_loop_score *score, const 
     uint64_t n_loss = 0, tokens = 0;
     rela_batch batch = { .last = false };
     while (st == RELA_OK && !batch.last) {
-        rela_step_result r;
+        rela_update_result r;
         st = rela_batches_next(b, &batch, err);
         if (st != RELA_OK)
             break;
-        const rela_packed u = rela_packed_batch(&batch);
-        st = rela_stepper_score(t->stepper, &r, &u, err);
+        const rela_model_batch u = rela_model_batch_of(&batch);
+        st = rela_updater_score(t->updater, &r, &u, err);
         if (st != RELA_OK)
             break;
         rela_fault_reach(RELA_FAULT_VALIDATION);
@@ -210,8 +211,8 @@ rela_status rela_trainer_measure(rela_trainer *t, rela_loop_score *score, const 
 }
 
 /* *cools: the fall of the learning rate has begun, in a run of limited time. */
-static rela_status update_and_report(rela_trainer *t, interval *v, rela_step_result *r, bool *cools,
-                                     rela_error *err)
+static rela_status update_and_report(rela_trainer *t, interval *v, rela_update_result *r,
+                                     bool *cools, rela_error *err)
 {
     const rela_status st = run_update(t, v, r, err);
     *cools = st == RELA_OK && t->loop.max_time > 0 && update_plan(t, v);
@@ -219,18 +220,18 @@ static rela_status update_and_report(rela_trainer *t, interval *v, rela_step_res
                                                                             : st;
 }
 
-static rela_status run_update(rela_trainer *t, interval *v, rela_step_result *r, rela_error *err)
+static rela_status run_update(rela_trainer *t, interval *v, rela_update_result *r, rela_error *err)
 {
     rela_loop_state *s = &t->state.loop;
     rela_batch b;
     rela_status st = rela_batches_next(t->batches, &b, err);
     if (st != RELA_OK)
         return st;
-    const rela_packed u = rela_packed_batch(&b);
+    const rela_model_batch u = rela_model_batch_of(&b);
     const uint64_t number = s->update + 1;
     const double before = rela_clock_seconds();
     v->rate = rela_time_plan_rate(&s->plan, &t->loop.schedule, number);
-    st = rela_stepper_run(t->stepper, r, &u, number, v->rate, err);
+    st = rela_updater_run(t->updater, r, &u, number, v->rate, err);
     if (st != RELA_OK)
         return st;
     s->update = number;
@@ -269,7 +270,7 @@ static bool update_plan(rela_trainer *t, const interval *v)
 }
 
 /* A bad update is skipped; max_skipped in a row are an error that names the parameter. */
-static rela_status check_skipped(rela_trainer *t, const rela_step_result *r, rela_error *err)
+static rela_status check_skipped(rela_trainer *t, const rela_update_result *r, rela_error *err)
 {
     rela_loop_state *s = &t->state.loop;
     if (!r->skipped) {
@@ -283,7 +284,7 @@ static rela_status check_skipped(rela_trainer *t, const rela_step_result *r, rel
     return rela_fail(err, RELA_STATE,
                      "update %llu: %s is not finite, %llu times in a row; a smaller learning rate "
                      "or clipped gradients may help",
-                     (unsigned long long)s->update, rela_stepper_not_finite(t->stepper),
+                     (unsigned long long)s->update, rela_updater_not_finite(t->updater),
                      (unsigned long long)s->n_skipped_row);
 }
 
@@ -353,7 +354,7 @@ static bool rank(rela_trainer *t, rela_loop_score *score)
     return true;
 }
 
-static loop_action after_update(rela_trainer *t, const rela_step_result *r)
+static loop_action after_update(rela_trainer *t, const rela_update_result *r)
 {
     const rela_loop_state *s = &t->state.loop;
     const int answer = rela_trainer_notify(t, (rela_train_event){ .kind = RELA_TRAIN_UPDATE,

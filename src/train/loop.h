@@ -6,8 +6,8 @@
 
 #include "data/batch.h"
 #include "train/schedule.h"
-#include "train/step.h"
 #include "train/time_plan.h"
+#include "train/update.h"
 
 /* Saved in checkpoints. Initialise to zero. */
 typedef struct rela_loop_state {
@@ -67,6 +67,6 @@ typedef enum rela_loop_end {
 } rela_loop_end;
 
 /* A batch as the model reads it; lent as the batch is. */
-rela_packed rela_packed_batch(const rela_batch *b);
+rela_model_batch rela_model_batch_of(const rela_batch *b);
 
 #endif

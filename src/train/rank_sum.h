@@ -4,7 +4,7 @@
  * The parameters are divided into slices of a fixed size, and slices are grouped into bands, of
  * which every rank owns an equal share. For its slices a rank adds the gradients of all ranks,
  * keeps the moments and updates the weights (optimiser state sharding, ZeRO-1). What is added are
- * units: slots, or sums of groups of slots (step.h). They are computed in rounds: rank r has the
+ * units: slots, or sums of groups of slots (update.h). They are computed in rounds: rank r has the
  * units [r * per, (r + 1) * per) of each round.
  *
  * Bands are exchanged from the end of the parameters to the beginning, the order in which the

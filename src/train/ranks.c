@@ -4,7 +4,7 @@
 
 #include "base/par.h"
 #include "dist/build_id.h"
-#include "dist/processors.h"
+#include "dist/machine.h"
 #include "format/model_text.h"
 #include "kern/gemm.h"
 #include "train/train_options.h"

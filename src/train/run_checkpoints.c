@@ -56,12 +56,12 @@ rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *upda
     return st;
 }
 
-void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count)
+void rela_train_restore_moments(rela_updater *s, rela_extras *loaded, uint64_t count)
 {
-    rela_stepper_set_count(s, count);
+    rela_updater_set_count(s, count);
     for (int i = 0; i < N_MOMENTS; i++) {
         real *moment = rela_extras_take(loaded, MOMENTS[i]);
-        rela_stepper_set_moment(s, i, moment);
+        rela_updater_set_moment(s, i, moment);
         rela_mem_free(moment);
     }
 }
@@ -91,7 +91,7 @@ static rela_status read_one(real *weights, const rela_train_run *r, const char *
 {
     rela_extras texts = { 0 };
     rela_checkpoint *c = NULL;
-    real *const base[1 + RELA_BLOCKS_MAX] = { weights };
+    real *const base[1 + RELA_ARRAYS_MAX] = { weights };
     rela_status st = rela_pipeline_store(&texts, r->pipeline, err);
     const rela_stop stop = rela_train_stop(r->o);
     st = st ? st : rela_stop_check(&stop, err);
@@ -106,11 +106,11 @@ static rela_status check_moments(const rela_extras *loaded, size_t total, rela_e
 {
     for (int i = 0; i < N_MOMENTS; i++) {
         size_t b = 0, k = 0;
-        while (b < loaded->n_blocks && strcmp(loaded->blocks[b].name, MOMENTS[i]) != 0)
+        while (b < loaded->n_arrays && strcmp(loaded->arrays[b].name, MOMENTS[i]) != 0)
             b++;
-        if (b == loaded->n_blocks)
+        if (b == loaded->n_arrays)
             return rela_fail(err, RELA_FORMAT, NO_MOMENTS);
-        const real *x = loaded->blocks[b].values;
+        const real *x = loaded->arrays[b].values;
         while (k < total && (i == 0 || x[k] >= 0)) /* the second is a mean of squares */
             k++;
         if (k < total)
@@ -122,9 +122,9 @@ static rela_status check_moments(const rela_extras *loaded, size_t total, rela_e
 static bool has_moments(const rela_checkpoint *c)
 {
     int n = 0;
-    for (size_t b = 0; b < c->n_blocks; b++)
+    for (size_t b = 0; b < c->n_arrays; b++)
         for (int i = 0; i < N_MOMENTS; i++)
-            n += strcmp(c->blocks[b], MOMENTS[i]) == 0;
+            n += strcmp(c->arrays[b], MOMENTS[i]) == 0;
     return n == N_MOMENTS;
 }
 

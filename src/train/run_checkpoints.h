@@ -8,7 +8,7 @@
 #include "text/pipeline.h"
 #include "train/resume_state.h"
 #include "train/run_dir.h"
-#include "train/step.h"
+#include "train/update.h"
 
 /* The run that a checkpoint must belong to; all lent. */
 typedef struct rela_train_run {
@@ -29,9 +29,9 @@ rela_status rela_train_check_loaded(const rela_train_run *r, const rela_extras *
 rela_status rela_train_check_files(const rela_train_run *r, const uint64_t *updates, size_t n,
                                    rela_error *err);
 
-/* Moves the moments of a checkpoint that has passed the checks to the stepper; count: updates that
+/* Moves the moments of a checkpoint that has passed the checks to the updater; count: updates that
  * they have seen. */
-void rela_train_restore_moments(rela_stepper *s, rela_extras *loaded, uint64_t count);
+void rela_train_restore_moments(rela_updater *s, rela_extras *loaded, uint64_t count);
 
 /* Reads the weights of a checkpoint of the run, in the layout of r->net. On failure their values
  * are undefined. */

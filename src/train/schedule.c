@@ -39,17 +39,6 @@ static double plain_rate(const rela_schedule *s, uint64_t update)
     }
 }
 
-rela_status rela_schedule_find(rela_schedule_kind *out, const char *name, rela_error *err)
-{
-    static const char *const NAMES[] = { "noam", "inverse-sqrt", "constant", "cosine", "linear" };
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
-        if (strcmp(name, NAMES[i]) == 0) {
-            *out = (rela_schedule_kind)i;
-            return RELA_OK;
-        }
-    return rela_fail(err, RELA_ARG, "unknown schedule '%s'", name);
-}
-
 /* How much of the run after the warm-up is over, 0..1. */
 static double share_done(const rela_schedule *s, double update)
 {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In the order of the values of the setting 'schedule'. */
 typedef enum rela_schedule_kind {
     RELA_SCHEDULE_NOAM,         /* rate * d^-0.5 * min(s^-0.5, s * w^-1.5); s: update, w: warmup */
     RELA_SCHEDULE_INVERSE_SQRT, /* linear to rate over w updates, then rate * sqrt(w/s) */
@@ -29,8 +30,5 @@ typedef struct rela_schedule {
 } rela_schedule;
 
 double rela_schedule_rate(const rela_schedule *s, uint64_t update);
-
-/* "noam", "inverse-sqrt", "constant", "cosine", "linear". */
-rela_status rela_schedule_find(rela_schedule_kind *out, const char *name, rela_error *err);
 
 #endif

@@ -39,18 +39,18 @@ rela_row_count rela_count_rows(const rela_slot_job *j, size_t first, size_t last
     return c;
 }
 
-size_t rela_micro_batch_rows(const rela_step_options *o)
+size_t rela_micro_batch_rows(const rela_update_options *o)
 {
     return o->micro_batch_rows ? o->micro_batch_rows : MICRO_BATCH_ROWS;
 }
 
-size_t rela_sentence_copies(const rela_step_options *o)
+size_t rela_sentence_copies(const rela_update_options *o)
 {
     return o->r_drop > 0 ? 2 : 1;
 }
 
 /* Rows available to the sentences of a micro-batch, each counted once even if R-Drop doubles it. */
-static size_t room_of(const rela_step_options *o)
+static size_t room_of(const rela_update_options *o)
 {
     const size_t room = rela_micro_batch_rows(o) / rela_sentence_copies(o);
     return room > 0 ? room : 1;
@@ -71,7 +71,7 @@ void rela_slot_runner_deinit(rela_slot_runner *r)
 {
     rela_worker_destroy(r->worker);
     for (size_t k = 0; k < RELA_STREAMS_MAX; k++)
-        rela_mem_free(r->at[k]);
+        rela_mem_free(r->offsets[k]);
     rela_mem_free(r->ids);
     rela_mem_free(r->row_weight);
 }
@@ -87,9 +87,10 @@ rela_status rela_slot_runner_grow(rela_slot_runner *r, const rela_slot_job *j, r
         src = rows > src ? rows : src;
     }
     for (size_t i = 0; i <= target; i++) { /* sentences <= rows of the target */
-        uint32_t *at = rela_mem_grow(r->at[i], &r->cap_at[i], tgt + 1, sizeof *at);
-        r->at[i] = at ? at : r->at[i];
-        good = good && at;
+        uint32_t *offsets =
+            rela_mem_grow(r->offsets[i], &r->cap_offsets[i], tgt + 1, sizeof *offsets);
+        r->offsets[i] = offsets ? offsets : r->offsets[i];
+        good = good && offsets;
     }
     const size_t n_ids = rela_sentence_copies(j->o) > 1 ? target * src + tgt : 1;
     int32_t *ids = rela_mem_grow(r->ids, &r->cap_ids, n_ids, sizeof *ids);
@@ -137,13 +138,13 @@ static micro_batch next_micro_batch(const rela_slot_job *j, const rela_slot *par
 static void run_micro_batch(const rela_slot_job *j, rela_slot_runner *r, rela_slot *part,
                             micro_batch m, real *grads)
 {
-    const rela_packed *u = j->update;
+    const rela_model_batch *u = j->update;
     const size_t copies = j->training ? rela_sentence_copies(j->o) : 1,
                  target = j->net->list.n_streams - 1;
-    rela_packed b = { .first = { 0 } };
+    rela_model_batch b = { .first = { 0 } };
     size_t n_ids = 0;
     for (size_t i = 0; i <= target; i++) {
-        b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->at[i], r->ids + n_ids);
+        b.streams[i] = micro_batch_tokens(&u->streams[i], m, copies, r->offsets[i], r->ids + n_ids);
         b.first[i] = (uint32_t)copies * u->streams[i].at[m.first];
         n_ids += copies > 1 ? rela_tokens_rows(&b.streams[i]) : 0;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* src/train/slot_runner.h - one gradient slot of an update, on one thread: micro-batches through
- * the model, one after the other. See step.h. */
+ * the model, one after the other. See update.h. */
 #ifndef RELA_TRAIN_SLOT_RUNNER_H
 #define RELA_TRAIN_SLOT_RUNNER_H
 
-#include "train/step.h"
+#include "train/update.h"
 
 /* Sentences [first, last) of an update, and the sums over them. */
 typedef struct rela_slot {
@@ -16,8 +16,8 @@ typedef struct rela_slot {
 /* The current update; all lent. */
 typedef struct rela_slot_job {
     rela_net *net;
-    const rela_step_options *o;
-    const rela_packed *update;
+    const rela_update_options *o;
+    const rela_model_batch *update;
     uint64_t number;
     bool training;
 } rela_slot_job;
@@ -30,11 +30,11 @@ typedef struct rela_slot_runner {
     void *ctx; /* for the callback's use, as the next */
     size_t complete_from;
     rela_worker *worker;
-    size_t max_src, max_tgt;        /* rows the worker has room for */
-    uint32_t *at[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
+    size_t max_src, max_tgt;             /* rows the worker has room for */
+    uint32_t *offsets[RELA_STREAMS_MAX]; /* offsets of a micro-batch, from 0 */
     int32_t *ids; /* R-Drop: its tokens with sentences doubled, stream by stream */
     real *row_weight;
-    size_t cap_at[RELA_STREAMS_MAX], cap_ids, cap_weight;
+    size_t cap_offsets[RELA_STREAMS_MAX], cap_ids, cap_weight;
 } rela_slot_runner;
 
 /* Allocates what the update needs; nothing once the largest has been seen. */
@@ -50,8 +50,8 @@ typedef struct rela_row_count {
 } rela_row_count;
 rela_row_count rela_count_rows(const rela_slot_job *j, size_t first, size_t last);
 
-size_t rela_micro_batch_rows(const rela_step_options *o);
+size_t rela_micro_batch_rows(const rela_update_options *o);
 /* Copies of each sentence in a micro-batch when training: 2 with R-Drop, else 1. */
-size_t rela_sentence_copies(const rela_step_options *o);
+size_t rela_sentence_copies(const rela_update_options *o);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "rela/train.h"
 
-/* All files of training and validation text are regular, readable, not empty, and those of the same
- * text have the same number of lines. o is resolved. */
+/* All files of training and validation text are regular, readable, not empty, nearly all UTF-8, and
+ * those of the same text have the same number of lines. o is resolved. */
 rela_status rela_train_check_texts(const rela_train_options *o, rela_error *err);
 
 #endif

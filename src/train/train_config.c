@@ -44,14 +44,11 @@ int64_t rela_train_hold_out(const rela_train_options *o)
 
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err)
 {
-    static const char *const NORMS[] = { "post", "pre" };
-    static const char *const TIES[] = { "none", "output", "all" };
-    static const char *const ORDERS[] = { "parallel", "serial" };
     size_t norm = 0, tie = 0, order = 0;
-    rela_status st = rela_train_one_of(&norm, "norm", o->norm, NORMS, 2, err);
-    st = st ? st : rela_train_one_of(&tie, "tie", o->tie, TIES, 3, err);
+    rela_status st = rela_settings_choose(&norm, "norm", o->norm, err);
+    st = st ? st : rela_settings_choose(&tie, "tie", o->tie, err);
     if (o->cross) /* default: the first */
-        st = st ? st : rela_train_one_of(&order, "cross", o->cross, ORDERS, 2, err);
+        st = st ? st : rela_settings_choose(&order, "cross", o->cross, err);
     const bool align = strcmp(o->preset, RELA_PRESET_ALIGN) == 0;
     if (st == RELA_OK && align && (o->label_smoothing > 0 || o->valid_beam > 0))
         st = rela_fail(err, RELA_ARG,
@@ -89,8 +86,7 @@ rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_
 rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
                                     rela_error *err)
 {
-    static const char *const BY[] = { "loss", "bleu" };
-    size_t by = 0;
+    size_t schedule = 0;
     *l = (rela_loop_options){ .updates = (uint64_t)o->updates,
                               .epochs = (uint64_t)o->epochs,
                               .report_every = (uint64_t)o->report_every,
@@ -98,6 +94,7 @@ rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_optio
                               .save_every = (uint64_t)o->save_every,
                               .patience = (uint64_t)o->patience,
                               .max_skipped = (uint64_t)o->max_skipped,
+                              .by_bleu = strcmp(o->best_by, "bleu") == 0,
                               .max_time = (double)o->max_time,
                               .schedule = { .rate = o->lr,
                                             .start = o->lr_start,
@@ -106,27 +103,27 @@ rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_optio
                                             .updates = (uint64_t)o->updates,
                                             .cool = (uint64_t)o->cool_down,
                                             .d = (size_t)o->width } };
-    const rela_status st = rela_train_one_of(&by, "best-by", o->best_by, BY, 2, err);
-    l->by_bleu = by == 1;
-    return st ? st : rela_schedule_find(&l->schedule.kind, o->schedule, err);
+    const rela_status st = rela_settings_choose(&schedule, "schedule", o->schedule, err);
+    l->schedule.kind = (rela_schedule_kind)schedule;
+    return st;
 }
 
-rela_step_options rela_train_step_options(const rela_train_options *o)
+rela_update_options rela_train_step_options(const rela_train_options *o)
 {
-    return (rela_step_options){ .n_threads = (int)o->threads,
-                                .slots = (size_t)o->gradient_slots,
-                                .groups = (size_t)o->gradient_groups,
-                                .micro_batch_rows = (size_t)o->micro_batch,
-                                .beta1 = o->beta1,
-                                .beta2 = o->beta2,
-                                .epsilon = o->adam_epsilon,
-                                .weight_decay = o->weight_decay,
-                                .clip = o->clip,
-                                .smooth = o->label_smoothing,
-                                .r_drop = o->r_drop,
-                                .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
-                                .seed = (uint64_t)o->seed,
-                                .stop = rela_train_stop(o) };
+    return (rela_update_options){ .n_threads = (int)o->threads,
+                                  .slots = (size_t)o->gradient_slots,
+                                  .groups = (size_t)o->gradient_groups,
+                                  .micro_batch_rows = (size_t)o->micro_batch,
+                                  .beta1 = o->beta1,
+                                  .beta2 = o->beta2,
+                                  .epsilon = o->adam_epsilon,
+                                  .weight_decay = o->weight_decay,
+                                  .clip = o->clip,
+                                  .smooth = o->label_smoothing,
+                                  .r_drop = o->r_drop,
+                                  .sentence_mean = strcmp(o->loss_mean, "sentence") == 0,
+                                  .seed = (uint64_t)o->seed,
+                                  .stop = rela_train_stop(o) };
 }
 
 /* Options of older versions set the numbers of attention kinds for all places; the specification

@@ -24,37 +24,8 @@ enum {
 
 static const double DECIMALS = 1e9;
 
-#define AT(member) offsetof(rela_train_options, member)
-
-/* Numbers that a resumed run takes from its own settings. */
-static const struct number {
-    const char *key;
-    size_t offset;
-    bool real;
-} NUMBERS[] = { { "width", AT(width), false },
-                { "ffn", AT(ffn), false },
-                { "heads", AT(heads), false },
-                { "enc-layers", AT(enc_layers), false },
-                { "dec-layers", AT(dec_layers), false },
-                { "max-length", AT(max_length), false },
-                { "ln-epsilon", AT(ln_epsilon), true },
-                { "attn-epsilon", AT(attn_epsilon), true },
-                { "lr", AT(lr), true },
-                { "warmup", AT(warmup), false },
-                { "updates", AT(updates), false } };
-
-static const struct flag {
-    const char *key;
-    size_t offset;
-} FLAGS[] = { { "tokenise", AT(tokenise) },
-              { "normalise", AT(normalise) },
-              { "lowercase", AT(lowercase) },
-              { "norm-per-head", AT(norm_per_head) },
-              { "share-encoders", AT(share_encoders) } };
-
 static const char *const LANGUAGES[RELA_SOURCES_MAX + 1] = { "src-lang", "src-lang-2", "src-lang-3",
                                                              "src-lang-4", "tgt-lang" };
-static const char *const PRESETS[] = { "paper", "base", "tiny", "demo", RELA_PRESET_ALIGN };
 
 static rela_status take_run(rela_train_options *o, rela_train_own *own, const char *text);
 static rela_status take_model(rela_train_options *o, rela_train_own *own, rela_error *err);
@@ -108,14 +79,6 @@ bool rela_train_find_line(char *value, size_t size, const char *text, const char
     return true;
 }
 
-const char *rela_train_preset(const char *name)
-{
-    for (size_t i = 0; i < sizeof PRESETS / sizeof PRESETS[0]; i++)
-        if (strcmp(name, PRESETS[i]) == 0)
-            return PRESETS[i];
-    return NULL;
-}
-
 /* A run that is there has all settings; the model may be gone. */
 static rela_status take_run(rela_train_options *o, rela_train_own *own, const char *text)
 {
@@ -123,22 +86,7 @@ static rela_status take_run(rela_train_options *o, rela_train_own *own, const ch
     char value[VALUE_MAX];
     if (!o->preset && rela_train_find_line(value, sizeof value, text, "preset"))
         o->preset = rela_train_preset(value);
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++) {
-        void *field = (char *)o + NUMBERS[i].offset;
-        const bool unset = NUMBERS[i].real ? *(double *)field < 0 : *(int64_t *)field < 0;
-        double number = 0;
-        if (!unset || !rela_train_find_line(value, sizeof value, text, NUMBERS[i].key) ||
-            !rela_parse_f64(&number, value))
-            continue;
-        if (NUMBERS[i].real)
-            *(double *)field = number;
-        else
-            *(int64_t *)field = (int64_t)number;
-    }
-    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++)
-        if (rela_train_find_line(value, sizeof value, text, FLAGS[i].key) &&
-            strcmp(value, "true") == 0)
-            *((bool *)(void *)((char *)o + FLAGS[i].offset)) = true;
+    rela_settings_take(o, text);
     if (!o->attention) {
         for (size_t i = 0; i < RELA_ATTN_N_TYPES; i++)
             if (rela_train_find_line(value, sizeof value, text, KINDS[i]))

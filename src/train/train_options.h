@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/train_options.h - presets and checks of rela_train_options. */
+/* src/train/train_options.h - checks of rela_train_options, and what is made of them. */
 #ifndef RELA_TRAIN_TRAIN_OPTIONS_H
 #define RELA_TRAIN_TRAIN_OPTIONS_H
 
 #include "model/config.h"
 #include "rela/train.h"
 #include "train/loop.h"
-
-#define RELA_PRESET_ALIGN "align" /* makes a model for alignment */
+#include "train/train_settings.h"
 
 /* Texts that options refer to and that have no other owner. */
 typedef struct rela_train_own {
@@ -20,10 +19,8 @@ typedef struct rela_train_own {
 rela_status rela_train_resolve(rela_train_options *out, rela_train_own *own,
                                const rela_train_options *in, rela_error *err);
 
-/* Index of a value among n words; RELA_ARG, listing them, if it is none of them. */
-rela_status rela_train_one_of(size_t *which, const char *name, const char *value,
-                              const char *const *words, size_t n, rela_error *err);
-
+/* The model of a preset for translation, with one source and without vocabulary sizes. */
+rela_status rela_train_preset_config(rela_config *c, const char *preset, rela_error *err);
 /* The model, without vocabulary sizes. o is resolved. */
 rela_status rela_train_config(rela_config *c, const rela_train_options *o, rela_error *err);
 
@@ -61,19 +58,12 @@ rela_status rela_train_take_init(rela_train_options *o, rela_train_own *own, rel
 /* Makes rate, warm-up and length of the preset fit for a model that has learned, unless they were
  * given. */
 void rela_train_tune(rela_train_options *o, const rela_train_options *given);
-/* The value of a line "key: value" of settings, without quotes. */
-bool rela_train_find_line(char *value, size_t size, const char *text, const char *key);
-/* That name, kept for ever; NULL if there is no such preset. */
-const char *rela_train_preset(const char *name);
 
 /* Lines of the training text that a new run holds out at most; o->hold_out < 0: not chosen. */
 int64_t rela_train_hold_out(const rela_train_options *o);
 
 rela_status rela_train_loop_options(rela_loop_options *l, const rela_train_options *o,
                                     rela_error *err);
-rela_step_options rela_train_step_options(const rela_train_options *o);
-
-/* All settings as YAML, which --config reads back. */
-rela_status rela_train_options_dump(rela_buffer *out, const rela_train_options *o, rela_error *err);
+rela_update_options rela_train_step_options(const rela_train_options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/train/trainer.h - a training run: trainer.c prepares it, loop.c runs it, trainer_save.c saves
- * it, trainer_report.c reports it, trainer_result.c chooses its model. */
+/* src/train/trainer.h - a training run: trainer.c and trainer_start.c prepare it, loop.c runs it,
+ * trainer_save.c saves it, trainer_report.c reports it, trainer_result.c chooses its model. */
 #ifndef RELA_TRAIN_TRAINER_H
 #define RELA_TRAIN_TRAINER_H
 
@@ -14,6 +14,14 @@
 #include "train/validation.h"
 
 #include <stdatomic.h>
+
+/* The last forecast that was logged: when, and of which end, in seconds since the first update. */
+typedef struct rela_trainer_forecasts {
+    bool any;
+    double at, end;
+} rela_trainer_forecasts;
+
+enum { RELA_ATTENTION_TEXT = 384 }; /* room for the kinds of a model */
 
 typedef struct rela_trainer {
     rela_train_options o;
@@ -30,7 +38,7 @@ typedef struct rela_trainer {
     rela_extras loaded; /* of the checkpoint that is resumed */
     rela_store *train, *valid;
     rela_batches *batches;
-    rela_stepper *stepper;
+    rela_updater *updater;
     rela_valid *translator; /* NULL: no BLEU */
     rela_loop_options loop;
     uint32_t valid_tokens; /* of the target, per batch of a validation */
@@ -39,10 +47,11 @@ typedef struct rela_trainer {
     double started, loop_started;        /* by rela_clock_seconds: the process, its first update */
     double used;                         /* seconds by processes before it */
     double valid_seconds;                /* of the last validation; 0: none yet */
+    double all_valid_seconds;            /* of all by this process */
     uint64_t first_update, first_tokens; /* when it started */
     size_t memory;
     uint64_t disk; /* bytes needed */
-    bool forecast; /* has been logged */
+    rela_trainer_forecasts forecast;
     rela_train_state state;
     bool holds_threads;   /* rela_par_end is due */
     bool interim;         /* the resumed checkpoint is interim, see run_dir.h */
@@ -65,7 +74,14 @@ static inline rela_train_run rela_trainer_run_of(const rela_trainer *t)
     return (rela_train_run){ &t->run, &t->o, &t->net, t->pipeline, t->state.data_digest };
 }
 
-rela_step_options rela_trainer_step_options(const rela_trainer *t);
+rela_update_options rela_trainer_update_options(const rela_trainer *t);
+
+/* Makes text pipeline and net, or loads those of the last checkpoint. Collective. */
+rela_status rela_trainer_start(rela_trainer *t, rela_error *err);
+/* "rela-g", or "rela-g (encoder), rela-g (decoder), topk:k=4 (cross)" if they differ. */
+void rela_trainer_name_attention(char *out, size_t size, const rela_config *c);
+/* Notes the memory that the run needs; fails if that is more than there is. */
+rela_status rela_trainer_check_memory(rela_trainer *t, const rela_config *c, rela_error *err);
 
 /* Trains from the loaded state to the end and writes the model of the run. Saves at the end too,
  * unless nothing has happened since the last regular save. Which updates are saved regularly
@@ -107,7 +123,10 @@ rela_status rela_trainer_validated(rela_trainer *t, const rela_loop_score *score
 
 /* The number of updates in all, as far as it is known; 0: it depends on the time they take. */
 uint64_t rela_trainer_total(const rela_trainer *t);
-/* Logs when the run will end, once there is something to tell it by. */
+/* Whether to log a forecast after so many seconds, with so many left: the first, or one that
+ * differs from the last; *f is then what was logged. */
+bool rela_forecast_due(rela_trainer_forecasts *f, double spent, double rest);
+/* Logs when the run will end, once there is something to tell it by, and when that has changed. */
 void rela_trainer_forecast(rela_trainer *t);
 
 /* Returns the answer of the callback. */

@@ -62,7 +62,7 @@ rela_status rela_trainer_finish(rela_trainer *t, rela_error *err)
                          (unsigned long long)t->state.loop.update);
     if (st == RELA_OK && t->valid && !isfinite(c.score.nll))
         st = rela_fail(err, RELA_NOTFINITE,
-                       "%s/model.rela is of no use: its perplexity on the validation text is not "
+                       "%s/model.rela cannot be used: its perplexity on the validation text is not "
                        "finite; a smaller learning rate or clipped gradients may help",
                        t->o.out);
     if (st == RELA_OK)

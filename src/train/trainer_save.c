@@ -12,7 +12,7 @@ rela_status rela_trainer_write(rela_writer **out, rela_trainer *t, const char *p
     rela_train_state state = t->state;
     if (!moments) /* a model does not tell how long it took */
         state.loop.plan = (rela_time_plan){ .limit = 0 };
-    state.adam_count = rela_stepper_count(t->stepper);
+    state.adam_count = rela_updater_count(t->updater);
     state.at_interval = state.loop.update % (uint64_t)t->o.save_every == 0;
     rela_status st = rela_pipeline_store(&e, t->pipeline, err);
     if (st == RELA_OK)
@@ -81,14 +81,14 @@ rela_status rela_trainer_save(rela_trainer *t, bool regular, rela_error *err)
 {
     if (t->loop.max_time > 0)
         t->state.loop.plan.used = rela_trainer_used(t);
-    const real *const moments[] = { rela_stepper_moment(t->stepper, 0),
-                                    rela_stepper_moment(t->stepper, 1) };
+    const real *const moments[] = { rela_updater_moment(t->updater, 0),
+                                    rela_updater_moment(t->updater, 1) };
     const bool is_first = rela_trainer_is_first(t);
     if (!is_first) { /* rank 0 reaches these faults while it writes */
         rela_fault_reach(RELA_FAULT_SAVE);
         rela_fault_reach(RELA_FAULT_COMMIT);
     }
     const rela_status st = is_first ? save(t, moments, regular, err) : RELA_OK;
-    rela_stepper_end_moments(t->stepper);
+    rela_updater_end_moments(t->updater);
     return rela_world_agree(t->world, st, err);
 }

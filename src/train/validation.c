@@ -5,6 +5,7 @@
 #include "analyse/sparsity.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/textlines.h"
 #include "data/batch.h"
 #include "decode/search.h"
 #include "rela/metric.h"
@@ -18,13 +19,6 @@ enum {
     ZEROS_BATCH_TOKENS = 1024 /* rows of a pass, which bound its memory */
 };
 
-/* Lines of a file, all in memory: validation sets are small. */
-typedef struct lines {
-    rela_buffer text;
-    rela_span *items;
-    size_t n, cap;
-} lines;
-
 enum { SAMPLES = 3, SAMPLE_BYTES = 300 };
 
 /* Sentences [first, last). */
@@ -36,7 +30,7 @@ struct rela_valid {
     const rela_net *net;
     const rela_pipeline *pipeline;
     rela_pipeline_scratch *scratch;
-    lines refs;
+    rela_text_lines refs; /* all in memory: validation sets are small */
     rela_id_list ids[RELA_SOURCES_MAX];
     size_t n_sources;
     rela_source *sources;
@@ -49,8 +43,8 @@ struct rela_valid {
     rela_buffer samples;
 };
 
-static rela_status read_lines(lines *l, const char *path, rela_world *world, rela_status st,
-                              rela_error *err);
+static rela_status read_lines(rela_text_lines *l, const char *path, rela_world *world,
+                              rela_status st, rela_error *err);
 static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela_status st,
                                  rela_error *err);
 static rela_status count(uint64_t *sums, rela_valid *v, const rela_search_results *r, part p,
@@ -105,8 +99,7 @@ void rela_valid_destroy(rela_valid *v)
         return;
     rela_metric_destroy(v->bleu);
     rela_pipeline_scratch_destroy(v->scratch);
-    rela_buffer_free(&v->refs.text);
-    rela_mem_free(v->refs.items);
+    rela_text_lines_free(&v->refs);
     for (size_t k = 0; k < v->n_sources; k++)
         rela_id_list_free(&v->ids[k]);
     for (size_t i = 0; i < SAMPLES; i++)
@@ -187,29 +180,21 @@ static rela_status add_ranks(double *bleu, const rela_valid *v, uint64_t *sums, 
 }
 
 /* Rank 0 reads the file and broadcasts it. st: status of this rank so far. Collective. */
-static rela_status read_lines(lines *l, const char *path, rela_world *world, rela_status st,
-                              rela_error *err)
+static rela_status read_lines(rela_text_lines *l, const char *path, rela_world *world,
+                              rela_status st, rela_error *err)
 {
     char *text = NULL;
     size_t len = 0;
+    rela_buffer all = RELA_BUFFER_INIT;
     if (st == RELA_OK && rela_world_rank(world) == 0)
         st = rela_file_read(&text, &len, path, 0, err);
     if (st == RELA_OK && text)
-        st = rela_buffer_append(&l->text, text, len, err);
+        st = rela_buffer_append(&all, text, len, err);
     rela_mem_free(text);
     st = rela_world_agree(world, st, err);
-    st = st ? st : rela_world_broadcast_text(world, &l->text, err);
-    if (st != RELA_OK)
-        return st;
-    const char *at = l->text.data, *end = at + l->text.len;
-    for (rela_span line; rela_next_line(&line, &at, end);) {
-        rela_span *items = rela_mem_grow(l->items, &l->cap, l->n + 1, sizeof *items);
-        if (!items)
-            return rela_fail(err, RELA_NOMEM, "%s: no memory for its lines", path);
-        l->items = items;
-        items[l->n++] = line;
-    }
-    return RELA_OK;
+    st = st ? st : rela_world_broadcast_text(world, &all, err);
+    l->text = all.data; /* given */
+    return st ? st : rela_text_lines_split(l, (rela_span){ all.data, all.len }, path, err);
 }
 
 /* Sources longer than the model allows are cut, as any translation would be. */
@@ -218,7 +203,7 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
 {
     const rela_encode_how how = { .side = k, .most = v->net->config.max_len - 1 };
     rela_id_list *ids = &v->ids[k];
-    lines src = { RELA_BUFFER_INIT, NULL, 0, 0 };
+    rela_text_lines src = { .n = 0 };
     st = read_lines(&src, path, v->world, st, err);
     if (st == RELA_OK && src.n != v->refs.n)
         st = rela_fail(err, RELA_FORMAT, "%s has %zu line%s, its translations are %zu", path, src.n,
@@ -234,8 +219,7 @@ static rela_status encode_source(rela_valid *v, size_t k, const char *path, rela
     for (size_t i = 0; i < src.n && st == RELA_OK; i++) /* only now: ids moved while growing */
         v->sources[i].text[k] =
             (rela_source_text){ ids->ids + ids->at[i], ids->at[i + 1] - ids->at[i] };
-    rela_buffer_free(&src.text);
-    rela_mem_free(src.items);
+    rela_text_lines_free(&src);
     return st;
 }
 
@@ -334,7 +318,7 @@ static rela_status count_zeros(rela_sparsity *zeros, const rela_net *net, const 
     while (st == RELA_OK && !b.last) {
         st = rela_batches_next(batches, &b, err);
         if (st == RELA_OK) {
-            const rela_packed packed = rela_packed_batch(&b);
+            const rela_model_batch packed = rela_model_batch_of(&b);
             rela_worker_attend(worker, &packed, &pass);
         }
     }

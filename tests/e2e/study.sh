@@ -31,6 +31,7 @@ END
 }
 
 # study COMMAND ARGUMENT...: exit code in $code, output in out, messages in err.
+# shellcheck disable=SC2034 # code is read by those that use this file
 study() {
     code=0
     "$RELA" study "$@" >out 2>err </dev/null || code=$?

@@ -8,6 +8,7 @@
 #include "format/safetensors.h"
 #include "kern/gemm.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ typedef struct golden {
     rela_worker *worker;
     int32_t *src, *tgt;
     uint32_t *src_at, *tgt_at;
-    rela_packed batch;
+    rela_model_batch batch;
     rela_pass_options pass;
     real *grads;
 } golden;
@@ -82,7 +83,7 @@ static void load_config(golden *g)
 {
     rela_error err = { RELA_OK, "" };
     rela_config *c = &g->config;
-    CHECK_OK(rela_config_preset(c, "tiny", &err), err);
+    tiny_config(c);
     c->d = (size_t)number(g, "d");
     c->ffn = (size_t)number(g, "ffn");
     c->heads = (size_t)number(g, "heads");
@@ -106,8 +107,8 @@ static void load_batch(golden *g)
     g->src_at = load(g, "src.at", &n);
     g->tgt_at = load(g, "tgt.at", &m);
     CHECK(n == m && n > 1, "%zu and %zu sentences", n, m);
-    g->batch =
-        (rela_packed){ .streams = { { g->src, g->src_at, n - 1 }, { g->tgt, g->tgt_at, n - 1 } } };
+    g->batch = (rela_model_batch){ .streams = { { g->src, g->src_at, n - 1 },
+                                                { g->tgt, g->tgt_at, n - 1 } } };
 }
 
 static void golden_start(golden *g, const char *name)

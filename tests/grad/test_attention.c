@@ -25,6 +25,9 @@ static const shape SHAPES[] = {
     { "dropout", true, 0.3, 2, { 0, 4, 10 }, { 0, 4, 10 } },
     { "two strips", true, 0.2, 1, { 0, 37 }, { 0, 37 } },
     { "three strips", false, 0, 1, { 0, 70 }, { 0, 70 } },
+    { "causal strips", true, 0, 1, { 0, 70 }, { 0, 70 } },
+    { "causal, more queries", true, 0, 2, { 0, 68, 71 }, { 0, 65, 66 } },
+    { "causal, more keys", true, 0, 2, { 0, 65, 67 }, { 0, 68, 71 } },
 };
 
 enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };
@@ -87,11 +90,11 @@ static void probe_back(probe *p, layer *l)
     const rela_attn_in in = inputs(p);
     if (l->base.attn.kept)
         (void)value(p);
-    const rela_attn_grad grad = { .dq = p->in[IN_Q].dx,
-                                  .dk = p->in[IN_KV].dx,
-                                  .dv = p->in[IN_KV].dx + D + 1,
-                                  .dhead = l->base.attn.kind->n_head ? p->in[IN_HEAD].dx : NULL,
-                                  .z = l->base.attn.kept ? z : NULL };
+    rela_attn_grad grad = { .dq = p->in[IN_Q].dx,
+                            .dk = p->in[IN_KV].dx,
+                            .dv = p->in[IN_KV].dx + D + 1,
+                            .z = l->base.attn.kept ? z : NULL };
+    attn_layer_learn(&l->base, p->in[IN_HEAD].x, &grad, p->in[IN_HEAD].dx);
     rela_attn_back(&l->base.attn, &l->base.scratch, &grad, l->c, &in, &l->rows);
 }
 
@@ -100,7 +103,8 @@ static void check(const rela_attn_kind *kind, const shape *s, const attn_setup *
     char what[64];
     layer l;
     layer_start(&l, kind, s, setup);
-    const size_t words = keeps ? rela_attn_kept_words(kind, HEADS, l.n_q, l.n_k, LEN_MAX) : 0;
+    const rela_attn_shape sizes = attn_layer_shape(&l.base);
+    const size_t words = keeps ? rela_attn_kept_words(&sizes, l.n_q, l.n_k, LEN_MAX) : 0;
     uint64_t *const kept = words ? calloc(words, sizeof *kept) : NULL;
     l.base.attn.kept = kept;
     l.base.attn.path = keeps ? RELA_ATTN_PREFILTERED : RELA_ATTN_AUTO;
@@ -108,9 +112,9 @@ static void check(const rela_attn_kind *kind, const shape *s, const attn_setup *
     probe p = { .what = what, .value = value, .layer = &l, .samples = s->n > 1 ? 40 : 20 };
     (void)probe_add(&p, "queries", l.n_q * LD_Q, 2);
     (void)probe_add(&p, "keys and values", l.n_k * LD_KV, 2);
-    (void)probe_add(&p, "learned numbers", HEADS * kind->n_head, 1);
+    (void)probe_add(&p, "learned numbers", attn_layer_learned(&l.base), 1);
     l.c = probe_reals(&p, l.n_q * D, 1);
-    l.base.attn.head_params = kind->n_head ? p.in[IN_HEAD].x : NULL;
+    attn_layer_learn(&l.base, p.in[IN_HEAD].x, NULL, NULL);
     probe_back(&p, &l);
     probe_run(&p);
     free(kept);
@@ -152,9 +156,9 @@ static void null_rows_pass_no_gradient(void **state)
         probe p = { .what = kind->name, .value = value, .layer = &l };
         (void)probe_add(&p, "queries", l.n_q * LD_Q, 1);
         (void)probe_add(&p, "keys and values", l.n_k * LD_KV, 1);
-        (void)probe_add(&p, "learned numbers", HEADS * kind->n_head, 0);
+        (void)probe_add(&p, "learned numbers", attn_layer_learned(&l.base), 0);
         l.c = probe_reals(&p, l.n_q * D, 1);
-        l.base.attn.head_params = kind->n_head ? p.in[IN_HEAD].x : NULL;
+        attn_layer_learn(&l.base, p.in[IN_HEAD].x, NULL, NULL);
         for (size_t j = 0; j < l.n_q * LD_Q; j++)
             p.in[IN_Q].x[j] = -fabs(p.in[IN_Q].x[j]);
         for (size_t j = 0; j < l.n_k * LD_KV; j++)

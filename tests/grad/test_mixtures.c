@@ -30,7 +30,7 @@ typedef struct side {
 static const double LARGEST_GAP = 1e-6;
 
 static side src, tgt;
-static rela_packed batch;
+static rela_model_batch batch;
 static bool full;
 
 typedef struct group {
@@ -63,7 +63,7 @@ static void fill_batch(void)
     const size_t n = full ? 7 : 4;
     fill_side(&src, full ? ALL_SRC : SHORT_SRC, n);
     fill_side(&tgt, full ? ALL_TGT : SHORT_TGT, n);
-    batch = (rela_packed){ .streams = { { src.ids, src.at, n }, { tgt.ids, tgt.at, n } } };
+    batch = (rela_model_batch){ .streams = { { src.ids, src.at, n }, { tgt.ids, tgt.at, n } } };
 }
 
 /* A mixture under test. */

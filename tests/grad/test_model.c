@@ -9,7 +9,7 @@ static const uint32_t SRC_AT[] = { 0, 5, 8, 10 };
 static const int32_t TGT[] = { 5, 3, 2, 8, 9, 10, 4, 2, 6, 7, 2 };
 static const uint32_t TGT_AT[] = { 0, 3, 8, 11 };
 
-static const rela_packed BATCH = { .streams = { { SRC, SRC_AT, 3 }, { TGT, TGT_AT, 3 } } };
+static const rela_model_batch BATCH = { .streams = { { SRC, SRC_AT, 3 }, { TGT, TGT_AT, 3 } } };
 
 /* Every sentence twice: with dropout on they differ. */
 static const int32_t SRC_TWICE[] = { 3, 4, 5, 6, 2, 3, 4, 5, 6, 2, 7, 8, 2, 7, 8, 2, 9, 2, 9, 2 };
@@ -18,8 +18,8 @@ static const int32_t TGT_TWICE[] = { 5, 3, 2,  5, 3, 2, 8, 9, 10, 4, 2,
                                      8, 9, 10, 4, 2, 6, 7, 2, 6,  7, 2 };
 static const uint32_t TGT_TWICE_AT[] = { 0, 3, 6, 11, 16, 19, 22 };
 
-static const rela_packed PAIRS = { .streams = { { SRC_TWICE, SRC_TWICE_AT, 6 },
-                                                { TGT_TWICE, TGT_TWICE_AT, 6 } } };
+static const rela_model_batch PAIRS = { .streams = { { SRC_TWICE, SRC_TWICE_AT, 6 },
+                                                     { TGT_TWICE, TGT_TWICE_AT, 6 } } };
 
 static void check(const rela_config *c, const char *what)
 {

@@ -37,9 +37,9 @@ static void fill_side(side *s, rela_tokens *out, const uint32_t *lengths, size_t
     *out = (rela_tokens){ s->ids, s->at, n };
 }
 
-static rela_packed make_batch(side *sides, size_t sources, size_t copies)
+static rela_model_batch make_batch(side *sides, size_t sources, size_t copies)
 {
-    rela_packed b = { .first = { 0 } };
+    rela_model_batch b = { .first = { 0 } };
     for (size_t i = 0; i < sources; i++)
         fill_side(&sides[i], &b.streams[i], LENGTHS[i], copies, i);
     fill_side(&sides[sources], &b.streams[sources], TARGET_LENGTHS, copies, sources);
@@ -50,7 +50,7 @@ static void check(const rela_config *c, double kl_weight, const char *what)
 {
     side sides[RELA_STREAMS_MAX];
     char text[96];
-    const rela_packed b = make_batch(sides, c->sources, kl_weight > 0 ? 2 : 1);
+    const rela_model_batch b = make_batch(sides, c->sources, kl_weight > 0 ? 2 : 1);
     (void)snprintf(text, sizeof text, "%zu sources, %s, %s%s%s", c->sources,
                    c->share_encoders ? "shared" : "separate",
                    c->serial_cross ? "serial" : "parallel", *what ? ", " : "", what);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void start(reader *r, const rela_attn_kind *kind)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 32;
     c.ffn = 40;
     c.heads = 4;
@@ -69,8 +70,8 @@ static void end(reader *r)
 static double nll_of(reader *r, const rela_param *p, double factor)
 {
     real *w = r->net.weights;
-    const rela_packed batch = { .streams = { { r->src, SRC_AT, SENTENCES },
-                                             { r->tgt, TGT_AT, SENTENCES } } };
+    const rela_model_batch batch = { .streams = { { r->src, SRC_AT, SENTENCES },
+                                                  { r->tgt, TGT_AT, SENTENCES } } };
     const rela_pass_options pass = { .training = false };
     memcpy(w, r->usual, r->net.params.total * sizeof *w);
     for (size_t i = 0; i < rela_param_count(p); i++) {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static rela_config config_of(const rela_attn_kind *kind)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = D;
     c.ffn = 40;
     c.heads = 4;
@@ -48,7 +49,7 @@ static void run_model(double *results, const rela_attn_kind *kind)
         src[i] = 3 + i * 7 % 20;
     for (int32_t i = 0; i < TGT_ROWS; i++)
         tgt[i] = 3 + i * 11 % 20;
-    const rela_packed batch = { .streams = { { src, SRC_AT, 3 }, { tgt, TGT_AT, 3 } } };
+    const rela_model_batch batch = { .streams = { { src, SRC_AT, 3 }, { tgt, TGT_AT, 3 } } };
     const rela_pass_options pass = { .training = false, .loss = { .smooth = (real)0.1f } };
     CHECK_OK(rela_net_init(&net, &c, &err), err);
     CHECK_OK(rela_worker_create(&worker, &net, SRC_ROWS, TGT_ROWS, true, &err), err);

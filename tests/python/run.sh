@@ -23,7 +23,8 @@ print(sys.executable, sys.version.split()[0], *(f'{m.__name__} {m.__version__}' 
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
-export RELA_LIBRARY="$RELA_BUILD/librela.so" PATH="$(dirname "$RELA"):$PATH"
+PATH=$(dirname "$RELA"):$PATH
+export RELA_LIBRARY="$RELA_BUILD/librela.so" PATH
 # pip as a user calls it, but without a network: what builds the package must be there already.
 cp -r "$RELA_SOURCE/python" "$scratch/source"
 "$python" -m pip install -q --no-deps --no-build-isolation --no-index --disable-pip-version-check \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The package as a program uses it. Needs model.rela and corpus/ in the current directory."""
+import asyncio
 import contextlib
 import ctypes
 import io
@@ -117,8 +118,8 @@ class Structs(unittest.TestCase):
                 want.append(getattr(struct, member).offset)
         with tempfile.TemporaryDirectory() as folder:
             code, program = Path(folder) / "sizes.c", Path(folder) / "sizes"
-            headers = ("analyse", "attention", "corpus", "metric", "model", "subword", "text", "train", "translate",
-                       "vocab")
+            headers = ("analyse", "async", "attention", "corpus", "metric", "model", "subword", "text", "train", "translate",
+                       "view", "vocab")
             code.write_text("".join(f'#include "rela/{h}.h"\n' for h in headers) + "#include <stdio.h>\n"
                             "int main(void) {\n" + "\n".join(lines) + "\n}\n")
             subprocess.run(["cc", "-I", SOURCE / "include", code, "-o", program], check=True)
@@ -348,6 +349,53 @@ class Translate(unittest.TestCase):
         self.assertTrue(lines)
         with self.assertRaisesRegex(ValueError, "closed"):
             model.translate("dog")
+
+
+class Async(unittest.TestCase):
+    def test_tasks_end_as_if_alone(self):
+        async def run(model):
+            return await asyncio.gather(*(model.translate_async(t) for t in TEXTS * 5),
+                                        model.translate_async(TEXTS[0], n_best=2, attention=True))
+
+        with rela.Translator("model.rela", threads=2) as model:
+            *found, best = asyncio.run(run(model))
+            self.assertEqual(found, model.translate(TEXTS) * 5)
+            want = model.translate(TEXTS[0], n_best=2, attention=True)
+            self.assertEqual([t.text for t in best], [t.text for t in want])
+            np.testing.assert_array_equal(best[0].attention, want[0].attention)
+            self.assertEqual(asyncio.run(model.translate_async(TEXTS[0])), found[0])  # another loop
+
+    def test_tasks_can_be_cancelled_and_be_late(self):
+        async def run(model):
+            tasks = [asyncio.create_task(model.translate_async(" ".join(TEXTS * 50))) for _ in range(20)]
+            await asyncio.sleep(0.01)
+            for task in tasks:
+                task.cancel()
+            gone = await asyncio.gather(*tasks, return_exceptions=True)
+            self.assertTrue(any(isinstance(g, asyncio.CancelledError) for g in gone))
+            with self.assertRaises(rela.CancelledError):
+                await model.translate_async(TEXTS[0], seconds=1e-9)
+            with self.assertRaises(TypeError):
+                await model.translate_async(TEXTS)
+            with self.assertRaises(ValueError):
+                await model.translate_async(TEXTS[0], penalty="none at all")
+            return await model.translate_async(TEXTS[0])
+
+        with rela.Translator("model.rela", threads=2) as model:
+            self.assertEqual(asyncio.run(run(model)), model.translate(TEXTS[0]))
+
+    def test_closing_ends_what_waits(self):
+        async def run():
+            model = rela.Translator("model.rela", threads=1)
+            tasks = [asyncio.create_task(model.translate_async(TEXTS[0])) for _ in range(50)]
+            await asyncio.sleep(0)
+            model.close()
+            found = await asyncio.gather(*tasks, return_exceptions=True)
+            self.assertTrue(all(isinstance(f, (str, rela.CancelledError)) for f in found))
+            with self.assertRaises(ValueError):
+                await model.translate_async(TEXTS[0])
+
+        asyncio.run(run())
 
 
 class Failures(unittest.TestCase):

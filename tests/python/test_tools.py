@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Text, subwords, scores and parallel text from Python: what the program says. Needs model.rela and
 corpus/ in the current directory."""
+import base64
 import json
 import os
 import subprocess
 import threading
 import unittest
 from pathlib import Path
+
+import numpy as np
 
 import rela
 
@@ -293,6 +296,49 @@ class Corpora(unittest.TestCase):
                 (lambda: rela.align([], []), (rela.Error, "no pairs to learn from"))):
             with self.assertRaisesRegex(*error):
                 wrong()
+
+    def test_the_viewer_is_that_of_the_program(self):
+        page = rela.view([self.model, "model.rela"], self.src, self.tgt, names=["a", "b"], title="t", worth=True)
+        program("view", "model.rela", "model.rela", "--src", "some.src", "--tgt", "some.tgt", "--names", "a", "--names",
+                "b", "--title", "t", "--worth", "-n", "0", "-o", "view.html")
+        self.assertEqual(page, Path("view.html").read_text(encoding="utf-8"))
+        best = json.loads(rela.view(self.model, self.src[:1], [[(self.tgt[0], -1.5), (self.tgt[1], -2.0)]], form="document",
+                                    gold=["0-0"]))
+        self.assertEqual([o["score"] for o in best["sentences"][0]["outputs"]], [-1.5, -2.0])
+        self.assertEqual(best["sentences"][0]["gold"], [[0, 0, 1]])
+        shown = rela.show(self.model, self.src[0], self.tgt[0])
+        self.assertIn("rela-attention", shown.html)
+        frame = shown._repr_html_()
+        self.assertTrue(frame.startswith('<iframe sandbox="allow-scripts allow-downloads" srcdoc="&lt;!DOCTYPE html&gt;'))
+        self.assertNotIn("<script", frame)
+        rela.analyse(self.model, self.src, self.tgt, "analysis", dump="view.npz")
+        dumped = json.loads(rela.view_file("view.npz", form="document"))
+        own = json.loads(rela.view(self.model, self.src, self.tgt, form="document"))
+        self.assertEqual([s["outputs"][0]["attention"] for s in dumped["sentences"]],
+                         [s["outputs"][0]["attention"] for s in own["sentences"]])
+        Path("soft").write_text("x ||| 0.5,0.5 0,1\n")
+        marian = json.loads(rela.view_file("soft", src=["a"], form="document"))
+        self.assertEqual([t["pieces"] for t in marian["sentences"][0]["outputs"][0]["texts"]],
+                         [["a", "<eos>"], ["x", "<eos>"]])
+        with self.assertRaisesRegex(ValueError, "1 sources, but 0 targets"):
+            rela.view(self.model, self.src[:1], [])
+
+    def test_an_array_of_attention_is_that_of_the_document(self):
+        seen = self.model.attention(self.src[0], self.tgt[0])
+        document = json.loads(rela.view(self.model, self.src[:1], self.tgt[:1], form="document"))
+        stacks, output = document["models"][0]["stacks"], document["sentences"][0]["outputs"][0]
+        for stack, rows in zip(stacks, output["attention"]):
+            dense, data = np.zeros_like(seen.stacks[stack["key"]]), base64.b64decode(rows)
+            at = 0
+            for layer, head, query in np.ndindex(dense.shape[:3]):
+                keys = query + 1 if stack["causal"] else dense.shape[3]
+                bits = np.unpackbits(np.frombuffer(data, np.uint8, (keys + 7) // 8, at), bitorder="little")[:keys]
+                at += (keys + 7) // 8
+                dense[layer, head, query, :keys][bits == 1] = np.frombuffer(data, "<f2", int(bits.sum()), at)
+                at += 2 * int(bits.sum())
+            self.assertEqual(at, len(data))
+            np.testing.assert_allclose(dense, seen.stacks[stack["key"]], rtol=2 ** -10, atol=1e-6)
+            np.testing.assert_array_equal(dense == 0, seen.stacks[stack["key"]] == 0)
 
     def test_figures_are_those_of_the_program(self):
         found = rela.analyse([self.model, "model.rela"], self.src, self.tgt, "analysis", names=["a", "b"], seed=5)

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "decode/engine.h"
 #include "model/worker.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,9 +33,8 @@ static inline real *probe_output(const rela_net *n)
 
 static inline rela_config probe_config(const char *kind, size_t vocabulary)
 {
-    rela_error err;
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 24;
     c.ffn = 20;
     c.heads = 3;
@@ -81,7 +81,7 @@ static inline void probe_logits(probe *p, double *logits, const rela_source *src
     int32_t text[RELA_STREAMS_MAX][PROBE_LEN];
     uint32_t at[RELA_STREAMS_MAX][2];
     const rela_config *c = &p->net.config;
-    rela_packed batch = { .first = { 0 } };
+    rela_model_batch batch = { .first = { 0 } };
     for (size_t k = 0; k <= c->sources; k++) {
         const bool target = k == c->sources;
         const rela_source_text from = target ? (rela_source_text){ ids, n } : src->text[k];

@@ -8,6 +8,7 @@
 #include "model/worker.h"
 #include "nn/align.h"
 #include "scratch.h"
+#include "tiny_config.h"
 
 #include <math.h>
 
@@ -160,7 +161,7 @@ static rela_config small_config(void)
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.task = RELA_TASK_ALIGN;
     c.d = 32;
     c.heads = c.enc_layers = c.dec_layers = 1;
@@ -198,7 +199,7 @@ static void a_pair_is_linked_alike_alone_and_in_company(void **state)
     for (size_t n = 1; n <= 2; n++) {
         rela_worker *w = NULL;
         CHECK_OK(rela_worker_create(&w, &net, 16, 16, true, &err), err);
-        const rela_packed b = { .streams = { { SRC, SRC_AT, n }, { TGT, TGT_AT, n } } };
+        const rela_model_batch b = { .streams = { { SRC, SRC_AT, n }, { TGT, TGT_AT, n } } };
         const rela_attn_tap tap = { see, &all[n - 1] };
         all[n - 1].n = 0;
         rela_worker_attend(w, &b, &(rela_pass_options){ .tap = &tap });
@@ -248,7 +249,7 @@ static void it_cannot_be_laid_out_for_decoding(void **state)
     const rela_config c = small_config();
     CHECK_OK(rela_net_init(&net, &c, &err), err);
     CHECK(rela_packed_weights_init(&f, &net, 1, &err) == RELA_ARG, "it can");
-    CHECK(strstr(err.message, "links words"), "%s", err.message);
+    CHECK(strstr(err.message, "only link words"), "%s", err.message);
     rela_packed_weights_deinit(&f);
     rela_net_deinit(&net);
 }

@@ -90,7 +90,7 @@ static void attend(results *r, shape *s, rela_attn_path path, manner how)
     const uint32_t q_at[] = { 0, s->n_q }, k_at[] = { 0, s->n_k };
     const rela_attn_rows rows = { 1, q_at, k_at, 7 };
     const rela_attn_in from = { in.q, in.k, in.v, d, d, d };
-    const rela_attn_grad grad = { r->dq, r->dk, r->dv, NULL, how == KEPT ? r->z : NULL };
+    const rela_attn_grad grad = { r->dq, r->dk, r->dv, { NULL }, how == KEPT ? r->z : NULL };
     attn_layer l;
     attn_layer_start(&l, s->kind, &SETUP, HEADS, s->d_head, s->n_k);
     l.attn.k = s->k;
@@ -98,7 +98,8 @@ static void attend(results *r, shape *s, rela_attn_path path, manner how)
     l.attn.path = path;
     l.attn.drop = rela_drop_make(s->dropout, 3, 4, 5, 0);
     l.attn.tap = how == LOOKED_AT ? &tap : NULL;
-    const size_t words = rela_attn_kept_words(s->kind, HEADS, s->n_q, s->n_k, s->n_k);
+    const rela_attn_shape sizes = attn_layer_shape(&l);
+    const size_t words = rela_attn_kept_words(&sizes, s->n_q, s->n_k, s->n_k);
     if (how == KEPT && words) {
         l.attn.kept = malloc(words * sizeof(uint64_t)); /* no more: the sanitizer watches */
         CHECK(l.attn.kept != NULL, "no memory for %zu words", words);

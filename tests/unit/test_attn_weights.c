@@ -140,6 +140,81 @@ static double elu1(double x)
     return x > 0 ? x + 1 : exp(x);
 }
 
+/* A query's weights over the n keys that it sees, by places alone. */
+static void cubes(double *w, size_t first, size_t end, bool rises)
+{
+    for (size_t j = first; j < end; j++)
+        w[j] = pow((double)(rises ? j - first + 1 : end - j), 3);
+    double sum = 0;
+    for (size_t j = first; j < end; j++)
+        sum += w[j];
+    for (size_t j = first; j < end; j++)
+        w[j] /= sum;
+}
+
+static void at_current(double *w, size_t query, size_t n)
+{
+    (void)n;
+    w[query] = 1;
+}
+
+static void at_previous(double *w, size_t query, size_t n)
+{
+    (void)n;
+    w[query ? query - 1 : 0] = 1;
+}
+
+static void at_next(double *w, size_t query, size_t n)
+{
+    w[query + 1 < n ? query + 1 : n - 1] = 1;
+}
+
+static void at_left(double *w, size_t query, size_t n)
+{
+    (void)n;
+    cubes(w, 0, query > 1 ? query - 1 : 1, true);
+}
+
+static void at_right(double *w, size_t query, size_t n)
+{
+    cubes(w, query + 2 < n ? query + 2 : n - 1, n, false);
+}
+
+static void at_start(double *w, size_t query, size_t n)
+{
+    (void)query;
+    cubes(w, 0, n, false);
+}
+
+static void at_end(double *w, size_t query, size_t n)
+{
+    (void)query;
+    cubes(w, 0, n, true);
+}
+
+static void by_mass(double *w, const double *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        w[i] = fmax(0, s[i]) / sqrt((double)n / 2);
+}
+
+static void by_log(double *w, const double *s, size_t n)
+{
+    double scaled[N_MAX];
+    for (size_t i = 0; i < n; i++)
+        scaled[i] = s[i] * log((double)n) / log(32);
+    softmax(w, scaled, n);
+}
+
+static void beside_zero(double *w, const double *s, size_t n)
+{
+    double sum = 1; /* expect has subtracted the learned score */
+    for (size_t i = 0; i < n; i++)
+        sum += exp(s[i]);
+    for (size_t i = 0; i < n; i++)
+        w[i] = exp(s[i]) / sum;
+}
+
 static bool is_local(size_t query, size_t key)
 {
     const size_t far = query > key ? query - key : key - query;
@@ -157,7 +232,8 @@ typedef struct reference {
     const char *name;
     void (*weigh)(double *w, const double *s, size_t n);
     bool (*sees)(size_t query, size_t key);
-    bool maps, learned_alpha, learned_threshold;
+    bool maps, learned_alpha, learned_threshold, learned_factor, grows; /* the threshold with n */
+    void (*places)(double *w, size_t query, size_t n);
 } reference;
 
 static const reference REFERENCES[] = {
@@ -180,6 +256,17 @@ static const reference REFERENCES[] = {
     { .name = "local", .weigh = softmax, .sees = is_local },
     { .name = "strided", .weigh = softmax, .sees = is_strided },
     { .name = "linear", .weigh = share, .maps = true },
+    { .name = "current", .places = at_current },
+    { .name = "previous", .places = at_previous },
+    { .name = "next", .places = at_next },
+    { .name = "left", .places = at_left },
+    { .name = "right", .places = at_right },
+    { .name = "start", .places = at_start },
+    { .name = "end", .places = at_end },
+    { .name = "reluformer", .weigh = by_mass, .learned_factor = true },
+    { .name = "rela-tl", .weigh = relu, .learned_threshold = true, .grows = true },
+    { .name = "softmax-n", .weigh = by_log },
+    { .name = "softmax-zero", .weigh = beside_zero, .learned_threshold = true },
 };
 
 enum { N_REFERENCES = sizeof REFERENCES / sizeof REFERENCES[0] };
@@ -210,19 +297,25 @@ static void expect(double *w, const reference *r, size_t h, size_t query, size_t
 {
     double s[N_MAX], some[N_MAX];
     size_t at[N_MAX], m = 0;
+    const size_t visible = causal && query + 1 < n ? query + 1 : n;
+    const double grown = r->grows ? sqrt(2 * log((double)visible)) : 1;
     for (size_t j = 0; j < n; j++) {
         w[j] = 0;
         if ((causal && j > query) || (r->sees && !r->sees(query, j)))
             continue;
-        s[m] = score(r, h, query, j) - (r->learned_threshold ? (double)head[h] : 0);
+        s[m] = score(r, h, query, j) - (r->learned_threshold ? (double)head[h] * grown : 0);
         at[m++] = j;
+    }
+    if (r->places) {
+        r->places(w, query, visible);
+        return;
     }
     if (r->learned_alpha)
         entmax(some, s, m, 1 + 1 / (1 + exp(-(double)head[h])));
     else
         r->weigh(some, s, m);
     for (size_t j = 0; j < m; j++)
-        w[at[j]] = some[j];
+        w[at[j]] = some[j] * (r->learned_factor ? (double)head[h] : 1);
 }
 
 static void check(const rela_attn_kind *kind, const reference *r, uint32_t n, bool causal)
@@ -240,7 +333,9 @@ static void check(const rela_attn_kind *kind, const reference *r, uint32_t n, bo
     attn_layer_start(&l, kind, &SETUP, HEADS, D_HEAD, N_MAX);
     l.attn.causal = causal;
     l.attn.tap = &tap;
-    l.attn.head_params = kind->n_head ? head : NULL;
+    CHECK(attn_layer_learned(&l) <= sizeof head / sizeof head[0], "%s: too many learned",
+          kind->name);
+    attn_layer_learn(&l, head, NULL, NULL);
     const rela_attn_rows rows = { 1, at, at, 0 };
     const rela_attn_in in = { q, k, v, D, D, D };
     rela_attn_forward(&l.attn, &l.scratch, z, &in, &rows);

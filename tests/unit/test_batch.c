@@ -77,8 +77,9 @@ static void check_row(const rela_batch *b, uint32_t row, const rela_batches_opti
     const uint32_t pair = (uint32_t)((b->line[row] - 1) / 3);
     CHECK(pair < PAIRS && line_of(pair) == b->line[row], "line %d", (int)b->line[row]);
     for (size_t side = 0; side < SIDES; side++) {
-        const int32_t *ids = b->ids[side] + b->at[side][row];
-        const size_t n = b->at[side][row + 1] - b->at[side][row], extra = o->eos[side] >= 0;
+        const int32_t *ids = b->ids[side] + b->offsets[side][row];
+        const size_t n = b->offsets[side][row + 1] - b->offsets[side][row],
+                     extra = o->eos[side] >= 0;
         CHECK(n == length_of(pair, side) + extra, "pair %u side %d: %zu tokens", pair, side, n);
         for (size_t i = 0; i + extra < n; i++)
             CHECK(ids[i] == id_of(pair, side, i), "pair %u side %d token %zu", pair, side, i);
@@ -152,8 +153,8 @@ static void budgets_hold_and_large_pairs_come_alone(void **state)
             CHECK_OK(rela_batches_next(b, &batch, &err), err);
             n += batch.n;
             CHECK(batch.n == 1 ||
-                      ((!k->target_tokens || batch.at[1][batch.n] <= k->target_tokens) &&
-                       (!k->source_tokens || batch.at[0][batch.n] <= k->source_tokens) &&
+                      ((!k->target_tokens || batch.offsets[1][batch.n] <= k->target_tokens) &&
+                       (!k->source_tokens || batch.offsets[0][batch.n] <= k->source_tokens) &&
                        (!k->sentences || batch.n <= k->sentences)),
                   "budget %zu: %u rows", i, batch.n);
         }
@@ -508,7 +509,7 @@ static void a_failed_call_can_be_repeated(void **state)
         CHECK_OK(rela_batches_next(b, &want, &err), err);
         CHECK(got.n == want.n && got.start.sentences == want.start.sentences, "call %d", (int)n);
         assert_memory_equal(got.line, want.line, want.n * sizeof *want.line);
-        assert_memory_equal(got.ids[1], want.ids[1], want.at[1][want.n] * sizeof(int32_t));
+        assert_memory_equal(got.ids[1], want.ids[1], want.offsets[1][want.n] * sizeof(int32_t));
     }
     rela_batches_destroy(b);
     rela_batches_destroy(c);

@@ -98,10 +98,10 @@ static void operations_of_an_update_are_counted(void **state)
 {
     (void)state;
     const rela_config c = {
-        .d = 2, .ffn = 4, .heads = 1, .enc_layers = 1, .dec_layers = 1, .vocab_tgt = 5
+        .d = 2, .ffn = 4, .heads = 1, .sources = 1, .enc_layers = 1, .dec_layers = 1, .vocab_tgt = 5
     };
     const uint32_t src[] = { 0, 2 }, tgt[] = { 0, 3 };
-    const rela_packed u = { .streams = { { NULL, src, 1 }, { NULL, tgt, 1 } } };
+    const rela_model_batch u = { .streams = { { NULL, src, 1 }, { NULL, tgt, 1 } } };
     const double enc = 2 * (4 * 4 + 2 * 8), cross = 2 * 2 * 4, dec = 3 * (6 * 4 + 2 * 8 + 2 * 5);
     const double scores = 2 * 2 * (4 + 4.5 + 6), want = 2 * (enc + cross + dec + scores);
     const double got = rela_bench_update_flops(&c, &u);
@@ -175,7 +175,8 @@ static void bad_options_are_refused(void **state)
     } CASES[] = {
         { "nothing to measure", { .rounds = 1, .preset = "demo", .train_length = 1 } },
         { "0 rounds; expected 1..99", { .parts = 1, .preset = "demo", .train_length = 1 } },
-        { "unknown preset 'big'", { .parts = 1, .rounds = 1, .preset = "big", .train_length = 1 } },
+        { "preset 'big' is not one of paper",
+          { .parts = 1, .rounds = 1, .preset = "big", .train_length = 1 } },
         { "sentences of 0 tokens; expected 1..65536",
           { .parts = 1, .rounds = 1, .preset = "demo" } },
         { "-1 seconds; expected 0..3600",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_checkpoint_bad.c - model files that are bad: one table of defects, damage to
- * every block, and what they may cost in memory. */
+ * every array, and what they may cost in memory. */
 #include "model_file.h"
 
 #include "base/log.h"
@@ -238,11 +238,12 @@ static const defect DEFECTS[] = {
       "tensor 'adam.v/embed' is missing; expected F32 [5, 4]" },
     { "an extra tensor", add_tensor, "embed", "embed.more",
       "tensor 'embed.more': not a parameter of this configuration" },
-    { "an extra block", add_tensor, "embed", "sgd/embed", "tensor 'sgd/embed.bias' is missing" },
-    { "a block without a name", add_tensor, "embed", "/embed", "tensor '/embed': not a parameter" },
-    { "a block with an odd name", add_tensor, "embed", "\x1B[2J/embed",
+    { "an extra array", add_tensor, "embed", "sgd/embed", "tensor 'sgd/embed.bias' is missing" },
+    { "an array without a name", add_tensor, "embed", "/embed",
+      "tensor '/embed': not a parameter" },
+    { "an array with an odd name", add_tensor, "embed", "\x1B[2J/embed",
       "[2J/embed': not a parameter" },
-    { "a block of a block", add_tensor, "embed", "adam.m/adam.m/embed",
+    { "an array of an array", add_tensor, "embed", "adam.m/adam.m/embed",
       "tensor 'adam.m/adam.m/embed': not a parameter" },
     { "another name", rename_tensor, "embed.bias", "embed.bia", "tensor 'embed.bias' is missing" },
     { "a transposed tensor", transpose, "dec.0.cross.kv.weight", NULL,
@@ -536,7 +537,7 @@ static cost measure(bool loads)
         rela_extras e;
         struct rusage usage;
         rela_memory_stats before, after;
-        const rela_checkpoint_options o = { .n_threads = 1, .blocks = true };
+        const rela_checkpoint_options o = { .n_threads = 1, .arrays = true };
         before = memory_now();
         if (loads)
             c.status = rela_net_load(&n, &e, at.path, &o, NULL);

@@ -12,12 +12,12 @@
 
 enum { EXAMPLES = 10000 };
 
-static rela_example example; /* large: kept off the stack */
+static rela_builtin_pair example; /* large: kept off the stack */
 
-static const rela_example *sample(uint64_t number)
+static const rela_builtin_pair *sample(uint64_t number)
 {
-    rela_example_start(&example, 5, number);
-    rela_example_draw(&example);
+    rela_builtin_pair_start(&example, 5, number);
+    rela_builtin_pair_draw(&example);
     return &example;
 }
 
@@ -213,7 +213,7 @@ static void english_forms_follow_rule_or_list(void **state)
     assert_null(rela_word_extra("pick"));
 }
 
-static void check_links(const rela_example *e, uint64_t number)
+static void check_links(const rela_builtin_pair *e, uint64_t number)
 {
     for (int i = 0; i < e->n_links; i++) {
         const rela_link_pair *k = &e->link[i];
@@ -227,7 +227,7 @@ static void check_links(const rela_example *e, uint64_t number)
 }
 
 /* What is linked says the same: a name, a number, a comma. */
-static void check_copies(const rela_example *e, uint64_t number)
+static void check_copies(const rela_builtin_pair *e, uint64_t number)
 {
     for (int i = 0; i < e->n_links; i++) {
         const char *a = e->line[0].token[e->link[i].from].text;
@@ -243,7 +243,7 @@ static void alignments_are_in_range_ordered_and_consistent(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        const rela_example *e = sample(i);
+        const rela_builtin_pair *e = sample(i);
         check_links(e, i);
         check_copies(e, i);
     }
@@ -257,11 +257,11 @@ static void a_pair_is_a_function_of_seed_and_number(void **state)
     for (uint64_t i = 0; i < 200; i++) {
         rela_buffer text[3] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT, RELA_BUFFER_INIT };
         for (int k = 0; k < 3; k++) {
-            rela_example_start(&example, k < 2 ? 9 : 10, i);
-            rela_example_draw(&example);
+            rela_builtin_pair_start(&example, k < 2 ? 9 : 10, i);
+            rela_builtin_pair_draw(&example);
             for (int side = 0; side < 2; side++)
-                CHECK_OK(rela_example_text(&text[k], &example, side, false, &err), err);
-            CHECK_OK(rela_example_links(&text[k], &example, &err), err);
+                CHECK_OK(rela_builtin_pair_text(&text[k], &example, side, false, &err), err);
+            CHECK_OK(rela_builtin_pair_links(&text[k], &example, &err), err);
         }
         assert_string_equal(text[0].data, text[1].data);
         differ += strcmp(text[0].data, text[2].data) != 0;
@@ -477,7 +477,7 @@ typedef struct figures {
     rela_map *types[2];
 } figures;
 
-static void measure(figures *f, const rela_example *e)
+static void measure(figures *f, const rela_builtin_pair *e)
 {
     bool linked[2][WORDS_MAX] = { { false }, { false } };
     for (int i = 0; i < e->n_links; i++) {
@@ -530,9 +530,9 @@ static void easy_sentences_are_short_and_plain(void **state)
     (void)state;
     figures f = { .types = { rela_map_create(0), rela_map_create(0) } };
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        rela_example_start(&example, 5, i);
+        rela_builtin_pair_start(&example, 5, i);
         example.plan.easy = true;
-        rela_example_draw(&example);
+        rela_builtin_pair_draw(&example);
         CHECK(example.plan.n_clauses == 1, "%d: %d clauses", (int)i, example.plan.n_clauses);
         for (int k = 0; k < example.plan.n_np; k++) {
             const rela_np *np = &example.plan.np[k];
@@ -560,11 +560,11 @@ static void text_has_a_capital_and_marks_without_blank(void **state)
     rela_buffer text = RELA_BUFFER_INIT, words = RELA_BUFFER_INIT;
     for (uint64_t i = 0; i < EXAMPLES / 10; i++)
         for (int side = 0; side < 2; side++) {
-            const rela_example *e = sample(i);
+            const rela_builtin_pair *e = sample(i);
             rela_buffer_clear(&text);
             rela_buffer_clear(&words);
-            CHECK_OK(rela_example_text(&text, e, side, false, &err), err);
-            CHECK_OK(rela_example_text(&words, e, side, true, &err), err);
+            CHECK_OK(rela_builtin_pair_text(&text, e, side, false, &err), err);
+            CHECK_OK(rela_builtin_pair_text(&words, e, side, true, &err), err);
             const unsigned char first = (unsigned char)text.data[0];
             CHECK((first >= 'A' && first <= 'Z') || first == 0xC3 || (first >= '0' && first <= '9'),
                   "%s", text.data);
@@ -590,7 +590,7 @@ static void every_phenomenon_occurs(void **state)
                                              "price",    "infinitive", "reference", "shore" };
     int seen[WHAT] = { 0 };
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        const rela_plan *p = &sample(i)->plan;
+        const rela_sentence_plan *p = &sample(i)->plan;
         for (int k = 0; k < p->n_np; k++) {
             const rela_np *np = &p->np[k];
             seen[0] += np->relative != NULL;
@@ -687,11 +687,11 @@ static void known_pairs_of_seed_1(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         rela_error err;
         rela_buffer text[3] = { RELA_BUFFER_INIT, RELA_BUFFER_INIT, RELA_BUFFER_INIT };
-        rela_example_start(&example, 1, pairs[i].number);
-        rela_example_draw(&example);
-        CHECK_OK(rela_example_text(&text[0], &example, 0, true, &err), err);
-        CHECK_OK(rela_example_text(&text[1], &example, 1, true, &err), err);
-        CHECK_OK(rela_example_links(&text[2], &example, &err), err);
+        rela_builtin_pair_start(&example, 1, pairs[i].number);
+        rela_builtin_pair_draw(&example);
+        CHECK_OK(rela_builtin_pair_text(&text[0], &example, 0, true, &err), err);
+        CHECK_OK(rela_builtin_pair_text(&text[1], &example, 1, true, &err), err);
+        CHECK_OK(rela_builtin_pair_links(&text[2], &example, &err), err);
         assert_string_equal(text[0].data, pairs[i].en);
         assert_string_equal(text[1].data, pairs[i].de);
         assert_string_equal(text[2].data, pairs[i].links);

@@ -21,7 +21,7 @@ static uint64_t free_megabytes(const char *max, const char *current, const char 
     spill_text("sys/fs/cgroup/memory.max", max);
     spill_text("sys/fs/cgroup/memory.current", current);
     spill_text("sys/fs/cgroup/memory.stat", stat);
-    return rela_memory_free_below(scratch_dir) / 1000000;
+    return rela_memory_available_below(scratch_dir) / 1000000;
 }
 
 static void a_control_group_limits_memory(void **state)
@@ -31,8 +31,8 @@ static void a_control_group_limits_memory(void **state)
     assert_int_equal(free_megabytes("4000000000\n", "3000000000\n", "anon 3000000000\n"), 1000);
     assert_int_equal(free_megabytes("90000000000\n", "3000000000\n", "anon 3000000000\n"), 8000);
     CHECK(free_megabytes("4000000000\n", "4100000000\n", "anon 4100000000\n") == 0 &&
-              rela_memory_free_below(scratch_dir) > 0,
-          "a full group: %llu", (unsigned long long)rela_memory_free_below(scratch_dir));
+              rela_memory_available_below(scratch_dir) > 0,
+          "a full group: %llu", (unsigned long long)rela_memory_available_below(scratch_dir));
 }
 
 static void cached_files_of_a_control_group_are_free(void **state)
@@ -48,7 +48,7 @@ static void cached_files_of_a_control_group_are_free(void **state)
 static void nothing_is_known_without_a_system(void **state)
 {
     (void)state;
-    assert_int_equal(rela_memory_free_below("/nowhere/at/all"), 0);
+    assert_int_equal(rela_memory_available_below("/nowhere/at/all"), 0);
 }
 
 enum { MIB = 1 << 20, LEFT = 64 * MIB, SLACK = 8 * MIB };
@@ -91,10 +91,10 @@ static const char *counts(int resource)
 {
     if (!leave(resource, LEFT))
         return "no limit can be set";
-    const uint64_t n = rela_address_free(), memory = rela_memory_free();
+    const uint64_t n = rela_address_available(), memory = rela_memory_available();
     if (n > LEFT + SLACK || n < LEFT - SLACK)
-        return "rela_address_free is wrong";
-    return memory > LEFT + SLACK || memory == 0 ? "rela_memory_free is wrong" : NULL;
+        return "rela_address_available is wrong";
+    return memory > LEFT + SLACK || memory == 0 ? "rela_memory_available is wrong" : NULL;
 }
 
 static const char *address_space_counts(void)

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "sweep.h"
+#include "tiny_config.h"
 #include "train/trainer.h"
 
 #include <math.h>
@@ -138,7 +139,7 @@ static void start(fixture *f, bool sentence_mean)
     rela_error err = { RELA_OK, "" };
     rela_config c;
     memset(f, 0, sizeof *f);
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = 16;
     c.ffn = 16;
     c.heads = 2;
@@ -146,18 +147,18 @@ static void start(fixture *f, bool sentence_mean)
     c.vocab_src = c.vocab_tgt = VOCAB;
     c.max_len = 32;
     c.drop_embed = c.drop_residual = c.drop_attn = c.drop_ffn = 0;
-    const rela_step_options so = { .n_threads = 1,
-                                   .beta1 = 0.9,
-                                   .beta2 = 0.98,
-                                   .epsilon = 1e-8,
-                                   .smooth = 0.1,
-                                   .sentence_mean = sentence_mean };
+    const rela_update_options so = { .n_threads = 1,
+                                     .beta1 = 0.9,
+                                     .beta2 = 0.98,
+                                     .epsilon = 1e-8,
+                                     .smooth = 0.1,
+                                     .sentence_mean = sentence_mean };
     rela_batches_options bo;
     rela_batches_options_init(&bo, 64);
     make_store(f);
     CHECK_OK(rela_net_init(&f->t.net, &c, &err), err);
     rela_params_init(f->t.net.weights, &f->t.net.params, 1);
-    CHECK_OK(rela_stepper_create(&f->t.stepper, &f->t.net, &so, &err), err);
+    CHECK_OK(rela_updater_create(&f->t.updater, &f->t.net, &so, &err), err);
     CHECK_OK(rela_batches_create(&f->t.batches, f->t.train, &bo, &err), err);
     f->t.ctx = f;
     f->t.valid = f->t.train;
@@ -181,7 +182,7 @@ static rela_loop_end run(fixture *f)
 static void end(fixture *f)
 {
     rela_batches_destroy(f->t.batches);
-    rela_stepper_destroy(f->t.stepper);
+    rela_updater_destroy(f->t.updater);
     rela_net_deinit(&f->t.net);
     rela_store_destroy(f->t.train);
 }
@@ -198,14 +199,14 @@ static void expect(fixture *f, double *nll, double *loss)
     rela_batches_options_init(&o, 1); /* a sentence per batch */
     CHECK_OK(rela_batches_create(&b, f->t.train, &o, &err), err);
     while (!batch.last) {
-        rela_step_result r;
+        rela_update_result r;
         CHECK_OK(rela_batches_next(b, &batch, &err), err);
-        const rela_packed u = { .streams = { { batch.ids[0], batch.at[0], batch.n },
-                                             { batch.ids[1], batch.at[1], batch.n } } };
-        CHECK_OK(rela_stepper_score(f->t.stepper, &r, &u, &err), err);
+        const rela_model_batch u = { .streams = { { batch.ids[0], batch.offsets[0], batch.n },
+                                                  { batch.ids[1], batch.offsets[1], batch.n } } };
+        CHECK_OK(rela_updater_score(f->t.updater, &r, &u, &err), err);
         CHECK(batch.n == 1, "%d sentences", (int)batch.n);
         *nll += r.nll;
-        *loss += r.loss; /* the mean of a sentence, if the stepper has means of sentences */
+        *loss += r.loss; /* the mean of a sentence, if the updater has means of sentences */
         tokens += (double)r.tgt_tokens;
         sentences++;
     }

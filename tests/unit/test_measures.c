@@ -3,6 +3,7 @@
  * worked out by hand. */
 #include "analyse/findings.h"
 #include "lens.h"
+#include "tiny_config.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,7 +22,7 @@ static void start_sources(gauge *g, size_t sources, size_t heads, const char *ki
 {
     rela_error err = { RELA_OK, "" };
     rela_config c;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.sources = sources;
     c.d = c.ffn = 8;
     c.heads = heads;

@@ -32,7 +32,7 @@ static void a_file_of_version_1_loads_for_ever(void **state)
     rela_net n;
     rela_extras e;
     rela_error err;
-    const rela_checkpoint_options o = { .blocks = true };
+    const rela_checkpoint_options o = { .arrays = true };
     CHECK_OK(rela_net_load(&n, &e, GOLDEN, &o, &err), err);
     assert_int_equal(n.config.ffn, 6);
     assert_string_equal(n.config.attention[RELA_ATTN_DEC].text, "rela-i");
@@ -40,7 +40,7 @@ static void a_file_of_version_1_loads_for_ever(void **state)
     CHECK(w[0] == -50.0f / 64 && w[1] == -13.0f / 64, "%g %g", (double)w[0], (double)w[1]);
     assert_string_equal(rela_extras_get(&e, RELA_SECTION_RECORD)->text,
                         "{\"updates\":300,\"loss\":2.5}");
-    assert_int_equal(e.n_blocks, 2);
+    assert_int_equal(e.n_arrays, 2);
     /* Written by us its configuration is in the words of today, and means the same. */
     rela_net again;
     CHECK_OK(rela_net_save(at.path, &n, &e, NULL, &err), err);
@@ -61,7 +61,7 @@ static void a_file_is_described(void **state)
         "  attention_dec             rela-i\n",
         "parameters      468 in 42 tensors\n",
         "  enc.0                        162 in 14\n",
-        "further block   adam.v\n",
+        "further array   adam.v\n",
         "  text.vocab.src                27 bytes, 5 lines\n",
         "record          {\"updates\":300,\"loss\":2.5}\n",
     };

@@ -6,6 +6,7 @@
 #include "format/model_text.h"
 #include "rela/translate.h"
 #include "scratch.h"
+#include "tiny_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void save(const char *section, const char *text, size_t len)
     rela_config c;
     rela_net net;
     rela_extras extras = { 0 };
-    CHECK_OK(rela_config_preset(&c, "demo", &err), err);
+    tiny_config(&c);
     c.d = c.ffn = 16;
     c.enc_layers = c.dec_layers = 1;
     c.vocab_src = c.vocab_tgt = 5;
@@ -96,9 +97,10 @@ static const defect DEFECTS[] = {
     { "nothing", RELA_SECTION_BPE, "#version: 0.2\nb a</w>\n", NULL },
     { "no merges", RELA_SECTION_BPE, NULL, NULL },
 
-    { "a token twice", RELA_SECTION_VOCAB_SRC, HEAD "a\na\n", "token 'a' is there already" },
+    { "a token twice", RELA_SECTION_VOCAB_SRC, HEAD "a\na\n",
+      "token 'a' was already listed in line 4" },
     { "a token twice, target", RELA_SECTION_VOCAB_TGT, HEAD "a\na\n",
-      "token 'a' is there already" },
+      "token 'a' was already listed in line 4" },
     { "no <eos>", RELA_SECTION_VOCAB_SRC, "<pad>\n<unk>\na\nb\nc\n", "the special token <eos>" },
     { "special tokens in another order", RELA_SECTION_VOCAB_TGT, "<unk>\n<pad>\n<eos>\na\nb\n",
       "the special token <pad>" },
@@ -123,6 +125,10 @@ static const defect DEFECTS[] = {
     { "a pipeline that is no JSON", RELA_SECTION_PIPELINE, "{", "text pipeline: " },
     { "a pipeline that is a list", RELA_SECTION_PIPELINE, "[]", "bad settings of side 'src'" },
     { "one side only", RELA_SECTION_PIPELINE, "{\"src\": " SIDE "}", "bad settings of side 'tgt'" },
+    { "tokens of the source that are no text", RELA_SECTION_PIPELINE,
+      "{\"src\": " SIDE ", \"tgt\": " SIDE ", \"source\": [1]}", "bad tokens of the source text" },
+    { "too few tokens of the source", RELA_SECTION_PIPELINE,
+      "{\"src\": " SIDE ", \"tgt\": " SIDE ", \"source\": \"f\"}", "tokens of the source text" },
     { "a side twice", RELA_SECTION_PIPELINE, "{\"src\": " SIDE ", \"src\": " SIDE "}",
       "text pipeline: " },
     { "a language of a thousand letters", RELA_SECTION_PIPELINE,

@@ -248,7 +248,8 @@ static void check_search(nets *s, const way *w, const char *what,
     o.top_p = w->top_p;
     o.max_extra = 6;
     o.shortlist = w->list ? s->list : NULL;
-    o.attention = w->attention;
+    o.attention =
+        w->attention && rela_config_check_shown(&good[0]->net->config, UINT32_MAX, NULL) == RELA_OK;
     for (size_t i = 0; i < SENTENCES; i++) {
         s->sources[i].prefix = w->prefix ? PREFIX : NULL;
         s->sources[i].n_prefix = w->prefix ? 2 : 0;

@@ -36,7 +36,7 @@ static void check_complete(const rela_config *c)
     text t;
     make_text(&t, 1);
     make_net_of(&net, c);
-    rela_packed b = { .first = { 0 } };
+    rela_model_batch b = { .first = { 0 } };
     for (size_t i = 0; i <= c->sources; i++)
         b.streams[i] = (rela_tokens){ t.ids, t.at, SENTENCES };
     const size_t rows = t.at[SENTENCES], total = net.params.total;
@@ -91,21 +91,21 @@ static void train(rela_world *w, void *ctx)
 {
     run *r = ctx;
     rela_net net;
-    rela_stepper *s = NULL;
+    rela_updater *s = NULL;
     rela_error err = { RELA_OK, "" };
-    rela_step_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
+    rela_update_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
     rela_config c = copying_config("rela-g", 0.2);
     c.d = 96;
     c.ffn = 160;
     c.pre_norm = r->pre_norm;
     make_net_of(&net, &c);
-    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    CHECK_OK(rela_updater_create(&s, &net, &o, &err), err);
     for (uint64_t u = 1; u <= UPDATES; u++) {
         text t;
-        rela_step_result result;
+        rela_update_result result;
         make_text(&t, u);
-        const rela_packed p = update_of(&t);
-        CHECK_OK(rela_stepper_run(s, &result, &p, u, 1e-3, &err), err);
+        const rela_model_batch p = update_of(&t);
+        CHECK_OK(rela_updater_run(s, &result, &p, u, 1e-3, &err), err);
     }
     if (w)
         CHECK(this_rank->n_advanced > 0, "rank %zu sends nothing early", this_rank->rank);
@@ -114,7 +114,7 @@ static void train(rela_world *w, void *ctx)
         r->weights = rela_mem_alloc(r->n * sizeof(real));
         memcpy(r->weights, net.weights, r->n * sizeof(real));
     }
-    rela_stepper_destroy(s);
+    rela_updater_destroy(s);
     rela_net_deinit(&net);
 }
 

@@ -6,6 +6,7 @@
 #include "scratch.h"
 #include "text/pipeline.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LINES = 200, MERGES = 40 };
@@ -123,11 +124,74 @@ static void the_vocabulary_knows_drawn_pieces(void **state)
     rela_pipeline_destroy(wide);
 }
 
+/* How many tokens of a line do not belong to the sources. */
+static size_t foreign(const rela_pipeline *p, const char *line)
+{
+    rela_error err = { RELA_OK, "" };
+    rela_pipeline_scratch *s = NULL;
+    const int32_t *ids = NULL;
+    size_t n = 0, n_foreign = 0;
+    CHECK_OK(rela_pipeline_scratch_create(&s, p, &err), err);
+    CHECK_OK(rela_pipeline_encode(&ids, &n, s, 0, line, strlen(line), &err), err);
+    for (size_t i = 0; i < n; i++)
+        n_foreign += !rela_pipeline_is_source(p, ids[i]);
+    rela_pipeline_scratch_destroy(s);
+    return n_foreign;
+}
+
+/* Whole words: those more than ten times as frequent in the target are not of the source. */
+static void tokens_of_the_source_are_known(void **state)
+{
+    (void)state;
+    rela_error err = { RELA_OK, "" };
+    rela_pipeline *p = NULL, *again = NULL;
+    char src[256], tgt[256];
+    (void)snprintf(src, sizeof src, "%s", scratch("src"));
+    (void)snprintf(tgt, sizeof tgt, "%s", scratch("tgt"));
+    rela_buffer text = RELA_BUFFER_INIT;
+    for (int i = 0; i < 10; i++)
+        CHECK_OK(rela_buffer_append_text(&text, "both here\n", &err), err);
+    CHECK_OK(rela_buffer_append_text(&text, "some rare\n", &err), err);
+    CHECK_OK(rela_file_write(src, text.data, text.len, &err), err);
+    rela_buffer_clear(&text);
+    for (int i = 0; i < 10; i++)
+        CHECK_OK(rela_buffer_append_text(&text, "rare some\n", &err), err);
+    CHECK_OK(rela_buffer_append_text(&text, "both rare\n", &err), err);
+    CHECK_OK(rela_file_write(tgt, text.data, text.len, &err), err);
+    const rela_pipeline_text texts[] = { { .path = src, .side = 0 }, { .path = tgt, .side = 1 } };
+    const rela_pipeline_recipe r = { .n_sides = 2,
+                                     .texts = texts,
+                                     .n_texts = 2,
+                                     .vocab_min = 1,
+                                     .joint_vocab = true,
+                                     .n_threads = 2 };
+    CHECK_OK(rela_pipeline_learn(&p, &r, &err), err);
+    assert_int_equal(foreign(p, "both here some rare unheard"), 2);
+    rela_pipeline_parts parts = *rela_pipeline_parts_of(p);
+    CHECK_OK(rela_pipeline_create(&again, &parts, &err), err);
+    assert_int_equal(foreign(again, "both here some rare unheard"), 2);
+    rela_pipeline_destroy(again);
+    parts.source.len = 0; /* not known: only unknown tokens */
+    CHECK_OK(rela_pipeline_create(&again, &parts, &err), err);
+    assert_int_equal(foreign(again, "both here some rare unheard"), 1);
+    rela_pipeline_destroy(again);
+    const char *const bad[] = { "f", "fg", "FF", "f " };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        parts.source = rela_span_of(bad[i]);
+        assert_int_equal(rela_pipeline_create(&again, &parts, &err), RELA_FORMAT);
+        CHECK(strstr(err.message, "tokens of the source text"), "%s", err.message);
+        err = (rela_error){ RELA_OK, "" };
+    }
+    rela_pipeline_destroy(p);
+    rela_buffer_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_depend_on_the_number_alone),
         cmocka_unit_test(the_vocabulary_knows_drawn_pieces),
+        cmocka_unit_test(tokens_of_the_source_are_known),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

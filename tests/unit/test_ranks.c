@@ -25,29 +25,29 @@ static void train(rela_world *w, void *ctx)
 {
     run *r = ctx;
     rela_net net;
-    rela_stepper *s = NULL;
+    rela_updater *s = NULL;
     rela_error err = { RELA_OK, "" };
-    rela_step_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
+    rela_update_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
     o.smooth = 0.1;
     o.r_drop = r->r_drop;
     make_net(&net, "rela-g", 0.2);
-    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    CHECK_OK(rela_updater_create(&s, &net, &o, &err), err);
     const size_t n = net.params.total;
     if (r->start) {
         memcpy(net.weights, r->start, n * sizeof(real));
-        rela_stepper_set_moment(s, 0, r->start + n);
-        rela_stepper_set_moment(s, 1, r->start + 2 * n);
-        rela_stepper_set_count(s, r->first - 1);
+        rela_updater_set_moment(s, 0, r->start + n);
+        rela_updater_set_moment(s, 1, r->start + 2 * n);
+        rela_updater_set_count(s, r->first - 1);
     }
     for (uint64_t u = r->first; u < r->first + UPDATES; u++) {
         text t;
-        rela_step_result result;
+        rela_update_result result;
         make_text(&t, u);
-        const rela_packed p = update_of(&t);
-        CHECK_OK(rela_stepper_run(s, &result, &p, u, 1e-3, &err), err);
+        const rela_model_batch p = update_of(&t);
+        CHECK_OK(rela_updater_run(s, &result, &p, u, 1e-3, &err), err);
         CHECK(!result.skipped && result.loss > 0, "update %d", (int)u);
     }
-    const real *m = rela_stepper_moment(s, 0), *v = rela_stepper_moment(s, 1);
+    const real *m = rela_updater_moment(s, 0), *v = rela_updater_moment(s, 1);
     if (rela_world_rank(w) == 0) {
         CHECK(m && v && m != v, "two arrays");
         r->n = n;
@@ -56,7 +56,7 @@ static void train(rela_world *w, void *ctx)
         memcpy(r->result + n, m, n * sizeof(real));
         memcpy(r->result + 2 * n, v, n * sizeof(real));
     }
-    rela_stepper_destroy(s);
+    rela_updater_destroy(s);
     rela_net_deinit(&net);
 }
 
@@ -121,30 +121,30 @@ static void a_run_goes_on_with_other_ranks(void **state)
 static void train_with_nan(rela_world *w, void *ctx)
 {
     rela_net net;
-    rela_stepper *s = NULL;
+    rela_updater *s = NULL;
     rela_error err = { RELA_OK, "" };
     text t;
-    rela_step_result result;
-    const rela_step_options o = {
+    rela_update_result result;
+    const rela_update_options o = {
         .n_threads = 1, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-8, .world = w
     };
     (void)ctx;
     make_net(&net, "rela-g", 0);
-    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    CHECK_OK(rela_updater_create(&s, &net, &o, &err), err);
     make_text(&t, 1);
-    const rela_packed u = update_of(&t);
+    const rela_model_batch u = update_of(&t);
     const rela_param *p = rela_params_find(&net.params, "enc.0.ffn.up.weight");
     const real good = net.weights[p->offset];
     if (rela_world_rank(w) == 1)
         net.weights[p->offset] = NAN;
-    CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
+    CHECK_OK(rela_updater_run(s, &result, &u, 1, 1e-3, &err), err);
     CHECK(result.skipped, "rank %zu goes on", rela_world_rank(w));
-    CHECK(rela_stepper_count(s) == 0, "rank %zu counts it", rela_world_rank(w));
-    CHECK(strcmp(rela_stepper_not_finite(s), "the loss") != 0, "no parameter is named");
+    CHECK(rela_updater_count(s) == 0, "rank %zu counts it", rela_world_rank(w));
+    CHECK(strcmp(rela_updater_not_finite(s), "the loss") != 0, "no parameter is named");
     net.weights[p->offset] = good;
-    CHECK_OK(rela_stepper_run(s, &result, &u, 2, 1e-3, &err), err);
+    CHECK_OK(rela_updater_run(s, &result, &u, 2, 1e-3, &err), err);
     CHECK(!result.skipped, "the bad gradients are still there");
-    rela_stepper_destroy(s);
+    rela_updater_destroy(s);
     rela_net_deinit(&net);
 }
 
@@ -170,39 +170,39 @@ static void train_and_stop(rela_world *w, void *ctx)
 {
     const run *r = ctx;
     rela_net net;
-    rela_stepper *s = NULL;
+    rela_updater *s = NULL;
     rela_error err = { RELA_OK, "" };
     text t;
-    rela_step_result result;
+    rela_update_result result;
     stopping stops = { 0, -1 };
-    rela_step_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
+    rela_update_options o = clipped_steps(w, r->n_threads, r->slots, r->groups);
     o.stop = (rela_stop){ is_stopped, &stops };
     make_net(&net, "rela-g", 0.2);
-    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
+    CHECK_OK(rela_updater_create(&s, &net, &o, &err), err);
     const size_t bytes = net.params.total * sizeof(real);
     real *before = rela_mem_alloc(2 * bytes), *whole = before + net.params.total;
     memcpy(before, net.weights, bytes);
     make_text(&t, 1);
-    const rela_packed u = update_of(&t);
+    const rela_model_batch u = update_of(&t);
     /* In the first block, between micro-batches, in the backward pass; by the last rank alone. */
     for (int after = 0; after < 24; after += 4) {
         atomic_store(&stops.n, 0);
         atomic_store(&stops.after, rela_world_rank(w) + 1 == rela_world_size(w) ? after : -1);
-        CHECK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err) == RELA_CANCEL, "after %d", after);
-        CHECK(memcmp(before, net.weights, bytes) == 0 && rela_stepper_count(s) == 0,
+        CHECK(rela_updater_run(s, &result, &u, 1, 1e-3, &err) == RELA_CANCEL, "after %d", after);
+        CHECK(memcmp(before, net.weights, bytes) == 0 && rela_updater_count(s) == 0,
               "an update was made");
-        CHECK(after > 8 || rela_stepper_score(s, &result, &u, &err) == RELA_CANCEL,
+        CHECK(after > 8 || rela_updater_score(s, &result, &u, &err) == RELA_CANCEL,
               "a score after %d", after);
     }
     atomic_store(&stops.after, -1);
-    CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
+    CHECK_OK(rela_updater_run(s, &result, &u, 1, 1e-3, &err), err);
     memcpy(whole, net.weights, bytes);
-    rela_stepper_destroy(s);
+    rela_updater_destroy(s);
     memcpy(net.weights, before, bytes);
-    CHECK_OK(rela_stepper_create(&s, &net, &o, &err), err);
-    CHECK_OK(rela_stepper_run(s, &result, &u, 1, 1e-3, &err), err);
+    CHECK_OK(rela_updater_create(&s, &net, &o, &err), err);
+    CHECK_OK(rela_updater_run(s, &result, &u, 1, 1e-3, &err), err);
     CHECK(memcmp(whole, net.weights, bytes) == 0, "what was dropped is in the next update");
-    rela_stepper_destroy(s);
+    rela_updater_destroy(s);
     rela_mem_free(before);
     rela_net_deinit(&net);
 }

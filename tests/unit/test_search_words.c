@@ -261,7 +261,13 @@ static void chosen_logits_have_the_bits_of_all(void **state)
         real all[2 * VOCAB], chosen[2 * N];
         for (uint32_t i = 0; i < N; i++)
             words[i] = i * i % 4 + i * 3;
-        const rela_generator_size size = { 1, 4, 4, 16, 2, 2, 1 };
+        const rela_generator_size size = { .places = 1,
+                                           .src_rows = 4,
+                                           .src_len = 4,
+                                           .src_kept = 16,
+                                           .rows = 2,
+                                           .place_rows = 2,
+                                           .steps = 1 };
         CHECK_OK(rela_generator_create(&d, bytes ? &s.bytes : &s.p.packed, &err), err);
         CHECK_OK(rela_generator_reserve(d, &size, &err), err);
         CHECK_OK(rela_generator_reserve_slots(d, 2, &err), err);

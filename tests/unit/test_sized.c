@@ -2,10 +2,12 @@
 /* tests/unit/test_sized.c - structs that begin with their size, where models are used or made. */
 #include "api_model.h"
 #include "rela/analyse.h"
+#include "rela/async.h"
 #include "rela/attention.h"
 #include "rela/job.h"
 #include "rela/model.h"
 #include "rela/train.h"
+#include "rela/view.h"
 #include "sized.h"
 
 enum { WIDE = 4 };
@@ -302,6 +304,95 @@ static rela_status convert_options(size_t size, rela_error *err)
     return rela_model_convert(out, path, &s.o, err);
 }
 
+/* ---- async.h ---- */
+
+static rela_status async_options(size_t size, rela_error *err)
+{
+    SIZED_OPTIONS(rela_async_options, rela_async_options_init);
+    const rela_model *const models[] = { w.model };
+    rela_async *made = NULL;
+    const rela_status st = rela_async_create(&made, models, 1, &s.o, err);
+    rela_async_destroy(made);
+    return st;
+}
+
+static void drop(void *ctx, uint64_t id, rela_result *result, const rela_error *err)
+{
+    (void)ctx, (void)id, (void)err;
+    rela_result_free(result);
+}
+
+static rela_status async_request(size_t size, rela_error *err)
+{
+    SIZED_OPTIONS(rela_async_request, rela_async_request_init);
+    const rela_model *const models[] = { w.model };
+    rela_async *made = NULL;
+    s.o.texts = texts;
+    s.o.on_end = drop;
+    CHECK_OK(rela_async_create(&made, models, 1, NULL, err), *err);
+    const rela_status st = rela_async_submit(made, NULL, &s.o, err);
+    rela_async_destroy(made);
+    return st;
+}
+
+static rela_status async_load(size_t size, rela_error *err)
+{
+    SIZED_REPORT(rela_async_load);
+    const rela_model *const models[] = { w.model };
+    rela_async *made = NULL;
+    CHECK_OK(rela_async_create(&made, models, 1, NULL, err), *err);
+    const rela_status st = sized_written(rela_async_load_get(&s.o, made, err), &s, size, sizeof s);
+    rela_async_destroy(made);
+    return st;
+}
+
+/* ---- view.h ---- */
+
+static const rela_view_target TARGET = { .text = "a b", .len = 3 };
+
+static rela_status view(const rela_view_text *text, const rela_view_options *o, rela_error *err)
+{
+    const rela_model *const models[] = { w.model };
+    rela_buffer page = RELA_BUFFER_INIT;
+    const rela_status st = rela_view(&page, models, 1, text, o, err);
+    rela_buffer_free(&page);
+    return st;
+}
+
+static rela_status view_text(size_t size, rela_error *err)
+{
+    SIZED_ROOM(rela_view_text);
+    memset(&s, 0, sizeof s);
+    s.o = (rela_view_text){
+        .struct_size = size, .src = texts, .n = 1, .targets = &TARGET, .n_targets = 1
+    };
+    return view(&s.o, NULL, err);
+}
+
+static rela_status view_options(size_t size, rela_error *err)
+{
+    SIZED_OPTIONS(rela_view_options, rela_view_options_init);
+    const rela_view_text text = {
+        .struct_size = sizeof text, .src = texts, .n = 1, .targets = &TARGET, .n_targets = 1
+    };
+    return view(&text, &s.o, err);
+}
+
+static rela_status view_import(size_t size, rela_error *err)
+{
+    char soft_src[SCRATCH_PATH];
+    (void)snprintf(soft_src, sizeof soft_src, "%s", spill_text("soft.src", "a b\n"));
+    SIZED_ROOM(rela_view_import);
+    memset(&s, 0, sizeof s);
+    rela_buffer page = RELA_BUFFER_INIT;
+    s.o.struct_size = size;
+    s.o.path = spill_text("soft", "x y ||| 0.5,0.25,0.25 0,0.75,0.25 0,0,1\n");
+    s.o.src = soft_src;
+    const rela_status st = rela_view_open(&page, &s.o, err);
+    rela_buffer_free(&page);
+    return st;
+}
+
 /* ---- all of them ---- */
 
 #define ROW(type, run)                                                                             \
@@ -338,14 +429,20 @@ static const sized_row ROWS[] = {
     ROW(rela_model_info_options, info_options),
     ROW(rela_model_average_options, average_options),
     ROW(rela_model_convert_options, convert_options),
+    ROW(rela_async_options, async_options),
+    ROW(rela_async_request, async_request),
+    ROW(rela_async_load, async_load),
+    ROW(rela_view_text, view_text),
+    ROW(rela_view_options, view_options),
+    ROW(rela_view_import, view_import),
 };
 /* clang-format on */
 
-static const char *const HEADERS[] = {
-    "translate", "analyse", "attention", "job", "model", "train"
-};
-static const char *const FIXED[] = { "rela_pairs", "rela_attention_row", "rela_aligned",
-                                     "rela_head",  "rela_train_event",   "rela_train_text" };
+static const char *const HEADERS[] = { "translate", "analyse", "attention", "job",
+                                       "model",     "train",   "async",     "view" };
+static const char *const FIXED[] = { "rela_pairs",      "rela_attention_row", "rela_aligned",
+                                     "rela_head",       "rela_train_event",   "rela_train_text",
+                                     "rela_view_target" };
 
 static const sized_rows ALL = { ROWS,    sizeof ROWS / sizeof ROWS[0],
                                 HEADERS, sizeof HEADERS / sizeof HEADERS[0],

@@ -5,6 +5,7 @@
 
 #include "model/net.h"
 #include "tensor/params.h"
+#include "tiny_config.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void check(const char *kind, bool per_head, const char *name, size_t valu
     rela_error err = { RELA_OK, "" };
     rela_config c;
     rela_net n;
-    CHECK_OK(rela_config_preset(&c, "tiny", &err), err);
+    tiny_config(&c);
     c.d = D;
     c.heads = HEADS;
     c.enc_layers = c.dec_layers = 1;

@@ -3,6 +3,7 @@
  * with a learning rate that has fallen, and go on after a stop as if there had been none. */
 #include "check.h"
 #include "train/time_plan.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,6 +111,19 @@ static void a_stop_changes_nothing_and_another_limit_starts_anew(void **state)
     CHECK(p.limit == 0 && rela_time_plan_rate(&p, &SCHEDULE, 2000) == 1, "still limited");
 }
 
+static void a_forecast_is_corrected_but_not_at_once(void **state)
+{
+    (void)state;
+    rela_trainer_forecasts f = { .any = false };
+    CHECK(rela_forecast_due(&f, 20, 980), "none at first");
+    CHECK(!rela_forecast_due(&f, 30, 1970), "again after 10 seconds");
+    CHECK(!rela_forecast_due(&f, 500, 640), "again for 14 %%");
+    CHECK(rela_forecast_due(&f, 510, 650), "not corrected by 16 %%");
+    CHECK(f.at == 510 && f.end == 1160, "not noted");
+    CHECK(!rela_forecast_due(&f, 569, 2000), "again within a minute");
+    CHECK(rela_forecast_due(&f, 571, 100), "not corrected downwards");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +131,7 @@ int main(void)
         cmocka_unit_test(the_warm_up_is_shortened_to_a_fourth),
         cmocka_unit_test(enough_time_changes_nothing),
         cmocka_unit_test(a_stop_changes_nothing_and_another_limit_starts_anew),
+        cmocka_unit_test(a_forecast_is_corrected_but_not_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,31 +6,31 @@
 #include "check.h"
 #include "copying.h"
 #include "train/schedule.h"
-#include "train/step.h"
+#include "train/update.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct model {
     rela_net net;
-    rela_stepper *stepper;
+    rela_updater *updater;
 } model;
 
 static void model_start_with(model *m, const char *kind, int n_threads, double dropout,
                              double r_drop)
 {
     rela_error err = { RELA_OK, "" };
-    const rela_step_options o = { .n_threads = n_threads,
-                                  .micro_batch_rows = 64,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.98,
-                                  .epsilon = 1e-8,
-                                  .smooth = 0.1,
-                                  .r_drop = r_drop,
-                                  .seed = 3 };
+    const rela_update_options o = { .n_threads = n_threads,
+                                    .micro_batch_rows = 64,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.98,
+                                    .epsilon = 1e-8,
+                                    .smooth = 0.1,
+                                    .r_drop = r_drop,
+                                    .seed = 3 };
     make_net(&m->net, kind, dropout);
     CHECK_OK(rela_par_start(n_threads, &err), err);
-    CHECK_OK(rela_stepper_create(&m->stepper, &m->net, &o, &err), err);
+    CHECK_OK(rela_updater_create(&m->updater, &m->net, &o, &err), err);
 }
 
 static void model_start(model *m, const char *kind, int n_threads, double dropout)
@@ -40,17 +40,17 @@ static void model_start(model *m, const char *kind, int n_threads, double dropou
 
 static void model_end(model *m)
 {
-    rela_stepper_destroy(m->stepper);
+    rela_updater_destroy(m->updater);
     rela_par_end();
     rela_net_deinit(&m->net);
 }
 
-static rela_step_result step(model *m, const text *t, uint64_t number)
+static rela_update_result step(model *m, const text *t, uint64_t number)
 {
     rela_error err = { RELA_OK, "" };
-    rela_step_result r;
-    const rela_packed u = update_of(t);
-    CHECK_OK(rela_stepper_run(m->stepper, &r, &u, number, 1e-3, &err), err);
+    rela_update_result r;
+    const rela_model_batch u = update_of(t);
+    CHECK_OK(rela_updater_run(m->updater, &r, &u, number, 1e-3, &err), err);
     return r;
 }
 
@@ -125,7 +125,7 @@ static void r_drop_pairs_without_dropout_are_one(void **state)
     model_start_with(&b, "softmax", 1, 0, 5);
     for (uint64_t i = 1; i <= 5; i++) {
         make_text(&t, i);
-        const rela_step_result x = step(&a, &t, i), y = step(&b, &t, i);
+        const rela_update_result x = step(&a, &t, i), y = step(&b, &t, i);
         CHECK(fabs(x.loss - y.loss) <= 1e-5 * x.loss && fabs(x.nll - y.nll) <= 1e-5 * x.nll &&
                   fabs(x.grad_norm - y.grad_norm) <= 1e-4 * x.grad_norm,
               "update %d: loss %.9g and %.9g, norm %.9g and %.9g", (int)i, x.loss, y.loss,
@@ -167,10 +167,10 @@ static void bad_numbers_never_reach_the_weights(void **state)
     m.net.weights[p->offset] = NAN; /* as a flipped bit would leave it */
     real *before = rela_mem_alloc(bytes);
     memcpy(before, m.net.weights, bytes);
-    const rela_step_result r = step(&m, &t, 2);
+    const rela_update_result r = step(&m, &t, 2);
     CHECK(r.skipped, "not noticed");
     CHECK(memcmp(before, m.net.weights, bytes) == 0, "weights were changed");
-    CHECK(rela_stepper_count(m.stepper) == 1, "the optimiser counted it");
+    CHECK(rela_updater_count(m.updater) == 1, "the optimiser counted it");
     m.net.weights[p->offset] = 0;
     CHECK(!step(&m, &t, 3).skipped, "gradients of the bad update are still there");
     rela_mem_free(before);
@@ -188,7 +188,7 @@ static void copying_is_learned(void **state)
         model_start(&m, KINDS[k], 2, 0);
         for (uint64_t i = 1; i <= 200; i++) {
             make_text(&t, i);
-            const rela_step_result r = step(&m, &t, i);
+            const rela_update_result r = step(&m, &t, i);
             last = r.nll / (double)r.tgt_tokens;
             first = i == 1 ? last : first;
         }
@@ -202,21 +202,21 @@ static void sentence_mean_weighs_sentences_equally(void **state)
     (void)state;
     model m;
     text t;
-    rela_step_result r, sum = { 0 };
+    rela_update_result r, sum = { 0 };
     rela_error err = { RELA_OK, "" };
     model_start(&m, "softmax", 1, 0);
     make_text(&t, 1);
-    rela_stepper_destroy(m.stepper);
-    const rela_step_options o = { .n_threads = 2, .sentence_mean = true, .smooth = 0.1 };
-    CHECK_OK(rela_stepper_create(&m.stepper, &m.net, &o, &err), err);
-    const rela_packed all = update_of(&t);
-    CHECK_OK(rela_stepper_score(m.stepper, &sum, &all, &err), err);
+    rela_updater_destroy(m.updater);
+    const rela_update_options o = { .n_threads = 2, .sentence_mean = true, .smooth = 0.1 };
+    CHECK_OK(rela_updater_create(&m.updater, &m.net, &o, &err), err);
+    const rela_model_batch all = update_of(&t);
+    CHECK_OK(rela_updater_score(m.updater, &sum, &all, &err), err);
     double mean = 0;
     for (int i = 0; i < SENTENCES; i++) {
         const uint32_t at[2] = { 0, t.at[i + 1] - t.at[i] };
-        const rela_packed one = { .streams = { { t.ids + t.at[i], at, 1 },
-                                               { t.ids + t.at[i], at, 1 } } };
-        CHECK_OK(rela_stepper_score(m.stepper, &r, &one, &err), err);
+        const rela_model_batch one = { .streams = { { t.ids + t.at[i], at, 1 },
+                                                    { t.ids + t.at[i], at, 1 } } };
+        CHECK_OK(rela_updater_score(m.updater, &r, &one, &err), err);
         mean += r.loss;
     }
     CHECK(fabs(mean - sum.loss) < 1e-4 * mean, "%.6f and %.6f", mean, sum.loss);

@@ -299,7 +299,7 @@ static void zeros_are_counted_alike(void **state)
     static const int32_t TARGET[] = { 4, 2, 5, 6, 2, 7, 2 };
     static const uint32_t FIRST_AT[] = { 0, 3, 3, 5 }, SECOND_AT[] = { 0, 0, 4, 4 };
     static const uint32_t TARGET_AT[] = { 0, 2, 5, 7 };
-    const rela_packed batch = {
+    const rela_model_batch batch = {
         .streams = { { FIRST, FIRST_AT, 3 }, { SECOND, SECOND_AT, 3 }, { TARGET, TARGET_AT, 3 } }
     };
     const rela_text_pair pairs[] = { { { span_of("a b"), span_of("") }, span_of("b") },

@@ -57,8 +57,9 @@ typedef struct rela_attn {
     size_t ldz; /* leading dimension of mixed values and their gradient; 0: heads * d_head */
     size_t first_head, all_heads; /* these heads among those of their layer; 0: all of them */
     bool causal;                  /* query i sees the keys 0 .. i, as far as there are any */
-    const real *head_params;      /* (heads, n_head) */
-    rela_drop drop;               /* of the weights; first is unused */
+    const real *params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of the kind, of all heads */
+    const real *made;                         /* the array that the kind makes, if any */
+    rela_drop drop;                           /* of the weights; first is unused */
     rela_attn_path path;
     void *kept; /* rela_attn_kept_words of 8 bytes, from forward to back; NULL: nothing is kept */
     const rela_attn_tap *tap; /* NULL: no tap */
@@ -79,20 +80,23 @@ typedef struct rela_attn_in {
     size_t ldq, ldk, ldv;
 } rela_attn_in;
 
-/* Gradients with the same leading dimensions, written; dhead (heads, n_head) is added to. z: the
- * result of the forward pass; may be NULL, which is slower for softmax. */
+/* Gradients with the same leading dimensions, written; dparams are added to. z: the result of the
+ * forward pass; may be NULL, which is slower for softmax. */
 typedef struct rela_attn_grad {
-    real *dq, *dk, *dv, *dhead;
+    real *dq, *dk, *dv;
+    real *dparams[RELA_ATTN_PARAMS_MAX];
     const real *z;
 } rela_attn_grad;
+
+enum { RELA_ATTN_OWN_MAX = 16 };
 
 typedef struct rela_attn_scratch {
     size_t ld;                                   /* maximum reals of a row of scores */
     size_t wide;                                 /* d_head rounded up to whole vectors */
     real *keys_p, *values_p;                     /* one head, packed into panels along the keys */
-    real *keys, *values;                         /* (max_len, wide): one head; keys may be mapped */
+    real *keys, *values;                         /* (max_len, wide): one head */
     real *dkeys, *dvalues;                       /* their gradients */
-    real *queries, *dqueries;                    /* (strip, wide), scaled or mapped */
+    real *queries, *dqueries;                    /* (strip, wide), scaled */
     real *mixed;                                 /* (strip, wide): mixed values or their gradient */
     real *queries_p, *mixed_p;                   /* a strip packed into panels */
     real *scores, *weights, *dweights, *dropped; /* (strip, ld) */
@@ -101,19 +105,28 @@ typedef struct rela_attn_scratch {
     real *per_query;                             /* 3 numbers for each query of a strip */
     int8_t *key_bytes, *query_bytes;             /* see prefilter of kern.h; rectified kinds only */
     int32_t *key_bound, *query_bound;
-    uint64_t *may; /* (strip, RELA_PREFILTER_WORDS) */
+    uint64_t *may;                /* (strip, RELA_PREFILTER_WORDS) */
+    real *own[RELA_ATTN_OWN_MAX]; /* arrays of a method of a kind, in its own order */
 } rela_attn_scratch;
 
-/* Scratch for sentences of up to max_len keys, for the given kind. */
-void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_kind *kind,
-                            size_t d_head, size_t max_len);
-
-/* Size of rela_attn.kept in words of 8 bytes, enough for any sentences of up to max_len keys.
- * Rectified kinds keep a bit for each weight, whether it is zero; in long sentences for the first
- * keys only, so that the size is linear in the rows. Softmax keeps the largest score and the
- * normaliser of every row. 0 for other kinds. */
-size_t rela_attn_kept_words(const rela_attn_kind *kind, size_t heads, size_t q_rows, size_t k_rows,
+/* Scratch for sentences of up to max_len keys. */
+void rela_attn_scratch_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_shape *shape,
                             size_t max_len);
+
+/* Size of rela_attn.kept in words of 8 bytes, enough for any sentences of up to max_len keys; 0:
+ * nothing is kept. Rectified kinds keep a bit for each weight, whether it is zero; in long
+ * sentences for the first keys only, so that the size is linear in the rows. Softmax keeps the
+ * largest score and the normaliser of every row. */
+size_t rela_attn_kept_words(const rela_attn_shape *shape, size_t q_rows, size_t k_rows,
+                            size_t max_len);
+
+static inline rela_attn_shape rela_attn_shape_of(const rela_attn *a)
+{
+    return (rela_attn_shape){ a->kind, a->numbers, a->heads, a->d_head };
+}
+
+/* Learned arrays of one head, from those of all: see rela_attn_row. */
+void rela_attn_params_of(const real *out[RELA_ATTN_PARAMS_MAX], const rela_attn *a, size_t head);
 
 /* z (rows of queries, heads * d_head) = mixed values. dz may be dq, if ldz is ldq. */
 void rela_attn_forward(const rela_attn *a, const rela_attn_scratch *s, real *z,

@@ -2,6 +2,8 @@
 /* src/nn/attn/cache.c - see cache.h. */
 #include "nn/attn/cache.h"
 
+#include "nn/attn/method.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -19,10 +21,10 @@ static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, 
 static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const rela_attn_row *row,
                           real *w, const real *x, size_t n, size_t query);
 
-size_t rela_cache_ld(size_t layers, size_t d)
+size_t rela_cache_ld(size_t reals)
 {
-    /* One line more than the data: a power of two would put all slots into few cache sets. */
-    return rela_round_up(layers * 2 * d, LINE) + LINE;
+    /* A line more than keys and values: a power of two would put all slots into few cache sets. */
+    return reals > 1 ? rela_round_up(reals, LINE) + LINE : reals;
 }
 
 size_t rela_memory_ld(size_t n)
@@ -30,10 +32,15 @@ size_t rela_memory_ld(size_t n)
     return rela_round_up(n, LANES_MOST);
 }
 
-void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, size_t max_len,
-                             size_t max_rows)
+void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, const rela_attn_shape *shape,
+                             size_t max_len, size_t max_rows)
 {
-    const size_t most = heads > max_rows ? heads : max_rows;
+    const size_t most = shape->heads > max_rows ? shape->heads : max_rows;
+    const size_t state = rela_attn_state(shape);
+    if (state) {
+        s->row = rela_plan_reals(p, state / shape->heads);
+        return;
+    }
     s->ld = rela_memory_ld(max_len);
     s->rows = max_rows;
     s->most = most;
@@ -45,11 +52,7 @@ void rela_cache_scratch_plan(rela_cache_scratch *s, rela_plan *p, size_t heads, 
 
 void rela_attn_query(const rela_attn *a, real *q)
 {
-    const size_t d = a->heads * a->d_head;
-    if (a->kind->map)
-        a->kind->map(a->k, q, q, d);
-    else
-        a->k->scale(q, (real)(1 / sqrt((double)a->d_head)), d);
+    a->k->scale(q, (real)(1 / sqrt((double)a->d_head)), a->heads * a->d_head);
 }
 
 void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, const real *key,
@@ -57,10 +60,7 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 {
     const size_t d = a->heads * a->d_head;
     real *to = c->rows + slot * c->ld;
-    if (a->kind->map)
-        a->kind->map(a->k, to, key, d);
-    else
-        memcpy(to, key, d * sizeof *to);
+    memcpy(to, key, d * sizeof *to);
     memcpy(to + width(a), value, d * sizeof *to);
 }
 
@@ -74,29 +74,25 @@ void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache
     a->k->gather_mix(z, s->weights, ld, c->rows + width(a), c->ld, slots, n, a->heads, a->d_head);
 }
 
-rela_memory rela_memory_at(const rela_memories *all, size_t layer, size_t place, size_t column)
+rela_memory rela_memory_at(const rela_memories *all, size_t keyed, size_t place, size_t column)
 {
     const size_t n = all->n[place], ld = rela_memory_ld(n);
-    const size_t at = (layer * all->rows + all->at[place]) * all->d;
+    const size_t at = (keyed * all->rows + all->at[place]) * all->d;
     return (rela_memory){ .keys_t = all->keys_t + at + column * ld,
                           .values = all->values + at + column,
                           .n = n,
-                          .ld = ld,
-                          .not_finite = all->not_finite + layer * all->places + place };
+                          .ld = ld };
 }
 
-void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t layer,
-                       const rela_memory_group *group, real *kv, size_t ld)
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t keyed,
+                       const rela_memory_group *group, const real *kv, size_t ld)
 {
     const size_t d = a->heads * a->d_head, column = a->first_head * a->d_head;
     for (size_t s = 0; s < group->n; s++) {
-        const rela_memory m = rela_memory_at(all, layer, group->places[s], column);
-        real *keys = kv + group->at[s] * ld;
-        for (size_t i = 0; i < m.n; i++) {
-            if (a->kind->map)
-                a->kind->map(a->k, keys + i * ld, keys + i * ld, d);
+        const rela_memory m = rela_memory_at(all, keyed, group->places[s], column);
+        const real *keys = kv + group->at[s] * ld;
+        for (size_t i = 0; i < m.n; i++)
             memcpy(m.values + i * all->d, keys + i * ld + all->d, d * sizeof *m.values);
-        }
         a->k->transpose(m.keys_t, m.ld, keys, ld, m.n, d);
         for (size_t i = 0; i < d && m.ld > m.n; i++)
             memset(m.keys_t + i * m.ld + m.n, 0, (m.ld - m.n) * sizeof *m.keys_t);
@@ -161,12 +157,12 @@ static void weigh(const rela_attn *a, const rela_cache_scratch *s, size_t head, 
                   size_t rows, size_t ld, size_t n, size_t query)
 {
     const rela_attn_kind *kind = a->kind;
-    const bool at_once = (kind->flags & ATTN_POINTWISE) && !kind->pattern && kind->n_head == 0;
+    const bool at_once = (kind->flags & ATTN_POINTWISE) && !kind->pattern && !kind->params;
     const size_t whole = rela_attn_row_length(kind, a->k, n), count = heads * rows;
     rela_attn_row row = { .k = a->k, .numbers = a->numbers, .scratch = s->row };
     for (size_t i = 0; i < count; i++) {
         real *x = s->scores + i * ld, *w = s->weights + i * ld;
-        row.head = a->head_params ? a->head_params + (head + i / rows) * kind->n_head : NULL;
+        rela_attn_params_of(row.params, a, head + i / rows);
         if (kind->pattern) {
             weigh_pattern(a, s, &row, w, x, n, query);
             continue;
@@ -192,4 +188,87 @@ static void weigh_pattern(const rela_attn *a, const rela_cache_scratch *s, const
         a->kind->weigh(row, few_weights, few, m);
     for (size_t j = 0; j < m; j++)
         w[s->visible[j]] = few_weights[j];
+}
+
+/* ---- kinds with a state ---- */
+
+size_t rela_attn_state(const rela_attn_shape *shape)
+{
+    const rela_attn_method *m = rela_attn_method_of(shape->kind);
+    return m->state ? shape->heads * m->state(shape) : 0;
+}
+
+static rela_attn_row row_of(const rela_attn *a, const rela_cache_scratch *s, size_t head)
+{
+    rela_attn_row c = { .k = a->k, .numbers = a->numbers, .scratch = s->row };
+    rela_attn_params_of(c.params, a, head);
+    return c;
+}
+
+void rela_state_put(const rela_attn *a, const rela_cache_scratch *s, real *state,
+                    const real *before, const real *key, const real *value)
+{
+    const rela_attn_shape shape = rela_attn_shape_of(a);
+    const size_t step = rela_attn_state(&shape) / a->heads;
+    for (size_t h = 0; h < a->heads; h++) {
+        const rela_attn_row c = row_of(a, s, h);
+        a->kind->method->put(a, &c, state + h * step, before ? before + h * step : NULL,
+                             key + h * a->d_head, value + h * a->d_head);
+    }
+}
+
+void rela_state_attend(const rela_attn *a, const rela_cache_scratch *s, real *z, const real *q,
+                       const real *state)
+{
+    const rela_attn_shape shape = rela_attn_shape_of(a);
+    const size_t step = rela_attn_state(&shape) / a->heads;
+    for (size_t h = 0; h < a->heads; h++) {
+        const rela_attn_row c = row_of(a, s, h);
+        a->kind->method->attend(a, &c, z + h * a->d_head, q + h * a->d_head, state + h * step);
+    }
+}
+
+void rela_state_show(const rela_memories *all, const rela_attn *a, const rela_attn_scratch *s,
+                     const real *q, size_t shown, size_t place, size_t first, size_t position)
+{
+    const size_t n = all->n[place];
+    const size_t column = a->first_head * a->d_head;
+    const real *keys = all->keys + (shown * all->rows + all->at[place]) * all->d + column;
+    for (size_t i = 0; i < a->heads; i++) {
+        rela_attn_head h = { .a = a,
+                             .s = s,
+                             .row = { .k = a->k, .numbers = a->numbers },
+                             .number = i,
+                             .sentence = first,
+                             .q = q + i * a->d_head,
+                             .k = keys + i * a->d_head,
+                             .ldq = all->d,
+                             .ldk = all->d,
+                             .n_q = 1,
+                             .n_k = n };
+        const rela_attn_view v = { .layer = a->layer,
+                                   .stack = a->stack,
+                                   .sentence = first,
+                                   .head = a->first_head + i,
+                                   .first = position,
+                                   .rows = 1,
+                                   .w = s->weights,
+                                   .n = n,
+                                   .ld = s->ld };
+        rela_attn_params_of(h.row.params, a, i);
+        if (n)
+            a->kind->method->weights(&h, s->weights, s->ld, 0, 1);
+        a->tap->on_weights(a->tap->ctx, &v);
+    }
+}
+
+void rela_memories_fold(const rela_memories *all, const rela_attn *a, const rela_cache_scratch *s,
+                        size_t offset, const rela_memory_group *group, const real *kv, size_t ld)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        real *state = all->states + group->places[i] * all->need.state + offset;
+        for (size_t row = group->at[i]; row < group->at[i + 1]; row++)
+            rela_state_put(a, s, state, row > group->at[i] ? state : NULL, kv + row * ld,
+                           kv + row * ld + all->d);
+    }
 }

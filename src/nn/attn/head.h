@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/nn/attn/head.h - one head of one sentence, and the two ways to compute it.
+/* src/nn/attn/head.h - one head of one sentence, and the two methods for kinds that turn rows of
+ * scores into weights (see method.h).
  *
  * Strips: for kinds that need a whole row of scores. Tiles: for kinds whose weights depend on one
  * score only or, in the backward pass, on that and on numbers of the row that are known by then;
@@ -44,9 +45,10 @@ typedef struct rela_attn_head_grad {
     real *dq, *dk, *dv;
 } rela_attn_head_grad;
 
+/* Scratch of both. */
+void rela_attn_rows_plan(rela_attn_scratch *s, rela_plan *p, const rela_attn_shape *shape,
+                         size_t max_len);
 /* out (n_q, d_head) with leading dimension ldz. n_k is at least 1. */
-void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz);
-void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g);
 void rela_attn_tiles_forward(const rela_attn_head *h, real *out, size_t ldz);
 void rela_attn_tiles_back(const rela_attn_head *h, const rela_attn_head_grad *g);
 
@@ -64,9 +66,9 @@ void rela_attn_take_rows(const rela_attn_head *h, real *to, const real *from, si
 void rela_attn_put_rows(const rela_attn_head *h, real *to, size_t ld, const real *from, size_t n,
                         const real *factor, size_t step);
 void rela_attn_clear_rows(real *x, size_t ld, size_t rows, size_t n);
-/* Queries [first, first + m) into the scratch, scaled or mapped. */
+/* Queries [first, first + m) into the scratch, scaled. */
 void rela_attn_take_queries(const rela_attn_head *h, size_t first, size_t m);
-/* Writes the gradient of such queries, from the scratch, back through the scaling or map. */
+/* Writes the gradient of such queries, from the scratch, back through the scaling. */
 void rela_attn_put_dqueries(const rela_attn_head *h, real *dq, size_t first, size_t m);
 /* The dropout of query i. */
 rela_drop rela_attn_drop_at(const rela_attn_head *h, size_t i);

@@ -12,7 +12,7 @@
 #ifndef RELA_NN_ATTN_KIND_H
 #define RELA_NN_ATTN_KIND_H
 
-#include "kern/kern.h"
+#include "tensor/params.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +25,7 @@ enum {
     ATTN_NULLABLE = 1u << 3,  /* a row may be all zero: attend to nothing */
     ATTN_RECTIFIED = 1u << 5, /* POINTWISE: the weight is max(0, s) */
     ATTN_SOFT = 1u << 6,      /* the weight is exp(s) divided by the sum of those of its row */
+    ATTN_ORDERED = 1u << 7,   /* the order of keys matters, as with patterns */
     ATTN_PADDED = 1u << 4     /* rows may be lengthened by RELA_ATTN_PAD, whose weights are not
                                * used (vector code then needs no tail); implied by POINTWISE, where
                                * the added scores are 0 */
@@ -45,16 +46,40 @@ typedef struct rela_attn_number {
     const char *alias;
 } rela_attn_number;
 
-enum { RELA_ATTN_NUMBERS_MAX = 2 };
+/* A learned array of a kind. */
+typedef struct rela_attn_param {
+    const char *name; /* in model files, after those of the block and the group */
+    size_t (*size)(size_t d_head, const real *numbers); /* numbers per head; NULL: one */
+    bool shared; /* by all heads of a group: there is one array, not one for each head */
+    rela_init init;
+} rela_attn_param;
+
+enum { RELA_ATTN_NUMBERS_MAX = 2, RELA_ATTN_PARAMS_MAX = 4 };
 
 /* What a row function may use besides its scores. */
 typedef struct rela_attn_row {
     const rela_kern *k;
-    const real *numbers; /* hyper-parameters, in the order of the kind */
-    const real *head;    /* the n_head learned numbers of this head, or NULL */
-    real *dhead;         /* their gradient, added to; backward only */
-    real *scratch;       /* 4 * n reals */
+    const real *numbers;                      /* hyper-parameters, in the order of the kind */
+    const real *params[RELA_ATTN_PARAMS_MAX]; /* learned arrays of this head, if there are any */
+    real *dparams[RELA_ATTN_PARAMS_MAX];      /* their gradients, added to; backward only */
+    real *scratch;                            /* 4 * n reals */
 } rela_attn_row;
+
+/* What the size of every array of a kind follows from. */
+typedef struct rela_attn_shape {
+    const struct rela_attn_kind *kind;
+    const real *numbers; /* hyper-parameters of the kind; NULL if it has none */
+    size_t heads, d_head;
+} rela_attn_shape;
+
+/* An array that is made, not learned, for all heads of a group, such as random features. It follows
+ * from the place of the group and the number of the draw, so it is saved nowhere. In training the
+ * draw depends on the update; everything else has draw 0. */
+typedef struct rela_attn_made {
+    size_t (*size)(const rela_attn_shape *shape);
+    uint64_t (*draw)(const real *numbers, uint64_t update);
+    void (*make)(real *out, const rela_attn_shape *shape, uint64_t place, uint64_t draw);
+} rela_attn_made;
 
 /* A norm of the merged heads z (rows, d); gain and gate are learned vectors of width d. */
 typedef struct rela_attn_norm {
@@ -82,19 +107,22 @@ typedef struct rela_attn_kind {
     /* Optional: hyper-parameters; at most RELA_ATTN_NUMBERS_MAX, ended by an empty row. */
     const rela_attn_number *numbers;
 
-    /* Optional: number of learned parameters per head, and their initial value. */
-    size_t n_head;
-    real head_start;
+    /* Optional: learned arrays; at most RELA_ATTN_PARAMS_MAX, ended by an empty row. */
+    const rela_attn_param *params;
+
+    /* Optional: an array that is made. */
+    const rela_attn_made *made;
 
     /* Optional: which of the n keys a query may see; keys receives their indices, ascending, and
      * the function returns how many. NULL: all that the causal mask leaves. */
     size_t (*pattern)(const real *numbers, uint32_t *keys, size_t query, size_t n);
 
-    /* Optional: a map of queries and keys, elementwise over n reals, before the product; then the
-     * product is not scaled by d_head^-0.5. */
-    void (*map)(const rela_kern *k, real *y, const real *x, size_t n);
-    void (*map_back)(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n);
+    /* Optional: a method of its own, in place of weigh, weigh_back and pattern. */
+    const struct rela_attn_method *method;
 } rela_attn_kind;
+
+/* Whether rows of weights can be shown to taps. */
+bool rela_attn_shows(const rela_attn_kind *kind);
 
 /* The length to which a row of n visible scores is padded for a kind, and the padding itself. */
 static inline size_t rela_attn_row_length(const rela_attn_kind *kind, const rela_kern *k, size_t n)
@@ -113,6 +141,13 @@ static inline void rela_attn_fill_row(const rela_attn_kind *kind, const rela_ker
 void rela_attn_softmax(const rela_attn_row *c, real *w, const real *s, size_t n);
 void rela_attn_softmax_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
                             const real *s, size_t n);
+
+/* Learned arrays: how many; the rows of array i, one for each head or one in all, and its numbers
+ * per row; where they begin if all lie one after the other, and their numbers together. */
+size_t rela_attn_params_n(const rela_attn_kind *kind);
+size_t rela_attn_param_rows(const rela_attn_shape *s, size_t i);
+size_t rela_attn_param_size(const rela_attn_shape *s, size_t i);
+size_t rela_attn_params_at(size_t at[RELA_ATTN_PARAMS_MAX], const rela_attn_shape *s);
 
 const rela_attn_kind *rela_attn_kind_find(const char *name); /* NULL if unknown */
 const rela_attn_kind *rela_attn_kind_at(size_t i);           /* NULL past the end */

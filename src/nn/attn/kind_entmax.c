@@ -49,7 +49,7 @@ static void weigh_fixed_back(const rela_attn_row *c, real *ds, const real *dw, c
 /* alpha - 1 of a head: sigmoid of its learned number. */
 static real excess(const rela_attn_row *c)
 {
-    const real b = (real)(1 / (1 + exp(-(double)c->head[0])));
+    const real b = (real)(1 / (1 + exp(-(double)c->params[0][0])));
     return b > LEAST_EXCESS ? b : LEAST_EXCESS;
 }
 
@@ -63,11 +63,16 @@ static void weigh_learned_back(const rela_attn_row *c, real *ds, const real *dw,
 {
     (void)s;
     const real b = excess(c);
-    c->dhead[0] += c->k->entmax_back(ds, dw, w, b, n) * b * (1 - b);
+    c->dparams[0][0] += c->k->entmax_back(ds, dw, w, b, n) * b * (1 - b);
 }
 
 static const rela_attn_number NUMBERS[] = {
     { "alpha", "near 1 softmax, 2 sparsemax", false, 1.01, 4, 1.5, "alpha" },
+    { .name = NULL },
+};
+
+static const rela_attn_param ALPHA[] = {
+    { .name = "head", .init = { RELA_INIT_CONSTANT, 0 } },
     { .name = NULL },
 };
 
@@ -81,6 +86,6 @@ const rela_attn_kind rela_attn_kinds_entmax[] = {
     { "entmax", "alpha-entmax with a fixed alpha: near 1 softmax, 2 sparsemax", FLAGS, weigh_fixed,
       weigh_fixed_back, .numbers = NUMBERS },
     { "entmax-learned", "alpha-entmax, alpha = 1 + sigmoid(a) with one learned a per head", FLAGS,
-      weigh_learned, weigh_learned_back, .n_head = 1, .head_start = 0 },
+      weigh_learned, weigh_learned_back, .params = ALPHA },
     { .name = NULL },
 };

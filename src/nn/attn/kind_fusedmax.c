@@ -142,7 +142,7 @@ const rela_attn_kind rela_attn_kinds_fusedmax[] = {
     {
         .name = "fusedmax",
         .summary = "sparsemax of scores smoothed by total variation: neighbours share weights",
-        .flags = ATTN_SPARSE | ATTN_SUM_ONE,
+        .flags = ATTN_SPARSE | ATTN_SUM_ONE | ATTN_ORDERED,
         .weigh = weigh,
         .weigh_back = weigh_back,
         .numbers = NUMBERS,

@@ -1,66 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* src/nn/attn/kind_linear.c - linear attention (Katharopoulos et al. 2020): positive features
  * elu(x) + 1 of queries and keys, products normalised by their sum. */
-#include "nn/attn/kind.h"
+#include "nn/attn/sums.h"
 
-/* Products below this are rounding errors only, and their inverse would overflow. */
-#define LEAST ((real)1e-30)
-
-static void map(const rela_kern *k, real *y, const real *x, size_t n)
+static size_t features(const rela_attn_shape *shape)
 {
-    k->elu1(y, x, n);
+    return shape->d_head;
 }
 
-static void map_back(const rela_kern *k, real *dx, const real *dy, const real *x, size_t n)
+static void map(const rela_attn_map *m)
 {
-    k->elu1_back(dx, dy, x, n);
+    for (size_t i = 0; i < m->rows; i++)
+        m->a->k->elu1(m->y + i * m->ldy, m->x + i * m->ldx, m->a->d_head);
 }
 
-/* Features are positive, but their products may all underflow: then every key counts the same and
- * no gradient passes. Sums are relative to the largest product (*scale is its inverse), so that
- * they do not overflow. */
-static real inverse_sum(const real *s, real *scale, size_t n)
+static void map_back(const rela_attn_map *m)
 {
-    real largest = 0, sum = 0;
-#pragma omp simd reduction(max : largest)
-    for (size_t i = 0; i < n; i++)
-        largest = s[i] > largest ? s[i] : largest;
-    const real factor = largest > LEAST ? 1 / largest : 0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < n; i++)
-        sum += s[i] * factor;
-    *scale = factor;
-    return sum > 0 ? 1 / sum : 0;
+    for (size_t i = 0; i < m->rows; i++)
+        m->a->k->elu1_back(m->dx + i * m->ldx, m->dy + i * m->ldy, m->x + i * m->ldx, m->a->d_head);
 }
 
-static void weigh(const rela_attn_row *c, real *w, const real *s, size_t n)
-{
-    (void)c;
-    real scale = 0;
-    const real factor = inverse_sum(s, &scale, n), even = factor > 0 ? 0 : 1 / (real)n;
-    for (size_t i = 0; i < n; i++)
-        w[i] = s[i] * scale * factor + even;
-}
-
-/* w = s / sum: ds = (dw - sum of dw w) / sum. */
-static void weigh_back(const rela_attn_row *c, real *ds, const real *dw, const real *w,
-                       const real *s, size_t n)
-{
-    real scale = 0;
-    const real factor = inverse_sum(s, &scale, n), along = c->k->dot(dw, w, n);
-    for (size_t i = 0; i < n; i++)
-        ds[i] = (dw[i] - along) * scale * factor;
-}
+static const rela_attn_features FEATURES = { features, map, map_back };
+static const rela_attn_method SUMS = { RELA_ATTN_SUMS, .features = &FEATURES };
 
 const rela_attn_kind rela_attn_kinds_linear[] = {
     {
         .name = "linear",
         .summary = "features elu(x) + 1 of queries and keys, normalised products",
         .flags = ATTN_SUM_ONE,
-        .weigh = weigh,
-        .weigh_back = weigh_back,
-        .map = map,
-        .map_back = map_back,
+        .method = &SUMS,
     },
     { .name = NULL },
 };

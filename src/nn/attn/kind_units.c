@@ -58,7 +58,7 @@ static void weigh_square_back(const rela_attn_row *c, real *ds, const real *dw, 
 
 static void weigh_threshold(const rela_attn_row *c, real *w, const real *s, size_t n)
 {
-    const real t = c->head[0];
+    const real t = c->params[0][0];
     for (size_t i = 0; i < n; i++) {
         const real x = s[i] - t;
         w[i] = x > 0 ? x : 0;
@@ -74,8 +74,13 @@ static void weigh_threshold_back(const rela_attn_row *c, real *ds, const real *d
 #pragma omp simd reduction(+ : sum)
     for (size_t i = 0; i < n; i++)
         sum += ds[i];
-    c->dhead[0] -= sum;
+    c->dparams[0][0] -= sum;
 }
+
+static const rela_attn_param THRESHOLD[] = {
+    { .name = "head", .init = { RELA_INIT_CONSTANT, 0 } },
+    { .name = NULL },
+};
 
 static const rela_attn_number SLOPE[] = {
     { "slope", "slope below zero", false, 0, 0.99, 0.01, "slope" },
@@ -92,7 +97,6 @@ const rela_attn_kind rela_attn_kinds_units[] = {
       weigh_square, weigh_square_back, .norm = &rela_attn_norm_gated },
     { "rela-t", "max(0, s - t) with one learned threshold t per head, gated RMSNorm",
       ATTN_SPARSE | ATTN_NULLABLE | ATTN_PADDED, /* weigh(0) is not 0 for t < 0 */
-      weigh_threshold, weigh_threshold_back, .norm = &rela_attn_norm_gated, .n_head = 1,
-      .head_start = 0 },
+      weigh_threshold, weigh_threshold_back, .norm = &rela_attn_norm_gated, .params = THRESHOLD },
     { .name = NULL },
 };

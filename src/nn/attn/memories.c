@@ -9,10 +9,12 @@
 
 static void plan(rela_memories *m, rela_plan *p)
 {
-    const size_t reals = m->layers * m->rows * m->d;
+    const size_t reals = m->need.keyed * m->rows * m->d;
     m->keys_t = rela_plan_reals(p, reals);
     m->values = rela_plan_reals(p, reals);
-    m->not_finite = rela_plan_reals(p, m->layers * m->places);
+    m->keys = rela_plan_reals(p, m->tapped ? m->need.shown * m->rows * m->d : 0);
+    m->states = rela_plan_reals(p, m->places * m->need.state);
+    m->not_finite = rela_plan_reals(p, m->need.n * m->places);
     m->at = rela_plan_take(p, m->places, sizeof *m->at);
     m->n = rela_plan_take(p, m->places, sizeof *m->n);
     m->order = rela_plan_take(p, m->places, sizeof *m->order);
@@ -22,12 +24,18 @@ static void plan(rela_memories *m, rela_plan *p)
 static void copy(rela_memories *to, size_t row, const rela_memories *from, uint32_t place)
 {
     const size_t n = from->n[place], ld = rela_memory_ld(n), d = to->d, at = from->at[place];
-    for (size_t l = 0; l < to->layers; l++) {
+    for (size_t l = 0; l < to->need.keyed; l++) {
         const size_t into = (l * to->rows + row) * d, out_of = (l * from->rows + at) * d;
         memmove(to->keys_t + into, from->keys_t + out_of, ld * d * sizeof *to->keys_t);
         memmove(to->values + into, from->values + out_of, n * d * sizeof *to->values);
-        to->not_finite[l * to->places + place] = from->not_finite[l * from->places + place];
     }
+    for (size_t l = 0; l < to->need.shown && to->tapped && from->tapped; l++)
+        memmove(to->keys + (l * to->rows + row) * d, from->keys + (l * from->rows + at) * d,
+                n * d * sizeof *to->keys);
+    for (size_t l = 0; l < to->need.n; l++)
+        to->not_finite[l * to->places + place] = from->not_finite[l * from->places + place];
+    memmove(to->states + place * to->need.state, from->states + place * to->need.state,
+            to->need.state * sizeof *to->states);
     to->at[place] = row;
     to->n[place] = n;
 }
@@ -46,19 +54,21 @@ static void copy_all(rela_memories *to, const rela_memories *from)
     to->n_given = from->n_given;
 }
 
-rela_status rela_memories_reserve(rela_memories *m, size_t places, size_t rows, rela_error *err)
+rela_status rela_memories_reserve(rela_memories *m, size_t places, size_t rows, bool tapped,
+                                  rela_error *err)
 {
     rela_memories next = *m;
     rela_plan p = { NULL, 0 };
     if (places == 0) {
         rela_mem_free(m->block);
-        *m = (rela_memories){ .d = m->d, .layers = m->layers };
+        *m = (rela_memories){ .d = m->d, .need = m->need };
         return RELA_OK;
     }
-    if (places <= m->places && rows <= m->rows)
+    if (places <= m->places && rows <= m->rows && tapped <= m->tapped)
         return RELA_OK;
     next.places = places > m->places ? places : m->places;
     next.rows = rows > m->rows ? rows : m->rows;
+    next.tapped = tapped || m->tapped;
     plan(&next, &p);
     const size_t bytes = p.used + RELA_PLAN_ALIGN;
     next.block = rela_mem_alloc(bytes);

@@ -39,6 +39,36 @@ const rela_attn_kind *rela_attn_kind_find(const char *name)
     return a;
 }
 
+size_t rela_attn_params_n(const rela_attn_kind *kind)
+{
+    size_t n = 0;
+    while (kind->params && kind->params[n].name)
+        n++;
+    return n;
+}
+
+size_t rela_attn_param_rows(const rela_attn_shape *s, size_t i)
+{
+    return s->kind->params[i].shared ? 1 : s->heads;
+}
+
+size_t rela_attn_param_size(const rela_attn_shape *s, size_t i)
+{
+    const rela_attn_param *p = &s->kind->params[i];
+    return p->size ? p->size(s->d_head, s->numbers) : 1;
+}
+
+size_t rela_attn_params_at(size_t at[RELA_ATTN_PARAMS_MAX], const rela_attn_shape *s)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < RELA_ATTN_PARAMS_MAX; i++) {
+        at[i] = end;
+        if (i < rela_attn_params_n(s->kind))
+            end += rela_attn_param_rows(s, i) * rela_attn_param_size(s, i);
+    }
+    return end;
+}
+
 const char *rela_attention_name(size_t i)
 {
     const rela_attn_kind *a = rela_attn_kind_at(i);

@@ -253,6 +253,14 @@ static rela_status parse_place(place *p, scanner *s)
 
 /* ---- writing ---- */
 
+/* Never with an exponent like e+02, whose '+' would begin the next group. */
+static rela_status print_number(rela_buffer *out, real value, rela_error *err)
+{
+    if (value == (real)floor((double)value) && fabs((double)value) < 1e7)
+        return rela_buffer_printf(out, err, "%.0f", (double)value);
+    return rela_buffer_append_f64(out, (double)value, sizeof(real) == sizeof(float), err);
+}
+
 static rela_status print_group(rela_buffer *out, const group *g, rela_error *err)
 {
     rela_status st = RELA_OK;
@@ -262,9 +270,7 @@ static rela_status print_group(rela_buffer *out, const group *g, rela_error *err
     for (size_t i = 0; g->kind->numbers && g->kind->numbers[i].name && st == RELA_OK; i++)
         if (g->numbers[i] != (real)g->kind->numbers[i].start) {
             st = rela_buffer_printf(out, err, ":%s=", g->kind->numbers[i].name);
-            st = st ? st
-                    : rela_buffer_append_f64(out, (double)g->numbers[i],
-                                             sizeof(real) == sizeof(float), err);
+            st = st ? st : print_number(out, g->numbers[i], err);
         }
     return st;
 }

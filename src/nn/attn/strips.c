@@ -4,7 +4,7 @@
  * Keys, and in the backward pass values, are packed into panels, so that scores are products whose
  * vectors run along the keys. Products that sum over keys go block by block, so that the values of
  * a block are read once from memory and then from the cache. */
-#include "nn/attn/head.h"
+#include "nn/attn/method.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void along_keys(const rela_attn_head *h, const strip *t, real *to, size_t
                        const real *rows);
 static size_t visible(const rela_attn_head *h, const strip *t, size_t i);
 
-void rela_attn_strips_forward(const rela_attn_head *h, real *out, size_t ldz)
+static void forward(const rela_attn_head *h, real *out, size_t ldz)
 {
     const rela_attn_scratch *s = h->s;
     take_keys(h, false);
@@ -67,9 +67,8 @@ static void strip_back(const rela_attn_head *h, const strip *t, const rela_attn_
     rela_attn_put_dqueries(h, g->dq, t->first, t->m);
 }
 
-void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g)
+static void back(const rela_attn_head *h, const rela_attn_head_grad *g)
 {
-    const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
     take_keys(h, true);
     rela_attn_take_rows(h, s->values, h->v, h->ldv, h->n_k);
@@ -80,9 +79,6 @@ void rela_attn_strips_back(const rela_attn_head *h, const rela_attn_head_grad *g
         const strip t = strip_at(h, i);
         strip_back(h, &t, g);
     }
-    for (size_t j = 0; a->kind->map && j < h->n_k; j++)
-        a->kind->map_back(a->k, s->dkeys + j * s->wide, s->dkeys + j * s->wide, h->k + j * h->ldk,
-                          a->d_head);
     rela_attn_put_rows(h, g->dk, h->ldk, s->dkeys, h->n_k, NULL, 0);
     rela_attn_put_rows(h, g->dv, h->ldv, s->dvalues, h->n_k, NULL, 0);
 }
@@ -99,19 +95,15 @@ static strip strip_at(const rela_attn_head *h, size_t first)
     return (strip){ first, m, n, padded };
 }
 
-/* Keys of this head, mapped if the kind has a map, as panels, and for a backward pass as rows
- * too. */
+/* Keys of this head as panels, and for a backward pass as rows too. */
 static void take_keys(const rela_attn_head *h, bool back)
 {
-    const rela_attn *a = h->a;
     const rela_attn_scratch *s = h->s;
-    if (!a->kind->map && !back) {
+    if (!back) {
         pack_panels(h, s->keys_p, h->k, h->ldk);
         return;
     }
     rela_attn_take_rows(h, s->keys, h->k, h->ldk, h->n_k);
-    for (size_t j = 0; a->kind->map && j < h->n_k; j++)
-        a->kind->map(a->k, s->keys + j * s->wide, h->k + j * h->ldk, a->d_head);
     pack_panels(h, s->keys_p, s->keys, s->wide);
 }
 
@@ -230,3 +222,7 @@ static size_t visible(const rela_attn_head *h, const strip *t, size_t i)
 {
     return h->a->causal && t->first + i < t->n ? t->first + i + 1 : t->n;
 }
+
+const rela_attn_method rela_attn_strips = { .plan = rela_attn_rows_plan,
+                                            .forward = forward,
+                                            .back = back };

@@ -89,7 +89,7 @@ refuses 2 "--source and --src-2 need a model with several sources" align a b --s
 head -n 20 a >short
 : >empty
 head -c 100000 both.rela >cut.rela
-refuses 2 "standard input will not do" align - b
+refuses 2 "so it cannot be standard input" align - b
 refuses 2 "no text" align both.rela
 refuses 2 "not both" align a b --src a
 refuses 2 "--reverse goes with a model of one direction" align both.rela a b --reverse both.rela

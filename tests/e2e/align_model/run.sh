@@ -47,7 +47,7 @@ cmp halves/checkpoints/000040.rela whole/checkpoints/000040.rela || fail "resumi
 
 # Nothing else takes it, and it takes no part of a translation model.
 echo 'a line' >text
-only="there/model.rela: a model for alignment links words, and does nothing else"
+only="there/model.rela: a model for alignment can only link words"
 refuses 2 "$only" translate there/model.rela
 refuses 2 "$only" score there/model.rela --src text --tgt text
 refuses 2 "$only" filter there/model.rela --src text --tgt text --dry-run

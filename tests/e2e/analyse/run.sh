@@ -280,7 +280,7 @@ model=rela-g/model.rela
 echo >blank
 printf '0-0\n0-99\n' >bad.gold
 refuses 3 "empty: no lines" analyse $model --src empty --tgt empty --out x
-refuses 3 "blank: no pair could be run" analyse $model --src blank --tgt blank --out x
+refuses 3 "blank: no pair could be scored" analyse $model --src blank --tgt blank --out x
 refuses 3 "a has 70 lines but text has 300" analyse $model --src a --tgt text --out x
 refuses 3 "a has 70 lines but all.gold has 300" analyse $model --src a --tgt a --gold all.gold --out x
 refuses 3 "a has 70 lines but gold has 50" analyse $model --src a --tgt a --tags gold --out x

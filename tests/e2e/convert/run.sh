@@ -69,12 +69,12 @@ packed() { # MODEL: every command that wants the full model names it
         "analyse MODEL $pair -o out" "analyse gated/model.rela MODEL $pair -o out" "filter MODEL $pair --dry-run" \
         "shortlist MODEL $pair -o out" "average MODEL -o out" "convert MODEL -o out" "convert MODEL --to safetensors -o out" \
         "train --preset demo --init MODEL --train-src corpus/train.src --train-tgt corpus/train.tgt --out fresh"; do
-        refuses 3 "$1: a packed model can translate, and nothing else" $(echo "$command" | sed "s|MODEL|$1|")
+        refuses 3 "$1: a packed model can only translate" $(echo "$command" | sed "s|MODEL|$1|")
     done
     [ ! -e out ] || fail "$1: something was written"
 }
 packed gated.int8
-refuses 3 'gated.int8: a packed model can translate, and nothing else' convert gated.int8 --to safetensors -o plain
+refuses 3 'gated.int8: a packed model can only translate' convert gated.int8 --to safetensors -o plain
 
 accepts convert gated/model.rela --to mapped -o gated.mapped
 accepts info gated.mapped

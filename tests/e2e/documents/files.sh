@@ -12,7 +12,7 @@ for set in train valid test; do
     cp toy/$set.tgt "$short.de"
     cp toy/$set.src "$short.fr"
 done
-for name in text c corpus; do
+for name in text c corpus captions; do
     cp train.en $name.en
     cp train.de $name.de
 done

@@ -129,7 +129,7 @@ refuses 2 "no head 5; the model has 4" filter $model --src src --tgt tgt --dry-r
 for heads in 0:1 1 1:1: x 1.5:1 99999:1; do
     refuses 2 "--heads: '$heads' is no list of heads" filter $model --src src --tgt tgt --dry-run --heads $heads
 done
-refuses 2 "standard input will not do" filter $model --src - --tgt tgt --dry-run
+refuses 2 "so it cannot be standard input" filter $model --src - --tgt tgt --dry-run
 refuses 2 "must be given together" filter $model --src src --tgt tgt --dry-run --trusted-src train
 refuses 1 "no/such/a" filter --src src --tgt tgt --out-src no/such/a --out-tgt b
 finish

@@ -7,7 +7,8 @@ accepts info --attention
 grep -v '^ ' lib.out >list # indented: the numbers of a kind
 grep -qF ':alpha=X  near 1 softmax, 2 sparsemax [1.01..4; default 1.5]' lib.out || fail "no numbers of entmax"
 for kind in softmax sparsemax entmax15 entmax entmax-learned relu relu-rms rela-i rela-g rela-g-ln \
-    gelu-g leaky-g relu2-g rela-t topk fusedmax local strided linear; do
+    gelu-g leaky-g relu2-g rela-t topk fusedmax local strided linear performer performer-relu current previous next \
+    left right start end reluformer rela-tl softmax-n softmax-zero; do
     [ "$(grep -c "^$kind  *[^ ]" list)" -eq 1 ] || fail "$kind is not listed once"
     grep -qF "\`$kind\`" "$RELA_SOURCE/docs/attention.md" || fail "docs/attention.md lacks $kind"
 done

@@ -119,7 +119,7 @@ refuses 2 "option --seed: -1 is out of range; expected 0..9007199254740991" trai
 refuses 2 "option --form: 'NFC' is not one of as-is|nfc|nfkc; did you mean 'nfc'?" normalise -f NFC c/test.tgt
 refuses 2 "unknown option -output; did you mean --output?" translate $m -output x
 refuses 2 "unknown option -threads; did you mean --threads?" tokenise -threads 4
-refuses 2 "unknown attention 'rela'; did you mean rela-i or rela-g or rela-g-ln or rela-t?" train $small $train -a rela --out x
+refuses 2 "unknown attention 'rela'; did you mean rela-i or rela-g or rela-g-ln or rela-tl or rela-t?" train $small $train -a rela --out x
 refuses 2 "unknown attention 'entmax-1.5'; did you mean 'entmax15'?" train $small $train -a entmax-1.5 --out x
 refuses 2 "attention '2=softmax,rela-g': no layer 2; there is only 1" train $small $train --attention-enc 2=softmax,rela-g --out x
 

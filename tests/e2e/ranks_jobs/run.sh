@@ -48,8 +48,8 @@ refused() {
     [ $code -eq "$want" ] || fail "rela $*: exit code $code, expected $want"
     [ "$(grep -c '^rela' log)" -eq 1 ] && grep -qF -- "$message" log || fail "rela $*: $(cat log)"
 }
-refused 2 'input: standard input will not do: every rank reads its part of a file' translate $model
-refused 2 'tgt: standard input will not do' score $model --src in --tgt -
+refused 2 'input: standard input cannot be used: every rank reads its part of a file' translate $model
+refused 2 'tgt: standard input cannot be used' score $model --src in --tgt -
 refused 3 'run/config.yml' translate run/config.yml -i in
 refused 2 "'rela align SRC TGT --save MODEL'" align in in.2
 refused 2 '--show' align $model in in.2 --show 3
@@ -99,7 +99,7 @@ differs ' bytes with hash ' score $model --src in.changed --tgt in.2 --read-byte
 export RELA_ISA=portable
 differs 'instruction set' $score
 unset RELA_ISA
-refuses 2 'src: standard input will not do: --resume reads the text again' score $model --src - --tgt in --resume record
+refuses 2 'src: standard input cannot be used: --resume reads the text again' score $model --src - --tgt in --resume record
 refuses 2 '--output and --resume are the same file' $score --resume record -o record
 cp in foreign
 refuses 1 'foreign: not the record of a job, so it is left alone' $score --resume foreign

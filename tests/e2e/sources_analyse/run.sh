@@ -139,7 +139,7 @@ refuses 2 "two/model.rela: no source 3; the model has 2" align two/model.rela $t
 refuses 2 "--source: 5 is out of range; expected 1..4" align two/model.rela $texts --source 5
 refuses 2 "--reverse with several sources needs --source" align two/model.rela $texts --reverse one/model.rela
 refuses 2 "two/model.rela: a reverse model with 2 sources; expected 1" align two/model.rela $texts --reverse two/model.rela --source 1
-refuses 2 "standard input will not do" align two/model.rela --src toy/test.src --src-2 - --tgt toy/test.tgt --best-on gold2
+refuses 2 "so it cannot be standard input" align two/model.rela --src toy/test.src --src-2 - --tgt toy/test.tgt --best-on gold2
 refuses 2 "--output is the input --src-2" align two/model.rela $texts --output toy/test.src2
 head -n 39 toy/test.src2 >fewer
 refuses 3 "fewer" align -q two/model.rela --src toy/test.src --src-2 fewer --tgt toy/test.tgt -o links

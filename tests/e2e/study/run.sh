@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A study is run once, its results are checked, a flipped bit is found, a lost model is made again, a job that fails stops
 # only what needs it.
+# shellcheck disable=SC2154 # code is set by study of study.sh
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
 . "$RELA_SOURCE/tests/e2e/study.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # After a study was run, each edit of its file runs again exactly what it must, and says why.
+# shellcheck disable=SC2154 # code is set by study of study.sh
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
 . "$RELA_SOURCE/tests/e2e/study.sh"

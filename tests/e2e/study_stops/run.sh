@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A study that is killed and stopped at random, moved to another folder, and continued by other engines, with other numbers
 # of jobs and threads, has the same results, byte for byte. STUDY_STOPS: how often (`make test-study`: 20).
+# shellcheck disable=SC2154 # code is set by study of study.sh
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
 . "$RELA_SOURCE/tests/e2e/study.sh"
@@ -24,8 +25,8 @@ once() {
     two) RELA_FAULT=$2 "$RELA" study run s.yml --dir "$dir" --jobs 2 ;;
     next) RELA_FAULT=$2 "$RELA" study run s.yml --dir "$dir" --next --threads 1 ;;
     make) "$RELA" study plan s.yml --dir "$dir" --format make >study.mk && RELA_FAULT=$2 make -k -j2 -f study.mk ;;
-    xargs) "$RELA" study plan s.yml --dir "$dir" --format xargs |
-        RELA_FAULT=$2 xargs -n 1 -P 2 "$RELA" study run s.yml --dir "$dir" --job ;;
+    xargs) "$RELA" study plan s.yml --dir "$dir" --format xargs >study.args &&
+        RELA_FAULT=$2 xargs -n 1 -P 2 "$RELA" study run s.yml --dir "$dir" --job <study.args ;;
     esac >>log 2>&1
 }
 

@@ -49,12 +49,12 @@ bad 3 'expected as many lines in both' valid1 $text --valid-src s --valid-tgt t1
 
 # ---- vocabularies and codes that are given ----
 printf '<pad>\n<unk>\n<eos>\nthe\nthe\n' >twice
-bad 3 "twice: line 5: token 'the' is there already, in line 4" vocab2 $text --vocab-src twice --vocab-tgt twice --updates 2
+bad 3 "twice: line 5: token 'the' was already listed in line 4" vocab2 $text --vocab-src twice --vocab-tgt twice --updates 2
 printf '<pad>\n<unk>\n<eos>\nthe\n' >few.vocab
 good tiny $text --vocab-src few.vocab --updates 2
 bad 3 'empty: ends after 0 lines' vocab0 $text --vocab-src empty --vocab-tgt empty --updates 2
 bad 3 'empty: empty; expected lines like' codes0 $text --codes empty --updates 2
-refuses 2 'a vocabulary goes with its subwords' train $basis --width 16 $text --vocab-src few.vocab --merges 5 --out learned
+refuses 2 'a vocabulary needs the codes it was made with' train $basis --width 16 $text --vocab-src few.vocab --merges 5 --out learned
 bad 2 'BPE dropout needs subwords, but there are 0 merges' dropbpe $text --bpe-dropout 0.1 --updates 2
 good oldname $text --piece-rows 64 --updates 2 # what --micro-batch was called
 good rdropone $text --r-drop 5 --micro-batch 1 --updates 2 # less than a sentence and its copy
@@ -85,7 +85,7 @@ bad 2 'its weights do not fit softmax, which has other parameters' begin2 $text 
 refuses 2 'another width than the options say' train $basis --width 32 --merges 0 $text --init moved/model.rela --updates 2 --out begin3
 bad 2 'the model to start from brings its own subwords' begin4 $text --init moved/model.rela --codes s --updates 2
 "$RELA" convert --quiet moved/model.rela --to int8 -o bytes.rela
-bad 3 'bytes.rela: a packed model can translate, and nothing else' begin5 $text --init bytes.rela --updates 2
+bad 3 'bytes.rela: a packed model can only translate' begin5 $text --init bytes.rela --updates 2
 
 # ---- settings ----
 good still $text --lr 0 --updates 2
@@ -97,7 +97,7 @@ for file in wild/checkpoints/*.rela; do # what is left is finite
     accepts info "$file"
 done
 # Intervals without a good update have no loss, and a validation that is not finite is never the best.
-useless='model.rela is of no use: its perplexity on the validation text is not finite'
+useless='model.rela cannot be used: its perplexity on the validation text is not finite'
 refuses 1 "silent/$useless" train $small --out silent $text --lr 1e6 --schedule constant --valid-src s1 --valid-tgt t1 --valid-every 2 --report-every 2 --updates 6 --max-skipped 9
 [ "$(grep -c '"loss": null, "nll": null, .*"grad_norm": null' silent/train.jsonl)" -eq 2 ] || fail "skipped updates: $(cat silent/train.jsonl)"
 awk -F '\t' 'NR > 1 && ($4 != "nan" || $5 != -1 || $6 != 0) { exit 1 }' silent/valid.tsv || fail "not finite: $(cat silent/valid.tsv)"
@@ -153,7 +153,7 @@ grep -q '; remove this file to go on from the one before$' lib.err || fail "no a
 cp old/model.rela old/checkpoints/000002.rela
 again 3 'old/checkpoints/000002.rela: a model, not a checkpoint: it has no state of the optimiser; remove this file' $run
 accepts convert old/checkpoints/000001.rela --to int8 -o old/checkpoints/000002.rela
-again 3 'old/checkpoints/000002.rela: a packed model can translate, and nothing else' $run
+again 3 'old/checkpoints/000002.rela: a packed model can only translate' $run
 rm old/checkpoints/000002.rela
 # The clock went back: all that is there seems to come from the future.
 find old -exec touch -d '2090-01-01' {} +

@@ -68,8 +68,8 @@ old seed/checkpoints/000004.rela "of another run: seed was 7, now 1"
 old pairs/checkpoints/000004.rela "of another run: max-ratio was 1.2, now 0"
 fresh wide/checkpoints/000004.rela 000099
 refuses 1 "run/checkpoints/000099.rela: the run was started with other settings: width was 64, now 16" train $small $text $saves --updates 8 --out run
-any int8.rela "a packed model can translate, and nothing else"
-any mapped.rela "a packed model can translate, and nothing else"
+any int8.rela "a packed model can only translate"
+any mapped.rela "a packed model can only translate"
 any small/model.rela "a model, not a checkpoint"
 any small/checkpoints/000004.rela "holds update 4"
 any corpus/train.src "not a model file"
@@ -95,7 +95,7 @@ late() { # FILE MESSAGE
     [ -s run/model.rela ] || fail "$1: no model after it was removed"
 }
 late wide/checkpoints/000004.rela "of another model: its 'width'"
-late int8.rela "a packed model can translate, and nothing else"
+late int8.rela "a packed model can only translate"
 
 # ---- checkpoints without a hash that contradict the settings ----
 spaces=$(printf '%51s' '')

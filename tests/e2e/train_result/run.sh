@@ -17,7 +17,7 @@ small='train --config small.yml'
 
 # perplexity MODEL: by rela score on the validation text
 perplexity() {
-    "$RELA" score --json --quiet "$1" --src c/valid.src --tgt c/valid.tgt | sed -n 's/.*"perplexity": \([^}]*\)}/\1/p'
+    rela score --json --quiet "$1" --src c/valid.src --tgt c/valid.tgt | sed -n 's/.*"perplexity": \([^}]*\)}/\1/p'
 }
 # trains OUT OPTION...: the log is in OUT/train.log
 trains() {

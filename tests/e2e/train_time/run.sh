@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # --max-time: a run ends by then with a finished model and a learning rate that has fallen, also if it is stopped and
-# resumed in between. Without --preset the size of the text decides, and a resumed run keeps what was decided. Mistakes
-# about time have one line.
+# resumed in between; there is a forecast. Without --preset the size of the text decides, and a resumed run keeps what
+# was decided. Mistakes about time have one line.
 # shellcheck disable=SC2086 # lists of options are split
 set -eu
 . "$RELA_SOURCE/tests/e2e/lib.sh"
@@ -19,6 +19,10 @@ rates() {
 seconds() {
     date +%s
 }
+
+# A forecast needs twenty seconds of training; its end is looked at last.
+"$RELA" $small $text $valid --quiet --threads 1 --max-time 35 --out said 2>said.err &
+said=$!
 
 n_checks=$((n_checks + 3))
 before=$(seconds)
@@ -75,4 +79,11 @@ refuses 2 'unknown option --embed-dim; did you mean --width?' train $text --embe
 refuses 2 'this program computes on processors only' train $text --gpu 0 --out x
 refuses 2 "did you mean 'translate'?" predict
 [ ! -e x ] || fail "a refused run leaves a folder"
+
+n_checks=$((n_checks + 2))
+wait $said || fail "--max-time 35: $(cat said.err)"
+grep -Eq ' forecast: [0-9,]+ updates, done in [0-9]+ s, at [0-9-]{10}T[0-9:]{8}Z; [0-9.]+ MB of memory, up to [0-9.]+ MB on disk$' said/train.log ||
+    fail "no forecast: $(cat said/train.log)"
+left=$(sed -n 's/.* forecast: .* done in \([0-9]*\) s, .*/\1/p' said/train.log | head -n 1)
+[ "$left" -le 15 ] || fail "forecast of $left s after 20 of 35"
 finish
